@@ -1,0 +1,19 @@
+/** Turns text into vectors. */
+export interface Embedder {
+  /** Names the model and its version: vectors of different models are never compared. */
+  readonly model: string;
+  readonly dimension: number;
+  /** One vector of unit length a text, in order. Some models treat a request and a tool's text differently. */
+  embed(texts: readonly string[], options: EmbedOptions): Promise<readonly Float32Array[]>;
+  /** Maps a cosine similarity of this model to [0, 1], where 0.5 is the point from which a match is worth showing. The cosine itself where absent. */
+  calibrate?(cosine: number): number;
+  /** True where the model can answer now. Never rejects. */
+  healthCheck(options?: { readonly signal?: AbortSignal }): Promise<boolean>;
+  close?(): Promise<void>;
+}
+
+/** What the texts are, and what ends the wait. */
+export interface EmbedOptions {
+  readonly kind: "query" | "tool";
+  readonly signal?: AbortSignal;
+}

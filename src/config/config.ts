@@ -1,0 +1,182 @@
+import type { RoutingWeights } from "../retrieve/result.ts";
+
+/**
+ * Everything that can be configured. In a file the same keys are written in snake_case; `config.schema.json` describes them for editors.
+ * Every key is optional and says its default.
+ */
+export interface ToolArsenalConfig {
+  readonly vectorStore?: VectorStoreConfig;
+  readonly embedder?: EmbedderConfig;
+  readonly reranker?: RerankerConfig;
+  readonly routing?: RoutingConfig;
+  readonly execution?: ExecutionConfig;
+  readonly telemetry?: TelemetryConfig;
+  readonly security?: SecurityConfig;
+  readonly mcp?: McpConfig;
+  readonly a2a?: A2aConfig;
+  /** JavaScript or TypeScript modules that register tools: each default export is called with the arsenal. Paths from the file's folder. */
+  readonly modules?: readonly string[];
+  /** Whether `retrieve` and `execute` first index what is pending. Default true. */
+  readonly autoSync?: boolean;
+  /** Whether `register` starts indexing at once. Default false. */
+  readonly syncOnRegister?: boolean;
+}
+
+export interface VectorStoreConfig {
+  /** Default `memory`. */
+  readonly type?: "memory" | "qdrant" | "chroma" | "pgvector" | "pinecone" | "weaviate";
+  /** For `memory`: a file the tools are kept in between runs. None by default. */
+  readonly snapshot?: string;
+  readonly url?: string;
+  readonly apiKey?: string;
+  /** Default `tool_arsenal`. */
+  readonly collectionName?: string;
+  readonly dimension?: number;
+  readonly options?: Readonly<Record<string, unknown>>;
+}
+
+export interface EmbedderConfig {
+  /** Default `sentence_transformers`: the embedder that ships with the package. */
+  readonly type?: "openai" | "azure" | "cohere" | "huggingface" | "sentence_transformers" | "ollama";
+  readonly model?: string;
+  readonly apiKey?: string;
+  readonly apiBase?: string;
+  /** Default 100. */
+  readonly batchSize?: number;
+  /** Default 3. */
+  readonly maxRetries?: number;
+}
+
+export interface RerankerConfig {
+  /** Default false. */
+  readonly enabled?: boolean;
+  /** Default `cross_encoder`. */
+  readonly type?: "cohere" | "cross_encoder" | "llm";
+  readonly model?: string;
+  /** How many of the best candidates are ordered again. Default 10. */
+  readonly topK?: number;
+}
+
+export interface RoutingConfig {
+  /** Default 0.6 semantic, 0.15 intent, 0.1 conversation, 0.1 health, 0.05 cost. */
+  readonly weights?: Partial<RoutingWeights>;
+  readonly penalties?: PenaltyConfig;
+  /** Default true. */
+  readonly enableIntentClassification?: boolean;
+  /** Default false. */
+  readonly useLlmForIntent?: boolean;
+  /** Default true. */
+  readonly enableMmr?: boolean;
+  /** 1: by score alone; 0: as different as possible. Default 0.7. */
+  readonly mmrLambda?: number;
+  /** Semantic score under which a tool is left out. Default 0.5. */
+  readonly scoreThreshold?: number;
+}
+
+/** What is taken off a tool's score. */
+export interface PenaltyConfig {
+  /** Default 0.05. */
+  readonly alreadyUsed?: number;
+  /** Default 0.3. */
+  readonly alreadyFailed?: number;
+  /** Default 0.2. */
+  readonly deprecated?: number;
+}
+
+export interface ExecutionConfig {
+  /** Time one attempt may take. Default 30,000. */
+  readonly defaultTimeoutMs?: number;
+  /** Attempts in all at a call that is safe to repeat. Default 3. */
+  readonly maxRetries?: number;
+  /** The first wait between attempts, doubled each time, with jitter. Default 200. */
+  readonly retryBaseMs?: number;
+  /** Consecutive failures that open a tool's circuit. Default 5. */
+  readonly circuitBreakerThreshold?: number;
+  /** Seconds a circuit stays open before one call may probe it. Default 60. */
+  readonly circuitBreakerTimeoutS?: number;
+  /** Calls that run at once. Default 5. */
+  readonly maxConcurrent?: number;
+  /** Calls that run at once in one ensemble. As many as `maxConcurrent` by default. */
+  readonly maxConcurrentPerEnsemble?: number;
+  /** What `execute` does with a result that is no success: `return` it, or `throw` it. Default `return`. */
+  readonly onFailure?: "return" | "throw";
+  /** Default false. */
+  readonly enableSandbox?: boolean;
+  /** Default `none`. */
+  readonly sandboxType?: "none" | "subprocess" | "docker";
+}
+
+export interface TelemetryConfig {
+  /** Default true. */
+  readonly enabled?: boolean;
+  /** Default `console`: one JSON line an event on stderr. */
+  readonly type?: "console" | "opentelemetry" | "datadog" | "prometheus";
+  /** The quietest event that is shown. Default `warn`. */
+  readonly level?: "debug" | "info" | "warn" | "error";
+  readonly otlpEndpoint?: string;
+  /** Default `tool_arsenal`. */
+  readonly serviceName?: string;
+  /** Default false. */
+  readonly exposePrometheus?: boolean;
+  /** Default 9090. */
+  readonly prometheusPort?: number;
+}
+
+export interface SecurityConfig {
+  /** `strict` refuses what no rule allows; `standard` allows what no rule refuses. Default `standard`. */
+  readonly policy?: "standard" | "strict";
+  /** Tool names, ids or patterns (`*`, `?`) whose calls a person must approve. Default `delete_*`, `payment_*`, `drop_*`, `refund_*`. */
+  readonly requireConfirmation?: readonly string[];
+  /** Further tool names, ids or patterns that a person must approve. */
+  readonly humanInTheLoop?: readonly string[];
+  /** Tool names, ids or patterns that may run in `strict`. */
+  readonly allow?: readonly string[];
+  /** Tool names, ids or patterns nobody may see or run. */
+  readonly deny?: readonly string[];
+  readonly allowedDomains?: readonly string[];
+  /** Calls a minute, for each tool. Default 60. */
+  readonly maxRequestsPerMinute?: number;
+  /** Seconds an unanswered or unused confirmation is kept. Default 600. */
+  readonly confirmationTimeoutS?: number;
+  /** Whether the local operator may approve their own calls. Default `never`. */
+  readonly selfApproval?: "never" | "local";
+}
+
+export interface McpConfig {
+  readonly servers?: readonly McpServerConfig[];
+  /** Default false. */
+  readonly serveMcp?: boolean;
+  /** Default `dynamic`. */
+  readonly mcpMode?: "dynamic" | "static" | "hybrid";
+}
+
+export interface McpServerConfig {
+  readonly name: string;
+  /** Taken from `command` or `url` where absent. */
+  readonly type?: "stdio" | "http" | "sse" | "websocket";
+  /** The program, or the program and its arguments. */
+  readonly command?: string | readonly string[];
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly url?: string;
+  /** The same as `url`. */
+  readonly endpoint?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The server's name by default. */
+  readonly namespace?: string;
+}
+
+export interface A2aConfig {
+  readonly agents?: readonly A2aAgentConfig[];
+  /** Default false. */
+  readonly serveA2a?: boolean;
+  /** Default 8080. */
+  readonly a2aPort?: number;
+}
+
+export interface A2aAgentConfig {
+  readonly name: string;
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly namespace?: string;
+}

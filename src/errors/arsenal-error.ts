@@ -1,0 +1,44 @@
+import type { ErrorCode } from "./codes.ts";
+
+/** What was wrong, in parts: which field, what it held, how to mend it. */
+export interface ErrorDetails {
+  /** Dotted path of the offending field: `parameters.type`, `execution.max_retries`. */
+  readonly field?: string;
+  /** The offending value, as given. */
+  readonly value?: unknown;
+  /** What to do about it, as an instruction. */
+  readonly fix?: string;
+  /** Milliseconds until trying again can succeed. */
+  readonly retryAfterMs?: number;
+  /** True where the failure certainly happened before anything was sent, so that repeating is safe. */
+  readonly beforeSend?: boolean;
+  /** The single problems, where there is more than one. */
+  readonly issues?: readonly ErrorIssue[];
+}
+
+/** One problem among several. */
+export interface ErrorIssue {
+  readonly field: string;
+  readonly message: string;
+  readonly value?: unknown;
+  readonly fix?: string;
+}
+
+/** The one error class: misuse and broken configuration throw it, and a failed call's result carries its code. */
+export class ArsenalError extends Error {
+  override readonly name = "ArsenalError";
+  readonly code: ErrorCode;
+  readonly details: ErrorDetails;
+
+  constructor(code: ErrorCode, message: string, options: ErrorDetails & { readonly cause?: unknown } = {}) {
+    const { cause, ...details } = options;
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.details = details;
+  }
+}
+
+/** True for an `ArsenalError`, also one from another copy of this package. */
+export function isArsenalError(error: unknown): error is ArsenalError {
+  return error instanceof Error && error.name === "ArsenalError" && "code" in error;
+}

@@ -1,0 +1,34 @@
+/**
+ * Every way something can go wrong, and what each means. The list is closed: an error a user can meet has one of these codes, and
+ * `docs/errors.md` has a section for each.
+ */
+export const ERROR_CODES = {
+  TOOL_INVALID: "A tool definition breaks a rule: name, version, description, examples, schema.",
+  TOOL_NOT_FOUND: "No tool of that name is registered, or the caller may not see it.",
+  HANDLER_MISSING: "The tool is registered but nothing was given that runs it.",
+  ARGUMENTS_INVALID: "The arguments of a call do not match the tool's parameters.",
+  CALL_INVALID: "A call is malformed: its name, arguments, timeout, retry count or batch.",
+  QUERY_INVALID: "A retrieval query is malformed: its text, limit, threshold or filters.",
+  PERMISSION_DENIED: "Policy refuses the call; the message names what is missing.",
+  CONFIRMATION_REQUIRED: "A person must approve the call before it runs.",
+  APPROVAL_INVALID: "The approval is unknown, expired, already used, not the caller's to give, or for other arguments.",
+  RATE_LIMITED: "The tool was called more often than its limit allows; the message says when to try again.",
+  CIRCUIT_OPEN: "The tool failed repeatedly and is left alone until its cool-down ends.",
+  TIMEOUT: "The call ran out of time, and running it again is safe.",
+  OUTCOME_UNKNOWN:
+    "The answer was lost after the call was sent: it may or may not have taken effect. Check before repeating it.",
+  CANCELLED: "The caller cancelled the call.",
+  EXECUTION_FAILED: "The tool ran and reported an error.",
+  TRANSPORT_FAILED: "The tool's server or process could not be reached.",
+  PROTOCOL_ERROR: "The tool's server answered something its protocol does not allow.",
+  SOURCE_UNAVAILABLE: "A source could not be connected or listed; its tools are absent until it comes back.",
+  SANDBOX_FAILED: "The sandbox could not start, or stopped the tool for breaking its limits.",
+  CONFIG_INVALID: "A configuration value is wrong; the message names the key, the value and the fix.",
+  STORE_FAILED: "The tool store could not read or write its data.",
+  LIBRARY_MISSING: "An adapter needs a package that is not installed; the message has the npm install line.",
+  INPUT_INVALID: "A file or command-line value cannot be read; the message names the line or option.",
+  CLOSED: "The arsenal was closed and takes no more work.",
+} as const;
+
+/** One of the codes in the closed list. */
+export type ErrorCode = keyof typeof ERROR_CODES;

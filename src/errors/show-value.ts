@@ -1,0 +1,48 @@
+/** A value as it may stand in an error message: JSON, one line, at most `max` characters. */
+export function showValue(value: unknown, max = 60): string {
+  let text: string | undefined;
+  if (typeof value === "function") text = `function ${value.name || "(anonymous)"}`;
+  else if (typeof value === "bigint" || typeof value === "symbol") text = String(value);
+  else {
+    try {
+      text = JSON.stringify(value);
+    } catch {
+      text = Object.prototype.toString.call(value);
+    }
+  }
+  text ??= "undefined";
+  return text.length <= max ? text : `${text.slice(0, max - 1)}…`;
+}
+
+/** The member of `known` nearest to `word` in spelling, or undefined where none is near. */
+export function nearest(word: string, known: Iterable<string>): string | undefined {
+  let best: string | undefined;
+  let bestDistance = Math.max(2, Math.floor(word.length / 3)) + 1;
+  for (const candidate of known) {
+    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase(), bestDistance);
+    if (distance < bestDistance) {
+      best = candidate;
+      bestDistance = distance;
+    }
+  }
+  return best;
+}
+
+/** Levenshtein distance, given up on once it reaches `limit`. */
+function editDistance(a: string, b: string, limit: number): number {
+  if (Math.abs(a.length - b.length) >= limit) return limit;
+  let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row];
+    let lowest = row;
+    for (let column = 1; column <= b.length; column++) {
+      const substitution = (previous[column - 1] ?? 0) + (a[row - 1] === b[column - 1] ? 0 : 1);
+      const distance = Math.min(substitution, (previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1);
+      current.push(distance);
+      lowest = Math.min(lowest, distance);
+    }
+    if (lowest >= limit) return limit;
+    previous = current;
+  }
+  return previous[b.length] ?? limit;
+}

@@ -1,0 +1,48 @@
+import type { ErrorCode } from "./codes.ts";
+
+/** How an error code is told to a peer: an HTTP status and a JSON-RPC code. */
+export interface WireError {
+  readonly httpStatus: number;
+  readonly jsonRpcCode: number;
+}
+
+/** The only mapping from error codes to the wire. JSON-RPC codes below -32000 are the protocol's own. */
+export function toWire(code: ErrorCode): WireError {
+  switch (code) {
+    case "TOOL_INVALID":
+    case "CALL_INVALID":
+    case "QUERY_INVALID":
+    case "INPUT_INVALID":
+      return { httpStatus: 400, jsonRpcCode: -32602 };
+    case "ARGUMENTS_INVALID":
+      return { httpStatus: 422, jsonRpcCode: -32602 };
+    case "TOOL_NOT_FOUND":
+      return { httpStatus: 404, jsonRpcCode: -32602 };
+    case "PERMISSION_DENIED":
+    case "APPROVAL_INVALID":
+      return { httpStatus: 403, jsonRpcCode: -32003 };
+    case "CONFIRMATION_REQUIRED":
+      return { httpStatus: 409, jsonRpcCode: -32004 };
+    case "RATE_LIMITED":
+      return { httpStatus: 429, jsonRpcCode: -32005 };
+    case "CIRCUIT_OPEN":
+    case "SOURCE_UNAVAILABLE":
+    case "CLOSED":
+      return { httpStatus: 503, jsonRpcCode: -32006 };
+    case "TIMEOUT":
+    case "OUTCOME_UNKNOWN":
+      return { httpStatus: 504, jsonRpcCode: -32007 };
+    case "CANCELLED":
+      return { httpStatus: 499, jsonRpcCode: -32008 };
+    case "EXECUTION_FAILED":
+    case "TRANSPORT_FAILED":
+    case "PROTOCOL_ERROR":
+      return { httpStatus: 502, jsonRpcCode: -32009 };
+    case "HANDLER_MISSING":
+    case "SANDBOX_FAILED":
+    case "CONFIG_INVALID":
+    case "STORE_FAILED":
+    case "LIBRARY_MISSING":
+      return { httpStatus: 500, jsonRpcCode: -32603 };
+  }
+}

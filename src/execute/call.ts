@@ -1,0 +1,38 @@
+import type { Principal } from "../guard/principal.ts";
+import type { Progress } from "../tool/handler.ts";
+
+/** A request to run one tool. */
+export interface ToolCall {
+  /** The tool's id (`billing.refund_user`), qualified name (`billing.refund_user:1.0.0`), or its name where only one tool has it. */
+  readonly toolName: string;
+  readonly arguments?: Readonly<Record<string, unknown>>;
+  /** Time one attempt may take, 100 to 300,000 ms. The tool's own, then the configured default, where absent. */
+  readonly timeoutMs?: number;
+  /** Attempts in all, 1 to 5; 0 or absent: the configured default. Only what is safe to repeat is repeated. */
+  readonly retryCount?: number;
+  /** True asks for confirmation whatever the policy says. It can add a confirmation, never remove one. */
+  readonly requireConfirmation?: boolean;
+  /** The approved confirmation this call redeems. */
+  readonly confirmationId?: string;
+  readonly traceId?: string;
+  readonly parentSpanId?: string;
+  /** Who calls. The local operator where absent. */
+  readonly principal?: Principal;
+  /** Handed to the handler as it is. */
+  readonly auxdata?: Readonly<Record<string, unknown>>;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (update: Progress) => void;
+}
+
+/** Several calls. */
+export interface BatchCall {
+  readonly calls: readonly ToolCall[];
+  /**
+   * `parallel`: all at once; `sequential`: one after the other; `adaptive` (where absent): neighbours that are confirmed read-only run at
+   * once, everything else in order.
+   */
+  readonly strategy?: "parallel" | "sequential" | "adaptive";
+  /** Cancels what has not finished once one call fails. */
+  readonly failFast?: boolean;
+  readonly signal?: AbortSignal;
+}

@@ -1,0 +1,18 @@
+import type { Handler, HandlerContext } from "../tool/handler.ts";
+import type { Tool, ToolSource } from "../tool/tool.ts";
+
+/** Runs a tool somewhere: in this process, in a sandbox, on another machine. */
+export interface Executor {
+  readonly name: string;
+  supports(source: ToolSource): boolean;
+  /** Resolves with the tool's result; rejects with its error. Ends soon after `context.signal` fires. */
+  run(request: RunRequest): Promise<unknown>;
+}
+
+/** One run: checked arguments, and the handler where the tool has one. */
+export interface RunRequest {
+  readonly tool: Tool;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly handler: Handler | undefined;
+  readonly context: HandlerContext;
+}

@@ -1,0 +1,53 @@
+import type { ErrorCode } from "../errors/codes.ts";
+import type { ErrorDetails } from "../errors/arsenal-error.ts";
+
+/** How a call ended. */
+export const EXECUTION_STATUSES = [
+  "success",
+  "failure",
+  "timeout",
+  "permission_denied",
+  "circuit_open",
+  "pending_confirmation",
+  "cancelled",
+] as const;
+export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
+
+/** The one outcome of one call. */
+export interface ToolResult {
+  /** The name as the caller gave it. */
+  readonly toolName: string;
+  /** The tool that was meant; absent where none was found. */
+  readonly toolId?: string;
+  readonly status: ExecutionStatus;
+  /** What the tool returned. */
+  readonly result?: unknown;
+  readonly error?: ResultError;
+  /** Approve this id, then make the same call with it as `confirmationId`. */
+  readonly confirmationId?: string;
+  /** Milliseconds since the epoch. */
+  readonly queuedAt: number;
+  /** When the handler was first called; absent where it never was. */
+  readonly startedAt?: number;
+  readonly completedAt: number;
+  /** From the start of the handler to the end; 0 where it never started. */
+  readonly latencyMs: number;
+  /** How often the handler was called. */
+  readonly attempts: number;
+  readonly traceId: string;
+  readonly spanId: string;
+}
+
+/** Why a call did not succeed. */
+export interface ResultError extends ErrorDetails {
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+/** The outcomes of a batch, in the order of its calls. */
+export interface BatchResult {
+  readonly results: readonly ToolResult[];
+  readonly totalTimeMs: number;
+  readonly successfulCount: number;
+  readonly failedCount: number;
+}

@@ -1,0 +1,99 @@
+import type { ErrorCode } from "../errors/codes.ts";
+import type { ExecutionStatus } from "../execute/result.ts";
+import type { Health, ToolSource } from "../tool/tool.ts";
+
+/** Everything that happens, by name. Names are noun-verb; payloads are plain data and carry no arguments or results. */
+export interface EventMap {
+  "tool-registered": { readonly toolId: string; readonly version: string; readonly source: ToolSource };
+  "tool-replaced": { readonly toolId: string; readonly version: string; readonly previousVersion: string };
+  "tool-rejected": { readonly name: string; readonly code: ErrorCode; readonly message: string };
+  "tool-deleted": { readonly toolId: string };
+  "catalog-synced": {
+    readonly indexed: number;
+    readonly unchanged: number;
+    readonly total: number;
+    readonly durationMs: number;
+  };
+  "ensemble-connected": { readonly ensemble: string; readonly tools: number };
+  "ensemble-disconnected": { readonly ensemble: string };
+  "ensemble-failed": { readonly ensemble: string; readonly message: string };
+  "retrieval-finished": {
+    readonly traceId: string;
+    readonly query: string;
+    readonly tools: readonly { readonly toolId: string; readonly score: number }[];
+    readonly candidateCount: number;
+    readonly filteredCount: number;
+    readonly durationMs: number;
+  };
+  "call-started": {
+    readonly toolId: string;
+    readonly traceId: string;
+    readonly spanId: string;
+    readonly attempt: number;
+  };
+  "call-retried": {
+    readonly toolId: string;
+    readonly traceId: string;
+    readonly spanId: string;
+    readonly attempt: number;
+    readonly delayMs: number;
+    readonly message: string;
+  };
+  "call-progressed": {
+    readonly toolId: string;
+    readonly traceId: string;
+    readonly spanId: string;
+    readonly progress: number;
+    readonly total?: number;
+    readonly message?: string;
+  };
+  "call-finished": {
+    readonly toolId: string;
+    readonly traceId: string;
+    readonly spanId: string;
+    readonly parentSpanId?: string;
+    readonly status: ExecutionStatus;
+    readonly code?: ErrorCode;
+    readonly message?: string;
+    readonly attempts: number;
+    readonly queuedMs: number;
+    readonly latencyMs: number;
+    readonly principal: string;
+  };
+  "confirmation-requested": {
+    readonly id: string;
+    readonly toolId: string;
+    readonly principal: string;
+    readonly reason: string;
+  };
+  "confirmation-resolved": {
+    readonly id: string;
+    readonly toolId: string;
+    readonly outcome: "approved" | "denied" | "expired" | "used";
+    readonly by?: string;
+  };
+  "circuit-opened": { readonly toolId: string; readonly consecutiveFailures: number; readonly retryAfterMs: number };
+  "circuit-probed": { readonly toolId: string };
+  "circuit-closed": { readonly toolId: string };
+  "health-changed": { readonly toolId: string; readonly before: Health; readonly after: Health };
+  "sink-failed": { readonly sink: string; readonly message: string; readonly dropped: number };
+}
+
+export type EventName = keyof EventMap;
+
+/** How loud an event is: sinks show what is at or above their level. */
+export type EventLevel = "debug" | "info" | "warn" | "error";
+
+/** One thing that happened. */
+export type ArsenalEvent<Name extends EventName = EventName> = {
+  readonly [Key in Name]: {
+    readonly name: Key;
+    readonly level: EventLevel;
+    /** Milliseconds since the epoch. */
+    readonly at: number;
+    readonly data: EventMap[Key];
+  };
+}[Name];
+
+/** What a stage needs in order to say that something happened. Never throws, never waits. */
+export type Emit = <Name extends EventName>(name: Name, data: EventMap[Name]) => void;

@@ -1,0 +1,31 @@
+import type { SourceDraft } from "../tool/draft.ts";
+import type { Handler } from "../tool/handler.ts";
+import type { ToolSource } from "../tool/tool.ts";
+
+/** A tool as a source offers it: its definition, however rough, and what runs it. */
+export interface OfferedTool {
+  readonly draft: SourceDraft;
+  readonly handler: Handler;
+}
+
+/**
+ * Where the tools of one ensemble come from: an MCP server, an OpenAPI document, another agent. The arsenal connects it, lists it,
+ * follows its changes and closes it.
+ */
+export interface Source {
+  /** The ensemble's name, and the namespace of its tools unless they name their own. */
+  readonly name: string;
+  readonly kind: ToolSource;
+  /** Calls at most this many tools of the source at once. */
+  readonly maxConcurrent?: number;
+  /** Time one run may take, in milliseconds, where a tool does not say. */
+  readonly timeoutMs?: number;
+  /** Opens whatever the source needs. Called once before `list`; rejects where the source cannot be reached. */
+  connect(options: { readonly signal: AbortSignal }): Promise<void>;
+  /** Every tool the source has now. One bad tool is offered as it is, not thrown on. */
+  list(options: { readonly signal: AbortSignal }): Promise<readonly OfferedTool[]>;
+  /** Calls back when the list may have changed. Returns what ends the watch. */
+  watch?(changed: () => void): () => void;
+  /** Releases everything. Safe to call twice, and before `connect`. */
+  disconnect(): Promise<void>;
+}

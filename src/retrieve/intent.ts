@@ -1,0 +1,12 @@
+/** What a request is about, coarsely. */
+export const INTENTS = [
+  "data_query",
+  "data_mutation",
+  "analysis",
+  "communication",
+  "file_operations",
+  "customer_support",
+  "admin",
+  "unknown",
+] as const;
+export type Intent = (typeof INTENTS)[number];

@@ -1,0 +1,87 @@
+import type { Tool } from "../tool/tool.ts";
+import type { Intent } from "./intent.ts";
+
+/** The tools found for a request, best first, and how the search went. */
+export interface RetrievalResult {
+  readonly tools: readonly ScoredTool[];
+  readonly intent: Intent;
+  /** Which ranker answered: `lexical`, or the embedder's model. */
+  readonly tier: string;
+  /** Tools that passed every filter and were scored. */
+  readonly candidateCount: number;
+  /** Tools that a filter left out. */
+  readonly filteredCount: number;
+  readonly queryEmbeddingTimeMs: number;
+  readonly searchTimeMs: number;
+  readonly rerankTimeMs?: number;
+  readonly totalTimeMs: number;
+  readonly traceId: string;
+  /** Present where the query asked for it. */
+  readonly explanation?: Explanation;
+}
+
+/** One tool found, and how well it fits. */
+export interface ScoredTool {
+  readonly tool: Tool;
+  /** The routing formula's outcome; tools are ordered by it. In [0, 1] with weights that sum to 1. */
+  readonly score: number;
+  /** How well the tool fits the words of the request, absolute, comparable between requests. In [0, 1]. */
+  readonly semanticScore: number;
+  /** Present where a reranker ran; it then stands for the semantic score in the formula. */
+  readonly rerankScore?: number;
+  readonly signals: RoutingSignals;
+  /** True where the caller's context asks for confirmation, or the tool itself. */
+  readonly requiresConfirmation: boolean;
+  /** The id of the tool that requires this one, where it came as a dependency. */
+  readonly requiredBy?: string;
+}
+
+/** The five signals and three penalties of the routing formula. Each is in [0, 1]. */
+export interface RoutingSignals {
+  readonly semantic: number;
+  readonly intent: number;
+  readonly conversation: number;
+  readonly health: number;
+  readonly cost: number;
+  readonly alreadyUsedPenalty: number;
+  readonly alreadyFailedPenalty: number;
+  readonly deprecatedPenalty: number;
+}
+
+/** How much each signal counts. */
+export interface RoutingWeights {
+  readonly semantic: number;
+  readonly intent: number;
+  readonly conversation: number;
+  readonly health: number;
+  readonly cost: number;
+}
+
+/** Why the tools returned were returned, and why the best of the others were not. */
+export interface Explanation {
+  readonly chosen: readonly ExplainedTool[];
+  /** The best tools that were left out, best first. */
+  readonly leftOut: readonly ExplainedTool[];
+}
+
+/** The number behind each signal of one tool. */
+export interface ExplainedTool {
+  readonly toolId: string;
+  readonly score: number;
+  readonly reason: "chosen" | "dependency" | "limit" | "threshold" | "diversity" | "conflict";
+  /** For a conflict or dependency: the other tool. */
+  readonly because?: string;
+  /** One entry a signal: its value, its weight and their product. Penalties have weight -1. */
+  readonly signals: readonly {
+    readonly name: keyof RoutingSignals;
+    readonly value: number;
+    readonly weight: number;
+    readonly contribution: number;
+  }[];
+  /** Words of the request found in the tool, heaviest first, with the field they stand in. */
+  readonly matchedTerms: readonly {
+    readonly term: string;
+    readonly fields: readonly string[];
+    readonly share: number;
+  }[];
+}

@@ -1,0 +1,28 @@
+import type { Tool } from "./tool.ts";
+
+/** Runs a tool. Returns the result, or throws; a thrown `ArsenalError` keeps its code. */
+export type Handler<Arguments = Record<string, unknown>> = (args: Arguments, context: HandlerContext) => unknown;
+
+/** What a handler knows beside its arguments. */
+export interface HandlerContext {
+  /** Auxiliary data of the conversation or the configuration, as the caller gave it. */
+  readonly auxdata: Readonly<Record<string, unknown>>;
+  readonly tool: Tool;
+  /** State shared by all calls to the tools of one ensemble (of one namespace, where there is no ensemble). */
+  readonly state: Map<string, unknown>;
+  /** Fires when the caller cancels or the time is up. Pass it on to whatever you wait for. */
+  readonly signal: AbortSignal;
+  readonly traceId: string;
+  readonly spanId: string;
+  /** 1 for the first try. */
+  readonly attempt: number;
+  /** Tells the caller how far the work is. */
+  progress(update: Progress): void;
+}
+
+/** How far a running call is. */
+export interface Progress {
+  readonly progress: number;
+  readonly total?: number;
+  readonly message?: string;
+}
