@@ -1,7 +1,24 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { ArsenalError } from "../errors/arsenal-error.ts";
+import type { Clock } from "../observe/clock.ts";
+import type { Emit } from "../observe/events.ts";
 import type { Tool } from "../tool/tool.ts";
+import { calibrateLexical } from "./calibrate-lexical.ts";
+import type { Embedder } from "./embedder.port.ts";
+import { createEmbeddings } from "./embeddings.ts";
+import { denseScale, fuse, type FusedHit } from "./fuse.ts";
+import { createLexicalIndex, type LexicalHit } from "./lexical-index.ts";
+import { createNameIndex } from "./name-index.ts";
+import { toolFields } from "./tool-text.ts";
+import { untilAborted } from "./until-aborted.ts";
+import type { ToolStore } from "./tool-store.port.ts";
+import type { VectorIndex } from "./vector-index.port.ts";
 
 /** Every registered tool with its index: the one place that is searched. Reads are in memory; writes go through the store. */
 export interface Catalog {
+  /** Opens the store and indexes what it has. Idempotent; `upsert`, `delete` and `search` do it where it was not done. */
+  open(options?: { readonly signal?: AbortSignal }): Promise<void>;
+  readonly opened: boolean;
   readonly size: number;
   /** Names the ranker that answers: `lexical`, or the embedder's model. */
   readonly tier: string;
@@ -10,7 +27,7 @@ export interface Catalog {
   named(name: string): readonly Tool[];
   /** Every tool, in no promised order. */
   all(): IterableIterator<Tool>;
-  /** Adds or replaces tools. Those whose content hash is unchanged are neither stored nor indexed again. */
+  /** Adds or replaces tools. Those whose content hash is unchanged are neither stored nor indexed nor embedded again. */
   upsert(
     tools: readonly Tool[],
     options?: { readonly signal?: AbortSignal },
@@ -47,4 +64,269 @@ export interface Hit {
   readonly semanticScore: number;
   /** Words of the text found in the tool, heaviest first; computed when asked. */
   matchedTerms(): readonly { readonly term: string; readonly fields: readonly string[]; readonly share: number }[];
+}
+
+/** What a catalog works with. It opens the store, and closes all three. */
+export interface CatalogParts {
+  readonly store: ToolStore;
+  /** Without one, tools are found by their words alone. */
+  readonly embedder?: Embedder;
+  /** Where the embedder's vectors are kept. Needed with an embedder. */
+  readonly vectors?: VectorIndex;
+  readonly emit: Emit;
+  readonly clock: Clock;
+}
+
+/** A tool in the catalog, where the lexical index has it, and the change that brought it. */
+interface Entry {
+  readonly tool: Tool;
+  readonly slot: number;
+  readonly change: number;
+}
+
+/** Each ranker puts forward at least so many; the fusion orders them all. */
+const SMALLEST_POOL = 100;
+const PAGE = 5000;
+/** Tools indexed before other work gets a turn. */
+const TURN = 500;
+/** Tools left without a vector that one upsert tries to embed again. */
+const RETRIED = 64;
+
+/** A catalog, not yet opened. */
+export function createCatalog({ store, embedder, vectors, emit, clock }: CatalogParts): Catalog {
+  if (embedder && !vectors) {
+    throw new ArsenalError(
+      "CONFIG_INVALID",
+      "The catalog has an embedder but nowhere to keep its vectors. Give it vectors: memoryVectors().",
+      {
+        field: "vectors",
+        fix: "Give the catalog a vector index: memoryVectors().",
+      },
+    );
+  }
+  const embeddings = embedder && vectors ? createEmbeddings({ embedder, vectors, emit, clock }) : undefined;
+  const scale = denseScale(embedder?.calibrate?.bind(embedder));
+  const lexical = createLexicalIndex();
+  const names = createNameIndex();
+  const entries = new Map<string, Entry>();
+  let change = 0;
+  let slots = 0;
+  let accepted = new Uint8Array(0);
+
+  let state: "new" | "open" | "closed" = "new";
+  let opening: Promise<void> | undefined;
+  let lastChange: Promise<unknown> = Promise.resolve();
+
+  function index(tool: Tool): void {
+    const before = entries.get(tool.id);
+    if (before) names.remove(before.tool);
+    const slot = lexical.upsert(tool.id, toolFields(tool));
+    slots = Math.max(slots, slot + 1);
+    entries.set(tool.id, { tool, slot, change: ++change });
+    names.add(tool);
+  }
+
+  async function indexAll(tools: readonly Tool[]): Promise<void> {
+    for (let start = 0; start < tools.length; start += TURN) {
+      if (start > 0) await nextTurn();
+      for (const tool of tools.slice(start, start + TURN)) index(tool);
+    }
+  }
+
+  async function load(): Promise<void> {
+    await store.open();
+    const tools: Tool[] = [];
+    for (let page: readonly Tool[] = [], offset = 0; offset === 0 || page.length === PAGE; offset += PAGE) {
+      page = await store.list({ limit: PAGE, offset });
+      tools.push(...page);
+    }
+    await embeddings?.complete(tools);
+    await indexAll(tools);
+    if (state === "new") state = "open";
+  }
+
+  async function open({ signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
+    if (state === "closed") {
+      throw new ArsenalError("CLOSED", "The catalog was closed and takes no more work. Create a new one.", {
+        fix: "Create a new catalog.",
+      });
+    }
+    if (state === "open") return;
+    opening ??= load().finally(() => (opening = undefined));
+    await untilAborted(opening, signal);
+  }
+
+  /** Changes run one after the other: two of the same tool must not overtake each other between store and index. */
+  function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const result = lastChange.then(work, work);
+    lastChange = result.catch(() => {});
+    return result;
+  }
+
+  /**
+   * Vectors are written before tools: where the process ends in between, the tool's hash is still the old one, and the next upsert embeds it
+   * again. The other way round a tool could keep a vector of its earlier text for ever.
+   */
+  async function applyUpsert(
+    tools: readonly Tool[],
+    signal: AbortSignal | undefined,
+  ): Promise<{ indexed: number; unchanged: number }> {
+    signal?.throwIfAborted();
+    const latest = new Map(tools.map((tool) => [tool.id, tool]));
+    const changed = [...latest.values()].filter(
+      ({ id, contentHash }) => entries.get(id)?.tool.contentHash !== contentHash,
+    );
+    await embeddings?.retry(toolsToRetry(changed), signal);
+    await embeddings?.embed(changed, signal);
+    if (changed.length > 0) {
+      await store.put(changed, signal ? { signal } : {});
+      await indexAll(changed);
+    }
+    return { indexed: changed.length, unchanged: latest.size - changed.length };
+  }
+
+  function toolsToRetry(changed: readonly Tool[]): Tool[] {
+    const ids = new Set(embeddings?.missing);
+    for (const { id } of changed) ids.delete(id);
+    return [...ids].slice(0, RETRIED).flatMap((id) => entries.get(id)?.tool ?? []);
+  }
+
+  async function applyDelete(ids: readonly string[]): Promise<number> {
+    const known = [...new Set(ids)].filter((id) => entries.has(id));
+    if (known.length === 0) return 0;
+    await store.delete(known);
+    for (const id of known) {
+      const entry = entries.get(id);
+      if (entry) names.remove(entry.tool);
+      entries.delete(id);
+      lexical.remove(id);
+    }
+    change++;
+    await embeddings?.delete(known);
+    return known.length;
+  }
+
+  /** Asks `accept` about every tool once; the answers stand in `accepted`, by slot, until the next search. */
+  function sieve(accept: (tool: Tool) => boolean): number {
+    if (accepted.length < slots) accepted = new Uint8Array(2 * slots);
+    let count = 0;
+    for (const { tool, slot } of entries.values()) {
+      const verdict = accept(tool);
+      accepted[slot] = verdict ? 1 : 0;
+      if (verdict) count++;
+    }
+    return count;
+  }
+
+  function acceptedIds(): Set<string> {
+    const ids = new Set<string>();
+    for (const [id, { slot }] of entries) if (accepted[slot] === 1) ids.add(id);
+    return ids;
+  }
+
+  async function search(text: string, { limit, accept, signal }: SearchQuery): Promise<SearchResult> {
+    signal?.throwIfAborted();
+    await open(signal ? { signal } : {});
+    const startedAt = clock.now();
+    const startedWith = change;
+    const candidateCount = sieve(accept);
+    const filteredCount = entries.size - candidateCount;
+    const pool = Math.max(SMALLEST_POOL, 2 * limit);
+    const worded = lexical.search(text, { limit: pool, accept: (slot) => accepted[slot] === 1 });
+    const ranking = await embeddings?.rank(text, {
+      limit: pool,
+      besides: worded.map(({ id }) => id),
+      ...(filteredCount > 0 ? { among: acceptedIds() } : {}),
+      ...(signal ? { signal } : {}),
+    });
+
+    /** A tool that came or changed while the embedder was waited for has not been asked about yet. */
+    const current = ({ id }: { readonly id: string }): boolean => {
+      const entry = entries.get(id);
+      return entry !== undefined && (entry.change <= startedWith || accept(entry.tool));
+    };
+    const ranked = ranking ? fuse(gather(text, worded, ranking.cosines), scale) : worded.map(toHit);
+    const hits = ranked.filter(current).slice(0, limit);
+    const embeddingTimeMs = ranking?.embeddingTimeMs ?? 0;
+    return {
+      hits: hits.flatMap(({ id, semanticScore }) => {
+        const tool = entries.get(id)?.tool;
+        return tool ? [{ tool, semanticScore, matchedTerms: () => lexical.explain(text, id) }] : [];
+      }),
+      candidateCount,
+      filteredCount,
+      embeddingTimeMs,
+      searchTimeMs: clock.now() - startedAt - embeddingTimeMs,
+    };
+  }
+
+  /** Everything either ranker put forward, with what both say of it. */
+  function gather(
+    text: string,
+    worded: readonly LexicalHit[],
+    cosines: ReadonlyMap<string, number>,
+  ): Parameters<typeof fuse>[0] {
+    const known = new Set(worded.map(({ id }) => id));
+    const others = [...cosines.keys()].filter((id) => !known.has(id) && entries.has(id));
+    const scores = lexical.scores(text, others);
+    return [...worded, ...others.map((id, at) => ({ id, score: scores[at] ?? 0 }))].map(({ id, score }) => ({
+      id,
+      lexical: score,
+      cosine: cosines.get(id),
+    }));
+  }
+
+  return {
+    open,
+    get opened() {
+      return state === "open";
+    },
+    get size() {
+      return entries.size;
+    },
+    get tier() {
+      return embedder && embeddings?.answering ? embedder.model : "lexical";
+    },
+    get: (id) => entries.get(id)?.tool,
+    named: (name) => names.get(name),
+    *all() {
+      for (const { tool } of entries.values()) yield tool;
+    },
+    async upsert(tools, { signal } = {}) {
+      await open(signal ? { signal } : {});
+      return inTurn(() => applyUpsert(tools, signal));
+    },
+    async delete(ids) {
+      await open();
+      return inTurn(() => applyDelete(ids));
+    },
+    search,
+    similarity(a, b) {
+      if (a === b) return entries.has(a) ? 1 : 0;
+      return embeddings?.similarity(a, b) ?? lexical.similarity(a, b);
+    },
+    async healthCheck() {
+      const [storeIsWell, embedderIsWell] = await Promise.all([store.healthCheck(), embedder?.healthCheck()]);
+      return { store: storeIsWell, ...(embedderIsWell === undefined ? {} : { embedder: embedderIsWell }) };
+    },
+    async close() {
+      if (state === "closed") return;
+      state = "closed";
+      await opening?.catch(() => {});
+      await lastChange;
+      const outcomes = await Promise.allSettled([store.close(), vectors?.close?.(), embedder?.close?.()]);
+      for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
+    },
+  };
+}
+
+/** A catalog, opened: what the store has can be found. */
+export async function openCatalog(parts: CatalogParts): Promise<Catalog> {
+  const catalog = createCatalog(parts);
+  await catalog.open();
+  return catalog;
+}
+
+function toHit({ id, score }: LexicalHit): FusedHit {
+  return { id, semanticScore: calibrateLexical(score) };
 }

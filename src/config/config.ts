@@ -14,6 +14,7 @@ export interface ToolArsenalConfig {
   readonly security?: SecurityConfig;
   readonly mcp?: McpConfig;
   readonly a2a?: A2aConfig;
+  readonly arsenal?: ShortFormConfig;
   /** JavaScript or TypeScript modules that register tools: each default export is called with the arsenal. Paths from the file's folder. */
   readonly modules?: readonly string[];
   /** Whether `retrieve` and `execute` first index what is pending. Default true. */
@@ -179,4 +180,14 @@ export interface A2aAgentConfig {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly namespace?: string;
+}
+
+/** The short form of the most used settings. It overrides the sections it abbreviates. */
+export interface ShortFormConfig {
+  /** The same as `execution.defaultTimeoutMs`, in seconds. */
+  readonly defaultTimeoutSeconds?: number;
+  /** The same as `execution.maxConcurrent`. */
+  readonly maxConcurrentTools?: number;
+  /** Added to `mcp.servers`. */
+  readonly mcpServers?: readonly McpServerConfig[];
 }

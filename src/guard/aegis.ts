@@ -1,6 +1,13 @@
+import { ArsenalError } from "../errors/arsenal-error.ts";
+import { showValue } from "../errors/show-value.ts";
+import type { Clock } from "../observe/clock.ts";
+import type { Emit } from "../observe/events.ts";
 import type { Tool } from "../tool/tool.ts";
-import type { PolicyRequest } from "./policy.port.ts";
+import { createApprovals } from "./approvals.ts";
+import { missingCapabilities, missingScopes } from "./capabilities.ts";
+import type { Policy, PolicyDecision, PolicyRequest } from "./policy.port.ts";
 import type { Principal } from "./principal.ts";
+import { createRateLimiter } from "./rate-limit.ts";
 
 /** The guard every call passes. */
 export interface Aegis {
@@ -43,4 +50,145 @@ export interface PendingApproval {
   /** Milliseconds since the epoch. */
   readonly requestedAt: number;
   readonly expiresAt: number;
+}
+
+/** What of the guard can be configured. */
+export interface AegisSettings {
+  /** Calls a minute, for each tool that does not name its own limit. */
+  readonly maxRequestsPerMinute: number;
+  /** Seconds an unanswered or unused confirmation is kept. */
+  readonly confirmationTimeoutS: number;
+  /** Whether the local operator may approve their own calls. */
+  readonly selfApproval: "never" | "local";
+}
+
+/** The guard: what a caller lacks is checked first, then the policy, then the approval. Whatever fails on the way refuses the call. */
+export function createAegis(options: {
+  readonly policy: Policy;
+  readonly clock: Clock;
+  readonly emit: Emit;
+  readonly settings: AegisSettings;
+}): Aegis {
+  const { policy, clock, emit, settings } = options;
+  checkSettings(settings);
+  const approvals = createApprovals({ clock, emit, settings });
+  const limiter = createRateLimiter({ clock });
+
+  function sees(tool: Tool, principal: Principal): boolean {
+    try {
+      return policy.sees(tool, principal) === true;
+    } catch {
+      return false;
+    }
+  }
+
+  function confirm(request: AegisRequest, reason: string): AegisDecision {
+    try {
+      const { id, reason: asked } = approvals.request(request, reason);
+      return { effect: "confirm", confirmationId: id, reason: asked };
+    } catch (error) {
+      return denied(cannotBeShown(request, error));
+    }
+  }
+
+  function redeem(request: AegisRequest, confirmationId: string): AegisDecision {
+    try {
+      const redeemed = approvals.redeem(confirmationId, request);
+      switch (redeemed.state) {
+        case "redeemed":
+          return { effect: "allow" };
+        case "pending":
+          return { effect: "confirm", confirmationId, reason: redeemed.reason };
+        case "invalid":
+          return { effect: "deny", code: "APPROVAL_INVALID", reason: redeemed.reason };
+      }
+    } catch (error) {
+      return denied(cannotBeShown(request, error));
+    }
+  }
+
+  return {
+    sees,
+    approvals: { list: approvals.list, approve: approvals.approve, deny: approvals.deny },
+
+    async decide(request) {
+      const { tool, principal, confirmationId } = request;
+      if (!sees(tool, principal)) return denied(`"${principal.id}" may not use this tool.`);
+      const lacking = lacks(tool, principal);
+      if (lacking !== undefined) return denied(lacking);
+      const decision = await ask(policy, request);
+      if (decision.effect === "deny") return denied(withRule(decision));
+      if (confirmationId !== undefined) return redeem(request, confirmationId);
+      if (decision.effect === "confirm") return confirm(request, withRule(decision));
+      if (request.requireConfirmation) return confirm(request, `The caller asked that a person approve ${tool.id}.`);
+      return { effect: "allow" };
+    },
+
+    admit(tool) {
+      const own = tool.cost.rateLimit;
+      return limiter.take(tool.id, isPositive(own) ? own : settings.maxRequestsPerMinute);
+    },
+  };
+}
+
+/** The policy's answer; a policy that throws, or answers something that is none, refuses. */
+async function ask(policy: Policy, { tool, arguments: args, principal }: PolicyRequest): Promise<PolicyDecision> {
+  let problem: string;
+  try {
+    const decision = await policy.decide({ tool, arguments: args, principal });
+    const effect: unknown = decision?.effect;
+    if (effect === "allow" || effect === "deny" || effect === "confirm") return decision;
+    problem = `it answered ${showValue(decision)}`;
+  } catch (error) {
+    problem = error instanceof Error ? error.message : showValue(error);
+  }
+  return {
+    effect: "deny",
+    rule: "policy-failed",
+    reason: `The policy failed to decide on ${tool.id}, so the call is refused: ${problem}. Mend the policy, then call again.`,
+  };
+}
+
+function lacks(tool: Tool, principal: Principal): string | undefined {
+  const capabilities = missingCapabilities(tool, principal);
+  const scopes = missingScopes(tool, principal);
+  const parts = [...named("capability", "capabilities", capabilities), ...named("scope", "scopes", scopes)];
+  if (parts.length === 0) return undefined;
+  return `"${principal.id}" lacks the ${parts.join(" and the ")} that ${tool.id} needs. Grant what is missing, or use another tool.`;
+}
+
+function named(one: string, many: string, names: readonly string[]): readonly string[] {
+  return names.length === 0 ? [] : [`${names.length === 1 ? one : many} ${names.join(", ")}`];
+}
+
+function denied(reason: string): AegisDecision {
+  return { effect: "deny", code: "PERMISSION_DENIED", reason };
+}
+
+function withRule({ reason, rule }: { readonly reason: string; readonly rule: string }): string {
+  return `${reason} (rule ${rule})`;
+}
+
+function cannotBeShown({ tool }: AegisRequest, error: unknown): string {
+  const why = error instanceof Error ? error.message : showValue(error);
+  return `${tool.id} needs an approval, and its arguments cannot be shown to a person: ${why}. Call it with plain JSON arguments.`;
+}
+
+function isPositive(value: unknown): value is number {
+  return typeof value === "number" && value > 0;
+}
+
+function checkSettings({ maxRequestsPerMinute, confirmationTimeoutS, selfApproval }: AegisSettings): void {
+  const refuse = (field: string, value: unknown, fix: string): never => {
+    throw new ArsenalError("CONFIG_INVALID", `${field} is ${showValue(value)}. ${fix}`, { field, value, fix });
+  };
+  if (!isPositive(maxRequestsPerMinute)) {
+    refuse("security.max_requests_per_minute", maxRequestsPerMinute, "Write a number above 0, such as 60.");
+  }
+  if (!isPositive(confirmationTimeoutS)) {
+    refuse("security.confirmation_timeout_s", confirmationTimeoutS, "Write a number of seconds above 0, such as 600.");
+  }
+  if (selfApproval !== "never" && selfApproval !== "local") {
+    refuse("security.self_approval", selfApproval, 'Write "never" or "local".');
+  }
 }

@@ -1,4 +1,6 @@
 import type { Health } from "../tool/tool.ts";
+import type { Clock } from "./clock.ts";
+import type { Emit } from "./events.ts";
 
 /** How each tool has fared. */
 export interface HealthBook {
@@ -8,4 +10,101 @@ export interface HealthBook {
   recordFailure(toolId: string, latencyMs: number): void;
   setCircuit(toolId: string, open: boolean): void;
   forget(toolId: string): void;
+}
+
+/** Success rate and latency are taken over this many of the latest calls: a tool that was mended is not held to its past. */
+export const HEALTH_WINDOW = 100;
+
+/** A success rate that falls below one of these, or comes back to it, is news. */
+const NOTABLE_RATES = [0.9, 0.5];
+
+const NEVER_CALLED: Health = Object.freeze({
+  successRate: 1,
+  averageLatencyMs: 0,
+  totalCalls: 0,
+  consecutiveFailures: 0,
+  circuitOpen: false,
+});
+
+/**
+ * Keeps the health of every tool that was called. `health-changed` is emitted when a tool's circuit opens or closes, when it fails for the
+ * first time, and when its success rate crosses 0.9 or 0.5; not for every call.
+ */
+export function createHealth({ clock, emit }: { readonly clock: Clock; readonly emit: Emit }): HealthBook {
+  const records = new Map<string, ToolRecord>();
+
+  function update(toolId: string, change: (record: ToolRecord) => Health): void {
+    let record = records.get(toolId);
+    if (record === undefined) {
+      record = { recent: createRecentCalls(), health: NEVER_CALLED };
+      records.set(toolId, record);
+    }
+    const before = record.health;
+    const after = change(record);
+    // Kept ready, because ranking asks for the health of every candidate and calls are rarer.
+    record.health = after;
+    if (isNews(before, after)) emit("health-changed", { toolId, before, after });
+  }
+
+  function recordCall(toolId: string, success: boolean, latencyMs: number): void {
+    update(toolId, ({ recent, health }) => {
+      recent.add(success, latencyMs);
+      return {
+        ...health,
+        successRate: recent.successRate(),
+        averageLatencyMs: recent.averageLatencyMs(),
+        totalCalls: health.totalCalls + 1,
+        consecutiveFailures: success ? 0 : health.consecutiveFailures + 1,
+        [success ? "lastSuccess" : "lastFailure"]: clock.now(),
+      };
+    });
+  }
+
+  return {
+    of: (toolId) => records.get(toolId)?.health ?? NEVER_CALLED,
+    recordSuccess: (toolId, latencyMs) => recordCall(toolId, true, latencyMs),
+    recordFailure: (toolId, latencyMs) => recordCall(toolId, false, latencyMs),
+    setCircuit(toolId, open) {
+      if ((records.get(toolId)?.health ?? NEVER_CALLED).circuitOpen === open) return;
+      update(toolId, ({ health }) => ({ ...health, circuitOpen: open }));
+    },
+    forget(toolId) {
+      records.delete(toolId);
+    },
+  };
+}
+
+interface ToolRecord {
+  readonly recent: RecentCalls;
+  health: Health;
+}
+
+interface RecentCalls {
+  add(success: boolean, latencyMs: number): void;
+  successRate(): number;
+  averageLatencyMs(): number;
+}
+
+function createRecentCalls(): RecentCalls {
+  const successes = new Uint8Array(HEALTH_WINDOW);
+  const latencies = new Float64Array(HEALTH_WINDOW);
+  let next = 0;
+  let count = 0;
+  return {
+    add(success, latencyMs) {
+      successes[next] = success ? 1 : 0;
+      latencies[next] = latencyMs;
+      next = (next + 1) % HEALTH_WINDOW;
+      count = Math.min(count + 1, HEALTH_WINDOW);
+    },
+    // Summed anew: a running sum would gather rounding errors for as long as the process lives.
+    successRate: () => successes.reduce((sum, success) => sum + success, 0) / count,
+    averageLatencyMs: () => latencies.reduce((sum, latency) => sum + latency, 0) / count,
+  };
+}
+
+function isNews(before: Health, after: Health): boolean {
+  if (before.circuitOpen !== after.circuitOpen) return true;
+  if (before.lastFailure === undefined && after.lastFailure !== undefined) return true;
+  return NOTABLE_RATES.some((rate) => before.successRate < rate !== after.successRate < rate);
 }

@@ -14,6 +14,8 @@ export interface RetrievalResult {
   readonly queryEmbeddingTimeMs: number;
   readonly searchTimeMs: number;
   readonly rerankTimeMs?: number;
+  /** Present where reranking was asked for and failed: what went wrong. The order is then the search's own. */
+  readonly rerankError?: string;
   readonly totalTimeMs: number;
   readonly traceId: string;
   /** Present where the query asked for it. */

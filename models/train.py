@@ -1,0 +1,300 @@
+"""Trains the tuned tier: all-MiniLM-L6-v2, fine-tuned to put a request next to the tools that serve it. One GPU; see README.md.
+
+    python3 models/train.py --data .borrowed/train.json.xz --base .borrowed/minilm --out $OUT [--seeds 1,2,3,4] [--check-only]
+"""
+import argparse
+import json
+import lzma
+import pathlib
+import random
+import re
+import time
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from safetensors.torch import load_file
+from tokenizers import Tokenizer
+from transformers import BertConfig, BertModel
+
+from lexical import bm25f
+from metrics import figures, minmax
+from texts import long_text, short_text, split_words, subject
+
+DEVICE = "cuda"
+QUERY_TOKENS, TOOL_TOKENS = 256, 192
+RECIPE = {
+    "epochs": 2, "batch": 256, "rate": 8e-5, "temperature": 0.05, "written": 4, "glued": 0.15, "warmup": 0.1, "decay": 0.01, "corpus": 1, "labelled": 1,
+}
+
+
+class Texts:
+    """Tokenizes each text once."""
+
+    def __init__(self, path: pathlib.Path):
+        self.tokenizer = Tokenizer.from_file(str(path))
+        self.tokenizer.no_padding()
+        self.tokenizer.no_truncation()
+        self.cache: dict[tuple[str, int], list[int]] = {}
+
+    def ids(self, text: str, limit: int) -> list[int]:
+        key = (text, limit)
+        found = self.cache.get(key)
+        if found is None:
+            ids = self.tokenizer.encode(text[: limit * 12]).ids
+            found = ids if len(ids) <= limit else ids[: limit - 1] + [ids[-1]]
+            self.cache[key] = found
+        return found
+
+    def fill(self, texts: list[str], limit: int) -> None:
+        missing = list({text for text in texts if (text, limit) not in self.cache})
+        for text, encoded in zip(missing, self.tokenizer.encode_batch([text[: limit * 12] for text in missing])):
+            ids = encoded.ids
+            self.cache[(text, limit)] = ids if len(ids) <= limit else ids[: limit - 1] + [ids[-1]]
+
+
+def collate(rows: list[list[int]]) -> tuple[torch.Tensor, torch.Tensor]:
+    width = max(map(len, rows))
+    ids = torch.zeros((len(rows), width), dtype=torch.long)
+    mask = torch.zeros((len(rows), width), dtype=torch.long)
+    for index, row in enumerate(rows):
+        ids[index, : len(row)] = torch.tensor(row)
+        mask[index, : len(row)] = 1
+    return ids.to(DEVICE, non_blocking=True), mask.to(DEVICE, non_blocking=True)
+
+
+def load_base(folder: pathlib.Path) -> BertModel:
+    config = BertConfig.from_pretrained(str(folder / "config.json"))
+    model = BertModel(config, add_pooling_layer=False)
+    weights = {name: value.float() for name, value in load_file(str(folder / "model.fp16.safetensors")).items()}
+    missing, _ = model.load_state_dict(weights, strict=False)
+    assert all("position_ids" in name or "token_type_ids" in name for name in missing), missing
+    return model.to(DEVICE)
+
+
+def encode(model: BertModel, rows: list[list[int]]) -> torch.Tensor:
+    ids, mask = collate(rows)
+    with torch.autocast("cuda", dtype=torch.bfloat16):
+        hidden = model(input_ids=ids, attention_mask=mask).last_hidden_state
+    weights = mask.unsqueeze(-1).float()
+    return F.normalize((hidden.float() * weights).sum(1) / weights.sum(1), dim=-1)
+
+
+@torch.no_grad()
+def encode_all(model: BertModel, texts: Texts, items: list[str], limit: int) -> np.ndarray:
+    model.eval()
+    texts.fill(items, limit)
+    rows = [texts.ids(item, limit) for item in items]
+    order = sorted(range(len(rows)), key=lambda index: len(rows[index]))
+    out = np.zeros((len(rows), model.config.hidden_size), dtype=np.float32)
+    for start in range(0, len(order), 1024):
+        part = order[start : start + 1024]
+        out[part] = encode(model, [rows[index] for index in part]).cpu().numpy()
+    return out
+
+
+def first_sentence(text: str) -> tuple[str, str]:
+    parts = re.split(r"(?<=[.!?])\s+|\n+", text.strip(), maxsplit=1)
+    return parts[0], parts[1] if len(parts) > 1 else ""
+
+
+class Batches:
+    """Draws batches, each from one source, so that the others in it are hard enough negatives."""
+
+    def __init__(self, data: dict, recipe: dict, rng: random.Random):
+        self.recipe, self.rng = recipe, rng
+        self.sources = []
+        for name, one in data["sets"].items():
+            tools = {tool["id"]: tool for tool in one["tools"]}
+            # Tools with the same text are the same answer.
+            same: dict[str, int] = {}
+            group = {key: same.setdefault(f"{' '.join(split_words(tool['name']))}|{tool['description'][:200]}", len(same)) for key, tool in tools.items()}
+            repeat = recipe["written"] if name == "toucan-paraphrase" else recipe["labelled"]
+            rows = [row for row in one["train"] if row["relevant"]]
+            self.sources.append({"name": name, "tools": tools, "group": group, "rows": rows, "repeat": repeat})
+        self.corpus = data["corpus"]
+
+    def epoch(self) -> list[list[tuple]]:
+        """Batches of (request, tool text, group of the tool, groups that also answer)."""
+        size, rng = self.recipe["batch"], self.rng
+        batches = []
+        for source in self.sources:
+            for _ in range(source["repeat"]):
+                rows = source["rows"][:]
+                rng.shuffle(rows)
+                items = [self.labelled(source, row, rows) for row in rows]
+                batches += [items[start : start + size] for start in range(0, len(items), size)]
+        for _ in range(self.recipe["corpus"]):
+            by_server: dict[str, list[dict]] = {}
+            for tool in self.corpus:
+                by_server.setdefault(tool["namespace"], []).append(tool)
+            servers = list(by_server.values())
+            rng.shuffle(servers)
+            items = [item for server in servers for item in map(self.supervised, server) if item]
+            batches += [items[start : start + size] for start in range(0, len(items), size)]
+        batches = [batch for batch in batches if len(batch) >= 16]
+        rng.shuffle(batches)
+        return batches
+
+    def labelled(self, source: dict, row: dict, rows: list[dict]) -> tuple:
+        rng, group = self.rng, source["group"]
+        query, relevant = row["query"], list(row["relevant"])
+        also = list(row.get("also_ok", []))
+        if rng.random() < self.recipe["glued"] and "earlier:" not in query:
+            other = rng.choice(rows)
+            if "earlier:" not in other["query"]:
+                query = rng.choice(["{} and then {}", "{}. {}", "{}, also {}", "{} After that {}"]).format(query.rstrip("."), other["query"])
+                relevant += other["relevant"]
+                also += other.get("also_ok", [])
+        gold = source["tools"][rng.choice(relevant)]
+        text = short_text(gold) if rng.random() < 0.5 else long_text(gold)
+        accepted = {group[tool] for tool in relevant + also if tool in group}
+        return query, text, (source["name"], group[gold["id"]]), {(source["name"], one) for one in accepted}
+
+    def supervised(self, tool: dict) -> tuple | None:
+        rng = self.rng
+        head, rest = first_sentence(tool["description"])
+        kind = rng.random()
+        name = subject(tool)
+        parameters = long_text({**tool, "description": ""})
+        if kind < 0.4 and len(rest) > 30:
+            pair = (head, f"{name}: {rest}")
+        elif kind < 0.7:
+            pair = (name if rng.random() < 0.5 else " ".join(split_words(tool["name"])), tool["description"])
+        else:
+            pair = (head, parameters)
+        if len(pair[0]) < 6 or len(pair[1]) < 10:
+            return None
+        key = ("corpus", f"{' '.join(split_words(tool['name']))}|{tool['description'][:200]}")
+        return pair[0], pair[1], key, {key}
+
+
+def train(data: dict, texts: Texts, base: pathlib.Path, recipe: dict, seed: int) -> BertModel:
+    torch.manual_seed(seed)
+    rng = random.Random(seed)
+    model = load_base(base)
+    model.train()
+    batches = Batches(data, recipe, rng)
+    plan = [batch for _ in range(recipe["epochs"]) for batch in batches.epoch()]
+    texts.fill([item[0] for batch in plan for item in batch], QUERY_TOKENS)
+    texts.fill([item[1] for batch in plan for item in batch], TOOL_TOKENS)
+    decay = [p for n, p in model.named_parameters() if p.ndim > 1]
+    plain = [p for n, p in model.named_parameters() if p.ndim <= 1]
+    optimizer = torch.optim.AdamW([{"params": decay, "weight_decay": recipe["decay"]}, {"params": plain, "weight_decay": 0}], lr=recipe["rate"], fused=True)
+    warm = max(1, int(recipe["warmup"] * len(plan)))
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min((step + 1) / warm, max(0.0, (len(plan) - step) / max(1, len(plan) - warm))))
+    started = time.time()
+    for step, batch in enumerate(plan):
+        queries = encode(model, [texts.ids(item[0], QUERY_TOKENS) for item in batch])
+        tools = encode(model, [texts.ids(item[1], TOOL_TOKENS) for item in batch])
+        blocked = torch.zeros((len(batch), len(batch)), dtype=torch.bool)
+        columns: dict[tuple, list[int]] = {}
+        for column, item in enumerate(batch):
+            columns.setdefault(item[2], []).append(column)
+        for row, item in enumerate(batch):
+            for key in item[3]:
+                for column in columns.get(key, ()):
+                    blocked[row, column] = column != row
+        logits = queries @ tools.T / recipe["temperature"]
+        logits = logits.masked_fill(blocked.to(DEVICE), -1e4)
+        target = torch.arange(len(batch), device=DEVICE)
+        loss = (F.cross_entropy(logits, target) + F.cross_entropy(logits.T, target)) / 2
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        schedule.step()
+        if step % 200 == 0:
+            print(f"seed {seed} step {step}/{len(plan)} loss {loss.item():.3f} {time.time() - started:.0f} s", flush=True)
+    return model
+
+
+def average(models: list[BertModel]) -> BertModel:
+    first, *others = models
+    state = first.state_dict()
+    for name in state:
+        if state[name].is_floating_point():
+            state[name] = torch.stack([state[name]] + [other.state_dict()[name] for other in others]).mean(0)
+    first.load_state_dict(state)
+    return first
+
+
+class Checks:
+    """The sets for checking, with their lexical scores computed once."""
+
+    def __init__(self, data: dict):
+        self.sets = {}
+        checks = data["checks"]
+        for name, one in checks.items():
+            tools = checks["heldout"]["tools"] if one["tools"] == "heldout" else one["tools"]
+            queries = [query for query in one["queries"] if query["relevant"]]
+            self.sets[name] = {"tools": tools, "queries": queries, "lexical": minmax(bm25f(tools, [q["query"] for q in queries]))}
+        self.distractors = [tool for tool in data["corpus"]][:16000]
+
+    def run(self, embed_queries, embed_tools, scale: bool = False) -> dict[str, dict]:
+        """Figures a set: dense alone and fused."""
+        report = {}
+        extra = embed_tools(self.distractors) if scale else None
+        for name, one in self.sets.items():
+            vectors = embed_queries([q["query"] for q in one["queries"]])
+            tools = embed_tools(one["tools"])
+            dense = vectors @ tools.T
+            ids = [tool["id"] for tool in one["tools"]]
+            report[name] = {"dense": figures(dense, ids, one["queries"])}
+            for share in (0.8, 0.9):
+                report[name][f"fused{share}"] = figures(share * minmax(dense) + (1 - share) * one["lexical"], ids, one["queries"])
+            if extra is not None:
+                wide = np.concatenate([dense, vectors @ extra.T], axis=1)
+                report[name]["scale"] = figures(wide, ids + [f"distractor {index}" for index in range(len(extra))], one["queries"])
+        return report
+
+
+def show(label: str, report: dict[str, dict]) -> None:
+    print(f"== {label}")
+    for name, kinds in report.items():
+        print(f"{name:18}" + "  ".join(f"{kind} {f['ndcg']:.1f}/{f['r1']:.1f}/{f['r5']:.1f}" for kind, f in kinds.items()), flush=True)
+
+
+def dense_embedders(model: BertModel, texts: Texts):
+    def tools(items: list[dict]) -> np.ndarray:
+        total = encode_all(model, texts, [short_text(t) for t in items], TOOL_TOKENS) + encode_all(model, texts, [long_text(t) for t in items], TOOL_TOKENS)
+        return total / np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-9)
+
+    return lambda queries: encode_all(model, texts, queries, QUERY_TOKENS), tools
+
+
+def load_data(path: pathlib.Path) -> dict:
+    with lzma.open(path, "rt", encoding="utf-8") as file:
+        return json.load(file)
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--data", required=True, type=pathlib.Path)
+    arguments.add_argument("--base", required=True, type=pathlib.Path)
+    arguments.add_argument("--out", required=True, type=pathlib.Path)
+    arguments.add_argument("--seeds", default="1,2,3,4")
+    arguments.add_argument("--set", default="{}", help="recipe overrides as JSON")
+    arguments.add_argument("--check-only", action="store_true")
+    options = arguments.parse_args()
+    data = load_data(options.data)
+    texts = Texts(options.base / "tokenizer.json")
+    checks = Checks(data)
+    recipe = {**RECIPE, **json.loads(options.set)}
+    if options.check_only:
+        show("base", checks.run(*dense_embedders(load_base(options.base), texts), scale=True))
+        return
+    models = []
+    for seed in map(int, options.seeds.split(",")):
+        models.append(train(data, texts, options.base, recipe, seed))
+        show(f"seed {seed} {recipe}", checks.run(*dense_embedders(models[-1], texts)))
+    model = average(models) if len(models) > 1 else models[0]
+    report = checks.run(*dense_embedders(model, texts), scale=True)
+    show("averaged", report)
+    options.out.mkdir(parents=True, exist_ok=True)
+    torch.save({name: value.half() for name, value in model.state_dict().items()}, options.out / "tuned.pt")
+    (options.out / "tuned.json").write_text(json.dumps({"recipe": recipe, "seeds": options.seeds, "report": report}))
+
+
+if __name__ == "__main__":
+    main()

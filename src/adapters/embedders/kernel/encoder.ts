@@ -1,0 +1,175 @@
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { aligned, ensureMemory, instantiateKernel, type KernelSource, quantisationLimit } from "./kernel.ts";
+import { placeWeights } from "./place-weights.ts";
+import { readWeights } from "./weights.ts";
+
+/** A BERT encoder with mean pooling: token ids in, one vector of unit length a text out. Synchronous; one call at a time. */
+export interface Encoder {
+  /** Names the model and its version. */
+  readonly model: string;
+  readonly dimension: number;
+  /** The longest text it takes, in tokens, [CLS] and [SEP] included. */
+  readonly maxTokens: number;
+  /** One vector a text, in order. A text's vector does not depend on the texts beside it. */
+  encode(tokenIds: readonly Int32Array[]): Float32Array[];
+}
+
+/** What an encoder is made from. */
+export interface EncoderOptions {
+  /** kernel.wasm's bytes, or the module compiled from them. */
+  readonly wasm: KernelSource;
+  /** A weight file; it is copied, so the caller may let go of it. */
+  readonly weights: Uint8Array;
+}
+
+/** Tokens that go through the layers together: enough to use each weight often, few enough to stay in the second-level cache. */
+const BATCH_TOKENS = 128;
+/** Rows behind the last that the kernel may read and write, because it works on four at a time. */
+const SLACK = 8;
+
+/** Loads an encoder. Throws where the weight file is damaged or of another version. */
+export function createEncoder({ wasm, weights: file }: EncoderOptions): Encoder {
+  const kernel = instantiateKernel(wasm);
+  const { model, architecture, tensors } = readWeights(file);
+  const { hidden, heads, intermediate, vocabulary, positions, epsilon } = architecture;
+  const weights = placeWeights(kernel, architecture, tensors);
+  const hiddenLimit = quantisationLimit(hidden);
+  const intermediateLimit = quantisationLimit(intermediate);
+
+  /** Where the buffers of a batch of `tokens` lie, behind the weights. */
+  function plan(tokens: number, longest: number) {
+    const rows = tokens + SLACK;
+    const padded = Math.ceil(longest / 8) * 8;
+    let end = weights.end;
+    const take = (bytes: number) => {
+      const start = end;
+      end = aligned(start + bytes);
+      return start;
+    };
+    const buffers = {
+      ids: take(rows * 4),
+      states: take(rows * hidden * 4),
+      scales: take(rows * 4),
+      quantised: take(rows * Math.max(hidden, intermediate) * 2),
+      // The attention's output and the feed-forward's middle are never needed at the same time as each other's inputs.
+      wide: take(rows * Math.max(3 * hidden, intermediate) * 4),
+      context: take(rows * hidden * 4),
+      scratch: take((2 * (hidden / heads) + 4) * padded * 4),
+      pooled: take(hidden * 4),
+    };
+    ensureMemory(kernel.memory, end);
+    return buffers;
+  }
+
+  function encodeBatch(texts: readonly Int32Array[]): Float32Array[] {
+    const total = texts.reduce((sum, text) => sum + text.length, 0);
+    const longest = texts.reduce((most, text) => Math.max(most, text.length), 0);
+    const { ids, states, scales, quantised, wide, context, scratch, pooled } = plan(total, longest);
+    const ranges = layOut(texts);
+
+    const idView = new Int32Array(kernel.memory.buffer, ids, total);
+    for (const { text, start } of ranges) {
+      idView.set(text, start);
+      kernel.embedTokens(
+        ids + start * 4,
+        text.length,
+        hidden,
+        weights.tokens,
+        weights.tokenScales,
+        weights.positions,
+        states + start * hidden * 4,
+      );
+    }
+    kernel.normaliseRows(states, total, hidden, weights.norm.weight, weights.norm.bias, epsilon);
+
+    for (const { qkv, output, attentionNorm, up, down, feedforwardNorm } of weights.layers) {
+      kernel.quantiseRows(states, total, hidden, hiddenLimit, quantised, scales);
+      kernel.multiply(quantised, scales, total, hidden, qkv.matrix, qkv.scale, qkv.bias, 3 * hidden, 0, 0, wide);
+      for (const { text, start } of ranges) {
+        kernel.attend(
+          wide + start * 3 * hidden * 4,
+          text.length,
+          heads,
+          hidden / heads,
+          scratch,
+          context + start * hidden * 4,
+        );
+      }
+      kernel.quantiseRows(context, total, hidden, hiddenLimit, quantised, scales);
+      // The residual is added in place: each output element is read and then written by the same tile.
+      const { matrix, scale, bias } = output;
+      kernel.multiply(quantised, scales, total, hidden, matrix, scale, bias, hidden, 0, states, states);
+      kernel.normaliseRows(states, total, hidden, attentionNorm.weight, attentionNorm.bias, epsilon);
+
+      kernel.quantiseRows(states, total, hidden, hiddenLimit, quantised, scales);
+      kernel.multiply(quantised, scales, total, hidden, up.matrix, up.scale, up.bias, intermediate, 1, 0, wide);
+      kernel.quantiseRows(wide, total, intermediate, intermediateLimit, quantised, scales);
+      kernel.multiply(
+        ...([quantised, scales, total, intermediate, down.matrix, down.scale, down.bias, hidden] as const),
+        ...([0, states, states] as const),
+      );
+      kernel.normaliseRows(states, total, hidden, feedforwardNorm.weight, feedforwardNorm.bias, epsilon);
+    }
+
+    return ranges.map(({ text, start }) => {
+      kernel.poolRows(states + start * hidden * 4, text.length, hidden, pooled);
+      return new Float32Array(kernel.memory.buffer, pooled, hidden).slice();
+    });
+  }
+
+  return {
+    model,
+    dimension: hidden,
+    maxTokens: positions,
+    encode(tokenIds) {
+      for (const text of tokenIds) checkText(text, vocabulary, positions);
+      return inBatches(tokenIds).flatMap(encodeBatch);
+    },
+  };
+}
+
+/** Where each text's tokens begin, one behind the other without padding. */
+function layOut(texts: readonly Int32Array[]): { readonly text: Int32Array; readonly start: number }[] {
+  let start = 0;
+  return texts.map((text) => {
+    const range = { text, start };
+    start += text.length;
+    return range;
+  });
+}
+
+/** Consecutive texts of together at most `BATCH_TOKENS` tokens; a longer text is a batch of its own. */
+function inBatches(texts: readonly Int32Array[]): Int32Array[][] {
+  const batches: Int32Array[][] = [];
+  let room = 0;
+  for (const text of texts) {
+    const batch = batches.at(-1);
+    if (batch !== undefined && text.length <= room) {
+      batch.push(text);
+      room -= text.length;
+    } else {
+      batches.push([text]);
+      room = BATCH_TOKENS - text.length;
+    }
+  }
+  return batches;
+}
+
+function checkText(text: Int32Array, vocabulary: number, positions: number): void {
+  if (text.length === 0 || text.length > positions) {
+    throw new ArsenalError(
+      "INPUT_INVALID",
+      `A text has ${text.length} tokens; the encoder takes 1 to ${positions}. Truncate it when tokenizing.`,
+      { field: "tokenIds", value: text.length, fix: `Truncate to ${positions} tokens.` },
+    );
+  }
+  for (const id of text) {
+    if (id < 0 || id >= vocabulary) {
+      throw new ArsenalError(
+        "INPUT_INVALID",
+        `Token id ${id} is outside the vocabulary of ${vocabulary}. Use the vocabulary that belongs to these weights.`,
+        { field: "tokenIds", value: id, fix: "Use the vocabulary that belongs to these weights." },
+      );
+    }
+  }
+}

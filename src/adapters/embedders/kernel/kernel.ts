@@ -1,0 +1,130 @@
+import { readFileSync } from "node:fs";
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+
+/** The functions of kernel.wasm. Pointers are byte offsets into `memory`; `assembly/` says what each does. */
+export interface KernelFunctions {
+  readonly memory: KernelMemory;
+  packWeights(source: number, n: number, k: number, target: number): void;
+  multiply(
+    rows: number,
+    rowScales: number,
+    m: number,
+    k: number,
+    weights: number,
+    scales: number,
+    bias: number,
+    n: number,
+    activate: number,
+    residual: number,
+    out: number,
+  ): void;
+  embedTokens(
+    ids: number,
+    length: number,
+    width: number,
+    table: number,
+    scales: number,
+    positions: number,
+    out: number,
+  ): void;
+  normaliseRows(rows: number, count: number, width: number, weight: number, bias: number, epsilon: number): void;
+  quantiseRows(rows: number, count: number, width: number, limit: number, out: number, scales: number): void;
+  poolRows(rows: number, count: number, width: number, out: number): void;
+  attend(qkv: number, length: number, heads: number, size: number, scratch: number, out: number): void;
+  scoreFloatRows(
+    query: number,
+    rows: number,
+    width: number,
+    selection: number,
+    count: number,
+    scores: number,
+  ): void;
+  scoreByteRows(
+    query: number,
+    factor: number,
+    rows: number,
+    scales: number,
+    width: number,
+    selection: number,
+    count: number,
+    scores: number,
+  ): void;
+}
+
+/** A WebAssembly memory: growing it detaches every earlier view of `buffer`. */
+export interface KernelMemory {
+  readonly buffer: ArrayBuffer;
+  grow(pages: number): number;
+}
+
+/** A compiled kernel: a WebAssembly.Module, which can be posted to a worker and shared by many instances. */
+export interface KernelModule {
+  readonly [Symbol.toStringTag]?: string;
+}
+
+/** What a kernel can be made from: its bytes, or what `compileKernelModule` made of them. */
+export type KernelSource = Uint8Array | KernelModule;
+
+// The project's type libraries know neither the browser nor WebAssembly, so what is used of it is named here.
+interface WebAssemblyApi {
+  readonly Module: new (bytes: Uint8Array) => KernelModule;
+  readonly Instance: new (module: KernelModule) => { readonly exports: unknown };
+}
+
+/** The bytes of kernel.wasm, which lies beside this file. */
+export function readKernel(): Uint8Array {
+  return readFileSync(new URL("./kernel.wasm", import.meta.url));
+}
+
+/** Compiles the kernel once, for any number of instances. */
+export function compileKernelModule(bytes: Uint8Array): KernelModule {
+  const { Module } = webAssembly();
+  try {
+    return new Module(bytes);
+  } catch (cause) {
+    throw new ArsenalError(
+      "INPUT_INVALID",
+      "The WebAssembly kernel cannot be compiled here: its file is damaged, or this runtime has no WebAssembly SIMD. Reinstall the package, or use Node 22.19 or newer.",
+      { field: "wasm", fix: "Reinstall the package, or use Node 22.19 or newer.", cause },
+    );
+  }
+}
+
+/** A fresh instance of the kernel with a memory of its own. */
+export function instantiateKernel(source: KernelSource): KernelFunctions {
+  const module = source instanceof Uint8Array ? compileKernelModule(source) : source;
+  const { Instance } = webAssembly();
+  return new Instance(module).exports as KernelFunctions;
+}
+
+function webAssembly(): WebAssemblyApi {
+  return (globalThis as unknown as { readonly WebAssembly: WebAssemblyApi }).WebAssembly;
+}
+
+const PAGE = 65_536;
+const ALIGNMENT = 64;
+
+/** `bytes` rounded up to a cache line, the unit of every allocation. */
+export function aligned(bytes: number): number {
+  return Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
+}
+
+/** Makes sure that the memory reaches up to `end`. */
+export function ensureMemory(memory: KernelMemory, end: number): void {
+  const missing = end - memory.buffer.byteLength;
+  if (missing <= 0) return;
+  try {
+    memory.grow(Math.ceil(missing / PAGE));
+  } catch (cause) {
+    throw new ArsenalError(
+      "INPUT_INVALID",
+      `The kernel needs ${Math.ceil(end / 2 ** 20)} MiB and the system does not give it. Use fewer rows or shorter texts, or free memory.`,
+      { field: "memory", value: end, fix: "Use fewer rows or shorter texts, or free memory.", cause },
+    );
+  }
+}
+
+/** The largest int16 magnitude whose products with int8 weights, summed over `width`, stay inside 32 bits. */
+export function quantisationLimit(width: number): number {
+  return Math.min(32_767, Math.floor((2 ** 31 - 1) / (128 * width)));
+}

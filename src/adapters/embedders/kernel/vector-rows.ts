@@ -1,0 +1,156 @@
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { aligned, ensureMemory, instantiateKernel, type KernelSource, quantisationLimit } from "./kernel.ts";
+
+/** Numbered rows of vectors in the kernel's memory, scored exactly against a query: what an embedded VectorIndex stands on. */
+export interface VectorRows {
+  readonly dimension: number;
+  /** How many rows there is room for; `set` beyond it makes more. */
+  readonly capacity: number;
+  /** Writes one row. With `int8` it is rounded to 1/127 of its largest component. */
+  set(row: number, vector: Float32Array): void;
+  /** The row as it is kept. */
+  get(row: number): Float32Array;
+  /** Copies a row over another: how a removed row's place is filled with the last one. */
+  move(from: number, to: number): void;
+  /**
+   * Dot products of `query` with the rows 0 to `count` - 1, or with those of `selection` in its order.
+   * The answer is a view into the kernel's memory, good until the next call.
+   */
+  scores(query: Float32Array, rows: number | Uint32Array): Float32Array;
+}
+
+/** How rows are kept: `float32` exactly, `int8` in a quarter of the memory with an error of about 0.003 in a cosine. */
+export type RowFormat = "float32" | "int8";
+
+/** What the rows are made from. */
+export interface VectorRowsOptions {
+  /** kernel.wasm's bytes, or the module compiled from them. */
+  readonly wasm: KernelSource;
+  readonly dimension: number;
+  readonly format?: RowFormat;
+  /** Room made at the beginning; more is made as needed. */
+  readonly capacity?: number;
+}
+
+/** Creates empty rows of vectors. */
+export function createVectorRows(options: VectorRowsOptions): VectorRows {
+  const { dimension, format = "float32" } = options;
+  if (!Number.isInteger(dimension) || dimension < 1) {
+    throw new ArsenalError("INPUT_INVALID", `A vector's dimension is a positive integer, not ${dimension}.`, {
+      field: "dimension",
+      value: dimension,
+      fix: "Give the embedder's dimension.",
+    });
+  }
+  const kernel = instantiateKernel(options.wasm);
+  // The kernel reads sixteen components at a time; those past the dimension stay zero.
+  const width = Math.ceil(dimension / 16) * 16;
+  const rowBytes = format === "float32" ? width * 4 : width;
+  const limit = quantisationLimit(width);
+  const floatQuery = aligned(1);
+  const query = floatQuery + aligned(width * 4);
+  const queryScale = query + aligned(width * 2);
+  const rows = queryScale + aligned(4);
+  // Rows come first and what depends on their number behind them, so that growing moves only the scales.
+  let capacity = 0;
+  let scales = rows;
+  let selection = rows;
+  let scores = rows;
+
+  function reserve(count: number): void {
+    if (count <= capacity) return;
+    const wanted = Math.max(count, Math.ceil(capacity * 1.5), 64);
+    const kept = new Float32Array(kernel.memory.buffer, scales, capacity).slice();
+    const oldScales = scales;
+    const oldEnd = kernel.memory.buffer.byteLength;
+    scales = rows + aligned(wanted * rowBytes);
+    selection = scales + aligned(wanted * 4);
+    scores = selection + aligned(wanted * 4);
+    ensureMemory(kernel.memory, scores + aligned(wanted * 4));
+    // Where scales, selections and scores used to lie, rows will: their padding must be zero.
+    if (capacity > 0) new Uint8Array(kernel.memory.buffer).fill(0, oldScales, oldEnd);
+    new Float32Array(kernel.memory.buffer, scales, capacity).set(kept);
+    capacity = wanted;
+  }
+
+  function checkRow(row: number): void {
+    if (!Number.isInteger(row) || row < 0 || row >= capacity) {
+      throw new ArsenalError("INPUT_INVALID", `Row ${row} does not exist: there are ${capacity}. Set it first.`, {
+        field: "row",
+        value: row,
+        fix: "Set the row before reading it.",
+      });
+    }
+  }
+
+  function checkVector(vector: Float32Array): void {
+    if (vector.length !== dimension) {
+      throw new ArsenalError(
+        "INPUT_INVALID",
+        `A vector has ${vector.length} components and these rows ${dimension}. Use one embedder for both.`,
+        { field: "vector", value: vector.length, fix: "Use one embedder for rows and queries." },
+      );
+    }
+  }
+
+  reserve(options.capacity ?? 64);
+
+  return {
+    dimension,
+    get capacity() {
+      return capacity;
+    },
+    set(row, vector) {
+      checkVector(vector);
+      if (!Number.isInteger(row) || row < 0) checkRow(row);
+      reserve(row + 1);
+      const { buffer } = kernel.memory;
+      if (format === "float32") {
+        new Float32Array(buffer, rows + row * rowBytes, dimension).set(vector);
+        return;
+      }
+      let largest = 0;
+      for (const component of vector) largest = Math.max(largest, Math.abs(component));
+      const factor = largest > 0 ? 127 / largest : 0;
+      const bytes = new Int8Array(buffer, rows + row * rowBytes, dimension);
+      for (let i = 0; i < dimension; i++) bytes[i] = Math.round((vector[i] ?? 0) * factor);
+      new Float32Array(buffer, scales, capacity)[row] = largest / 127;
+    },
+    get(row) {
+      checkRow(row);
+      const { buffer } = kernel.memory;
+      if (format === "float32") return new Float32Array(buffer, rows + row * rowBytes, dimension).slice();
+      const scale = new Float32Array(buffer, scales, capacity)[row] ?? 0;
+      return Float32Array.from(new Int8Array(buffer, rows + row * rowBytes, dimension), (byte) => byte * scale);
+    },
+    move(from, to) {
+      checkRow(from);
+      checkRow(to);
+      const { buffer } = kernel.memory;
+      new Uint8Array(buffer).copyWithin(rows + to * rowBytes, rows + from * rowBytes, rows + (from + 1) * rowBytes);
+      new Float32Array(buffer, scales, capacity).copyWithin(to, from, from + 1);
+    },
+    scores(vector, chosen) {
+      checkVector(vector);
+      const count = typeof chosen === "number" ? chosen : chosen.length;
+      // A selection may name a row twice, so it may be longer than the rows are many.
+      reserve(count);
+      const { buffer } = kernel.memory;
+      let list = 0;
+      if (typeof chosen !== "number") {
+        for (const row of chosen) if (row >= capacity) checkRow(row);
+        new Uint32Array(buffer, selection, count).set(chosen);
+        list = selection;
+      }
+      new Float32Array(buffer, floatQuery, dimension).set(vector);
+      if (format === "float32") {
+        kernel.scoreFloatRows(floatQuery, rows, width, list, count, scores);
+      } else {
+        kernel.quantiseRows(floatQuery, 1, width, limit, query, queryScale);
+        const factor = new Float32Array(buffer, queryScale, 1)[0] ?? 0;
+        kernel.scoreByteRows(query, factor, rows, scales, width, list, count, scores);
+      }
+      return new Float32Array(buffer, scores, count);
+    },
+  };
+}

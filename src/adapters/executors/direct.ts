@@ -1,0 +1,18 @@
+import { ArsenalError } from "../../errors/arsenal-error.ts";
+import type { Executor } from "../../execute/executor.port.ts";
+
+/** Runs handlers in this process, with this process's rights. */
+export function direct(): Executor {
+  return {
+    name: "direct",
+    supports: () => true,
+    async run({ tool, arguments: args, handler, context }) {
+      if (handler !== undefined) return handler(args, context);
+      const fix = "Register the tool again together with its handler.";
+      throw new ArsenalError("HANDLER_MISSING", `${tool.id} is known, but nothing was given that runs it. ${fix}`, {
+        field: "handler",
+        fix,
+      });
+    },
+  };
+}

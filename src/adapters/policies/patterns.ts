@@ -1,0 +1,83 @@
+import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { showValue } from "../../errors/show-value.ts";
+import { compilePatterns } from "../../guard/pattern.ts";
+import type { Policy, PolicyDecision } from "../../guard/policy.port.ts";
+import type { Tool } from "../../tool/tool.ts";
+
+/** Tools whose calls a person approves where nothing else is configured. */
+export const DEFAULT_CONFIRMATION: readonly string[] = ["delete_*", "payment_*", "drop_*", "refund_*"];
+
+/** Tool names, ids and patterns (`*`, `?`), by what happens to the tools they match. */
+export interface PatternsOptions {
+  /** Calls that a person must approve. `DEFAULT_CONFIRMATION` where absent. */
+  readonly requireConfirmation?: readonly string[];
+  /** Further calls that a person must approve. */
+  readonly humanInTheLoop?: readonly string[];
+  /** What may run in `strict`. */
+  readonly allow?: readonly string[];
+  /** What nobody may see or run. */
+  readonly deny?: readonly string[];
+  /** `strict` refuses what no `allow` pattern matches. `standard` where absent. */
+  readonly mode?: "standard" | "strict";
+}
+
+/**
+ * The policy that a configuration file writes: lists of tool patterns. Denying wins over allowing, and confirming over both allowing and
+ * the caller's wish. A tool that says of itself that it is destructive, critical or to be confirmed is confirmed whatever the lists say.
+ */
+export function patterns(options: PatternsOptions = {}): Policy {
+  const { mode = "standard" } = options;
+  if (mode !== "standard" && mode !== "strict") {
+    throw new ArsenalError("CONFIG_INVALID", `security.policy is ${showValue(mode)}, which is no policy.`, {
+      field: "security.policy",
+      value: mode,
+      fix: 'Write "standard" or "strict".',
+    });
+  }
+  const denied = compilePatterns(options.deny ?? [], { field: "security.deny" });
+  const allowed = compilePatterns(options.allow ?? [], { field: "security.allow", grants: true });
+  const confirmed = compilePatterns(options.requireConfirmation ?? DEFAULT_CONFIRMATION, {
+    field: "security.require_confirmation",
+  });
+  const inTheLoop = compilePatterns(options.humanInTheLoop ?? [], { field: "security.human_in_the_loop" });
+
+  function confirmation(tool: Tool): PolicyDecision | undefined {
+    const listed = confirmed(tool);
+    if (listed !== undefined) return confirm(tool, "security.require_confirmation", `it matches ${listed}`);
+    const looped = inTheLoop(tool);
+    if (looped !== undefined) return confirm(tool, "security.human_in_the_loop", `it matches ${looped}`);
+    if (tool.requiresConfirmation) return confirm(tool, "tool.requires_confirmation", "its definition asks for it");
+    // An unconfirmed hint may be a lie, but believing this one can only make us more careful.
+    if (tool.annotations.destructive === true)
+      return confirm(tool, "tool.annotations.destructive", "it is destructive");
+    if (tool.riskLevel === "critical") return confirm(tool, "tool.risk_level", "its risk is critical");
+    return undefined;
+  }
+
+  return {
+    sees: (tool) => denied(tool) === undefined,
+
+    decide({ tool }) {
+      const refusedBy = denied(tool);
+      if (refusedBy !== undefined) {
+        return {
+          effect: "deny",
+          rule: "security.deny",
+          reason: `${tool.id} is denied to everybody: it matches ${refusedBy}.`,
+        };
+      }
+      if (mode === "strict" && allowed(tool) === undefined) {
+        return {
+          effect: "deny",
+          rule: "security.policy: strict",
+          reason: `No rule allows ${tool.id}. Add "${tool.id}" to security.allow to let it run.`,
+        };
+      }
+      return confirmation(tool) ?? { effect: "allow" };
+    },
+  };
+}
+
+function confirm(tool: Tool, rule: string, why: string): PolicyDecision {
+  return { effect: "confirm", rule, reason: `A person must approve ${tool.id}: ${why}.` };
+}

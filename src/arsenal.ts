@@ -1,0 +1,377 @@
+import { pathToFileURL } from "node:url";
+import { resolve } from "node:path";
+import { anthropic } from "./adapters/dialects/anthropic.ts";
+import { gemini } from "./adapters/dialects/gemini.ts";
+import { openai } from "./adapters/dialects/openai.ts";
+import { direct } from "./adapters/executors/direct.ts";
+import { patterns } from "./adapters/policies/patterns.ts";
+import { consoleSink } from "./adapters/sinks/console.ts";
+import { memory } from "./adapters/stores/memory.ts";
+import { memoryVectors } from "./adapters/stores/memory-vectors.ts";
+import { ajv } from "./adapters/validators/ajv.ts";
+import { type Catalog, createCatalog } from "./catalog/catalog.ts";
+import type { Embedder } from "./catalog/embedder.port.ts";
+import type { ToolStore } from "./catalog/tool-store.port.ts";
+import type { VectorIndex } from "./catalog/vector-index.port.ts";
+import type { ToolArsenalConfig } from "./config/config.ts";
+import { type ResolvedConfig, resolveConfig } from "./config/resolve-config.ts";
+import { ArsenalError } from "./errors/arsenal-error.ts";
+import { nearest, showValue } from "./errors/show-value.ts";
+import type { BatchCall, ToolCall } from "./execute/call.ts";
+import { createEngine, type Engine } from "./execute/engine.ts";
+import type { Executor } from "./execute/executor.port.ts";
+import type { BatchResult, ToolResult } from "./execute/result.ts";
+import type { Validator } from "./execute/validator.port.ts";
+import { type Aegis, type Approvals, createAegis } from "./guard/aegis.ts";
+import type { Policy } from "./guard/policy.port.ts";
+import { localOperator, type Principal } from "./guard/principal.ts";
+import { type Clock, systemClock } from "./observe/clock.ts";
+import { createEvents, type Events } from "./observe/emitter.ts";
+import type { ArsenalEvent } from "./observe/events.ts";
+import { createHealth, type HealthBook } from "./observe/health.ts";
+import type { Sink } from "./observe/sink.port.ts";
+import { createEnsembles, type Ensembles } from "./register/ensembles.ts";
+import { type FunctionDefinition, fromFunction } from "./register/from-function.ts";
+import { type BatchRegistration, registerBatch, type RegisteredBatch } from "./register/register-batch.ts";
+import { createRegistry, type Registry } from "./register/registry.ts";
+import type { Source } from "./register/source.port.ts";
+import type { IntentClassifier } from "./retrieve/intent.ts";
+import type { ToolQuery } from "./retrieve/query.ts";
+import type { Reranker } from "./retrieve/reranker.port.ts";
+import type { RetrievalResult } from "./retrieve/result.ts";
+import { createRetriever, type Retriever } from "./retrieve/retriever.ts";
+import { defineTool } from "./tool/define-tool.ts";
+import type { ToolDraft } from "./tool/draft.ts";
+import type { Handler } from "./tool/handler.ts";
+import type { ArgumentsOf, ParametersSchema } from "./tool/infer.ts";
+
+import type { Health, Tool, ToolSource } from "./tool/tool.ts";
+import type { Dialect } from "./transcode/dialect.port.ts";
+
+/** Parts that stand in for the built-in ones. */
+export interface ToolArsenalParts {
+  readonly store?: ToolStore;
+  readonly embedder?: Embedder;
+  /** Where vectors are kept; in memory where absent. Used with an embedder only. */
+  readonly vectors?: VectorIndex;
+  readonly reranker?: Reranker;
+  readonly classifyIntent?: IntentClassifier;
+  readonly policy?: Policy;
+  readonly validator?: Validator;
+  /** Tried in order before the one that runs handlers in this process. */
+  readonly executors?: readonly Executor[];
+  /** In addition to the configured telemetry. */
+  readonly sinks?: readonly Sink[];
+  readonly clock?: Clock;
+}
+
+/** What `retrieveTools` takes beside the request: any part of a query, and the shape the model's API accepts. */
+export type RetrieveToolsOptions = Omit<ToolQuery, "context"> & {
+  readonly context?: Omit<ToolQuery["context"], "query">;
+  /** A dialect, or the name of a built-in one. `openai` where absent. */
+  readonly dialect?: Dialect | keyof typeof DIALECTS;
+};
+
+const DIALECTS: Record<"openai" | "anthropic" | "gemini", () => Dialect> = { openai, anthropic, gemini };
+
+/**
+ * The tool layer of an agent: register every tool once, retrieve the few that matter, execute the chosen one under policy.
+ *
+ * @example
+ * const arsenal = new ToolArsenal();
+ * arsenal.register({ name: "double", description: "Doubles a number.", parameters: z.object({ x: z.number() }) }, ({ x }) => x * 2);
+ * const tools = await arsenal.retrieveTools("what is twice 21?");
+ * const result = await arsenal.execute({ toolName: "double", arguments: { x: 21 } });
+ */
+export class ToolArsenal {
+  readonly #config: ResolvedConfig;
+  readonly #operator: Principal = localOperator();
+  readonly #events: Events;
+  readonly #health: HealthBook;
+  readonly #catalog: Catalog;
+  readonly #registry: Registry;
+  readonly #ensembles: Ensembles;
+  readonly #aegis: Aegis;
+  readonly #retriever: Retriever;
+  readonly #engine: Engine;
+  #closed: Promise<void> | undefined;
+
+  constructor(config: ToolArsenalConfig = {}, parts: ToolArsenalParts = {}) {
+    this.#config = resolveConfig(config);
+    const { routing, execution, security, reranker } = this.#config;
+    const clock = parts.clock ?? systemClock;
+
+    // observe
+    this.#events = createEvents({ sinks: [...configuredSinks(this.#config), ...(parts.sinks ?? [])], clock });
+    const { emit } = this.#events;
+    this.#health = createHealth({ clock, emit });
+
+    // catalog, register
+    const store = parts.store ?? configuredStore(this.#config);
+    const { embedder } = parts;
+    this.#catalog = createCatalog({
+      store,
+      ...(embedder ? { embedder, vectors: parts.vectors ?? memoryVectors() } : {}),
+      emit,
+      clock,
+    });
+    this.#registry = createRegistry({ catalog: this.#catalog, emit, clock });
+    this.#ensembles = createEnsembles({ registry: this.#registry, emit, clock });
+
+    // guard
+    const policy = parts.policy ?? patterns({ ...security, mode: security.policy });
+    this.#aegis = createAegis({ policy, clock, emit, settings: security });
+
+    // retrieve
+    this.#retriever = createRetriever({
+      catalog: this.#catalog,
+      health: this.#health,
+      sees: (tool, principal) => this.#aegis.sees(tool, principal ?? this.#operator),
+      ...(parts.reranker ? { reranker: parts.reranker } : {}),
+      ...(parts.classifyIntent ? { classifyIntent: parts.classifyIntent } : {}),
+      settings: { ...routing, rerankTopK: reranker.topK },
+      emit,
+      clock,
+    });
+
+    // execute
+    this.#engine = createEngine({
+      find: (name) => this.#registry.find(name),
+      aegis: this.#aegis,
+      validator: parts.validator ?? ajv(),
+      executors: [...(parts.executors ?? []), direct()],
+      health: this.#health,
+      ensembleSettings: (name) => this.#ensembles.settings(name),
+      emit,
+      clock,
+      localPrincipal: this.#operator,
+      settings: { ...execution, circuitBreakerTimeoutMs: execution.circuitBreakerTimeoutS * 1000 },
+    });
+  }
+
+  /** Reads a YAML configuration, builds an arsenal from it and lets its modules register their tools. */
+  static async fromConfig(path: string, parts: ToolArsenalParts = {}): Promise<ToolArsenal> {
+    const { loadConfig } = await import("./config/load-config.ts");
+    const { config, folder } = await loadConfig(path);
+    const arsenal = new ToolArsenal(config, parts);
+    for (const module of config.modules) await arsenal.#loadModule(resolve(folder, module), module);
+    return arsenal;
+  }
+
+  /** Registers a function as a tool. Its argument's type comes from the schema given as `parameters`. */
+  register<const Schema extends ParametersSchema>(
+    definition: FunctionDefinition<Schema>,
+    handler: Handler<ArgumentsOf<Schema>>,
+  ): Tool {
+    this.#refuseIfClosed();
+    const registration = fromFunction(definition, handler);
+    this.#registry.add([registration]);
+    if (this.#config.syncOnRegister) this.sync().catch(() => {}); // what could not be indexed stays pending; the next sync reports it
+    return registration.tool;
+  }
+
+  /** Adds a tool from its definition. Without a handler it can be found but not run. */
+  async addTool(draft: ToolDraft, handler?: Handler): Promise<Tool> {
+    this.#refuseIfClosed();
+    const tool = defineTool(draft);
+    this.#registry.add([handler ? { tool, handler } : { tool }]);
+    if (this.#config.syncOnRegister) await this.sync();
+    return tool;
+  }
+
+  /** Adds many tools. A bad one is reported and the others are registered all the same. */
+  async addTools(batch: readonly BatchRegistration[]): Promise<RegisteredBatch> {
+    this.#refuseIfClosed();
+    const outcome = registerBatch(this.#registry, batch, this.#events.emit);
+    if (this.#config.syncOnRegister) await this.sync();
+    return outcome;
+  }
+
+  /** Connects a source and adds its tools as one ensemble. Returns how many tools came. */
+  async addEnsemble(source: Source): Promise<number> {
+    this.#refuseIfClosed();
+    const { tools } = await this.#ensembles.add(source);
+    return tools;
+  }
+
+  /** Disconnects an ensemble and removes its tools. False where there is none of that name. */
+  removeEnsemble(name: string): Promise<boolean> {
+    return this.#ensembles.remove(name);
+  }
+
+  /** Indexes pending registrations. Returns how many tools were new or changed. */
+  async sync(options: { readonly signal?: AbortSignal } = {}): Promise<number> {
+    this.#refuseIfClosed();
+    await this.#catalog.open();
+    return this.#registry.sync(options);
+  }
+
+  /** Finds the tools that fit a request and its conversation, best first. */
+  async retrieve(query: ToolQuery): Promise<RetrievalResult> {
+    await this.#ready();
+    return this.#retriever.retrieve(query);
+  }
+
+  /** Finds tools for a request in words and returns them in the shape a model's API accepts. */
+  async retrieveTools(query: string, options: RetrieveToolsOptions = {}): Promise<readonly Record<string, unknown>[]> {
+    const { dialect = "openai", context, ...rest } = options;
+    const target = typeof dialect === "string" ? namedDialect(dialect) : dialect;
+    const { tools } = await this.retrieve({ ...rest, context: { ...context, query } });
+    return tools.map(({ tool }) => target.fromCanonical(tool));
+  }
+
+  /** Runs one tool under policy. A failing tool is a result with a status, not an exception. */
+  async execute(call: ToolCall): Promise<ToolResult> {
+    await this.#ready();
+    return this.#engine.execute(call);
+  }
+
+  /** Runs several calls, in parallel, in sequence, or as far as is safe in parallel. */
+  async executeBatch(batch: BatchCall): Promise<BatchResult> {
+    await this.#ready();
+    return this.#engine.executeBatch(batch);
+  }
+
+  /** Calls that wait for a person's approval. */
+  get approvals(): Approvals {
+    return this.#aegis.approvals;
+  }
+
+  /** The semantic score under which `retrieve` leaves a tool out, where a query does not say. */
+  get scoreThreshold(): number {
+    return this.#config.routing.scoreThreshold;
+  }
+
+  /** How many tools are registered, indexed or not. */
+  get toolCount(): number {
+    return this.#registry.size;
+  }
+
+  /** One tool, or undefined. */
+  async getTool(name: string, namespace = "default"): Promise<Tool | undefined> {
+    await this.#ready();
+    const found = this.#registry.find(`${namespace}.${name}`);
+    return found.found ? found.tool : undefined;
+  }
+
+  /** Every tool that passes the filter, ordered by id. */
+  async listTools(
+    filter: { readonly namespace?: string; readonly source?: ToolSource; readonly principal?: Principal } = {},
+  ): Promise<readonly Tool[]> {
+    await this.#ready();
+    const principal = filter.principal ?? this.#operator;
+    return [...this.#catalog.all()]
+      .filter(
+        (tool) =>
+          (filter.namespace === undefined || tool.namespace === filter.namespace) &&
+          (filter.source === undefined || tool.source === filter.source) &&
+          this.#aegis.sees(tool, principal),
+      )
+      .sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  /** Removes a tool. False where there is none. */
+  async deleteTool(name: string, namespace = "default"): Promise<boolean> {
+    await this.#ready();
+    return this.#registry.delete(`${namespace}.${name}`);
+  }
+
+  /** How a tool has fared since the arsenal started. */
+  health(toolId: string): Health {
+    return this.#health.of(toolId);
+  }
+
+  /** Which parts work now. */
+  async healthCheck(): Promise<Record<string, boolean>> {
+    await this.#ready();
+    return { ...(await this.#catalog.healthCheck()) };
+  }
+
+  /** Calls back for every event. Returns what ends it. */
+  subscribe(listener: (event: ArsenalEvent) => void): () => void {
+    return this.#events.subscribe(listener);
+  }
+
+  /** Disconnects ensembles, writes out what is pending and releases everything. Safe to call twice. */
+  close(): Promise<void> {
+    this.#closed ??= (async () => {
+      await this.#ensembles.close();
+      await this.#catalog.close();
+      await this.#events.close();
+    })();
+    return this.#closed;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #ready(): Promise<void> {
+    this.#refuseIfClosed();
+    if (!this.#catalog.opened) await this.#catalog.open();
+    if (this.#config.autoSync && this.#registry.pending > 0) await this.#registry.sync();
+  }
+
+  #refuseIfClosed(): void {
+    if (this.#closed)
+      throw new ArsenalError("CLOSED", "This arsenal was closed. Create a new one.", {
+        fix: "Create a new ToolArsenal.",
+      });
+  }
+
+  async #loadModule(path: string, shown: string): Promise<void> {
+    const refuse = (problem: string, cause?: unknown): never => {
+      throw new ArsenalError("CONFIG_INVALID", `modules: ${shown} ${problem}`, {
+        field: "modules",
+        value: shown,
+        fix: "See docs/configuration.md.",
+        cause,
+      });
+    };
+    const loaded = (await import(pathToFileURL(path).href).catch((cause: unknown) =>
+      refuse(`cannot be loaded: ${cause instanceof Error ? cause.message : showValue(cause)}`, cause),
+    )) as { readonly default?: unknown };
+    if (typeof loaded.default !== "function")
+      refuse("has no default export that is a function. Write: export default (arsenal) => { … }");
+    await (loaded.default as (arsenal: ToolArsenal) => unknown)(this);
+  }
+}
+
+function namedDialect(name: string): Dialect {
+  if (Object.hasOwn(DIALECTS, name)) return DIALECTS[name as keyof typeof DIALECTS]();
+  const known = Object.keys(DIALECTS);
+  throw new ArsenalError(
+    "QUERY_INVALID",
+    `There is no dialect ${showValue(name)}. Use ${nearest(name, known) ?? known.join(", ")}.`,
+    {
+      field: "dialect",
+      value: name,
+      fix: `One of ${known.join(", ")}.`,
+    },
+  );
+}
+
+function configuredStore(config: ResolvedConfig): ToolStore {
+  const { type, snapshot } = config.vectorStore;
+  if (type === "memory") return memory(snapshot === undefined ? {} : { snapshot });
+  return notBuiltIn("vector_store.type", type, "memory", "store");
+}
+
+function configuredSinks(config: ResolvedConfig): readonly Sink[] {
+  const { enabled, type, level } = config.telemetry;
+  if (!enabled) return [];
+  if (type === "console") return [consoleSink({ level })];
+  return notBuiltIn("telemetry.type", type, "console", "sinks");
+}
+
+function notBuiltIn(field: string, value: string, builtIn: string, part: keyof ToolArsenalParts): never {
+  throw new ArsenalError(
+    "CONFIG_INVALID",
+    `${field}: "${value}" is not part of this release. Use ${builtIn}, or inject your own as \`${part}\`.`,
+    {
+      field,
+      value,
+      fix: `Set ${field} to ${builtIn}.`,
+    },
+  );
+}

@@ -1,0 +1,97 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { calibrateLexical } from "./calibrate-lexical.ts";
+import { denseScale, fuse } from "./fuse.ts";
+
+const plain = denseScale();
+
+describe("fuse", () => {
+  it("orders by four parts meaning and one part words, times how good the best is", () => {
+    const hits = fuse(
+      [
+        { id: "meant", lexical: 0, cosine: 0.8 },
+        { id: "worded", lexical: 0.5, cosine: 0.4 },
+        { id: "neither", lexical: 0, cosine: 0 },
+      ],
+      plain,
+    );
+    expect(hits.map(({ id }) => id)).toEqual(["meant", "worded", "neither"]);
+    expect(hits[0]?.semanticScore).toBeCloseTo(0.8 * 0.8, 6);
+    expect(hits[1]?.semanticScore).toBeCloseTo((0.8 * 0.5 + 0.2) * 0.8, 6);
+    expect(hits[2]?.semanticScore).toBe(0);
+  });
+
+  it("keeps the lesser of two good tools worth showing in a catalog of two", () => {
+    const hits = fuse(
+      [
+        { id: "good", lexical: 0.2, cosine: 0.7 },
+        { id: "also", lexical: 0.2, cosine: 0.68 },
+      ],
+      plain,
+    );
+    expect(hits[0]?.semanticScore).toBeCloseTo(0.7, 6);
+    expect(hits[1]?.semanticScore).toBeGreaterThan(0.6);
+  });
+
+  it("lets meaning decide alone where no word matches", () => {
+    expect(fuse([{ id: "a", lexical: 0, cosine: 0.6 }], plain)[0]?.semanticScore).toBeCloseTo(0.6, 6);
+  });
+
+  it("judges a tool without a vector by its words", () => {
+    const hits = fuse(
+      [
+        { id: "vectorless", lexical: 0.4, cosine: undefined },
+        { id: "near", lexical: 0.1, cosine: 0.5 },
+      ],
+      plain,
+    );
+    expect(hits[0]).toEqual({ id: "vectorless", semanticScore: calibrateLexical(0.4) });
+  });
+
+  it("puts the tool whose name was asked for first, whatever the vectors say", () => {
+    const hits = fuse(
+      [
+        { id: "near", lexical: 0.6, cosine: 0.9 },
+        { id: "named", lexical: 1, cosine: 0.1 },
+      ],
+      plain,
+    );
+    expect(hits[0]?.id).toBe("named");
+    expect(hits[0]?.semanticScore).toBeGreaterThan(0.95);
+  });
+
+  it("reads cosines as the embedder does, from the point where they mean something", () => {
+    const scale = denseScale((cosine) => (cosine < 0.7 ? 0 : Math.min(1, (cosine - 0.7) * 4)));
+    expect(scale.floor).toBeCloseTo(0.705, 3);
+    const hits = fuse([{ id: "a", lexical: 0, cosine: 0.9 }], scale);
+    expect(hits[0]?.semanticScore).toBeCloseTo(0.8, 6);
+  });
+
+  it("stays in [0, 1] and in order", () => {
+    const candidate = fc.record({
+      id: fc.uuid(),
+      lexical: fc.double({ min: 0, max: 1, noNaN: true }),
+      cosine: fc.option(fc.double({ min: -1, max: 1, noNaN: true }), { nil: undefined }),
+    });
+    fc.assert(
+      fc.property(fc.array(candidate, { maxLength: 20 }), (candidates) => {
+        const scores = fuse(candidates, plain).map(({ semanticScore }) => semanticScore);
+        expect(scores).toEqual([...scores].sort((a, b) => b - a));
+        expect(scores.every((score) => score >= 0 && score <= 1)).toBe(true);
+      }),
+    );
+  });
+});
+
+describe("calibrateLexical", () => {
+  it("rises from 0 to nearly 1, with one half where a tool becomes worth showing", () => {
+    expect(calibrateLexical(0)).toBe(0);
+    expect(calibrateLexical(0.025)).toBe(0.5);
+    expect(calibrateLexical(1)).toBeGreaterThan(0.97);
+    fc.assert(
+      fc.property(fc.double({ min: 0, max: 1, noNaN: true }), fc.double({ min: 0, max: 1, noNaN: true }), (a, b) => {
+        expect(calibrateLexical(Math.min(a, b))).toBeLessThanOrEqual(calibrateLexical(Math.max(a, b)));
+      }),
+    );
+  });
+});

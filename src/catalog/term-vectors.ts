@@ -1,0 +1,45 @@
+import type { Posting } from "./posting.ts";
+
+/** Compares documents by their weighted terms, keeping the vectors of those lately compared. */
+export interface TermVectors {
+  /** In [0, 1]. */
+  cosine(slotA: number, slotB: number): number;
+  /** Forgets everything kept: weights change with every document that comes or goes. */
+  clear(): void;
+}
+
+interface TermVector {
+  readonly weights: ReadonlyMap<Posting, number>;
+  readonly norm: number;
+}
+
+/** Enough for one query's candidates, which are compared with each other over and over. */
+const KEPT = 512;
+
+export function createTermVectors(weigh: (slot: number) => readonly (readonly [Posting, number])[]): TermVectors {
+  const kept = new Map<number, TermVector>();
+
+  function vectorOf(slot: number): TermVector {
+    const known = kept.get(slot);
+    if (known) return known;
+    const weights = new Map(weigh(slot));
+    let squares = 0;
+    for (const value of weights.values()) squares += value * value;
+    const vector = { weights, norm: Math.sqrt(squares) };
+    if (kept.size >= KEPT) kept.clear();
+    kept.set(slot, vector);
+    return vector;
+  }
+
+  return {
+    cosine(slotA, slotB) {
+      const a = vectorOf(slotA);
+      const b = vectorOf(slotB);
+      if (a.norm === 0 || b.norm === 0) return 0;
+      let dot = 0;
+      for (const [term, value] of a.weights) dot += value * (b.weights.get(term) ?? 0);
+      return Math.min(dot / (a.norm * b.norm), 1);
+    },
+    clear: () => kept.clear(),
+  };
+}

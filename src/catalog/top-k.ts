@@ -1,0 +1,74 @@
+/** Keeps the best few of many scored rows, without sorting the rest. */
+export interface TopK {
+  /** `row` is a number the caller understands. */
+  offer(score: number, row: number): void;
+  /** The rows kept, best first. Empties it. */
+  take(): { readonly score: number; readonly row: number }[];
+}
+
+/** A heap of at most `limit` rows. Where scores are equal, `precedes` says which row comes first: without it a cut would depend on history. */
+export function createTopK(limit: number, precedes: (a: number, b: number) => boolean): TopK {
+  const scores: number[] = [];
+  const rows: number[] = [];
+
+  /** Whether the entry at `a` is worse than the one at `b`: the worst is kept at the root. */
+  function worse(a: number, b: number): boolean {
+    const scoreA = scores[a] ?? 0;
+    const scoreB = scores[b] ?? 0;
+    return scoreA === scoreB ? precedes(rows[b] ?? 0, rows[a] ?? 0) : scoreA < scoreB;
+  }
+
+  function swap(a: number, b: number): void {
+    const score = scores[a] ?? 0;
+    const row = rows[a] ?? 0;
+    scores[a] = scores[b] ?? 0;
+    rows[a] = rows[b] ?? 0;
+    scores[b] = score;
+    rows[b] = row;
+  }
+
+  function rise(from: number): void {
+    for (let child = from; child > 0;) {
+      const parent = (child - 1) >> 1;
+      if (!worse(child, parent)) return;
+      swap(child, parent);
+      child = parent;
+    }
+  }
+
+  function sink(): void {
+    for (let parent = 0; ;) {
+      const left = 2 * parent + 1;
+      const right = left + 1;
+      let worst = parent;
+      if (left < rows.length && worse(left, worst)) worst = left;
+      if (right < rows.length && worse(right, worst)) worst = right;
+      if (worst === parent) return;
+      swap(worst, parent);
+      parent = worst;
+    }
+  }
+
+  return {
+    offer(score, row) {
+      if (rows.length < limit) {
+        scores.push(score);
+        rows.push(row);
+        rise(rows.length - 1);
+        return;
+      }
+      if (limit === 0) return;
+      const lowest = scores[0] ?? 0;
+      if (score < lowest || (score === lowest && !precedes(row, rows[0] ?? 0))) return;
+      scores[0] = score;
+      rows[0] = row;
+      sink();
+    },
+    take() {
+      const kept = rows.map((row, index) => ({ row, score: scores[index] ?? 0 }));
+      scores.length = 0;
+      rows.length = 0;
+      return kept.sort((a, b) => b.score - a.score || (precedes(a.row, b.row) ? -1 : 1));
+    },
+  };
+}

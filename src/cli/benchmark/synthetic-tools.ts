@@ -1,0 +1,128 @@
+import type { ToolDraft } from "../../tool/draft.ts";
+
+const VERBS = [
+  "create",
+  "list",
+  "get",
+  "update",
+  "delete",
+  "search",
+  "export",
+  "import",
+  "sync",
+  "archive",
+  "share",
+  "approve",
+  "assign",
+  "merge",
+  "rotate",
+  "schedule",
+  "cancel",
+  "preview",
+  "validate",
+  "restore",
+];
+const OBJECTS = [
+  "invoice",
+  "customer",
+  "ticket",
+  "branch",
+  "deployment",
+  "calendar event",
+  "message",
+  "spreadsheet",
+  "payment",
+  "contract",
+  "playlist",
+  "photo",
+  "sensor reading",
+  "backup",
+  "webhook",
+  "dashboard",
+  "certificate",
+  "product",
+  "shipment",
+  "recipe",
+  "flight",
+  "room",
+  "lead",
+  "survey",
+  "translation",
+  "firewall rule",
+  "database index",
+  "api key",
+  "log stream",
+  "container",
+];
+const PRODUCTS = [
+  "acme",
+  "northwind",
+  "globex",
+  "initech",
+  "umbrella",
+  "hooli",
+  "stark",
+  "wayne",
+  "wonka",
+  "tyrell",
+  "cyberdyne",
+  "aperture",
+  "oscorp",
+  "soylent",
+  "vandelay",
+  "dunder",
+  "pied",
+  "massive",
+  "bluth",
+  "sterling",
+];
+const DETAILS = [
+  "with its history",
+  "by identifier",
+  "in bulk",
+  "for one team",
+  "as a file",
+  "with filters",
+  "before a date",
+  "and notify its owner",
+  "in the background",
+  "with attachments",
+  "across regions",
+  "including drafts",
+];
+
+/** Invented tools with names, texts and schemas of ordinary size; the same ones for the same count. */
+export function syntheticTools(count: number): readonly ToolDraft[] {
+  return Array.from({ length: count }, (_, index) => {
+    const verb = VERBS[index % VERBS.length] ?? "";
+    const object = OBJECTS[Math.floor(index / VERBS.length) % OBJECTS.length] ?? "";
+    const product = PRODUCTS[Math.floor(index / (VERBS.length * OBJECTS.length)) % PRODUCTS.length] ?? "";
+    const edition = Math.floor(index / (VERBS.length * OBJECTS.length * PRODUCTS.length));
+    const detail = DETAILS[(index * 7) % DETAILS.length] ?? "";
+    return {
+      name: `${verb}_${object.replaceAll(" ", "_")}`,
+      namespace: edition === 0 ? product : `${product}_${edition}`,
+      description: `${verb[0]?.toUpperCase()}${verb.slice(1)} a ${object} in ${product} ${detail}. Use it when somebody asks to ${verb} a ${object} or to see what changed.`,
+      parameters: {
+        type: "object",
+        properties: {
+          [`${object.replaceAll(" ", "_")}_id`]: { type: "string", description: `The ${object} to ${verb}` },
+          limit: { type: "integer", description: "The most results to return" },
+          note: { type: "string", description: `Why you ${verb} it` },
+        },
+        required: [`${object.replaceAll(" ", "_")}_id`],
+      },
+      tags: [verb, object.split(" ")[0] ?? object],
+    };
+  });
+}
+
+/** Requests in people's words over the same things; the same ones for the same count. */
+export function syntheticQueries(count: number): readonly string[] {
+  return Array.from({ length: count }, (_, index) => {
+    const verb = VERBS[(index * 3) % VERBS.length] ?? "";
+    const object = OBJECTS[(index * 11) % OBJECTS.length] ?? "";
+    const product = PRODUCTS[(index * 5) % PRODUCTS.length] ?? "";
+    return `can you ${verb} the ${object} we talked about in ${product} and tell me what changed since last week`;
+  });
+}

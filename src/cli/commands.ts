@@ -1,0 +1,31 @@
+import type { Command } from "./command.ts";
+
+/** Every command, by name, in the order the help shows them. Each is loaded when it is needed. */
+export const COMMANDS: Readonly<Record<string, { readonly summary: string; load(): Promise<Command> }>> = {
+  demo: {
+    summary: "Show the whole path on a demo catalog, then end",
+    load: async () => (await import("./commands/demo.ts")).demo,
+  },
+  list: { summary: "List the registered tools", load: async () => (await import("./commands/list.ts")).list },
+  search: {
+    summary: "Find the tools that fit a request",
+    load: async () => (await import("./commands/search.ts")).search,
+  },
+  call: { summary: "Run one tool under policy", load: async () => (await import("./commands/call.ts")).call },
+  eval: {
+    summary: "Measure retrieval on your own tools and queries",
+    load: async () => (await import("./commands/eval.ts")).evaluate,
+  },
+  benchmark: {
+    summary: "Measure speed and keep the latency contract",
+    load: async () => (await import("./commands/benchmark.ts")).benchmark,
+  },
+  doctor: {
+    summary: "Check the configuration and say how to mend it",
+    load: async () => (await import("./commands/doctor.ts")).doctor,
+  },
+  completion: {
+    summary: "Print a completion script for your shell",
+    load: async () => (await import("./commands/completion.ts")).completion,
+  },
+};

@@ -1,0 +1,79 @@
+import { ArsenalError } from "../../errors/arsenal-error.ts";
+import type { Command } from "../command.ts";
+import { COMMANDS } from "../commands.ts";
+import { COMMON_OPTIONS } from "../run-cli.ts";
+
+/** `toolarsenal completion` */
+export const completion: Command = {
+  name: "completion",
+  summary: "Print a completion script for your shell.",
+  positionals: ["SHELL"],
+  options: {},
+  examples: [
+    "completion bash >> ~/.bashrc",
+    "completion zsh > ~/.zfunc/_toolarsenal",
+    "completion fish > ~/.config/fish/completions/toolarsenal.fish",
+  ],
+  async run(input, terminal) {
+    const shell = input.positionals[0] ?? "";
+    const commands = await Promise.all(Object.values(COMMANDS).map(({ load }) => load()));
+    const script = SCRIPTS[shell];
+    if (!script) {
+      throw new ArsenalError("INPUT_INVALID", `SHELL: there is no completion for "${shell}". Use bash, zsh or fish.`, {
+        field: "SHELL",
+        value: shell,
+        fix: "bash, zsh or fish",
+      });
+    }
+    terminal.out.write(script(commands));
+    return 0;
+  },
+};
+
+const SCRIPTS: Readonly<Record<string, (commands: readonly Command[]) => string>> = { bash, zsh, fish };
+
+function optionsOf(command: Command): string[] {
+  return Object.keys({ ...command.options, ...COMMON_OPTIONS }).map((name) => `--${name}`);
+}
+
+function bash(commands: readonly Command[]): string {
+  return `_toolarsenal() {
+  local current="\${COMP_WORDS[COMP_CWORD]}"
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    COMPREPLY=($(compgen -W "${commands.map(({ name }) => name).join(" ")}" -- "$current"))
+    return
+  fi
+  case "\${COMP_WORDS[1]}" in
+${commands.map((command) => `    ${command.name}) COMPREPLY=($(compgen -W "${optionsOf(command).join(" ")}" -- "$current")) ;;`).join("\n")}
+  esac
+}
+complete -o default -F _toolarsenal toolarsenal
+`;
+}
+
+function zsh(commands: readonly Command[]): string {
+  return `#compdef toolarsenal
+_toolarsenal() {
+  if (( CURRENT == 2 )); then
+    local -a commands=(${commands.map(({ name, summary }) => `'${name}:${summary.replaceAll("'", "")}'`).join(" ")})
+    _describe command commands
+    return
+  fi
+  case "$words[2]" in
+${commands.map((command) => `    ${command.name}) compadd -- ${optionsOf(command).join(" ")}; _files ;;`).join("\n")}
+  esac
+}
+compdef _toolarsenal toolarsenal
+`;
+}
+
+function fish(commands: readonly Command[]): string {
+  const lines = commands.flatMap((command) => [
+    `complete -c toolarsenal -n __fish_use_subcommand -a ${command.name} -d '${command.summary.replaceAll("'", "")}'`,
+    ...Object.entries({ ...command.options, ...COMMON_OPTIONS }).map(
+      ([name, { description, type }]) =>
+        `complete -c toolarsenal -n '__fish_seen_subcommand_from ${command.name}' -l ${name}${type === "string" ? " -r" : ""} -d '${description.replaceAll("'", "")}'`,
+    ),
+  ]);
+  return `${lines.join("\n")}\n`;
+}

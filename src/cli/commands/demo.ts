@@ -1,0 +1,134 @@
+import type { ToolArsenal } from "../../arsenal.ts";
+import { formatResult } from "../../execute/format-result.ts";
+import type { ToolCall } from "../../execute/call.ts";
+import { localOperator } from "../../guard/principal.ts";
+import { definitionTokens } from "../../tool/estimate-tokens.ts";
+import type { Command, Terminal } from "../command.ts";
+import { createDemoArsenal } from "../demo/create-demo-arsenal.ts";
+import { clip, styles, table } from "../style.ts";
+
+/** `toolarsenal demo` */
+export const demo: Command = {
+  name: "demo",
+  summary: "Show the whole path on a demo catalog, then end.",
+  positionals: [],
+  options: {},
+  examples: ["demo"],
+  async run(_input, terminal) {
+    const started = performance.now();
+    await using arsenal = await createDemoArsenal();
+    const indexed = await arsenal.sync();
+    const show = createShow(terminal);
+    show.title(
+      "1  register",
+      `${indexed} business tools in ${(performance.now() - started).toFixed(0)} ms, no configuration, no network`,
+    );
+    await showRetrieval(arsenal, show, "the customer of order 1042 wants her money back");
+    await showRetrieval(arsenal, show, "pull last month's sales and email the report to the team");
+    await showNothingFits(arsenal, show);
+    await showCall(arsenal, show);
+    await showDenied(arsenal, show);
+    await showConfirmation(arsenal, show);
+    await showBreaker(arsenal, show);
+    show.title("What next");
+    show.line(table(NEXT.map(([what, how]) => [what, show.cyan(how)])));
+    return 0;
+  },
+};
+
+const NEXT: readonly (readonly [string, string])[] = [
+  ["Search it yourself", 'npx toolarsenal search "who has not paid yet" --explain'],
+  ["Call a tool", `npx toolarsenal call crm.find_customer --args '{"name":"dana"}'`],
+  ["Use it in your agent", "README.md, twelve lines"],
+  ["Serve it to MCP clients", "toolarsenal serve, in the next release: one endpoint in front of all your servers"],
+];
+
+type Show = ReturnType<typeof createShow>;
+
+function createShow(terminal: Terminal) {
+  const paint = styles(terminal.out, terminal.environment);
+  return {
+    ...paint,
+    title: (text: string, note = ""): unknown =>
+      terminal.out.write(`\n${paint.bold(text)}${note ? `  ${paint.dim(note)}` : ""}\n`),
+    line: (text: string): unknown => terminal.out.write(`${text.replaceAll(/^/gm, "   ")}\n`),
+  };
+}
+
+async function showRetrieval(arsenal: ToolArsenal, show: Show, query: string): Promise<void> {
+  const { tools, candidateCount, totalTimeMs } = await arsenal.retrieve({ context: { query }, limit: 5 });
+  show.title("2  retrieve", `"${query}"`);
+  show.line(
+    table(
+      tools.map(({ tool, score }) => [show.green(score.toFixed(2)), tool.id, show.dim(clip(tool.description, 64))]),
+    ),
+  );
+  const all = await arsenal.listTools();
+  const allTokens = sum(all.map(definitionTokens));
+  const shown = sum(tools.map(({ tool }) => definitionTokens(tool)));
+  show.line(
+    show.dim(
+      `${tools.length} of ${candidateCount} tools in ${totalTimeMs.toFixed(1)} ms: about ${shown} tokens in the prompt instead of ${allTokens}, ${Math.round((1 - shown / allTokens) * 100)} % saved`,
+    ),
+  );
+}
+
+async function showNothingFits(arsenal: ToolArsenal, show: Show): Promise<void> {
+  const query = "what will the weather be like in Paris";
+  const { tools } = await arsenal.retrieve({ context: { query } });
+  show.title("   retrieve", `"${query}"`);
+  show.line(
+    tools.length === 0
+      ? "nothing fits, and nothing is returned"
+      : table(tools.map(({ tool, score }) => [score.toFixed(2), tool.id])),
+  );
+}
+
+async function showCall(arsenal: ToolArsenal, show: Show): Promise<void> {
+  const call: ToolCall = { toolName: "crm.find_customer", arguments: { name: "dana" } };
+  show.title("3  execute", "what the model reads back");
+  show.line(formatResult(await arsenal.execute(call), call));
+  const wrong: ToolCall = { toolName: "crm.find_customer", arguments: { nam: "dana" } };
+  show.title("   execute", "with a mistake in the arguments");
+  show.line(formatResult(await arsenal.execute(wrong), wrong));
+}
+
+async function showDenied(arsenal: ToolArsenal, show: Show): Promise<void> {
+  show.title("4  guard", "a caller without the capability, and a tool nobody may see");
+  const intern = { ...localOperator(), id: "intern", capabilities: ["read_data"] as const, roles: [] };
+  const refused = await arsenal.execute({
+    toolName: "billing.payment_capture",
+    arguments: { customer_id: "C-17", amount: 5 },
+    principal: intern,
+  });
+  show.line(`${show.red(refused.status)}  ${refused.error?.message ?? ""}`);
+  const hidden = await arsenal.execute({ toolName: "data.drop_table", arguments: { table: "orders" } });
+  show.line(`${show.red(hidden.status)}  ${hidden.error?.message ?? ""}`);
+}
+
+async function showConfirmation(arsenal: ToolArsenal, show: Show): Promise<void> {
+  const call: ToolCall = { toolName: "billing.process_refund", arguments: { order_id: "1042" } };
+  show.title("5  confirm", "a refund waits for a person");
+  const pending = await arsenal.execute(call);
+  const confirmationId = pending.confirmationId ?? "";
+  show.line(`${show.yellow(pending.status)}  ${pending.error?.message ?? ""}`);
+  arsenal.approvals.approve(confirmationId, localOperator());
+  const other = await arsenal.execute({ ...call, arguments: { order_id: "1043" }, confirmationId });
+  show.line(`${show.red(other.status)}  approved for order 1042, tried with 1043`);
+  const done = await arsenal.execute({ ...call, confirmationId });
+  show.line(`${show.green(done.status)}  ${JSON.stringify(done.result)}`);
+}
+
+async function showBreaker(arsenal: ToolArsenal, show: Show): Promise<void> {
+  show.title("6  protect", "a provider that is down is left alone");
+  const call: ToolCall = { toolName: "comms.send_sms", arguments: { phone: "+49 30 1234", text: "hello" } };
+  const statuses: string[] = [];
+  for (let attempt = 1; attempt <= 6; attempt++) statuses.push((await arsenal.execute(call)).status);
+  show.line(statuses.map((status) => (status === "circuit_open" ? show.yellow(status) : show.red(status))).join(" → "));
+  const { consecutiveFailures } = arsenal.health("comms.send_sms");
+  show.line(show.dim(`after ${consecutiveFailures} failures in a row no call reaches it until the cool-down is over`));
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

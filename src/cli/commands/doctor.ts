@@ -1,0 +1,133 @@
+import { access, constants } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { ToolArsenal } from "../../arsenal.ts";
+import type { ResolvedConfig } from "../../config/resolve-config.ts";
+import { isArsenalError } from "../../errors/arsenal-error.ts";
+import type { Command, Input, Terminal } from "../command.ts";
+import { configPath } from "../open-arsenal.ts";
+import { styles } from "../style.ts";
+
+interface Finding {
+  readonly check: string;
+  readonly state: "ok" | "warning" | "failed";
+  readonly message: string;
+  /** How to mend it. */
+  readonly fix?: string;
+}
+
+/** `toolarsenal doctor` */
+export const doctor: Command = {
+  name: "doctor",
+  summary: "Check the configuration and say how to mend it.",
+  positionals: [],
+  options: {},
+  examples: ["doctor", "doctor --config config.prod.yaml"],
+  async run(input, terminal) {
+    const findings: Finding[] = [checkNode()];
+    const path = configPath(input, terminal);
+    if (path === undefined) {
+      findings.push({
+        check: "configuration",
+        state: "warning",
+        message: "no arsenal.yaml here; every default applies",
+        fix: "Write one, or pass --config FILE.",
+      });
+    } else findings.push(...(await checkConfiguration(path, terminal)));
+    print(findings, input, terminal);
+    return findings.some(({ state }) => state === "failed") ? 1 : 0;
+  },
+};
+
+function checkNode(): Finding {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  const enough = major > 22 || (major === 22 && minor >= 19);
+  return enough
+    ? { check: "node", state: "ok", message: `Node ${process.versions.node}` }
+    : {
+        check: "node",
+        state: "failed",
+        message: `Node ${process.versions.node} is too old`,
+        fix: "Install Node 22.19 or newer.",
+      };
+}
+
+async function checkConfiguration(path: string, terminal: Terminal): Promise<readonly Finding[]> {
+  const { loadConfig } = await import("../../config/load-config.ts");
+  const findings: Finding[] = [];
+  let config: ResolvedConfig;
+  try {
+    const loaded = await loadConfig(path, terminal.environment);
+    config = loaded.config;
+    findings.push({ check: "configuration", state: "ok", message: path });
+    if (config.vectorStore.snapshot !== undefined)
+      findings.push(await checkSnapshot(resolve(loaded.folder, config.vectorStore.snapshot)));
+  } catch (error) {
+    return [...findings, ...failures("configuration", error)];
+  }
+  try {
+    await using arsenal = await ToolArsenal.fromConfig(path);
+    for (const [part, works] of Object.entries(await arsenal.healthCheck())) {
+      findings.push(
+        works
+          ? { check: part, state: "ok", message: "works" }
+          : { check: part, state: "failed", message: "does not answer", fix: `Check the ${part}'s settings.` },
+      );
+    }
+    findings.push(
+      arsenal.toolCount > 0
+        ? { check: "tools", state: "ok", message: `${arsenal.toolCount} registered` }
+        : {
+            check: "tools",
+            state: "warning",
+            message: "none registered",
+            fix: "List modules that register tools under `modules:`.",
+          },
+    );
+  } catch (error) {
+    findings.push(...failures("arsenal", error));
+  }
+  return findings;
+}
+
+async function checkSnapshot(file: string): Promise<Finding> {
+  const folder = dirname(file);
+  try {
+    await access(folder, constants.W_OK);
+    return { check: "snapshot", state: "ok", message: file };
+  } catch {
+    return {
+      check: "snapshot",
+      state: "failed",
+      message: `${folder} cannot be written`,
+      fix: "Create the folder, or change vector_store.snapshot.",
+    };
+  }
+}
+
+function failures(check: string, error: unknown): readonly Finding[] {
+  if (!isArsenalError(error))
+    return [{ check, state: "failed", message: error instanceof Error ? error.message : String(error) }];
+  const { issues, fix } = error.details;
+  if (!issues || issues.length === 0)
+    return [{ check, state: "failed", message: error.message, ...(fix === undefined ? {} : { fix }) }];
+  return issues.map((issue) => ({
+    check,
+    state: "failed" as const,
+    message: `${issue.field}: ${issue.message}`,
+    ...(issue.fix === undefined ? {} : { fix: issue.fix }),
+  }));
+}
+
+function print(findings: readonly Finding[], input: Input, terminal: Terminal): void {
+  if (input.json) {
+    terminal.out.write(`${JSON.stringify({ findings }, undefined, 2)}\n`);
+    return;
+  }
+  const paint = styles(terminal.out, terminal.environment);
+  const marks = { ok: paint.green("ok     "), warning: paint.yellow("warning"), failed: paint.red("failed ") };
+  for (const { check, state, message, fix } of findings) {
+    terminal.out.write(
+      `${marks[state]}  ${paint.bold(check)}: ${message}${fix && state !== "ok" ? `\n         ${fix}` : ""}\n`,
+    );
+  }
+}

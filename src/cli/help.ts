@@ -1,0 +1,45 @@
+import type { Command, Terminal } from "./command.ts";
+import { COMMANDS } from "./commands.ts";
+import { COMMON_OPTIONS } from "./run-cli.ts";
+import { styles, table } from "./style.ts";
+
+/** The help of the whole program. */
+export function generalHelp(terminal: Terminal): string {
+  const paint = styles(terminal.out, terminal.environment);
+  const commands = table(Object.entries(COMMANDS).map(([name, { summary }]) => [`  ${name}`, summary]));
+  return `${paint.bold("toolarsenal")}: the tool layer of an agent
+
+${paint.bold("Usage")}
+  toolarsenal COMMAND [OPTIONS]
+
+${paint.bold("Commands")}
+${commands}
+
+${paint.bold("Try")}
+  toolarsenal demo
+  toolarsenal search "give the customer their money back" --explain
+  toolarsenal COMMAND --help
+`;
+}
+
+/** The help of one command. */
+export function commandHelp(command: Command, terminal: Terminal): string {
+  const paint = styles(terminal.out, terminal.environment);
+  const rows = Object.entries({ ...command.options, ...COMMON_OPTIONS }).map(
+    ([name, { value, description, fallback }]) => [
+      `  --${name}${value ? ` ${value}` : ""}`,
+      description + (fallback ? ` (default: ${fallback})` : ""),
+    ],
+  );
+  return `${command.summary}
+
+${paint.bold("Usage")}
+  toolarsenal ${[command.name, ...command.positionals, "[OPTIONS]"].join(" ")}
+
+${paint.bold("Options")}
+${table(rows)}
+
+${paint.bold("Examples")}
+${command.examples.map((example) => `  toolarsenal ${example}`).join("\n")}
+`;
+}

@@ -1,0 +1,142 @@
+import { readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { ArsenalError, isArsenalError } from "../errors/arsenal-error.ts";
+import { nearest } from "../errors/show-value.ts";
+import type { Command, Input, Option, Terminal } from "./command.ts";
+import { COMMANDS } from "./commands.ts";
+import { commandHelp, generalHelp } from "./help.ts";
+import { styles } from "./style.ts";
+
+/** Options that every command takes. */
+export const COMMON_OPTIONS: Readonly<Record<string, Option>> = {
+  config: {
+    type: "string",
+    value: "FILE",
+    description: "Configuration file",
+    fallback: "./arsenal.yaml where present",
+  },
+  json: { type: "boolean", description: "Print JSON" },
+  help: { type: "boolean", description: "Show this help" },
+};
+
+/** Runs one command line. Returns the exit code: 0 success, 1 the thing asked for failed, 2 wrong usage. */
+export async function runCli(argv: readonly string[], terminal: Terminal): Promise<number> {
+  const [name, ...rest] = argv;
+  const json = argv.includes("--json");
+  try {
+    if (name === undefined || name === "--help" || name === "-h" || name === "help") {
+      const topic = name === "help" ? rest[0] : undefined;
+      terminal.out.write(topic === undefined ? generalHelp(terminal) : commandHelp(await loadCommand(topic), terminal));
+      return 0;
+    }
+    if (name === "--version" || name === "-v") {
+      terminal.out.write(`${packageVersion()}\n`);
+      return 0;
+    }
+    const command = await loadCommand(name);
+    if (rest.includes("--help") || rest.includes("-h")) {
+      terminal.out.write(commandHelp(command, terminal));
+      return 0;
+    }
+    return await command.run(parseInput(command, rest), terminal);
+  } catch (error) {
+    if (terminal.signal.aborted) return 130;
+    return report(error, json, terminal);
+  }
+}
+
+function report(error: unknown, json: boolean, terminal: Terminal): number {
+  const paint = styles(terminal.err, terminal.environment);
+  if (!isArsenalError(error)) {
+    terminal.err.write(
+      `${paint.red("toolarsenal failed:")} ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+    );
+    return 1;
+  }
+  if (json)
+    terminal.err.write(
+      `${JSON.stringify({ error: { code: error.code, message: error.message, ...error.details } })}\n`,
+    );
+  else {
+    terminal.err.write(`${paint.red(error.code)} ${error.message}\n`);
+    for (const issue of error.details.issues?.slice(1, 20) ?? [])
+      terminal.err.write(`  ${issue.field}: ${issue.message}. ${issue.fix ?? ""}\n`);
+  }
+  return error.code === "INPUT_INVALID" || error.code === "CONFIG_INVALID" ? 2 : 1;
+}
+
+async function loadCommand(name: string): Promise<Command> {
+  const entry = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (entry) return entry.load();
+  const meant = nearest(name, Object.keys(COMMANDS));
+  throw new ArsenalError(
+    "INPUT_INVALID",
+    `There is no command "${name}". ${meant ? `Did you mean "${meant}"?` : "See: toolarsenal --help"}`,
+    {
+      field: "command",
+      value: name,
+      fix: meant ? `toolarsenal ${meant}` : "toolarsenal --help",
+    },
+  );
+}
+
+function parseInput(command: Command, argv: readonly string[]): Input {
+  const known = { ...COMMON_OPTIONS, ...command.options };
+  const { values, positionals, tokens } = parseArgs({
+    args: [...argv],
+    options: Object.fromEntries(Object.entries(known).map(([name, { type }]) => [name, { type }])),
+    allowPositionals: true,
+    strict: false,
+    tokens: true,
+  });
+  const refuse = (field: string, problem: string, fix: string): never => {
+    throw new ArsenalError("INPUT_INVALID", `${problem} ${fix}`, { field, value: argv.join(" "), fix });
+  };
+  const see = `See: toolarsenal ${command.name} --help`;
+  for (const token of tokens) {
+    if (token.kind !== "option") continue;
+    const option = Object.hasOwn(known, token.name) ? known[token.name] : undefined;
+    if (!option) {
+      const meant = nearest(token.name, Object.keys(known));
+      refuse(
+        token.rawName,
+        `"${command.name}" has no option ${token.rawName}.`,
+        meant ? `Did you mean --${meant}?` : see,
+      );
+    } else if (option.type === "string" && (token.value === undefined || token.value === "")) {
+      refuse(token.rawName, `${token.rawName} needs a value.`, `Write ${token.rawName} ${option.value ?? "VALUE"}.`);
+    } else if (option.type === "boolean" && token.value !== undefined) {
+      refuse(token.rawName, `${token.rawName} is a flag and takes no value.`, `Write ${token.rawName} alone.`);
+    }
+  }
+  const needed = command.positionals.filter((positional) => !positional.startsWith("["));
+  if (positionals.length < needed.length) {
+    const missing = needed[positionals.length] ?? "";
+    refuse(
+      missing,
+      `"${command.name}" needs ${missing}.`,
+      `For example: toolarsenal ${command.examples[0] ?? command.name}`,
+    );
+  }
+  if (positionals.length > command.positionals.length) {
+    refuse(
+      "arguments",
+      `"${command.name}" takes ${command.positionals.length} argument(s), not ${positionals.length}.`,
+      "Put quotes around text with spaces.",
+    );
+  }
+  const { config, json, ...options } = values;
+  return {
+    positionals,
+    options: options as Input["options"],
+    config: config as string | undefined,
+    json: json === true,
+  };
+}
+
+function packageVersion(): string {
+  const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+    readonly version: string;
+  };
+  return manifest.version;
+}

@@ -1,0 +1,47 @@
+import type { Stream, Terminal } from "./command.ts";
+
+type Paint = (text: string) => string;
+
+/** Colours for a stream: only on a terminal, never with NO_COLOR. */
+export function styles(
+  stream: Stream,
+  environment: Terminal["environment"],
+): Record<"bold" | "dim" | "green" | "red" | "yellow" | "cyan", Paint> {
+  const on = stream.isTTY === true && !environment["NO_COLOR"] && environment["TERM"] !== "dumb";
+  const paint =
+    (open: number, close: number): Paint =>
+    (text) =>
+      on ? `\u001B[${open}m${text}\u001B[${close}m` : text;
+  return {
+    bold: paint(1, 22),
+    dim: paint(2, 22),
+    green: paint(32, 39),
+    red: paint(31, 39),
+    yellow: paint(33, 39),
+    cyan: paint(36, 39),
+  };
+}
+
+/** Rows as aligned columns, two spaces apart. Numbers are set to the right. */
+export function table(rows: readonly (readonly (string | number)[])[]): string {
+  const widths: number[] = [];
+  for (const row of rows)
+    for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, String(cell).length);
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => {
+          const width = widths[column] ?? 0;
+          return typeof cell === "number" ? String(cell).padStart(width) : String(cell).padEnd(width);
+        })
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}
+
+/** Text cut to a width, with an ellipsis. */
+export function clip(text: string, width: number): string {
+  const line = text.replaceAll(/\s+/g, " ").trim();
+  return line.length <= width ? line : `${line.slice(0, Math.max(0, width - 1))}…`;
+}

@@ -1,0 +1,33 @@
+import type { JsonSchema } from "../tool/json-schema.ts";
+import { isPlainObject } from "../tool/json-schema.ts";
+import { CONFIG_SCHEMA } from "./schema.ts";
+
+/** `maxRetries` → `max_retries` */
+export function toSnake(key: string): string {
+  return key.replaceAll(/[A-Z0-9]+/g, (run, offset: number) =>
+    offset > 0 && /[A-Z]/.test(run[0] ?? "") ? `_${run.toLowerCase()}` : run,
+  );
+}
+
+/** The schema a configuration file is checked against, with its keys in snake_case: what editors get. */
+export function fileSchema(): JsonSchema {
+  return {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    title: "arsenal.yaml",
+    ...renameProperties(CONFIG_SCHEMA),
+  };
+}
+
+function renameProperties(schema: JsonSchema): JsonSchema {
+  const renamed: Record<string, unknown> = { ...schema };
+  if (isPlainObject(schema.properties)) {
+    renamed["properties"] = Object.fromEntries(
+      Object.entries(schema.properties).map(([key, property]) => [
+        toSnake(key),
+        renameProperties(property as JsonSchema),
+      ]),
+    );
+  }
+  if (isPlainObject(schema.items)) renamed["items"] = renameProperties(schema.items as JsonSchema);
+  return renamed;
+}

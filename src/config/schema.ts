@@ -1,0 +1,190 @@
+import type { JsonSchema } from "../tool/json-schema.ts";
+
+/**
+ * The configuration as a JSON Schema, in the library's camelCase. It is the one source of what is allowed and of every default:
+ * files are checked against its snake_case twin, which `npm run build:schema` also writes to `config.schema.json` for editors.
+ */
+export const CONFIG_SCHEMA: JsonSchema = object("Configuration of ToolArsenal.", {
+  vectorStore: object("Where tools are kept and searched.", {
+    type: choice("Which store.", ["memory", "qdrant", "chroma", "pgvector", "pinecone", "weaviate"], "memory"),
+    snapshot: text("For memory: a file the tools are kept in between runs."),
+    url: text("Address of the store."),
+    apiKey: text("Key of the store."),
+    collectionName: text("Collection or table the tools are kept in.", "tool_arsenal"),
+    dimension: whole("Length of the vectors, where the embedder does not say.", 1, 65_536),
+    options: anything("Further options, handed to the store as they are."),
+  }),
+  embedder: object("What turns text into vectors.", {
+    type: choice(
+      "Which embedder; sentence_transformers is the one that ships with the package.",
+      ["openai", "azure", "cohere", "huggingface", "sentence_transformers", "ollama"],
+      "sentence_transformers",
+    ),
+    model: text("The embedder's model."),
+    apiKey: text("Key of the embedder's API."),
+    apiBase: text("Address of the embedder's API."),
+    batchSize: whole("Texts sent in one request.", 1, 10_000, 100),
+    maxRetries: whole("Attempts at one request.", 0, 20, 3),
+  }),
+  reranker: object("A second, slower ordering of the best candidates.", {
+    enabled: flag("Whether it runs.", false),
+    type: choice("Which reranker.", ["cohere", "cross_encoder", "llm"], "cross_encoder"),
+    model: text("The reranker's model."),
+    topK: whole("How many of the best candidates are ordered again.", 1, 200, 10),
+  }),
+  routing: object("How tools are ranked.", {
+    weights: object("How much each signal counts.", {
+      semantic: share("Fit to the words of the request.", 0.6),
+      intent: share("Fit to what the request is about.", 0.15),
+      conversation: share("Fit to the conversation so far.", 0.1),
+      health: share("How reliably the tool has worked.", 0.1),
+      cost: share("How cheap and fast the tool is.", 0.05),
+    }),
+    penalties: object("What is taken off a tool's score.", {
+      alreadyUsed: share("It was used in this conversation.", 0.05),
+      alreadyFailed: share("It failed in this conversation.", 0.3),
+      deprecated: share("It is deprecated.", 0.2),
+    }),
+    enableIntentClassification: flag("Whether requests are classified.", true),
+    useLlmForIntent: flag("Whether an injected model classifies what keywords cannot.", false),
+    enableMmr: flag("Whether near-duplicates make room for other tools.", true),
+    mmrLambda: share("1: by score alone; 0: as different as possible.", 0.7),
+    scoreThreshold: share("Semantic score under which a tool is left out.", 0.5),
+  }),
+  execution: object("How tools are run.", {
+    defaultTimeoutMs: whole("Time one attempt may take, in milliseconds.", 100, 300_000, 30_000),
+    maxRetries: whole("Attempts in all at a call that is safe to repeat.", 1, 5, 3),
+    retryBaseMs: whole("First wait between attempts, in milliseconds, doubled each time.", 0, 60_000, 200),
+    circuitBreakerThreshold: whole("Consecutive failures that open a tool's circuit.", 1, 1000, 5),
+    circuitBreakerTimeoutS: whole("Seconds a circuit stays open before one call may probe it.", 1, 86_400, 60),
+    maxConcurrent: whole("Calls that run at once.", 1, 100_000, 5),
+    maxConcurrentPerEnsemble: whole("Calls that run at once in one ensemble.", 1, 100_000),
+    onFailure: choice("What execute does with a result that is no success.", ["return", "throw"], "return"),
+    enableSandbox: flag("Whether tools run in a sandbox.", false),
+    sandboxType: choice("Which sandbox.", ["none", "subprocess", "docker"], "none"),
+  }),
+  telemetry: object("Where events go.", {
+    enabled: flag("Whether events are written anywhere.", true),
+    type: choice("Where they go.", ["console", "opentelemetry", "datadog", "prometheus"], "console"),
+    level: choice("The quietest event that is shown.", ["debug", "info", "warn", "error"], "warn"),
+    otlpEndpoint: text("Address of the OpenTelemetry collector."),
+    serviceName: text("The name events are sent under.", "tool_arsenal"),
+    exposePrometheus: flag("Whether metrics are served for Prometheus.", false),
+    prometheusPort: whole("Port the metrics are served on.", 1, 65_535, 9090),
+  }),
+  security: object("What may run, and who must agree.", {
+    policy: choice(
+      "strict refuses what no rule allows; standard allows what no rule refuses.",
+      ["standard", "strict"],
+      "standard",
+    ),
+    requireConfirmation: list(
+      "Tools whose calls a person must approve: names, ids or patterns.",
+      text("A name, id or pattern."),
+      ["delete_*", "payment_*", "drop_*", "refund_*"],
+    ),
+    humanInTheLoop: list("Further tools whose calls a person must approve.", text("A name, id or pattern."), []),
+    allow: list("Tools that may run under the strict policy.", text("A name, id or pattern."), []),
+    deny: list("Tools nobody may see or run.", text("A name, id or pattern."), []),
+    allowedDomains: list("Domains that tools may reach.", text("A domain."), []),
+    maxRequestsPerMinute: whole("Calls a minute, for each tool.", 1, 1_000_000, 60),
+    confirmationTimeoutS: whole("Seconds a confirmation is kept.", 1, 604_800, 600),
+    selfApproval: choice("Whether the local operator may approve their own calls.", ["never", "local"], "never"),
+  }),
+  mcp: object("MCP servers, and serving as one.", {
+    servers: list("Servers whose tools are used.", mcpServer(), []),
+    serveMcp: flag("Whether the arsenal is served as an MCP server.", false),
+    mcpMode: choice("Which tools an MCP client is shown.", ["dynamic", "static", "hybrid"], "dynamic"),
+  }),
+  a2a: object("Other agents, and serving as one.", {
+    agents: list(
+      "Agents whose skills are used.",
+      object(
+        "One agent.",
+        {
+          name: text("The agent's name."),
+          url: text("The agent's address."),
+          headers: texts("Headers sent to the agent."),
+          namespace: text("Namespace of its tools."),
+        },
+        ["name", "url"],
+      ),
+      [],
+    ),
+    serveA2a: flag("Whether the arsenal is served as an agent.", false),
+    a2aPort: whole("Port the agent is served on.", 1, 65_535, 8080),
+  }),
+  arsenal: object("The short form of the most used settings.", {
+    defaultTimeoutSeconds: whole("The same as execution.default_timeout_ms, in seconds.", 1, 300),
+    maxConcurrentTools: whole("The same as execution.max_concurrent.", 1, 100_000),
+    mcpServers: list("The same as mcp.servers.", mcpServer()),
+  }),
+  modules: list("Modules that register tools: each default export is called with the arsenal.", text("A path."), []),
+  autoSync: flag("Whether retrieve and execute first index what is pending.", true),
+  syncOnRegister: flag("Whether register starts indexing at once.", false),
+});
+
+function mcpServer(): JsonSchema {
+  return object(
+    "One MCP server.",
+    {
+      name: text("The server's name."),
+      type: choice("How it is reached; taken from command or url where absent.", ["stdio", "http", "sse", "websocket"]),
+      command: {
+        description: "The program, or the program and its arguments.",
+        anyOf: [
+          { type: "string", minLength: 1 },
+          { type: "array", items: { type: "string" }, minItems: 1 },
+        ],
+      },
+      args: list("Arguments of the program.", { type: "string" }),
+      env: texts("Environment of the program."),
+      url: text("The server's address."),
+      endpoint: text("The same as url."),
+      headers: texts("Headers sent to the server."),
+      namespace: text("Namespace of its tools."),
+    },
+    ["name"],
+  );
+}
+
+function object(
+  description: string,
+  properties: Record<string, JsonSchema>,
+  required: readonly string[] = [],
+): JsonSchema {
+  const schema = { description, type: "object", properties, additionalProperties: false };
+  return required.length > 0 ? { ...schema, required } : { ...schema, default: {} };
+}
+
+function text(description: string, fallback?: string): JsonSchema {
+  return { description, type: "string", minLength: 1, ...(fallback === undefined ? {} : { default: fallback }) };
+}
+
+function choice(description: string, values: readonly string[], fallback?: string): JsonSchema {
+  return { description, enum: values, ...(fallback === undefined ? {} : { default: fallback }) };
+}
+
+function whole(description: string, minimum: number, maximum: number, fallback?: number): JsonSchema {
+  return { description, type: "integer", minimum, maximum, ...(fallback === undefined ? {} : { default: fallback }) };
+}
+
+function share(description: string, fallback: number): JsonSchema {
+  return { description, type: "number", minimum: 0, maximum: 1, default: fallback };
+}
+
+function flag(description: string, fallback: boolean): JsonSchema {
+  return { description, type: "boolean", default: fallback };
+}
+
+function list(description: string, items: JsonSchema, fallback?: readonly unknown[]): JsonSchema {
+  return { description, type: "array", items, ...(fallback === undefined ? {} : { default: fallback }) };
+}
+
+function texts(description: string): JsonSchema {
+  return { description, type: "object", additionalProperties: { type: "string" } };
+}
+
+function anything(description: string): JsonSchema {
+  return { description, type: "object" };
+}

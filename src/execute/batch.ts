@@ -1,0 +1,130 @@
+import { ArsenalError } from "../errors/arsenal-error.ts";
+import { showValue } from "../errors/show-value.ts";
+import type { Clock } from "../observe/clock.ts";
+import type { Found } from "../register/registry.ts";
+import { isPlainObject } from "../tool/json-schema.ts";
+import type { BatchCall, ToolCall } from "./call.ts";
+import type { BatchResult, ToolResult } from "./result.ts";
+import { isSignal } from "./validate-call.ts";
+
+const STRATEGIES: readonly unknown[] = ["parallel", "sequential", "adaptive", undefined];
+
+/** Runs the calls of a batch in its strategy's order. Their results are in the order of the calls. */
+export async function runBatch(
+  batch: BatchCall,
+  parts: {
+    readonly run: (call: ToolCall) => Promise<ToolResult>;
+    readonly find: (name: string) => Found;
+    readonly clock: Clock;
+  },
+): Promise<BatchResult> {
+  checkBatch(batch);
+  const startedAt = parts.clock.now();
+  const calls = [...batch.calls];
+  const stop = new AbortController();
+  const unlink = follow(batch.signal, stop);
+  const results: ToolResult[] = [];
+
+  const runOne = async (index: number): Promise<void> => {
+    const call = calls[index];
+    const result = await runLinked(call as ToolCall, stop.signal, parts.run);
+    results[index] = result;
+    if (batch.failFast === true && isFailure(result)) {
+      const message = `The call was cancelled because call ${index + 1} of the batch failed.`;
+      stop.abort(new ArsenalError("CANCELLED", message));
+    }
+  };
+
+  try {
+    for (const group of groupsOf(calls, batch.strategy ?? "adaptive", parts.find)) await Promise.all(group.map(runOne));
+  } finally {
+    unlink();
+  }
+  return {
+    results,
+    totalTimeMs: parts.clock.now() - startedAt,
+    successfulCount: results.filter(({ status }) => status === "success").length,
+    failedCount: results.filter(isFailure).length,
+  };
+}
+
+/** A call that waits for a person has neither succeeded nor failed. */
+function isFailure({ status }: ToolResult): boolean {
+  return status !== "success" && status !== "pending_confirmation";
+}
+
+/** Indexes of calls that run at once; group after group. */
+function groupsOf(
+  calls: readonly unknown[],
+  strategy: "parallel" | "sequential" | "adaptive",
+  find: (name: string) => Found,
+): readonly (readonly number[])[] {
+  const indexes = [...calls.keys()];
+  if (strategy === "parallel") return [indexes];
+  if (strategy === "sequential") return indexes.map((index) => [index]);
+  const groups: number[][] = [];
+  let together: number[] | undefined;
+  for (const index of indexes) {
+    if (!isConfirmedReadOnly(calls[index], find)) {
+      together = undefined;
+      groups.push([index]);
+    } else if (together === undefined) groups.push((together = [index]));
+    else together.push(index);
+  }
+  return groups;
+}
+
+function isConfirmedReadOnly(call: unknown, find: (name: string) => Found): boolean {
+  if (!isPlainObject(call) || typeof call["toolName"] !== "string") return false;
+  const found = find(call["toolName"]);
+  return found.found && found.tool.annotations.confirmed && found.tool.annotations.readOnly === true;
+}
+
+/** Runs a call that also ends when the batch does. */
+async function runLinked(
+  call: ToolCall,
+  batchSignal: AbortSignal,
+  run: (call: ToolCall) => Promise<ToolResult>,
+): Promise<ToolResult> {
+  // What is no call gets its own answer.
+  if (!isPlainObject(call)) return run(call);
+  if (call.signal === undefined) return run({ ...call, signal: batchSignal });
+  if (!isSignal(call.signal)) return run(call);
+  const either = new AbortController();
+  const unlinkOwn = follow(call.signal, either);
+  const unlinkBatch = follow(batchSignal, either);
+  try {
+    return await run({ ...call, signal: either.signal });
+  } finally {
+    unlinkOwn();
+    unlinkBatch();
+  }
+}
+
+/** Aborts the controller when the signal fires, with its reason. Returns what ends that: `AbortSignal.any` would hold on to both. */
+function follow(signal: AbortSignal | undefined, controller: AbortController): () => void {
+  if (signal === undefined) return () => {};
+  const abort = (): void => controller.abort(signal.reason);
+  if (signal.aborted) abort();
+  else signal.addEventListener("abort", abort, { once: true });
+  return () => signal.removeEventListener("abort", abort);
+}
+
+function checkBatch(batch: unknown): void {
+  if (!isPlainObject(batch)) return refuse("batch", batch, "is not an object", "Give { calls }.");
+  const { calls, strategy, failFast, signal } = batch;
+  if (!Array.isArray(calls)) refuse("calls", calls, "is not an array", "Give an array of calls.");
+  if (!STRATEGIES.includes(strategy)) {
+    refuse("strategy", strategy, "is unknown", 'Give "parallel", "sequential" or "adaptive".');
+  }
+  if (failFast !== undefined && typeof failFast !== "boolean") {
+    refuse("failFast", failFast, "is no boolean", "Give true or false.");
+  }
+  if (signal !== undefined && !isSignal(signal)) {
+    refuse("signal", signal, "is no AbortSignal", "Give the signal of an AbortController, or leave it out.");
+  }
+}
+
+function refuse(field: string, value: unknown, what: string, fix: string): never {
+  throw new ArsenalError("CALL_INVALID", `${field} ${what}: ${showValue(value)}. ${fix}`, { field, value, fix });
+}

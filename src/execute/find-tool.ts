@@ -1,0 +1,41 @@
+import { showValue } from "../errors/show-value.ts";
+import type { Aegis } from "../guard/aegis.ts";
+import type { Principal } from "../guard/principal.ts";
+import type { Found } from "../register/registry.ts";
+import type { Handler } from "../tool/handler.ts";
+import type { Tool } from "../tool/tool.ts";
+import type { ResultError } from "./result.ts";
+
+/** What looking a tool up needs. */
+export interface FindToolParts {
+  readonly find: (name: string) => Found;
+  readonly aegis: Aegis;
+  /**
+   * Says more about a name that was not found: the nearest name, or that it is ambiguous. It is asked alike about unknown and hidden
+   * tools and must look only at tools that `sees` accepts.
+   */
+  readonly explainMissing?: (name: string, sees: (tool: Tool) => boolean) => string;
+}
+
+/** A tool the caller may know of, or the answer to one that is unknown or hidden, which is the same. */
+export type FoundTool =
+  | { readonly found: true; readonly tool: Tool; readonly handler: Handler | undefined }
+  | { readonly found: false; readonly error: ResultError; readonly hiddenId?: string };
+
+/** Looks up a tool by name, as the principal sees the catalog. */
+export function findTool(name: string, principal: Principal, parts: FindToolParts): FoundTool {
+  const sees = (tool: Tool): boolean => {
+    try {
+      return parts.aegis.sees(tool, principal);
+    } catch {
+      return false;
+    }
+  };
+  const found = parts.find(name);
+  if (found.found && sees(found.tool)) return found;
+  // The registry's own reason is not passed on: it names tools the caller may not see.
+  const fix = "Search for a tool that does the job, and call it by its id.";
+  const message = parts.explainMissing?.(name, sees) ?? `There is no tool named ${showValue(name, 130)}. ${fix}`;
+  const error: ResultError = { code: "TOOL_NOT_FOUND", message, field: "toolName", value: name, fix };
+  return found.found ? { found: false, error, hiddenId: found.tool.id } : { found: false, error };
+}

@@ -1,0 +1,75 @@
+import type { Emit } from "../observe/events.ts";
+import type { HandlerContext, Progress } from "../tool/handler.ts";
+import type { Tool } from "../tool/tool.ts";
+import type { ToolCall } from "./call.ts";
+
+/** What identifies one call among all. */
+export interface CallIds {
+  readonly traceId: string;
+  readonly spanId: string;
+}
+
+/** Keeps the state that the tools of one ensemble, or of one namespace, share. */
+export type StateOf = (tool: Tool) => Map<string, unknown>;
+
+/** Creates the shared states, empty. */
+export function createStates(): StateOf {
+  const ensembles = new Map<string, Map<string, unknown>>();
+  const namespaces = new Map<string, Map<string, unknown>>();
+  return (tool) => {
+    const [states, key] = tool.ensemble === undefined ? [namespaces, tool.namespace] : [ensembles, tool.ensemble];
+    let state = states.get(key);
+    if (state === undefined) states.set(key, (state = new Map<string, unknown>()));
+    return state;
+  };
+}
+
+/** What a handler gets beside its arguments, for one attempt. Progress told after `close` is dropped. */
+export function createHandlerContext(parts: {
+  readonly call: ToolCall;
+  readonly tool: Tool;
+  readonly ids: CallIds;
+  readonly attempt: number;
+  readonly signal: AbortSignal;
+  readonly stateOf: StateOf;
+  readonly emit: Emit;
+}): { readonly context: HandlerContext; close(): void } {
+  const { call, tool, ids, attempt, signal, emit } = parts;
+  let open = true;
+  const context: HandlerContext = {
+    auxdata: call.auxdata ?? {},
+    tool,
+    state: parts.stateOf(tool),
+    signal,
+    traceId: ids.traceId,
+    spanId: ids.spanId,
+    attempt,
+    progress(update) {
+      if (!open || !isProgress(update)) return;
+      const { progress, total, message } = update;
+      const told: Progress = {
+        progress,
+        ...(total !== undefined && { total }),
+        ...(message !== undefined && { message }),
+      };
+      emit("call-progressed", { toolId: tool.id, traceId: ids.traceId, spanId: ids.spanId, ...told });
+      tell(call.onProgress, told);
+    },
+  };
+  return { context, close: () => void (open = false) };
+}
+
+function isProgress(update: unknown): update is Progress {
+  return typeof update === "object" && update !== null && Number.isFinite((update as Progress).progress);
+}
+
+/** A listener that throws, or returns a promise that rejects, harms nobody but itself. */
+function tell(listener: ((update: Progress) => unknown) | undefined, update: Progress): void {
+  if (listener === undefined) return;
+  try {
+    const returned = listener(update);
+    if (returned instanceof Promise) returned.catch(() => {});
+  } catch {
+    // The listener's own affair.
+  }
+}

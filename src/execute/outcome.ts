@@ -1,0 +1,53 @@
+import { isArsenalError } from "../errors/arsenal-error.ts";
+import type { Tool } from "../tool/tool.ts";
+import type { Refusal } from "./breaker.ts";
+import type { ExecutionStatus, ResultError } from "./result.ts";
+import { statusOf } from "./to-result-error.ts";
+
+/** How a call ended, before times and ids make a result of it. */
+export interface Outcome {
+  readonly status: ExecutionStatus;
+  readonly result?: unknown;
+  readonly error?: ResultError;
+  readonly confirmationId?: string;
+  readonly startedAt?: number;
+  /** 0 where absent. */
+  readonly attempts?: number;
+}
+
+/** A call that ended with an error. */
+export function failed(error: ResultError): Outcome {
+  return { status: statusOf(error.code), error };
+}
+
+/** A call the caller took back. `started` says that the handler was called, so that it may have taken effect. */
+export function cancelled(name: string, signal: AbortSignal | undefined, started = false): Outcome {
+  const reason: unknown = signal?.reason;
+  const why =
+    isArsenalError(reason) && reason.code === "CANCELLED" ? reason.message : `The call of ${name} was cancelled.`;
+  const effect = started ? "It had started, and may have taken effect." : "It was not started.";
+  return { status: "cancelled", error: { code: "CANCELLED", message: `${why} ${effect}` } };
+}
+
+/** A call that the tool's breaker refuses. */
+export function circuitOpen(tool: Tool, { retryAfterMs }: Refusal): Outcome {
+  const state = `${tool.id} failed repeatedly and is left alone for now.`;
+  const error: ResultError =
+    retryAfterMs === undefined
+      ? { code: "CIRCUIT_OPEN", message: `${state} One call is probing it; try again when that has ended.` }
+      : {
+          code: "CIRCUIT_OPEN",
+          message: `${state} Try again in ${retryAfterMs} ms, or use another tool.`,
+          retryAfterMs,
+        };
+  return failed(error);
+}
+
+/** A call that ran out of time before its handler was called: repeating it is safe. */
+export function neverStarted(tool: Tool, timeoutMs: number, waitedFor: string): Outcome {
+  return failed({
+    code: "TIMEOUT",
+    message: `${tool.id} was not started: it waited ${timeoutMs} ms for ${waitedFor}. Try again, or give it more time with timeoutMs.`,
+    beforeSend: true,
+  });
+}

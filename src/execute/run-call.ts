@@ -1,0 +1,213 @@
+import type { Aegis } from "../guard/aegis.ts";
+import type { Principal } from "../guard/principal.ts";
+import type { Clock } from "../observe/clock.ts";
+import type { Emit } from "../observe/events.ts";
+import type { HealthBook } from "../observe/health.ts";
+import type { Handler } from "../tool/handler.ts";
+import type { Tool } from "../tool/tool.ts";
+import { runAttempts } from "./attempts.ts";
+import type { Breakers } from "./breaker.ts";
+import type { ToolCall } from "./call.ts";
+import type { ArgumentChecks } from "./check-arguments.ts";
+import { LONGEST_TIMER_MS, untilEnd, type WaitLimits } from "./deadline.ts";
+import type { Executor } from "./executor.port.ts";
+import { findTool, type FindToolParts } from "./find-tool.ts";
+import { finishCall } from "./finish-call.ts";
+import type { CallIds, StateOf } from "./handler-context.ts";
+import { cancelled, circuitOpen, failed, neverStarted, type Outcome } from "./outcome.ts";
+import { verdictOf } from "./verdict.ts";
+import type { ToolResult } from "./result.ts";
+import type { EngineSettings } from "./settings.ts";
+import type { Concurrency } from "./take-permits.ts";
+import { toResultError } from "./to-result-error.ts";
+import type { TraceIds } from "./trace-ids.ts";
+import { isSignal, validateCall } from "./validate-call.ts";
+
+/** What running a call needs: the engine's parts, and the state it keeps between calls. */
+export interface CallRunner extends FindToolParts {
+  readonly aegis: Aegis;
+  readonly checks: ArgumentChecks;
+  readonly breakers: Breakers;
+  readonly concurrency: Concurrency;
+  readonly executors: readonly Executor[];
+  readonly health: HealthBook;
+  readonly ensembleSettings: (name: string) => EnsembleSettings;
+  readonly stateOf: StateOf;
+  readonly traceIds: TraceIds;
+  readonly emit: Emit;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly localPrincipal: Principal;
+  readonly settings: EngineSettings;
+}
+
+/** What an ensemble sets for its tools. */
+export interface EnsembleSettings {
+  readonly maxConcurrent?: number | undefined;
+  readonly timeoutMs?: number | undefined;
+}
+
+/** Runs one call to its one result. Never rejects. */
+export async function runCall(call: ToolCall, runner: CallRunner): Promise<ToolResult> {
+  const queuedAt = runner.clock.now();
+  const ids: CallIds = { traceId: givenTraceId(call) ?? runner.traceIds.traceId(), spanId: runner.traceIds.spanId() };
+  const principal = call?.principal ?? runner.localPrincipal;
+  const { outcome, tool, hiddenId } = await lookUpAndRun(call, ids, principal, runner);
+  return finishCall({ call, ids, principal, queuedAt, outcome, tool, hiddenId }, runner);
+}
+
+interface Ran {
+  readonly outcome: Outcome;
+  readonly tool?: Tool;
+  /** The tool that was meant and may not be known to the caller. */
+  readonly hiddenId?: string | undefined;
+}
+
+async function lookUpAndRun(call: ToolCall, ids: CallIds, principal: Principal, runner: CallRunner): Promise<Ran> {
+  let tool: Tool | undefined;
+  try {
+    if (isSignal(call?.signal) && call.signal.aborted)
+      return { outcome: cancelled(String(call.toolName), call.signal) };
+    const validated = validateCall(call);
+    if (!validated.valid) return { outcome: failed(validated.error) };
+    const found = findTool(call.toolName, principal, runner);
+    if (!found.found) return { outcome: failed(found.error), hiddenId: found.hiddenId };
+    tool = found.tool;
+    return {
+      outcome: await runTool(
+        { call, ids, principal, tool, handler: found.handler, given: validated.arguments },
+        runner,
+      ),
+      tool,
+    };
+  } catch (error) {
+    // A part of the arsenal itself threw; the caller still gets the one result it was promised.
+    return { outcome: failed(toResultError(error)), ...(tool !== undefined && { tool }) };
+  }
+}
+
+interface FoundCall {
+  readonly call: ToolCall;
+  readonly ids: CallIds;
+  readonly principal: Principal;
+  readonly tool: Tool;
+  readonly handler: Handler | undefined;
+  readonly given: Readonly<Record<string, unknown>>;
+}
+
+/** The steps after the lookup, in their order. */
+async function runTool(found: FoundCall, runner: CallRunner): Promise<Outcome> {
+  const { call, tool } = found;
+  const refusal = runner.breakers.refusal(tool.id);
+  if (refusal !== undefined) return circuitOpen(tool, refusal);
+
+  const checked = runner.checks.check(tool, found.given);
+  if (!checked.valid) return failed(checked.error);
+
+  const ensemble = tool.ensemble === undefined ? undefined : runner.ensembleSettings(tool.ensemble);
+  const limits: WaitLimits = {
+    clock: runner.clock,
+    timeoutMs: timeoutOf(call, tool, ensemble, runner.settings),
+    signal: call.signal,
+  };
+  const stopped = await askAegis(found, checked.arguments, limits, runner);
+  if (stopped !== undefined) return stopped;
+
+  const taken = runner.concurrency.take(tool, ensemble?.maxConcurrent, limits);
+  const permits = taken instanceof Promise ? await taken : taken;
+  if (permits.kind === "timeout") return neverStarted(tool, limits.timeoutMs, "other calls to end");
+  if (permits.kind !== "value") return cancelled(tool.id, call.signal);
+  try {
+    return await runPermitted(found, checked.arguments, limits, runner);
+  } finally {
+    permits.value();
+  }
+}
+
+/** Passes the call by the guard: undefined where it may run. */
+async function askAegis(
+  { call, tool, principal }: FoundCall,
+  args: Readonly<Record<string, unknown>>,
+  limits: WaitLimits,
+  { aegis }: CallRunner,
+): Promise<Outcome | undefined> {
+  const request = {
+    tool,
+    arguments: args,
+    principal,
+    requireConfirmation: call.requireConfirmation === true,
+    ...(call.confirmationId !== undefined && { confirmationId: call.confirmationId }),
+  };
+  const decided = await untilEnd(aegis.decide(request), limits);
+  if (decided.kind === "cancelled") return cancelled(tool.id, limits.signal);
+  if (decided.kind === "timeout") return neverStarted(tool, limits.timeoutMs, "the policy's decision");
+  if (decided.kind === "thrown") {
+    const { message } = toResultError(decided.error);
+    return failed({ code: "PERMISSION_DENIED", message: `${tool.id} is refused, since the guard failed: ${message}` });
+  }
+  const decision = decided.value;
+  switch (decision.effect) {
+    case "deny":
+      return { status: "permission_denied", error: { code: decision.code, message: decision.reason } };
+    case "confirm": {
+      const { confirmationId, reason } = decision;
+      const fix = `Have a person approve ${confirmationId}, then make the same call with it as confirmationId.`;
+      const error = { code: "CONFIRMATION_REQUIRED", message: `${reason} ${fix}`, fix } as const;
+      return { status: "pending_confirmation", confirmationId, error };
+    }
+    case "allow": {
+      const admission = aegis.admit(tool);
+      if (admission.admitted) return undefined;
+      const { retryAfterMs } = admission;
+      const message = `${tool.id} was called more often than its limit allows. Try again in ${retryAfterMs} ms.`;
+      return failed({ code: "RATE_LIMITED", message, retryAfterMs });
+    }
+  }
+}
+
+/** The call holds its permits: takes the breaker's pass, runs, and books how it went. */
+async function runPermitted(
+  { call, ids, tool, handler }: FoundCall,
+  args: Readonly<Record<string, unknown>>,
+  limits: WaitLimits,
+  runner: CallRunner,
+): Promise<Outcome> {
+  const { breakers, health, settings } = runner;
+  const pass = breakers.acquire(tool.id);
+  if (!pass.allowed) return circuitOpen(tool, pass);
+  let verdict: ReturnType<typeof verdictOf> = "neutral";
+  try {
+    const { outcome, lastAttemptMs } = await runAttempts({
+      ...runner,
+      call,
+      ids,
+      tool,
+      handler,
+      arguments: args,
+      limits,
+      maxAttempts: Math.max(1, call.retryCount || settings.maxRetries),
+      retryBaseMs: settings.retryBaseMs,
+    });
+    verdict = verdictOf(outcome);
+    if (verdict === "success") health.recordSuccess(tool.id, lastAttemptMs);
+    if (verdict === "failure") health.recordFailure(tool.id, lastAttemptMs);
+    return outcome;
+  } finally {
+    breakers.settle(pass, verdict);
+  }
+}
+
+function timeoutOf(
+  call: ToolCall,
+  tool: Tool,
+  ensemble: EnsembleSettings | undefined,
+  settings: EngineSettings,
+): number {
+  const timeoutMs = call.timeoutMs ?? tool.timeoutMs ?? ensemble?.timeoutMs ?? settings.defaultTimeoutMs;
+  return Math.min(timeoutMs, LONGEST_TIMER_MS);
+}
+
+function givenTraceId(call: ToolCall): string | undefined {
+  const traceId: unknown = call?.traceId;
+  return typeof traceId === "string" && traceId !== "" ? traceId : undefined;
+}

@@ -1,0 +1,30 @@
+/** How calls are run, in milliseconds and counts. */
+export interface EngineSettings {
+  /** Time one attempt may take where neither the call, the tool nor its ensemble says. */
+  readonly defaultTimeoutMs: number;
+  /** Attempts in all at a call that is safe to repeat. */
+  readonly maxRetries: number;
+  /** The first wait between attempts, doubled each time, with jitter. */
+  readonly retryBaseMs: number;
+  /** Consecutive failed calls that open a tool's circuit. */
+  readonly circuitBreakerThreshold: number;
+  /** How long a circuit stays open before one call may probe it. */
+  readonly circuitBreakerTimeoutMs: number;
+  /** Calls that run at once. */
+  readonly maxConcurrent: number;
+  /** Calls that run at once in one ensemble. As many as `maxConcurrent` where absent. */
+  readonly maxConcurrentPerEnsemble?: number;
+  /** What `execute` does with a result that is no success: `return` it, or `throw` it. */
+  readonly onFailure: "return" | "throw";
+}
+
+/** What holds where nothing is configured. */
+export const DEFAULT_ENGINE_SETTINGS: EngineSettings = {
+  defaultTimeoutMs: 30_000,
+  maxRetries: 3,
+  retryBaseMs: 200,
+  circuitBreakerThreshold: 5,
+  circuitBreakerTimeoutMs: 60_000,
+  maxConcurrent: 5,
+  onFailure: "return",
+};

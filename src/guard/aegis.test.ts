@@ -1,0 +1,220 @@
+import { describe, expect, it } from "vitest";
+import { ArsenalError } from "../errors/arsenal-error.ts";
+import type { Emit } from "../observe/events.ts";
+import { createManualClock, type ManualClock } from "../testing/manual-clock.ts";
+import { defineTool } from "../tool/define-tool.ts";
+import type { ToolDraft } from "../tool/draft.ts";
+import type { Tool } from "../tool/tool.ts";
+import { createAegis, type Aegis, type AegisRequest, type AegisSettings } from "./aegis.ts";
+import type { Policy } from "./policy.port.ts";
+import { localOperator, type Principal } from "./principal.ts";
+
+const ALLOW: Policy = { sees: () => true, decide: () => ({ effect: "allow" }) };
+
+const CONFIRM: Policy = {
+  sees: () => true,
+  decide: ({ tool }) => ({ effect: "confirm", rule: "always", reason: `A person must approve ${tool.id}.` }),
+};
+
+const alice: Principal = localOperator({ id: "alice", roles: [], local: false });
+
+function toolWith(draft: Partial<ToolDraft> = {}): Tool {
+  return defineTool({
+    name: "delete_user",
+    description: "Deletes a user for good.",
+    parameters: { type: "object", properties: { id: { type: "string" } } },
+    createdAt: 0,
+    ...draft,
+  });
+}
+
+interface Setup {
+  readonly aegis: Aegis;
+  readonly clock: ManualClock;
+  readonly events: readonly { readonly name: string; readonly data: unknown }[];
+}
+
+function setUp(policy: Policy, settings: Partial<AegisSettings> = {}): Setup {
+  const clock = createManualClock(1_000_000);
+  const events: { name: string; data: unknown }[] = [];
+  const emit: Emit = (name, data) => void events.push({ name, data });
+  const aegis = createAegis({
+    policy,
+    clock,
+    emit,
+    settings: { maxRequestsPerMinute: 60, confirmationTimeoutS: 600, selfApproval: "never", ...settings },
+  });
+  return { aegis, clock, events };
+}
+
+function request(overrides: Partial<AegisRequest> = {}): AegisRequest {
+  return { tool: toolWith(), arguments: { id: "7" }, principal: alice, requireConfirmation: false, ...overrides };
+}
+
+describe("sees", () => {
+  it("is what the policy says", () => {
+    const { aegis } = setUp({ ...ALLOW, sees: (tool) => tool.name === "delete_user" });
+    expect(aegis.sees(toolWith(), alice)).toBe(true);
+    expect(aegis.sees(toolWith({ name: "other_tool" }), alice)).toBe(false);
+  });
+
+  it("hides everything where the policy throws", () => {
+    const sees = (): never => {
+      throw new Error("broken");
+    };
+    expect(setUp({ ...ALLOW, sees }).aegis.sees(toolWith(), alice)).toBe(false);
+  });
+});
+
+describe("decide", () => {
+  it("allows what the policy allows", async () => {
+    expect(await setUp(ALLOW).aegis.decide(request())).toEqual({ effect: "allow" });
+  });
+
+  it("refuses a tool the caller cannot see, also where the policy would let it run", async () => {
+    expect(await setUp({ ...ALLOW, sees: () => false }).aegis.decide(request())).toMatchObject({
+      effect: "deny",
+      code: "PERMISSION_DENIED",
+    });
+  });
+
+  it("names every capability and scope that is missing, and does not ask the policy", async () => {
+    let asked = 0;
+    const { aegis } = setUp({ ...ALLOW, decide: () => (asked++, { effect: "allow" }) });
+    const tool = toolWith({
+      capabilities: ["read_data", "financial", "pii_access"],
+      requiredScopes: ["users:read", "users:delete"],
+    });
+    const principal: Principal = { ...alice, capabilities: ["read_data"], scopes: ["users:read"] };
+    expect(await aegis.decide(request({ tool, principal }))).toEqual({
+      effect: "deny",
+      code: "PERMISSION_DENIED",
+      reason:
+        '"alice" lacks the capabilities financial, pii_access and the scope users:delete that default.delete_user needs. Grant what is missing, or use another tool.',
+    });
+    expect(asked).toBe(0);
+  });
+
+  it("refuses what the policy refuses, with its reason and rule", async () => {
+    const policy: Policy = {
+      ...ALLOW,
+      decide: () => ({ effect: "deny", rule: "office-hours", reason: "It is late." }),
+    };
+    expect(await setUp(policy).aegis.decide(request())).toEqual({
+      effect: "deny",
+      code: "PERMISSION_DENIED",
+      reason: "It is late. (rule office-hours)",
+    });
+  });
+
+  it.each([
+    ["throws", () => Promise.reject(new Error("no database"))],
+    ["answers nothing", () => undefined as never],
+    ["answers something else", () => ({ effect: "maybe" }) as never],
+  ])("refuses where the policy %s, and says that the policy failed", async (_, decide) => {
+    const decision = await setUp({ ...ALLOW, decide }).aegis.decide(request());
+    expect(decision).toMatchObject({ effect: "deny", code: "PERMISSION_DENIED" });
+    expect(JSON.stringify(decision)).toContain("The policy failed to decide on default.delete_user");
+    expect(JSON.stringify(decision)).toContain("(rule policy-failed)");
+  });
+
+  it("asks for a confirmation where the policy wants one, with its reason and rule", async () => {
+    const { aegis, events } = setUp(CONFIRM);
+    const decision = await aegis.decide(request());
+    expect(decision).toMatchObject({
+      effect: "confirm",
+      reason: "A person must approve default.delete_user. (rule always)",
+    });
+    expect(events).toEqual([
+      {
+        name: "confirmation-requested",
+        data: {
+          id: decision.effect === "confirm" && decision.confirmationId,
+          toolId: "default.delete_user",
+          principal: "alice",
+          reason: "A person must approve default.delete_user. (rule always)",
+        },
+      },
+    ]);
+  });
+
+  it("asks for a confirmation where the caller wants one", async () => {
+    const { aegis } = setUp(ALLOW);
+    expect(await aegis.decide(request({ requireConfirmation: true }))).toMatchObject({ effect: "confirm" });
+  });
+
+  it("refuses a call with an approval that the policy now refuses, and leaves the approval unused", async () => {
+    let late = false;
+    const { aegis } = setUp({
+      ...CONFIRM,
+      decide: (call) => (late ? { effect: "deny", rule: "r", reason: "Late." } : CONFIRM.decide(call)),
+    });
+    const asked = await aegis.decide(request());
+    if (asked.effect !== "confirm") throw new Error("No confirmation was asked for.");
+    aegis.approvals.approve(asked.confirmationId, localOperator());
+    late = true;
+    const redeeming = request({ confirmationId: asked.confirmationId });
+    expect(await aegis.decide(redeeming)).toMatchObject({ effect: "deny", code: "PERMISSION_DENIED" });
+    late = false;
+    expect(await aegis.decide(redeeming)).toEqual({ effect: "allow" });
+  });
+
+  it("refuses an approval nobody knows even where no confirmation is needed", async () => {
+    expect(await setUp(ALLOW).aegis.decide(request({ confirmationId: "made-up" }))).toEqual({
+      effect: "deny",
+      code: "APPROVAL_INVALID",
+      reason: "The confirmation is unknown. Make the call without confirmationId to ask again.",
+    });
+  });
+
+  it("refuses to have arguments approved that a person cannot be shown", async () => {
+    const { aegis } = setUp(CONFIRM);
+    const cyclic: Record<string, unknown> = {};
+    cyclic["self"] = cyclic;
+    for (const args of [{ callback: () => 1 }, { amount: 10n }, { amount: Number.NaN }, cyclic]) {
+      expect(await aegis.decide(request({ arguments: args }))).toMatchObject({
+        effect: "deny",
+        code: "PERMISSION_DENIED",
+        reason: expect.stringContaining("plain JSON arguments"),
+      });
+    }
+    expect(aegis.approvals.list()).toEqual([]);
+  });
+});
+
+describe("admit", () => {
+  it("holds each tool to the configured limit", async () => {
+    const { aegis, clock } = setUp(ALLOW, { maxRequestsPerMinute: 2 });
+    expect([aegis.admit(toolWith()), aegis.admit(toolWith())]).toEqual([{ admitted: true }, { admitted: true }]);
+    await clock.advance(1_000);
+    expect(aegis.admit(toolWith())).toEqual({ admitted: false, retryAfterMs: 59_000 });
+    expect(aegis.admit(toolWith({ name: "other_tool" }))).toEqual({ admitted: true });
+  });
+
+  it("prefers the tool's own limit", () => {
+    const { aegis } = setUp(ALLOW, { maxRequestsPerMinute: 60 });
+    const tool = toolWith({ cost: { rateLimit: 1 } });
+    expect(aegis.admit(tool).admitted).toBe(true);
+    expect(aegis.admit(tool).admitted).toBe(false);
+  });
+
+  it("falls back to the configured limit where the tool's own makes no sense", () => {
+    for (const rateLimit of [0, -5, Number.NaN]) {
+      const { aegis } = setUp(ALLOW, { maxRequestsPerMinute: 1 });
+      const tool: Tool = { ...toolWith(), cost: { rateLimit } };
+      expect([aegis.admit(tool).admitted, aegis.admit(tool).admitted]).toEqual([true, false]);
+    }
+  });
+});
+
+describe("settings", () => {
+  it.each([
+    ["security.max_requests_per_minute", { maxRequestsPerMinute: 0 }],
+    ["security.max_requests_per_minute", { maxRequestsPerMinute: Number.NaN }],
+    ["security.confirmation_timeout_s", { confirmationTimeoutS: -1 }],
+    ["security.self_approval", { selfApproval: "always" as "local" }],
+  ])("refuses a wrong %s, naming it", (field, settings) => {
+    expect(() => setUp(ALLOW, settings)).toThrow(ArsenalError);
+    expect(() => setUp(ALLOW, settings)).toThrow(field);
+  });
+});

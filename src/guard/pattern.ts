@@ -1,0 +1,98 @@
+import { ArsenalError } from "../errors/arsenal-error.ts";
+import { showValue } from "../errors/show-value.ts";
+import type { Tool } from "../tool/tool.ts";
+
+/** The first pattern that matches a tool's name, id or source name; undefined where none does. */
+export type PatternMatcher = (tool: NamedTool) => string | undefined;
+
+/** The names a pattern is compared with. */
+export type NamedTool = Pick<Tool, "id" | "name" | "sourceName">;
+
+export interface PatternOptions {
+  /** Where the patterns were written, for messages: `security.deny`. */
+  readonly field?: string;
+  /**
+   * True where matching grants something. A pattern with a dot then means an id alone, so that a server cannot pass for
+   * `github.*` by calling its own tool `github.anything`.
+   */
+  readonly grants?: boolean;
+}
+
+/** Compiles tool patterns once: `*` stands for any characters, `?` for exactly one, and case does not matter. */
+export function compilePatterns(patterns: readonly string[], options: PatternOptions = {}): PatternMatcher {
+  const { field = "patterns", grants = false } = options;
+  if (!Array.isArray(patterns)) {
+    throw new ArsenalError("CONFIG_INVALID", `${field} is ${showValue(patterns)}, which is not a list of patterns.`, {
+      field,
+      value: patterns,
+      fix: 'Write a list of tool names, ids or patterns, such as ["delete_*"].',
+    });
+  }
+  const compiled = patterns.map((pattern: unknown, index) => compilePattern(pattern, `${field}.${index}`, grants));
+  if (compiled.length === 0) return () => undefined;
+  // Tools are immutable and every retrieval asks about all of them, so each is compared once.
+  const known = new WeakMap<NamedTool, { readonly pattern: string | undefined }>();
+  return (tool) => {
+    const before = known.get(tool);
+    if (before !== undefined) return before.pattern;
+    const pattern = firstMatch(compiled, tool);
+    known.set(tool, { pattern });
+    return pattern;
+  };
+}
+
+interface CompiledPattern {
+  readonly text: string;
+  readonly characters: readonly string[];
+  readonly coversSourceName: boolean;
+}
+
+function compilePattern(pattern: unknown, field: string, grants: boolean): CompiledPattern {
+  const text = typeof pattern === "string" ? pattern.trim() : "";
+  if (text === "") {
+    throw new ArsenalError("CONFIG_INVALID", `${field} is ${showValue(pattern)}, which is not a pattern.`, {
+      field,
+      value: pattern,
+      fix: "Write a tool name, an id or a pattern with * and ?, such as delete_*, or remove the entry.",
+    });
+  }
+  return { text, characters: [...text.toLowerCase()], coversSourceName: !(grants && text.includes(".")) };
+}
+
+function firstMatch(patterns: readonly CompiledPattern[], tool: NamedTool): string | undefined {
+  const name = [...tool.name.toLowerCase()];
+  const id = [...tool.id.toLowerCase()];
+  const sourceName = [...tool.sourceName.toLowerCase()];
+  for (const { text, characters, coversSourceName } of patterns) {
+    if (matches(characters, name) || matches(characters, id)) return text;
+    if (coversSourceName && matches(characters, sourceName)) return text;
+  }
+  return undefined;
+}
+
+/**
+ * Compares without a regular expression, which a pattern such as `*a*a*a*b` could send into exponential time. Only the last `*` is ever
+ * retried: whatever an earlier one could take, the last one can take as well.
+ */
+function matches(pattern: readonly string[], text: readonly string[]): boolean {
+  let at = 0;
+  let reached = 0;
+  let lastStar = -1;
+  let resumeAt = 0;
+  while (reached < text.length) {
+    if (pattern[at] === "*") {
+      lastStar = at++;
+      resumeAt = reached;
+    } else if (at < pattern.length && (pattern[at] === "?" || pattern[at] === text[reached])) {
+      at++;
+      reached++;
+    } else if (lastStar >= 0) {
+      at = lastStar + 1;
+      reached = ++resumeAt;
+    } else {
+      return false;
+    }
+  }
+  while (pattern[at] === "*") at++;
+  return at === pattern.length;
+}

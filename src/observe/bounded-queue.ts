@@ -1,0 +1,41 @@
+/** A first-in, first-out queue that never grows beyond its capacity: the oldest item makes room for the newest. */
+export interface BoundedQueue<Item> {
+  readonly size: number;
+  /** Returns false where the oldest item was dropped for it. */
+  push(item: Item): boolean;
+  /** Removes and returns the oldest items, at most `max`. */
+  take(max: number): readonly Item[];
+}
+
+/** A ring, so that adding costs the same however full it is. */
+export function createBoundedQueue<Item>(capacity: number): BoundedQueue<Item> {
+  const slots: (Item | undefined)[] = [];
+  let first = 0;
+  let size = 0;
+  return {
+    get size() {
+      return size;
+    },
+    push(item) {
+      slots[(first + size) % capacity] = item;
+      if (size < capacity) {
+        size++;
+        return true;
+      }
+      first = (first + 1) % capacity;
+      return false;
+    },
+    take(max) {
+      const taken: Item[] = [];
+      while (taken.length < max && size > 0) {
+        taken.push(slots[first] as Item);
+        slots[first] = undefined;
+        first = (first + 1) % capacity;
+        size--;
+      }
+      // Starting over keeps the ring as small as the longest queue there was.
+      if (size === 0) first = 0;
+      return taken;
+    },
+  };
+}

@@ -1,0 +1,175 @@
+import { showValue } from "../errors/show-value.ts";
+import { createBoundedQueue, type BoundedQueue } from "./bounded-queue.ts";
+import type { Clock } from "./clock.ts";
+import type { ArsenalEvent, Emit } from "./events.ts";
+import { levelOf } from "./levels.ts";
+import type { Sink } from "./sink.port.ts";
+
+/** Takes events from the stages to the sinks and listeners, outside the path of any call. */
+export interface Events {
+  readonly emit: Emit;
+  /** Calls back for every event from now on, soon after it happened. Returns what ends it. */
+  subscribe(listener: (event: ArsenalEvent) => void): () => void;
+  /** Resolves once everything emitted so far was handed over, or the wait for a sink took too long. */
+  flush(): Promise<void>;
+  /** Hands over what is left and closes the sinks, waiting no longer than the bound. What is emitted later is ignored. */
+  close(): Promise<void>;
+}
+
+export interface EventsOptions {
+  readonly sinks: readonly Sink[];
+  readonly clock: Clock;
+  /** Events kept for a sink that is slower than they come; beyond it the oldest are dropped. 10,000 where absent. */
+  readonly maxBuffered?: number;
+  /** The longest that `flush` waits, and each half of `close`. 5,000 where absent. */
+  readonly maxWaitMs?: number;
+}
+
+/** Events handed over at once. A long backlog is written in turns, so that it never holds up a call for long. */
+const MAX_BATCH = 256;
+
+/** A sink that keeps failing is reported this often, with all it lost in between. */
+const REPORT_EVERY_MS = 60_000;
+
+interface Outlet {
+  readonly sink: Sink;
+  readonly queue: BoundedQueue<ArsenalEvent>;
+  /** Settles when the queue was handed over; undefined while nothing is under way. */
+  draining: Promise<void> | undefined;
+  /** Events lost since the last report. */
+  lost: number;
+  lastProblem: string;
+  reportedAt: number;
+  ended: boolean;
+}
+
+/** Starts delivering events. Each sink has its own queue, so that one that hangs or throws disturbs no other, and no call. */
+export function createEvents(options: EventsOptions): Events {
+  const { sinks, clock, maxBuffered = 10_000, maxWaitMs = 5_000 } = options;
+  const outlets = new Set<Outlet>(sinks.map((sink) => createOutlet(sink, maxBuffered)));
+  let closing: Promise<void> | undefined;
+
+  const emit: Emit = (name, data) => {
+    if (outlets.size === 0 || closing !== undefined) return;
+    // The cast joins a name and its own payload, which the compiler cannot see for a name that is generic.
+    deliver({ name, level: levelOf(name, data), at: clock.now(), data } as ArsenalEvent);
+  };
+
+  function deliver(event: ArsenalEvent, except?: Outlet): void {
+    for (const outlet of outlets) {
+      if (outlet === except) continue;
+      if (!outlet.queue.push(event)) lose(outlet, 1, `its queue of ${maxBuffered} events is full`);
+      outlet.draining ??= drain(outlet);
+    }
+  }
+
+  async function drain(outlet: Outlet): Promise<void> {
+    do {
+      await nextTurn();
+      if (outlet.ended) break;
+      const batch = outlet.queue.take(MAX_BATCH);
+      try {
+        await outlet.sink.write(batch);
+      } catch (error) {
+        lose(outlet, batch.length, error instanceof Error ? error.message : showValue(error));
+      }
+    } while (outlet.queue.size > 0);
+    outlet.draining = undefined;
+  }
+
+  function lose(outlet: Outlet, events: number, problem: string): void {
+    outlet.lost += events;
+    outlet.lastProblem = problem;
+    if (clock.now() - outlet.reportedAt >= REPORT_EVERY_MS) report(outlet);
+  }
+
+  /** Tells the other sinks. At most once in a while for each sink, or two broken ones would report each other without end. */
+  function report(outlet: Outlet): void {
+    const data = { sink: outlet.sink.name, message: outlet.lastProblem, dropped: outlet.lost };
+    outlet.lost = 0;
+    outlet.reportedAt = clock.now();
+    deliver({ name: "sink-failed", level: levelOf("sink-failed", data), at: outlet.reportedAt, data }, outlet);
+  }
+
+  function drained(): Promise<void> {
+    return withinBound(Promise.all(Array.from(outlets, (outlet) => outlet.draining)));
+  }
+
+  async function withinBound(work: Promise<unknown>): Promise<void> {
+    const { promise: tooLong, resolve } = Promise.withResolvers<void>();
+    const cancel = clock.after(maxWaitMs, resolve);
+    await Promise.race([work, tooLong]);
+    cancel();
+  }
+
+  async function close(): Promise<void> {
+    await drained();
+    const hanging = new Set(Array.from(outlets).filter(({ draining }) => draining !== undefined));
+    for (const outlet of outlets) {
+      if (outlet.lost > 0) report(outlet);
+    }
+    const closed = Array.from(outlets, async (outlet) => {
+      // A sink that hangs on a write is closed all the same, so that it can release what it holds.
+      if (!hanging.has(outlet)) await outlet.draining;
+      outlet.ended = true;
+      await outlet.sink.close?.();
+    });
+    await withinBound(Promise.allSettled(closed));
+    outlets.clear();
+  }
+
+  return {
+    emit,
+    subscribe(listener) {
+      const outlet: Outlet = createOutlet(
+        listenerSink(listener, () => outlet.ended),
+        maxBuffered,
+      );
+      outlets.add(outlet);
+      return () => {
+        outlet.ended = true;
+        outlets.delete(outlet);
+      };
+    },
+    flush: drained,
+    close: () => (closing ??= close()),
+  };
+}
+
+function createOutlet(sink: Sink, maxBuffered: number): Outlet {
+  return {
+    sink,
+    queue: createBoundedQueue(maxBuffered),
+    draining: undefined,
+    lost: 0,
+    lastProblem: "",
+    reportedAt: Number.NEGATIVE_INFINITY,
+    ended: false,
+  };
+}
+
+/** A listener that throws loses the event it threw on, not the rest of the batch. */
+function listenerSink(listener: (event: ArsenalEvent) => void, hasEnded: () => boolean): Sink {
+  return {
+    name: "listener",
+    async write(events) {
+      const problems: unknown[] = [];
+      for (const event of events) {
+        if (hasEnded()) return;
+        try {
+          // A listener may be an async function all the same; its rejection must not become the process's.
+          await listener(event);
+        } catch (error) {
+          problems.push(error);
+        }
+      }
+      if (problems.length > 0) throw problems[0];
+    },
+  };
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}

@@ -1,0 +1,53 @@
+import type { EventLevel, EventMap, EventName } from "./events.ts";
+
+/** The levels, quietest first. */
+export const EVENT_LEVELS: readonly EventLevel[] = ["debug", "info", "warn", "error"];
+
+/** How loud each event is. A finished call is as loud as its status. */
+const LEVEL_OF: { readonly [Name in EventName]: EventLevel | ((data: EventMap[Name]) => EventLevel) } = {
+  "tool-registered": "debug",
+  "tool-replaced": "info",
+  "tool-rejected": "warn",
+  "tool-deleted": "info",
+  "catalog-synced": "info",
+  "ensemble-connected": "info",
+  "ensemble-disconnected": "info",
+  "ensemble-failed": "error",
+  "retrieval-finished": "info",
+  "call-started": "debug",
+  "call-retried": "warn",
+  "call-progressed": "debug",
+  "call-finished": ({ status }) => levelOfCall(status),
+  "confirmation-requested": "info",
+  "confirmation-resolved": "info",
+  "circuit-opened": "warn",
+  "circuit-probed": "info",
+  "circuit-closed": "info",
+  "health-changed": "info",
+  "sink-failed": "error",
+};
+
+/** The level of one event. */
+export function levelOf<Name extends EventName>(name: Name, data: EventMap[Name]): EventLevel {
+  const level: EventLevel | ((data: EventMap[Name]) => EventLevel) = LEVEL_OF[name];
+  return typeof level === "function" ? level(data) : level;
+}
+
+/** True where an event of this level is shown at that threshold. */
+export function isAtLeast(level: EventLevel, threshold: EventLevel): boolean {
+  return EVENT_LEVELS.indexOf(level) >= EVENT_LEVELS.indexOf(threshold);
+}
+
+function levelOfCall(status: EventMap["call-finished"]["status"]): EventLevel {
+  switch (status) {
+    case "success":
+    case "pending_confirmation":
+    case "cancelled":
+      return "info";
+    case "failure":
+    case "timeout":
+    case "permission_denied":
+    case "circuit_open":
+      return "warn";
+  }
+}

@@ -1,0 +1,202 @@
+import { ArsenalError } from "../errors/arsenal-error.ts";
+import { showValue } from "../errors/show-value.ts";
+import type { Clock } from "../observe/clock.ts";
+import type { Emit } from "../observe/events.ts";
+import type { Registry } from "./registry.ts";
+import type { Source } from "./source.port.ts";
+import { takeIn } from "./take-in.ts";
+import { withDeadline } from "./with-deadline.ts";
+
+/** Groups of tools that share one source and its lifecycle. */
+export interface Ensembles {
+  /**
+   * Connects a source, registers its tools and follows its changes. Rejects with SOURCE_UNAVAILABLE where it cannot be connected or listed
+   * in time; the other ensembles are not affected.
+   */
+  add(source: Source): Promise<{ readonly tools: number }>;
+  /** In the order they were added. */
+  names(): readonly string[];
+  /** What an ensemble's source says of how its tools are run; nothing where there is no such ensemble. */
+  settings(ensemble: string): EnsembleSettings;
+  /** Disconnects an ensemble and removes its tools. False where there is none of that name. */
+  remove(name: string): Promise<boolean>;
+  /** Disconnects all at once and leaves their tools registered. Never rejects: returns what went wrong. */
+  close(): Promise<readonly ArsenalError[]>;
+}
+
+/** Defaults the tools of one ensemble share. */
+export interface EnsembleSettings {
+  readonly maxConcurrent?: number;
+  readonly timeoutMs?: number;
+}
+
+/** What ensembles need of the other stages. */
+export interface EnsemblesParts {
+  readonly registry: Pick<Registry, "add" | "get" | "ofEnsemble" | "deleteAll">;
+  readonly emit: Emit;
+  readonly clock: Clock;
+  /** Time that connecting, listing and disconnecting may take, each. Default 30,000. */
+  readonly connectTimeoutMs?: number;
+}
+
+interface Member {
+  readonly source: Source;
+  readonly settings: EnsembleSettings;
+  /** Fires when the ensemble is removed. */
+  readonly controller: AbortController;
+  connected: boolean;
+  listing: boolean;
+  /** True where the list may have changed since the last listing began. */
+  stale: boolean;
+  endWatch: (() => void) | undefined;
+}
+
+/** The ensembles of one arsenal. */
+export function createEnsembles({ registry, emit, clock, connectTimeoutMs = 30_000 }: EnsemblesParts): Ensembles {
+  const members = new Map<string, Member>();
+  let closed = false;
+
+  const inTime = <Result>(doing: string, task: (signal: AbortSignal) => Promise<Result>, signal?: AbortSignal) =>
+    withDeadline(task, { clock, ms: connectTimeoutMs, doing, ...(signal ? { signal } : {}) });
+
+  const list = async ({ source, controller }: Member): Promise<number> => {
+    const offered = await inTime("listing its tools", (signal) => source.list({ signal }), controller.signal);
+    controller.signal.throwIfAborted();
+    if (!Array.isArray(offered)) throw new TypeError(`it listed ${showValue(offered)} instead of an array of tools`);
+    const { tools, vanished } = takeIn(offered, source, registry, clock.now());
+    // They are gone for every caller already; what the store could not delete now, the next sync deletes.
+    await registry.deleteAll(vanished).catch(() => {});
+    return tools.length;
+  };
+
+  /** Lists again after a change. Changes that come while it lasts lead to one more listing, however many they are. */
+  const refresh = async (member: Member): Promise<void> => {
+    member.stale = true;
+    if (member.listing || !member.connected) return;
+    member.listing = true;
+    try {
+      while (member.stale && !member.controller.signal.aborted) {
+        member.stale = false;
+        await list(member);
+      }
+    } catch (error) {
+      if (!member.controller.signal.aborted)
+        emit("ensemble-failed", failure(member, "could not be listed again", error));
+    } finally {
+      member.listing = false;
+    }
+  };
+
+  const connect = async (member: Member): Promise<number> => {
+    const { source, controller } = member;
+    await inTime("connecting", (signal) => source.connect({ signal }), controller.signal);
+    // The watch begins before the list is read, so that no change falls between the two.
+    member.endWatch = source.watch?.(() => void refresh(member));
+    return list(member);
+  };
+
+  const disconnect = async (member: Member): Promise<ArsenalError | undefined> => {
+    const { source, controller, endWatch } = member;
+    member.connected = false;
+    controller.abort(new ArsenalError("CANCELLED", `The ensemble ${showValue(source.name)} was removed`));
+    try {
+      endWatch?.();
+      await inTime("disconnecting", () => source.disconnect());
+      emit("ensemble-disconnected", { ensemble: source.name });
+      return undefined;
+    } catch (cause) {
+      const told = failure(member, "could not be disconnected", cause);
+      emit("ensemble-failed", told);
+      return new ArsenalError("SOURCE_UNAVAILABLE", told.message, { cause });
+    }
+  };
+
+  return {
+    async add(source) {
+      if (closed) throw new ArsenalError("CLOSED", `The ensemble ${showValue(source.name)} came after the close.`);
+      refuseName(source.name, members);
+      const member = toMember(source);
+      members.set(source.name, member);
+      try {
+        const tools = await connect(member);
+        member.controller.signal.throwIfAborted();
+        member.connected = true;
+        emit("ensemble-connected", { ensemble: source.name, tools });
+        if (member.stale) void refresh(member);
+        return { tools };
+      } catch (cause) {
+        if (members.get(source.name) === member) members.delete(source.name);
+        const told = failure(member, "is unavailable", cause);
+        emit("ensemble-failed", told);
+        release(member);
+        const fix = "Check that the source runs and can be reached, then add it again.";
+        throw new ArsenalError("SOURCE_UNAVAILABLE", `${told.message}. ${fix}`, { field: source.name, fix, cause });
+      }
+    },
+    names: () => [...members.keys()],
+    settings: (ensemble) => members.get(ensemble)?.settings ?? NO_SETTINGS,
+    async remove(name) {
+      const member = members.get(name);
+      if (member === undefined) return false;
+      members.delete(name);
+      const error = await disconnect(member);
+      await registry.deleteAll(registry.ofEnsemble(name).map(({ id }) => id));
+      if (error) throw error;
+      return true;
+    },
+    async close() {
+      closed = true;
+      const leaving = [...members.values()];
+      members.clear();
+      const errors = await Promise.all(leaving.map(disconnect));
+      return errors.filter((error) => error !== undefined);
+    },
+  };
+}
+
+/** Lets go of a source that failed. What else goes wrong meanwhile adds nothing to why it failed. */
+function release({ source, endWatch }: Member): void {
+  Promise.resolve()
+    .then(() => endWatch?.())
+    .finally(() => source.disconnect())
+    .catch(() => {});
+}
+
+const NO_SETTINGS: EnsembleSettings = Object.freeze({});
+
+function toMember(source: Source): Member {
+  const { maxConcurrent, timeoutMs } = source;
+  const settings = Object.freeze({
+    ...(maxConcurrent === undefined ? {} : { maxConcurrent }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  });
+  const controller = new AbortController();
+  return { source, settings, controller, connected: false, listing: false, stale: false, endWatch: undefined };
+}
+
+function refuseName(name: unknown, members: ReadonlyMap<string, Member>): void {
+  if (typeof name !== "string" || name.trim() === "") {
+    throw new ArsenalError("CONFIG_INVALID", `An ensemble's name is ${showValue(name)}. Give the source a name.`, {
+      field: "name",
+      value: name,
+      fix: "Give the source a name.",
+    });
+  }
+  if (members.has(name)) {
+    const fix = "Give one of them another name, or remove the first.";
+    throw new ArsenalError("CONFIG_INVALID", `There is already an ensemble named ${showValue(name)}. ${fix}`, {
+      field: "name",
+      value: name,
+      fix,
+    });
+  }
+}
+
+function failure(
+  { source }: Member,
+  what: string,
+  cause: unknown,
+): { readonly ensemble: string; readonly message: string } {
+  const reason = cause instanceof Error ? cause.message : showValue(cause);
+  return { ensemble: source.name, message: `The ensemble ${showValue(source.name)} ${what}: ${reason}` };
+}

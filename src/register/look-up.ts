@@ -1,0 +1,78 @@
+import { nearest, showValue } from "../errors/show-value.ts";
+import { qualifiedName, type Tool } from "../tool/tool.ts";
+
+/** The tools as a caller may know them. All lookups but `all` take constant time. */
+export interface LookUpParts {
+  readonly current: (id: string) => Tool | undefined;
+  /** Tools with this bare name, whatever their namespace. */
+  readonly named: (name: string) => readonly Tool[];
+  /** What the caller may know of; everything where absent. */
+  readonly sees?: (tool: Tool) => boolean;
+}
+
+const everything = (): boolean => true;
+
+/** The one tool that a name means: by id, by qualified name with the right version, or by a bare name that only one tool has. */
+export function lookUp(name: string, parts: LookUpParts): Tool | undefined {
+  const exact = meant(name, parts);
+  if (exact.length > 0) return only(exact);
+  const { base, version } = divideVersion(name);
+  if (version === undefined) return undefined;
+  return only(meant(base, parts).filter((tool) => tool.version === version));
+}
+
+/** Why `lookUp` found nothing, and what would: for the caller, so it names only tools that `sees` accepts. */
+export function explainMissing(name: string, parts: LookUpParts & { readonly all: () => Iterable<Tool> }): string {
+  const shown = showValue(name, 130);
+  const { base, version } = divideVersion(name);
+  const candidates = meant(base, parts);
+  const sameVersion = version === undefined ? candidates : candidates.filter((tool) => tool.version === version);
+  if (sameVersion.length > 1) {
+    return `${shown} is the name of ${sameVersion.length} tools. Call it by its id: ${list(sameVersion.map(({ id }) => id))}.`;
+  }
+  if (candidates.length > 0 && sameVersion.length === 0) {
+    const registered = list(candidates.map(qualifiedName));
+    return `No tool ${shown} is registered: the registered version is ${registered}.`;
+  }
+  const near = nearestTool(base, parts);
+  const hint =
+    near === undefined ? "Search for a tool that does the job, and call it by its id." : `Did you mean "${near}"?`;
+  return `No tool ${shown} is registered. ${hint}`;
+}
+
+/** The visible tools a name without version can mean. An id means one tool, whatever else has that name. */
+function meant(name: string, { current, named, sees = everything }: LookUpParts): readonly Tool[] {
+  const tool = current(name);
+  if (tool !== undefined) return sees(tool) ? [tool] : [];
+  return named(name).filter(sees);
+}
+
+function only(tools: readonly Tool[]): Tool | undefined {
+  return tools.length === 1 ? tools[0] : undefined;
+}
+
+/** Neither namespaces nor names have colons, so the last one begins the version. */
+function divideVersion(name: string): { readonly base: string; readonly version: string | undefined } {
+  const colon = name.lastIndexOf(":");
+  if (colon < 0) return { base: name, version: undefined };
+  return { base: name.slice(0, colon), version: name.slice(colon + 1) };
+}
+
+/** The id of the tool whose id, or whose bare name where none was qualified, is spelled most like the one asked for. */
+function nearestTool(name: string, parts: LookUpParts & { readonly all: () => Iterable<Tool> }): string | undefined {
+  const { sees = everything, all } = parts;
+  // No name is longer, and comparing spellings takes time that grows with the length.
+  if (name.length > 300) return undefined;
+  const ids = new Map<string, string>();
+  for (const tool of all()) {
+    if (!sees(tool)) continue;
+    ids.set(name.includes(".") ? tool.id : tool.name, tool.id);
+  }
+  const near = nearest(name, ids.keys());
+  return near === undefined ? undefined : ids.get(near);
+}
+
+function list(names: readonly string[]): string {
+  const shown = names.slice(0, 5).map((name) => `"${name}"`);
+  return names.length > 5 ? `${shown.join(", ")} and ${names.length - 5} more` : shown.join(", ");
+}

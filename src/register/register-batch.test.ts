@@ -1,0 +1,57 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import type { Emit } from "../observe/events.ts";
+import type { HandlerContext } from "../tool/handler.ts";
+import { type BatchRegistration, registerBatch } from "./register-batch.ts";
+import type { Registration } from "./registry.ts";
+
+const good = { name: "add", description: "Adds two numbers.", parameters: { type: "object" } };
+
+function register(batch: readonly unknown[]) {
+  const added: Registration[] = [];
+  const events: [string, unknown][] = [];
+  const emit: Emit = (name, data) => void events.push([name, data]);
+  const registry = { add: (entries: readonly Registration[]) => void added.push(...entries) };
+  return { outcome: registerBatch(registry, batch as readonly BatchRegistration[], emit), added, events };
+}
+
+describe("registerBatch", () => {
+  it("registers the good ones and reports each bad one with its place", () => {
+    const handler = (): number => 1;
+    const { outcome, added, events } = register([
+      { tool: { ...good, name: "Bad-Name" } },
+      { tool: good, handler },
+      null,
+      { tool: { ...good, name: "sub" }, handler: "no function" },
+      { tool: { ...good, name: "mul" } },
+      { handler },
+    ]);
+    expect(outcome.registered.map(({ id }) => id)).toEqual(["default.add", "default.mul"]);
+    expect(added.map((entry) => entry.handler)).toEqual([handler, undefined]);
+    expect(outcome.rejected.map(({ index, name, error }) => [index, name, error.code])).toEqual([
+      [0, "Bad-Name", "TOOL_INVALID"],
+      [2, "", "TOOL_INVALID"],
+      [3, "sub", "TOOL_INVALID"],
+      [5, "", "TOOL_INVALID"],
+    ]);
+    expect(events[0]).toEqual([
+      "tool-rejected",
+      { name: "Bad-Name", code: "TOOL_INVALID", message: outcome.rejected[0]?.error.message },
+    ]);
+    expect(events).toHaveLength(4);
+  });
+
+  it("takes a library's schema together with its handler, and hands over what the schema returns", async () => {
+    const parameters = z.object({ n: z.string().transform(Number) });
+    const { added } = register([{ tool: { ...good, parameters }, handler: ({ n }: { n: number }) => n + 1 }]);
+    expect(await added[0]?.handler?.({ n: "41" }, {} as HandlerContext)).toBe(42);
+  });
+
+  it("reports a definition that throws when it is read", () => {
+    const hostile = new Proxy({}, { ownKeys: () => { throw new Error("no"); } }); // prettier-ignore
+    expect(register([{ tool: hostile }, { tool: good }]).outcome).toMatchObject({
+      registered: [{ id: "default.add" }],
+      rejected: [{ index: 0, error: { message: "The definition cannot be read: no" } }],
+    });
+  });
+});

@@ -1,0 +1,88 @@
+import { ArsenalError, isArsenalError } from "../errors/arsenal-error.ts";
+import { showValue } from "../errors/show-value.ts";
+import type { Emit } from "../observe/events.ts";
+import { defineTool } from "../tool/define-tool.ts";
+import type { ToolDraft } from "../tool/draft.ts";
+import type { Handler } from "../tool/handler.ts";
+import { isPlainObject } from "../tool/json-schema.ts";
+import { isStandardSchema } from "../tool/parameters.ts";
+import type { Tool } from "../tool/tool.ts";
+import { fromFunction, type FunctionDefinition } from "./from-function.ts";
+import type { Registration, Registry } from "./registry.ts";
+
+/** One tool of a batch and what runs it. Whatever stands here at run time is checked. */
+export interface BatchRegistration {
+  readonly tool: ToolDraft | FunctionDefinition;
+  readonly handler?: Handler;
+}
+
+/** What became of a batch, each part in its order. */
+export interface RegisteredBatch {
+  readonly registered: readonly Tool[];
+  readonly rejected: readonly RejectedTool[];
+}
+
+/** A tool that was not registered, and why. */
+export interface RejectedTool {
+  /** Its place in the batch, from 0. */
+  readonly index: number;
+  /** Its name as far as it has one. */
+  readonly name: string;
+  readonly error: ArsenalError;
+}
+
+/** Registers many tools. One that breaks a rule is reported and the others are registered all the same. */
+export function registerBatch(
+  registry: Pick<Registry, "add">,
+  batch: readonly BatchRegistration[],
+  emit: Emit,
+): RegisteredBatch {
+  const registrations: Registration[] = [];
+  const rejected: RejectedTool[] = [];
+  for (const [index, entry] of batch.entries()) {
+    try {
+      registrations.push(toRegistration(entry));
+    } catch (cause) {
+      const name = nameOf(entry);
+      const error = asArsenalError(cause);
+      rejected.push({ index, name, error });
+      emit("tool-rejected", { name, code: error.code, message: error.message });
+    }
+  }
+  registry.add(registrations);
+  return { registered: registrations.map(({ tool }) => tool), rejected };
+}
+
+function toRegistration(entry: unknown): Registration {
+  if (!isPlainObject(entry)) {
+    const fix = "Write { tool: { name, description, parameters }, handler }.";
+    throw new ArsenalError("TOOL_INVALID", `An entry of the batch is ${showValue(entry)}. ${fix}`, {
+      value: entry,
+      fix,
+    });
+  }
+  const { tool, handler } = entry;
+  if (handler !== undefined && typeof handler !== "function") {
+    const fix = "Pass the function that runs the tool, or leave handler out.";
+    const message = `The handler of ${showValue(nameOf(entry))} is ${showValue(handler)}, not a function. ${fix}`;
+    throw new ArsenalError("TOOL_INVALID", message, { field: "handler", value: handler, fix });
+  }
+  const run = handler as Handler | undefined;
+  if (run && isPlainObject(tool) && isStandardSchema(tool["parameters"])) {
+    return fromFunction(tool as unknown as FunctionDefinition, run as Handler<unknown>);
+  }
+  const defined = defineTool(tool as ToolDraft);
+  return run ? { tool: defined, handler: run } : { tool: defined };
+}
+
+function nameOf(entry: unknown): string {
+  const tool = isPlainObject(entry) ? entry["tool"] : undefined;
+  const name = isPlainObject(tool) ? tool["name"] : undefined;
+  return typeof name === "string" ? name : "";
+}
+
+function asArsenalError(cause: unknown): ArsenalError {
+  if (isArsenalError(cause)) return cause;
+  const message = cause instanceof Error ? cause.message : showValue(cause);
+  return new ArsenalError("TOOL_INVALID", `The definition cannot be read: ${message}`, { cause });
+}

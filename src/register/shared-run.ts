@@ -1,0 +1,35 @@
+/**
+ * Work that is done once for everybody who asks while it lasts. Each caller waits with its own signal; the work itself is aborted only when
+ * every caller has given up.
+ */
+export function createSharedRun<Result>(
+  work: (signal: AbortSignal) => Promise<Result>,
+): (signal?: AbortSignal) => Promise<Result> {
+  let running: { readonly result: Promise<Result>; readonly controller: AbortController; waiting: number } | undefined;
+
+  return (signal) => {
+    if (signal?.aborted) return Promise.reject(signal.reason);
+    if (running === undefined) {
+      const controller = new AbortController();
+      const result = work(controller.signal).finally(() => {
+        if (running === started) running = undefined;
+      });
+      const started = { result, controller, waiting: 0 };
+      running = started;
+    }
+    const run = running;
+    run.waiting++;
+    if (signal === undefined) return run.result;
+    return new Promise<Result>((resolve, reject) => {
+      const giveUp = (): void => {
+        reject(signal.reason);
+        if (--run.waiting > 0) return;
+        run.controller.abort(signal.reason);
+        // Whoever asks from now on is not served by work that is being stopped.
+        if (running === run) running = undefined;
+      };
+      signal.addEventListener("abort", giveUp, { once: true });
+      run.result.then(resolve, reject).finally(() => signal.removeEventListener("abort", giveUp));
+    });
+  };
+}

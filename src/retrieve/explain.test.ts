@@ -1,0 +1,73 @@
+import { describe, expect, it } from "vitest";
+import { defineTool } from "../tool/define-tool.ts";
+import type { Candidate } from "./candidate.ts";
+import { explain, leftOut } from "./explain.ts";
+import { DEFAULT_SETTINGS } from "./settings.ts";
+
+const { weights } = DEFAULT_SETTINGS;
+
+function candidate(name: string, score: number): Candidate {
+  return {
+    tool: defineTool({ name, description: "Does one thing.", parameters: { type: "object" } }),
+    score,
+    semanticScore: score,
+    signals: {
+      semantic: 0.5,
+      intent: 1,
+      conversation: 0.5,
+      health: 1,
+      cost: 0.5,
+      alreadyUsedPenalty: 0,
+      alreadyFailedPenalty: 0.3,
+      deprecatedPenalty: 0,
+    },
+    matchedTerms: () => [{ term: "thing", fields: ["description"], share: 1 }],
+  };
+}
+
+describe("explain", () => {
+  it("lays out value, weight and product of each signal, penalties as negative", () => {
+    const { chosen } = explain([{ candidate: candidate("a", 0.325), reason: "chosen" }], [], weights);
+    expect(chosen).toEqual([
+      {
+        toolId: "default.a",
+        score: 0.325,
+        reason: "chosen",
+        signals: [
+          { name: "semantic", value: 0.5, weight: 0.6, contribution: 0.3 },
+          { name: "intent", value: 1, weight: 0.15, contribution: 0.15 },
+          { name: "conversation", value: 0.5, weight: 0.1, contribution: 0.05 },
+          { name: "health", value: 1, weight: 0.1, contribution: 0.1 },
+          { name: "cost", value: 0.5, weight: 0.05, contribution: 0.025 },
+          { name: "alreadyUsedPenalty", value: 0, weight: -1, contribution: 0 },
+          { name: "alreadyFailedPenalty", value: 0.3, weight: -1, contribution: -0.3 },
+          { name: "deprecatedPenalty", value: 0, weight: -1, contribution: 0 },
+        ],
+        matchedTerms: [{ term: "thing", fields: ["description"], share: 1 }],
+      },
+    ]);
+  });
+});
+
+describe("leftOut", () => {
+  it("gives one reason each, in the order of the ranking, without the chosen", () => {
+    const [a, b, c, d, e] = [
+      candidate("a", 0.9),
+      candidate("b", 0.8),
+      candidate("c", 0.7),
+      candidate("d", 0.6),
+      candidate("e", 0.1),
+    ] as const;
+    const verdicts = leftOut([a, b, c, d, e], [{ candidate: a, reason: "chosen" }], {
+      scoreThreshold: 0.5,
+      conflicts: new Map([["default.b", "default.a"]]),
+      displaced: new Map([["default.c", "default.a"]]),
+    });
+    expect(verdicts.map(({ candidate: { tool }, reason, because }) => [tool.name, reason, because])).toEqual([
+      ["b", "conflict", "default.a"],
+      ["c", "diversity", "default.a"],
+      ["d", "limit", undefined],
+      ["e", "threshold", undefined],
+    ]);
+  });
+});

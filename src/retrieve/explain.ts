@@ -1,0 +1,67 @@
+import type { Candidate } from "./candidate.ts";
+import type { ExplainedTool, Explanation, RoutingSignals, RoutingWeights } from "./result.ts";
+
+const MOST_LEFT_OUT = 10;
+
+/** Why a candidate is in the result, or is not. */
+export interface Verdict {
+  readonly candidate: Candidate;
+  readonly reason: ExplainedTool["reason"];
+  /** The other tool, where the reason is one. */
+  readonly because?: string;
+}
+
+/** The explanation of a result: what was chosen, in its order, and what was not. */
+export function explain(chosen: readonly Verdict[], others: readonly Verdict[], weights: RoutingWeights): Explanation {
+  return {
+    chosen: chosen.map((verdict) => explainTool(verdict, weights)),
+    leftOut: others.map((verdict) => explainTool(verdict, weights)),
+  };
+}
+
+/** What left candidates out: the threshold, and for each conflict or displacement the other tool. */
+export interface Cuts {
+  readonly scoreThreshold: number;
+  readonly conflicts: ReadonlyMap<string, string>;
+  readonly displaced: ReadonlyMap<string, string>;
+}
+
+/** The candidates that were not chosen, in their order, each with the reason. */
+export function leftOut(ranked: readonly Candidate[], chosen: readonly Verdict[], cuts: Cuts): readonly Verdict[] {
+  const taken = new Set(chosen.map(({ candidate }) => candidate.tool.id));
+  const others = ranked.filter((candidate) => !taken.has(candidate.tool.id));
+  return others.slice(0, MOST_LEFT_OUT).map((candidate) => {
+    const conflict = cuts.conflicts.get(candidate.tool.id);
+    const alike = cuts.displaced.get(candidate.tool.id);
+    if (candidate.semanticScore < cuts.scoreThreshold) return { candidate, reason: "threshold" };
+    if (conflict !== undefined) return { candidate, reason: "conflict", because: conflict };
+    if (alike !== undefined) return { candidate, reason: "diversity", because: alike };
+    return { candidate, reason: "limit" };
+  });
+}
+
+/** The contributions add up to the score, or to less than 0 where the score was stopped there. */
+function explainTool({ candidate, reason, because }: Verdict, weights: RoutingWeights): ExplainedTool {
+  const weighted: readonly (readonly [keyof RoutingSignals, number])[] = [
+    ["semantic", weights.semantic],
+    ["intent", weights.intent],
+    ["conversation", weights.conversation],
+    ["health", weights.health],
+    ["cost", weights.cost],
+    ["alreadyUsedPenalty", -1],
+    ["alreadyFailedPenalty", -1],
+    ["deprecatedPenalty", -1],
+  ];
+  return {
+    toolId: candidate.tool.id,
+    score: candidate.score,
+    reason,
+    ...(because === undefined ? {} : { because }),
+    signals: weighted.map(([name, weight]) => {
+      const value = candidate.signals[name];
+      // `|| 0` because an absent penalty would otherwise be shown as -0.
+      return { name, value, weight, contribution: value * weight || 0 };
+    }),
+    matchedTerms: candidate.matchedTerms(),
+  };
+}

@@ -1,0 +1,90 @@
+import { describe, expect, it } from "vitest";
+import type { Principal } from "../guard/principal.ts";
+import { defineTool } from "../tool/define-tool.ts";
+import type { ToolDraft } from "../tool/draft.ts";
+import type { Tool } from "../tool/tool.ts";
+import { createFilter, type FilterParts } from "./filters.ts";
+import type { ConversationContext, ToolQuery } from "./query.ts";
+import { validateQuery } from "./validate-query.ts";
+
+const someone: Principal = { id: "someone", roles: [], capabilities: [], scopes: [], local: false };
+const everything: FilterParts = {
+  health: {
+    of: () => ({ successRate: 1, averageLatencyMs: 0, totalCalls: 0, consecutiveFailures: 0, circuitOpen: false }),
+  },
+  sees: () => true,
+};
+
+function tool(draft: Partial<ToolDraft>): Tool {
+  return defineTool({ name: "t", description: "Does one thing.", parameters: { type: "object" }, ...draft });
+}
+
+function accepts(
+  entry: Tool,
+  query: Omit<ToolQuery, "context"> & { readonly context?: Partial<ConversationContext> },
+  parts: Partial<FilterParts> = {},
+): boolean {
+  const checked = validateQuery({ ...query, context: { query: "x", ...query.context } }, { scoreThreshold: 0.5 });
+  return createFilter(checked, { ...everything, ...parts })(entry);
+}
+
+describe("the filter of a query", () => {
+  it("accepts every sound tool where the query sets no bounds", () => {
+    expect(accepts(tool({ capabilities: ["financial"] }), {})).toBe(true);
+  });
+
+  it("keeps to the namespaces named", () => {
+    expect(accepts(tool({ namespace: "mail" }), { namespaces: ["mail", "web"] })).toBe(true);
+    expect(accepts(tool({ namespace: "crm" }), { namespaces: ["mail", "web"] })).toBe(false);
+    expect(accepts(tool({ namespace: "crm" }), { namespaces: [] })).toBe(false);
+  });
+
+  it("keeps to the sources named", () => {
+    expect(accepts(tool({ source: "mcp" }), { sources: ["mcp"] })).toBe(true);
+    expect(accepts(tool({ source: "openapi" }), { sources: ["mcp"] })).toBe(false);
+  });
+
+  it("wants one of the tags", () => {
+    expect(accepts(tool({ tags: ["a", "b"] }), { tags: ["b", "c"] })).toBe(true);
+    expect(accepts(tool({ tags: ["a"] }), { tags: ["b", "c"] })).toBe(false);
+  });
+
+  it("wants all of the required capabilities", () => {
+    const requiredCapabilities = ["read_data", "network_access"] as const;
+    expect(accepts(tool({ capabilities: ["network_access", "read_data"] }), { requiredCapabilities })).toBe(true);
+    expect(accepts(tool({ capabilities: ["read_data"] }), { requiredCapabilities })).toBe(false);
+  });
+
+  it("wants none of the excluded capabilities", () => {
+    const excludedCapabilities = ["financial", "delete_data"] as const;
+    expect(accepts(tool({ capabilities: ["read_data"] }), { excludedCapabilities })).toBe(true);
+    expect(accepts(tool({ capabilities: ["read_data", "financial"] }), { excludedCapabilities })).toBe(false);
+  });
+
+  it("leaves out what needs more than the user has", () => {
+    const context = { userCapabilities: ["read_data"] } as const;
+    expect(accepts(tool({ capabilities: ["read_data"] }), { context })).toBe(true);
+    expect(accepts(tool({ capabilities: ["read_data", "write_data"] }), { context })).toBe(false);
+    expect(accepts(tool({ capabilities: ["read_data"] }), { context: { userCapabilities: [] } })).toBe(false);
+    expect(accepts(tool({}), { context: { userCapabilities: [] } })).toBe(true);
+  });
+
+  it("leaves out deprecated tools unless they are asked for", () => {
+    expect(accepts(tool({ deprecated: true }), {})).toBe(false);
+    expect(accepts(tool({ deprecated: true }), { excludeDeprecated: false })).toBe(true);
+  });
+
+  it("leaves out a tool with an open circuit unless such are asked for", () => {
+    const health = { of: (id: string) => ({ ...everything.health.of(id), circuitOpen: id === "default.t" }) };
+    expect(accepts(tool({}), {}, { health })).toBe(false);
+    expect(accepts(tool({ name: "u" }), {}, { health })).toBe(true);
+    expect(accepts(tool({}), { excludeUnhealthy: false }, { health })).toBe(true);
+  });
+
+  it("leaves out what the principal may not see", () => {
+    const sees: FilterParts["sees"] = (entry, principal) => principal !== undefined || entry.name === "open";
+    expect(accepts(tool({}), { principal: someone }, { sees })).toBe(true);
+    expect(accepts(tool({}), {}, { sees })).toBe(false);
+    expect(accepts(tool({ name: "open" }), {}, { sees })).toBe(true);
+  });
+});

@@ -1,0 +1,45 @@
+import type { Principal } from "../guard/principal.ts";
+import type { HealthBook } from "../observe/health.ts";
+import type { Tool } from "../tool/tool.ts";
+import type { CheckedQuery } from "./validate-query.ts";
+
+/** What the filters ask about a tool beside its definition. */
+export interface FilterParts {
+  readonly health: Pick<HealthBook, "of">;
+  /** Whether the principal may know of the tool: the Aegis's answer. */
+  readonly sees: (tool: Tool, principal: Principal | undefined) => boolean;
+}
+
+/** The one predicate of a query: whether a tool may be returned at all. It runs before any cut, and for dependencies too. */
+export function createFilter(query: CheckedQuery, parts: FilterParts): (tool: Tool) => boolean {
+  const checks: ((tool: Tool) => boolean)[] = [];
+  const { namespaces, sources, tags, requiredCapabilities, excludedCapabilities, context } = query;
+
+  if (namespaces !== undefined) {
+    const allowed = new Set(namespaces);
+    checks.push((tool) => allowed.has(tool.namespace));
+  }
+  if (sources !== undefined) {
+    const allowed = new Set(sources);
+    checks.push((tool) => allowed.has(tool.source));
+  }
+  if (tags !== undefined) {
+    const wanted = new Set(tags);
+    checks.push((tool) => tool.tags.some((tag) => wanted.has(tag)));
+  }
+  if (requiredCapabilities !== undefined) {
+    checks.push((tool) => requiredCapabilities.every((capability) => tool.capabilities.includes(capability)));
+  }
+  if (excludedCapabilities !== undefined) {
+    checks.push((tool) => !excludedCapabilities.some((capability) => tool.capabilities.includes(capability)));
+  }
+  if (context.userCapabilities !== undefined) {
+    const held = new Set(context.userCapabilities);
+    checks.push((tool) => tool.capabilities.every((capability) => held.has(capability)));
+  }
+  if (query.excludeDeprecated) checks.push((tool) => !tool.deprecated);
+  if (query.excludeUnhealthy) checks.push((tool) => !parts.health.of(tool.id).circuitOpen);
+  checks.push((tool) => parts.sees(tool, query.principal));
+
+  return (tool) => checks.every((check) => check(tool));
+}

@@ -1,0 +1,58 @@
+import { describe, expect, it } from "vitest";
+import { classifyIntent, INTENT_KEYWORDS, INTENTS } from "./intent.ts";
+
+describe("classifyIntent", () => {
+  it.each([
+    ["list all open invoices", "data_query"],
+    ["modify the shipping address", "data_mutation"],
+    ["aggregate sales by region", "analysis"],
+    ["send a slack message to the team", "communication"],
+    ["convert this file and upload it", "file_operations"],
+    ["a ticket about a refund", "customer_support"],
+    ["change a permission in the admin console", "admin"],
+    ["what is the weather in Paris", "unknown"],
+  ])("reads %j as %s", (query, intent) => {
+    expect(classifyIntent(query)).toBe(intent);
+  });
+
+  it("sees through inflections", () => {
+    expect(classifyIntent("deleting rows")).toBe("data_mutation");
+    expect(classifyIntent("emailed everyone")).toBe("communication");
+    expect(classifyIntent("two queries")).toBe("data_query");
+  });
+
+  it("matches whole words: a budget is no get, a reader no read, profiles no files", () => {
+    expect(classifyIntent("the budget for a screen reader in our profiles")).toBe("unknown");
+  });
+
+  it("does not take `set` for a setting", () => {
+    expect(classifyIntent("set the table")).toBe("unknown");
+    expect(classifyIntent("open the settings")).toBe("admin");
+  });
+
+  it("lets the most keywords win", () => {
+    expect(classifyIntent("get the email and send a message")).toBe("communication");
+  });
+
+  it("counts a repeated keyword once, as a tie, which the earlier intent wins", () => {
+    expect(classifyIntent("email email search")).toBe("data_query");
+    expect(classifyIntent("send the report")).toBe("analysis");
+  });
+
+  it("asks the summary where the request says nothing, and only there", () => {
+    expect(classifyIntent("and the next one", "The person wants refunds.")).toBe("customer_support");
+    expect(classifyIntent("delete it", "The person wants refunds.")).toBe("data_mutation");
+    expect(classifyIntent("and the next one", "")).toBe("unknown");
+  });
+});
+
+describe("INTENT_KEYWORDS", () => {
+  it("speaks for every intent but unknown", () => {
+    expect([...Object.keys(INTENT_KEYWORDS), "unknown"]).toEqual(INTENTS);
+  });
+  it("gives each keyword to one intent", () => {
+    const keywords = Object.values(INTENT_KEYWORDS).flat();
+    expect(new Set(keywords).size).toBe(keywords.length);
+    expect(keywords.length).toBe(35);
+  });
+});

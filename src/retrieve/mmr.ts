@@ -1,0 +1,72 @@
+import type { Candidate } from "./candidate.ts";
+
+/** How much likeness counts in a selection, and how it is measured. */
+export interface MmrOptions {
+  /** 1: by score alone; 0: as different as possible. */
+  readonly lambda: number;
+  /** How alike two tools are by id, in [0, 1]. */
+  readonly similarity: (a: string, b: string) => number;
+}
+
+/** Which candidates were selected, and which better-scored ones gave way to a tool they resemble. */
+export interface MmrSelection {
+  readonly selected: readonly Candidate[];
+  /** The id of a candidate that its score alone would have selected, to the id of the selected tool most like it. */
+  readonly displaced: ReadonlyMap<string, string>;
+}
+
+/** Two tools this alike do the same; from here up likeness costs something in ordinary retrieval. */
+const NEAR_DUPLICATE = 0.9;
+
+/** Scores that lie closer together than this are as good as equal, and are not pulled apart. */
+const LEAST_SPAN = 0.05;
+
+/**
+ * The likeness that ordinary retrieval counts: 0 up to the near-duplicate floor, rising slowly at first to 1 for an exact copy. Two
+ * tools on one topic thus cost each other nothing, and only copies of a tool already selected make room for something else.
+ */
+export function nearDuplication(similarity: number): number {
+  const excess = Math.max(0, Math.min(1, similarity) - NEAR_DUPLICATE) / (1 - NEAR_DUPLICATE);
+  return excess * excess;
+}
+
+/**
+ * Maximal marginal relevance, greedily: each step takes the candidate with the greatest λ · relevance − (1 − λ) · likeness to the nearest
+ * one already taken. Relevance is the score between the worst candidate's and the best one's, so that it has the scale of likeness:
+ * scores of one request often lie within a few hundredths, where any likeness would outweigh them. Candidates come best first, and ties
+ * keep that order. Where all fit, the order stays as it is.
+ */
+export function selectDiverse(candidates: readonly Candidate[], limit: number, options: MmrOptions): MmrSelection {
+  const { lambda, similarity } = options;
+  if (candidates.length <= limit || lambda >= 1) return { selected: candidates.slice(0, limit), displaced: new Map() };
+
+  const best = candidates[0]?.score ?? 0;
+  const span = Math.max(LEAST_SPAN, best - (candidates.at(-1)?.score ?? 0));
+  const remaining = candidates.map((candidate) => {
+    return { candidate, relevance: 1 - (best - candidate.score) / span, likeness: 0, nearest: "" };
+  });
+  const selected: Candidate[] = [];
+  while (selected.length < limit) {
+    let next = 0;
+    let greatest = -Infinity;
+    for (const [index, { relevance, likeness }] of remaining.entries()) {
+      const value = lambda * relevance - (1 - lambda) * likeness;
+      if (value > greatest) [next, greatest] = [index, value];
+    }
+    const [taken] = remaining.splice(next, 1);
+    if (taken === undefined) break;
+    const takenId = taken.candidate.tool.id;
+    selected.push(taken.candidate);
+    for (const entry of remaining) {
+      const likeness = similarity(entry.candidate.tool.id, takenId);
+      if (likeness > entry.likeness) {
+        entry.likeness = likeness;
+        entry.nearest = takenId;
+      }
+    }
+  }
+
+  const byScoreAlone = new Set(candidates.slice(0, limit));
+  const displaced = remaining.filter(({ candidate }) => byScoreAlone.has(candidate));
+  return { selected, displaced: new Map(displaced.map(({ candidate, nearest }) => [candidate.tool.id, nearest])) };
+}

@@ -1,0 +1,187 @@
+import { randomBytes } from "node:crypto";
+import type { Catalog, SearchResult } from "../catalog/catalog.ts";
+import type { Principal } from "../guard/principal.ts";
+import type { Clock } from "../observe/clock.ts";
+import type { Emit } from "../observe/events.ts";
+import type { HealthBook } from "../observe/health.ts";
+import type { Tool } from "../tool/tool.ts";
+import { throwIfCancelled, untilCancelled } from "./cancellation.ts";
+import { byScore, type Candidate } from "./candidate.ts";
+import { searchText } from "./conversation-query.ts";
+import { readConversation } from "./conversation-view.ts";
+import { dropConflicts, findCompanions, type Companion } from "./dependencies.ts";
+import { explain, leftOut, type Verdict } from "./explain.ts";
+import { createFilter } from "./filters.ts";
+import type { IntentClassifier } from "./intent.ts";
+import { nearDuplication, selectDiverse, type MmrOptions } from "./mmr.ts";
+import type { ToolQuery } from "./query.ts";
+import { applyReranking, rerank, type Reranking } from "./rerank.ts";
+import type { Reranker } from "./reranker.port.ts";
+import { resolveIntent } from "./resolve-intent.ts";
+import type { RetrievalResult, ScoredTool } from "./result.ts";
+import { createScorer } from "./scorer.ts";
+import type { RetrieverSettings } from "./settings.ts";
+import { createTagMatcher } from "./tag-matcher.ts";
+import { validateQuery, type CheckedQuery } from "./validate-query.ts";
+
+/** Finds the few tools that matter for a request. */
+export interface Retriever {
+  /** Rejects with `QUERY_INVALID` for a malformed query and `CANCELLED` when its signal fires. */
+  retrieve(query: ToolQuery): Promise<RetrievalResult>;
+}
+
+/** What a retriever works with. */
+export interface RetrieverParts {
+  readonly catalog: Catalog;
+  readonly health: Pick<HealthBook, "of">;
+  /** Whether a principal may know of a tool: the Aegis's answer. Says too who asks where a query names nobody. */
+  readonly sees: (tool: Tool, principal: Principal | undefined) => boolean;
+  readonly reranker?: Reranker;
+  readonly classifyIntent?: IntentClassifier;
+  readonly settings: RetrieverSettings;
+  readonly emit: Emit;
+  readonly clock: Clock;
+}
+
+/** Room for the signals to lift a tool that the words alone rank too low. */
+const SMALLEST_POOL = 50;
+const POOL_PER_TOOL = 4;
+
+/** Wires the ranking: search, signals, score, rerank, threshold, conflicts, diversity, limit, dependencies. */
+export function createRetriever(parts: RetrieverParts): Retriever {
+  const { catalog, health, settings, emit, clock } = parts;
+
+  async function retrieve(given: ToolQuery): Promise<RetrievalResult> {
+    const startedAt = clock.now();
+    const query = validateQuery(given, settings);
+    const { context, limit, scoreThreshold, signal } = query;
+    throwIfCancelled(signal);
+
+    const accept = createFilter(query, parts);
+    const text = searchText(context);
+    const search = (count: number, accepted: (tool: Tool) => boolean): Promise<SearchResult> =>
+      catalog.search(text, { limit: count, accept: accepted, ...(signal === undefined ? {} : { signal }) });
+
+    const [{ intent, shares }, found] = await untilCancelled(
+      Promise.all([
+        resolveIntent(context, settings, parts.classifyIntent, signal),
+        search(Math.max(SMALLEST_POOL, POOL_PER_TOOL * limit), accept),
+      ]),
+      signal,
+    );
+
+    const conversation = readConversation(context, catalog);
+    const tags = createTagMatcher(context.query, shares);
+    const score = createScorer({ tags, conversation, penalties: settings.penalties, health }, settings.weights);
+    const scored = found.hits.map((hit) => score(hit)).sort(byScore);
+
+    const rerankedFrom = clock.now();
+    const reranking = query.enableReranking ? await askReranker(text, scored, query) : undefined;
+    const rerankTimeMs = clock.now() - rerankedFrom;
+    const ranked = applyReranking(scored, reranking, score);
+
+    const fitting = ranked.filter((candidate) => candidate.semanticScore >= scoreThreshold);
+    const { kept, conflicts } = dropConflicts(fitting);
+    const { selected, displaced } = selectDiverse(kept, limit, diversityOf(query));
+
+    const companions = query.includeDependencies
+      ? findCompanions(
+          selected.map((candidate) => candidate.tool),
+          { limit, get: (id) => catalog.get(id), accept },
+        )
+      : [];
+    const known = new Map(ranked.map((candidate) => [candidate.tool.id, candidate]));
+    const strangers = new Set(companions.map(({ tool }) => tool.id).filter((id) => !known.has(id)));
+    if (strangers.size > 0) {
+      const { hits } = await untilCancelled(
+        search(strangers.size, (tool) => strangers.has(tool.id)),
+        signal,
+      );
+      for (const hit of hits) known.set(hit.tool.id, score(hit));
+    }
+
+    const chosen: readonly Verdict[] = [
+      ...selected.map((candidate) => ({ candidate, reason: "chosen" as const })),
+      ...companions.map(({ tool, of }) => ({
+        candidate: known.get(tool.id) ?? score({ tool, semanticScore: 0, matchedTerms: () => [] }),
+        reason: "dependency" as const,
+        because: of,
+      })),
+    ];
+    const tools = chosen.map(({ candidate }) => toScoredTool(candidate, query, companions));
+
+    const traceId = query.traceId ?? randomBytes(16).toString("hex");
+    const totalTimeMs = clock.now() - startedAt;
+    emit("retrieval-finished", {
+      traceId,
+      query: context.query,
+      tools: tools.map((tool) => ({ toolId: tool.tool.id, score: tool.score })),
+      candidateCount: found.candidateCount,
+      filteredCount: found.filteredCount,
+      durationMs: totalTimeMs,
+    });
+    return {
+      tools,
+      intent,
+      tier: catalog.tier,
+      candidateCount: found.candidateCount,
+      filteredCount: found.filteredCount,
+      queryEmbeddingTimeMs: found.embeddingTimeMs,
+      searchTimeMs: found.searchTimeMs,
+      ...(reranking === undefined ? {} : { rerankTimeMs }),
+      ...(reranking !== undefined && "error" in reranking ? { rerankError: reranking.error } : {}),
+      totalTimeMs,
+      traceId,
+      ...(query.explain
+        ? {
+            explanation: explain(
+              chosen,
+              leftOut(ranked, chosen, { scoreThreshold, conflicts, displaced }),
+              settings.weights,
+            ),
+          }
+        : {}),
+    };
+  }
+
+  /** Tools under the threshold are not sent: no reranker's word can bring them back. */
+  async function askReranker(text: string, ranked: readonly Candidate[], query: CheckedQuery): Promise<Reranking> {
+    if (parts.reranker === undefined) {
+      return {
+        error: "The query asks for reranking, but no reranker is configured: set one, or leave enableReranking out.",
+      };
+    }
+    const fitting = ranked.filter((candidate) => candidate.semanticScore >= query.scoreThreshold);
+    const best = fitting.slice(0, settings.rerankTopK);
+    return untilCancelled(rerank(parts.reranker, text, best, query.signal), query.signal);
+  }
+
+  /** A caller who asks for diversity gets plain MMR; ordinary retrieval only holds back near-copies. */
+  function diversityOf(query: CheckedQuery): MmrOptions {
+    if (query.diversityFactor !== undefined) {
+      return { lambda: 1 - query.diversityFactor, similarity: (a, b) => catalog.similarity(a, b) };
+    }
+    return {
+      lambda: settings.enableMmr ? settings.mmrLambda : 1,
+      similarity: (a, b) => nearDuplication(catalog.similarity(a, b)),
+    };
+  }
+
+  return { retrieve };
+}
+
+function toScoredTool(candidate: Candidate, query: CheckedQuery, companions: readonly Companion[]): ScoredTool {
+  const { tool, score, semanticScore, rerankScore, signals } = candidate;
+  const asked = query.context.requireConfirmationFor ?? [];
+  const required = companions.find((companion) => companion.type === "requires" && companion.tool.id === tool.id);
+  return {
+    tool,
+    score,
+    semanticScore,
+    ...(rerankScore === undefined ? {} : { rerankScore }),
+    signals,
+    requiresConfirmation:
+      tool.requiresConfirmation || tool.capabilities.some((capability) => asked.includes(capability)),
+    ...(required === undefined ? {} : { requiredBy: required.of }),
+  };
+}

@@ -1,0 +1,36 @@
+import type { RoutingWeights } from "./result.ts";
+
+/** How the retriever ranks. Checked by config/ before it gets here. */
+export interface RetrieverSettings {
+  readonly weights: RoutingWeights;
+  readonly penalties: Penalties;
+  readonly enableIntentClassification: boolean;
+  /** Whether the injected classifier is asked before the keywords are. */
+  readonly useLlmForIntent: boolean;
+  readonly enableMmr: boolean;
+  /** 1: by score alone; 0: as different as possible. */
+  readonly mmrLambda: number;
+  /** Semantic score under which a tool is left out, where a query names none. */
+  readonly scoreThreshold: number;
+  /** How many of the best candidates a reranker orders again. */
+  readonly rerankTopK: number;
+}
+
+/** What is taken off a tool's score for each mark against it. */
+export interface Penalties {
+  readonly alreadyUsed: number;
+  readonly alreadyFailed: number;
+  readonly deprecated: number;
+}
+
+/** The settings that hold where nothing is configured. */
+export const DEFAULT_SETTINGS: RetrieverSettings = {
+  weights: { semantic: 0.6, intent: 0.15, conversation: 0.1, health: 0.1, cost: 0.05 },
+  penalties: { alreadyUsed: 0.05, alreadyFailed: 0.3, deprecated: 0.2 },
+  enableIntentClassification: true,
+  useLlmForIntent: false,
+  enableMmr: true,
+  mmrLambda: 0.7,
+  scoreThreshold: 0.5,
+  rerankTopK: 10,
+};

@@ -1,0 +1,33 @@
+/** One claim about an adapter, checked by running it. Rejects where the claim does not hold. */
+export interface ContractCase {
+  readonly name: string;
+  run(): Promise<void>;
+}
+
+/** What makes a fresh adapter for a case; `dispose` releases what it holds. */
+export type Make<Adapter> = () =>
+  | Promise<{ readonly adapter: Adapter; dispose?(): Promise<void> }>
+  | { readonly adapter: Adapter; dispose?(): Promise<void> };
+
+/**
+ * Builds the cases of a contract suite. Hand them to any test runner:
+ *
+ * @example
+ * for (const { name, run } of toolStoreContract(() => ({ adapter: memory() }))) it(name, run);
+ */
+export function contract<Adapter>(
+  make: Make<Adapter>,
+  claims: Readonly<Record<string, (adapter: Adapter) => Promise<void>>>,
+): readonly ContractCase[] {
+  return Object.entries(claims).map(([name, check]) => ({
+    name,
+    async run() {
+      const { adapter, dispose } = await make();
+      try {
+        await check(adapter);
+      } finally {
+        await dispose?.();
+      }
+    },
+  }));
+}

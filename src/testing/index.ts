@@ -1,0 +1,13 @@
+export { contract, type ContractCase, type Make } from "./contract.ts";
+export { dialectContract } from "./dialect.contract.ts";
+export { embedderContract } from "./embedder.contract.ts";
+export { executorContract } from "./executor.contract.ts";
+export { createManualClock, type ManualClock } from "./manual-clock.ts";
+export { policyContract } from "./policy.contract.ts";
+export { rerankerContract } from "./reranker.contract.ts";
+export { sampleTools } from "./sample-tools.ts";
+export { sinkContract } from "./sink.contract.ts";
+export { sourceContract } from "./source.contract.ts";
+export { toolStoreContract } from "./tool-store.contract.ts";
+export { validatorContract } from "./validator.contract.ts";
+export { vectorIndexContract } from "./vector-index.contract.ts";

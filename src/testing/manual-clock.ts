@@ -1,0 +1,55 @@
+import type { Clock } from "../observe/clock.ts";
+
+/** A clock that stands still until it is told to move. */
+export interface ManualClock extends Clock {
+  /** Moves time on, running every timer that falls due, in order, and letting promises settle before, between and after them. */
+  advance(ms: number): Promise<void>;
+  /** Timers that were set and neither ran nor were cancelled. */
+  readonly pending: number;
+}
+
+/** A clock for tests: nothing happens until `advance`, and then everything happens in order. */
+export function createManualClock(start = 0): ManualClock {
+  const timers = new Set<{ readonly due: number; readonly callback: () => void }>();
+  let now = start;
+
+  /** The timer that is due first; among equals, the one that was set first. */
+  function earliest(until: number): { readonly due: number; readonly callback: () => void } | undefined {
+    let first: { readonly due: number; readonly callback: () => void } | undefined;
+    for (const timer of timers) {
+      if (timer.due <= until && (first === undefined || timer.due < first.due)) first = timer;
+    }
+    return first;
+  }
+
+  return {
+    now: () => now,
+    after(ms, callback) {
+      const timer = { due: now + Math.max(0, ms), callback };
+      timers.add(timer);
+      return () => void timers.delete(timer);
+    },
+    async advance(ms) {
+      const until = now + ms;
+      await settled();
+      for (let timer = earliest(until); timer !== undefined; timer = earliest(until)) {
+        timers.delete(timer);
+        now = Math.max(now, timer.due);
+        timer.callback();
+        await settled();
+      }
+      now = until;
+    },
+    get pending() {
+      return timers.size;
+    },
+  };
+}
+
+/** Taken once, so that a test runner's fake timers do not stop this clock. */
+const nextTurn = setImmediate;
+
+/** Resolves once every promise that can settle now has settled. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => void nextTurn(resolve));
+}

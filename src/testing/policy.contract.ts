@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import type { Policy } from "../guard/policy.port.ts";
+import { localOperator } from "../guard/principal.ts";
+import { contract, type ContractCase, type Make } from "./contract.ts";
+import { sampleTools } from "./sample-tools.ts";
+
+/** What every policy must do, whatever it decides. */
+export function policyContract(make: Make<Policy>): readonly ContractCase[] {
+  return contract(make, {
+    "decides every call with one of the three effects": async (policy) => {
+      for (const tool of sampleTools()) {
+        const { effect } = await policy.decide({ tool, arguments: {}, principal: localOperator() });
+        assert.ok(["allow", "deny", "confirm"].includes(effect));
+      }
+    },
+    "names the rule and the reason for anything but allow": async (policy) => {
+      for (const tool of sampleTools()) {
+        const decision = await policy.decide({ tool, arguments: {}, principal: localOperator() });
+        if (decision.effect !== "allow") assert.ok(decision.rule && decision.reason);
+      }
+    },
+    "never allows what it does not show": async (policy) => {
+      for (const tool of sampleTools()) {
+        const principal = localOperator();
+        if (policy.sees(tool, principal)) continue;
+        assert.equal((await policy.decide({ tool, arguments: {}, principal })).effect, "deny");
+      }
+    },
+    "decides the same call the same way": async (policy) => {
+      for (const tool of sampleTools()) {
+        const request = { tool, arguments: { order_id: "1" }, principal: localOperator() };
+        assert.deepEqual(await policy.decide(request), await policy.decide(request));
+      }
+    },
+  });
+}

@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import type { Source } from "../register/source.port.ts";
+import { contract, type ContractCase, type Make } from "./contract.ts";
+
+/** What every source must do. The source under test offers at least one tool. */
+export function sourceContract(make: Make<Source>): readonly ContractCase[] {
+  const { signal } = new AbortController();
+  return contract(make, {
+    "has a name and a kind": async (source) => {
+      assert.ok(source.name.length > 0);
+      assert.ok(source.kind.length > 0);
+    },
+    "lists its tools, each with a handler": async (source) => {
+      await source.connect({ signal });
+      const offered = await source.list({ signal });
+      assert.ok(offered.length > 0);
+      for (const { draft, handler } of offered) {
+        assert.equal(typeof draft.name, "string");
+        assert.equal(typeof handler, "function");
+      }
+      await source.disconnect();
+    },
+    "lists the same tools twice": async (source) => {
+      await source.connect({ signal });
+      const names = async (): Promise<unknown[]> => (await source.list({ signal })).map(({ draft }) => draft.name);
+      assert.deepEqual(await names(), await names());
+      await source.disconnect();
+    },
+    "disconnects twice, and before it was connected, without harm": async (source) => {
+      await source.disconnect();
+      await source.disconnect();
+    },
+    "does not connect once told to stop": async (source) => {
+      await assert.rejects(source.connect({ signal: AbortSignal.abort() }));
+    },
+  });
+}

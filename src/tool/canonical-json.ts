@@ -1,0 +1,42 @@
+/**
+ * JSON with the keys of every object in order, so that equal data gives equal text. Own enumerable properties only; what JSON leaves out
+ * (undefined, functions, symbols) is left out, or null in an array. Cyclic data is an error, as it is for `JSON.stringify`.
+ */
+export function canonicalJson(value: unknown): string {
+  return write(value) ?? "null";
+}
+
+function write(value: unknown): string | undefined {
+  switch (typeof value) {
+    case "string":
+      return JSON.stringify(value);
+    case "number":
+      return Number.isFinite(value) ? String(value + 0) : "null";
+    case "boolean":
+      return value ? "true" : "false";
+    case "bigint":
+      return JSON.stringify(String(value));
+    case "object":
+      break;
+    default:
+      return undefined;
+  }
+  if (value === null) return "null";
+  if (Array.isArray(value)) {
+    let text = "[";
+    for (let index = 0; index < value.length; index++) {
+      text += `${index === 0 ? "" : ","}${write(value[index]) ?? "null"}`;
+    }
+    return `${text}]`;
+  }
+  const { toJSON } = value as { readonly toJSON?: unknown };
+  if (typeof toJSON === "function") return write(toJSON.call(value));
+  const keys = Object.keys(value);
+  if (keys.length > 1) keys.sort();
+  let text = "{";
+  for (const key of keys) {
+    const written = write((value as Record<string, unknown>)[key]);
+    if (written !== undefined) text += `${text === "{" ? "" : ","}${JSON.stringify(key)}:${written}`;
+  }
+  return `${text}}`;
+}

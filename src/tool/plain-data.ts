@@ -1,0 +1,97 @@
+/** Told of each thing that JSON cannot say: where it stood and what it was. */
+export type OnLoss = (path: string, what: string) => void;
+
+/** Deeper data is cut off: no schema a person reads is so deep, and everything that walks it later is recursive. */
+const MAX_DEPTH = 200;
+
+/** Values shared by many parents are written once for each, which grows without end in hostile data. */
+const MAX_VALUES = 1_000_000;
+
+/**
+ * A deeply frozen copy of a value as plain JSON data. Never throws: functions, symbols, cycles, unreadable properties and the like are left
+ * out, and reported.
+ */
+export function toPlainData(value: unknown, onLoss: OnLoss = () => {}): unknown {
+  const path: PropertyKey[] = [];
+  const ancestors: object[] = [];
+  let values = 0;
+
+  const lose = (what: string): null => {
+    onLoss(path.map(String).join("."), what);
+    return null;
+  };
+
+  const copy = (given: unknown): unknown => {
+    switch (typeof given) {
+      case "string":
+      case "boolean":
+        return given;
+      case "number":
+        return Number.isFinite(given) ? given + 0 : lose(`${given}, which JSON cannot hold`);
+      case "bigint":
+        lose("a bigint, which JSON cannot hold");
+        return String(given);
+      case "undefined":
+        return undefined;
+      case "object":
+        return given === null ? null : copyObject(given);
+      default:
+        lose(`a ${typeof given}, which JSON cannot hold`);
+        return undefined;
+    }
+  };
+
+  const copyObject = (given: object): unknown => {
+    if (ancestors.includes(given)) return lose("a cycle: it contains itself");
+    if (ancestors.length >= MAX_DEPTH) return lose(`nested more than ${MAX_DEPTH} levels deep`);
+    if (++values > MAX_VALUES) return lose(`part of more than ${MAX_VALUES} values`);
+    ancestors.push(given);
+    try {
+      if (Array.isArray(given)) return copyArray(given);
+      const { toJSON } = given as { readonly toJSON?: unknown };
+      if (typeof toJSON === "function") return copy(toJSON.call(given));
+      return copyRecord(given as Record<string, unknown>);
+    } catch {
+      return lose("not readable");
+    } finally {
+      ancestors.pop();
+    }
+  };
+
+  const copyArray = (given: readonly unknown[]): readonly unknown[] => {
+    const result: unknown[] = [];
+    for (let index = 0; index < given.length; index++) {
+      path.push(index);
+      result.push(copy(given[index]) ?? null);
+      path.pop();
+    }
+    return Object.freeze(result);
+  };
+
+  const copyRecord = (given: Record<string, unknown>): Readonly<Record<string, unknown>> => {
+    const result: Record<string, unknown> = {};
+    for (const key of Object.keys(given)) {
+      path.push(key);
+      const copied = copyProperty(given, key);
+      path.pop();
+      if (copied === undefined) continue;
+      // Assigning to this key would set the prototype instead.
+      if (key === "__proto__") Object.defineProperty(result, key, { value: copied, enumerable: true });
+      else result[key] = copied;
+    }
+    return Object.freeze(result);
+  };
+
+  const copyProperty = (given: Record<string, unknown>, key: string): unknown => {
+    const depth = path.length;
+    try {
+      return copy(given[key]);
+    } catch {
+      path.length = depth;
+      lose("not readable");
+      return undefined;
+    }
+  };
+
+  return copy(value);
+}

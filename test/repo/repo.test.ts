@@ -1,0 +1,115 @@
+import { posix } from "node:path";
+import { describe, expect, it } from "vitest";
+import { committable, files, has, read } from "./project.ts";
+
+const TEXT = /\.(?:ts|js|mjs|json|md|ya?ml|toml|py|sh|txt)$|(?:^|\/)(?:run|LICENSE|\.[\w.]+)$/;
+
+/** Files that are data, not prose or code: what they quote is not ours. */
+const DATA = /^models\/data\/|\.jsonl$/;
+
+const written = committable().filter((path) => TEXT.test(path) && !DATA.test(path));
+const pages = committable().filter((path) => path.endsWith(".md"));
+
+/** `path:line` of every line that the pattern finds. */
+function places(paths: readonly string[], finds: (line: string) => boolean): readonly string[] {
+  return paths.flatMap((path) =>
+    read(path)
+      .split("\n")
+      .flatMap((line, index) => (finds(line) ? [`${path}:${index + 1}: ${line.trim().slice(0, 100)}`] : [])),
+  );
+}
+
+const MACHINE_PATH = /(?<![\w.~$-])\/(?:work|root)\/|\/tmp\/bash/;
+const REGISTRY = /\bregistry\.(?:npmjs|yarnpkg|npmmirror)\.|\bpypi\.org\/simple|\bfiles\.pythonhosted\./;
+const DISABLED = /\.(?:only|skip|todo|fails)\(/;
+
+describe("the repository", () => {
+  it("names no path of the machine it was written on", () => {
+    expect(written.length).toBeGreaterThan(100);
+    expect(places(written, (line) => MACHINE_PATH.test(line))).toEqual([]);
+  });
+
+  it("names no package registry", () => {
+    expect(places(written, (line) => REGISTRY.test(line))).toEqual([]);
+  });
+
+  it("has no test that runs alone, and says why one does not run", () => {
+    const tests = files(["src/**/*.test.ts", "test/**/*.test.ts"]);
+    expect(places(tests, (line) => DISABLED.test(line) && !/\/\/ because \w/.test(line))).toEqual([]);
+  });
+
+  it("has no source file above 400 lines", () => {
+    const long = files("src/**/*.ts").map((path) => [path, read(path).split("\n").length - 1] as const);
+    expect(long.filter(([, lines]) => lines > 400)).toEqual([]);
+  });
+
+  it("has no file whose name says nothing", () => {
+    expect(files("src/**/*.ts").filter((path) => /\b(?:utils?|common|helpers?|manager|misc)\b/.test(path))).toEqual([]);
+  });
+
+  it("pins every dependency exactly", () => {
+    const { dependencies, devDependencies } = JSON.parse(read("package.json")) as Record<
+      string,
+      Record<string, string>
+    >;
+    const loose = Object.entries({ ...dependencies, ...devDependencies }).filter(
+      ([, version]) => !/^\d+\.\d+\.\d+$/.test(version),
+    );
+    expect(loose).toEqual([]);
+  });
+});
+
+describe("documentation", () => {
+  it.each(pages)("%s links to what exists", (path) => {
+    const text = read(path).replaceAll(/```[\s\S]*?```/g, "");
+    const broken: string[] = [];
+    for (const [, link = ""] of text.matchAll(/\]\((?!https?:|mailto:)([^)\s]+)\)/g)) {
+      const [file = "", anchor] = link.split("#");
+      const target = file === "" ? path : posix.join(posix.dirname(path), file);
+      if (!has(target)) broken.push(link);
+      else if (anchor !== undefined && target.endsWith(".md") && !anchors(read(target)).includes(anchor))
+        broken.push(link);
+    }
+    expect(broken).toEqual([]);
+  });
+
+  const examples = pages.flatMap((path) =>
+    [...read(path).matchAll(/<!-- example: (\S+) -->\n+```ts\n([\s\S]*?)```/g)].map(([, name = "", code = ""]) => ({
+      path,
+      name,
+      code,
+    })),
+  );
+
+  it("shows at least one example in the README, under <!-- example: NAME.ts -->", () => {
+    expect(examples.filter(({ path }) => path === "README.md").length).toBeGreaterThan(0);
+  });
+
+  it("has a block under every example marker", () => {
+    const markers = pages.flatMap((path) => [...read(path).matchAll(/^<!-- example: (\S+) -->$/gm)]);
+    expect(examples.length).toBe(markers.length);
+  });
+
+  it.each(examples)("$path shows examples/$name as it runs", ({ name, code }) => {
+    expect(code).toBe(asUserWrites(read(`examples/${name}`)));
+  });
+});
+
+/** In the repository an example imports the source; a user imports the package. */
+function asUserWrites(code: string): string {
+  return code
+    .replaceAll('"../src/index.ts"', '"toolarsenal"')
+    .replaceAll('"../src/testing/index.ts"', '"toolarsenal/testing"');
+}
+
+/** The anchors that headings get. */
+function anchors(text: string): readonly string[] {
+  const prose = text.replaceAll(/```[\s\S]*?```/g, "");
+  return [...prose.matchAll(/^#+\s+(.+)$/gm)].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
+      .trim()
+      .replaceAll(" ", "-"),
+  );
+}

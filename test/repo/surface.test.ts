@@ -1,0 +1,69 @@
+import { writeFileSync } from "node:fs";
+import { posix } from "node:path";
+import { describe, expect, it } from "vitest";
+import * as root from "../../src/index.ts";
+import * as testing from "../../src/testing/index.ts";
+import { read, ROOT } from "./project.ts";
+
+interface Exports {
+  readonly values: readonly string[];
+  readonly types: readonly string[];
+}
+
+const UPDATE = "If you mean to change what users import, run: PIN_SURFACE=1 npx vitest run test/repo/surface.test.ts";
+
+const surface = {
+  exports: Object.keys((JSON.parse(read("package.json")) as { readonly exports: object }).exports).sort(),
+  ".": exportsOf("src/index.ts", root),
+  "./testing": exportsOf("src/testing/index.ts", testing),
+};
+
+describe("public surface", () => {
+  if (process.env["PIN_SURFACE"] === "1")
+    writeFileSync(`${ROOT}test/surface.json`, `${JSON.stringify(surface, null, 2)}\n`);
+  const pinned = JSON.parse(read("test/surface.json")) as typeof surface;
+
+  it.each(["exports", ".", "./testing"] as const)("%s is as pinned in test/surface.json", (part) => {
+    expect(surface[part], UPDATE).toEqual(pinned[part]);
+  });
+
+  it("has no default export and leaks no contract case of its own", () => {
+    expect([...Object.keys(root), ...Object.keys(testing)]).not.toContain("default");
+  });
+
+  it("reads every form of export that the public modules use", () => {
+    const names = namesOf(
+      "x.ts",
+      'export { a, type B } from "./y.ts";\nexport type {\n  C,\n  D as E,\n} from "./z.ts";\nexport interface F {}',
+    );
+    expect(names).toEqual(["a", "B", "C", "E", "F"]);
+  });
+});
+
+function exportsOf(path: string, loaded: object): Exports {
+  const values = Object.keys(loaded).sort();
+  const names = new Set(namesOf(path, read(path)));
+  return { values, types: [...names].filter((name) => !values.includes(name)).sort() };
+}
+
+/** Every name a module exports, types included, following `export *`. */
+function namesOf(path: string, text: string): readonly string[] {
+  const names: string[] = [];
+  for (const [, list = ""] of text.matchAll(/^export\s+(?:type\s+)?\{([^}]*)\}/gm)) {
+    for (const item of list.split(",")) {
+      const name = item
+        .trim()
+        .replace(/^type\s+/, "")
+        .replace(/^.*\sas\s+/, "");
+      if (name !== "") names.push(name);
+    }
+  }
+  for (const [, from = ""] of text.matchAll(/^export\s+(?:type\s+)?\*\s+from\s+"([^"]+)"/gm)) {
+    const target = posix.join(posix.dirname(path), from);
+    names.push(...namesOf(target, read(target)));
+  }
+  const declared =
+    /^export\s+(?:declare\s+)?(?:abstract\s+)?(?:async\s+)?(?:interface|type|const|function|class)\s+(\w+)/gm;
+  for (const [, name = ""] of text.matchAll(declared)) names.push(name);
+  return names;
+}
