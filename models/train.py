@@ -24,7 +24,7 @@ from texts import long_text, short_text, split_words, subject
 DEVICE = "cuda"
 QUERY_TOKENS, TOOL_TOKENS = 256, 192
 RECIPE = {
-    "epochs": 2, "batch": 256, "rate": 8e-5, "temperature": 0.05, "written": 4, "glued": 0.15, "warmup": 0.1, "decay": 0.01, "corpus": 1, "labelled": 1,
+    "epochs": 2, "batch": 256, "rate": 8e-5, "temperature": 0.05, "written": 4, "glued": 0.15, "warmup": 0.1, "decay": 0.01, "corpus": 1, "labelled": 1, "strangers": 0,
 }
 
 
@@ -55,12 +55,12 @@ class Texts:
 
 def collate(rows: list[list[int]]) -> tuple[torch.Tensor, torch.Tensor]:
     width = max(map(len, rows))
-    ids = torch.zeros((len(rows), width), dtype=torch.long)
-    mask = torch.zeros((len(rows), width), dtype=torch.long)
+    ids = np.zeros((len(rows), width), dtype=np.int64)
+    lengths = np.array([len(row) for row in rows])
     for index, row in enumerate(rows):
-        ids[index, : len(row)] = torch.tensor(row)
-        mask[index, : len(row)] = 1
-    return ids.to(DEVICE, non_blocking=True), mask.to(DEVICE, non_blocking=True)
+        ids[index, : len(row)] = row
+    mask = (np.arange(width)[None, :] < lengths[:, None]).astype(np.int64)
+    return torch.from_numpy(ids).to(DEVICE, non_blocking=True), torch.from_numpy(mask).to(DEVICE, non_blocking=True)
 
 
 def load_base(folder: pathlib.Path) -> BertModel:
@@ -72,12 +72,19 @@ def load_base(folder: pathlib.Path) -> BertModel:
     return model.to(DEVICE)
 
 
-def encode(model: BertModel, rows: list[list[int]]) -> torch.Tensor:
-    ids, mask = collate(rows)
-    with torch.autocast("cuda", dtype=torch.bfloat16):
-        hidden = model(input_ids=ids, attention_mask=mask).last_hidden_state
-    weights = mask.unsqueeze(-1).float()
-    return F.normalize((hidden.float() * weights).sum(1) / weights.sum(1), dim=-1)
+def encode(model: BertModel, rows: list[list[int]], part: int = 64) -> torch.Tensor:
+    """Unit vectors in the order given. Rows of like length run together, so that little is spent on padding."""
+    order = sorted(range(len(rows)), key=lambda index: len(rows[index]))
+    vectors = []
+    for start in range(0, len(order), part):
+        ids, mask = collate([rows[index] for index in order[start : start + part]])
+        with torch.autocast("cuda", dtype=torch.bfloat16):
+            hidden = model(input_ids=ids, attention_mask=mask).last_hidden_state
+        weights = mask.unsqueeze(-1).float()
+        vectors.append(F.normalize((hidden.float() * weights).sum(1) / weights.sum(1), dim=-1))
+    back = torch.empty(len(order), dtype=torch.long)
+    back[torch.tensor(order)] = torch.arange(len(order))
+    return torch.cat(vectors)[back.to(DEVICE)]
 
 
 @torch.no_grad()
@@ -89,7 +96,7 @@ def encode_all(model: BertModel, texts: Texts, items: list[str], limit: int) -> 
     out = np.zeros((len(rows), model.config.hidden_size), dtype=np.float32)
     for start in range(0, len(order), 1024):
         part = order[start : start + 1024]
-        out[part] = encode(model, [rows[index] for index in part]).cpu().numpy()
+        out[part] = encode(model, [rows[index] for index in part], 1024).cpu().numpy()
     return out
 
 
@@ -178,6 +185,8 @@ def train(data: dict, texts: Texts, base: pathlib.Path, recipe: dict, seed: int)
     plan = [batch for _ in range(recipe["epochs"]) for batch in batches.epoch()]
     texts.fill([item[0] for batch in plan for item in batch], QUERY_TOKENS)
     texts.fill([item[1] for batch in plan for item in batch], TOOL_TOKENS)
+    strangers = [short_text(tool) if rng.random() < 0.5 else long_text(tool) for tool in data["corpus"]]
+    texts.fill(strangers, TOOL_TOKENS)
     decay = [p for n, p in model.named_parameters() if p.ndim > 1]
     plain = [p for n, p in model.named_parameters() if p.ndim <= 1]
     optimizer = torch.optim.AdamW([{"params": decay, "weight_decay": recipe["decay"]}, {"params": plain, "weight_decay": 0}], lr=recipe["rate"], fused=True)
@@ -198,7 +207,14 @@ def train(data: dict, texts: Texts, base: pathlib.Path, recipe: dict, seed: int)
         logits = queries @ tools.T / recipe["temperature"]
         logits = logits.masked_fill(blocked.to(DEVICE), -1e4)
         target = torch.arange(len(batch), device=DEVICE)
-        loss = (F.cross_entropy(logits, target) + F.cross_entropy(logits.T, target)) / 2
+        forward = logits
+        if recipe["strangers"]:
+            # Tools of other servers: what a large catalog puts in the way. Those that look like an answer are left out.
+            others = rng.sample(strangers, recipe["strangers"])
+            away = queries @ encode(model, [texts.ids(text, TOOL_TOKENS) for text in others]).T / recipe["temperature"]
+            likely = away > logits.diagonal().detach().unsqueeze(1) - 1.0
+            forward = torch.cat([logits, away.masked_fill(likely, -1e4)], dim=1)
+        loss = (F.cross_entropy(forward, target) + F.cross_entropy(logits.T, target)) / 2
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -292,7 +308,7 @@ def main() -> None:
     report = checks.run(*dense_embedders(model, texts), scale=True)
     show("averaged", report)
     options.out.mkdir(parents=True, exist_ok=True)
-    torch.save({name: value.half() for name, value in model.state_dict().items()}, options.out / "tuned.pt")
+    torch.save(model.state_dict(), options.out / "tuned.pt")
     (options.out / "tuned.json").write_text(json.dumps({"recipe": recipe, "seeds": options.seeds, "report": report}))
 
 

@@ -78,7 +78,7 @@ async function names(catalog: Catalog, text: string): Promise<string[]> {
 }
 
 describe("catalog", () => {
-  it("finds a tool by its words, best first, with a score worth showing", async () => {
+  it("finds a tool by its words, best first, with a score worth showing [000-5.2-embedder]", async () => {
     const catalog = await openCatalog(parts());
     await catalog.upsert(sampleTools());
     const { hits, candidateCount, filteredCount } = await catalog.search("refund the customer's order", all);
@@ -107,7 +107,7 @@ describe("catalog", () => {
     }
   });
 
-  it("neither stores, indexes nor embeds a tool that has not changed", async () => {
+  it("neither stores, indexes nor embeds a tool that has not changed [000-4.1-unchanged]", async () => {
     const store = countingStore();
     const embedder = topicEmbedder();
     const catalog = await openCatalog(parts({ store, embedder, vectors: memoryVectors() }));
@@ -134,7 +134,7 @@ describe("catalog", () => {
     expect(catalog.size).toBe(1);
   });
 
-  it("filters before it cuts, asks about each tool once, and counts both sides", async () => {
+  it("filters before it cuts, asks about each tool once, and counts both sides [000-4.2-filters-first] [000-4.2-counts]", async () => {
     const catalog = await openCatalog(parts());
     await catalog.upsert([
       tool("mail_a", "Mail, mail, mail."),
@@ -279,7 +279,7 @@ describe("catalog with an embedder", () => {
     return { catalog: await openCatalog(all_), embedder, rejected: all_.rejected };
   }
 
-  it("finds a tool that shares no word with the request", async () => {
+  it("finds a tool that shares no word with the request [000-5.2-embedder]", async () => {
     const { catalog } = await open();
     await catalog.upsert(sampleTools());
     const { hits } = await catalog.search("reimburse", all);

@@ -6,7 +6,7 @@ import { denseScale, fuse } from "./fuse.ts";
 const plain = denseScale();
 
 describe("fuse", () => {
-  it("orders by four parts meaning and one part words, times how good the best is", () => {
+  it("orders by four parts meaning and one part words, times how good the best is [003-canonical-hybrid]", () => {
     const hits = fuse(
       [
         { id: "meant", lexical: 0, cosine: 0.8 },
@@ -67,7 +67,7 @@ describe("fuse", () => {
     expect(hits[0]?.semanticScore).toBeCloseTo(0.8, 6);
   });
 
-  it("stays in [0, 1] and in order", () => {
+  it("stays in [0, 1] and in order [000-4.2-semantic-score]", () => {
     const candidate = fc.record({
       id: fc.uuid(),
       lexical: fc.double({ min: 0, max: 1, noNaN: true }),

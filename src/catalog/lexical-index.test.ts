@@ -72,7 +72,7 @@ const someChange = fc.record({
 });
 
 describe("lexical index", () => {
-  it("scores as BM25F by the book does, whatever came, changed and went before", () => {
+  it("scores as BM25F by the book does, whatever came, changed and went before [003-canonical-lexical] [003-canonical-incremental]", () => {
     fc.assert(
       fc.property(fc.array(someChange, { maxLength: 25 }), someText, (changes, text) => {
         const index = createLexicalIndex();

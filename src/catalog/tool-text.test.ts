@@ -15,7 +15,7 @@ const tool = defineTool({
 });
 
 describe("tool text", () => {
-  it("sorts a tool into the fields it is searched by", () => {
+  it("sorts a tool into the fields it is searched by [000-2.1-fields]", () => {
     expect(toolFields(tool)).toEqual({
       name: "create_issue",
       description: "New issue\nOpens an issue in a repository.\nLabels are optional.",

@@ -62,20 +62,20 @@ function statuses({ results }: BatchResult): readonly string[] {
 }
 
 describe("a batch", () => {
-  it("runs all calls at once where it is parallel, with results in the order of the calls", async () => {
+  it("runs all calls at once where it is parallel, with results in the order of the calls [000-4.3-parallel]", async () => {
     const { result, log } = await run({ calls: ["slow1", "fail2", "ask3", "write4"], strategy: "parallel" });
     expect(log).toEqual(["slow1@0", "fail2@0", "ask3@0", "write4@0"]);
     expect(statuses(result)).toEqual(["slow1 success", "fail2 failure", "ask3 pending_confirmation", "write4 success"]);
     expect(result).toMatchObject({ successfulCount: 2, failedCount: 1, totalTimeMs: 300 });
   });
 
-  it("runs one call after the other where it is sequential, past failures", async () => {
+  it("runs one call after the other where it is sequential, past failures [000-4.3-sequential] [000-4.3-batch-counts]", async () => {
     const { result, log } = await run({ calls: ["read1", "fail2", "read3"], strategy: "sequential" });
     expect(log).toEqual(["read1@0", "fail2@100", "read3@200"]);
     expect(result).toMatchObject({ successfulCount: 2, failedCount: 1, totalTimeMs: 300 });
   });
 
-  it("runs neighbours that are confirmed read-only at once, and everything else in order", async () => {
+  it("runs neighbours that are confirmed read-only at once, and everything else in order [000-4.3-adaptive]", async () => {
     const calls = ["read1", "read2", "write3", "write4", "read5", "read_hinted6", "read7", "read8"];
     const { log } = await run({ calls });
     expect(log).toEqual([
@@ -90,7 +90,7 @@ describe("a batch", () => {
     ]);
   });
 
-  it("cancels what runs and calls nothing more once a call failed, where it fails fast", async () => {
+  it("cancels what runs and calls nothing more once a call failed, where it fails fast [000-4.3-fail-fast]", async () => {
     const { result, log } = await run({ calls: ["read0", "slow1", "fail2"], strategy: "parallel", failFast: true });
     expect(log).toHaveLength(3);
     expect(statuses(result)).toEqual(["read0 success", "slow1 cancelled", "fail2 failure"]);

@@ -25,7 +25,7 @@ function fail(breakers: Breakers, times: number): void {
 }
 
 describe("breaker", () => {
-  it("opens after as many failures in a row as its threshold, and says for how long", async () => {
+  it("opens after as many failures in a row as its threshold, and says for how long [000-6.3-circuit-opens]", async () => {
     const { breakers, clock, events, health } = setUp();
     fail(breakers, 2);
     expect(breakers.refusal("a.b")).toBeUndefined();
@@ -49,7 +49,7 @@ describe("breaker", () => {
     expect(breakers.refusal("a.b")).toBeDefined();
   });
 
-  it("lets one probe through after the cool-down, and closes where it succeeds", async () => {
+  it("lets one probe through after the cool-down, and closes where it succeeds [000-6.3-circuit-closes]", async () => {
     const { breakers, clock, events, health } = setUp();
     fail(breakers, 3);
     await clock.advance(1000);
@@ -68,7 +68,7 @@ describe("breaker", () => {
     expect(breakers.refusal("a.b")).toBeUndefined();
   });
 
-  it("opens for another cool-down where the probe fails", async () => {
+  it("opens for another cool-down where the probe fails [000-6.3-circuit-closes]", async () => {
     const { breakers, clock, events } = setUp();
     fail(breakers, 3);
     await clock.advance(1000);

@@ -90,7 +90,7 @@ const randomCall = fc.record({
 });
 
 describe("the engine", () => {
-  it("gives each of 10,000 random calls exactly one result, and leaves no permit or timer behind", async () => {
+  it("gives each of 10,000 random calls exactly one result, and leaves no permit or timer behind [000-4.3-statuses]", async () => {
     const seen = new Set<string>();
     const calls = fc.array(randomCall, { minLength: 50, maxLength: 50, size: "max" });
     await fc.assert(
@@ -146,7 +146,7 @@ describe("the engine", () => {
     expect([...seen].sort()).toEqual([...EXECUTION_STATUSES].sort());
   });
 
-  it("leaves a failing tool alone until its cool-down ends, and then lets exactly one of many callers probe it", async () => {
+  it("leaves a failing tool alone until its cool-down ends, and then lets exactly one of many callers probe it [000-6.3-circuit-short] [000-6.3-circuit-probe] [000-15.1-denial]", async () => {
     const scenario = fc.record({
       threshold: fc.integer({ min: 1, max: 6 }),
       callers: fc.integer({ min: 2, max: 200 }),

@@ -86,7 +86,7 @@ function throwing(...errors: readonly unknown[]): { readonly handler: Handler; c
 }
 
 describe("a call that runs out of time", () => {
-  it("has an unknown outcome and is not retried where the tool is not known to be idempotent", async () => {
+  it("has an unknown outcome and is not retried where the tool is not known to be idempotent [000-6.3-unknown-outcome]", async () => {
     for (const annotations of [{ confirmed: false, readOnly: true, idempotent: true }, { confirmed: true }]) {
       const { handler, signals } = hanging();
       const { engine, clock, health } = setUp(handler, { annotations });
@@ -106,7 +106,7 @@ describe("a call that runs out of time", () => {
     }
   });
 
-  it("is tried again where that is safe, and then says so", async () => {
+  it("is tried again where that is safe, and then says so [000-6.3-deadline] [001-errors-timeout] [002-errors-timeout]", async () => {
     const { handler, signals } = hanging();
     const { engine, clock } = setUp(handler, idempotent);
     const running = engine.execute({ toolName: "t", timeoutMs: 500, retryCount: 2 });
@@ -115,7 +115,7 @@ describe("a call that runs out of time", () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
   });
 
-  it("is bounded by the call's time, then the tool's, then its ensemble's, then the default", async () => {
+  it("is bounded by the call's time, then the tool's, then its ensemble's, then the default [000-4.3-timeout-range] [002-types-timeout] [001-ensemble-defaults]", async () => {
     const cases: readonly (readonly [Partial<ToolDraft>, number | undefined, number])[] = [
       [{ timeoutMs: 2000, ensemble: "e" }, 1000, 1000],
       [{ timeoutMs: 2000, ensemble: "e" }, undefined, 2000],
@@ -171,7 +171,7 @@ describe("a call that runs out of time", () => {
 });
 
 describe("retrying", () => {
-  it("repeats a confirmed read-only tool, doubling the wait, until it succeeds", async () => {
+  it("repeats a confirmed read-only tool, doubling the wait, until it succeeds [000-6.3-retry] [000-6.3-backoff]", async () => {
     const { handler, calls } = throwing(new Error("one"), new Error("two"));
     const { engine, clock, events, health } = setUp(handler, readOnly);
     const running = engine.execute({ toolName: "t" });
@@ -186,7 +186,7 @@ describe("retrying", () => {
     expect(health.of(result.toolId ?? "")).toMatchObject({ totalCalls: 1, successRate: 1 });
   });
 
-  it("spreads the waits at random, and waits at least as long as the tool asks", async () => {
+  it("spreads the waits at random, and waits at least as long as the tool asks [000-6.3-backoff]", async () => {
     const busy = new ArsenalError("RATE_LIMITED", "busy", { retryAfterMs: 700 });
     const { handler } = throwing(new Error("one"), busy);
     const { engine, clock, events } = setUp(handler, readOnly, { random: () => 0.25 });
@@ -207,7 +207,7 @@ describe("retrying", () => {
     expect(calls()).toBe(1);
   });
 
-  it("makes as many attempts as the call or the settings say, and gives the last error", async () => {
+  it("makes as many attempts as the call or the settings say, and gives the last error [000-4.3-attempts] [000-6.3-retry]", async () => {
     for (const [retryCount, attempts] of [
       [0, 3],
       [1, 1],
@@ -221,7 +221,7 @@ describe("retrying", () => {
     }
   });
 
-  it("leaves alone what was not confirmed as safe, unless nothing had been sent", async () => {
+  it("leaves alone what was not confirmed as safe, unless nothing had been sent [000-6.3-no-retry]", async () => {
     const hinted: Partial<ToolDraft> = { annotations: { confirmed: false, readOnly: true, idempotent: true } };
     const plain = throwing(new Error("no"));
     expect((await setUp(plain.handler, hinted).engine.execute({ toolName: "t" })).attempts).toBe(1);
@@ -279,7 +279,7 @@ describe("cancelling", () => {
     expect(events("call-finished")).toHaveLength(1);
   });
 
-  it("fires the handler's signal and gives the permit to the next in line", async () => {
+  it("fires the handler's signal and gives the permit to the next in line [000-6.3-cancel] [000-3.1-cancel]", async () => {
     const { handler, signals } = hanging();
     const { engine, clock, health } = setUp(handler, {}, { settings: { maxConcurrent: 1 } });
     const [first, second] = [new AbortController(), new AbortController()];
@@ -351,7 +351,7 @@ describe("forgetting a tool", () => {
 });
 
 describe("concurrency", () => {
-  it("runs as many calls as allowed and starts the others in the order they came", async () => {
+  it("runs as many calls as allowed and starts the others in the order they came [004-control-fifo]", async () => {
     const started: unknown[] = [];
     const ends: (() => void)[] = [];
     const handler: Handler = (_args, { auxdata }) => {
@@ -373,7 +373,7 @@ describe("concurrency", () => {
     await Promise.all(running);
   });
 
-  it("does not let one ensemble take all places", async () => {
+  it("does not let one ensemble take all places [004-control-per-ensemble] [001-ensemble-defaults]", async () => {
     const { handler, signals } = hanging();
     const { engine, clock } = setUp(handler, { ensemble: "e" }, { ensembleSettings: () => ({ maxConcurrent: 2 }) });
     const running: Promise<ToolResult>[] = [];

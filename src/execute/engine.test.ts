@@ -114,7 +114,7 @@ function throwing(...errors: readonly unknown[]): { handler: Handler; attempts: 
 }
 
 describe("a call", () => {
-  it("succeeds with what the handler returns, its times, and ids of 32 and 16 digits", async () => {
+  it("succeeds with what the handler returns, its times, and ids of 32 and 16 digits [000-6.3-success] [000-6.3-ids] [000-4.3-times]", async () => {
     const { engine, clock, health } = setUp([
       [tool("wait"), () => new Promise((resolve) => void clock.after(40, () => resolve({ ok: 1 })))],
     ]);
@@ -138,7 +138,7 @@ describe("a call", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("tells that it started and how it ended, once each", async () => {
+  it("tells that it started and how it ended, once each [000-6.3-events] [000-5.5-execution] [000-4.3-trace]", async () => {
     const { engine, events } = setUp([[tool("t"), () => 1]]);
     await engine.execute({ toolName: "t", traceId: "mine", parentSpanId: "above" });
     expect(events.map(({ name }) => name)).toEqual(["call-started", "call-finished"]);
@@ -152,7 +152,7 @@ describe("a call", () => {
     });
   });
 
-  it("is refused as a result where it is malformed", async () => {
+  it("is refused as a result where it is malformed [000-4.3-call-invalid] [000-4.3-timeout-range] [000-4.3-retry-range]", async () => {
     const { engine } = setUp([[tool("t"), () => 1]]);
     const good = { toolName: "t" };
     const bad: readonly (readonly [unknown, string])[] = [
@@ -187,7 +187,7 @@ describe("a call", () => {
     expect((await engine.execute({ ...good, arguments: cyclic })).error?.message).toContain("contains itself");
   });
 
-  it("gives an unknown and a hidden tool the same answer", async () => {
+  it("gives an unknown and a hidden tool the same answer [000-6.2-unseen] [004-errors-not-found]", async () => {
     const { engine, named } = setUp([[tool("hidden"), () => 1]], { policy: { sees: () => false } });
     const withoutTimes = async (toolName: string): Promise<string> => {
       const { traceId: _trace, spanId: _span, ...result } = await engine.execute({ toolName, arguments: { n: 1 } });
@@ -200,7 +200,7 @@ describe("a call", () => {
     expect(named("call-finished").map(({ toolId }) => toolId)).toEqual(["test.hidden", "(unknown)"]);
   });
 
-  it("says what its arguments lack, and compiles a tool's schema once", async () => {
+  it("says what its arguments lack, and compiles a tool's schema once [000-6.3-arguments] [000-5.4-validate] [001-errors-validation]", async () => {
     let compiled = 0;
     const inner = ajv();
     const validator: Validator = { compile: (schema) => (compiled++, inner.compile(schema)) };
@@ -226,7 +226,7 @@ describe("a call", () => {
     expect(compiled).toBe(1);
   });
 
-  it("hands over defaults without touching the caller's object, and the arguments as they were checked", async () => {
+  it("hands over defaults without touching the caller's object, and the arguments as they were checked [001-invoker-arguments]", async () => {
     const parameters = { type: "object", properties: { list: { type: "array" }, size: { default: 5 } } };
     const seen: unknown[] = [];
     const handler: Handler = (args) => void seen.push(args);
@@ -255,7 +255,7 @@ describe("a call", () => {
     expect((await engine.execute({ toolName: "b", arguments: { n: "x" } })).status).toBe("failure");
   });
 
-  it("is denied with what is missing", async () => {
+  it("is denied with what is missing [001-errors-permission] [000-6.2-capabilities]", async () => {
     const { engine, health } = setUp([[tool("t", { capabilities: ["financial"] }), () => 1]]);
     const result = await engine.execute({ toolName: "t", principal: { ...caller, capabilities: [] } });
     expect(result).toMatchObject({ status: "permission_denied", attempts: 0, error: { code: "PERMISSION_DENIED" } });
@@ -273,7 +273,7 @@ describe("a call", () => {
     });
   });
 
-  it("waits for a person, then runs once with the approval", async () => {
+  it("waits for a person, then runs once with the approval [000-6.2-pending] [000-6.2-approve-once]", async () => {
     const { handler, attempts } = throwing(undefined);
     const { engine, aegis } = setUp([[tool("t"), handler]]);
     const call = { toolName: "t", arguments: { n: 1 }, requireConfirmation: true };
@@ -294,7 +294,7 @@ describe("a call", () => {
     expect(attempts()).toBe(1);
   });
 
-  it("fails with the time to wait where the rate limit is reached", async () => {
+  it("fails with the time to wait where the rate limit is reached [000-6.2-rate-retry-after] [000-15.1-denial]", async () => {
     const { engine, health } = setUp([[tool("t"), () => 1]], { rateLimit: 2 });
     await engine.execute({ toolName: "t" });
     await engine.execute({ toolName: "t" });
@@ -306,7 +306,7 @@ describe("a call", () => {
     expect(health.of("test.t").totalCalls).toBe(2);
   });
 
-  it("fails with HANDLER_MISSING, never started, where nothing runs the tool", async () => {
+  it("fails with HANDLER_MISSING, never started, where nothing runs the tool [000-6.3-handler-missing] [000-4.3-latency-zero]", async () => {
     const { engine, health } = setUp([[tool("t", safe)]]);
     const result = await engine.execute({ toolName: "t" });
     expect(result).toMatchObject({ status: "failure", attempts: 0, latencyMs: 0, error: { code: "HANDLER_MISSING" } });
@@ -325,7 +325,7 @@ describe("a call", () => {
     expect(await engine.execute({ toolName: "t" })).toMatchObject({ status: "failure", error: { message: "gone" } });
   });
 
-  it("is thrown with its code where failures are to be thrown, but not while a person is waited for", async () => {
+  it("is thrown with its code where failures are to be thrown, but not while a person is waited for [001-errors-fail-fast]", async () => {
     const { engine } = setUp([[tool("t"), throwing(new Error("broken")).handler]], {
       settings: { onFailure: "throw" },
     });
@@ -339,7 +339,7 @@ describe("a call", () => {
 });
 
 describe("a handler", () => {
-  it("shares its state with its ensemble, or with its namespace where there is none", async () => {
+  it("shares its state with its ensemble, or with its namespace where there is none [001-context-state] [001-context-tool]", async () => {
     const handler: Handler = (_args, { state }) => state.set("n", Number(state.get("n") ?? 0) + 1).get("n");
     const { engine } = setUp([
       [tool("a", { ensemble: "test" }), handler],
@@ -351,7 +351,7 @@ describe("a handler", () => {
     expect(counts).toEqual([1, 2, 1, 3, 2]);
   });
 
-  it("gets the caller's data, and tells progress until it has ended", async () => {
+  it("gets the caller's data, and tells progress until it has ended [001-context-auxdata] [001-context-signal]", async () => {
     const told: Progress[] = [];
     let late: (() => void) | undefined;
     const handler: Handler = (_args, { auxdata, progress }) => {

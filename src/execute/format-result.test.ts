@@ -24,7 +24,7 @@ function failure(code: ErrorCode, message = "It broke."): string {
 }
 
 describe("formatResult", () => {
-  it("shows a success as a model is used to", () => {
+  it("shows a success as a model is used to [004-format-success]", () => {
     expect(formatResult(result({ result: 96 }), call)).toBe(
       [
         "Tool Execution Result",
@@ -36,7 +36,7 @@ describe("formatResult", () => {
     );
   });
 
-  it("asks for valid arguments only where the arguments were wrong", () => {
+  it("asks for valid arguments only where the arguments were wrong [004-format-failure]", () => {
     expect(failure("ARGUMENTS_INVALID", "b must not be 0.")).toBe(
       [
         "Tool Execution Failed",

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createPermits } from "./permits.ts";
 
 describe("permits", () => {
-  it("are given in the order they were asked for", async () => {
+  it("are given in the order they were asked for [004-control-fifo]", async () => {
     const permits = createPermits(1);
     const order: number[] = [];
     const waiters = [0, 1, 2, 3].map(async (index) => {
@@ -61,7 +61,7 @@ describe("permits", () => {
     expect(permits.tryAcquire()).toBe(true);
   });
 
-  it("never exceed their number and are never lost, whatever happens", async () => {
+  it("never exceed their number and are never lost, whatever happens [004-control-release]", async () => {
     const step = fc.constantFrom("acquire", "release", "abort");
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 4 }), fc.array(step, { maxLength: 60 }), async (limit, steps) => {

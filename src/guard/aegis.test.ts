@@ -78,7 +78,7 @@ describe("decide", () => {
     });
   });
 
-  it("names every capability and scope that is missing, and does not ask the policy", async () => {
+  it("names every capability and scope that is missing, and does not ask the policy [000-6.2-capabilities] [003-canonical-scopes] [000-3.1-zero-trust]", async () => {
     let asked = 0;
     const { aegis } = setUp({ ...ALLOW, decide: () => (asked++, { effect: "allow" }) });
     const tool = toolWith({
@@ -111,7 +111,7 @@ describe("decide", () => {
     ["throws", () => Promise.reject(new Error("no database"))],
     ["answers nothing", () => undefined as never],
     ["answers something else", () => ({ effect: "maybe" }) as never],
-  ])("refuses where the policy %s, and says that the policy failed", async (_, decide) => {
+  ])("refuses where the policy %s, and says that the policy failed [000-6.2-policy-fails]", async (_, decide) => {
     const decision = await setUp({ ...ALLOW, decide }).aegis.decide(request());
     expect(decision).toMatchObject({ effect: "deny", code: "PERMISSION_DENIED" });
     expect(JSON.stringify(decision)).toContain("The policy failed to decide on default.delete_user");
@@ -138,7 +138,7 @@ describe("decide", () => {
     ]);
   });
 
-  it("asks for a confirmation where the caller wants one", async () => {
+  it("asks for a confirmation where the caller wants one [000-4.3-require-confirmation]", async () => {
     const { aegis } = setUp(ALLOW);
     expect(await aegis.decide(request({ requireConfirmation: true }))).toMatchObject({ effect: "confirm" });
   });
@@ -183,7 +183,7 @@ describe("decide", () => {
 });
 
 describe("admit", () => {
-  it("holds each tool to the configured limit", async () => {
+  it("holds each tool to the configured limit [000-6.2-rate]", async () => {
     const { aegis, clock } = setUp(ALLOW, { maxRequestsPerMinute: 2 });
     expect([aegis.admit(toolWith()), aegis.admit(toolWith())]).toEqual([{ admitted: true }, { admitted: true }]);
     await clock.advance(1_000);
@@ -191,7 +191,7 @@ describe("admit", () => {
     expect(aegis.admit(toolWith({ name: "other_tool" }))).toEqual({ admitted: true });
   });
 
-  it("prefers the tool's own limit", () => {
+  it("prefers the tool's own limit [000-6.2-rate]", () => {
     const { aegis } = setUp(ALLOW, { maxRequestsPerMinute: 60 });
     const tool = toolWith({ cost: { rateLimit: 1 } });
     expect(aegis.admit(tool).admitted).toBe(true);

@@ -91,7 +91,7 @@ function errorOf(run: () => unknown): ArsenalError {
 }
 
 describe("an approved call", () => {
-  it("runs once, for exactly the arguments it was asked with", async () => {
+  it("runs once, for exactly the arguments it was asked with [000-6.2-approve-once]", async () => {
     const { aegis, call, ask, resolved } = setUp();
     const confirmationId = await ask({ arguments: { amount: 5, to: { iban: "DE1", name: "A" } } });
     aegis.approvals.approve(confirmationId, bob);
@@ -240,7 +240,7 @@ describe("a call that waits", () => {
     for (const id of ids) expect(id).toMatch(/^[0-9a-f]{32}$/);
   });
 
-  it("expires by the clock, leaving no timer behind, and can then be asked for anew", async () => {
+  it("expires by the clock, leaving no timer behind, and can then be asked for anew [000-6.2-approval-expires]", async () => {
     const { aegis, clock, ask, resolved } = setUp({ confirmationTimeoutS: 10 });
     const id = await ask();
     expect(clock.pending).toBe(0);
@@ -285,7 +285,7 @@ describe("approve", () => {
     expect(aegis.approvals.list()).toMatchObject([{ state: "pending" }]);
   });
 
-  it("is not for the one who asked, approver or not", async () => {
+  it("is not for the one who asked, approver or not [000-6.2-self-approval]", async () => {
     const { aegis, ask, resolved } = setUp({ selfApproval: "local" });
     const id = await ask();
     const error = errorOf(() => aegis.approvals.approve(id, alice));
@@ -294,7 +294,7 @@ describe("approve", () => {
     expect(resolved).toEqual([]);
   });
 
-  it("is for the local operator's own calls only where self-approval is set to local", async () => {
+  it("is for the local operator's own calls only where self-approval is set to local [000-6.2-self-approval]", async () => {
     const never = setUp({ selfApproval: "never" });
     const refused = await never.ask({ principal: localOperator() });
     expect(errorOf(() => never.aegis.approvals.approve(refused, localOperator())).code).toBe("APPROVAL_INVALID");

@@ -35,7 +35,7 @@ describe("compilePatterns", () => {
     expect(compilePatterns([])(named("delete_user"))).toBeUndefined();
   });
 
-  it("compares with the bare name, the id and the source's own name", () => {
+  it("compares with the bare name, the id and the source's own name [000-6.2-patterns]", () => {
     const tool = named("remove_row", { namespace: "crm", sourceName: "drop-row" });
     expect(compilePatterns(["remove_*"])(tool)).toBe("remove_*");
     expect(compilePatterns(["crm.*"])(tool)).toBe("crm.*");
@@ -49,7 +49,7 @@ describe("compilePatterns", () => {
     expect(match(named("refund_"))).toBe("refund_*");
   });
 
-  it("takes ? for exactly one character, also one outside the basic plane", () => {
+  it("takes ? for exactly one character, also one outside the basic plane [000-6.2-patterns]", () => {
     const match = compilePatterns(["get_?"]);
     expect(match(named("get_a"))).toBe("get_?");
     expect(match(named("get_"))).toBeUndefined();

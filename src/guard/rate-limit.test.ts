@@ -4,7 +4,7 @@ import { createManualClock } from "../testing/manual-clock.ts";
 import { createRateLimiter } from "./rate-limit.ts";
 
 describe("createRateLimiter", () => {
-  it("admits exactly the limit in the first minute, however the calls come", async () => {
+  it("admits exactly the limit in the first minute, however the calls come [000-6.2-rate-parallel]", async () => {
     const clock = createManualClock(1_700_000_000_000);
     const limiter = createRateLimiter({ clock });
     let admitted = 0;
@@ -16,7 +16,7 @@ describe("createRateLimiter", () => {
     expect(admitted).toBe(60);
   });
 
-  it("says when the next call can succeed, to the millisecond", async () => {
+  it("says when the next call can succeed, to the millisecond [000-6.2-rate-retry-after]", async () => {
     const clock = createManualClock(5_000);
     const limiter = createRateLimiter({ clock });
     limiter.take("a", 2);

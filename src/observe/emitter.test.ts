@@ -60,7 +60,7 @@ describe("emit", () => {
     expect(sink.events).toEqual([{ name: "circuit-closed", level: "info", at: 5_000, data: { toolId: "a.b" } }]);
   });
 
-  it("returns before any sink or listener is called, also after the promises of a call have settled", async () => {
+  it("returns before any sink or listener is called, also after the promises of a call have settled [000-5.5-sinks-apart]", async () => {
     const sink = recorder("a");
     const heard: ArsenalEvent[] = [];
     const events = createEvents({ sinks: [sink], clock: createManualClock() });
@@ -166,7 +166,7 @@ describe("a broken sink", () => {
     expect(sinks.map((sink) => sink.events.length)).toEqual([2, 2]);
   });
 
-  it("that never answers blocks only itself, keeps its newest events and is reported", async () => {
+  it("that never answers blocks only itself, keeps its newest events and is reported [000-5.5-sinks-apart]", async () => {
     const hanging = recorder("hanging", never);
     const healthy = recorder("healthy");
     const events = createEvents({ sinks: [hanging, healthy], clock: createManualClock(), maxBuffered: 5 });

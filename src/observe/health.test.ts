@@ -31,7 +31,7 @@ describe("createHealth", () => {
     });
   });
 
-  it("keeps rate, latency, failures in a row and the times", async () => {
+  it("keeps rate, latency, failures in a row and the times [000-4.1-health]", async () => {
     const { health, clock } = setUp();
     health.recordSuccess("a.b", 10);
     await clock.advance(500);
@@ -87,7 +87,7 @@ describe("createHealth", () => {
     expect(changes).toHaveLength(1);
   });
 
-  it("tells of the first failure, with before and after", () => {
+  it("tells of the first failure, with before and after [000-5.5-health-change]", () => {
     const { health, changes } = setUp();
     repeat(19, () => health.recordSuccess("a.b", 10));
     health.recordFailure("a.b", 10);

@@ -68,7 +68,7 @@ function createTestSource(name: string, drafts: readonly SourceDraft[], change: 
 const draft = (name: string): SourceDraft => ({ name, description: `Does ${name} well enough.`, parameters: null });
 
 describe("add", () => {
-  it("connects, lists and registers the tools with their handlers under the source's name", async () => {
+  it("connects, lists and registers the tools with their handlers under the source's name [001-ensemble-connect] [001-ensemble-access]", async () => {
     const { ensembles, registry, events, ids } = setUp();
     const { source, log } = createTestSource("My Files", [draft("readFile"), { ...draft("x"), namespace: "other" }]);
     expect(await ensembles.add(source)).toEqual({ tools: 2 });
@@ -113,7 +113,7 @@ describe("add", () => {
     expect([...tools.keys()]).toEqual(["files.kept"]);
   });
 
-  it("rejects where the source cannot be connected, lets go of it, and leaves the others alone", async () => {
+  it("rejects where the source cannot be connected, lets go of it, and leaves the others alone [001-ensemble-unavailable]", async () => {
     const { ensembles, events, ids } = setUp();
     await ensembles.add(createTestSource("good", [draft("one")]).source);
     const bad = createTestSource("bad", [], { connect: () => Promise.reject(new Error("connection refused")) });
@@ -187,7 +187,7 @@ describe("add", () => {
 });
 
 describe("a watched source", () => {
-  it("is listed again when it changes: new tools come, vanished ones go", async () => {
+  it("is listed again when it changes: new tools come, vanished ones go [001-ensemble-watch]", async () => {
     const { ensembles, ids, events } = setUp();
     const { source, offer } = createTestSource("files", [draft("old"), draft("kept")]);
     await ensembles.add(source);
@@ -252,7 +252,7 @@ describe("settings", () => {
 });
 
 describe("remove", () => {
-  it("disconnects the source, ends the watch and removes its tools", async () => {
+  it("disconnects the source, ends the watch and removes its tools [001-ensemble-disconnect]", async () => {
     const { ensembles, ids, events } = setUp();
     const { source, log, offer } = createTestSource("files", [draft("one")]);
     await ensembles.add(source);
@@ -283,7 +283,7 @@ describe("remove", () => {
 });
 
 describe("close", () => {
-  it("disconnects all at once, collects what fails, and keeps the tools", async () => {
+  it("disconnects all at once, collects what fails, and keeps the tools [001-ensemble-close]", async () => {
     const { ensembles, ids, clock } = setUp();
     const good = createTestSource("good", [draft("one")]);
     await ensembles.add(createTestSource("bad", [], { disconnect: () => Promise.reject(new Error("stuck")) }).source);

@@ -16,7 +16,7 @@ function register(batch: readonly unknown[]) {
 }
 
 describe("registerBatch", () => {
-  it("registers the good ones and reports each bad one with its place", () => {
+  it("registers the good ones and reports each bad one with its place [000-14-batch]", () => {
     const handler = (): number => 1;
     const { outcome, added, events } = register([
       { tool: { ...good, name: "Bad-Name" } },

@@ -69,7 +69,7 @@ function reason(registry: Registry, name: string, sees?: (each: Tool) => boolean
 }
 
 describe("find", () => {
-  it("finds a tool before and after it is indexed, with its handler", async () => {
+  it("finds a tool before and after it is indexed, with its handler [000-3.1-register-at-once]", async () => {
     const { registry } = setUp();
     const added = tool("refund", { namespace: "billing" });
     const handler = (): string => "done";
@@ -97,7 +97,7 @@ describe("find", () => {
     expect(reason(registry, "default.refund:1.0.0")).toBe(expected);
   });
 
-  it("asks for the id where several tools have the name, indexed or not", async () => {
+  it("asks for the id where several tools have the name, indexed or not [003-canonical-ambiguous]", async () => {
     const { registry } = setUp();
     registry.add([{ tool: tool("refund", { namespace: "a" }) }]);
     await registry.sync();
@@ -121,7 +121,7 @@ describe("find", () => {
     expect(registry.find("a.b")).toMatchObject({ tool: { id: "a.b" } });
   });
 
-  it("suggests the nearest name, or a search", () => {
+  it("suggests the nearest name, or a search [002-errors-not-found]", () => {
     const { registry } = setUp();
     registry.add([{ tool: tool("get_weather", { namespace: "sky" }) }]);
     expect(reason(registry, "get_wether")).toBe('No tool "get_wether" is registered. Did you mean "sky.get_weather"?');

@@ -19,7 +19,7 @@ describe("searchText", () => {
     const messages = ["first task", "second task", "third task"].map((content) => ({ role: "user", content }));
     expect(searchText({ query: "again", recentMessages: messages })).toBe("again\nsecond task\nthird task");
   });
-  it("adds the summary where no message helps", () => {
+  it("adds the summary where no message helps [000-4.2-summary]", () => {
     expect(searchText({ query: "that one", conversationSummary: "About refunds." })).toBe("that one\nAbout refunds.");
   });
   it("stays the request where there is nothing to add", () => {

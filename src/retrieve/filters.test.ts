@@ -33,13 +33,13 @@ describe("the filter of a query", () => {
     expect(accepts(tool({ capabilities: ["financial"] }), {})).toBe(true);
   });
 
-  it("keeps to the namespaces named", () => {
+  it("keeps to the namespaces named [000-4.2-namespaces]", () => {
     expect(accepts(tool({ namespace: "mail" }), { namespaces: ["mail", "web"] })).toBe(true);
     expect(accepts(tool({ namespace: "crm" }), { namespaces: ["mail", "web"] })).toBe(false);
     expect(accepts(tool({ namespace: "crm" }), { namespaces: [] })).toBe(false);
   });
 
-  it("keeps to the sources named", () => {
+  it("keeps to the sources named [000-4.2-sources]", () => {
     expect(accepts(tool({ source: "mcp" }), { sources: ["mcp"] })).toBe(true);
     expect(accepts(tool({ source: "openapi" }), { sources: ["mcp"] })).toBe(false);
   });
@@ -49,19 +49,19 @@ describe("the filter of a query", () => {
     expect(accepts(tool({ tags: ["a"] }), { tags: ["b", "c"] })).toBe(false);
   });
 
-  it("wants all of the required capabilities", () => {
+  it("wants all of the required capabilities [000-4.2-required-capabilities]", () => {
     const requiredCapabilities = ["read_data", "network_access"] as const;
     expect(accepts(tool({ capabilities: ["network_access", "read_data"] }), { requiredCapabilities })).toBe(true);
     expect(accepts(tool({ capabilities: ["read_data"] }), { requiredCapabilities })).toBe(false);
   });
 
-  it("wants none of the excluded capabilities", () => {
+  it("wants none of the excluded capabilities [000-4.2-excluded-capabilities]", () => {
     const excludedCapabilities = ["financial", "delete_data"] as const;
     expect(accepts(tool({ capabilities: ["read_data"] }), { excludedCapabilities })).toBe(true);
     expect(accepts(tool({ capabilities: ["read_data", "financial"] }), { excludedCapabilities })).toBe(false);
   });
 
-  it("leaves out what needs more than the user has", () => {
+  it("leaves out what needs more than the user has [000-4.2-user-capabilities]", () => {
     const context = { userCapabilities: ["read_data"] } as const;
     expect(accepts(tool({ capabilities: ["read_data"] }), { context })).toBe(true);
     expect(accepts(tool({ capabilities: ["read_data", "write_data"] }), { context })).toBe(false);
@@ -69,12 +69,12 @@ describe("the filter of a query", () => {
     expect(accepts(tool({}), { context: { userCapabilities: [] } })).toBe(true);
   });
 
-  it("leaves out deprecated tools unless they are asked for", () => {
+  it("leaves out deprecated tools unless they are asked for [000-4.2-deprecated]", () => {
     expect(accepts(tool({ deprecated: true }), {})).toBe(false);
     expect(accepts(tool({ deprecated: true }), { excludeDeprecated: false })).toBe(true);
   });
 
-  it("leaves out a tool with an open circuit unless such are asked for", () => {
+  it("leaves out a tool with an open circuit unless such are asked for [000-4.2-unhealthy]", () => {
     const health = { of: (id: string) => ({ ...everything.health.of(id), circuitOpen: id === "default.t" }) };
     expect(accepts(tool({}), {}, { health })).toBe(false);
     expect(accepts(tool({ name: "u" }), {}, { health })).toBe(true);

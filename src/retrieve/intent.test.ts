@@ -11,7 +11,7 @@ describe("classifyIntent", () => {
     ["a ticket about a refund", "customer_support"],
     ["change a permission in the admin console", "admin"],
     ["what is the weather in Paris", "unknown"],
-  ])("reads %j as %s", (query, intent) => {
+  ])("reads %j as %s [000-6.1-keywords] [000-6.1-intent-unknown]", (query, intent) => {
     expect(classifyIntent(query)).toBe(intent);
   });
 
@@ -30,7 +30,7 @@ describe("classifyIntent", () => {
     expect(classifyIntent("open the settings")).toBe("admin");
   });
 
-  it("lets the most keywords win", () => {
+  it("lets the most keywords win [000-6.1-keywords]", () => {
     expect(classifyIntent("get the email and send a message")).toBe("communication");
   });
 
@@ -47,7 +47,7 @@ describe("classifyIntent", () => {
 });
 
 describe("INTENT_KEYWORDS", () => {
-  it("speaks for every intent but unknown", () => {
+  it("speaks for every intent but unknown [000-6.1-intents]", () => {
     expect([...Object.keys(INTENT_KEYWORDS), "unknown"]).toEqual(INTENTS);
   });
   it("gives each keyword to one intent", () => {

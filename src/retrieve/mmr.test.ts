@@ -30,7 +30,7 @@ const four = [candidate("a", 0.9), candidate("a_copy", 0.89), candidate("b", 0.8
 const copies = (a: string, b: string): number => (a.replace("_copy", "") === b.replace("_copy", "") ? 1 : 0.3);
 
 describe("selectDiverse", () => {
-  it("lets a copy of a tool already taken make room for another", () => {
+  it("lets a copy of a tool already taken make room for another [000-6.1-mmr]", () => {
     const { selected, displaced } = selectDiverse(four, 2, { lambda: 0.7, similarity: copies });
     expect(names(selected)).toEqual(["a", "b"]);
     expect([...displaced]).toEqual([["default.a_copy", "default.a"]]);
@@ -68,7 +68,7 @@ describe("selectDiverse", () => {
     expect(names(selectDiverse(list, 2, { lambda: 0.7, similarity: copies }).selected)).toEqual(["a", "a_copy"]);
   });
 
-  it("keeps the order where all fit", () => {
+  it("keeps the order where all fit [000-6.1-mmr-few]", () => {
     expect(names(selectDiverse(four, 4, { lambda: 0.1, similarity: copies }).selected)).toEqual([
       "a",
       "a_copy",

@@ -9,7 +9,7 @@ const says =
     intent;
 
 describe("resolveIntent", () => {
-  it("believes the caller before anything else", async () => {
+  it("believes the caller before anything else [000-4.2-inferred-intent]", async () => {
     const context = { query: "send it", inferredIntent: "admin" } as const;
     expect((await resolveIntent(context, on, says("analysis"), undefined)).intent).toBe("admin");
     expect(
@@ -17,12 +17,12 @@ describe("resolveIntent", () => {
     ).toBe("admin");
   });
 
-  it("classifies nothing where that is off", async () => {
+  it("classifies nothing where that is off [000-6.1-intent-off]", async () => {
     const off = { enableIntentClassification: false, useLlmForIntent: true };
     expect((await resolveIntent({ query: "send it" }, off, says("analysis"), undefined)).intent).toBe("unknown");
   });
 
-  it("asks the injected classifier only where configured", async () => {
+  it("asks the injected classifier only where configured [000-6.1-intent-model]", async () => {
     expect((await resolveIntent({ query: "send it" }, on, says("analysis"), undefined)).intent).toBe("analysis");
     const keywords = { ...on, useLlmForIntent: false };
     expect((await resolveIntent({ query: "send it" }, keywords, says("analysis"), undefined)).intent).toBe(

@@ -36,18 +36,18 @@ describe("retrieval over five business tools", () => {
     ["refund a payment", "process_refund"],
     ["make me a sales report for last quarter", "generate_report"],
     ["I need the revenue numbers as a PDF", "generate_report"],
-  ])("answers %j with %s first", async (query, expected) => {
+  ])("answers %j with %s first [000-12.2-top-1]", async (query, expected) => {
     const tools = await retrieve({ context: { query } });
     expect(names(tools)[0]).toBe(expected);
   });
 
-  it("finds every tool that a compound task needs, before any it does not", async () => {
+  it("finds every tool that a compound task needs, before any it does not [000-12.2-compound]", async () => {
     const query = "pull last month's sales from the database and email the report to the team";
     const found = names(await retrieve({ context: { query } }));
     expect(found.slice(0, 3).sort()).toEqual(["generate_report", "query_database", "send_email"]);
   });
 
-  it("scores everything low, and returns nothing, for a request that no tool serves", async () => {
+  it("scores everything low, and returns nothing, for a request that no tool serves [000-12.2-irrelevant]", async () => {
     const query = "what is the weather in Paris";
     for (const found of await retrieve({ context: { query }, scoreThreshold: 0 })) {
       expect(found.semanticScore).toBeLessThan(0.5);
@@ -55,7 +55,7 @@ describe("retrieval over five business tools", () => {
     expect(await retrieve({ context: { query } })).toEqual([]);
   });
 
-  it("ranks a tool lower once it failed in this conversation", async () => {
+  it("ranks a tool lower once it failed in this conversation [000-12.2-failed]", async () => {
     const query = "refund the customer's payment and send an email";
     const before = names(await retrieve({ context: { query }, scoreThreshold: 0 }));
     const after = names(await retrieve({ context: { query, toolsFailed: ["process_refund"] }, scoreThreshold: 0 }));

@@ -149,10 +149,17 @@ describe("retrieve", () => {
 });
 
 describe("cancelling", () => {
-  it("rejects at once where the signal fired before", async () => {
-    const retriever = await retrieverOf(sampleTools());
+  it("rejects at once, and starts nothing, where the signal fired before", async () => {
+    const asked: string[] = [];
+    const classifyIntent = async (query: string) => {
+      asked.push(query);
+      return "unknown" as const;
+    };
+    const settings = { ...DEFAULT_SETTINGS, useLlmForIntent: true };
+    const retriever = await retrieverOf(sampleTools(), { classifyIntent, settings });
     const cancelled = retriever.retrieve({ context, signal: AbortSignal.abort() });
     await expect(cancelled).rejects.toMatchObject({ code: "CANCELLED" });
+    expect(asked).toEqual([]);
   });
 
   it("does not wait for a reranker or classifier that never answers", async () => {
@@ -166,60 +173,6 @@ describe("cancelling", () => {
       setImmediate(() => controller.abort());
       await expect(waiting).rejects.toMatchObject({ code: "CANCELLED" });
     }
-  });
-});
-
-describe("reranking", () => {
-  const prefers = (name: string) => ({
-    model: "fixed",
-    rerank: async (_query: string, tools: readonly Tool[]) => tools.map((entry) => (entry.name === name ? 1 : 0.2)),
-  });
-  const query = { context: { query: "email the customer about the refund" }, scoreThreshold: 0 };
-
-  it("lets the reranker's score stand for the semantic one", async () => {
-    const retriever = await retrieverOf(sampleTools(), { reranker: prefers("create_user") });
-    const result = await retriever.retrieve({ ...query, enableReranking: true });
-    expect(result.tools[0]).toMatchObject({ tool: { name: "create_user" }, rerankScore: 1, signals: { semantic: 1 } });
-    expect(result.tools[0]?.semanticScore).toBeLessThan(1);
-    expect(result.rerankTimeMs).toBe(0);
-    expect(names(await retriever.retrieve(query))[0]).not.toBe("create_user");
-  });
-
-  it("asks about the best candidates only, and keeps the others behind them", async () => {
-    const seen: string[] = [];
-    const reranker = {
-      model: "stern",
-      rerank: async (_query: string, tools: readonly Tool[]) => {
-        seen.push(...tools.map((entry) => entry.name));
-        return tools.map(() => 0.01);
-      },
-    };
-    const settings = { ...DEFAULT_SETTINGS, rerankTopK: 2, enableIntentClassification: false };
-    const retriever = await retrieverOf(sampleTools(), { reranker, settings });
-    const plain = names(await retriever.retrieve(query));
-    const result = await retriever.retrieve({ ...query, enableReranking: true });
-    expect(seen).toEqual(plain.slice(0, 2));
-    expect(names(result).slice(0, 2).sort()).toEqual(plain.slice(0, 2).sort());
-    expect(result.tools[2]).not.toHaveProperty("rerankScore");
-  });
-
-  it.each([
-    ["throws", async () => Promise.reject(new Error("503 from the model"))],
-    ["answers too few", async () => [1]],
-    ["answers no numbers", async (_query: string, tools: readonly Tool[]) => tools.map(() => Number.NaN)],
-  ])("keeps the search's order and says so where the reranker %s", async (_what, rerank) => {
-    const retriever = await retrieverOf(sampleTools(), { reranker: { model: "broken", rerank } });
-    const result = await retriever.retrieve({ ...query, enableReranking: true });
-    expect(result.tools).toEqual((await retriever.retrieve(query)).tools);
-    expect(result.rerankError).toMatch(/^The reranker broken failed/);
-  });
-
-  it("says so where there is no reranker", async () => {
-    const retriever = await retrieverOf(sampleTools());
-    expect((await retriever.retrieve({ ...query, enableReranking: true })).rerankError).toMatch(
-      /no reranker is configured/,
-    );
-    expect(await retriever.retrieve(query)).not.toHaveProperty("rerankError");
   });
 });
 
@@ -258,22 +211,17 @@ describe("diversity", () => {
     expect(names(await on.retrieve({ ...query, diversityFactor: 0 }))).toEqual(["send_mail", "send_mail"]);
   });
 
-  it("costs tools on one topic nothing by default", async () => {
-    const query5 = { context: { query: "email a customer a report about a refund" }, limit: 3, scoreThreshold: 0 };
-    const on = await retrieverOf(sampleTools());
-    const off = await retrieverOf(sampleTools(), { settings: { ...DEFAULT_SETTINGS, enableMmr: false } });
-    expect(names(await on.retrieve(query5))).toEqual(names(await off.retrieve(query5)));
-  });
-
-  it("weighs every likeness where the caller asks for diversity", async () => {
+  it("costs tools on one topic nothing by default, and weighs every likeness where the caller asks for it", async () => {
     const tools = [
       tool("send_mail", "Send a mail to a recipient."),
       tool("send_mail_later", "Send a mail to a recipient at a later time."),
-      tool("plant_tree", "Plant a tree for a recipient."),
+      tool("courier", "Send a parcel to a recipient, insured and tracked, by mail."),
+      tool("know_people", "Knows every recipient in town, and what they had for lunch."),
     ];
-    const retriever = await retrieverOf(tools);
+    const retriever = await retrieverOf(tools, { settings: { ...DEFAULT_SETTINGS, mmrLambda: 0.4 } });
     expect(names(await retriever.retrieve(query))).toEqual(["send_mail", "send_mail_later"]);
-    expect(names(await retriever.retrieve({ ...query, diversityFactor: 1 }))).toEqual(["send_mail", "plant_tree"]);
+    expect(names(await retriever.retrieve({ ...query, diversityFactor: 0.6 }))).toEqual(["send_mail", "courier"]);
+    expect(names(await retriever.retrieve({ ...query, diversityFactor: 1 }))).toEqual(["send_mail", "know_people"]);
   });
 });
 

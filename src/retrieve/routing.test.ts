@@ -60,11 +60,11 @@ const asWritten = ["booking_one", "booking_two"];
 const reversed = ["booking_two", "booking_one"];
 
 describe("the routing formula's effect on a ranking", () => {
-  it("changes nothing where no signal has anything to say", async () => {
+  it("changes nothing where no signal has anything to say [000-6.1-neutral]", async () => {
     expect(await order({})).toEqual(asWritten);
   });
 
-  it("semantic: puts the tool that fits the words first", async () => {
+  it("semantic: puts the tool that fits the words first [000-6.1-semantic]", async () => {
     const second = { examples: ["Book a table in a restaurant"] };
     const first = { description: "Reserves a table somewhere." };
     expect(await order({ first, second })).toEqual(reversed);
@@ -73,7 +73,7 @@ describe("the routing formula's effect on a ranking", () => {
     expect(await order({ first: cheap, second, settings: { weights: flat } })).toEqual(asWritten);
   });
 
-  it("intent: puts the tool whose tags speak for the intent first", async () => {
+  it("intent: puts the tool whose tags speak for the intent first [000-6.1-intent]", async () => {
     const scene: Scene = {
       first: { tags: ["archive"] },
       second: { tags: ["message"] },
@@ -84,39 +84,39 @@ describe("the routing formula's effect on a ranking", () => {
     expect(await order({ ...scene, context: { inferredIntent: "unknown" } })).toEqual(asWritten);
   });
 
-  it("conversation: puts the tool that the conversation names first", async () => {
+  it("conversation: puts the tool that the conversation names first [000-6.1-conversation]", async () => {
     const scene: Scene = { context: { recentMessages: [{ role: "assistant", content: "I could use booking_two." }] } };
     expect(await order(scene)).toEqual(reversed);
     expect(await order({ ...scene, settings: without("conversation") })).toEqual(asWritten);
   });
 
-  it("health: puts the tool that works first", async () => {
+  it("health: puts the tool that works first [000-6.1-health]", async () => {
     expect(await order({ failures: 3 })).toEqual(reversed);
     expect(await order({ failures: 3, settings: without("health") })).toEqual(asWritten);
   });
 
-  it("cost: puts the cheaper and the faster tool first", async () => {
+  it("cost: puts the cheaper and the faster tool first [000-6.1-cost]", async () => {
     const dear: Scene = { first: { cost: { monetaryCost: 2 } }, second: { cost: { monetaryCost: 0.01 } } };
     expect(await order(dear)).toEqual(reversed);
     expect(await order({ ...dear, settings: without("cost") })).toEqual(asWritten);
     expect(await order({ first: { cost: { estimatedLatencyMs: 9000 } } })).toEqual(reversed);
   });
 
-  it("demotes a tool that this conversation has used already", async () => {
+  it("demotes a tool that this conversation has used already [000-6.1-used]", async () => {
     const scene: Scene = { context: { toolsAlreadyUsed: ["booking_one"] }, settings: without("conversation") };
     const penalties = { ...DEFAULT_SETTINGS.penalties, alreadyUsed: 0 };
     expect(await order(scene)).toEqual(reversed);
     expect(await order({ ...scene, settings: { ...scene.settings, penalties } })).toEqual(asWritten);
   });
 
-  it("demotes a tool that failed in this conversation", async () => {
+  it("demotes a tool that failed in this conversation [000-6.1-failed]", async () => {
     const scene: Scene = { context: { toolsFailed: ["north.booking_one"] } };
     const penalties = { ...DEFAULT_SETTINGS.penalties, alreadyFailed: 0 };
     expect(await order(scene)).toEqual(reversed);
     expect(await order({ ...scene, settings: { penalties } })).toEqual(asWritten);
   });
 
-  it("demotes a deprecated tool", async () => {
+  it("demotes a deprecated tool [000-6.1-deprecated]", async () => {
     const scene: Scene = { first: { deprecated: true }, query: { excludeDeprecated: false } };
     const penalties = { ...DEFAULT_SETTINGS.penalties, deprecated: 0 };
     expect(await order(scene)).toEqual(reversed);

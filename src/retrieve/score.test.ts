@@ -17,7 +17,7 @@ const nothing: RoutingSignals = {
 };
 
 describe("the routing formula", () => {
-  it("weighs each signal", () => {
+  it("weighs each signal [000-6.1-formula]", () => {
     expect(finalScore({ ...nothing, semantic: 1 }, weights)).toBe(0.6);
     expect(finalScore({ ...nothing, intent: 1 }, weights)).toBe(0.15);
     expect(finalScore({ ...nothing, conversation: 1 }, weights)).toBe(0.1);
@@ -25,14 +25,14 @@ describe("the routing formula", () => {
     expect(finalScore({ ...nothing, cost: 1 }, weights)).toBe(0.05);
   });
 
-  it("takes each penalty off", () => {
+  it("takes each penalty off [000-6.1-formula]", () => {
     const signals = { ...nothing, semantic: 1 };
     expect(finalScore({ ...signals, alreadyUsedPenalty: 0.05 }, weights)).toBeCloseTo(0.55, 12);
     expect(finalScore({ ...signals, alreadyFailedPenalty: 0.3 }, weights)).toBeCloseTo(0.3, 12);
     expect(finalScore({ ...signals, deprecatedPenalty: 0.2 }, weights)).toBeCloseTo(0.4, 12);
   });
 
-  it("stops at 0", () => {
+  it("stops at 0 [000-6.1-floor]", () => {
     expect(finalScore({ ...nothing, semantic: 0.1, alreadyFailedPenalty: 0.3 }, weights)).toBe(0);
   });
 

@@ -18,7 +18,7 @@ function refusal(query: unknown): ArsenalError {
 }
 
 describe("validateQuery", () => {
-  it("fills in the defaults", () => {
+  it("fills in the defaults [000-4.2-limit]", () => {
     expect(validateQuery({ context }, defaults)).toEqual({
       context,
       limit: 5,
@@ -58,7 +58,7 @@ describe("validateQuery", () => {
     ["principal", "me"],
     ["traceId", ""],
     ["signal", {}],
-  ])("refuses %s = %j", (field, value) => {
+  ])("refuses %s = %j [000-4.2-limit] [000-4.2-query-invalid]", (field, value) => {
     const error = refusal({ context, [field]: value });
     expect(error.code).toBe("QUERY_INVALID");
     expect(error.details).toMatchObject({ field, value });
@@ -89,7 +89,7 @@ describe("validateQuery", () => {
     expect(refusal({ context: { ...context, recentMessages } }).details.field).toBe("context.recentMessages.1.content");
   });
 
-  it("takes ten recent messages and no more", () => {
+  it("takes ten recent messages and no more [000-4.2-recent-messages]", () => {
     const messages = (count: number) =>
       Array.from({ length: count }, () => ({ role: "user", content: "hi", name: "Al" }));
     expect(validateQuery({ context: { ...context, recentMessages: messages(10) } }, defaults).limit).toBe(5);

@@ -11,7 +11,7 @@ const draft: ToolDraft = {
 };
 
 describe("contentHash", () => {
-  it("is sixteen hex digits, the same for the same content in any order and at any time", () => {
+  it("is sixteen hex digits, the same for the same content in any order and at any time [000-4.1-content-hash]", () => {
     const { createdAt: _time, ...rest } = draft;
     const reordered = Object.fromEntries(Object.entries(rest).toReversed()) as unknown as ToolDraft;
     const hash = defineTool(draft).contentHash;
@@ -28,7 +28,7 @@ describe("contentHash", () => {
     ["cost", { cost: { monetaryCost: 1 } }],
     ["metadata", { metadata: { team: "a" } }],
     ["deprecated", { deprecated: true }],
-  ])("changes with %s", (_field, change) => {
+  ])("changes with %s [000-4.1-content-hash]", (_field, change) => {
     expect(defineTool({ ...draft, ...change }).contentHash).not.toBe(defineTool(draft).contentHash);
   });
 

@@ -26,7 +26,7 @@ function refusedFields(change: Record<string, unknown>): string[] {
 }
 
 describe("defineTool", () => {
-  it("completes a minimal draft with defaults", () => {
+  it("completes a minimal draft with defaults [000-4.1-defaults] [000-4.1-namespace] [000-4.1-version]", () => {
     expect(defineTool(draft)).toEqual({
       id: "default.get_weather",
       name: "get_weather",
@@ -53,7 +53,7 @@ describe("defineTool", () => {
     });
   });
 
-  it("keeps every field it is given", () => {
+  it("keeps every field it is given [000-4.1-cost] [000-4.1-deprecation] [000-4.1-dependencies] [002-types-category] [003-canonical-output]", () => {
     const given: ToolDraft = {
       ...draft,
       namespace: "mcp.weather",
@@ -101,11 +101,11 @@ describe("defineTool", () => {
     [{ capabilities: ["write_data", "financial"] }, "high"],
     [{ capabilities: ["delete_data"] }, "high"],
     [{ annotations: { destructive: true } }, "high"],
-  ])("derives the risk of %j", (change, risk) => {
+  ])("derives the risk of %j [002-types-risk]", (change, risk) => {
     expect(defineTool({ ...draft, ...change }).riskLevel).toBe(risk);
   });
 
-  it("cannot be changed, neither itself nor through the draft", () => {
+  it("cannot be changed, neither itself nor through the draft [000-4.1-plain-data]", () => {
     const parameters = { type: "object", properties: { city: { type: "string" } } };
     const tool = defineTool({ ...draft, parameters });
     parameters.properties.city.type = "number";
@@ -163,9 +163,12 @@ describe("defineTool", () => {
     ["supersededBy", { supersededBy: "default.get_weather" }],
     ["metadata.run", { metadata: { run: () => 1 } }],
     ["descripton", { descripton: "x" }],
-  ])("refuses a bad %s in %j", (field, change) => {
-    expect(refusedFields(change)).toEqual([field]);
-  });
+  ])(
+    "refuses a bad %s in %j [000-4.1-name] [000-4.1-reserved] [000-4.1-version] [000-4.1-description] [000-4.1-extended-description] [000-4.1-examples] [000-4.1-parameters] [000-4.1-capabilities] [000-6.2-suspicious]",
+    (field, change) => {
+      expect(refusedFields(change)).toEqual([field]);
+    },
+  );
 
   it.each<Record<string, unknown>>([
     { description: "😀".repeat(2000) },
@@ -181,7 +184,7 @@ describe("defineTool", () => {
     );
   });
 
-  it("lists every problem at once, tells the first in full and names the others", () => {
+  it("lists every problem at once, tells the first in full and names the others [000-4.1-every-problem]", () => {
     const error = refusal({ ...draft, name: "getWeather", version: "1", timeoutMs: 5 });
     expect(error.code).toBe("TOOL_INVALID");
     expect(error.message).toBe(

@@ -23,7 +23,7 @@ describe("estimateTokens", () => {
 });
 
 describe("definitionTokens", () => {
-  it("counts name, description and parameters, and nothing else", () => {
+  it("counts name, description and parameters, and nothing else [000-4.1-context-tokens]", () => {
     const tool = { name: "add", description: "Adds two numbers.", parameters: { type: "object" } };
     expect(definitionTokens({ ...tool, metadata: { long: "text ".repeat(100) } } as typeof tool)).toBe(
       estimateTokens('{"name":"add","description":"Adds two numbers.","parameters":{"type":"object"}}'),

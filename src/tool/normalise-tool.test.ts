@@ -55,17 +55,17 @@ describe("normaliseTool", () => {
     });
   });
 
-  it("slugs the name and keeps the source's own", () => {
+  it("slugs the name and keeps the source's own [000-4.1-normalise-name]", () => {
     const tool = normalise({ name: "Read-File" });
     expect([tool.id, tool.name, tool.sourceName]).toEqual(["files.read_file", "read_file", "Read-File"]);
     expect(tool.sourceMeta).toEqual({});
   });
 
-  it("prefixes a reserved name", () => {
+  it("prefixes a reserved name [000-4.1-normalise-reserved]", () => {
     expect(normalise({ name: "list" }).id).toBe("files.tool_list");
   });
 
-  it("gives a clashing name a hash tail, another one to each further tool of that name", () => {
+  it("gives a clashing name a hash tail, another one to each further tool of that name [000-4.1-normalise-clash]", () => {
     const ids = new Set<string>();
     for (const name of ["readFile", "read-file", "read-file", "read-file", "read_file"]) {
       ids.add(normalise({ name }, { taken: (id) => ids.has(id) }).id);
@@ -105,10 +105,13 @@ describe("normaliseTool", () => {
     ["Reads", "Reads: read file (parameters: path)", "Reads"],
     ["Read file", "Read file (parameters: path)", "Read file"],
     [42, "Read file (parameters: path)", 42],
-  ])("completes the description %j from name and parameters", (description, completed, original) => {
-    const tool = normalise({ name: "readFile", description });
-    expect([tool.description, tool.sourceMeta["description"]]).toEqual([completed, original]);
-  });
+  ])(
+    "completes the description %j from name and parameters [000-4.1-normalise-description]",
+    (description, completed, original) => {
+      const tool = normalise({ name: "readFile", description });
+      expect([tool.description, tool.sourceMeta["description"]]).toEqual([completed, original]);
+    },
+  );
 
   it("says in a completed description whether parameters are none or unknown", () => {
     const of = (parameters: unknown): string => normalise({ description: "", parameters }).description;
@@ -116,7 +119,7 @@ describe("normaliseTool", () => {
     expect(of(null)).toBe("Read file (parameters not described)");
   });
 
-  it("continues a long description in extendedDescription, cut at the end of a sentence", () => {
+  it("continues a long description in extendedDescription, cut at the end of a sentence [000-4.1-normalise-long]", () => {
     const description = "One more sentence here. ".repeat(200);
     const tool = normalise({ description, extendedDescription: "And this." });
     expect(tool.description.length).toBeLessThanOrEqual(2000);
@@ -170,7 +173,7 @@ describe("normaliseTool", () => {
     expect(tool.sourceMeta["parameters"]).toEqual(parameters);
   });
 
-  it("leaves a proper schema untouched, whatever is inside", () => {
+  it("leaves a proper schema untouched, whatever is inside [003-canonical-superset]", () => {
     const parameters = { $schema: "x", type: "object", properties: { a: { type: "float", foo: 1 } }, $defs: {} };
     const tool = normalise({ parameters });
     expect(tool.parameters).toEqual(parameters);
@@ -196,7 +199,7 @@ describe("normaliseTool", () => {
     expect([tool.version, tool.sourceMeta["version"]]).toEqual([made, version]);
   });
 
-  it("keeps what it does not know, and never over what it kept itself", () => {
+  it("keeps what it does not know, and never over what it kept itself [000-4.1-keep-original]", () => {
     const tool = normalise({ description: "Hi", icons: [1], sourceMeta: { description: "theirs", a: 1 }, id: "7" });
     expect(tool.sourceMeta).toEqual({ description: "Hi", description_2: "theirs", a: 1, icons: [1], id: "7" });
   });
@@ -273,7 +276,7 @@ describe("normaliseTool", () => {
     );
   });
 
-  it("gives back any name, namespace and description exactly", () => {
+  it("gives back any name, namespace and description exactly [000-4.1-keep-original]", () => {
     const text = fc.string({ unit: "grapheme", maxLength: 3000, size: "max" });
     fc.assert(
       fc.property(text, text, text, (name, namespace, description) => {

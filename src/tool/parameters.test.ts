@@ -7,7 +7,7 @@ import type { StandardSchema } from "./infer.ts";
 import { toParameters } from "./parameters.ts";
 
 describe("toParameters", () => {
-  it("passes JSON Schema as it is", () => {
+  it("passes JSON Schema as it is [003-canonical-superset]", () => {
     const schema = { type: "object", properties: {} };
     expect(toParameters(schema)).toEqual({ parameters: schema });
     expect(toParameters(schema).parameters).toBe(schema);
@@ -17,7 +17,7 @@ describe("toParameters", () => {
     ["zod", z.object({ city: z.string(), days: z.number().optional() })],
     ["arktype", type({ city: "string", "days?": "number" })],
     ["valibot", toStandardJsonSchema(v.object({ city: v.string(), days: v.optional(v.number()) }))],
-  ])("converts a %s schema, and checks with it", async (_vendor, schema) => {
+  ])("converts a %s schema, and checks with it [001-invoker-standard-schema]", async (_vendor, schema) => {
     const { parameters, validate } = toParameters(schema);
     expect(parameters).toMatchObject({
       type: "object",

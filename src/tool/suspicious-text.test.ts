@@ -7,7 +7,7 @@ describe("suspiciousText", () => {
     ["{{{{}}", "a template placeholder {{…}}"],
     ["Renders <SCRIPT src=x>", "a <script tag"],
     ["Opens JavaScript:alert(1)", "a javascript: address"],
-  ])("finds it in %j", (text, what) => {
+  ])("finds it in %j [000-6.2-suspicious]", (text, what) => {
     expect(suspiciousText(text)).toBe(what);
   });
 

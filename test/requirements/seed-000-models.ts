@@ -89,7 +89,7 @@ export const models: readonly Requirement[] = [
     "000-4.2-filters-first": "Filters before the cut, so that the limit is filled where enough tools fit.",
     "000-4.2-reranking": "Runs the reranker only where the query asks for it.",
     "000-4.2-dependencies": "Returns what a chosen tool requires along with it, unless told not to.",
-    "000-4.2-suggests": "Lifts a tool that a chosen tool suggests, and leaves out one that conflicts.",
+    "000-4.2-suggests": "Adds what a chosen tool suggests while there is room, and leaves out what conflicts.",
     "000-4.2-diversity": "Trades score for difference as far as the diversity factor says.",
     "000-4.2-semantic-score": "Gives an absolute semantic score in [0, 1] that is comparable between requests.",
     "000-4.2-rerank-score": "Puts the reranker's score in place of the semantic one in the formula.",

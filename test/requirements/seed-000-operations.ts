@@ -3,7 +3,7 @@ import { covered, open, type Requirement } from "./requirement.ts";
 /** Sections 9 to 15 of the main document: configuration, integrations, command line, tests, façade, threats. */
 export const operations: readonly Requirement[] = [
   ...covered({
-    "000-9.1-sections": "Reads every section and key of the configuration, and keeps every documented default.",
+    "000-9.1-sections": "Reads every section of the configuration and keeps every documented default.",
     "000-9.1-yaml": "Reads the configuration from a YAML file.",
     "000-9.1-invalid": "Refuses a wrong value and names the key, the value and the fix.",
     "000-9.1-unknown-key": "Refuses an unknown key and names the nearest known one.",

@@ -9,7 +9,7 @@ export const toolService: readonly Requirement[] = [
     "002-errors-not-found": "Names tools that are there when one is not found.",
     "002-errors-timeout": "Names the tool and its timeout when time runs out.",
     "002-errors-validation": "Names the parameter, what was expected and what was received.",
-    "002-errors-cause": "Keeps the cause of a failure.",
+    "002-errors-cause": "Keeps the cause of an error that is thrown.",
     "002-errors-closed-list": "Has one closed list of error codes, each documented and mapped to the wire.",
     "002-validator-required": "Refuses a call without a required parameter.",
     "002-validator-type": "Refuses a parameter of the wrong type.",

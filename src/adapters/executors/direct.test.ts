@@ -3,7 +3,7 @@ import { executorContract } from "../../testing/executor.contract.ts";
 import { sampleTools } from "../../testing/sample-tools.ts";
 import { direct } from "./direct.ts";
 
-describe("direct", () => {
+describe("direct [000-5.4-direct]", () => {
   for (const { name, run } of executorContract(() => ({ adapter: direct() }))) it(name, run);
 
   it("names the tool that has no handler, and what to do", async () => {

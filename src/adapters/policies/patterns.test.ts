@@ -28,7 +28,7 @@ for (const options of [{}, { mode: "strict", allow: ["query_*"] }, { deny: ["*_e
 }
 
 describe("patterns", () => {
-  it("confirms what destroys or pays, unless told otherwise", async () => {
+  it("confirms what destroys or pays, unless told otherwise [000-6.2-default-confirmation]", async () => {
     expect(DEFAULT_CONFIRMATION).toEqual(["delete_*", "payment_*", "drop_*", "refund_*"]);
     for (const name of ["delete_user", "payment_send", "drop_table", "refund_order"]) {
       expect(await decide(toolNamed(name))).toMatchObject({ effect: "confirm", rule: "security.require_confirmation" });
@@ -45,7 +45,7 @@ describe("patterns", () => {
     });
   });
 
-  it("confirms what humanInTheLoop adds, beside the defaults", async () => {
+  it("confirms what humanInTheLoop adds, beside the defaults [000-6.2-human-in-the-loop]", async () => {
     const options = { humanInTheLoop: ["mail.*"] };
     expect(await decide(toolNamed("send_it", { namespace: "mail" }), options)).toEqual({
       effect: "confirm",
@@ -59,7 +59,7 @@ describe("patterns", () => {
     ["asks for it", { requiresConfirmation: true }, "tool.requires_confirmation"],
     ["hints that it is destructive", { annotations: { destructive: true } }, "tool.annotations.destructive"],
     ["is of critical risk", { riskLevel: "critical" }, "tool.risk_level"],
-  ] as const)("confirms a tool that %s, whatever the lists say", async (_, draft, rule) => {
+  ] as const)("confirms a tool that %s, whatever the lists say [000-6.3-confirmation]", async (_, draft, rule) => {
     const tool = toolNamed("harmless", draft);
     const options = { requireConfirmation: [], allow: ["*"] };
     expect(await decide(tool, options)).toMatchObject({ effect: "confirm", rule });
@@ -87,7 +87,7 @@ describe("patterns", () => {
     });
   });
 
-  it("refuses in strict what no rule allows, names the rule to add, and still shows it", async () => {
+  it("refuses in strict what no rule allows, names the rule to add, and still shows it [000-6.2-strict]", async () => {
     const options: PatternsOptions = { mode: "strict", allow: ["read_*"] };
     const tool = toolNamed("write_page");
     expect(await decide(tool, options)).toEqual({

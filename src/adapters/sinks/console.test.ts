@@ -43,7 +43,7 @@ describe("consoleSink, as a sink", () => {
 });
 
 describe("consoleSink", () => {
-  it("writes one JSON line an event", async () => {
+  it("writes one JSON line an event [000-3.1-structured-log]", async () => {
     const { stream, text } = openStream();
     await consoleSink({ stream }).write([rejected("warn"), rejected("error", "two\nlines")]);
     expect(text()).toBe(

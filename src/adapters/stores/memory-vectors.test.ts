@@ -8,7 +8,7 @@ function unit(...values: readonly number[]): Float32Array {
   return Float32Array.from(values, (value) => value / length);
 }
 
-describe("memory vectors", () => {
+describe("memory vectors [000-5.1-nearest] [000-5.1-memory]", () => {
   for (const { name, run } of vectorIndexContract(() => ({ adapter: memoryVectors() }))) it(name, run);
 
   it("finds what comparing with everything finds, whatever came and went before", async () => {

@@ -49,10 +49,10 @@ async function load(snapshot: string): Promise<readonly Tool[]> {
 
 const files = async (snapshot: string): Promise<string[]> => (await readdir(join(snapshot, ".."))).sort();
 
-describe("memory store", () => {
+describe("memory store [000-5.1-open] [000-5.1-put] [000-5.1-get] [000-5.1-delete] [000-5.1-list] [000-5.1-count] [000-5.1-store-health]", () => {
   for (const { name, run } of toolStoreContract(() => ({ adapter: memory() }))) it(name, run);
 
-  it("is gone with the process where no snapshot is named", async () => {
+  it("is gone with the process where no snapshot is named [000-5.1-memory]", async () => {
     const store = memory();
     await store.open();
     await store.put([tool("first")]);
@@ -298,7 +298,7 @@ describe("a process that is killed while it writes", () => {
   }
 
   it(
-    "leaves one whole version, never older than the last it reported, twenty times in a row",
+    "leaves one whole version, never older than the last it reported, twenty times in a row [000-5.1-snapshot]",
     { timeout: 120_000 },
     async () => {
       const snapshot = await freshFile();

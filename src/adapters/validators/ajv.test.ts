@@ -20,7 +20,7 @@ function messageOf(compile: () => unknown): string {
   return "compiled";
 }
 
-describe("ajv", () => {
+describe("ajv [002-validator-required] [002-validator-type] [002-validator-enum]", () => {
   for (const { name, run } of validatorContract(() => ({ adapter: ajv() }))) it(name, run);
 
   it("gives back the value itself where the schema has no defaults", () => {
@@ -62,13 +62,13 @@ describe("ajv", () => {
     expect((checked.value as { admin?: boolean }).admin).toBeUndefined();
   });
 
-  it("does not take what objects inherit for a required parameter", () => {
+  it("does not take what objects inherit for a required parameter [002-validator-own]", () => {
     expect(problemsOf({ type: "object", required: ["constructor", "toString"] }, {}).map(({ field }) => field)).toEqual(
       ["constructor", "toString"],
     );
   });
 
-  it("says of each problem where it is, what is wanted and what was there", () => {
+  it("says of each problem where it is, what is wanted and what was there [002-errors-validation]", () => {
     const schema: JsonSchema = {
       type: "object",
       properties: {
