@@ -16,7 +16,7 @@ from texts import long_text, short_text
 from train import DEVICE, QUERY_TOKENS, RECIPE, TOOL_TOKENS, Batches, Checks, Texts, encode_all, load_base, load_data, show
 
 DIMENSION = 256
-STATIC = {"epochs": 8, "batch": 1024, "rate": 4e-3, "temperature": 0.05, "kl": 1.0, "written": 3, "glued": 0.15, "corpus": 2, "labelled": 1}
+STATIC = {"epochs": 8, "batch": 1024, "mixed": 0.5, "rate": 4e-3, "temperature": 0.05, "kl": 1.0, "written": 3, "glued": 0.15, "corpus": 2, "labelled": 1}
 
 
 def first_rows(teacher, texts: Texts) -> torch.Tensor:

@@ -23,8 +23,10 @@ from texts import long_text, short_text, split_words, subject
 
 DEVICE = "cuda"
 QUERY_TOKENS, TOOL_TOKENS = 256, 192
+# Shorter while training: few texts are longer, and they would pad all others.
+TRAIN_QUERY_TOKENS, TRAIN_TOOL_TOKENS = 128, 128
 RECIPE = {
-    "epochs": 2, "batch": 256, "rate": 8e-5, "temperature": 0.05, "written": 4, "glued": 0.15, "warmup": 0.1, "decay": 0.01, "corpus": 1, "labelled": 1, "strangers": 0,
+    "epochs": 2, "batch": 512, "mixed": 0.5, "rate": 1e-4, "temperature": 0.05, "written": 5, "glued": 0.15, "warmup": 0.1, "decay": 0.01, "corpus": 1, "labelled": 1,
 }
 
 
@@ -72,7 +74,7 @@ def load_base(folder: pathlib.Path) -> BertModel:
     return model.to(DEVICE)
 
 
-def encode(model: BertModel, rows: list[list[int]], part: int = 64) -> torch.Tensor:
+def encode(model: BertModel, rows: list[list[int]], part: int = 256) -> torch.Tensor:
     """Unit vectors in the order given. Rows of like length run together, so that little is spent on padding."""
     order = sorted(range(len(rows)), key=lambda index: len(rows[index]))
     vectors = []
@@ -106,7 +108,7 @@ def first_sentence(text: str) -> tuple[str, str]:
 
 
 class Batches:
-    """Draws batches, each from one source, so that the others in it are hard enough negatives."""
+    """Draws batches: half of each from one source, so that the others are hard enough negatives; the other half from the same or, in a share of them, from another source."""
 
     def __init__(self, data: dict, recipe: dict, rng: random.Random):
         self.recipe, self.rng = recipe, rng
@@ -123,7 +125,7 @@ class Batches:
 
     def epoch(self) -> list[list[tuple]]:
         """Batches of (request, tool text, group of the tool, groups that also answer)."""
-        size, rng = self.recipe["batch"], self.rng
+        size, rng = self.recipe["batch"] // 2, self.rng
         batches = []
         for source in self.sources:
             for _ in range(source["repeat"]):
@@ -139,9 +141,14 @@ class Batches:
             rng.shuffle(servers)
             items = [item for server in servers for item in map(self.supervised, server) if item]
             batches += [items[start : start + size] for start in range(0, len(items), size)]
-        batches = [batch for batch in batches if len(batch) >= 16]
-        rng.shuffle(batches)
-        return batches
+        halves = [batch for batch in batches if len(batch) >= 16]
+        alone = int(len(halves) * (1 - self.recipe["mixed"]))
+        # Neighbours in the list come from one source; the rest is paired at random.
+        rng.shuffle(halves)
+        halves[:alone] = sorted(halves[:alone], key=lambda half: half[0][2][0])
+        pairs = [halves[index] + (halves[index + 1] if index + 1 < len(halves) else []) for index in range(0, len(halves), 2)]
+        rng.shuffle(pairs)
+        return pairs
 
     def labelled(self, source: dict, row: dict, rows: list[dict]) -> tuple:
         rng, group = self.rng, source["group"]
@@ -183,10 +190,8 @@ def train(data: dict, texts: Texts, base: pathlib.Path, recipe: dict, seed: int)
     model.train()
     batches = Batches(data, recipe, rng)
     plan = [batch for _ in range(recipe["epochs"]) for batch in batches.epoch()]
-    texts.fill([item[0] for batch in plan for item in batch], QUERY_TOKENS)
-    texts.fill([item[1] for batch in plan for item in batch], TOOL_TOKENS)
-    strangers = [short_text(tool) if rng.random() < 0.5 else long_text(tool) for tool in data["corpus"]]
-    texts.fill(strangers, TOOL_TOKENS)
+    texts.fill([item[0] for batch in plan for item in batch], TRAIN_QUERY_TOKENS)
+    texts.fill([item[1] for batch in plan for item in batch], TRAIN_TOOL_TOKENS)
     decay = [p for n, p in model.named_parameters() if p.ndim > 1]
     plain = [p for n, p in model.named_parameters() if p.ndim <= 1]
     optimizer = torch.optim.AdamW([{"params": decay, "weight_decay": recipe["decay"]}, {"params": plain, "weight_decay": 0}], lr=recipe["rate"], fused=True)
@@ -194,8 +199,8 @@ def train(data: dict, texts: Texts, base: pathlib.Path, recipe: dict, seed: int)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min((step + 1) / warm, max(0.0, (len(plan) - step) / max(1, len(plan) - warm))))
     started = time.time()
     for step, batch in enumerate(plan):
-        queries = encode(model, [texts.ids(item[0], QUERY_TOKENS) for item in batch])
-        tools = encode(model, [texts.ids(item[1], TOOL_TOKENS) for item in batch])
+        queries = encode(model, [texts.ids(item[0], TRAIN_QUERY_TOKENS) for item in batch])
+        tools = encode(model, [texts.ids(item[1], TRAIN_TOOL_TOKENS) for item in batch])
         blocked = torch.zeros((len(batch), len(batch)), dtype=torch.bool)
         columns: dict[tuple, list[int]] = {}
         for column, item in enumerate(batch):
@@ -207,14 +212,7 @@ def train(data: dict, texts: Texts, base: pathlib.Path, recipe: dict, seed: int)
         logits = queries @ tools.T / recipe["temperature"]
         logits = logits.masked_fill(blocked.to(DEVICE), -1e4)
         target = torch.arange(len(batch), device=DEVICE)
-        forward = logits
-        if recipe["strangers"]:
-            # Tools of other servers: what a large catalog puts in the way. Those that look like an answer are left out.
-            others = rng.sample(strangers, recipe["strangers"])
-            away = queries @ encode(model, [texts.ids(text, TOOL_TOKENS) for text in others]).T / recipe["temperature"]
-            likely = away > logits.diagonal().detach().unsqueeze(1) - 1.0
-            forward = torch.cat([logits, away.masked_fill(likely, -1e4)], dim=1)
-        loss = (F.cross_entropy(forward, target) + F.cross_entropy(logits.T, target)) / 2
+        loss = (F.cross_entropy(logits, target) + F.cross_entropy(logits.T, target)) / 2
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -303,10 +301,9 @@ def main() -> None:
     models = []
     for seed in map(int, options.seeds.split(",")):
         models.append(train(data, texts, options.base, recipe, seed))
-        show(f"seed {seed} {recipe}", checks.run(*dense_embedders(models[-1], texts)))
     model = average(models) if len(models) > 1 else models[0]
     report = checks.run(*dense_embedders(model, texts), scale=True)
-    show("averaged", report)
+    show(f"average of seeds {options.seeds}, {recipe}", report)
     options.out.mkdir(parents=True, exist_ok=True)
     torch.save(model.state_dict(), options.out / "tuned.pt")
     (options.out / "tuned.json").write_text(json.dumps({"recipe": recipe, "seeds": options.seeds, "report": report}))
