@@ -36,10 +36,9 @@ export async function compileKernel(compiler: Compiler): Promise<Uint8Array> {
   let binary: Uint8Array | undefined;
   let messages = "";
   const { error } = await compiler.main(
-    [
-      ...["index.ts", "--outFile", "kernel.wasm", "-O3", "--converge", "--noAssert", "--runtime", "stub"],
-      ...["--enable", "simd", "--use", "abort=", "--initialMemory", "1"],
-    ],
+    "index.ts --outFile kernel.wasm -O3 --converge --noAssert --runtime stub --enable simd --use abort= --initialMemory 1".split(
+      " ",
+    ),
     {
       stdout: { write: () => {} },
       stderr: { write: (text) => (messages += text) },

@@ -11,9 +11,11 @@ import { memoryVectors } from "./adapters/stores/memory-vectors.ts";
 import { ajv } from "./adapters/validators/ajv.ts";
 import { type Catalog, createCatalog } from "./catalog/catalog.ts";
 import type { Embedder } from "./catalog/embedder.port.ts";
+import { tokenize } from "./catalog/tokenize.ts";
 import type { ToolStore } from "./catalog/tool-store.port.ts";
 import type { VectorIndex } from "./catalog/vector-index.port.ts";
 import type { ToolArsenalConfig } from "./config/config.ts";
+import { refuseNotInRelease } from "./config/not-in-release.ts";
 import { type ResolvedConfig, resolveConfig } from "./config/resolve-config.ts";
 import { ArsenalError } from "./errors/arsenal-error.ts";
 import { nearest, showValue } from "./errors/show-value.ts";
@@ -36,6 +38,7 @@ import { type BatchRegistration, registerBatch, type RegisteredBatch } from "./r
 import { createRegistry, type Registry } from "./register/registry.ts";
 import type { Source } from "./register/source.port.ts";
 import type { IntentClassifier } from "./retrieve/intent.ts";
+import { createLearning } from "./retrieve/learning.ts";
 import type { ToolQuery } from "./retrieve/query.ts";
 import type { Reranker } from "./retrieve/reranker.port.ts";
 import type { RetrievalResult } from "./retrieve/result.ts";
@@ -44,8 +47,8 @@ import { defineTool } from "./tool/define-tool.ts";
 import type { ToolDraft } from "./tool/draft.ts";
 import type { Handler } from "./tool/handler.ts";
 import type { ArgumentsOf, ParametersSchema } from "./tool/infer.ts";
-
 import type { Health, Tool, ToolSource } from "./tool/tool.ts";
+import { fromAlias, isCutAlias, toAlias } from "./transcode/alias.ts";
 import type { Dialect } from "./transcode/dialect.port.ts";
 
 /** Parts that stand in for the built-in ones. */
@@ -71,6 +74,11 @@ export type RetrieveToolsOptions = Omit<ToolQuery, "context"> & {
   /** A dialect, or the name of a built-in one. `openai` where absent. */
   readonly dialect?: Dialect | keyof typeof DIALECTS;
 };
+
+/** For whom something is asked of the catalog: what they may not see does not exist for them. */
+export interface AskedBy {
+  readonly principal?: Principal;
+}
 
 const DIALECTS: Record<"openai" | "anthropic" | "gemini", () => Dialect> = { openai, anthropic, gemini };
 
@@ -98,6 +106,7 @@ export class ToolArsenal {
 
   constructor(config: ToolArsenalConfig = {}, parts: ToolArsenalParts = {}) {
     this.#config = resolveConfig(config);
+    refuseNotInRelease(this.#config, parts);
     const { routing, execution, security, reranker } = this.#config;
     const clock = parts.clock ?? systemClock;
 
@@ -115,7 +124,16 @@ export class ToolArsenal {
       emit,
       clock,
     });
-    this.#registry = createRegistry({ catalog: this.#catalog, emit, clock });
+    this.#registry = createRegistry({
+      catalog: this.#catalog,
+      emit: (name, data) => {
+        emit(name, data);
+        if (name === "tool-deleted" || name === "tool-replaced")
+          this.#forget(name, (data as { toolId: string }).toolId);
+      },
+      clock,
+      alias: { toAlias, fromAlias, isCutAlias },
+    });
     this.#ensembles = createEnsembles({ registry: this.#registry, emit, clock });
 
     // guard
@@ -123,20 +141,24 @@ export class ToolArsenal {
     this.#aegis = createAegis({ policy, clock, emit, settings: security });
 
     // retrieve
+    const { learning: settings } = routing;
+    const learning = createLearning({ clock, termsOf: tokenize, settings, operator: this.#operator });
     this.#retriever = createRetriever({
       catalog: this.#catalog,
       health: this.#health,
       sees: (tool, principal) => this.#aegis.sees(tool, principal ?? this.#operator),
       ...(parts.reranker ? { reranker: parts.reranker } : {}),
       ...(parts.classifyIntent ? { classifyIntent: parts.classifyIntent } : {}),
-      settings: { ...routing, rerankTopK: reranker.topK },
+      learning,
+      settings: { ...routing, weights: { ...routing.weights, learned: settings.weight }, rerankTopK: reranker.topK },
       emit,
       clock,
     });
 
     // execute
-    this.#engine = createEngine({
-      find: (name) => this.#registry.find(name),
+    const engine = createEngine({
+      find: (name, options) => this.#registry.find(name, options),
+      explainMissing: (name, sees) => this.#registry.explainMissing(name, sees),
       aegis: this.#aegis,
       validator: parts.validator ?? ajv(),
       executors: [...(parts.executors ?? []), direct()],
@@ -147,15 +169,27 @@ export class ToolArsenal {
       localPrincipal: this.#operator,
       settings: { ...execution, circuitBreakerTimeoutMs: execution.circuitBreakerTimeoutS * 1000 },
     });
+    this.#engine = learning?.watch(engine) ?? engine;
   }
 
-  /** Reads a YAML configuration, builds an arsenal from it and lets its modules register their tools. */
-  static async fromConfig(path: string, parts: ToolArsenalParts = {}): Promise<ToolArsenal> {
+  /**
+   * Reads a YAML configuration, builds an arsenal from it and lets its modules register their tools. `environment` is where `${NAME}` is
+   * looked up; the process's own where absent.
+   */
+  static async fromConfig(
+    path: string,
+    parts: ToolArsenalParts & { readonly environment?: Readonly<Record<string, string | undefined>> } = {},
+  ): Promise<ToolArsenal> {
     const { loadConfig } = await import("./config/load-config.ts");
-    const { config, folder } = await loadConfig(path);
+    const { config, folder } = await loadConfig(path, parts.environment);
     const arsenal = new ToolArsenal(config, parts);
-    for (const module of config.modules) await arsenal.#loadModule(resolve(folder, module), module);
-    return arsenal;
+    try {
+      for (const module of config.modules) await arsenal.#loadModule(resolve(folder, module), module);
+      return arsenal;
+    } catch (error) {
+      await arsenal.close();
+      throw error;
+    }
   }
 
   /** Registers a function as a tool. Its argument's type comes from the schema given as `parameters`. */
@@ -190,12 +224,16 @@ export class ToolArsenal {
   /** Connects a source and adds its tools as one ensemble. Returns how many tools came. */
   async addEnsemble(source: Source): Promise<number> {
     this.#refuseIfClosed();
+    // Opened first, so that a tool restored from the store is known to belong to its ensemble before its name is taken.
+    await this.#catalog.open();
     const { tools } = await this.#ensembles.add(source);
+    if (this.#config.syncOnRegister) await this.sync();
     return tools;
   }
 
   /** Disconnects an ensemble and removes its tools. False where there is none of that name. */
-  removeEnsemble(name: string): Promise<boolean> {
+  async removeEnsemble(name: string): Promise<boolean> {
+    this.#refuseIfClosed();
     return this.#ensembles.remove(name);
   }
 
@@ -209,13 +247,14 @@ export class ToolArsenal {
   /** Finds the tools that fit a request and its conversation, best first. */
   async retrieve(query: ToolQuery): Promise<RetrievalResult> {
     await this.#ready();
-    return this.#retriever.retrieve(query);
+    const rerank = this.#config.reranker.enabled && query?.enableReranking === undefined;
+    return this.#retriever.retrieve(rerank ? { ...query, enableReranking: true } : query);
   }
 
   /** Finds tools for a request in words and returns them in the shape a model's API accepts. */
   async retrieveTools(query: string, options: RetrieveToolsOptions = {}): Promise<readonly Record<string, unknown>[]> {
     const { dialect = "openai", context, ...rest } = options;
-    const target = typeof dialect === "string" ? namedDialect(dialect) : dialect;
+    const target = toDialect(dialect);
     const { tools } = await this.retrieve({ ...rest, context: { ...context, query } });
     return tools.map(({ tool }) => target.fromCanonical(tool));
   }
@@ -247,16 +286,16 @@ export class ToolArsenal {
     return this.#registry.size;
   }
 
-  /** One tool, or undefined. */
-  async getTool(name: string, namespace = "default"): Promise<Tool | undefined> {
+  /** One tool; undefined where there is none, or the principal (the local operator, where none is given) may not know of it. */
+  async getTool(name: string, namespace = "default", by: AskedBy = {}): Promise<Tool | undefined> {
     await this.#ready();
-    const found = this.#registry.find(`${namespace}.${name}`);
-    return found.found ? found.tool : undefined;
+    const tool = this.#registry.get(`${namespace}.${name}`);
+    return tool && this.#aegis.sees(tool, by.principal ?? this.#operator) ? tool : undefined;
   }
 
   /** Every tool that passes the filter, ordered by id. */
   async listTools(
-    filter: { readonly namespace?: string; readonly source?: ToolSource; readonly principal?: Principal } = {},
+    filter: AskedBy & { readonly namespace?: string; readonly source?: ToolSource } = {},
   ): Promise<readonly Tool[]> {
     await this.#ready();
     const principal = filter.principal ?? this.#operator;
@@ -270,10 +309,12 @@ export class ToolArsenal {
       .sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
-  /** Removes a tool. False where there is none. */
-  async deleteTool(name: string, namespace = "default"): Promise<boolean> {
+  /** Removes a tool. False where there is none, or a principal is given who may not know of it. */
+  async deleteTool(name: string, namespace = "default", by: AskedBy = {}): Promise<boolean> {
     await this.#ready();
-    return this.#registry.delete(`${namespace}.${name}`);
+    const tool = this.#registry.get(`${namespace}.${name}`);
+    if (tool === undefined || (by.principal && !this.#aegis.sees(tool, by.principal))) return false;
+    return this.#registry.delete(tool.id);
   }
 
   /** How a tool has fared since the arsenal started. */
@@ -292,12 +333,15 @@ export class ToolArsenal {
     return this.#events.subscribe(listener);
   }
 
-  /** Disconnects ensembles, writes out what is pending and releases everything. Safe to call twice. */
+  /** Disconnects ensembles, lets writes under way end and releases everything. Safe to call twice. */
   close(): Promise<void> {
     this.#closed ??= (async () => {
       await this.#ensembles.close();
-      await this.#catalog.close();
-      await this.#events.close();
+      try {
+        await this.#catalog.close();
+      } finally {
+        await this.#events.close();
+      }
     })();
     return this.#closed;
   }
@@ -312,11 +356,15 @@ export class ToolArsenal {
     if (this.#config.autoSync && this.#registry.pending > 0) await this.#registry.sync();
   }
 
+  /** A tool that comes back, or comes back changed, is not held to its past. */
+  #forget(event: "tool-deleted" | "tool-replaced", toolId: string): void {
+    this.#engine.forget(toolId);
+    if (event === "tool-deleted") this.#health.forget(toolId);
+  }
+
   #refuseIfClosed(): void {
-    if (this.#closed)
-      throw new ArsenalError("CLOSED", "This arsenal was closed. Create a new one.", {
-        fix: "Create a new ToolArsenal.",
-      });
+    const fix = "Create a new ToolArsenal.";
+    if (this.#closed) throw new ArsenalError("CLOSED", "This arsenal was closed. Create a new one.", { fix });
   }
 
   async #loadModule(path: string, shown: string): Promise<void> {
@@ -333,45 +381,28 @@ export class ToolArsenal {
     )) as { readonly default?: unknown };
     if (typeof loaded.default !== "function")
       refuse("has no default export that is a function. Write: export default (arsenal) => { … }");
-    await (loaded.default as (arsenal: ToolArsenal) => unknown)(this);
+    try {
+      await (loaded.default as (arsenal: ToolArsenal) => unknown)(this);
+    } catch (cause) {
+      refuse(`failed: ${cause instanceof Error ? cause.message : showValue(cause)}`, cause);
+    }
   }
 }
 
-function namedDialect(name: string): Dialect {
-  if (Object.hasOwn(DIALECTS, name)) return DIALECTS[name as keyof typeof DIALECTS]();
+function toDialect(given: Dialect | keyof typeof DIALECTS): Dialect {
+  if (typeof given === "string" && Object.hasOwn(DIALECTS, given)) return DIALECTS[given]();
+  if (typeof given === "object" && typeof given?.fromCanonical === "function") return given;
   const known = Object.keys(DIALECTS);
-  throw new ArsenalError(
-    "QUERY_INVALID",
-    `There is no dialect ${showValue(name)}. Use ${nearest(name, known) ?? known.join(", ")}.`,
-    {
-      field: "dialect",
-      value: name,
-      fix: `One of ${known.join(", ")}.`,
-    },
-  );
+  const near = typeof given === "string" ? nearest(given, known) : undefined;
+  const fix = `Use ${near ?? `one of ${known.join(", ")}`}, or a dialect of your own.`;
+  const details = { field: "dialect", value: given, fix };
+  throw new ArsenalError("QUERY_INVALID", `dialect is ${showValue(given)}, which is no dialect. ${fix}`, details);
 }
 
-function configuredStore(config: ResolvedConfig): ToolStore {
-  const { type, snapshot } = config.vectorStore;
-  if (type === "memory") return memory(snapshot === undefined ? {} : { snapshot });
-  return notBuiltIn("vector_store.type", type, "memory", "store");
+function configuredStore({ vectorStore: { snapshot } }: ResolvedConfig): ToolStore {
+  return memory(snapshot === undefined ? {} : { snapshot });
 }
 
-function configuredSinks(config: ResolvedConfig): readonly Sink[] {
-  const { enabled, type, level } = config.telemetry;
-  if (!enabled) return [];
-  if (type === "console") return [consoleSink({ level })];
-  return notBuiltIn("telemetry.type", type, "console", "sinks");
-}
-
-function notBuiltIn(field: string, value: string, builtIn: string, part: keyof ToolArsenalParts): never {
-  throw new ArsenalError(
-    "CONFIG_INVALID",
-    `${field}: "${value}" is not part of this release. Use ${builtIn}, or inject your own as \`${part}\`.`,
-    {
-      field,
-      value,
-      fix: `Set ${field} to ${builtIn}.`,
-    },
-  );
+function configuredSinks({ telemetry: { enabled, type, level } }: ResolvedConfig): readonly Sink[] {
+  return enabled && type === "console" ? [consoleSink({ level })] : [];
 }

@@ -36,7 +36,7 @@ export interface Catalog {
   delete(ids: readonly string[]): Promise<number>;
   /** The best tools for a text among those accepted, best first. The filter runs before the cut. */
   search(text: string, query: SearchQuery): Promise<SearchResult>;
-  /** How alike two tools are, in [0, 1]. */
+  /** How alike two tools are, in [0, 1]. Compared by words, copies of one tool in two namespaces are as alike as can be. */
   similarity(a: string, b: string): number;
   healthCheck(): Promise<{ readonly store: boolean; readonly embedder?: boolean }>;
   close(): Promise<void>;

@@ -1,6 +1,6 @@
 import type { Clock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
-import { isArsenalError } from "../errors/arsenal-error.ts";
+import { showValue } from "../errors/show-value.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { Embedder } from "./embedder.port.ts";
 import { toolText } from "./tool-text.ts";
@@ -8,7 +8,7 @@ import type { VectorIndex } from "./vector-index.port.ts";
 
 /**
  * The vectors of the catalog's tools. An embedder or index that fails loses nothing: the tools concerned are found by their words until an
- * embedding succeeds, and a failed request is answered by words. Each failure is told as a `tool-rejected` event.
+ * embedding succeeds, and a failed request is answered by words. Each failure is told as an `embedder-failed` event.
  */
 export interface Embeddings {
   /** False from a request that could not be embedded until one can. */
@@ -60,10 +60,9 @@ export function createEmbeddings({ embedder, vectors, emit, clock }: EmbeddingsP
   const recent = new Map<string, Float32Array>();
   let answering = true;
 
-  function report(name: string, what: string, error: unknown): void {
-    const reason = error instanceof Error ? error.message : String(error);
-    const code = isArsenalError(error) ? error.code : "TRANSPORT_FAILED";
-    emit("tool-rejected", { name, code, message: `${what}: ${reason}` });
+  function report(tools: number, what: string, error: unknown): void {
+    const reason = error instanceof Error ? error.message : showValue(error);
+    emit("embedder-failed", { model: embedder.model, tools, message: `${what}: ${reason}` });
   }
 
   async function embedBatch(batch: readonly Tool[], signal: AbortSignal | undefined): Promise<void> {
@@ -95,8 +94,8 @@ export function createEmbeddings({ embedder, vectors, emit, clock }: EmbeddingsP
     if (!isNews) return;
     const others = batch.length > 1 ? ` and ${batch.length - 1} more` : "";
     report(
-      ids[0] ?? "",
-      `${ids[0] ?? ""}${others} can be found by words only until they are embedded again; the embedder ${embedder.model} failed`,
+      ids.length,
+      `${ids[0] ?? ""}${others} can be found by words only until embedded again; the embedder ${embedder.model} failed`,
       error,
     );
   }
@@ -193,11 +192,7 @@ export function createEmbeddings({ embedder, vectors, emit, clock }: EmbeddingsP
       } catch (error) {
         query.signal?.throwIfAborted();
         if (answering)
-          report(
-            embedder.model,
-            `Requests are answered by words only until the embedder ${embedder.model} works again`,
-            error,
-          );
+          report(0, `Requests are answered by words only until the embedder ${embedder.model} works again`, error);
         answering = false;
         return undefined;
       }

@@ -23,7 +23,7 @@ export interface LexicalIndex {
   scores(text: string, ids: readonly string[]): readonly number[];
   /** Words of the text found in a document, heaviest first, with their share in its score. */
   explain(text: string, id: string): readonly MatchedTerm[];
-  /** Cosine of two documents' weighted terms, in [0, 1]; 0 where one is unknown. */
+  /** Cosine of two documents' weighted terms without those of their namespaces, in [0, 1]: 1 for copies. 0 where one is unknown. */
   similarity(a: string, b: string): number;
 }
 
@@ -60,6 +60,8 @@ interface QueryTerm {
  */
 const LEAST_POPULATION = 50;
 
+const NAMESPACE = LEXICAL_FIELDS.indexOf("namespace");
+
 export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_SETTINGS): LexicalIndex {
   const saturation = settings.saturation;
   const fieldSettings = LEXICAL_FIELDS.map((field) => settings.fields[field]);
@@ -87,7 +89,10 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
 
   const vectors = createTermVectors((slot) => {
     measureFields();
-    return (termsOfSlot[slot] ?? []).map((posting) => [posting, rarity(posting.documents) * frequency(posting, slot)]);
+    return (termsOfSlot[slot] ?? []).map((posting) => [
+      posting,
+      rarity(posting.documents) * frequency(posting, slot, NAMESPACE),
+    ]);
   });
 
   function rarity(documents: number): number {
@@ -149,15 +154,16 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
     return ((weight[field] ?? 0) * count) / ((base[field] ?? 0) + (slope[field] ?? 0) * (lengths[key] ?? 0));
   }
 
-  /** A term's part in one document, in [0, 1): the same number `scoreTerm` adds, before its share. */
-  function frequency(posting: Posting, slot: number): number {
+  /** A term's part in one document, in [0, 1): the same number `scoreTerm` adds, before its share. One field can be left out. */
+  function frequency(posting: Posting, slot: number, leftOut?: number): number {
     let sum = 0;
     for (
       let at = lowerBound(posting, slot * FIELD_SPAN);
       at < posting.length && (posting.keys[at] ?? 0) >>> 3 === slot;
       at++
     ) {
-      sum += weighted(posting.keys[at] ?? 0, posting.counts[at] ?? 0);
+      const key = posting.keys[at] ?? 0;
+      if ((key & (FIELD_SPAN - 1)) !== leftOut) sum += weighted(key, posting.counts[at] ?? 0);
     }
     return sum / (saturation + sum);
   }

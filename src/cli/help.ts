@@ -15,6 +15,13 @@ ${paint.bold("Usage")}
 ${paint.bold("Commands")}
 ${commands}
 
+${paint.bold("Options")}
+${table([
+  ["  --config FILE", "Configuration file (default: ./arsenal.yaml where present; the demo catalog otherwise)"],
+  ["  --json", "Print JSON"],
+  ["  --help, --version", "Show help, or the version"],
+])}
+
 ${paint.bold("Try")}
   toolarsenal demo
   toolarsenal search "give the customer their money back" --explain

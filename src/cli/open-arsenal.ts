@@ -18,7 +18,7 @@ export async function openArsenal(
   parts: ToolArsenalParts = {},
 ): Promise<ToolArsenal> {
   const path = configPath(input, terminal);
-  if (path !== undefined) return ToolArsenal.fromConfig(path, parts);
+  if (path !== undefined) return ToolArsenal.fromConfig(path, { ...parts, environment: terminal.environment });
   if (!input.json) terminal.err.write("No arsenal.yaml here: using the demo catalog.\n");
   return createDemoArsenal(parts);
 }

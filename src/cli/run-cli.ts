@@ -19,6 +19,12 @@ export const COMMON_OPTIONS: Readonly<Record<string, Option>> = {
   help: { type: "boolean", description: "Show this help" },
 };
 
+/** What shells report for a program that Ctrl-C ended. */
+const INTERRUPTED = 130;
+
+/** Errors in what the user wrote, as against things that went wrong. */
+const WRONG_USAGE: ReadonlySet<string> = new Set(["INPUT_INVALID", "CONFIG_INVALID", "QUERY_INVALID"]);
+
 /** Runs one command line. Returns the exit code: 0 success, 1 the thing asked for failed, 2 wrong usage. */
 export async function runCli(argv: readonly string[], terminal: Terminal): Promise<number> {
   const [name, ...rest] = argv;
@@ -34,13 +40,15 @@ export async function runCli(argv: readonly string[], terminal: Terminal): Promi
       return 0;
     }
     const command = await loadCommand(name);
-    if (rest.includes("--help") || rest.includes("-h")) {
+    const options = rest.includes("--") ? rest.slice(0, rest.indexOf("--")) : rest;
+    if (options.includes("--help") || options.includes("-h")) {
       terminal.out.write(commandHelp(command, terminal));
       return 0;
     }
-    return await command.run(parseInput(command, rest), terminal);
+    const code = await command.run(parseInput(command, rest), terminal);
+    return terminal.signal.aborted ? INTERRUPTED : code;
   } catch (error) {
-    if (terminal.signal.aborted) return 130;
+    if (terminal.signal.aborted) return INTERRUPTED;
     return report(error, json, terminal);
   }
 }
@@ -62,12 +70,20 @@ function report(error: unknown, json: boolean, terminal: Terminal): number {
     for (const issue of error.details.issues?.slice(1, 20) ?? [])
       terminal.err.write(`  ${issue.field}: ${issue.message}. ${issue.fix ?? ""}\n`);
   }
-  return error.code === "INPUT_INVALID" || error.code === "CONFIG_INVALID" ? 2 : 1;
+  return WRONG_USAGE.has(error.code) ? 2 : 1;
 }
 
 async function loadCommand(name: string): Promise<Command> {
   const entry = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (entry) return entry.load();
+  if (name.startsWith("-")) {
+    const fix = `Write the command first: toolarsenal COMMAND ${name}`;
+    throw new ArsenalError("INPUT_INVALID", `${name} stands where a command should. ${fix}`, {
+      field: "command",
+      value: name,
+      fix,
+    });
+  }
   const meant = nearest(name, Object.keys(COMMANDS));
   throw new ArsenalError(
     "INPUT_INVALID",
@@ -110,8 +126,8 @@ function parseInput(command: Command, argv: readonly string[]): Input {
     }
   }
   const needed = command.positionals.filter((positional) => !positional.startsWith("["));
-  if (positionals.length < needed.length) {
-    const missing = needed[positionals.length] ?? "";
+  const missing = needed.find((_, index) => (positionals[index] ?? "").trim() === "");
+  if (missing !== undefined) {
     refuse(
       missing,
       `"${command.name}" needs ${missing}.`,

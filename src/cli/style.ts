@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from "node:util";
 import type { Stream, Terminal } from "./command.ts";
 
 type Paint = (text: string) => string;
@@ -26,13 +27,14 @@ export function styles(
 export function table(rows: readonly (readonly (string | number)[])[]): string {
   const widths: number[] = [];
   for (const row of rows)
-    for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, String(cell).length);
+    for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, widthOf(cell));
   return rows
     .map((row) =>
       row
         .map((cell, column) => {
           const width = widths[column] ?? 0;
-          return typeof cell === "number" ? String(cell).padStart(width) : String(cell).padEnd(width);
+          const gap = " ".repeat(width - widthOf(cell));
+          return typeof cell === "number" ? gap + cell : cell + gap;
         })
         .join("  ")
         .trimEnd(),
@@ -40,8 +42,17 @@ export function table(rows: readonly (readonly (string | number)[])[]): string {
     .join("\n");
 }
 
-/** Text cut to a width, with an ellipsis. */
+function widthOf(cell: string | number): number {
+  return stripVTControlCharacters(String(cell)).length;
+}
+
+/** Text that others wrote, without what could steer a terminal. Line breaks and tabs stay. */
+export function harmless(text: string): string {
+  return stripVTControlCharacters(text).replaceAll(/[^\P{Cc}\n\t]/gu, "");
+}
+
+/** Text that others wrote, on one line, cut to a width with an ellipsis. */
 export function clip(text: string, width: number): string {
-  const line = text.replaceAll(/\s+/g, " ").trim();
+  const line = harmless(text).replaceAll(/\s+/g, " ").trim();
   return line.length <= width ? line : `${line.slice(0, Math.max(0, width - 1))}…`;
 }

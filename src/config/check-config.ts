@@ -5,110 +5,167 @@ import type { Check } from "../execute/validator.port.ts";
 import { isPlainObject, type JsonSchema } from "../tool/json-schema.ts";
 import { toSnake } from "./key-style.ts";
 import { CONFIG_SCHEMA } from "./schema.ts";
+import { describeExpected, settingAt } from "./setting.ts";
 
 /** How keys are spelled where the configuration came from: snake in files, camel in code. */
 export type KeyStyle = "snake" | "camel";
+
+/** What is known of a configuration that came from a file. */
+export interface Origin {
+  /** Where a key stands, for the start of a message: `arsenal.yaml:3:5 `. */
+  locate(path: readonly string[]): string;
+  /** How a text was written where it came from the environment: `${API_KEY}`. Such values are never shown, and may stand for numbers. */
+  reference(value: unknown): string | undefined;
+}
+
+const FROM_CODE: Origin = { locate: () => "", reference: () => undefined };
 
 let compiled: Check | undefined;
 
 /**
  * Checks a configuration and returns it in camelCase with every default filled in. All problems are reported at once, each with the key,
- * the value and the fix; `locate` adds where in a file a key stands.
+ * the value and the fix.
  */
-export function checkConfig(
-  value: unknown,
-  style: KeyStyle,
-  locate: (path: readonly string[]) => string = () => "",
-): Record<string, unknown> {
+export function checkConfig(value: unknown, style: KeyStyle, origin: Origin = FROM_CODE): Record<string, unknown> {
   if (!isPlainObject(value)) {
-    throw new ArsenalError("CONFIG_INVALID", `A configuration is a mapping of keys, not ${showValue(value)}.`, {
-      field: "",
-      value,
-      fix: "Start with a key such as `execution:`.",
-    });
+    throw configInvalid([
+      {
+        field: "config",
+        message: `must be a mapping of keys, not ${inWords(value)}`,
+        value: shownValue(value),
+        fix: "Start with a key such as `execution:`.",
+        at: origin.locate([]),
+      },
+    ]);
   }
-  const issues: (ErrorIssue & { readonly at: string })[] = [];
-  const camel = renameKeys(value, CONFIG_SCHEMA, style, [], (path, key, known) => {
-    const meant = nearest(key, known);
-    issues.push({
-      field: [...path, key].join("."),
-      message: `unknown key "${key}"`,
-      fix: meant ? `Did you mean "${meant}"?` : `Known keys here: ${known.join(", ")}.`,
-      at: locate([...path, key]),
-    });
+  const issues: LocatedIssue[] = [];
+  const camel = renameKeys(value, CONFIG_SCHEMA, [], {
+    style,
+    origin,
+    onUnknown(path, key, known) {
+      const meant = nearest(key, known);
+      issues.push({
+        field: [...path, key].join("."),
+        message: `unknown key "${key}"`,
+        value: key,
+        fix: meant ? `Did you mean "${meant}"?` : `Known keys here: ${known.join(", ")}.`,
+        at: origin.locate([...path, key]),
+      });
+    },
   });
   compiled ??= ajv().compile(CONFIG_SCHEMA);
   const checked = compiled(camel);
-  if (!checked.valid) {
-    for (const problem of checked.problems) {
-      const path = problem.field.split(".").filter(Boolean);
-      const shown = style === "snake" ? path.map(toSnake) : path;
-      const field = shown.join(".");
-      const held = valueAt(camel, path);
-      issues.push({
-        field,
-        message: `${problem.message}${held === undefined ? "" : `, not ${isSecret(field) ? "the given value" : showValue(held)}`}`,
-        ...(isSecret(field) ? {} : { value: held }),
-        fix: `Set ${field} to ${problem.expected}.`,
-        at: locate(shown),
-      });
-    }
-  }
-  const [first] = issues;
-  if (first) {
-    const rest = issues.length > 1 ? ` (and ${issues.length - 1} more)` : "";
-    throw new ArsenalError("CONFIG_INVALID", `${first.at}${first.field}: ${first.message}. ${first.fix}${rest}`, {
-      field: first.field,
-      value: first.value,
-      ...(first.fix === undefined ? {} : { fix: first.fix }),
-      issues: issues.map(({ at, ...issue }) => ({ ...issue, message: `${at}${issue.message}` })),
-    });
-  }
-  return (checked as { readonly value: Record<string, unknown> }).value;
+  if (checked.valid && issues.length === 0) return checked.value as Record<string, unknown>;
+  // One problem a key, however many branches of the schema it fails.
+  const wrong = new Set(checked.valid ? [] : checked.problems.map(({ field }) => field));
+  issues.push(...[...wrong].map((path) => toIssue(path, camel, style, origin)));
+  throw configInvalid(issues);
 }
 
-type OnUnknown = (path: readonly string[], key: string, known: readonly string[]) => void;
+/** A problem, and where in the file it is. */
+export type LocatedIssue = ErrorIssue & { readonly at: string };
+
+/** One error for all problems. Its message tells the first in full. */
+export function configInvalid(issues: readonly LocatedIssue[]): ArsenalError {
+  const shown = issues.map(({ at, field, message, ...issue }) => ({
+    ...issue,
+    field,
+    message: at === "" ? message : `${message} (${at.trimEnd()})`,
+  }));
+  const [first] = issues as readonly [LocatedIssue];
+  const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : "";
+  const { at, field, message, value, fix = "" } = first;
+  return new ArsenalError("CONFIG_INVALID", `${at}${field}: ${message}. ${fix}${more}`, {
+    field,
+    ...(value === undefined ? {} : { value }),
+    fix,
+    issues: shown,
+  });
+}
+
+function toIssue(path: string, camel: unknown, style: KeyStyle, origin: Origin): LocatedIssue {
+  const { schema, parts } = settingAt(path);
+  const held = valueAt(camel, parts);
+  const keys = style === "snake" ? parts.map((part, index) => (isOwnKey(parts, index) ? part : toSnake(part))) : parts;
+  const field = keys.join(".");
+  const reference = origin.reference(held);
+  const secret = isSecret(keys);
+  const shown = reference ? `the value of ${reference}` : secret ? "the given value" : inWords(held);
+  const expected = describeExpected(schema);
+  const near = typeof held === "string" ? nearest(held, (schema.enum ?? []).map(String)) : undefined;
+  const fix =
+    near !== undefined && reference === undefined ? `Did you mean "${near}"?` : `Set ${field} to ${expected}.`;
+  return {
+    field,
+    message: held === undefined ? `is missing; it must be ${expected}` : `must be ${expected}, not ${shown}`,
+    ...(held === undefined || secret ? {} : { value: reference ?? shownValue(held) }),
+    fix,
+    at: origin.locate(keys),
+  };
+}
+
+/** Keys of headers, environments and options are the user's, not ours. */
+function isOwnKey(parts: readonly string[], index: number): boolean {
+  return USERS_OWN.has(parts[index - 1] ?? "");
+}
+
+const USERS_OWN: ReadonlySet<string> = new Set(["headers", "env", "options"]);
+
+function isSecret(path: readonly string[]): boolean {
+  return (
+    path.some((part) => USERS_OWN.has(part)) ||
+    /key|token|secret|password|credential|authorization/i.test(path.at(-1) ?? "")
+  );
+}
+
+/** Lists and mappings are named, not shown: a secret may be in them. */
+function inWords(value: unknown): string {
+  if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
+  return isPlainObject(value) ? "a mapping" : showValue(value);
+}
+
+function shownValue(value: unknown): unknown {
+  return typeof value === "object" && value !== null ? inWords(value) : value;
+}
+
+interface Renaming {
+  readonly style: KeyStyle;
+  readonly origin: Origin;
+  readonly onUnknown: (path: readonly string[], key: string, known: readonly string[]) => void;
+}
 
 /** Copies a value with its keys as the schema spells them. Unknown keys are reported and left out, so that one typo is one problem. */
-function renameKeys(
-  value: unknown,
-  schema: JsonSchema,
-  style: KeyStyle,
-  path: readonly string[],
-  onUnknown: OnUnknown,
-): unknown {
+function renameKeys(value: unknown, schema: JsonSchema, path: readonly string[], renaming: Renaming): unknown {
   if (Array.isArray(value) && isPlainObject(schema.items)) {
-    return value.map((item, index) =>
-      renameKeys(item, schema.items as JsonSchema, style, [...path, String(index)], onUnknown),
-    );
+    const items = schema.items as JsonSchema;
+    return value.map((item, index) => renameKeys(item, items, [...path, String(index)], renaming));
   }
-  if (!isPlainObject(value) || !isPlainObject(schema.properties)) return value;
+  if (!isPlainObject(value) || !isPlainObject(schema.properties)) return fromText(value, schema, renaming.origin);
+  const { style, onUnknown } = renaming;
   const spelled = new Map(Object.keys(schema.properties).map((key) => [style === "snake" ? toSnake(key) : key, key]));
   const renamed: Record<string, unknown> = {};
   for (const [key, member] of Object.entries(value)) {
     const canonical = spelled.get(key);
     if (canonical === undefined) onUnknown(path, key, [...spelled.keys()]);
     else if (member !== undefined && member !== null) {
-      renamed[canonical] = renameKeys(
-        member,
-        schema.properties[canonical] as JsonSchema,
-        style,
-        [...path, key],
-        onUnknown,
-      );
+      const property = schema.properties[canonical] as JsonSchema;
+      renamed[canonical] = renameKeys(member, property, [...path, key], renaming);
     }
   }
   return renamed;
 }
 
-function valueAt(value: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>(
-    (current, key) =>
-      Array.isArray(current) ? current[Number(key)] : isPlainObject(current) ? current[key] : undefined,
-    value,
-  );
+/** Variables of the environment are texts; where a number or a flag is wanted, one that reads as such is one. */
+function fromText(value: unknown, { type }: JsonSchema, origin: Origin): unknown {
+  if (typeof value !== "string" || origin.reference(value) === undefined) return value;
+  if (type === "boolean" && (value === "true" || value === "false")) return value === "true";
+  if ((type === "integer" || type === "number") && /^-?\d+(?:\.\d+)?$/.test(value)) return Number(value);
+  return value;
 }
 
-function isSecret(field: string): boolean {
-  return /key|token|secret|password|authorization/i.test(field);
+function valueAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>((current, key) => {
+    if (Array.isArray(current)) return current[Number(key)];
+    return isPlainObject(current) && Object.hasOwn(current, key) ? current[key] : undefined;
+  }, value);
 }

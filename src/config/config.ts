@@ -60,7 +60,7 @@ export interface RerankerConfig {
 
 export interface RoutingConfig {
   /** Default 0.6 semantic, 0.15 intent, 0.1 conversation, 0.1 health, 0.05 cost. */
-  readonly weights?: Partial<RoutingWeights>;
+  readonly weights?: Partial<Omit<RoutingWeights, "learned">>;
   readonly penalties?: PenaltyConfig;
   /** Default true. */
   readonly enableIntentClassification?: boolean;
@@ -72,6 +72,17 @@ export interface RoutingConfig {
   readonly mmrLambda?: number;
   /** Semantic score under which a tool is left out. Default 0.5. */
   readonly scoreThreshold?: number;
+  readonly learning?: LearningConfig;
+}
+
+/** Learning from use: which tool was called after a retrieval, and whether it worked. */
+export interface LearningConfig {
+  /** Default false. */
+  readonly enabled?: boolean;
+  /** Days after which what was learned counts half. Default 14. */
+  readonly halfLifeDays?: number;
+  /** How much what was learned counts beside the other signals. Default 0.08. */
+  readonly weight?: number;
 }
 
 /** What is taken off a tool's score. */

@@ -1,37 +1,47 @@
 import { ArsenalError } from "../errors/arsenal-error.ts";
 
-const REFERENCE = /\$(\$)?\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
+const REFERENCE = /\$\$\{|\$\{([^}]*)(\}?)/g;
+const INNER = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([\s\S]*))?$/;
+const WHOLE = /^\$\{[^}]*\}$/;
 
 /** Whether the text has a reference to replace. */
 export function hasReference(text: string): boolean {
   return text.includes("${");
 }
 
+/** Whether the text is one reference and nothing else, so that it may stand for a number, a flag or nothing. */
+export function isWholeReference(text: string): boolean {
+  return WHOLE.test(text);
+}
+
 /**
- * Replaces `${NAME}` and `${NAME:-default}` by the environment's values. `$${NAME}` stands for `${NAME}` itself. A variable that is
- * missing or empty takes the default; without one it is an error, since a half-filled address or key fails later and worse.
+ * Replaces `${NAME}` and `${NAME:-default}` by the environment's values. `$${` stands for `${` itself. A variable that is missing or empty
+ * takes the default; without one it is an error, since a half-filled address or key fails later and worse.
  */
 export function fillReferences(
   text: string,
   environment: Readonly<Record<string, string | undefined>>,
   field: string,
 ): string {
-  return text.replaceAll(
-    REFERENCE,
-    (whole, escaped: string | undefined, name: string, fallback: string | undefined) => {
-      if (escaped) return whole.slice(1);
-      const value = environment[name];
-      if (value !== undefined && value !== "") return value;
-      if (fallback !== undefined) return fallback;
-      throw new ArsenalError(
-        "CONFIG_INVALID",
-        `${field}: the environment variable ${name} is not set. Set it, or give a default: \${${name}:-value}`,
-        {
-          field,
-          value: text,
-          fix: `Set ${name}, or write \${${name}:-value}.`,
-        },
-      );
-    },
-  );
+  return text.replaceAll(REFERENCE, (reference: string, inner: string | undefined, end: string | undefined) => {
+    if (inner === undefined) return "${";
+    const [, name, fallback] = end === "}" && !inner.includes("${") ? (INNER.exec(inner) ?? []) : [];
+    if (name === undefined) {
+      const fix = "Write ${NAME} or ${NAME:-default}, and $${ for a literal ${.";
+      throw new ArsenalError("CONFIG_INVALID", `${field}: ${reference} is no reference to a variable. ${fix}`, {
+        field,
+        value: reference,
+        fix,
+      });
+    }
+    const value = Object.hasOwn(environment, name) ? environment[name] : undefined;
+    if (value !== undefined && value !== "") return value;
+    if (fallback !== undefined) return fallback;
+    const fix = `Set it, or give a default: \${${name}:-value}`;
+    throw new ArsenalError("CONFIG_INVALID", `${field}: the environment variable ${name} is not set. ${fix}`, {
+      field,
+      value: reference,
+      fix,
+    });
+  });
 }

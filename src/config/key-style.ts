@@ -18,7 +18,14 @@ export function fileSchema(): JsonSchema {
   };
 }
 
+/** In a file, any value may be a reference to the environment: editors must not call `${PORT}` a mistake because it is no number. */
+const REFERENCE: JsonSchema = { type: "string", pattern: "^\\$\\{" };
+
 function renameProperties(schema: JsonSchema): JsonSchema {
+  const { description, default: fallback, ...rules } = schema;
+  if (rules.enum || ["integer", "number", "boolean"].includes(String(rules.type))) {
+    return { ...(description === undefined ? {} : { description }), ...pick(fallback), anyOf: [rules, REFERENCE] };
+  }
   const renamed: Record<string, unknown> = { ...schema };
   if (isPlainObject(schema.properties)) {
     renamed["properties"] = Object.fromEntries(
@@ -30,4 +37,8 @@ function renameProperties(schema: JsonSchema): JsonSchema {
   }
   if (isPlainObject(schema.items)) renamed["items"] = renameProperties(schema.items as JsonSchema);
   return renamed;
+}
+
+function pick(fallback: unknown): { readonly default?: unknown } {
+  return fallback === undefined ? {} : { default: fallback };
 }

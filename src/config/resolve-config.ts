@@ -1,10 +1,11 @@
-import { ArsenalError } from "../errors/arsenal-error.ts";
+import { showValue } from "../errors/show-value.ts";
 import type { RoutingWeights } from "../retrieve/result.ts";
-import { checkConfig, type KeyStyle } from "./check-config.ts";
+import { checkConfig, configInvalid, type KeyStyle, type Origin } from "./check-config.ts";
 import type {
   A2aConfig,
   EmbedderConfig,
   ExecutionConfig,
+  LearningConfig,
   McpConfig,
   McpServerConfig,
   PenaltyConfig,
@@ -24,9 +25,10 @@ export interface ResolvedConfig {
   readonly vectorStore: Filled<VectorStoreConfig, "snapshot" | "url" | "apiKey" | "dimension" | "options">;
   readonly embedder: Filled<EmbedderConfig, "model" | "apiKey" | "apiBase">;
   readonly reranker: Filled<RerankerConfig, "model">;
-  readonly routing: Filled<Omit<RoutingConfig, "weights" | "penalties">> & {
+  readonly routing: Filled<Omit<RoutingConfig, "weights" | "penalties" | "learning">> & {
     readonly weights: RoutingWeights;
     readonly penalties: Required<PenaltyConfig>;
+    readonly learning: Required<LearningConfig>;
   };
   readonly execution: Filled<ExecutionConfig, "maxConcurrentPerEnsemble">;
   readonly telemetry: Filled<TelemetryConfig, "otlpEndpoint">;
@@ -44,7 +46,7 @@ export function resolveConfig(config: ToolArsenalConfig): ResolvedConfig {
 }
 
 /** The `arsenal` block says in few words what other sections say too: its settings override those there. */
-export function foldShortForm(checked: Record<string, unknown>, style: KeyStyle): ResolvedConfig {
+export function foldShortForm(checked: Record<string, unknown>, style: KeyStyle, origin?: Origin): ResolvedConfig {
   const { arsenal, ...config } = checked as unknown as ResolvedConfig & {
     readonly arsenal: {
       readonly defaultTimeoutSeconds?: number;
@@ -52,28 +54,38 @@ export function foldShortForm(checked: Record<string, unknown>, style: KeyStyle)
       readonly mcpServers?: readonly McpServerConfig[];
     };
   };
-  const servers = [...config.mcp.servers, ...(arsenal.mcpServers ?? [])];
-  const seen = new Set<string>();
-  for (const { name } of servers) {
-    if (seen.has(name)) {
-      const field = style === "snake" ? "arsenal.mcp_servers" : "arsenal.mcpServers";
-      throw new ArsenalError("CONFIG_INVALID", `${field}: two MCP servers are named "${name}". Rename one of them.`, {
-        field,
-        value: name,
-        fix: "Give each server its own name.",
-      });
-    }
-    seen.add(name);
-  }
+  const { defaultTimeoutSeconds, maxConcurrentTools, mcpServers = [] } = arsenal;
+  const shortKey = style === "snake" ? "mcp_servers" : "mcpServers";
+  refuseSameNames(
+    [
+      ...config.mcp.servers.map(({ name }, index) => ({ name, path: ["mcp", "servers", String(index), "name"] })),
+      ...mcpServers.map(({ name }, index) => ({ name, path: ["arsenal", shortKey, String(index), "name"] })),
+    ],
+    origin,
+  );
   return {
     ...config,
     execution: {
       ...config.execution,
-      ...(arsenal.defaultTimeoutSeconds === undefined
-        ? {}
-        : { defaultTimeoutMs: arsenal.defaultTimeoutSeconds * 1000 }),
-      ...(arsenal.maxConcurrentTools === undefined ? {} : { maxConcurrent: arsenal.maxConcurrentTools }),
+      ...(defaultTimeoutSeconds === undefined ? {} : { defaultTimeoutMs: defaultTimeoutSeconds * 1000 }),
+      ...(maxConcurrentTools === undefined ? {} : { maxConcurrent: maxConcurrentTools }),
     },
-    mcp: { ...config.mcp, servers },
+    mcp: { ...config.mcp, servers: [...config.mcp.servers, ...mcpServers] },
   };
+}
+
+function refuseSameNames(
+  servers: readonly { readonly name: string; readonly path: readonly string[] }[],
+  origin: Origin | undefined,
+): void {
+  const seen = new Set<string>();
+  for (const { name, path } of servers) {
+    if (seen.has(name)) {
+      const at = origin?.locate(path) ?? "";
+      const fix = "Give each server its own name.";
+      const message = `another MCP server is already named ${showValue(name)}`;
+      throw configInvalid([{ field: path.join("."), message, value: name, fix, at }]);
+    }
+    seen.add(name);
+  }
 }

@@ -50,6 +50,11 @@ export const CONFIG_SCHEMA: JsonSchema = object("Configuration of ToolArsenal.",
     enableMmr: flag("Whether near-duplicates make room for other tools.", true),
     mmrLambda: share("1: by score alone; 0: as different as possible.", 0.7),
     scoreThreshold: share("Semantic score under which a tool is left out.", 0.5),
+    learning: object("Learning from use, within each tenant.", {
+      enabled: flag("Whether calls that follow a retrieval change later rankings.", false),
+      halfLifeDays: whole("Days after which what was learned counts half.", 1, 3650, 14),
+      weight: share("How much what was learned counts beside the other signals.", 0.08),
+    }),
   }),
   execution: object("How tools are run.", {
     defaultTimeoutMs: whole("Time one attempt may take, in milliseconds.", 100, 300_000, 30_000),

@@ -2,7 +2,7 @@
 export function showValue(value: unknown, max = 60): string {
   let text: string | undefined;
   if (typeof value === "function") text = `function ${value.name || "(anonymous)"}`;
-  else if (typeof value === "bigint" || typeof value === "symbol") text = String(value);
+  else if (typeof value === "bigint" || typeof value === "symbol" || typeof value === "number") text = String(value);
   else {
     try {
       text = JSON.stringify(value);

@@ -46,9 +46,9 @@ async function run(
     {
       run: runCall,
       clock,
-      find: (name) => {
-        const annotations = { confirmed: !name.includes("hinted"), readOnly: name.includes("read") };
-        return { found: true, tool: { ...sample, annotations } as Tool, handler: undefined };
+      toolOf({ toolName }) {
+        const annotations = { confirmed: !toolName.includes("hinted"), readOnly: toolName.includes("read") };
+        return { ...sample, annotations } as Tool;
       },
     },
   );
@@ -141,7 +141,7 @@ describe("a batch", () => {
     for (const [batch, field] of bad) {
       const parts = {
         run: () => Promise.reject(new Error("called")),
-        find: () => ({ found: false, reason: "" }) as const,
+        toolOf: () => undefined,
         clock: createManualClock(),
       };
       await expect(runBatch(batch as BatchCall, parts)).rejects.toMatchObject({

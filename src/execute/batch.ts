@@ -1,8 +1,8 @@
 import { ArsenalError } from "../errors/arsenal-error.ts";
 import { showValue } from "../errors/show-value.ts";
 import type { Clock } from "../observe/clock.ts";
-import type { Found } from "../register/registry.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
+import type { Tool } from "../tool/tool.ts";
 import type { BatchCall, ToolCall } from "./call.ts";
 import type { BatchResult, ToolResult } from "./result.ts";
 import { isSignal } from "./validate-call.ts";
@@ -14,7 +14,8 @@ export async function runBatch(
   batch: BatchCall,
   parts: {
     readonly run: (call: ToolCall) => Promise<ToolResult>;
-    readonly find: (name: string) => Found;
+    /** The tool a call means, as its caller sees the catalog. */
+    readonly toolOf: (call: ToolCall) => Tool | undefined;
     readonly clock: Clock;
   },
 ): Promise<BatchResult> {
@@ -36,7 +37,7 @@ export async function runBatch(
   };
 
   try {
-    for (const group of groupsOf(calls, batch.strategy ?? "adaptive", parts.find)) await Promise.all(group.map(runOne));
+    for (const group of groupsOf(calls, batch.strategy ?? "adaptive", parts.toolOf)) await Promise.all(group.map(runOne));
   } finally {
     unlink();
   }
@@ -57,7 +58,7 @@ function isFailure({ status }: ToolResult): boolean {
 function groupsOf(
   calls: readonly unknown[],
   strategy: "parallel" | "sequential" | "adaptive",
-  find: (name: string) => Found,
+  toolOf: (call: ToolCall) => Tool | undefined,
 ): readonly (readonly number[])[] {
   const indexes = [...calls.keys()];
   if (strategy === "parallel") return [indexes];
@@ -65,7 +66,7 @@ function groupsOf(
   const groups: number[][] = [];
   let together: number[] | undefined;
   for (const index of indexes) {
-    if (!isConfirmedReadOnly(calls[index], find)) {
+    if (!isConfirmedReadOnly(calls[index], toolOf)) {
       together = undefined;
       groups.push([index]);
     } else if (together === undefined) groups.push((together = [index]));
@@ -74,10 +75,10 @@ function groupsOf(
   return groups;
 }
 
-function isConfirmedReadOnly(call: unknown, find: (name: string) => Found): boolean {
+function isConfirmedReadOnly(call: unknown, toolOf: (call: ToolCall) => Tool | undefined): boolean {
   if (!isPlainObject(call) || typeof call["toolName"] !== "string") return false;
-  const found = find(call["toolName"]);
-  return found.found && found.tool.annotations.confirmed && found.tool.annotations.readOnly === true;
+  const annotations = toolOf(call as unknown as ToolCall)?.annotations;
+  return annotations?.confirmed === true && annotations.readOnly === true;
 }
 
 /** Runs a call that also ends when the batch does. */

@@ -51,6 +51,7 @@ function setUp(handler: Handler, settings: Partial<EngineSettings>): Bench {
     sees: ({ name }) => !name.startsWith("hidden"),
     decide: (request) => decisions[String(request.arguments["guard"])]?.() ?? Promise.resolve({ effect: "allow" }),
     admit: ({ name }) => (name.startsWith("limited") ? { admitted: false, retryAfterMs: 5 } : { admitted: true }),
+    redeem: () => ({ effect: "allow" }),
     approvals: { list: () => [], approve: () => {}, deny: () => {} },
   };
   const engine = createEngine({

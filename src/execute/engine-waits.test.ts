@@ -25,6 +25,7 @@ const allowing: Aegis = {
   sees: () => true,
   decide: () => Promise.resolve({ effect: "allow" }),
   admit: () => ({ admitted: true }),
+  redeem: () => ({ effect: "allow" }),
   approvals: { list: () => [], approve: () => {}, deny: () => {} },
 };
 
@@ -41,7 +42,7 @@ function setUp(
   const health = createHealth({ clock, emit });
   const engine = createEngine({
     find: (name) => {
-      const parameters = { type: "object", properties: {} };
+      const parameters = { type: "object", properties: { limit: { type: "number" } } };
       const description = "A tool that tests how the engine waits.";
       return { found: true, handler, tool: defineTool({ name, description, parameters, ...draft }) };
     },
@@ -131,8 +132,9 @@ describe("a call that runs out of time", () => {
   });
 
   it("is not disturbed by what its handler does later", async () => {
-    const handler: Handler = (_args, { progress }) =>
+    const handler: Handler = (_args, { progress, signal }) =>
       new Promise((_resolve, reject) => {
+        signal.addEventListener("abort", () => progress({ progress: 1 }));
         clock.after(900, () => {
           progress({ progress: 1 });
           reject(new Error("late"));
@@ -230,6 +232,8 @@ describe("retrying", () => {
     const running = engine.execute({ toolName: "t" });
     await clock.advance(1000);
     expect(await running).toMatchObject({ status: "success", attempts: 2 });
+    const never = setUp(throwing(new ArsenalError("TRANSPORT_FAILED", "refused", { beforeSend: true })).handler);
+    expect((await never.engine.execute({ toolName: "t", retryCount: 1 })).error?.code).toBe("TRANSPORT_FAILED");
   });
 
   it("reports an answer lost on the way as an unknown outcome where repeating is not safe", async () => {
@@ -273,8 +277,15 @@ describe("cancelling", () => {
   it("runs nothing where it came first", async () => {
     const { handler, calls } = throwing();
     const { engine, events } = setUp(handler);
-    const result = await engine.execute({ toolName: "t", signal: AbortSignal.abort() });
+    const result = await engine.execute({ toolName: "t", timeoutMs: 1, signal: AbortSignal.abort() });
     expect(result).toMatchObject({ status: "cancelled", attempts: 0, error: { code: "CANCELLED" } });
+    const controller = new AbortController();
+    const admit: Aegis["admit"] = () => {
+      controller.abort();
+      return { admitted: true };
+    };
+    const late = setUp(handler, {}, { aegis: { ...allowing, admit } });
+    expect((await late.engine.execute({ toolName: "t", signal: controller.signal })).status).toBe("cancelled");
     expect(calls()).toBe(0);
     expect(events("call-finished")).toHaveLength(1);
   });
@@ -344,7 +355,8 @@ describe("forgetting a tool", () => {
     const { handler } = throwing(new Error("down"));
     const { engine } = setUp(handler, {}, { settings: { circuitBreakerThreshold: 1 } });
     const { toolId = "" } = await engine.execute({ toolName: "t" });
-    expect((await engine.execute({ toolName: "t" })).status).toBe("circuit_open");
+    // Nothing more is asked while the circuit is open, not even whether the arguments are right.
+    expect((await engine.execute({ toolName: "t", arguments: { limit: "x" } })).status).toBe("circuit_open");
     engine.forget(toolId);
     expect((await engine.execute({ toolName: "t" })).status).toBe("success");
   });

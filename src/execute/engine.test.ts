@@ -339,7 +339,7 @@ describe("a call", () => {
 });
 
 describe("a handler", () => {
-  it("shares its state with its ensemble, or with its namespace where there is none [001-context-state] [001-context-tool]", async () => {
+  it("shares its state with its ensemble, or with its namespace where there is none [001-context-state]", async () => {
     const handler: Handler = (_args, { state }) => state.set("n", Number(state.get("n") ?? 0) + 1).get("n");
     const { engine } = setUp([
       [tool("a", { ensemble: "test" }), handler],
@@ -351,7 +351,7 @@ describe("a handler", () => {
     expect(counts).toEqual([1, 2, 1, 3, 2]);
   });
 
-  it("gets the caller's data, and tells progress until it has ended [001-context-auxdata] [001-context-signal]", async () => {
+  it("gets the caller's data, and tells progress until it has ended [001-context-auxdata]", async () => {
     const told: Progress[] = [];
     let late: (() => void) | undefined;
     const handler: Handler = (_args, { auxdata, progress }) => {
@@ -374,7 +374,7 @@ describe("a handler", () => {
     expect(named("call-progressed")).toMatchObject([update, update]);
   });
 
-  it("that throws ends the call with its message, and its code where it has one", async () => {
+  it("that throws ends the call with its message, and its code where it has one [000-6.3-handler-throws] [000-4.3-error-code] [001-errors-execution] [002-sandbox-crash]", async () => {
     const denied = new ArsenalError("PERMISSION_DENIED", "no");
     for (const [thrown, status, code] of [
       [new Error("no"), "failure", "EXECUTION_FAILED"],

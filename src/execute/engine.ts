@@ -9,7 +9,7 @@ import { createBreakers } from "./breaker.ts";
 import type { BatchCall, ToolCall } from "./call.ts";
 import { createArgumentChecks } from "./check-arguments.ts";
 import type { Executor } from "./executor.port.ts";
-import type { FindToolParts } from "./find-tool.ts";
+import { findVisible, type FindToolParts } from "./find-tool.ts";
 import { createStates } from "./handler-context.ts";
 import type { BatchResult, ToolResult } from "./result.ts";
 import { runCall, type CallRunner, type EnsembleSettings } from "./run-call.ts";
@@ -66,7 +66,12 @@ export function createEngine(parts: EngineParts): Engine {
   const run = (call: ToolCall): Promise<ToolResult> => runCall(call, runner);
   return {
     execute: settings.onFailure === "throw" ? async (call) => thrownIfFailed(await run(call)) : run,
-    executeBatch: (batch) => runBatch(batch, { run, find: parts.find, clock }),
+    executeBatch: (batch) =>
+      runBatch(batch, {
+        run,
+        toolOf: ({ toolName, principal }) => findVisible(toolName, principal ?? parts.localPrincipal, parts)?.tool,
+        clock,
+      }),
     forget(toolId) {
       runner.checks.forget(toolId);
       runner.breakers.forget(toolId);

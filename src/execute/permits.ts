@@ -2,7 +2,7 @@
 export interface Permits {
   readonly inUse: number;
   readonly waiting: number;
-  /** Takes a place if one is free and nobody waits for it. */
+  /** Takes a place if one is free, which none is while somebody waits. */
   tryAcquire(): boolean;
   /** Waits for a place: true once it is held, false where the signal fired first and the waiter left the queue. */
   acquire(signal: AbortSignal): Promise<boolean>;
@@ -29,7 +29,8 @@ export function createPermits(initialLimit: number): Permits {
   }
 
   function tryAcquire(): boolean {
-    if (inUse >= limit || queue.size > 0) return false;
+    // Whoever waits was given every place that was free, so a free one is nobody's.
+    if (inUse >= limit) return false;
     inUse++;
     return true;
   }

@@ -1,15 +1,16 @@
-import type { Aegis } from "../guard/aegis.ts";
+import type { Aegis, AegisRequest } from "../guard/aegis.ts";
 import type { Principal } from "../guard/principal.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
 import type { HealthBook } from "../observe/health.ts";
 import type { Handler } from "../tool/handler.ts";
 import type { Tool } from "../tool/tool.ts";
+import { askAegis, redeemApproval } from "./ask-aegis.ts";
 import { runAttempts } from "./attempts.ts";
 import type { Breakers } from "./breaker.ts";
 import type { ToolCall } from "./call.ts";
 import type { ArgumentChecks } from "./check-arguments.ts";
-import { LONGEST_TIMER_MS, untilEnd, type WaitLimits } from "./deadline.ts";
+import { LONGEST_TIMER_MS, type WaitLimits } from "./deadline.ts";
 import type { Executor } from "./executor.port.ts";
 import { findTool, type FindToolParts } from "./find-tool.ts";
 import { finishCall } from "./finish-call.ts";
@@ -110,7 +111,8 @@ async function runTool(found: FoundCall, runner: CallRunner): Promise<Outcome> {
     timeoutMs: timeoutOf(call, tool, ensemble, runner.settings),
     signal: call.signal,
   };
-  const stopped = await askAegis(found, checked.arguments, limits, runner);
+  const request = toRequest(found, checked.arguments);
+  const stopped = await askAegis(request, limits, runner.aegis);
   if (stopped !== undefined) return stopped;
 
   const taken = runner.concurrency.take(tool, ensemble?.maxConcurrent, limits);
@@ -118,57 +120,26 @@ async function runTool(found: FoundCall, runner: CallRunner): Promise<Outcome> {
   if (permits.kind === "timeout") return neverStarted(tool, limits.timeoutMs, "other calls to end");
   if (permits.kind !== "value") return cancelled(tool.id, call.signal);
   try {
-    return await runPermitted(found, checked.arguments, limits, runner);
+    return await runPermitted(found, request, limits, runner);
   } finally {
     permits.value();
   }
 }
 
-/** Passes the call by the guard: undefined where it may run. */
-async function askAegis(
-  { call, tool, principal }: FoundCall,
-  args: Readonly<Record<string, unknown>>,
-  limits: WaitLimits,
-  { aegis }: CallRunner,
-): Promise<Outcome | undefined> {
-  const request = {
+function toRequest({ call, tool, principal }: FoundCall, args: Readonly<Record<string, unknown>>): AegisRequest {
+  return {
     tool,
     arguments: args,
     principal,
     requireConfirmation: call.requireConfirmation === true,
     ...(call.confirmationId !== undefined && { confirmationId: call.confirmationId }),
   };
-  const decided = await untilEnd(aegis.decide(request), limits);
-  if (decided.kind === "cancelled") return cancelled(tool.id, limits.signal);
-  if (decided.kind === "timeout") return neverStarted(tool, limits.timeoutMs, "the policy's decision");
-  if (decided.kind === "thrown") {
-    const { message } = toResultError(decided.error);
-    return failed({ code: "PERMISSION_DENIED", message: `${tool.id} is refused, since the guard failed: ${message}` });
-  }
-  const decision = decided.value;
-  switch (decision.effect) {
-    case "deny":
-      return { status: "permission_denied", error: { code: decision.code, message: decision.reason } };
-    case "confirm": {
-      const { confirmationId, reason } = decision;
-      const fix = `Have a person approve ${confirmationId}, then make the same call with it as confirmationId.`;
-      const error = { code: "CONFIRMATION_REQUIRED", message: `${reason} ${fix}`, fix } as const;
-      return { status: "pending_confirmation", confirmationId, error };
-    }
-    case "allow": {
-      const admission = aegis.admit(tool);
-      if (admission.admitted) return undefined;
-      const { retryAfterMs } = admission;
-      const message = `${tool.id} was called more often than its limit allows. Try again in ${retryAfterMs} ms.`;
-      return failed({ code: "RATE_LIMITED", message, retryAfterMs });
-    }
-  }
 }
 
-/** The call holds its permits: takes the breaker's pass, runs, and books how it went. */
+/** The call holds its permits: takes the breaker's pass, uses its approval up, runs, and books how it went. */
 async function runPermitted(
   { call, ids, tool, handler }: FoundCall,
-  args: Readonly<Record<string, unknown>>,
+  request: AegisRequest,
   limits: WaitLimits,
   runner: CallRunner,
 ): Promise<Outcome> {
@@ -177,13 +148,15 @@ async function runPermitted(
   if (!pass.allowed) return circuitOpen(tool, pass);
   let verdict: ReturnType<typeof verdictOf> = "neutral";
   try {
+    const stopped = redeemApproval(request, limits, runner.aegis);
+    if (stopped !== undefined) return stopped;
     const { outcome, lastAttemptMs } = await runAttempts({
       ...runner,
       call,
       ids,
       tool,
       handler,
-      arguments: args,
+      arguments: request.arguments,
       limits,
       maxAttempts: Math.max(1, call.retryCount || settings.maxRetries),
       retryBaseMs: settings.retryBaseMs,

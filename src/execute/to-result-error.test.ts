@@ -3,7 +3,7 @@ import { ArsenalError } from "../errors/arsenal-error.ts";
 import { statusOf, toResultError } from "./to-result-error.ts";
 
 describe("toResultError", () => {
-  it("keeps the message of an error, and shows what is none", () => {
+  it("keeps the message of an error, and shows what is none [002-sandbox-crash]", () => {
     const unreadable = {
       get message(): string {
         throw new Error("no");

@@ -182,6 +182,23 @@ describe("decide", () => {
   });
 });
 
+describe("redeem", () => {
+  it("uses up an approval that decide left good, and allows a call that names none", async () => {
+    const { aegis, events } = setUp(CONFIRM);
+    const asked = await aegis.decide(request());
+    if (asked.effect !== "confirm") throw new Error("No confirmation was asked for.");
+    aegis.approvals.approve(asked.confirmationId, localOperator());
+    const redeeming = request({ confirmationId: asked.confirmationId });
+    expect([await aegis.decide(redeeming), await aegis.decide(redeeming)]).toEqual([
+      { effect: "allow" },
+      { effect: "allow" },
+    ]);
+    expect([aegis.redeem(redeeming).effect, aegis.redeem(redeeming).effect]).toEqual(["allow", "deny"]);
+    expect(events.filter(({ name }) => name === "confirmation-resolved")).toHaveLength(2);
+    expect(aegis.redeem(request())).toEqual({ effect: "allow" });
+  });
+});
+
 describe("admit", () => {
   it("holds each tool to the configured limit [000-6.2-rate]", async () => {
     const { aegis, clock } = setUp(ALLOW, { maxRequestsPerMinute: 2 });
@@ -196,6 +213,18 @@ describe("admit", () => {
     const tool = toolWith({ cost: { rateLimit: 1 } });
     expect(aegis.admit(tool).admitted).toBe(true);
     expect(aegis.admit(tool).admitted).toBe(false);
+  });
+
+  it("lets a source lower the configured limit for its tools, never raise it [000-6.2-rate]", () => {
+    const admitted = (draft: Partial<ToolDraft>): number => {
+      const { aegis } = setUp(ALLOW, { maxRequestsPerMinute: 3 });
+      return Array.from({ length: 10 }, () => aegis.admit(toolWith(draft))).filter((each) => each.admitted).length;
+    };
+    for (const source of ["mcp", "openapi", "a2a", "descriptor"] as const) {
+      expect(admitted({ source, cost: { rateLimit: 8 } })).toBe(3);
+      expect(admitted({ source, cost: { rateLimit: 2 } })).toBe(2);
+    }
+    for (const source of ["function", "builtin"] as const) expect(admitted({ source, cost: { rateLimit: 8 } })).toBe(8);
   });
 
   it("falls back to the configured limit where the tool's own makes no sense", () => {

@@ -13,17 +13,22 @@ import { createRateLimiter } from "./rate-limit.ts";
 export interface Aegis {
   /** Whether the principal may know of the tool. */
   sees(tool: Tool, principal: Principal): boolean;
-  /** Whether the call may run: capabilities, scopes, policy, and an approval where one is needed. */
+  /** Whether the call may run: capabilities, scopes, policy, and an approval where one is needed. Uses nothing up. */
   decide(request: AegisRequest): Promise<AegisDecision>;
-  /** Takes one call from the tool's rate limit. */
+  /** Takes one call from the tool's rate limit. What a source claims of its own tools can lower the configured limit, not raise it. */
   admit(tool: Tool): { readonly admitted: true } | { readonly admitted: false; readonly retryAfterMs: number };
+  /**
+   * Uses up the approval that a call names; one that names none is allowed. For the last moment before the call runs, so that whatever
+   * else refuses it leaves the approval good. Of several calls with one approval, one is allowed.
+   */
+  redeem(request: AegisRequest): AegisDecision;
   readonly approvals: Approvals;
 }
 
 export interface AegisRequest extends PolicyRequest {
   /** True where the caller asks for a confirmation of its own accord. */
   readonly requireConfirmation: boolean;
-  /** The approval the call redeems. Redeeming uses it up. */
+  /** The approval the call redeems. */
   readonly confirmationId?: string;
 }
 
@@ -54,7 +59,7 @@ export interface PendingApproval {
 
 /** What of the guard can be configured. */
 export interface AegisSettings {
-  /** Calls a minute, for each tool that does not name its own limit. */
+  /** Calls a minute, for each tool that does not name its own limit, and the most for one whose source does. */
   readonly maxRequestsPerMinute: number;
   /** Seconds an unanswered or unused confirmation is kept. */
   readonly confirmationTimeoutS: number;
@@ -91,16 +96,17 @@ export function createAegis(options: {
     }
   }
 
-  function redeem(request: AegisRequest, confirmationId: string): AegisDecision {
+  /** What an approval that is checked, or used up, means for the call that names it. */
+  function approved(step: "check" | "redeem", request: AegisRequest, confirmationId: string): AegisDecision {
     try {
-      const redeemed = approvals.redeem(confirmationId, request);
-      switch (redeemed.state) {
-        case "redeemed":
+      const found = approvals[step](confirmationId, request);
+      switch (found.state) {
+        case "approved":
           return { effect: "allow" };
         case "pending":
-          return { effect: "confirm", confirmationId, reason: redeemed.reason };
+          return { effect: "confirm", confirmationId, reason: found.reason };
         case "invalid":
-          return { effect: "deny", code: "APPROVAL_INVALID", reason: redeemed.reason };
+          return { effect: "deny", code: "APPROVAL_INVALID", reason: found.reason };
       }
     } catch (error) {
       return denied(cannotBeShown(request, error));
@@ -118,15 +124,19 @@ export function createAegis(options: {
       if (lacking !== undefined) return denied(lacking);
       const decision = await ask(policy, request);
       if (decision.effect === "deny") return denied(withRule(decision));
-      if (confirmationId !== undefined) return redeem(request, confirmationId);
+      if (confirmationId !== undefined) return approved("check", request, confirmationId);
       if (decision.effect === "confirm") return confirm(request, withRule(decision));
       if (request.requireConfirmation) return confirm(request, `The caller asked that a person approve ${tool.id}.`);
       return { effect: "allow" };
     },
 
     admit(tool) {
-      const own = tool.cost.rateLimit;
-      return limiter.take(tool.id, isPositive(own) ? own : settings.maxRequestsPerMinute);
+      return limiter.take(tool.id, limitOf(tool, settings.maxRequestsPerMinute));
+    },
+
+    redeem(request) {
+      const { confirmationId } = request;
+      return confirmationId === undefined ? { effect: "allow" } : approved("redeem", request, confirmationId);
     },
   };
 }
@@ -172,6 +182,13 @@ function withRule({ reason, rule }: { readonly reason: string; readonly rule: st
 function cannotBeShown({ tool }: AegisRequest, error: unknown): string {
   const why = error instanceof Error ? error.message : showValue(error);
   return `${tool.id} needs an approval, and its arguments cannot be shown to a person: ${why}. Call it with plain JSON arguments.`;
+}
+
+/** Calls a minute that a tool may take. What the operator wrote beside a function counts as it is. */
+function limitOf({ source, cost }: Tool, configured: number): number {
+  const own = cost.rateLimit;
+  if (!isPositive(own)) return configured;
+  return source === "function" || source === "builtin" ? own : Math.min(own, configured);
 }
 
 function isPositive(value: unknown): value is number {

@@ -64,8 +64,11 @@ function setUp(settings: Partial<AegisSettings> = {}): Setup {
     emit,
     settings: { maxRequestsPerMinute: 60, confirmationTimeoutS: 600, selfApproval: "never", ...settings },
   });
-  const call = (made: Call = {}): Promise<AegisDecision> =>
-    aegis.decide({ tool: refund, arguments: { amount: 5 }, principal: alice, requireConfirmation: false, ...made });
+  const call = async (made: Call = {}): Promise<AegisDecision> => {
+    const request = { tool: refund, arguments: { amount: 5 }, principal: alice, requireConfirmation: false, ...made };
+    const decision = await aegis.decide(request);
+    return decision.effect === "allow" ? aegis.redeem(request) : decision;
+  };
   return {
     aegis,
     clock,

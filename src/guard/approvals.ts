@@ -13,12 +13,14 @@ import type { Principal } from "./principal.ts";
 export interface ApprovalBook extends Approvals {
   /** The approval this very call waits for: the one it already has, or a new one. */
   request(call: PolicyRequest, reason: string): { readonly id: string; readonly reason: string };
-  /** Uses an approval up. It fits only the call it was asked for: same tool, same definition, same arguments, same caller. */
-  redeem(id: string, call: PolicyRequest): Redeemed;
+  /** Whether an approval was given and fits: only the call it was asked for, with the same tool, definition, arguments and caller. */
+  check(id: string, call: PolicyRequest): ApprovalState;
+  /** Uses an approval up where `check` finds it good. */
+  redeem(id: string, call: PolicyRequest): ApprovalState;
 }
 
-export type Redeemed =
-  | { readonly state: "redeemed" }
+export type ApprovalState =
+  | { readonly state: "approved" }
   | { readonly state: "pending"; readonly reason: string }
   | { readonly state: "invalid"; readonly reason: string };
 
@@ -85,6 +87,22 @@ export function createApprovals(options: {
     if (approval === undefined || !sharesTenant(by, approval)) throw invalid(id, gone(settled.get(id)));
     if (approval.shown.state === "approved") throw invalid(id, "was already approved");
     return approval;
+  }
+
+  function check(id: string, call: PolicyRequest): ApprovalState {
+    expireDue();
+    const approval = open.get(id);
+    if (approval === undefined) {
+      const reason = `The confirmation ${gone(settled.get(id))}. Make the call without confirmationId to ask again.`;
+      return { state: "invalid", reason };
+    }
+    if (approval.binding !== bind(call, toShow(call))) {
+      return { state: "invalid", reason: difference(approval, call) };
+    }
+    if (approval.shown.state === "pending") {
+      return { state: "pending", reason: `Nobody has approved this call yet: ${approval.shown.reason}` };
+    }
+    return { state: "approved" };
   }
 
   return {
@@ -154,21 +172,13 @@ export function createApprovals(options: {
       return { id, reason };
     },
 
+    check,
+
     redeem(id, call) {
-      expireDue();
+      const found = check(id, call);
       const approval = open.get(id);
-      if (approval === undefined) {
-        const reason = `The confirmation ${gone(settled.get(id))}. Make the call without confirmationId to ask again.`;
-        return { state: "invalid", reason };
-      }
-      if (approval.binding !== bind(call, toShow(call))) {
-        return { state: "invalid", reason: difference(approval, call) };
-      }
-      if (approval.shown.state === "pending") {
-        return { state: "pending", reason: `Nobody has approved this call yet: ${approval.shown.reason}` };
-      }
-      settle(approval, "used", call.principal);
-      return { state: "redeemed" };
+      if (found.state === "approved" && approval !== undefined) settle(approval, "used", call.principal);
+      return found;
     },
   };
 }

@@ -14,6 +14,8 @@ export interface EventMap {
     readonly total: number;
     readonly durationMs: number;
   };
+  /** `tools` are those that have no vector for now; 0 where a request could not be embedded. */
+  "embedder-failed": { readonly model: string; readonly tools: number; readonly message: string };
   "ensemble-connected": { readonly ensemble: string; readonly tools: number };
   "ensemble-disconnected": { readonly ensemble: string };
   "ensemble-failed": { readonly ensemble: string; readonly message: string };

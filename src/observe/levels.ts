@@ -10,6 +10,7 @@ const LEVEL_OF: { readonly [Name in EventName]: EventLevel | ((data: EventMap[Na
   "tool-rejected": "warn",
   "tool-deleted": "info",
   "catalog-synced": "info",
+  "embedder-failed": "warn",
   "ensemble-connected": "info",
   "ensemble-disconnected": "info",
   "ensemble-failed": "error",

@@ -69,7 +69,7 @@ const draft = (name: string): SourceDraft => ({ name, description: `Does ${name}
 
 describe("add", () => {
   it("connects, lists and registers the tools with their handlers under the source's name [001-ensemble-connect] [001-ensemble-access]", async () => {
-    const { ensembles, registry, events, ids } = setUp();
+    const { ensembles, registry, events, ids, clock } = setUp();
     const { source, log } = createTestSource("My Files", [draft("readFile"), { ...draft("x"), namespace: "other" }]);
     expect(await ensembles.add(source)).toEqual({ tools: 2 });
     expect(log).toEqual(["connect", "list"]);
@@ -81,7 +81,7 @@ describe("add", () => {
     });
     expect(found.found && found.handler?.({}, {} as never)).toBe("readFile");
     expect(events.at(-1)).toEqual(["ensemble-connected", { ensemble: "My Files", tools: 2 }]);
-    expect(ensembles.names()).toEqual(["My Files"]);
+    expect([ensembles.names(), clock.pending]).toEqual([["My Files"], 0]);
   });
 
   it("keeps tools apart whose names become the same; one that fits keeps its name", async () => {

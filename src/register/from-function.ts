@@ -1,10 +1,12 @@
-import { ArsenalError } from "../errors/arsenal-error.ts";
-import { defineTool } from "../tool/define-tool.ts";
+import { ArsenalError, type ErrorIssue, isArsenalError } from "../errors/arsenal-error.ts";
+import { defineTool, refuseTool } from "../tool/define-tool.ts";
 import type { ToolDraft } from "../tool/draft.ts";
 import type { Handler } from "../tool/handler.ts";
 import type { ArgumentsOf, ParametersSchema, StandardIssue } from "../tool/infer.ts";
-import { toParameters } from "../tool/parameters.ts";
-import { splitWords } from "../tool/split-words.ts";
+import { isPlainObject, type JsonSchema } from "../tool/json-schema.ts";
+import { type ConvertedParameters, toParameters } from "../tool/parameters.ts";
+import { toName } from "../tool/slug.ts";
+import type { Tool } from "../tool/tool.ts";
 import type { Registration } from "./registry.ts";
 
 /** A tool as one writes it beside its function. The function's own name serves where none is given. */
@@ -22,20 +24,7 @@ export function fromFunction<const Schema extends ParametersSchema>(
   definition: FunctionDefinition<Schema>,
   handler: Handler<ArgumentsOf<Schema>>,
 ): Registration {
-  if (typeof handler !== "function") {
-    throw new ArsenalError(
-      "TOOL_INVALID",
-      "register takes a definition and then the function that runs the tool; the second argument is no function.",
-      {
-        field: "handler",
-        value: handler,
-        fix: "register({ description, parameters }, (args) => …)",
-      },
-    );
-  }
-  const { parameters, validate } = toParameters(definition.parameters);
-  const name = definition.name ?? splitWords(handler.name).join("_");
-  const tool = defineTool({ ...definition, name, parameters, source: "function" });
+  const { tool, validate } = define(definition, handler);
   // The engine hands over arguments that passed the JSON Schema made from the same schema, which is what the types say.
   const run = handler as Handler;
   if (!validate) return { tool, handler: run };
@@ -47,6 +36,46 @@ export function fromFunction<const Schema extends ParametersSchema>(
       return run(outcome.value as Record<string, unknown>, context);
     },
   };
+}
+
+/** The tool, checked as a whole: what is wrong with the schema, the handler and everything else is told at once. */
+function define(definition: FunctionDefinition, handler: unknown): { readonly tool: Tool } & Checking {
+  if (!isPlainObject(definition)) return { tool: defineTool(definition as ToolDraft) };
+  const issues: ErrorIssue[] = [];
+  const collect = <Result>(step: () => Result): Result | undefined => {
+    try {
+      return step();
+    } catch (error) {
+      if (!isArsenalError(error) || error.details.issues === undefined) throw error;
+      const reported = new Set(issues.map(({ field }) => field));
+      issues.push(...error.details.issues.filter(({ field }) => !reported.has(field)));
+      return undefined;
+    }
+  };
+  if (typeof handler !== "function") {
+    const fix = "Write register({ description, parameters }, (args) => …).";
+    issues.push({ field: "handler", message: "must be the function that runs the tool", value: handler, fix });
+  }
+  const name = definition.name ?? nameOf(handler);
+  if (name === undefined) {
+    const fix = "Give the definition a name, or pass a function that has one.";
+    issues.push({ field: "name", message: "is missing, and the function has none either", fix });
+  }
+  const converted =
+    definition.parameters === undefined ? undefined : collect(() => toParameters(definition.parameters));
+  const parameters = converted?.parameters as JsonSchema;
+  const tool = collect(() => defineTool({ ...definition, name: name as string, parameters, source: "function" }));
+  if (tool === undefined || issues.length > 0) refuseTool(name, issues);
+  return { tool, ...(converted?.validate && { validate: converted.validate }) };
+}
+
+type Checking = Pick<ConvertedParameters, "validate">;
+
+/** A function's name as a tool's: `sendEmail` becomes `send_email`, and `list`, which is reserved, `tool_list`. */
+function nameOf(handler: unknown): string | undefined {
+  const name: unknown = typeof handler === "function" ? handler.name : undefined;
+  const bare = typeof name === "string" ? name.replace(/^(?:bound |get |set )+/, "") : "";
+  return bare === "" ? undefined : toName(bare);
 }
 
 function argumentsInvalid(toolId: string, issues: readonly StandardIssue[]): ArsenalError {

@@ -4,6 +4,8 @@ import { qualifiedName, type Tool } from "../tool/tool.ts";
 /** The tools as a caller may know them. All lookups but `all` take constant time. */
 export interface LookUpParts {
   readonly current: (id: string) => Tool | undefined;
+  /** The tool whose name for models this is. No tool has one where absent. */
+  readonly aliased?: (alias: string) => Tool | undefined;
   /** Tools with this bare name, whatever their namespace. */
   readonly named: (name: string) => readonly Tool[];
   /** What the caller may know of; everything where absent. */
@@ -12,7 +14,7 @@ export interface LookUpParts {
 
 const everything = (): boolean => true;
 
-/** The one tool that a name means: by id, by qualified name with the right version, or by a bare name that only one tool has. */
+/** The one tool that a name means: by id, by qualified name with the right version, by the name models see, or by a bare name only one has. */
 export function lookUp(name: string, parts: LookUpParts): Tool | undefined {
   const exact = meant(name, parts);
   if (exact.length > 0) return only(exact);
@@ -40,10 +42,9 @@ export function explainMissing(name: string, parts: LookUpParts & { readonly all
   return `No tool ${shown} is registered. ${hint}`;
 }
 
-/** The visible tools a name without version can mean. An id means one tool, whatever else has that name. */
-function meant(name: string, { current, named, sees = everything }: LookUpParts): readonly Tool[] {
-  const tool = current(name);
-  if (tool !== undefined) return sees(tool) ? [tool] : [];
+/** The visible tools a name without version can mean. An id, or the name a model was shown, means one tool, whatever else has that name. */
+function meant(name: string, { current, aliased, named, sees = everything }: LookUpParts): readonly Tool[] {
+  for (const tool of [current(name), aliased?.(name)]) if (tool !== undefined && sees(tool)) return [tool];
   return named(name).filter(sees);
 }
 

@@ -68,7 +68,7 @@ function toRegistration(entry: unknown): Registration {
     throw new ArsenalError("TOOL_INVALID", message, { field: "handler", value: handler, fix });
   }
   const run = handler as Handler | undefined;
-  if (run && isPlainObject(tool) && isStandardSchema(tool["parameters"])) {
+  if (run && isPlainObject(tool) && (isStandardSchema(tool["parameters"]) || tool["name"] === undefined)) {
     return fromFunction(tool as unknown as FunctionDefinition, run as Handler<unknown>);
   }
   const defined = defineTool(tool as ToolDraft);

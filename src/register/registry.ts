@@ -3,6 +3,7 @@ import type { Clock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
 import type { Handler } from "../tool/handler.ts";
 import type { Tool } from "../tool/tool.ts";
+import { type AliasSpelling, createAliasIndex } from "./alias-index.ts";
 import { explainMissing, lookUp } from "./look-up.ts";
 import { createSharedRun } from "./shared-run.ts";
 
@@ -20,7 +21,7 @@ export interface Registry {
    */
   sync(options?: { readonly signal?: AbortSignal }): Promise<number>;
   /**
-   * The tool a caller means: an id, a qualified name, or a bare name that only one tool has. With `sees`, tools it refuses do not exist:
+   * The tool a caller means: an id, a qualified name, the name models see, or a bare name that only one tool has. With `sees`, tools it refuses do not exist:
    * they are neither found, nor counted as ambiguous, nor named in the reason.
    */
   find(name: string, options?: { readonly sees?: (tool: Tool) => boolean }): Found;
@@ -51,10 +52,12 @@ export interface RegistryParts {
   readonly catalog: Pick<Catalog, "size" | "get" | "named" | "all" | "upsert" | "delete">;
   readonly emit: Emit;
   readonly clock: Clock;
+  /** How ids are spelled for models. Calls by those names find nothing where absent. */
+  readonly alias?: AliasSpelling;
 }
 
 /** The registry of one arsenal. Handlers are kept here by id, so a tool that the catalog restored has none until it is registered again. */
-export function createRegistry({ catalog, emit, clock }: RegistryParts): Registry {
+export function createRegistry({ catalog, emit, clock, alias }: RegistryParts): Registry {
   const handlers = new Map<string, Handler>();
   // What the catalog should hold and does not yet: a tool to put, or null to delete. The last word on an id wins.
   const changes = new Map<string, Tool | null>();
@@ -78,6 +81,9 @@ export function createRegistry({ catalog, emit, clock }: RegistryParts): Registr
     for (const tool of catalog.all()) if (!changes.has(tool.id)) yield tool;
     for (const change of changes.values()) if (change !== null) yield change;
   }
+
+  const aliases = alias && createAliasIndex(alias, { current, all });
+  const aliased = (name: string): Tool | undefined => aliases?.find(name);
 
   /** The only place that writes `changes`, so that what is derived from it stays true. */
   const setChange = (id: string, change: Tool | null | undefined): void => {
@@ -175,12 +181,18 @@ export function createRegistry({ catalog, emit, clock }: RegistryParts): Registr
     },
     get: current,
     find(name, { sees } = {}) {
-      const tool = lookUp(name, { current, named, ...(sees ? { sees } : {}) });
+      const tool = lookUp(name, { current, aliased, named, ...(sees ? { sees } : {}) });
       if (tool) return { found: true, tool, handler: handlers.get(tool.id) };
-      return { found: false, reason: registry.explainMissing(name, sees) };
+      return {
+        found: false,
+        // Looks at the spelling of every name, so it is made only for whoever reads it.
+        get reason() {
+          return registry.explainMissing(name, sees);
+        },
+      };
     },
     explainMissing(name, sees) {
-      return explainMissing(name, { current, named, all, ...(sees ? { sees } : {}) });
+      return explainMissing(name, { current, aliased, named, all, ...(sees ? { sees } : {}) });
     },
     ofEnsemble(ensemble) {
       return [...all()].filter((tool) => tool.ensemble === ensemble);

@@ -49,6 +49,17 @@ describe("explain", () => {
   });
 });
 
+describe("explain with learning", () => {
+  it("has one more row, after the other signals and before the penalties", () => {
+    const plain = candidate("a", 0.325);
+    const learned = { ...plain, signals: { ...plain.signals, learned: 0.75 } };
+    const verdict = { candidate: learned, reason: "chosen" } as const;
+    const { chosen } = explain([verdict], [], { ...weights, learned: 0.08 });
+    expect(chosen[0]?.signals.length).toBe(9);
+    expect(chosen[0]?.signals[5]).toEqual({ name: "learned", value: 0.75, weight: 0.08, contribution: 0.06 });
+  });
+});
+
 describe("leftOut", () => {
   it("gives one reason each, in the order of the ranking, without the chosen", () => {
     const [a, b, c, d, e] = [

@@ -48,6 +48,7 @@ function explainTool({ candidate, reason, because }: Verdict, weights: RoutingWe
     ["conversation", weights.conversation],
     ["health", weights.health],
     ["cost", weights.cost],
+    ...(candidate.signals.learned === undefined ? [] : ([["learned", weights.learned ?? 0]] as const)),
     ["alreadyUsedPenalty", -1],
     ["alreadyFailedPenalty", -1],
     ["deprecatedPenalty", -1],
@@ -58,7 +59,7 @@ function explainTool({ candidate, reason, because }: Verdict, weights: RoutingWe
     reason,
     ...(because === undefined ? {} : { because }),
     signals: weighted.map(([name, weight]) => {
-      const value = candidate.signals[name];
+      const value = candidate.signals[name] ?? 0;
       // `|| 0` because an absent penalty would otherwise be shown as -0.
       return { name, value, weight, contribution: value * weight || 0 };
     }),

@@ -28,7 +28,7 @@ describe("reranking", () => {
   });
   const query = { context: { query: "email the customer about the refund" }, scoreThreshold: 0 };
 
-  it("lets the reranker's score stand for the semantic one", async () => {
+  it("lets the reranker's score stand for the semantic one [000-4.2-rerank-score]", async () => {
     const retriever = await retrieverOf(sampleTools(), { reranker: prefers("create_user") });
     const result = await retriever.retrieve({ ...query, enableReranking: true });
     expect(result.tools[0]).toMatchObject({ tool: { name: "create_user" }, rerankScore: 1, signals: { semantic: 1 } });
@@ -37,7 +37,7 @@ describe("reranking", () => {
     expect(names(await retriever.retrieve(query))[0]).not.toBe("create_user");
   });
 
-  it("asks about the best candidates only, and keeps the others behind them", async () => {
+  it("asks about the best candidates only, and keeps the others behind them [000-6.1-rerank-last]", async () => {
     const seen: string[] = [];
     const reranker = {
       model: "stern",
@@ -60,7 +60,7 @@ describe("reranking", () => {
     ["answers too few", async () => [1]],
     ["answers too many", async (_query: string, tools: readonly Tool[]) => [0, ...tools.map(() => 1)]],
     ["answers no numbers", async (_query: string, tools: readonly Tool[]) => tools.map(() => Number.NaN)],
-  ])("keeps the search's order and says so where the reranker %s", async (_what, rerank) => {
+  ])("keeps the search's order and says so where the reranker %s [000-6.1-rerank-failure]", async (_what, rerank) => {
     const retriever = await retrieverOf(sampleTools(), { reranker: { model: "broken", rerank } });
     const result = await retriever.retrieve({ ...query, enableReranking: true });
     expect(result.tools).toEqual((await retriever.retrieve(query)).tools);

@@ -25,7 +25,7 @@ export interface RetrievalResult {
 /** One tool found, and how well it fits. */
 export interface ScoredTool {
   readonly tool: Tool;
-  /** The routing formula's outcome; tools are ordered by it. In [0, 1] with weights that sum to 1. */
+  /** The routing formula's outcome; tools are ordered by it. In [0, 1] with weights that sum to 1, the learned one among them. */
   readonly score: number;
   /** How well the tool fits the words of the request, absolute, comparable between requests. In [0, 1]. */
   readonly semanticScore: number;
@@ -38,13 +38,15 @@ export interface ScoredTool {
   readonly requiredBy?: string;
 }
 
-/** The five signals and three penalties of the routing formula. Each is in [0, 1]. */
+/** The signals and three penalties of the routing formula. Each is in [0, 1]. */
 export interface RoutingSignals {
   readonly semantic: number;
   readonly intent: number;
   readonly conversation: number;
   readonly health: number;
   readonly cost: number;
+  /** How well the tool served requests like this one. Present where the arsenal learns from use. */
+  readonly learned?: number;
   readonly alreadyUsedPenalty: number;
   readonly alreadyFailedPenalty: number;
   readonly deprecatedPenalty: number;
@@ -57,6 +59,8 @@ export interface RoutingWeights {
   readonly conversation: number;
   readonly health: number;
   readonly cost: number;
+  /** 0 where absent. */
+  readonly learned?: number;
 }
 
 /** Why the tools returned were returned, and why the best of the others were not. */

@@ -57,7 +57,7 @@ describe("retrieve", () => {
     expect(names(await retriever.retrieve({ context, scoreThreshold: 0 }))).toEqual([]);
   });
 
-  it("filters before it cuts: 200 better matches elsewhere do not push the right tool out", async () => {
+  it("filters before it cuts: 200 better matches elsewhere do not push the right tool out [000-4.2-filters-first]", async () => {
     const better = Array.from({ length: 200 }, (_, index) =>
       tool(`send_email_${index}`, "Send an email to a customer.", { namespace: "other", tags: ["email", "send"] }),
     );
@@ -67,7 +67,7 @@ describe("retrieve", () => {
     expect(names(result)).toEqual(["post_letter"]);
   });
 
-  it("leaves out what the principal may not see, also as a dependency", async () => {
+  it("leaves out what the principal may not see, also as a dependency [000-6.1-policy-filter]", async () => {
     const pay = tool("pay_invoice", "Pays an invoice.", { dependencies: [{ tool: "open_vault", type: "requires" }] });
     const vault = tool("open_vault", "Opens the vault to pay.");
     const guest: Principal = { id: "guest", roles: [], capabilities: [], scopes: [], local: false };
@@ -89,14 +89,14 @@ describe("retrieve", () => {
     );
   });
 
-  it("takes the threshold from the settings where the query has none", async () => {
+  it("takes the threshold from the settings where the query has none [000-4.2-threshold] [000-4.2-threshold-default]", async () => {
     const strict = await retrieverOf(sampleTools(), { settings: { ...DEFAULT_SETTINGS, scoreThreshold: 1 } });
     const query = { context: { query: "send something about an email to a customer somewhere" } };
     expect(names(await strict.retrieve(query))).toEqual([]);
     expect(names(await strict.retrieve({ ...query, scoreThreshold: 0 }))).toContain("send_email");
   });
 
-  it("marks what needs confirmation: by the tool itself or by the context", async () => {
+  it("marks what needs confirmation: by the tool itself or by the context [000-4.2-confirmation-for]", async () => {
     const retriever = await retrieverOf(sampleTools());
     const marks = async (requireConfirmationFor: readonly ["external_api"] | readonly []) => {
       const query = "refund a customer and send an email";
@@ -110,14 +110,14 @@ describe("retrieve", () => {
     expect(await marks(["external_api"])).toEqual(["process_refund", "send_email"]);
   });
 
-  it("searches what the conversation was about where the request names nothing", async () => {
+  it("searches what the conversation was about where the request names nothing [000-4.2-summary]", async () => {
     const retriever = await retrieverOf(sampleTools());
     const recentMessages = [{ role: "user", content: "refund the order of this customer" }];
     const result = await retriever.retrieve({ context: { query: "do it again", recentMessages } });
     expect(names(result)[0]).toBe("process_refund");
   });
 
-  it("says that it finished, with the caller's trace id or a new one", async () => {
+  it("says that it finished, with the caller's trace id or a new one [000-4.2-trace-id] [000-5.5-retrieval]", async () => {
     const events: unknown[] = [];
     const emit: Emit = (name, data) => void events.push({ name, data });
     const retriever = await retrieverOf(sampleTools(), { emit });
@@ -139,7 +139,7 @@ describe("retrieve", () => {
     expect((await retriever.retrieve({ context })).traceId).toMatch(/^[0-9a-f]{32}$/);
   });
 
-  it("refuses a malformed query", async () => {
+  it("refuses a malformed query [000-4.2-query-invalid]", async () => {
     const retriever = await retrieverOf(sampleTools());
     await expect(retriever.retrieve({ context: { query: " " } })).rejects.toMatchObject({
       code: "QUERY_INVALID",
@@ -149,7 +149,7 @@ describe("retrieve", () => {
 });
 
 describe("cancelling", () => {
-  it("rejects at once, and starts nothing, where the signal fired before", async () => {
+  it("rejects at once, and starts nothing, where the signal fired before [000-3.1-cancel]", async () => {
     const asked: string[] = [];
     const classifyIntent = async (query: string) => {
       asked.push(query);
@@ -204,14 +204,14 @@ describe("diversity", () => {
     });
   });
 
-  it("goes by score alone where it is off or the factor is 0", async () => {
+  it("goes by score alone where it is off or the factor is 0 [000-6.1-mmr-off]", async () => {
     const off = await retrieverOf([...copies, other], { settings: { ...DEFAULT_SETTINGS, enableMmr: false } });
     expect(names(await off.retrieve(query))).toEqual(["send_mail", "send_mail"]);
     const on = await retrieverOf([...copies, other]);
     expect(names(await on.retrieve({ ...query, diversityFactor: 0 }))).toEqual(["send_mail", "send_mail"]);
   });
 
-  it("costs tools on one topic nothing by default, and weighs every likeness where the caller asks for it", async () => {
+  it("costs tools on one topic nothing by default, and weighs every likeness where the caller asks for it [000-4.2-diversity]", async () => {
     const tools = [
       tool("send_mail", "Send a mail to a recipient."),
       tool("send_mail_later", "Send a mail to a recipient at a later time."),
@@ -237,7 +237,7 @@ describe("dependencies", () => {
   const drinks = tool("lemonade", "Cold drinks of all kinds.", { namespace: "food" });
   const query = { context: { query: "order a pizza" } };
 
-  it("brings what a chosen tool requires, beyond the limit, and marks it", async () => {
+  it("brings what a chosen tool requires, beyond the limit, and marks it [000-4.2-dependencies]", async () => {
     const retriever = await retrieverOf([order, address, drinks]);
     const { tools } = await retriever.retrieve({ ...query, limit: 1 });
     expect(tools.map((found) => [found.tool.name, found.requiredBy])).toEqual([
@@ -247,7 +247,7 @@ describe("dependencies", () => {
     expect(tools[1]?.semanticScore).toBeLessThan(0.5);
   });
 
-  it("adds suggestions while there is room", async () => {
+  it("adds suggestions while there is room [000-4.2-suggests]", async () => {
     const retriever = await retrieverOf([order, address, drinks]);
     const { tools } = await retriever.retrieve({ ...query, limit: 3 });
     expect(tools.map((found) => [found.tool.name, found.requiredBy])).toEqual([
@@ -257,7 +257,7 @@ describe("dependencies", () => {
     ]);
   });
 
-  it("brings nothing where the query wants no dependencies, or filters them out", async () => {
+  it("brings nothing where the query wants no dependencies, or filters them out [000-4.2-dependencies]", async () => {
     const elsewhere = tool("find_address", "Look up where somebody lives.", { namespace: "food", source: "mcp" });
     const retriever = await retrieverOf([order, elsewhere]);
     expect(names(await retriever.retrieve({ ...query, includeDependencies: false }))).toEqual(["order_pizza"]);
@@ -273,7 +273,7 @@ describe("dependencies", () => {
     expect(tools[1]?.semanticScore).toBeGreaterThan(0);
   });
 
-  it("drops the lower of two that conflict", async () => {
+  it("drops the lower of two that conflict [000-4.2-suggests]", async () => {
     const rival = tool("order_pasta", "Order a pizza-like pasta.", {
       namespace: "food",
       dependencies: [{ tool: "order_pizza", type: "conflicts" }],
@@ -284,7 +284,7 @@ describe("dependencies", () => {
 });
 
 describe("the explanation", () => {
-  it("shows every signal, and contributions that add up to the score", async () => {
+  it("shows every signal, and contributions that add up to the score [000-2.3-explain]", async () => {
     const retriever = await retrieverOf(sampleTools());
     const asked = { ...context, toolsAlreadyUsed: ["send_email"], toolsFailed: ["create_user"] };
     const { explanation, tools } = await retriever.retrieve({
@@ -327,7 +327,7 @@ describe("the explanation", () => {
     expect(terms.find((entry) => entry.term === "email")?.fields).toContain("name");
   });
 
-  it("gives the reason each tool was left out", async () => {
+  it("gives the reason each tool was left out [000-2.3-explain]", async () => {
     const letter = { namespace: "post", dependencies: [{ tool: "spell_check", type: "requires" }] } as const;
     const telegram = { dependencies: [{ tool: "post.send_fax", type: "conflicts" }] } as const;
     const retriever = await retrieverOf([

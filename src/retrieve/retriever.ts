@@ -13,6 +13,7 @@ import { dropConflicts, findCompanions, type Companion } from "./dependencies.ts
 import { explain, leftOut, type Verdict } from "./explain.ts";
 import { createFilter } from "./filters.ts";
 import type { IntentClassifier } from "./intent.ts";
+import type { Learning } from "./learning.ts";
 import { nearDuplication, selectDiverse, type MmrOptions } from "./mmr.ts";
 import type { ToolQuery } from "./query.ts";
 import { applyReranking, rerank, type Reranking } from "./rerank.ts";
@@ -38,6 +39,8 @@ export interface RetrieverParts {
   readonly sees: (tool: Tool, principal: Principal | undefined) => boolean;
   readonly reranker?: Reranker;
   readonly classifyIntent?: IntentClassifier;
+  /** What the arsenal learns from use. Absent where it learns nothing; the ranking is then the routing formula's alone. */
+  readonly learning?: Pick<Learning, "priors" | "noteRetrieval"> | undefined;
   readonly settings: RetrieverSettings;
   readonly emit: Emit;
   readonly clock: Clock;
@@ -72,7 +75,11 @@ export function createRetriever(parts: RetrieverParts): Retriever {
 
     const conversation = readConversation(context, catalog);
     const tags = createTagMatcher(context.query, shares);
-    const score = createScorer({ tags, conversation, penalties: settings.penalties, health }, settings.weights);
+    const learned = parts.learning?.priors(text, query.principal);
+    const score = createScorer(
+      { tags, conversation, penalties: settings.penalties, health, ...(learned === undefined ? {} : { learned }) },
+      settings.weights,
+    );
     const scored = found.hits.map((hit) => score(hit)).sort(byScore);
 
     const rerankedFrom = clock.now();
@@ -111,6 +118,10 @@ export function createRetriever(parts: RetrieverParts): Retriever {
     const tools = chosen.map(({ candidate }) => toScoredTool(candidate, query, companions));
 
     const traceId = query.traceId ?? randomBytes(16).toString("hex");
+    if (parts.learning !== undefined) {
+      const toolIds = tools.map(({ tool }) => tool.id);
+      parts.learning.noteRetrieval(text, { principal: query.principal, traceId, toolIds });
+    }
     const totalTimeMs = clock.now() - startedAt;
     emit("retrieval-finished", {
       traceId,

@@ -25,6 +25,13 @@ describe("the routing formula", () => {
     expect(finalScore({ ...nothing, cost: 1 }, weights)).toBe(0.05);
   });
 
+  it("adds what was learned where it has a weight, and is the five signals' sum otherwise", () => {
+    const signals = { ...nothing, semantic: 1, learned: 0.5 };
+    expect(finalScore(signals, { ...weights, learned: 0.08 })).toBeCloseTo(0.64, 12);
+    expect(finalScore(signals, weights)).toBe(0.6);
+    expect(finalScore({ ...nothing, semantic: 1 }, { ...weights, learned: 0.08 })).toBe(0.6);
+  });
+
   it("takes each penalty off [000-6.1-formula]", () => {
     const signals = { ...nothing, semantic: 1 };
     expect(finalScore({ ...signals, alreadyUsedPenalty: 0.05 }, weights)).toBeCloseTo(0.55, 12);

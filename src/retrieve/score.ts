@@ -7,7 +7,8 @@ export function finalScore(signals: RoutingSignals, weights: RoutingWeights): nu
     signals.intent * weights.intent +
     signals.conversation * weights.conversation +
     signals.health * weights.health +
-    signals.cost * weights.cost;
+    signals.cost * weights.cost +
+    (signals.learned ?? 0) * (weights.learned ?? 0);
   const penalties = signals.alreadyUsedPenalty + signals.alreadyFailedPenalty + signals.deprecatedPenalty;
   return Math.max(0, base - penalties);
 }

@@ -14,6 +14,8 @@ export interface SignalParts {
   readonly conversation: ConversationView;
   readonly penalties: Penalties;
   readonly health: Pick<HealthBook, "of">;
+  /** How well a tool, by id, served requests like this one. Absent where nothing is learned. */
+  readonly learned?: (toolId: string) => number;
 }
 
 /** Every signal of one tool. `semantic` is the reranker's score where one ran, the catalog's otherwise. */
@@ -25,6 +27,7 @@ export function signalsOf(tool: Tool, semantic: number, parts: SignalParts): Rou
     conversation: conversationSignal(tool, conversation),
     health: healthSignal(parts.health.of(tool.id)),
     cost: costSignal(tool.cost),
+    ...(parts.learned === undefined ? {} : { learned: parts.learned(tool.id) }),
     alreadyUsedPenalty: conversation.used(tool) ? penalties.alreadyUsed : 0,
     alreadyFailedPenalty: conversation.failed(tool) ? penalties.alreadyFailed : 0,
     deprecatedPenalty: tool.deprecated ? penalties.deprecated : 0,

@@ -254,7 +254,7 @@ function finish(
 }
 
 /** What the source itself called and said of a tool, exactly; null where it said nothing. */
-export function originalOf(tool: Tool): {
+export function originalOf(tool: Pick<Tool, "namespace" | "description" | "sourceName" | "sourceMeta">): {
   readonly name: string;
   readonly namespace: unknown;
   readonly description: unknown;

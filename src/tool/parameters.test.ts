@@ -37,6 +37,10 @@ describe("toParameters", () => {
     expect(await validate?.({ n: "5" })).toEqual({ value: { n: 5, k: 3 } });
   });
 
+  it("gives JSON Schema with nothing hidden in it", () => {
+    expect("~standard" in toParameters(z.object({})).parameters).toBe(false);
+  });
+
   it("says exactly what a plain Valibot schema needs", () => {
     expect(() => toParameters(v.object({}))).toThrow(
       "parameters is a valibot schema that does not say its JSON Schema. npm install @valibot/to-json-schema, " +

@@ -30,6 +30,29 @@ describe("a call", () => {
     expect((await later.execute({ toolName: "look_around" })).result).toBe(2);
   });
 
+  it("tells its handler the tool, a signal, its ids and the attempt [001-context-tool] [001-context-signal]", async () => {
+    const seen: unknown[] = [];
+    const progress: unknown[] = [];
+    await using arsenal = await arsenalWith(
+      (_args, context) => {
+        context.progress({ progress: context.attempt, total: 2 });
+        seen.push([context.tool.id, context.signal.aborted, context.traceId, context.spanId.length, context.attempt]);
+        if (context.attempt === 1) throw new Error("not yet");
+      },
+      { annotations: { readOnly: true } },
+    );
+    const call = { toolName: "look_around", traceId: "mine", onProgress: (update: object) => progress.push(update) };
+    expect((await arsenal.execute(call)).status).toBe("success");
+    expect(seen).toEqual([
+      ["default.look_around", false, "mine", 16, 1],
+      ["default.look_around", false, "mine", 16, 2],
+    ]);
+    expect(progress).toEqual([
+      { progress: 1, total: 2 },
+      { progress: 2, total: 2 },
+    ]);
+  });
+
   it("keeps the code of an error that its handler chose [001-errors-network] [004-errors-protocol]", async () => {
     for (const code of ["TRANSPORT_FAILED", "PROTOCOL_ERROR"] as const) {
       await using arsenal = await arsenalWith(
@@ -156,7 +179,7 @@ describe("a call", () => {
     expect(most).toBe(5);
   });
 
-  it("changes the health of a tool, never its definition [000-4.1-health-apart] [000-6.3-health] [000-2.3-flaky]", async () => {
+  it("changes the health of a tool, never its definition [000-4.1-health-apart] [000-6.3-health] [000-6.3-circuit-opens] [000-2.3-flaky]", async () => {
     await using arsenal = await arsenalWith(() => {
       throw new Error("broken");
     });

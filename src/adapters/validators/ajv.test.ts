@@ -153,6 +153,12 @@ describe("ajv [002-validator-required] [002-validator-type] [002-validator-enum]
     expect(problemsOf({ $async: true, type: "string" }, 5)).toHaveLength(1);
   });
 
+  it("reads over the id of draft 4", () => {
+    expect(
+      problemsOf({ id: "https://example.com/old", properties: { a: { id: "#a", type: "string" } } }, { a: 1 }),
+    ).toHaveLength(1);
+  });
+
   it("accepts patterns that are legal only without the u flag, and formats nobody knows", () => {
     expect(problemsOf({ type: "string", pattern: "^[\\w-.]+$" }, "a-b.c")).toEqual([]);
     expect(problemsOf({ type: "string", pattern: "^[\\w-.]+$" }, "a b")).toHaveLength(1);

@@ -10,6 +10,7 @@ import { localOperator } from "../../guard/principal.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Command, Input, Terminal } from "../command.ts";
 import { openArsenal } from "../open-arsenal.ts";
+import { harmless } from "../style.ts";
 
 /** `toolarsenal call` */
 export const call: Command = {
@@ -36,8 +37,16 @@ export const call: Command = {
     if (result.status === "pending_confirmation" && input.options["approve"] === true)
       result = await approveAndRepeat(arsenal, request, result);
     if (input.json) terminal.out.write(`${JSON.stringify(result, undefined, 2)}\n`);
-    else if (result.status === "success") terminal.out.write(`${formatResult(result, request)}\n`);
-    else terminal.err.write(`${formatResult(result, request)}\n`);
+    else {
+      const stream = result.status === "success" ? terminal.out : terminal.err;
+      const text = formatResult(result, request);
+      // A pipe gets the output as it is; a terminal must not be steered by it.
+      stream.write(`${stream.isTTY ? harmless(text) : text}\n`);
+      if (result.status === "pending_confirmation")
+        terminal.err.write(
+          "To approve it yourself, repeat the command with --approve (security.self_approval: local).\n",
+        );
+    }
     return result.status === "success" ? 0 : 1;
   },
 };
@@ -49,28 +58,28 @@ async function approveAndRepeat(arsenal: ToolArsenal, request: ToolCall, pending
   return arsenal.execute({ ...request, confirmationId });
 }
 
+const OBJECT = `Write the arguments as a JSON object: '{"name": "value"}'.`;
+
 async function readArguments(input: Input, terminal: Terminal): Promise<Record<string, unknown>> {
   const { args, "args-file": file } = input.options;
-  const refuse = (field: string, problem: string): never => {
-    throw new ArsenalError("INPUT_INVALID", `${field}: ${problem}`, {
-      field,
-      fix: `Write --args '{"name": "value"}'.`,
-    });
+  const refuse = (field: string, value: unknown, problem: string, fix: string = OBJECT): never => {
+    throw new ArsenalError("INPUT_INVALID", `${field}: ${problem}. ${fix}`, { field, value, fix });
   };
-  if (args !== undefined && file !== undefined) refuse("--args", "give either --args or --args-file, not both.");
+  if (args !== undefined && file !== undefined)
+    refuse("--args", args, `there is also --args-file ${showValue(file)}`, "Give one of the two.");
   if (args === undefined && file === undefined) return {};
   const field = args === undefined ? "--args-file" : "--args";
   const text =
     typeof args === "string"
       ? args
       : await readFile(resolve(terminal.folder, String(file)), "utf8").catch(() =>
-          refuse(field, `the file ${String(file)} cannot be read.`),
+          refuse(field, file, `the file ${String(file)} cannot be read`, "Check the path."),
         );
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    refuse(field, `not JSON: ${error instanceof Error ? error.message : ""}. The arguments are a JSON object.`);
+    refuse(field, text, `${showValue(text)} is not JSON: ${error instanceof Error ? error.message : ""}`);
   }
-  return isPlainObject(value) ? value : refuse(field, `the arguments are a JSON object, not ${showValue(value)}.`);
+  return isPlainObject(value) ? value : refuse(field, value, `${showValue(value)} is no JSON object`);
 }

@@ -17,15 +17,16 @@ export const completion: Command = {
   async run(input, terminal) {
     const shell = input.positionals[0] ?? "";
     const commands = await Promise.all(Object.values(COMMANDS).map(({ load }) => load()));
-    const script = SCRIPTS[shell];
+    const script = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell] : undefined;
     if (!script) {
       throw new ArsenalError("INPUT_INVALID", `SHELL: there is no completion for "${shell}". Use bash, zsh or fish.`, {
         field: "SHELL",
         value: shell,
-        fix: "bash, zsh or fish",
+        fix: "Use bash, zsh or fish.",
       });
     }
-    terminal.out.write(script(commands));
+    const text = script(commands);
+    terminal.out.write(input.json ? `${JSON.stringify({ shell, script: text })}\n` : text);
     return 0;
   },
 };
@@ -55,7 +56,7 @@ function zsh(commands: readonly Command[]): string {
   return `#compdef toolarsenal
 _toolarsenal() {
   if (( CURRENT == 2 )); then
-    local -a commands=(${commands.map(({ name, summary }) => `'${name}:${summary.replaceAll("'", "")}'`).join(" ")})
+    local -a commands=(${commands.map(({ name, summary }) => `'${name}:${summary.replaceAll(/[':]/g, "")}'`).join(" ")})
     _describe command commands
     return
   fi
@@ -63,7 +64,11 @@ _toolarsenal() {
 ${commands.map((command) => `    ${command.name}) compadd -- ${optionsOf(command).join(" ")}; _files ;;`).join("\n")}
   esac
 }
-compdef _toolarsenal toolarsenal
+if [ "$funcstack[1]" = "_toolarsenal" ]; then
+  _toolarsenal "$@"
+else
+  compdef _toolarsenal toolarsenal
+fi
 `;
 }
 

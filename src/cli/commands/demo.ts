@@ -3,7 +3,7 @@ import { formatResult } from "../../execute/format-result.ts";
 import type { ToolCall } from "../../execute/call.ts";
 import { localOperator } from "../../guard/principal.ts";
 import { definitionTokens } from "../../tool/estimate-tokens.ts";
-import type { Command, Terminal } from "../command.ts";
+import type { Command, Input, Terminal } from "../command.ts";
 import { createDemoArsenal } from "../demo/create-demo-arsenal.ts";
 import { clip, styles, table } from "../style.ts";
 
@@ -14,15 +14,17 @@ export const demo: Command = {
   positionals: [],
   options: {},
   examples: ["demo"],
-  async run(_input, terminal) {
+  async run(input, terminal) {
     const started = performance.now();
     await using arsenal = await createDemoArsenal();
     const indexed = await arsenal.sync();
-    const show = createShow(terminal);
+    const show = createShow(input, terminal);
+    const registeredMs = performance.now() - started;
     show.title(
       "1  register",
-      `${indexed} business tools in ${(performance.now() - started).toFixed(0)} ms, no configuration, no network`,
+      `${indexed} business tools in ${registeredMs.toFixed(0)} ms, no configuration, no network`,
     );
+    show.record("register", { tools: indexed, durationMs: registeredMs });
     await showRetrieval(arsenal, show, "the customer of order 1042 wants her money back");
     await showRetrieval(arsenal, show, "pull last month's sales and email the report to the team");
     await showNothingFits(arsenal, show);
@@ -32,6 +34,7 @@ export const demo: Command = {
     await showBreaker(arsenal, show);
     show.title("What next");
     show.line(table(NEXT.map(([what, how]) => [what, show.cyan(how)])));
+    if (input.json) terminal.out.write(`${JSON.stringify({ steps: show.steps, next: Object.fromEntries(NEXT) })}\n`);
     return 0;
   },
 };
@@ -45,13 +48,19 @@ const NEXT: readonly (readonly [string, string])[] = [
 
 type Show = ReturnType<typeof createShow>;
 
-function createShow(terminal: Terminal) {
+/** Shows the steps as text, or keeps what they did for the JSON at the end. */
+function createShow({ json }: Input, terminal: Terminal) {
   const paint = styles(terminal.out, terminal.environment);
+  const steps: object[] = [];
+  const write = (text: string): void => {
+    if (!json) terminal.out.write(text);
+  };
   return {
     ...paint,
-    title: (text: string, note = ""): unknown =>
-      terminal.out.write(`\n${paint.bold(text)}${note ? `  ${paint.dim(note)}` : ""}\n`),
-    line: (text: string): unknown => terminal.out.write(`${text.replaceAll(/^/gm, "   ")}\n`),
+    title: (text: string, note = ""): void => write(`\n${paint.bold(text)}${note ? `  ${paint.dim(note)}` : ""}\n`),
+    line: (text: string): void => write(`${text.replaceAll(/^(?=.)/gm, "   ")}\n`),
+    record: (step: string, data: object): unknown => steps.push({ step, ...data }),
+    steps,
   };
 }
 
@@ -71,11 +80,19 @@ async function showRetrieval(arsenal: ToolArsenal, show: Show, query: string): P
       `${tools.length} of ${candidateCount} tools in ${totalTimeMs.toFixed(1)} ms: about ${shown} tokens in the prompt instead of ${allTokens}, ${Math.round((1 - shown / allTokens) * 100)} % saved`,
     ),
   );
+  show.record("retrieve", {
+    query,
+    tools: tools.map(({ tool, score }) => ({ id: tool.id, score })),
+    of: candidateCount,
+    tokens: shown,
+    tokensOfAll: allTokens,
+  });
 }
 
 async function showNothingFits(arsenal: ToolArsenal, show: Show): Promise<void> {
   const query = "what will the weather be like in Paris";
-  const { tools } = await arsenal.retrieve({ context: { query } });
+  const { tools, candidateCount } = await arsenal.retrieve({ context: { query } });
+  show.record("retrieve", { query, tools: tools.map(({ tool }) => tool.id), of: candidateCount });
   show.title("   retrieve", `"${query}"`);
   show.line(
     tools.length === 0
@@ -87,10 +104,14 @@ async function showNothingFits(arsenal: ToolArsenal, show: Show): Promise<void> 
 async function showCall(arsenal: ToolArsenal, show: Show): Promise<void> {
   const call: ToolCall = { toolName: "crm.find_customer", arguments: { name: "dana" } };
   show.title("3  execute", "what the model reads back");
-  show.line(formatResult(await arsenal.execute(call), call));
+  const result = await arsenal.execute(call);
+  show.record("execute", { result });
+  show.line(formatResult(result, call));
   const wrong: ToolCall = { toolName: "crm.find_customer", arguments: { nam: "dana" } };
   show.title("   execute", "with a mistake in the arguments");
-  show.line(formatResult(await arsenal.execute(wrong), wrong));
+  const refused = await arsenal.execute(wrong);
+  show.record("execute", { result: refused });
+  show.line(formatResult(refused, wrong));
 }
 
 async function showDenied(arsenal: ToolArsenal, show: Show): Promise<void> {
@@ -104,6 +125,7 @@ async function showDenied(arsenal: ToolArsenal, show: Show): Promise<void> {
   show.line(`${show.red(refused.status)}  ${refused.error?.message ?? ""}`);
   const hidden = await arsenal.execute({ toolName: "data.drop_table", arguments: { table: "orders" } });
   show.line(`${show.red(hidden.status)}  ${hidden.error?.message ?? ""}`);
+  show.record("guard", { refused, hidden });
 }
 
 async function showConfirmation(arsenal: ToolArsenal, show: Show): Promise<void> {
@@ -117,6 +139,7 @@ async function showConfirmation(arsenal: ToolArsenal, show: Show): Promise<void>
   show.line(`${show.red(other.status)}  approved for order 1042, tried with 1043`);
   const done = await arsenal.execute({ ...call, confirmationId });
   show.line(`${show.green(done.status)}  ${JSON.stringify(done.result)}`);
+  show.record("confirm", { pending, otherArguments: other, done });
 }
 
 async function showBreaker(arsenal: ToolArsenal, show: Show): Promise<void> {
@@ -126,6 +149,7 @@ async function showBreaker(arsenal: ToolArsenal, show: Show): Promise<void> {
   for (let attempt = 1; attempt <= 6; attempt++) statuses.push((await arsenal.execute(call)).status);
   show.line(statuses.map((status) => (status === "circuit_open" ? show.yellow(status) : show.red(status))).join(" → "));
   const { consecutiveFailures } = arsenal.health("comms.send_sms");
+  show.record("protect", { statuses, consecutiveFailures });
   show.line(show.dim(`after ${consecutiveFailures} failures in a row no call reaches it until the cool-down is over`));
 }
 

@@ -1,5 +1,5 @@
 import { access, constants } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
+import { dirname } from "node:path";
 import { ToolArsenal } from "../../arsenal.ts";
 import type { ResolvedConfig } from "../../config/resolve-config.ts";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
@@ -59,13 +59,12 @@ async function checkConfiguration(path: string, terminal: Terminal): Promise<rea
     const loaded = await loadConfig(path, terminal.environment);
     config = loaded.config;
     findings.push({ check: "configuration", state: "ok", message: path });
-    if (config.vectorStore.snapshot !== undefined)
-      findings.push(await checkSnapshot(resolve(loaded.folder, config.vectorStore.snapshot)));
+    if (config.vectorStore.snapshot !== undefined) findings.push(await checkSnapshot(config.vectorStore.snapshot));
   } catch (error) {
     return [...findings, ...failures("configuration", error)];
   }
   try {
-    await using arsenal = await ToolArsenal.fromConfig(path);
+    await using arsenal = await ToolArsenal.fromConfig(path, { environment: terminal.environment });
     for (const [part, works] of Object.entries(await arsenal.healthCheck())) {
       findings.push(
         works

@@ -36,10 +36,13 @@ export const list: Command = {
       terminal.out.write(`${JSON.stringify(tools, undefined, 2)}\n`);
       return 0;
     }
-    const paint = styles(terminal.out, terminal.environment);
+    const paint = styles(terminal.err, terminal.environment);
     const width = (terminal.out.columns ?? 120) - Math.max(0, ...tools.map(({ id }) => id.length)) - 3;
-    terminal.out.write(`${table(tools.map(({ id, description }) => [id, clip(description, Math.max(20, width))]))}\n`);
-    terminal.err.write(paint.dim(`${tools.length} tools\n`));
+    if (tools.length > 0)
+      terminal.out.write(
+        `${table(tools.map(({ id, description }) => [id, clip(description, Math.max(20, width))]))}\n`,
+      );
+    terminal.err.write(paint.dim(`${tools.length} ${tools.length === 1 ? "tool" : "tools"}\n`));
     return 0;
   },
 };

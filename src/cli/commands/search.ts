@@ -45,7 +45,7 @@ export const search: Command = {
         terminal.out.write(`\n${paint.bold("Left out")}\n${explained(result.explanation.leftOut)}\n`);
     }
     terminal.err.write(
-      paint.dim(
+      styles(terminal.err, terminal.environment).dim(
         `${result.tools.length} of ${result.candidateCount} tools, intent ${result.intent}, ${result.tier}, ${result.totalTimeMs.toFixed(1)} ms\n`,
       ),
     );

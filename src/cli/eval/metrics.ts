@@ -9,7 +9,6 @@ export interface QueryFigures {
 
 /** Figures of a set of queries, as fractions in [0, 1]. */
 export interface SetFigures {
-  readonly queries: number;
   readonly "recall@1": number;
   readonly "recall@5": number;
   readonly "recall@10": number;
@@ -44,7 +43,6 @@ export function meanFigures(figures: readonly QueryFigures[]): SetFigures {
   const mean = (pick: (figure: QueryFigures) => number): number =>
     figures.length === 0 ? 0 : round(figures.reduce((sum, figure) => sum + pick(figure), 0) / figures.length);
   return {
-    queries: figures.length,
     "recall@1": mean(({ recall1 }) => recall1),
     "recall@5": mean(({ recall5 }) => recall5),
     "recall@10": mean(({ recall10 }) => recall10),
@@ -53,10 +51,10 @@ export function meanFigures(figures: readonly QueryFigures[]): SetFigures {
   };
 }
 
-/** The value below which a share of the numbers lies. */
+/** The smallest of the numbers that at least a share of them does not exceed; 0 where there are none. */
 export function percentile(numbers: readonly number[], share: number): number {
   const sorted = [...numbers].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;
 }
 
 /** A fraction to four digits. */

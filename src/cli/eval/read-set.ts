@@ -1,5 +1,4 @@
-import { createReadStream } from "node:fs";
-import { createInterface } from "node:readline";
+import { readFile } from "node:fs/promises";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
@@ -28,7 +27,7 @@ export interface SetQuery {
 export async function readTools(path: string): Promise<readonly SetTool[]> {
   const seen = new Set<string>();
   return readLines(path, (line, refuse) => {
-    const id = text(line, "id") ?? refuse("id", line["id"], "a text");
+    const id = text(line, "id") ?? refuse("id", line["id"], "a text that is not empty");
     if (seen.has(id)) refuse("id", id, "unique in the file");
     seen.add(id);
     return {
@@ -46,41 +45,34 @@ export async function readTools(path: string): Promise<readonly SetTool[]> {
 /** Reads `{"id","query","relevant":[…]}` lines, with `also_ok`, `history` and `style` where given. */
 export async function readQueries(path: string, known: ReadonlySet<string>): Promise<readonly SetQuery[]> {
   return readLines(path, (line, refuse) => {
+    /** What may be absent must still be right where it is there. */
+    const optional = <Value>(read: (line: Line, field: string) => Value | undefined, field: string, expected: string) =>
+      line[field] === undefined || line[field] === null
+        ? undefined
+        : (read(line, field) ?? refuse(field, line[field], expected));
     const relevant = texts(line, "relevant") ?? refuse("relevant", line["relevant"], "a list of tool ids");
     const unknown = relevant.find((id) => !known.has(id));
     if (unknown !== undefined) refuse("relevant", unknown, "the id of a tool in the tools file");
     return {
-      id: text(line, "id") ?? refuse("id", line["id"], "a text"),
-      query: text(line, "query") ?? refuse("query", line["query"], "a text"),
+      id: text(line, "id") ?? refuse("id", line["id"], "a text that is not empty"),
+      query: text(line, "query") ?? refuse("query", line["query"], "a text that is not empty"),
       relevant,
-      alsoOk: texts(line, "also_ok") ?? [],
-      history: texts(line, "history") ?? [],
-      style: text(line, "style"),
+      alsoOk: optional(texts, "also_ok", "a list of tool ids") ?? [],
+      history: optional(texts, "history", "a list of texts") ?? [],
+      style: optional(text, "style", "a text that is not empty"),
     };
   });
 }
 
+type Line = Record<string, unknown>;
+
 type Refuse = (field: string, value: unknown, expected: string) => never;
 
-async function readLines<Row>(
-  path: string,
-  read: (line: Record<string, unknown>, refuse: Refuse) => Row,
-): Promise<readonly Row[]> {
+async function readLines<Row>(path: string, read: (line: Line, refuse: Refuse) => Row): Promise<readonly Row[]> {
   const rows: Row[] = [];
-  let number = 0;
-  const stream = createReadStream(path, "utf8");
-  const opened = new Promise<void>((resolve, reject) => stream.once("ready", resolve).once("error", reject));
-  await opened.catch((cause: unknown) => {
-    throw new ArsenalError("INPUT_INVALID", `The file ${path} cannot be read. Check the path.`, {
-      field: path,
-      fix: "Check the path.",
-      cause,
-    });
-  });
-  for await (const line of createInterface({ input: stream, crlfDelay: Infinity })) {
-    number += 1;
+  for (const [index, line] of (await linesOf(path)).entries()) {
     if (line.trim() === "") continue;
-    const at = `${path}:${number}`;
+    const at = `${path}:${index + 1}`;
     let value: unknown;
     try {
       value = JSON.parse(line);
@@ -105,15 +97,33 @@ async function readLines<Row>(
     };
     rows.push(read(isPlainObject(value) ? value : refuse("the line", value, "a JSON object"), refuse));
   }
+  if (rows.length === 0) {
+    const fix = "Write one JSON object a line.";
+    throw new ArsenalError("INPUT_INVALID", `The file ${path} has no lines. ${fix}`, { field: path, value: "", fix });
+  }
   return rows;
 }
 
-function text(line: Record<string, unknown>, field: string): string | undefined {
+async function linesOf(path: string): Promise<readonly string[]> {
+  const content = await readFile(path, "utf8").catch((cause: unknown) => {
+    const fix = "Check the path.";
+    throw new ArsenalError("INPUT_INVALID", `The file ${path} cannot be read. ${fix}`, {
+      field: path,
+      value: path,
+      fix,
+      cause,
+    });
+  });
+  // Some editors begin a file with a byte order mark, which JSON does not know.
+  return content.replace(/^\uFEFF/, "").split(/\r?\n/);
+}
+
+function text(line: Line, field: string): string | undefined {
   const value = line[field];
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-function texts(line: Record<string, unknown>, field: string): readonly string[] | undefined {
+function texts(line: Line, field: string): readonly string[] | undefined {
   const value = line[field];
   return Array.isArray(value) && value.every((item) => typeof item === "string") ? (value as string[]) : undefined;
 }

@@ -4,6 +4,8 @@ import { ArsenalError } from "../../../errors/arsenal-error.ts";
 /** The functions of kernel.wasm. Pointers are byte offsets into `memory`; `assembly/` says what each does. */
 export interface KernelFunctions {
   readonly memory: KernelMemory;
+  /** The first byte that is the host's; what lies before are the kernel's constants. */
+  readonly heapStart: { readonly value: number };
   packWeights(source: number, n: number, k: number, target: number): void;
   multiply(
     rows: number,
@@ -29,16 +31,10 @@ export interface KernelFunctions {
   ): void;
   normaliseRows(rows: number, count: number, width: number, weight: number, bias: number, epsilon: number): void;
   quantiseRows(rows: number, count: number, width: number, limit: number, out: number, scales: number): void;
+  quantiseTogether(rows: number, count: number, width: number, out: number, scales: number): void;
   poolRows(rows: number, count: number, width: number, out: number): void;
   attend(qkv: number, length: number, heads: number, size: number, scratch: number, out: number): void;
-  scoreFloatRows(
-    query: number,
-    rows: number,
-    width: number,
-    selection: number,
-    count: number,
-    scores: number,
-  ): void;
+  scoreFloatRows(query: number, rows: number, width: number, selection: number, count: number, scores: number): void;
   scoreByteRows(
     query: number,
     factor: number,

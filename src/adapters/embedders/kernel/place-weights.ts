@@ -40,8 +40,7 @@ export function placeWeights(
 ): PlacedWeights {
   const total = [...tensors.values()].reduce((sum, tensor) => sum + aligned(tensor.bytes.length), 0);
   const largest = Math.max(3 * architecture.hidden, architecture.intermediate) * architecture.hidden;
-  // Address 0 stays free, because 0 means "none" to the kernel.
-  let end = aligned(1);
+  let end = aligned(kernel.heapStart.value);
   const staging = end + total;
   ensureMemory(kernel.memory, staging + largest);
   const memory = new Uint8Array(kernel.memory.buffer);

@@ -47,7 +47,7 @@ export function createVectorRows(options: VectorRowsOptions): VectorRows {
   const width = Math.ceil(dimension / 16) * 16;
   const rowBytes = format === "float32" ? width * 4 : width;
   const limit = quantisationLimit(width);
-  const floatQuery = aligned(1);
+  const floatQuery = aligned(kernel.heapStart.value);
   const query = floatQuery + aligned(width * 4);
   const queryScale = query + aligned(width * 2);
   const rows = queryScale + aligned(4);

@@ -80,7 +80,11 @@ export function tensorShapes(architecture: Architecture): readonly Omit<Tensor, 
 }
 
 /** The bytes of a weight file. Throws where a tensor is missing or has another size than the architecture asks for. */
-export function writeWeights(model: string, architecture: Architecture, values: ReadonlyMap<string, Uint8Array>): Uint8Array {
+export function writeWeights(
+  model: string,
+  architecture: Architecture,
+  values: ReadonlyMap<string, Uint8Array>,
+): Uint8Array {
   checkArchitecture(architecture);
   let end = 0;
   const tensors = tensorShapes(architecture).map(({ name, type, shape }) => {
@@ -127,7 +131,9 @@ export function readWeights(file: Uint8Array): EncoderWeights {
     const size = byteSize(type, shape);
     if (found === undefined) throw unreadable(`tensor ${name} is missing`);
     if (found.type !== type || JSON.stringify(found.shape) !== JSON.stringify(shape)) {
-      throw unreadable(`tensor ${name} is ${found.type} ${JSON.stringify(found.shape)}, not ${type} ${JSON.stringify(shape)}`);
+      throw unreadable(
+        `tensor ${name} is ${found.type} ${JSON.stringify(found.shape)}, not ${type} ${JSON.stringify(shape)}`,
+      );
     }
     if (!(found.offset >= 0) || start + found.offset + size > file.length) {
       throw unreadable(`tensor ${name} reaches past the end of the file`);
@@ -164,19 +170,25 @@ function checkArchitecture(architecture: Architecture): void {
   const { layers, hidden, heads, intermediate, vocabulary, positions, epsilon } = architecture;
   const counts = { layers, hidden, heads, intermediate, vocabulary, positions };
   for (const [name, value] of Object.entries(counts)) {
-    if (!Number.isInteger(value) || value < 1) throw unreadable(`architecture.${name} is ${value}, not a positive integer`);
+    if (!Number.isInteger(value) || value < 1)
+      throw unreadable(`architecture.${name} is ${value}, not a positive integer`);
   }
   if (hidden % 16 !== 0 || intermediate % 16 !== 0) {
     throw unreadable(`hidden ${hidden} and intermediate ${intermediate} must be multiples of 16`);
   }
-  if (hidden % (heads * 8) !== 0) throw unreadable(`hidden ${hidden} does not split into ${heads} heads of a multiple of 8`);
+  if (hidden % (heads * 8) !== 0)
+    throw unreadable(`hidden ${hidden} does not split into ${heads} heads of a multiple of 8`);
   if (!(epsilon > 0)) throw unreadable(`architecture.epsilon is ${epsilon}, not a positive number`);
 }
 
 function unreadable(reason: string, cause?: unknown): ArsenalError {
-  return new ArsenalError("INPUT_INVALID", `The encoder's weight file cannot be used: ${reason}. Reinstall the package or export it again.`, {
-    field: "weights",
-    fix: "Reinstall the package or export the weights again.",
-    cause,
-  });
+  return new ArsenalError(
+    "INPUT_INVALID",
+    `The encoder's weight file cannot be used: ${reason}. Reinstall the package or export it again.`,
+    {
+      field: "weights",
+      fix: "Reinstall the package or export the weights again.",
+      cause,
+    },
+  );
 }

@@ -103,7 +103,7 @@ function softmax(row: usize, length: i32, padded: i32): f32 {
   const bytes: usize = <usize>padded * 4;
   for (let t = length; t < padded; t++) store<f32>(row + <usize>t * 4, -1e30);
   let largest = v128.load(row);
-  for (let i: usize = 16; i < bytes; i += 16) largest = f32x4.max(largest, v128.load(row + i));
+  for (let i: usize = 16; i < bytes; i += 16) largest = f32x4.pmax(largest, v128.load(row + i));
   const top = f32x4.splat(max<f32>(
     max<f32>(f32x4.extract_lane(largest, 0), f32x4.extract_lane(largest, 1)),
     max<f32>(f32x4.extract_lane(largest, 2), f32x4.extract_lane(largest, 3)),

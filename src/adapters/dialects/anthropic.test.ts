@@ -1,0 +1,23 @@
+import { describe, expect, it } from "vitest";
+import { dialectContract } from "../../testing/dialect.contract.ts";
+import { defineTool } from "../../tool/define-tool.ts";
+import { anthropic } from "./anthropic.ts";
+
+describe("anthropic", () => {
+  for (const { name, run } of dialectContract(() => ({ adapter: anthropic() }))) it(name, run);
+
+  it("writes a definition as the API takes it", () => {
+    const parameters = { type: "object", properties: { user: { type: "string" } }, required: ["user"] };
+    const tool = defineTool({
+      name: "refund_user",
+      namespace: "billing",
+      description: "Refunds a payment of a user.",
+      parameters,
+    });
+    expect(anthropic().fromCanonical(tool)).toEqual({
+      name: "billing-refund_user",
+      description: "Refunds a payment of a user.",
+      input_schema: parameters,
+    });
+  });
+});

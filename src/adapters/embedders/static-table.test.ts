@@ -1,0 +1,35 @@
+import { describe, expect, it } from "vitest";
+import { createStaticTable } from "./static-table.ts";
+
+const rows = Int8Array.from([1, 0, 0, 2, -3, 4, 100, 100]);
+const scales = Float32Array.from([1, 0.5, 2, 1]);
+
+describe("createStaticTable", () => {
+  it("adds each token's row times its scale and gives the sum length one", () => {
+    const table = createStaticTable({ rows, scales, dimension: 2 });
+    // [1, 0] + [0, 1] + [-6, 8] = [-5, 9]
+    const vector = table.embed(Int32Array.from([0, 1, 2]));
+    expect(vector[0]).toBeCloseTo(-5 / Math.sqrt(106), 6);
+    expect(vector[1]).toBeCloseTo(9 / Math.sqrt(106), 6);
+  });
+
+  it("leaves out the tokens it is told to ignore", () => {
+    const table = createStaticTable({ rows, scales, dimension: 2, ignore: [3] });
+    expect([...table.embed(Int32Array.from([3, 0, 3]))]).toEqual([1, 0]);
+  });
+
+  it("gives zeros where no token counts", () => {
+    const table = createStaticTable({ rows, scales, dimension: 2, ignore: [3] });
+    expect([...table.embed(Int32Array.from([3]))]).toEqual([0, 0]);
+    expect([...table.embed(new Int32Array())]).toEqual([0, 0]);
+  });
+
+  it("does not change the caller's scales", () => {
+    createStaticTable({ rows, scales, dimension: 2, ignore: [0] });
+    expect([...scales]).toEqual([1, 0.5, 2, 1]);
+  });
+
+  it("refuses rows and scales that do not fit together", () => {
+    expect(() => createStaticTable({ rows, scales, dimension: 3 })).toThrow("8 values, but 4 rows of 3 need 12");
+  });
+});

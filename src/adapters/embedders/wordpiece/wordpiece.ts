@@ -1,0 +1,142 @@
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { ALONE, createNormaliser } from "./normalise.ts";
+
+/** Splits text into the tokens of a BERT uncased vocabulary. */
+export interface WordPiece {
+  readonly size: number;
+  /** The ids of [CLS] and [SEP], which carry no meaning of their own. */
+  readonly special: readonly number[];
+  /** Token ids of a text, [CLS] first and [SEP] last, cut to `maxTokens` in all. */
+  encode(text: string, options: { readonly maxTokens: number }): Int32Array;
+}
+
+/** A word longer than this, in characters, is unknown. */
+const LONGEST_WORD = 100;
+/** Words whose tokens are remembered; the memory is emptied when it is full. */
+const REMEMBERED_WORDS = 20_000;
+const MARKERS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"];
+
+/** Creates a tokenizer from a vocabulary file: one token a line, the line's number (from 0) is its id. */
+export function createWordPiece(vocabulary: string): WordPiece {
+  const lines = vocabulary.split("\n");
+  if (lines.at(-1) === "") lines.pop();
+  /** Tokens that begin a word, and those that continue one (written ##like). */
+  const beginnings = new Map<string, number>();
+  const continuations = new Map<string, number>();
+  let longest = 0;
+  for (const [id, token] of lines.entries()) {
+    const continues = token.startsWith("##") && token.length > 2;
+    if (continues) continuations.set(token.slice(2), id);
+    // "##" in front of a word in a text is punctuation, so only the word "##…" itself could clash, and it cannot be one word.
+    else beginnings.set(token, id);
+    longest = Math.max(longest, continues ? token.length - 2 : token.length);
+  }
+  for (const marker of MARKERS) markerId(beginnings, marker);
+  const unknown = markerId(beginnings, "[UNK]");
+  const first = markerId(beginnings, "[CLS]");
+  const last = markerId(beginnings, "[SEP]");
+  const normalise = createNormaliser();
+  const remembered = new Map<string, readonly number[]>();
+
+  /** Greedy: the longest token that begins the word, then the longest that continues it, and so on; all or unknown. */
+  function splitWord(word: string): readonly number[] {
+    if (word.length > LONGEST_WORD && [...word].length > LONGEST_WORD) return [unknown];
+    const ids: number[] = [];
+    for (let start = 0; start < word.length;) {
+      const tokens = start === 0 ? beginnings : continuations;
+      let end = Math.min(word.length, start + longest);
+      let id = tokens.get(word.slice(start, end));
+      while (id === undefined && --end > start) id = tokens.get(word.slice(start, end));
+      if (id === undefined) return [unknown];
+      ids.push(id);
+      start = end;
+    }
+    return ids;
+  }
+
+  function tokensOf(word: string): readonly number[] {
+    let ids = remembered.get(word);
+    if (ids === undefined) {
+      ids = splitWord(word);
+      if (remembered.size >= REMEMBERED_WORDS) remembered.clear();
+      remembered.set(word, ids);
+    }
+    return ids;
+  }
+
+  /** Appends the tokens of a text without markers until there are `room` of them. */
+  function appendText(text: string, ids: number[], room: number): void {
+    let word = "";
+    const finish = () => {
+      if (word === "") return;
+      ids.push(...tokensOf(word));
+      word = "";
+    };
+    for (let at = 0; at < text.length && ids.length < room; at++) {
+      let code = text.charCodeAt(at);
+      // a–z and 0–9 are most of all text and stay what they are.
+      if ((code >= 97 && code <= 122) || (code >= 48 && code <= 57)) {
+        word += text[at];
+        continue;
+      }
+      if (code >= 0xd800 && code < 0xdc00) {
+        code = text.codePointAt(at) ?? code;
+        if (code > 0xffff) at++;
+      }
+      const normal = normalise(code);
+      if (normal.length === 1) {
+        if (normal === " ") finish();
+        else word += normal;
+        continue;
+      }
+      for (let i = 0; i < normal.length; i++) {
+        if (normal[i] === " ") finish();
+        else if (normal[i] === ALONE) {
+          finish();
+          const character = String.fromCodePoint(normal.codePointAt(i + 1) ?? 0);
+          ids.push(...tokensOf(character));
+          i += character.length;
+        } else word += normal[i];
+      }
+    }
+    if (ids.length < room) finish();
+  }
+
+  return {
+    size: lines.length,
+    special: [first, last],
+    encode(text, { maxTokens }) {
+      const room = Math.max(maxTokens - 2, 0);
+      const ids: number[] = [];
+      // The reference recognises markers written out in a text, and so must whoever wants the same ids.
+      for (const part of text.includes("[") ? splitAtMarkers(text) : [text]) {
+        const marker = MARKERS.includes(part) ? beginnings.get(part) : undefined;
+        if (marker === undefined) appendText(part, ids, room);
+        else ids.push(marker);
+      }
+      const result = new Int32Array(Math.min(ids.length, room) + 2);
+      result[0] = first;
+      for (let i = 1; i < result.length - 1; i++) result[i] = ids[i - 1] ?? unknown;
+      result[result.length - 1] = last;
+      return result;
+    },
+  };
+}
+
+const AT_MARKERS = new RegExp(`(${MARKERS.map((marker) => marker.replace(/[[\]]/g, String.raw`\$&`)).join("|")})`);
+
+function splitAtMarkers(text: string): readonly string[] {
+  return text.split(AT_MARKERS).filter((part) => part !== "");
+}
+
+function markerId(tokens: ReadonlyMap<string, number>, marker: string): number {
+  const id = tokens.get(marker);
+  if (id === undefined) {
+    throw new ArsenalError(
+      "INPUT_INVALID",
+      `The vocabulary has no ${marker}: it is not a BERT vocabulary with one token a line. Reinstall the package.`,
+      { field: "vocabulary", value: marker, fix: "Reinstall the package." },
+    );
+  }
+  return id;
+}

@@ -1,0 +1,96 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Place, type Ran, runInMemory } from "../../../test/e2e/terminal.ts";
+
+let folder: string;
+beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "arsenal-"))));
+afterAll(() => rm(folder, { recursive: true }));
+
+const run = (argv: readonly string[], place: Place = {}): Promise<Ran> =>
+  runInMemory(["call", ...argv], { folder, ...place });
+
+describe("call", () => {
+  it("prints the result on stdout", async () => {
+    const { code, out, err } = await run(["crm.find_customer", "--args", '{"name":"dana"}']);
+    expect([code, err]).toEqual([0, "No arsenal.yaml here: using the demo catalog.\n"]);
+    expect(out).toMatch(
+      /^Tool Execution Result\nTool: crm\.find_customer\nArguments: {"name": "dana"}\nOutput: .*Whitfield/,
+    );
+  });
+
+  it("reads arguments from a file", async () => {
+    await writeFile(join(folder, "args.json"), '{"name": "dana"}\n');
+    expect((await run(["find_customer", "--args-file", "args.json"])).out).toContain("Whitfield");
+  });
+
+  it("takes the name a model was shown", async () => {
+    expect((await run(["crm-find_customer", "--args", '{"name":"dana"}'])).code).toBe(0);
+  });
+
+  it.each([
+    [["crm.nobody"], 'No tool "crm.nobody" is registered.'],
+    [["crm.find_custmer"], 'Did you mean "crm.find_customer"?'],
+    [["data.drop_table", "--args", '{"table":"x"}'], "TOOL_NOT_FOUND"],
+    [["crm.find_customer", "--args", '{"nam":"dana"}'], "name: expected string, received nothing"],
+  ])("%j is a failure: exit 1, told on stderr", async (argv, message) => {
+    const text = await run(argv);
+    const json = await run([...argv, "--json"]);
+    expect([text.code, text.out, json.code, json.err]).toEqual([1, "", 1, ""]);
+    expect(text.err + json.out).toContain(message);
+    expect(JSON.parse(json.out)).toMatchObject({ status: "failure" });
+  });
+
+  it.each([
+    [["x", "--args", "{"], '--args: "{" is not JSON'],
+    [["x", "--args", "[1]"], "--args: [1] is no JSON object. Write the arguments as a JSON object"],
+    [["x", "--args", "null"], "--args: null is no JSON object"],
+    [["x", "--args-file", "nowhere.json"], "--args-file: the file nowhere.json cannot be read. Check the path."],
+    [["x", "--args", "{}", "--args-file", "a"], '--args: there is also --args-file "a". Give one of the two.'],
+    [[], '"call" needs TOOL.'],
+  ])("%j is wrong usage: exit 2", async (argv, message) => {
+    const { code, out, err } = await run(argv);
+    expect([code, out, err]).toEqual([2, "", expect.stringContaining(message)]);
+  });
+
+  const refund = ["billing.process_refund", "--args", '{"order_id":"1042"}'];
+
+  it("that must be approved exits 1 and shows the id", async () => {
+    const { code, out, err } = await run(refund);
+    expect([code, out]).toEqual([1, ""]);
+    expect(err).toMatch(/^Confirmation: [0-9a-f]{32}$/m);
+    expect(err).toContain("repeat the command with --approve");
+    expect(JSON.parse((await run([...refund, "--json"])).out)).toMatchObject({
+      status: "pending_confirmation",
+      confirmationId: expect.stringMatching(/^[0-9a-f]{32}$/) as string,
+    });
+  });
+
+  it("--approve runs it where the operator may approve their own calls, and not elsewhere", async () => {
+    expect(await run([...refund, "--approve"])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('"refunded"') as string,
+    });
+    await writeFile(
+      join(folder, "tools.mjs"),
+      `export default (arsenal) => arsenal.register(
+        { name: "delete_all", description: "Deletes everything there is.", parameters: { type: "object" } }, () => "gone");`,
+    );
+    await writeFile(join(folder, "strict.yaml"), "modules: [tools.mjs]\n");
+    const refused = await run(["delete_all", "--approve", "--config", "strict.yaml"]);
+    expect([refused.code, refused.out, refused.err]).toEqual([1, "", expect.stringContaining("APPROVAL_INVALID")]);
+    expect(refused.err).not.toContain("gone");
+  });
+
+  it("shows what a tool returns as it is to a pipe, and without escape codes to a terminal", async () => {
+    await writeFile(
+      join(folder, "evil.mjs"),
+      `export default (arsenal) => arsenal.register(
+        { name: "evil", description: "Returns escape codes.", parameters: { type: "object" } }, () => "a\\u001B[2Jb");`,
+    );
+    await writeFile(join(folder, "evil.yaml"), "modules: [evil.mjs]\n");
+    expect((await run(["evil", "--config", "evil.yaml"])).out).toContain("a\u001B[2Jb");
+    expect((await run(["evil", "--config", "evil.yaml"], { isTTY: true })).out).toContain("Output: ab");
+  });
+});

@@ -1,0 +1,170 @@
+import { spawnSync } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Ran, runInMemory } from "../../../test/e2e/terminal.ts";
+import { COMMANDS } from "../commands.ts";
+import { keepsContract } from "./benchmark.ts";
+
+let folder: string;
+beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "arsenal-"))));
+afterAll(() => rm(folder, { recursive: true }));
+
+const run = (...argv: readonly string[]): Promise<Ran> => runInMemory(argv, { folder });
+
+describe("list", () => {
+  it("has one line a tool on stdout, ordered by id, and the count on stderr", async () => {
+    const { code, out, err } = await run("list", "--namespace", "calendar");
+    expect(code).toBe(0);
+    expect(
+      out
+        .trimEnd()
+        .split("\n")
+        .map((line) => line.split(" ")[0]),
+    ).toEqual(["calendar.cancel_meeting", "calendar.find_free_slot", "calendar.schedule_meeting"]);
+    expect(err).toContain("3 tools\n");
+  });
+
+  it("fits the width of the terminal", async () => {
+    const { out } = await runInMemory(["list"], { folder, isTTY: true, environment: { NO_COLOR: "1" } });
+    expect(Math.max(...out.split("\n").map((line) => line.length))).toBeLessThanOrEqual(100);
+  });
+
+  it("writes nothing on stdout where there is nothing", async () => {
+    expect(await run("list", "--namespace", "nowhere")).toMatchObject({ code: 0, out: "" });
+  });
+
+  it("leaves out what nobody may see", async () => {
+    expect((await run("list")).out).not.toContain("drop_table");
+  });
+});
+
+describe("search", () => {
+  it("has one line a tool, best first, with its score", async () => {
+    const { code, out, err } = await run("search", "give the customer the money back", "--limit", "2");
+    const lines = out.trimEnd().split("\n");
+    expect([code, lines.length]).toEqual([0, 2]);
+    expect(lines[0]).toMatch(/^0\.\d{3} {2}billing\.process_refund /);
+    expect(err).toMatch(/2 of \d+ tools, intent \w+, lexical, \d+\.\d ms\n$/);
+  });
+
+  it("--explain has the number behind each signal for what was chosen and for the best left out", async () => {
+    const { out } = await run("search", "give the customer the money back", "--limit", "1", "--explain");
+    expect(out).toContain("\nWhy\nscore");
+    expect(out).toContain("\nLeft out\nscore");
+    expect(out).toMatch(/billing\.process_refund +chosen.*(\+0\.\d{3} +){3}.*money:/);
+    const json = JSON.parse((await run("search", "money back", "--explain", "--json")).out) as {
+      readonly explanation: { readonly chosen: readonly { readonly signals: readonly object[] }[] };
+    };
+    expect(json.explanation.chosen[0]?.signals.length).toBeGreaterThanOrEqual(8);
+  });
+
+  it("says so where nothing fits", async () => {
+    expect(await run("search", "prove the theorem of Pythagoras")).toMatchObject({ code: 0, out: "Nothing fits.\n" });
+  });
+});
+
+describe("doctor", () => {
+  it("is content without a configuration, and says that there is none", async () => {
+    const { code, out } = await run("doctor");
+    expect(code).toBe(0);
+    expect(out).toMatch(/^ok {7}node: Node \d+/);
+    expect(out).toContain("warning  configuration: no arsenal.yaml here; every default applies\n         Write one");
+  });
+
+  it("finds each problem of a configuration, with its fix, and exits 1", async () => {
+    await writeFile(join(folder, "bad.yaml"), "execution:\n  max_retrys: 2\nauto_sync: maybe\n");
+    const { code, out } = await run("doctor", "--config", "bad.yaml", "--json");
+    expect(code).toBe(1);
+    expect(JSON.parse(out)).toMatchObject({
+      findings: [
+        { check: "node", state: "ok" },
+        { check: "configuration", state: "failed", fix: 'Did you mean "max_retries"?' },
+        { check: "configuration", state: "failed", fix: "Set auto_sync to true or false." },
+      ],
+    });
+  });
+
+  it("finds a backend that is not there, a snapshot that cannot be written, a module that fails", async () => {
+    await writeFile(join(folder, "boom.mjs"), "export default () => { throw new Error('boom'); };");
+    await writeFile(
+      join(folder, "more.yaml"),
+      "vector_store:\n  snapshot: no/such/folder/tools.json\nmodules: [boom.mjs]\n",
+    );
+    const { code, out } = await run("doctor", "--config", "more.yaml");
+    expect(code).toBe(1);
+    expect(out).toMatch(/failed {3}snapshot: .*folder cannot be written\n {9}Create the folder/);
+    expect(out).toContain("modules: boom.mjs failed: boom");
+    await writeFile(join(folder, "store.yaml"), "vector_store:\n  type: qdrant\n");
+    expect((await run("doctor", "--config", "store.yaml")).out).toContain("Use memory, or inject your own as `store`.");
+  });
+
+  it("counts the tools of a good one", async () => {
+    const module = `export default (arsenal) => arsenal.register(
+      { name: "greet", description: "Greets somebody by name.", parameters: { type: "object" } }, () => "hello");`;
+    await writeFile(join(folder, "greet.mjs"), module);
+    await writeFile(join(folder, "good.yaml"), "modules: [greet.mjs]\n");
+    const { code, out } = await run("doctor", "--config", "good.yaml");
+    expect(code).toBe(0);
+    expect(out).toContain("ok       store: works\nok       tools: 1 registered\n");
+  });
+});
+
+describe("completion", () => {
+  it.each(["bash", "zsh", "fish"])("for %s knows every command and its options", async (shell) => {
+    const { code, out, err } = await run("completion", shell);
+    expect([code, err]).toEqual([0, ""]);
+    for (const [name, { load }] of Object.entries(COMMANDS)) {
+      expect(out).toContain(name);
+      for (const option of Object.keys((await load()).options))
+        expect(out).toContain(shell === "fish" ? `-l ${option}` : `--${option}`);
+    }
+  });
+
+  const hasBash = spawnSync("bash", ["--version"]).status === 0;
+  it.runIf(hasBash)("for bash completes when sourced", async () => {
+    const { out } = await run("completion", "bash");
+    const complete = (...words: readonly string[]): string => {
+      const list = words.map((word) => `'${word}'`).join(" ");
+      const script = `${out}\nCOMP_WORDS=(${list}); COMP_CWORD=${words.length - 1}; _toolarsenal; echo "\${COMPREPLY[*]}"`;
+      const { status, stdout, stderr } = spawnSync("bash", ["-c", script], { encoding: "utf8" });
+      expect([status, stderr]).toEqual([0, ""]);
+      return stdout.trim();
+    };
+    expect(spawnSync("bash", ["-n"], { input: out }).status).toBe(0);
+    expect(complete("toolarsenal", "se")).toBe("search");
+    expect(complete("toolarsenal", "search", "--e")).toBe("--explain");
+    expect(complete("toolarsenal", "call", "--a")).toBe("--args --args-file --approve");
+  });
+});
+
+describe("benchmark", () => {
+  it("prints ratios against baselines of the same run, and whether the contract is kept", async () => {
+    const { code, out } = await run("benchmark", "--tools", "50", "--quick");
+    expect(code).toBe(0);
+    expect(out).toMatch(/^50 +[\d,]+\/s +\d+\.\d× +\d+\.\d\d +\d+\.\d\d +\d+\.\d\d× +\d+\.\d KiB$/m);
+    expect(out).toMatch(/engine: -?\d+\.\d{4} ms a call over \d+\.\d{4} ms for calling the function directly/);
+    expect(out).toContain("kept: P95 retrieval below 50 ms at 50 tools, best of three");
+  });
+
+  it("keeps its contract below 50 ms at the size asked for, whatever other sizes do", () => {
+    expect(keepsContract([{ tools: 1000, p95Ms: 49.9 }], 1000)).toBe(true);
+    expect(keepsContract([{ tools: 1000, p95Ms: 50 }], 1000)).toBe(false);
+    expect(
+      keepsContract(
+        [
+          { tools: 1000, p95Ms: 1 },
+          { tools: 100_000, p95Ms: 900 },
+        ],
+        1000,
+      ),
+    ).toBe(true);
+    expect(keepsContract([{ tools: 1000, p95Ms: Infinity }], 1000)).toBe(false);
+    expect(keepsContract([], 1000)).toBe(false);
+  });
+
+  it.each(["9", "1.5", "-1", "1000001", "many"])("refuses %s tools", async (count) => {
+    expect(await run("benchmark", `--tools=${count}`)).toMatchObject({ code: 2, out: "" });
+  });
+});

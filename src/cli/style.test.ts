@@ -1,0 +1,22 @@
+import { expect, it } from "vitest";
+import { clip, harmless, styles, table } from "./style.ts";
+
+it("a table aligns columns, numbers to the right, and ignores what colours add", () => {
+  const { green } = styles({ write: () => {}, isTTY: true }, {});
+  const rows = [
+    ["a", 5, green("yes"), "x"],
+    ["long", 1000, "no", ""],
+  ];
+  expect(table(rows).replaceAll(/\u001B\[\d+m/g, "")).toBe("a        5  yes  x\nlong  1000  no");
+});
+
+it("clip makes one line of a width", () => {
+  expect(clip("  one\n two\tthree ", 20)).toBe("one two three");
+  expect(clip("abcdef", 4)).toBe("abc…");
+  expect(clip("abcd", 4)).toBe("abcd");
+});
+
+it("text of a tool cannot steer the terminal", () => {
+  expect(harmless("\u001B[2J\u001B]0;owned\u0007red\u001B[31m\r\b\u009B1m\nnext\ttab")).toBe("red\nnext\ttab");
+  expect(clip("a\u001B[2Jb\u0000c", 10)).toBe("abc");
+});

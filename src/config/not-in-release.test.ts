@@ -1,0 +1,50 @@
+import { describe, expect, it } from "vitest";
+import type { ToolArsenalConfig } from "./config.ts";
+import { type InjectedParts, refuseNotInRelease } from "./not-in-release.ts";
+import { resolveConfig } from "./resolve-config.ts";
+
+function refused(config: ToolArsenalConfig, injected: InjectedParts = {}): unknown {
+  try {
+    refuseNotInRelease(resolveConfig(config), injected);
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+describe("what this release does not have", () => {
+  const cases: readonly (readonly [string, ToolArsenalConfig, keyof InjectedParts | undefined])[] = [
+    ["vector_store.type", { vectorStore: { type: "qdrant" } }, "store"],
+    ["embedder.type", { embedder: { type: "openai" } }, "embedder"],
+    ["reranker.enabled", { reranker: { enabled: true } }, "reranker"],
+    ["telemetry.type", { telemetry: { type: "datadog" } }, "sinks"],
+    ["execution.enable_sandbox", { execution: { enableSandbox: true } }, "executors"],
+    ["security.allowed_domains", { security: { allowedDomains: ["example.com"] } }, "policy"],
+    ["mcp.servers", { mcp: { servers: [{ name: "files" }] } }, undefined],
+    ["mcp.servers", { arsenal: { mcpServers: [{ name: "files" }] } }, undefined],
+    ["a2a.agents", { a2a: { agents: [{ name: "agent", url: "http://agent" }] } }, undefined],
+  ];
+
+  it.each(cases)("is refused, not ignored: %s", (field, config) => {
+    expect(refused(config)).toMatchObject({ code: "CONFIG_INVALID", details: { field, fix: expect.any(String) } });
+  });
+
+  it.each(cases.filter(([, , part]) => part !== undefined))(
+    "is allowed where it is injected: %s",
+    (_, config, part) => {
+      expect(refused(config, { [part ?? ""]: [] })).toBeUndefined();
+    },
+  );
+
+  it("is named all at once", () => {
+    expect(refused({ vectorStore: { type: "chroma" }, execution: { enableSandbox: true } })).toMatchObject({
+      message:
+        'vector_store.type: "chroma" is not part of this release. Use memory, or inject your own as `store`. Nor are: execution.enable_sandbox.',
+    });
+  });
+
+  it("is nothing in the defaults, or in telemetry that is off", () => {
+    expect(refused({})).toBeUndefined();
+    expect(refused({ telemetry: { enabled: false, type: "datadog" } })).toBeUndefined();
+  });
+});

@@ -1,0 +1,166 @@
+import { expect, it } from "vitest";
+import { isPlainObject, type JsonSchema } from "../tool/json-schema.ts";
+import type { ToolArsenalConfig } from "./config.ts";
+import { fileSchema, toSnake } from "./key-style.ts";
+import { resolveConfig } from "./resolve-config.ts";
+import { listSettings } from "./setting.ts";
+
+type Complete<Type> = Type extends readonly (infer Item)[]
+  ? readonly [Complete<Item>]
+  : Type extends string | number | boolean
+    ? Type
+    : string extends keyof Type
+      ? Type
+      : { readonly [Key in keyof Type]-?: Complete<NonNullable<Type[Key]>> };
+
+/** Has every key of the interface: leaving one out, or writing one that is not there, does not compile. */
+const COMPLETE: Complete<ToolArsenalConfig> = {
+  vectorStore: {
+    type: "memory",
+    snapshot: "tools.json",
+    url: "http://store",
+    apiKey: "key",
+    collectionName: "tools",
+    dimension: 384,
+    options: {},
+  },
+  embedder: { type: "openai", model: "small", apiKey: "key", apiBase: "http://api", batchSize: 10, maxRetries: 1 },
+  reranker: { enabled: true, type: "llm", model: "big", topK: 5 },
+  routing: {
+    weights: { semantic: 1, intent: 0, conversation: 0, health: 0, cost: 0 },
+    penalties: { alreadyUsed: 0, alreadyFailed: 0, deprecated: 0 },
+    enableIntentClassification: true,
+    useLlmForIntent: true,
+    enableMmr: true,
+    mmrLambda: 0.5,
+    scoreThreshold: 0.5,
+    learning: { enabled: true, halfLifeDays: 7, weight: 0.1 },
+  },
+  execution: {
+    defaultTimeoutMs: 1000,
+    maxRetries: 2,
+    retryBaseMs: 10,
+    circuitBreakerThreshold: 5,
+    circuitBreakerTimeoutS: 60,
+    maxConcurrent: 5,
+    maxConcurrentPerEnsemble: 2,
+    onFailure: "throw",
+    enableSandbox: true,
+    sandboxType: "docker",
+  },
+  telemetry: {
+    enabled: true,
+    type: "console",
+    level: "info",
+    otlpEndpoint: "http://otlp",
+    serviceName: "tools",
+    exposePrometheus: true,
+    prometheusPort: 9090,
+  },
+  security: {
+    policy: "strict",
+    requireConfirmation: ["a"],
+    humanInTheLoop: ["b"],
+    allow: ["c"],
+    deny: ["d"],
+    allowedDomains: ["example.com"],
+    maxRequestsPerMinute: 60,
+    confirmationTimeoutS: 60,
+    selfApproval: "local",
+  },
+  mcp: {
+    servers: [
+      {
+        name: "files",
+        type: "stdio",
+        command: "npx",
+        args: ["-y"],
+        env: {},
+        url: "http://files",
+        endpoint: "http://files",
+        headers: {},
+        namespace: "files",
+      },
+    ],
+    serveMcp: true,
+    mcpMode: "static",
+  },
+  a2a: {
+    agents: [{ name: "agent", url: "http://agent", headers: {}, namespace: "agent" }],
+    serveA2a: true,
+    a2aPort: 1,
+  },
+  arsenal: {
+    defaultTimeoutSeconds: 30,
+    maxConcurrentTools: 5,
+    mcpServers: [
+      {
+        name: "other",
+        type: "http",
+        command: "npx",
+        args: ["-y"],
+        env: {},
+        url: "http://other",
+        endpoint: "http://other",
+        headers: {},
+        namespace: "other",
+      },
+    ],
+  },
+  modules: ["./tools.ts"],
+  autoSync: true,
+  syncOnRegister: true,
+};
+
+function pathsOf(value: unknown, prefix = ""): readonly string[] {
+  if (!isPlainObject(value)) return [];
+  return Object.entries(value).flatMap(([key, member]) => {
+    const path = prefix + toSnake(key);
+    const items = Array.isArray(member) ? pathsOf(member[0], `${path}[].`) : [];
+    return [path, ...pathsOf(member, `${path}.`), ...items];
+  });
+}
+
+it("the schema has exactly the keys of the interface", () => {
+  expect(listSettings().map(({ path }) => path)).toEqual(pathsOf(COMPLETE));
+});
+
+it("the schema accepts a configuration that uses every key", () => {
+  expect(resolveConfig(COMPLETE).execution.maxConcurrentPerEnsemble).toBe(2);
+});
+
+it("the schema for files spells every key in snake_case", () => {
+  const keys = (schema: JsonSchema, prefix = ""): readonly string[] =>
+    Object.entries(schema.properties ?? {}).flatMap(([key, member]) => {
+      const property = member as JsonSchema;
+      const items = isPlainObject(property.items) ? keys(property.items as JsonSchema, `${prefix}${key}[].`) : [];
+      return [prefix + key, ...keys(property, `${prefix}${key}.`), ...items];
+    });
+  expect(keys(fileSchema())).toEqual(listSettings().map(({ path }) => path));
+});
+
+it("the schema for files lets a reference to the environment stand for a number", () => {
+  const { execution } = fileSchema().properties as Record<string, JsonSchema>;
+  expect(execution?.properties?.["max_retries"]).toEqual({
+    description: "Attempts in all at a call that is safe to repeat.",
+    default: 3,
+    anyOf: [
+      { type: "integer", minimum: 1, maximum: 5 },
+      { type: "string", pattern: "^\\$\\{" },
+    ],
+  });
+});
+
+it("every key has a description", () => {
+  expect(listSettings().filter(({ schema }) => !schema.description)).toEqual([]);
+});
+
+it.each([
+  ["maxRetries", "max_retries"],
+  ["a2aPort", "a2a_port"],
+  ["serveA2a", "serve_a2a"],
+  ["circuitBreakerTimeoutS", "circuit_breaker_timeout_s"],
+  ["url", "url"],
+])("%s is %s in a file", (camel, snake) => {
+  expect(toSnake(camel)).toBe(snake);
+});

@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+import { nearest, showValue } from "./show-value.ts";
+
+describe("showValue", () => {
+  const circle: Record<string, unknown> = {};
+  circle["self"] = circle;
+
+  it.each([
+    ["text", '"text"'],
+    ["two\nlines", '"two\\nlines"'],
+    [5, "5"],
+    [Number.NaN, "NaN"],
+    [-Infinity, "-Infinity"],
+    [null, "null"],
+    [undefined, "undefined"],
+    [true, "true"],
+    [12n, "12"],
+    [Symbol("s"), "Symbol(s)"],
+    [{ a: [1] }, '{"a":[1]}'],
+    [circle, "[object Object]"],
+    [function add() {}, "function add"],
+    [() => {}, "function (anonymous)"],
+  ])("shows %s on one line", (value, shown) => {
+    expect(showValue(value)).toBe(shown);
+  });
+
+  it("cuts what is long", () => {
+    expect(showValue("x".repeat(100))).toBe(`"${"x".repeat(58)}…`);
+    expect(showValue("x".repeat(100), 10)).toHaveLength(10);
+  });
+});
+
+describe("nearest", () => {
+  const known = ["max_retries", "max_concurrent", "on_failure"];
+
+  it.each([
+    ["max_retrys", "max_retries"],
+    ["MAX_RETRIES", "max_retries"],
+    ["onfailure", "on_failure"],
+    ["sandbox", undefined],
+    ["", undefined],
+  ])("of %j is %j", (word, expected) => {
+    expect(nearest(word, known)).toBe(expected);
+  });
+
+  it("takes the first of equally near ones", () => {
+    expect(nearest("cat", ["bat", "rat"])).toBe("bat");
+  });
+});

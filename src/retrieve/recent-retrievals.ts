@@ -1,0 +1,65 @@
+import type { QuerySignature } from "./query-signature.ts";
+
+/** A retrieval that calls may follow. */
+export interface NotedRetrieval {
+  readonly traceId: string;
+  readonly at: number;
+  readonly signature: QuerySignature;
+  /** Best first. */
+  readonly toolIds: readonly string[];
+  /** Tools that were called after it. */
+  readonly called: Set<string>;
+}
+
+/** What one principal retrieved lately, and how many of its calls counted today. */
+export interface RecentRetrievals {
+  add(retrieval: NotedRetrieval): void;
+  /**
+   * The retrieval that a call follows: the one with its trace id, or else the latest before it if that is recent. Undefined where that one
+   * did not return the tool.
+   */
+  before(call: { readonly traceId: string; readonly toolId: string; readonly at: number }): NotedRetrieval | undefined;
+  /** Counts a call of a tool. False where enough of them counted today. */
+  count(toolId: string, now: number): boolean;
+}
+
+/** A later call probably belongs to another task. */
+const FOLLOWS_WITHIN_MS = 10 * 60_000;
+const MOST_KEPT = 8;
+const DAY_MS = 24 * 60 * 60_000;
+const COUNTED_A_DAY = 10;
+/** Different tools of one principal that count on one day. */
+const TOOLS_A_DAY = 200;
+
+/** Creates the record of one principal. */
+export function createRecentRetrievals(): RecentRetrievals {
+  const kept: NotedRetrieval[] = [];
+  const counted = new Map<string, number>();
+  let day = -1;
+
+  return {
+    add(retrieval) {
+      kept.push(retrieval);
+      if (kept.length > MOST_KEPT) kept.shift();
+    },
+    before({ traceId, toolId, at }) {
+      const earlier = kept.filter((retrieval) => retrieval.at <= at);
+      const latest = earlier.at(-1);
+      const followed =
+        earlier.findLast((retrieval) => retrieval.traceId === traceId) ??
+        (latest !== undefined && at - latest.at <= FOLLOWS_WITHIN_MS ? latest : undefined);
+      return followed?.toolIds.includes(toolId) ? followed : undefined;
+    },
+    count(toolId, now) {
+      const today = Math.floor(now / DAY_MS);
+      if (today !== day) {
+        day = today;
+        counted.clear();
+      }
+      const calls = counted.get(toolId) ?? 0;
+      if (calls >= COUNTED_A_DAY || (calls === 0 && counted.size >= TOOLS_A_DAY)) return false;
+      counted.set(toolId, calls + 1);
+      return true;
+    },
+  };
+}

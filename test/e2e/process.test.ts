@@ -1,0 +1,86 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, describe, expect, it } from "vitest";
+
+const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "arsenal-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function run(...argv: readonly string[]): { status: number | null; stdout: string; stderr: string } {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...argv], { cwd: folder, encoding: "utf8" });
+  return { status, stdout, stderr };
+}
+
+describe("the program", () => {
+  it("runs the demo in an empty folder and ends by itself", () => {
+    const started = performance.now();
+    const { status, stdout, stderr } = run("demo");
+    expect([status, stderr]).toEqual([0, ""]);
+    expect(stdout).toContain("circuit_open");
+    expect(stdout).not.toContain("\u001B[");
+    expect(performance.now() - started).toBeLessThan(10_000);
+  });
+
+  it("writes data to stdout and everything else to stderr", () => {
+    const { status, stdout, stderr } = run("list", "--json");
+    expect([status, stderr]).toEqual([0, ""]);
+    expect((JSON.parse(stdout) as unknown[]).length).toBeGreaterThan(40);
+    const wrong = run("lst");
+    expect([wrong.status, wrong.stdout, wrong.stderr]).toEqual([
+      2,
+      "",
+      'INPUT_INVALID There is no command "lst". Did you mean "list"?\n',
+    ]);
+  });
+
+  it("exits 1 where the call failed", () => {
+    expect(run("call", "crm.nobody").status).toBe(1);
+  });
+
+  /** Starts the program and interrupts it once it has said "ready". */
+  async function interrupt(argv: readonly string[]): Promise<{ code: number | null; stderr: string; afterMs: number }> {
+    const child = spawn(process.execPath, argv, { cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
+    let stderr = "";
+    let sent = Infinity;
+    child.stderr.on("data", (part: Buffer) => {
+      stderr += part.toString();
+      if (!stderr.includes("ready") || sent !== Infinity) return;
+      sent = performance.now();
+      child.kill("SIGINT");
+    });
+    const [code] = (await once(child, "exit")) as [number | null];
+    return { code, stderr, afterMs: performance.now() - sent };
+  }
+
+  it("ends promptly on Ctrl-C in the middle of its work, with 130 and without a stack", async () => {
+    const ready = `setTimeout(() => process.stderr.write("ready"), 700).unref()`;
+    const argv = ["--import", `data:text/javascript,${encodeURIComponent(ready)}`, main];
+    const ended = await interrupt([...argv, "benchmark", "--tools", "1000000", "--quick"]);
+    expect([ended.code, ended.stderr]).toEqual([130, "ready"]);
+    expect(ended.afterMs).toBeLessThan(5000);
+  });
+
+  it("ends promptly on Ctrl-C while a tool hangs that does not listen", async () => {
+    const module = `export default (arsenal) => arsenal.register(
+      { name: "hang", description: "Never comes back.", parameters: { type: "object" } },
+      () => { process.stderr.write("ready"); return new Promise((resolve) => setTimeout(resolve, 1e9)); });`;
+    writeFileSync(join(folder, "hang.mjs"), module);
+    writeFileSync(join(folder, "hang.yaml"), "modules: [hang.mjs]\n");
+    const ended = await interrupt([main, "call", "hang", "--json", "--config", "hang.yaml"]);
+    expect([ended.code, ended.stderr]).toEqual([130, "ready"]);
+    expect(ended.afterMs).toBeLessThan(5000);
+  });
+
+  it("says nothing where its reader goes away", async () => {
+    const child = spawn(process.execPath, [main, "list", "--json"], { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
+    let stderr = "";
+    child.stderr.on("data", (part: Buffer) => (stderr += part.toString()));
+    child.stdout.destroy();
+    const [code] = (await once(child, "exit")) as [number | null];
+    expect([code, stderr]).toEqual([0, ""]);
+  });
+});
