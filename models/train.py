@@ -74,6 +74,15 @@ def load_base(folder: pathlib.Path) -> BertModel:
     return model.to(DEVICE)
 
 
+def load_quantized(base: pathlib.Path, path: pathlib.Path) -> BertModel:
+    """The model as it is shipped: int8 rows times their scales."""
+    model = BertModel(BertConfig.from_pretrained(str(base / "config.json")), add_pooling_layer=False)
+    tensors = load_file(str(path))
+    weights = {name: value.float() * tensors[f"{name}.scale"].unsqueeze(1) if value.dtype == torch.int8 else value for name, value in tensors.items() if not name.endswith(".scale")}
+    model.load_state_dict(weights, strict=False)
+    return model.to(DEVICE)
+
+
 def encode(model: BertModel, rows: list[list[int]], part: int = 256) -> torch.Tensor:
     """Unit vectors in the order given. Rows of like length run together, so that little is spent on padding."""
     order = sorted(range(len(rows)), key=lambda index: len(rows[index]))
