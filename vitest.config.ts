@@ -4,6 +4,8 @@ const config: ViteUserConfig = defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     testTimeout: 30_000,
+    // Tests share no state outside themselves, so a worker is kept for many files: half of the time was starting workers.
+    isolate: false,
   },
 });
 

@@ -1,4 +1,3 @@
-import { pathToFileURL } from "node:url";
 import { resolve } from "node:path";
 import { anthropic } from "./adapters/dialects/anthropic.ts";
 import { gemini } from "./adapters/dialects/gemini.ts";
@@ -17,6 +16,7 @@ import type { VectorIndex } from "./catalog/vector-index.port.ts";
 import type { ToolArsenalConfig } from "./config/config.ts";
 import { refuseNotInRelease } from "./config/not-in-release.ts";
 import { type ResolvedConfig, resolveConfig } from "./config/resolve-config.ts";
+import { runModule } from "./config/run-module.ts";
 import { ArsenalError } from "./errors/arsenal-error.ts";
 import { nearest, showValue } from "./errors/show-value.ts";
 import type { BatchCall, ToolCall } from "./execute/call.ts";
@@ -184,7 +184,7 @@ export class ToolArsenal {
     const { config, folder } = await loadConfig(path, parts.environment);
     const arsenal = new ToolArsenal(config, parts);
     try {
-      for (const module of config.modules) await arsenal.#loadModule(resolve(folder, module), module);
+      for (const module of config.modules) await runModule(resolve(folder, module), module, arsenal);
       return arsenal;
     } catch (error) {
       await arsenal.close();
@@ -365,27 +365,6 @@ export class ToolArsenal {
   #refuseIfClosed(): void {
     const fix = "Create a new ToolArsenal.";
     if (this.#closed) throw new ArsenalError("CLOSED", "This arsenal was closed. Create a new one.", { fix });
-  }
-
-  async #loadModule(path: string, shown: string): Promise<void> {
-    const refuse = (problem: string, cause?: unknown): never => {
-      throw new ArsenalError("CONFIG_INVALID", `modules: ${shown} ${problem}`, {
-        field: "modules",
-        value: shown,
-        fix: "See docs/configuration.md.",
-        cause,
-      });
-    };
-    const loaded = (await import(pathToFileURL(path).href).catch((cause: unknown) =>
-      refuse(`cannot be loaded: ${cause instanceof Error ? cause.message : showValue(cause)}`, cause),
-    )) as { readonly default?: unknown };
-    if (typeof loaded.default !== "function")
-      refuse("has no default export that is a function. Write: export default (arsenal) => { … }");
-    try {
-      await (loaded.default as (arsenal: ToolArsenal) => unknown)(this);
-    } catch (cause) {
-      refuse(`failed: ${cause instanceof Error ? cause.message : showValue(cause)}`, cause);
-    }
   }
 }
 

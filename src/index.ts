@@ -1,4 +1,4 @@
-export { ToolArsenal, type RetrieveToolsOptions, type ToolArsenalParts } from "./arsenal.ts";
+export { ToolArsenal, type AskedBy, type RetrieveToolsOptions, type ToolArsenalParts } from "./arsenal.ts";
 
 export { ArsenalError, isArsenalError, type ErrorDetails, type ErrorIssue } from "./errors/arsenal-error.ts";
 export { ERROR_CODES, type ErrorCode } from "./errors/codes.ts";

@@ -78,9 +78,7 @@ async function names(catalog: Catalog, text: string): Promise<string[]> {
 }
 
 describe("catalog with an embedder", () => {
-  async function open(
-    given: Partial<CatalogParts> = {},
-  ): Promise<{
+  async function open(given: Partial<CatalogParts> = {}): Promise<{
     catalog: Catalog;
     embedder: ReturnType<typeof topicEmbedder>;
     failures: EventMap["embedder-failed"][];

@@ -5,9 +5,13 @@ export interface Embedder {
   readonly dimension: number;
   /** One vector of unit length a text, in order. Some models treat a request and a tool's text differently. */
   embed(texts: readonly string[], options: EmbedOptions): Promise<readonly Float32Array[]>;
+  /** False while the model is not loaded and a request would have to wait for it: what else can answer then does. True where absent. */
+  readonly ready?: boolean;
+  /** Vectors of tools' texts that are at hand without computing, in order; undefined where one is not. Never rejects. */
+  recall?(texts: readonly string[]): Promise<readonly (Float32Array | undefined)[]>;
   /** Maps a cosine similarity of this model to [0, 1], where 0.5 is the point from which a match is worth showing. The cosine itself where absent. */
   calibrate?(cosine: number): number;
-  /** True where the model can answer now. Never rejects. */
+  /** True where the model can answer now; one that loads first does so and says how that went. Never rejects. */
   healthCheck(options?: { readonly signal?: AbortSignal }): Promise<boolean>;
   close?(): Promise<void>;
 }

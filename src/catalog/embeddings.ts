@@ -1,49 +1,70 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
 import { showValue } from "../errors/show-value.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { Embedder } from "./embedder.port.ts";
-import { toolText } from "./tool-text.ts";
-import type { VectorIndex } from "./vector-index.port.ts";
+import { bestOfExamples, exampleIds, withExamples } from "./example-vectors.ts";
+import { exampleTexts, toolTexts } from "./tool-text.ts";
+import type { VectorEntry, VectorIndex } from "./vector-index.port.ts";
 
 /**
- * The vectors of the catalog's tools. An embedder or index that fails loses nothing: the tools concerned are found by their words until an
- * embedding succeeds, and a failed request is answered by words. Each failure is told as an `embedder-failed` event.
+ * The tools' vectors of one embedder. An embedder or index that fails loses nothing: the tools concerned are found by other means until an
+ * embedding succeeds, and so are answers to requests. Each failure is told as an `embedder-failed` event.
  */
 export interface Embeddings {
   /** False from a request that could not be embedded until one can. */
   readonly answering: boolean;
   /** Ids of tools that have no vector of their present text. */
   readonly missing: ReadonlySet<string>;
-  /** Embeds tools and keeps their vectors. Rejects only when the signal fires. */
-  embed(tools: readonly Tool[], signal?: AbortSignal): Promise<void>;
+  /** Embeds tools and keeps their vectors. Resolves to false where some of them failed; rejects only when the signal fires. */
+  embed(tools: readonly Tool[], options?: EmbedToolsOptions): Promise<boolean>;
   /** Tries tools that are missing a vector again, one by one: a text that no model takes must not hold back the others. */
   retry(tools: readonly Tool[], signal?: AbortSignal): Promise<void>;
-  /** Embeds those of the tools that the index has no vector for. Never rejects. */
-  complete(tools: readonly Tool[]): Promise<void>;
+  /** Takes what the embedder has at hand. Resolves to the tools it has nothing for; never rejects. */
+  recall(tools: readonly Tool[], isCurrent?: (tool: Tool) => boolean): Promise<readonly Tool[]>;
+  /** Those of the tools that the index has no vector for, which are missing from now on. Never rejects. */
+  lacking(tools: readonly Tool[]): Promise<readonly Tool[]>;
+  /** Says that tools changed and will be embedded later: a vector of an earlier text must not speak for the present one. */
+  expect(tools: readonly Tool[]): Promise<void>;
   delete(ids: readonly string[]): Promise<void>;
-  /** Cosines of the tools nearest to a text, and of those named besides; undefined where embedder or index fails. */
-  rank(text: string, query: RankQuery): Promise<Ranking | undefined>;
-  /** In [0, 1]; undefined unless both tools stood in a recent ranking. */
+  /** The vector of a request and how long it took; undefined where the embedder fails. Rejects only when the signal fires. */
+  query(text: string, signal?: AbortSignal): Promise<EmbeddedQuery | undefined>;
+  /** Cosines of the tools nearest to a request; undefined where the index fails. Rejects only when the signal fires. */
+  nearest(query: EmbeddedQuery, options: NearestTools): Promise<Map<string, number> | undefined>;
+  /** Adds the cosines of tools that the map does not have. */
+  complete(cosines: Map<string, number>, query: EmbeddedQuery, ids: readonly string[], signal?: AbortSignal): Promise<void>;
+  /** Fetches vectors so that `similarity` can compare these tools. Never rejects. */
+  keepAtHand(ids: readonly string[]): Promise<void>;
+  /** In [0, 1]; undefined unless both tools are at hand. */
   similarity(a: string, b: string): number | undefined;
+  /** Tells that the embedder cannot be used. */
+  report(what: string, error: unknown): void;
 }
 
-export interface RankQuery {
+export interface EmbedToolsOptions {
+  readonly signal?: AbortSignal;
+  /** Asked once the vectors are there: those of a tool that changed meanwhile are dropped. All are current where absent. */
+  readonly isCurrent?: (tool: Tool) => boolean;
+}
+
+/** A request as the embedder sees it. */
+export interface EmbeddedQuery {
+  readonly vector: Float32Array;
+  readonly tookMs: number;
+}
+
+export interface NearestTools {
   readonly limit: number;
   readonly among?: ReadonlySet<string>;
-  /** Tools whose cosine is wanted wherever they rank. */
-  readonly besides: readonly string[];
   readonly signal?: AbortSignal;
-}
-
-export interface Ranking {
-  readonly cosines: ReadonlyMap<string, number>;
-  readonly embeddingTimeMs: number;
 }
 
 export interface EmbeddingsParts {
   readonly embedder: Embedder;
   readonly vectors: VectorIndex;
+  /** What answers while this embedder does not, for messages. */
+  readonly otherwise: string;
   readonly emit: Emit;
   readonly clock: Clock;
 }
@@ -55,111 +76,149 @@ const FAILURES_IN_A_ROW = 2;
 /** Vectors kept at hand for comparing the tools of a result with each other. */
 const KEPT = 2048;
 
-export function createEmbeddings({ embedder, vectors, emit, clock }: EmbeddingsParts): Embeddings {
+export function createEmbeddings({ embedder, vectors, otherwise, emit, clock }: EmbeddingsParts): Embeddings {
   const missing = new Set<string>();
   const recent = new Map<string, Float32Array>();
+  /** How many examples of a tool have vectors of their own, where any has. */
+  const examples = new Map<string, number>();
   let answering = true;
 
-  function report(tools: number, what: string, error: unknown): void {
+  function tell(tools: number, what: string, error: unknown): void {
     const reason = error instanceof Error ? error.message : showValue(error);
     emit("embedder-failed", { model: embedder.model, tools, message: `${what}: ${reason}` });
   }
 
-  async function embedBatch(batch: readonly Tool[], signal: AbortSignal | undefined): Promise<void> {
-    const found = await embedder.embed(batch.map(toolText), { kind: "tool", ...(signal ? { signal } : {}) });
-    const entries = batch.map(({ id }, index) => {
-      const vector = found[index];
-      if (vector?.length === embedder.dimension) return { id, vector };
-      throw new Error(
-        `it gave ${vector ? `${vector.length} dimensions` : "no vector"}, not ${embedder.dimension} dimensions`,
-      );
-    });
-    await vectors.upsert(entries, signal ? { signal } : {});
-    for (const { id } of batch) {
-      missing.delete(id);
-      recent.delete(id);
+  function report(what: string, error: unknown): void {
+    if (answering) tell(0, what, error);
+    answering = false;
+  }
+
+  /** Keeps the vectors that were made of the texts `textsOf` gave. */
+  async function keep(
+    tools: readonly Tool[],
+    found: readonly (Float32Array | undefined)[],
+    { signal, isCurrent = () => true }: EmbedToolsOptions,
+  ): Promise<void> {
+    const entries: VectorEntry[] = [];
+    const kept: Tool[] = [];
+    const superfluous: string[] = [];
+    let at = 0;
+    for (const tool of tools) {
+      const own = toolTexts(tool).length;
+      const examplesOf = exampleTexts(tool).length;
+      const made = found.slice(at, (at += own + examplesOf));
+      for (let index = 0; index < own + examplesOf; index++) checkVector(made[index]);
+      if (!isCurrent(tool)) continue;
+      const [main, ...others] = [sumOf(made.slice(0, own)), ...made.slice(own)];
+      const ids = exampleIds(tool.id, examplesOf);
+      entries.push({ id: tool.id, vector: main ?? new Float32Array(embedder.dimension) });
+      others.forEach((vector, index) => entries.push({ id: ids[index] ?? "", vector: vector ?? new Float32Array() }));
+      superfluous.push(...exampleIds(tool.id, examples.get(tool.id) ?? 0).slice(examplesOf));
+      kept.push(tool);
+    }
+    if (entries.length > 0) await vectors.upsert(entries, signal ? { signal } : {});
+    if (superfluous.length > 0) await vectors.delete(superfluous).catch(() => {});
+    for (const tool of kept) {
+      countExamples(tool);
+      missing.delete(tool.id);
+      recent.delete(tool.id);
     }
   }
 
-  /** A vector of an earlier text would speak for the present one. */
+  function countExamples(tool: Tool): void {
+    const count = exampleTexts(tool).length;
+    if (count > 0) examples.set(tool.id, count);
+    else examples.delete(tool.id);
+  }
+
+  function checkVector(vector: Float32Array | undefined): void {
+    if (vector?.length === embedder.dimension) return;
+    throw new Error(
+      `it gave ${vector ? `${vector.length} dimensions` : "no vector"}, not ${embedder.dimension} dimensions`,
+    );
+  }
+
+  async function embedBatch(batch: readonly Tool[], options: EmbedToolsOptions): Promise<void> {
+    const { signal } = options;
+    const found = await embedder.embed(batch.flatMap(textsOf), { kind: "tool", ...(signal ? { signal } : {}) });
+    await keep(batch, found, options);
+  }
+
   async function leaveOut(batch: readonly Tool[], error: unknown): Promise<void> {
     const ids = batch.map(({ id }) => id);
-    await forget(ids);
     const isNews = ids.some((id) => !missing.has(id));
+    await expect(batch);
+    if (!isNews) return;
+    const others = batch.length > 1 ? ` and ${batch.length - 1} more` : "";
+    const what = `${ids[0] ?? ""}${others} can be found by ${otherwise} only until embedded again`;
+    tell(ids.length, `${what}; the embedder ${embedder.model} failed`, error);
+  }
+
+  async function expect(tools: readonly Tool[]): Promise<void> {
+    const ids = tools.map(({ id }) => id);
+    await forget(ids);
     for (const id of ids) {
       // To the end of the line: the next retry begins with those it has not just failed on.
       missing.delete(id);
       missing.add(id);
     }
-    if (!isNews) return;
-    const others = batch.length > 1 ? ` and ${batch.length - 1} more` : "";
-    report(
-      ids.length,
-      `${ids[0] ?? ""}${others} can be found by words only until embedded again; the embedder ${embedder.model} failed`,
-      error,
-    );
   }
 
   async function forget(ids: readonly string[]): Promise<void> {
-    for (const id of ids) recent.delete(id);
-    // Where this fails too, the vectors stay behind unused: `missing` and the catalog's own list decide what counts.
-    await vectors.delete(ids).catch(() => {});
+    const all = ids.flatMap((id) => [id, ...exampleIds(id, examples.get(id) ?? 0)]);
+    for (const id of ids) {
+      recent.delete(id);
+      examples.delete(id);
+    }
+    // Where this fails, the vectors stay behind unused: `missing` and the catalog's own list decide what counts.
+    await vectors.delete(all).catch(() => {});
   }
 
-  async function embedAll(tools: readonly Tool[], size: number, signal?: AbortSignal): Promise<void> {
+  async function embedAll(tools: readonly Tool[], size: number, options: EmbedToolsOptions): Promise<boolean> {
+    const { signal } = options;
     let failures = 0;
+    let failed = false;
     for (let start = 0; start < tools.length;) {
+      // An embedder that works on this thread would otherwise leave no turn to anybody.
+      if (start > 0) await nextTurn();
       const batch = tools.slice(start, failures < FAILURES_IN_A_ROW ? start + size : undefined);
       start += batch.length;
-      if (failures >= FAILURES_IN_A_ROW) return leaveOut(batch, new Error("it failed repeatedly just before"));
       try {
+        if (failures >= FAILURES_IN_A_ROW) throw new Error("it failed repeatedly just before");
         signal?.throwIfAborted();
-        await embedBatch(batch, signal);
+        await embedBatch(batch, options);
         failures = 0;
       } catch (error) {
         signal?.throwIfAborted();
         failures++;
+        failed = true;
         await leaveOut(batch, error);
       }
     }
+    return !failed;
   }
 
-  async function withoutVector(tools: readonly Tool[]): Promise<readonly Tool[]> {
-    if ((await vectors.count()) === 0) return tools;
-    const lacking: Tool[] = [];
-    for (let start = 0; start < tools.length; start += LOOKUP_BATCH) {
-      const batch = tools.slice(start, start + LOOKUP_BATCH);
-      const found = await vectors.vectors(batch.map(({ id }) => id));
-      lacking.push(...batch.filter((_, index) => found[index]?.length !== embedder.dimension));
-    }
-    return lacking;
+  async function cosinesOf(
+    vector: Float32Array,
+    ids: readonly string[],
+    signal: AbortSignal | undefined,
+  ): Promise<readonly (number | undefined)[]> {
+    if (vectors.cosines) return vectors.cosines(vector, ids, signal ? { signal } : {});
+    const found = await vectors.vectors(ids, signal ? { signal } : {});
+    return found.map((other) => (other ? dot(vector, other) : undefined));
   }
 
-  async function keepAtHand(ids: readonly string[], signal: AbortSignal | undefined): Promise<void> {
-    const unknown = ids.filter((id) => !recent.has(id) && !missing.has(id));
+  async function complete(
+    cosines: Map<string, number>,
+    query: EmbeddedQuery,
+    ids: readonly string[],
+    signal?: AbortSignal,
+  ): Promise<void> {
+    const unknown = ids.filter((id) => !cosines.has(id) && !missing.has(id));
     if (unknown.length === 0) return;
-    if (recent.size + unknown.length > KEPT) recent.clear();
-    const found = await vectors.vectors(unknown, signal ? { signal } : {});
-    unknown.forEach((id, index) => {
-      const vector = found[index];
-      if (vector) recent.set(id, vector);
-    });
-  }
-
-  async function findNearest(text: string, { limit, among, besides, signal }: RankQuery): Promise<Ranking> {
-    const startedAt = clock.now();
-    const [query] = await embedder.embed([text], { kind: "query", ...(signal ? { signal } : {}) });
-    if (query === undefined) throw new Error("it gave no vector");
-    const embeddingTimeMs = clock.now() - startedAt;
-    const nearest = await vectors.nearest(query, { limit, ...(among ? { among } : {}), ...(signal ? { signal } : {}) });
-    const cosines = new Map<string, number>();
-    for (const { id, score } of nearest) if (!missing.has(id)) cosines.set(id, score);
-    await keepAtHand([...cosines.keys(), ...besides], signal);
-    for (const id of besides) {
-      const vector = recent.get(id);
-      if (vector && !cosines.has(id)) cosines.set(id, dot(query, vector));
-    }
-    return { cosines, embeddingTimeMs };
+    const wanted = unknown.flatMap((id) => [id, ...exampleIds(id, examples.get(id) ?? 0)]);
+    const found = await cosinesOf(query.vector, wanted, signal);
+    for (const [id, cosine] of bestOfExamples(wanted, found)) cosines.set(id, cosine);
   }
 
   return {
@@ -167,16 +226,59 @@ export function createEmbeddings({ embedder, vectors, emit, clock }: EmbeddingsP
       return answering;
     },
     missing,
-    embed: (tools, signal) => embedAll(tools, BATCH, signal),
-    retry: (tools, signal) => embedAll(tools, 1, signal),
+    report,
+    expect,
+    complete,
+    embed: (tools, options = {}) => embedAll(tools, BATCH, options),
+    async retry(tools, signal) {
+      await embedAll(tools, 1, signal ? { signal } : {});
+    },
 
-    async complete(tools) {
-      if (tools.length === 0) return;
+    async recall(tools, isCurrent) {
+      const { recall } = embedder;
+      if (!recall) return tools;
+      const found = await recall.call(embedder, tools.flatMap(textsOf)).catch(() => []);
+      const known: Tool[] = [];
+      const made: (Float32Array | undefined)[] = [];
+      const lacking: Tool[] = [];
+      let at = 0;
+      for (const tool of tools) {
+        const own = found.slice(at, (at += textsOf(tool).length));
+        const whole = own.length > 0 && own.every((vector) => vector?.length === embedder.dimension);
+        if (whole) {
+          known.push(tool);
+          made.push(...own);
+        } else lacking.push(tool);
+      }
       try {
-        await embedAll(await withoutVector(tools), BATCH);
+        await keep(known, made, isCurrent ? { isCurrent } : {});
+        return lacking;
+      } catch {
+        return tools;
+      }
+    },
+
+    async lacking(tools) {
+      let lacking: readonly Tool[] = tools;
+      try {
+        if (tools.length > 0 && (await vectors.count()) > 0) {
+          const unknown: Tool[] = [];
+          for (let start = 0; start < tools.length; start += LOOKUP_BATCH) {
+            const batch = tools.slice(start, start + LOOKUP_BATCH);
+            const found = await vectors.vectors(batch.map(({ id }) => id));
+            unknown.push(...batch.filter((_, index) => found[index]?.length !== embedder.dimension));
+          }
+          lacking = unknown;
+        }
       } catch (error) {
         await leaveOut(tools, error);
       }
+      const absent = new Set(lacking.map(({ id }) => id));
+      for (const tool of tools) {
+        if (absent.has(tool.id)) missing.add(tool.id);
+        else countExamples(tool);
+      }
+      return lacking;
     },
 
     async delete(ids) {
@@ -184,18 +286,53 @@ export function createEmbeddings({ embedder, vectors, emit, clock }: EmbeddingsP
       await forget(ids);
     },
 
-    async rank(text, query) {
+    async query(text, signal) {
+      const startedAt = clock.now();
       try {
-        const ranking = await findNearest(text, query);
+        const [vector] = await embedder.embed([text], { kind: "query", ...(signal ? { signal } : {}) });
+        checkVector(vector);
         answering = true;
-        return ranking;
+        return { vector: vector ?? new Float32Array(), tookMs: clock.now() - startedAt };
       } catch (error) {
-        query.signal?.throwIfAborted();
-        if (answering)
-          report(0, `Requests are answered by words only until the embedder ${embedder.model} works again`, error);
-        answering = false;
+        signal?.throwIfAborted();
+        report(`Requests are answered by ${otherwise} only until the embedder ${embedder.model} works again`, error);
         return undefined;
       }
+    },
+
+    async nearest(query, { limit, among, signal }) {
+      try {
+        const hasExamples = examples.size > 0;
+        const found = await vectors.nearest(query.vector, {
+          // A tool may come several times, by its examples.
+          limit: hasExamples ? 2 * limit : limit,
+          ...(among ? { among: hasExamples ? withExamples(among, examples) : among } : {}),
+          ...(signal ? { signal } : {}),
+        });
+        const cosines = new Map<string, number>();
+        if (!hasExamples) {
+          for (const { id, score } of found) if (!missing.has(id)) cosines.set(id, score);
+          return cosines;
+        }
+        const ids = new Set(bestOfExamples(found.map(({ id }) => id), []).keys());
+        await complete(cosines, query, [...ids], signal);
+        return cosines;
+      } catch (error) {
+        signal?.throwIfAborted();
+        report(`Requests are answered by ${otherwise} only until the vectors of ${embedder.model} can be searched again`, error);
+        return undefined;
+      }
+    },
+
+    async keepAtHand(ids) {
+      const unknown = ids.filter((id) => !recent.has(id) && !missing.has(id));
+      if (unknown.length === 0) return;
+      if (recent.size + unknown.length > KEPT) recent.clear();
+      const found = await vectors.vectors(unknown).catch(() => []);
+      unknown.forEach((id, index) => {
+        const vector = found[index];
+        if (vector && !missing.has(id)) recent.set(id, vector);
+      });
     },
 
     similarity(a, b) {
@@ -204,6 +341,21 @@ export function createEmbeddings({ embedder, vectors, emit, clock }: EmbeddingsP
       return vectorA && vectorB ? Math.min(Math.max(dot(vectorA, vectorB), 0), 1) : undefined;
     },
   };
+}
+
+function textsOf(tool: Tool): readonly string[] {
+  return [...toolTexts(tool), ...exampleTexts(tool)];
+}
+
+/** The sum of vectors at unit length. */
+function sumOf(vectors: readonly (Float32Array | undefined)[]): Float32Array | undefined {
+  const [first, ...others] = vectors;
+  if (first === undefined || others.length === 0) return first;
+  const sum = first.slice();
+  for (const other of others) for (let at = 0; at < sum.length; at++) sum[at] = (sum[at] ?? 0) + (other?.[at] ?? 0);
+  const length = Math.sqrt(dot(sum, sum));
+  if (length > 0) for (let at = 0; at < sum.length; at++) sum[at] = (sum[at] ?? 0) / length;
+  return sum;
 }
 
 function dot(a: Float32Array, b: Float32Array): number {

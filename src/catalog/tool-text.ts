@@ -34,13 +34,32 @@ export function toolFields(tool: DescribedTool): FieldTexts {
   };
 }
 
-/** The text a tool is embedded by: `namespace name: description`, names as plain words. */
-export function toolText(tool: DescribedTool): string {
-  const subject = [...namespaceRuns(tool), tool.name].flatMap(splitWords).join(" ");
-  return `${subject}: ${tool.description}`;
+/**
+ * The texts whose vectors, added up, are the tool's: `namespace name: description`, and the same with its parameters where it has any.
+ * models/texts.py writes them in the same way, because the shipped models were trained on them.
+ */
+export function toolTexts(tool: DescribedTool): readonly string[] {
+  const { name, description } = originalOf(tool);
+  const subject = [namespaceWords(tool), textWords(name.trim() === "" ? tool.name : name)].flat().join(" ");
+  const short = `${subject}: ${typeof description === "string" ? description : ""}`.trim();
+  const parameters = listParameters(tool.parameters)
+    .map(({ name: own, description: said }) => textWords(own).join(" ") + (said === "" ? "" : ` (${said})`))
+    .join(", ");
+  return parameters === "" ? [short] : [short, `${short} parameters: ${parameters}`];
+}
+
+/** Examples that get vectors of their own; a tool has no more. */
+const MOST_EXAMPLES = 10;
+
+/** Requests a tool says it serves: each is found by its own vector. */
+export function exampleTexts(tool: DescribedTool): readonly string[] {
+  return tool.examples.filter((example) => example.trim() !== "").slice(0, MOST_EXAMPLES);
 }
 
 const RUNS = /[\p{L}\p{N}\p{M}]+/gu;
+const LETTERS_AND_DIGITS = /[\p{L}\p{N}]+/gu;
+const NON_ASCII = /\P{ASCII}/u;
+const OWNER = /^@[^/]+\//;
 /** Words that many namespaces have and that say nothing of what is in them. */
 const NOISE: ReadonlySet<string> = new Set(["mcp", "server", "default"]);
 /** No more of a namespace is read, whatever a source sends. */
@@ -51,11 +70,24 @@ const READ_LENGTH = 200;
  * as the source wrote it: `@owner/GitHub-MCP` says "GitHub", where the namespace made of it says `owner.github-mcp`.
  */
 function namespaceRuns(tool: DescribedTool): readonly string[] {
-  const { namespace } = originalOf(tool);
-  const text = (typeof namespace === "string" ? namespace : tool.namespace).slice(0, READ_LENGTH);
-  return (text.replace(/^@[^/]+\//, "").match(RUNS) ?? []).flatMap((run) => {
+  return (writtenNamespace(tool).match(RUNS) ?? []).flatMap((run) => {
     const words = splitWords(run);
     // "GitHub" stays whole, since people also write "github"; "SlackMcpServer" comes apart.
     return words.some((word) => NOISE.has(word)) ? words.filter((word) => !NOISE.has(word)) : [run];
   });
+}
+
+function namespaceWords(tool: DescribedTool): readonly string[] {
+  return textWords(writtenNamespace(tool)).filter((word) => !NOISE.has(word));
+}
+
+function writtenNamespace(tool: DescribedTool): string {
+  const { namespace } = originalOf(tool);
+  return (typeof namespace === "string" ? namespace : tool.namespace).slice(0, READ_LENGTH).replace(OWNER, "");
+}
+
+/** Words as the models know them: humps are taken apart in plain ASCII only. */
+function textWords(text: string): readonly string[] {
+  if (!NON_ASCII.test(text)) return splitWords(text);
+  return text.normalize("NFKC").match(LETTERS_AND_DIGITS)?.map((word) => word.toLowerCase()) ?? [];
 }

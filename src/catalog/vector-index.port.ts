@@ -11,6 +11,12 @@ export interface VectorIndex {
     ids: readonly string[],
     options?: { readonly signal?: AbortSignal },
   ): Promise<readonly (Float32Array | undefined)[]>;
+  /** Cosine of a vector with those of these ids, in order; undefined where unknown. Where absent, `vectors` is asked instead. */
+  cosines?(
+    vector: Float32Array,
+    ids: readonly string[],
+    options?: { readonly signal?: AbortSignal },
+  ): Promise<readonly (number | undefined)[]>;
   count(): Promise<number>;
   close?(): Promise<void>;
 }

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from "node:util";
 import { expect, it } from "vitest";
 import { clip, harmless, styles, table } from "./style.ts";
 
@@ -7,7 +8,7 @@ it("a table aligns columns, numbers to the right, and ignores what colours add",
     ["a", 5, green("yes"), "x"],
     ["long", 1000, "no", ""],
   ];
-  expect(table(rows).replaceAll(/\u001B\[\d+m/g, "")).toBe("a        5  yes  x\nlong  1000  no");
+  expect(stripVTControlCharacters(table(rows))).toBe("a        5  yes  x\nlong  1000  no");
 });
 
 it("clip makes one line of a width", () => {

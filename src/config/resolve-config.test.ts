@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isArsenalError } from "../errors/arsenal-error.ts";
 import type { ToolArsenalConfig } from "./config.ts";
@@ -121,11 +121,10 @@ describe("resolveConfig", () => {
   });
 
   it("resolves any JSON value or refuses it with CONFIG_INVALID and a field", () => {
-    const word = fc.constantFrom(
-      ...["execution", "maxRetries", "security", "deny", "mcp", "servers", "name", "command", "headers", "a2a"],
-      ...["agents", "arsenal", "mcpServers", "vectorStore", "options", "routing", "weights", "autoSync", "modules"],
-      ...["__proto__", "constructor", "toString", "", "a.b"],
-    );
+    const sections = "execution security mcp a2a arsenal vectorStore routing modules autoSync";
+    const keys = "maxRetries deny servers name command headers agents mcpServers options weights";
+    const odd = ["__proto__", "constructor", "toString", "", "a.b"];
+    const word = fc.constantFrom(...sections.split(" "), ...keys.split(" "), ...odd);
     const { value } = fc.letrec((tie) => ({
       value: fc.oneof(
         { depthSize: "small", withCrossShrink: true },

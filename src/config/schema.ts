@@ -2,7 +2,7 @@ import type { JsonSchema } from "../tool/json-schema.ts";
 
 /**
  * The configuration as a JSON Schema, in the library's camelCase. It is the one source of what is allowed and of every default:
- * files are checked against its snake_case twin, which `npm run build:schema` also writes to `config.schema.json` for editors.
+ * files are checked against its snake_case twin, which `node scripts/build-schema.ts` also writes to `config.schema.json` for editors.
  */
 export const CONFIG_SCHEMA: JsonSchema = object("Configuration of ToolArsenal.", {
   vectorStore: object("Where tools are kept and searched.", {

@@ -37,7 +37,8 @@ export async function runBatch(
   };
 
   try {
-    for (const group of groupsOf(calls, batch.strategy ?? "adaptive", parts.toolOf)) await Promise.all(group.map(runOne));
+    for (const group of groupsOf(calls, batch.strategy ?? "adaptive", parts.toolOf))
+      await Promise.all(group.map(runOne));
   } finally {
     unlink();
   }

@@ -2,15 +2,16 @@
 export interface Clock {
   /** Milliseconds since the epoch, never running backwards, with fractions. */
   now(): number;
-  /** Calls back once after `ms` milliseconds. Returns what cancels it. */
-  after(ms: number, callback: () => void): () => void;
+  /** Calls back once after `ms` milliseconds. Returns what cancels it. A wait in the background does not keep the process alive. */
+  after(ms: number, callback: () => void, options?: { readonly background?: boolean }): () => void;
 }
 
 /** The machine's own clock. */
 export const systemClock: Clock = {
   now: () => performance.timeOrigin + performance.now(),
-  after(ms, callback) {
+  after(ms, callback, options) {
     const timer = setTimeout(callback, ms);
+    if (options?.background === true) timer.unref();
     return () => clearTimeout(timer);
   },
 };

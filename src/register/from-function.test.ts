@@ -24,7 +24,7 @@ function errorOf(run: () => unknown): ArsenalError {
 }
 
 /** A function of this name. */
-function called(name: string): Handler {
+function called(name: string): Handler<unknown> {
   return Object.defineProperty(() => 1, "name", { value: name });
 }
 

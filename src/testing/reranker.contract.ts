@@ -14,8 +14,8 @@ export function rerankerContract(make: Make<Reranker>): readonly ContractCase[] 
     "scores do not depend on the order of the tools": async (reranker) => {
       const tools = sampleTools();
       const forward = await reranker.rerank("send an email", tools);
-      const backward = await reranker.rerank("send an email", [...tools].reverse());
-      assert.deepEqual(forward, [...backward].reverse());
+      const backward = await reranker.rerank("send an email", tools.toReversed());
+      assert.deepEqual(forward, backward.toReversed());
     },
     "takes no tools": async (reranker) => {
       assert.deepEqual(await reranker.rerank("anything", []), []);

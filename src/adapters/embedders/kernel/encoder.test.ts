@@ -130,6 +130,25 @@ describe("multiply", () => {
   });
 });
 
+describe("attend", () => {
+  it("weighs values by the softmax of their scores, within a few millionths", () => {
+    const kernel = instantiateKernel(wasm);
+    const { buffer } = kernel.memory;
+    const [qkv, scratch, out] = [8192, 16_384, 32_768];
+    for (let score = -80; score <= 0; score += 1 / 8) {
+      // Two tokens, one head of eight: every query scores `score` with the first key and 0 with the second; the first value is 1, the second 0.
+      const rows = new Float32Array(buffer, qkv, 5 * 24).fill(0);
+      for (const token of [0, 1]) rows[token * 24] = 1;
+      rows[8] = score;
+      rows[16] = 1;
+      kernel.attend(qkv, 2, 1, 8, scratch, out);
+      const expected = Math.exp(score) / (1 + Math.exp(score));
+      const actual = new Float32Array(buffer, out, 1)[0] ?? Number.NaN;
+      expect(Math.abs(actual / expected - 1), `softmax of ${score}`).toBeLessThan(3e-6);
+    }
+  });
+});
+
 function randomNumbers(seed: number): () => number {
   let state = seed;
   return () => {

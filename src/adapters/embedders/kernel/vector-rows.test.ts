@@ -51,6 +51,24 @@ describe.each<[RowFormat, number]>([
     }
   });
 
+  it("has zeros in rows that were never set, also where scores used to lie", () => {
+    const rows = createVectorRows({ wasm, dimension: 16, format, capacity: 64 });
+    for (let row = 0; row < 64; row++) rows.set(row, unitVector(16, row));
+    rows.scores(
+      unitVector(16, 1),
+      Uint32Array.from({ length: 64 }, (_, i) => i),
+    );
+    rows.set(500, unitVector(16, 3));
+    const unset = Array.from({ length: 436 }, (_, i) => rows.get(64 + i));
+    expect(unset.every((vector) => vector.every((component) => component === 0))).toBe(true);
+    expect(
+      rows
+        .scores(unitVector(16, 1), 500)
+        .slice(64)
+        .every((score) => score === 0),
+    ).toBe(true);
+  });
+
   it("replaces, reads back and moves rows", () => {
     const rows = createVectorRows({ wasm, dimension: 16, format });
     rows.set(0, unitVector(16, 1));

@@ -1,0 +1,53 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { toAlias, ToolArsenal, type ToolDraft } from "../../src/index.ts";
+
+const quiet = { telemetry: { enabled: false } } as const;
+
+const look: ToolDraft = {
+  name: "look_around",
+  description: "Looks around and says what it sees.",
+  parameters: { type: "object" },
+};
+
+let folder: string;
+beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "arsenal-"))));
+afterAll(() => rm(folder, { recursive: true }));
+
+describe("names for models", () => {
+  it("find their tools, also ones that were cut, and before bare names", async () => {
+    await using arsenal = new ToolArsenal(quiet);
+    const long = {
+      ...look,
+      namespace: "a-rather-long-namespace.of-a-server-with-a-long-name",
+      name: "look_in_the_attic",
+    };
+    const drafts = [look, { ...look, namespace: "garden-shed" }, { ...look, namespace: "garden.shed" }, long];
+    await arsenal.addTools(drafts.map((tool) => ({ tool, handler: () => tool.namespace ?? "default" })));
+    const shown = await arsenal.retrieveTools("look around, look in the attic", {
+      dialect: "anthropic",
+      scoreThreshold: 0,
+    });
+    const names = shown.map(({ name }) => String(name));
+    expect(new Set(names).size).toBe(4);
+    const results = await Promise.all(names.map((toolName) => arsenal.execute({ toolName })));
+    expect(results.map(({ toolId }) => toAlias(toolId ?? ""))).toEqual(names);
+    expect(results.every(({ status }) => status === "success")).toBe(true);
+    expect((await arsenal.execute({ toolName: "look_around" })).result).toBe("default");
+  });
+
+  it("are found in a snapshot too", async () => {
+    const vectorStore = { snapshot: join(folder, "aliases.json") };
+    const long = { ...look, namespace: "x".repeat(100) };
+    {
+      await using arsenal = new ToolArsenal({ ...quiet, vectorStore });
+      await arsenal.addTool(long);
+      await arsenal.sync();
+    }
+    await using arsenal = new ToolArsenal({ ...quiet, vectorStore });
+    const { error, toolId } = await arsenal.execute({ toolName: toAlias(`${long.namespace}.look_around`) });
+    expect([toolId, error?.code]).toEqual([`${long.namespace}.look_around`, "HANDLER_MISSING"]);
+  });
+});
