@@ -15,5 +15,5 @@ console.log(JSON.stringify(tools)); // the one that matters, in the shape the mo
 
 const call = { toolName: "get_weather", arguments: { city: "Oslo" } }; // what the model answered
 const { status, result } = await arsenal.execute(call);
-console.log(status, result);
+console.log(status, result); // prints: success Sunny in Oslo
 await arsenal.close();

@@ -4,7 +4,7 @@ import type { Emit } from "../observe/events.ts";
 import { showValue } from "../errors/show-value.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { Embedder } from "./embedder.port.ts";
-import { bestOfExamples, exampleIds, withExamples } from "./example-vectors.ts";
+import { bestOfExamples, exampleIds, toolIdOf, withExamples } from "./example-vectors.ts";
 import { exampleTexts, toolTexts } from "./tool-text.ts";
 import type { VectorEntry, VectorIndex } from "./vector-index.port.ts";
 
@@ -93,46 +93,33 @@ export function createEmbeddings({ embedder, vectors, otherwise, emit, clock }: 
     answering = false;
   }
 
-  /** Keeps the vectors that were made of the texts `textsOf` gave. */
-  async function keep(
-    tools: readonly Tool[],
-    found: readonly (Float32Array | undefined)[],
-    { signal, isCurrent = () => true }: EmbedToolsOptions,
-  ): Promise<void> {
+  async function keep(embedded: readonly EmbeddedTool[], options: EmbedToolsOptions): Promise<void> {
+    const { signal, isCurrent = () => true } = options;
+    const current = embedded.filter(({ tool }) => isCurrent(tool));
     const entries: VectorEntry[] = [];
-    const kept: Tool[] = [];
     const superfluous: string[] = [];
-    let at = 0;
-    for (const tool of tools) {
-      const own = toolTexts(tool).length;
-      const examplesOf = exampleTexts(tool).length;
-      const made = found.slice(at, (at += own + examplesOf));
-      for (let index = 0; index < own + examplesOf; index++) checkVector(made[index]);
-      if (!isCurrent(tool)) continue;
-      const [main, ...others] = [sumOf(made.slice(0, own)), ...made.slice(own)];
-      const ids = exampleIds(tool.id, examplesOf);
-      entries.push({ id: tool.id, vector: main ?? new Float32Array(embedder.dimension) });
-      others.forEach((vector, index) => entries.push({ id: ids[index] ?? "", vector: vector ?? new Float32Array() }));
-      superfluous.push(...exampleIds(tool.id, examples.get(tool.id) ?? 0).slice(examplesOf));
-      kept.push(tool);
+    for (const { tool, main, others } of current) {
+      const ids = exampleIds(tool.id, Math.max(others.length, examples.get(tool.id) ?? 0));
+      entries.push({ id: tool.id, vector: main });
+      others.forEach((vector, index) => entries.push({ id: ids[index] ?? "", vector }));
+      superfluous.push(...ids.slice(others.length));
     }
     if (entries.length > 0) await vectors.upsert(entries, signal ? { signal } : {});
     if (superfluous.length > 0) await vectors.delete(superfluous).catch(() => {});
-    for (const tool of kept) {
-      countExamples(tool);
+    for (const { tool, others } of current) {
+      countExamples(tool.id, others.length);
       missing.delete(tool.id);
       recent.delete(tool.id);
     }
   }
 
-  function countExamples(tool: Tool): void {
-    const count = exampleTexts(tool).length;
-    if (count > 0) examples.set(tool.id, count);
-    else examples.delete(tool.id);
+  function countExamples(id: string, count: number): void {
+    if (count > 0) examples.set(id, count);
+    else examples.delete(id);
   }
 
-  function checkVector(vector: Float32Array | undefined): void {
-    if (vector?.length === embedder.dimension) return;
+  function checked(vector: Float32Array | undefined): Float32Array {
+    if (vector?.length === embedder.dimension) return vector;
     throw new Error(
       `it gave ${vector ? `${vector.length} dimensions` : "no vector"}, not ${embedder.dimension} dimensions`,
     );
@@ -140,8 +127,15 @@ export function createEmbeddings({ embedder, vectors, otherwise, emit, clock }: 
 
   async function embedBatch(batch: readonly Tool[], options: EmbedToolsOptions): Promise<void> {
     const { signal } = options;
-    const found = await embedder.embed(batch.flatMap(textsOf), { kind: "tool", ...(signal ? { signal } : {}) });
-    await keep(batch, found, options);
+    const { texts, parts } = planTexts(batch);
+    const found = await embedder.embed(texts, { kind: "tool", ...(signal ? { signal } : {}) });
+    const embedded = parts.map(({ tool, start, examplesFrom, end }) => ({
+      tool,
+      main: sumOf(found.slice(start, examplesFrom).map(checked)) ?? checked(undefined),
+      others: found.slice(examplesFrom, end).map(checked),
+    }));
+    if (found.length < texts.length) checked(undefined);
+    await keep(embedded, options);
   }
 
   async function leaveOut(batch: readonly Tool[], error: unknown): Promise<void> {
@@ -237,22 +231,19 @@ export function createEmbeddings({ embedder, vectors, otherwise, emit, clock }: 
     async recall(tools, isCurrent) {
       const { recall } = embedder;
       if (!recall) return tools;
-      const found = await recall.call(embedder, tools.flatMap(textsOf)).catch(() => []);
-      const known: Tool[] = [];
-      const made: (Float32Array | undefined)[] = [];
-      const lacking: Tool[] = [];
-      let at = 0;
-      for (const tool of tools) {
-        const own = found.slice(at, (at += textsOf(tool).length));
-        const whole = own.length > 0 && own.every((vector) => vector?.length === embedder.dimension);
-        if (whole) {
-          known.push(tool);
-          made.push(...own);
-        } else lacking.push(tool);
+      const { texts, parts } = planTexts(tools);
+      const found = await recall.call(embedder, texts).catch(() => []);
+      const known: EmbeddedTool[] = [];
+      const unknown: Tool[] = [];
+      for (const { tool, start, examplesFrom, end } of parts) {
+        const own = found.slice(start, end).filter((vector) => vector?.length === embedder.dimension);
+        const main = own.length === end - start ? sumOf(own.slice(0, examplesFrom - start)) : undefined;
+        if (main) known.push({ tool, main, others: own.slice(examplesFrom - start).flatMap((vector) => vector ?? []) });
+        else unknown.push(tool);
       }
       try {
-        await keep(known, made, isCurrent ? { isCurrent } : {});
-        return lacking;
+        await keep(known, isCurrent ? { isCurrent } : {});
+        return unknown;
       } catch {
         return tools;
       }
@@ -276,7 +267,7 @@ export function createEmbeddings({ embedder, vectors, otherwise, emit, clock }: 
       const absent = new Set(lacking.map(({ id }) => id));
       for (const tool of tools) {
         if (absent.has(tool.id)) missing.add(tool.id);
-        else countExamples(tool);
+        else countExamples(tool.id, exampleTexts(tool).length);
       }
       return lacking;
     },
@@ -290,9 +281,9 @@ export function createEmbeddings({ embedder, vectors, otherwise, emit, clock }: 
       const startedAt = clock.now();
       try {
         const [vector] = await embedder.embed([text], { kind: "query", ...(signal ? { signal } : {}) });
-        checkVector(vector);
+        const query = { vector: checked(vector), tookMs: clock.now() - startedAt };
         answering = true;
-        return { vector: vector ?? new Float32Array(), tookMs: clock.now() - startedAt };
+        return query;
       } catch (error) {
         signal?.throwIfAborted();
         report(`Requests are answered by ${otherwise} only until the embedder ${embedder.model} works again`, error);
@@ -314,8 +305,7 @@ export function createEmbeddings({ embedder, vectors, otherwise, emit, clock }: 
           for (const { id, score } of found) if (!missing.has(id)) cosines.set(id, score);
           return cosines;
         }
-        const ids = new Set(bestOfExamples(found.map(({ id }) => id), []).keys());
-        await complete(cosines, query, [...ids], signal);
+        await complete(cosines, query, [...new Set(found.map(({ id }) => toolIdOf(id)))], signal);
         return cosines;
       } catch (error) {
         signal?.throwIfAborted();
@@ -343,8 +333,29 @@ export function createEmbeddings({ embedder, vectors, otherwise, emit, clock }: 
   };
 }
 
-function textsOf(tool: Tool): readonly string[] {
-  return [...toolTexts(tool), ...exampleTexts(tool)];
+/** A tool's vector, and those of its examples. */
+interface EmbeddedTool {
+  readonly tool: Tool;
+  readonly main: Float32Array;
+  readonly others: readonly Float32Array[];
+}
+
+/** Where a tool's texts stand among all: its own from `start`, its examples from `examplesFrom` to before `end`. */
+interface ToolPart {
+  readonly tool: Tool;
+  readonly start: number;
+  readonly examplesFrom: number;
+  readonly end: number;
+}
+
+function planTexts(tools: readonly Tool[]): { readonly texts: readonly string[]; readonly parts: readonly ToolPart[] } {
+  const texts: string[] = [];
+  const parts = tools.map((tool) => {
+    const start = texts.length;
+    const examplesFrom = texts.push(...toolTexts(tool));
+    return { tool, start, examplesFrom, end: texts.push(...exampleTexts(tool)) };
+  });
+  return { texts, parts };
 }
 
 /** The sum of vectors at unit length. */

@@ -7,7 +7,7 @@ export function exampleIds(toolId: string, count: number): readonly string[] {
 }
 
 /** The tool a vector belongs to. */
-function toolIdOf(id: string): string {
+export function toolIdOf(id: string): string {
   const end = id.indexOf("#");
   return end < 0 ? id : id.slice(0, end);
 }

@@ -1,0 +1,122 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Clock } from "../observe/clock.ts";
+import type { Tool } from "../tool/tool.ts";
+import type { Embedder } from "./embedder.port.ts";
+import type { Embeddings } from "./embeddings.ts";
+import { untilAborted } from "./until-aborted.ts";
+
+/** Embeds tools while others work: what the embedder has at hand first, then the rest in small batches. */
+export interface BackgroundIndexing {
+  /** True where nothing is left to do, or nothing can be done. */
+  readonly idle: boolean;
+  /** Puts tools into the line. Returns at once. */
+  add(tools: readonly Tool[]): void;
+  /** Begins without further delay, and resolves when the line is empty or the embedder has failed. */
+  wait(signal?: AbortSignal): Promise<void>;
+  /** Stops; resolves when nothing is under way any more. */
+  close(): Promise<void>;
+}
+
+export interface BackgroundIndexingParts {
+  readonly embedder: Embedder;
+  readonly embeddings: Embeddings;
+  /** Whether a tool is in the catalog as it is here. */
+  readonly isCurrent: (tool: Tool) => boolean;
+  readonly clock: Clock;
+}
+
+/** A program that ends sooner never pays for a model it has no use for. */
+const DELAY_MS = 150;
+const RECALLED_AT_ONCE = 256;
+const EMBEDDED_AT_ONCE = 16;
+/** After so many failed batches in a row the line waits for the next tools that come. */
+const FAILURES_IN_A_ROW = 2;
+
+export function createBackgroundIndexing(parts: BackgroundIndexingParts): BackgroundIndexing {
+  const { embedder, embeddings, isCurrent, clock } = parts;
+  /** Tools not yet looked up, and those that must be computed. */
+  const fresh = new Map<string, Tool>();
+  const due = new Map<string, Tool>();
+  const closing = new AbortController();
+  const { signal } = closing;
+  let started = false;
+  let stalled = false;
+  let cancelStart: (() => void) | undefined;
+  let running: Promise<void> | undefined;
+
+  function take(from: Map<string, Tool>, count: number): readonly Tool[] {
+    const taken: Tool[] = [];
+    for (const [id, tool] of from) {
+      if (taken.length === count) break;
+      from.delete(id);
+      if (isCurrent(tool)) taken.push(tool);
+    }
+    return taken;
+  }
+
+  async function recall(): Promise<void> {
+    while (fresh.size > 0 && !signal.aborted) {
+      const unknown = await embeddings.recall(take(fresh, RECALLED_AT_ONCE), isCurrent);
+      for (const tool of unknown) if (!fresh.has(tool.id)) due.set(tool.id, tool);
+      await nextTurn();
+    }
+  }
+
+  async function work(): Promise<void> {
+    await recall();
+    if (signal.aborted) return;
+    // Loads the model where that is still to be done: requests need it even where every tool's vector was at hand.
+    if (!(await embedder.healthCheck({ signal }))) {
+      stalled = true;
+      if (!signal.aborted) embeddings.report(`The embedder ${embedder.model} is not used`, new Error("it cannot be loaded"));
+      return;
+    }
+    for (let failures = 0; due.size > 0 && !signal.aborted; ) {
+      await recall();
+      const batch = take(due, EMBEDDED_AT_ONCE);
+      if (await embeddings.embed(batch, { signal, isCurrent })) failures = 0;
+      else if (++failures === FAILURES_IN_A_ROW) stalled = true;
+      if (stalled) return;
+    }
+  }
+
+  function run(): Promise<void> {
+    started = true;
+    stalled = false;
+    cancelStart?.();
+    cancelStart = undefined;
+    running ??= work()
+      .catch(() => {}) // only closing ends an embedding from outside
+      .finally(() => {
+        running = undefined;
+        if (!signal.aborted && !stalled && fresh.size + due.size > 0) void run();
+      });
+    return running;
+  }
+
+  return {
+    get idle() {
+      return running === undefined && (stalled || fresh.size + due.size === 0);
+    },
+    add(tools) {
+      if (tools.length === 0 || signal.aborted) return;
+      for (const tool of tools) {
+        due.delete(tool.id);
+        fresh.set(tool.id, tool);
+      }
+      if (started) void run();
+      else cancelStart ??= clock.after(DELAY_MS, () => void run(), { background: true });
+    },
+    async wait(given) {
+      while (!signal.aborted && (running !== undefined || fresh.size + due.size > 0)) {
+        await untilAborted(run(), given);
+        if (stalled) return;
+      }
+    },
+    async close() {
+      closing.abort(new Error("closed"));
+      cancelStart?.();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,234 @@
+import type { Clock } from "../observe/clock.ts";
+import type { Emit } from "../observe/events.ts";
+import type { Tool } from "../tool/tool.ts";
+import { type BackgroundIndexing, createBackgroundIndexing } from "./background-indexing.ts";
+import type { Embedder } from "./embedder.port.ts";
+import { createEmbeddings, type EmbeddedQuery, type Embeddings } from "./embeddings.ts";
+import { denseScale, type DenseScale } from "./fuse.ts";
+import { predictScores } from "./predict-scores.ts";
+import type { VectorIndex } from "./vector-index.port.ts";
+
+/** One embedder and where its vectors are kept. */
+export interface Tier {
+  /** What answers are said to come from. The embedder's model where absent. */
+  readonly name?: string;
+  readonly embedder: Embedder;
+  readonly vectors: VectorIndex;
+}
+
+/**
+ * Embedders from the least to the best. The first has a tool's vector before the tool can be found; the others get theirs in the
+ * background, and answer from the moment they know enough.
+ */
+export interface Tiers {
+  /** Names what would answer now: a tier, two tiers mixed (`best+lesser`), or `lexical`. */
+  readonly answering: string;
+  /** Tools that the first tier has no vector for. */
+  readonly missing: ReadonlySet<string>;
+  /** Prepares tools from the store. Never rejects. */
+  open(tools: readonly Tool[]): Promise<void>;
+  /** Embeds changed tools in the first tier, and tries those again that it is missing. Rejects only when the signal fires. */
+  embed(changed: readonly Tool[], again: readonly Tool[], signal?: AbortSignal): Promise<void>;
+  /** Lets the other tiers embed tools that the catalog has now. */
+  follow(tools: readonly Tool[]): void;
+  delete(ids: readonly string[]): Promise<void>;
+  /** Undefined where no tier can answer. Rejects only when the signal fires. */
+  rank(text: string, query: RankQuery): Promise<Ranking | undefined>;
+  /** In [0, 1]; undefined unless both tools stood in a recent ranking. */
+  similarity(a: string, b: string): number | undefined;
+  /** Resolves when nothing is left to do in the background, up to the tier named where one is. */
+  settled(options: { readonly tier?: string; readonly signal?: AbortSignal }): Promise<void>;
+  /** Whether each tier's embedder can answer, by its name. */
+  healthCheck(): Promise<readonly boolean[]>;
+  close(): Promise<void>;
+}
+
+export interface RankQuery {
+  readonly limit: number;
+  /** How many tools are looked at. */
+  readonly population: number;
+  /** Only these. All where absent. */
+  readonly among?: ReadonlySet<string>;
+  /** Tools whose cosine is wanted wherever they rank. */
+  readonly besides: readonly string[];
+  readonly signal?: AbortSignal;
+}
+
+export interface Ranking {
+  readonly cosines: ReadonlyMap<string, number>;
+  readonly scale: DenseScale;
+  readonly tier: string;
+  readonly embeddingTimeMs: number;
+  /** Makes tools of this ranking comparable by `similarity`. */
+  keepAtHand(ids: readonly string[]): Promise<void>;
+}
+
+export interface TiersParts {
+  readonly tiers: readonly Tier[];
+  /** Whether a tool is in the catalog as it is here. */
+  readonly isCurrent: (tool: Tool) => boolean;
+  /** How many tools the catalog has. */
+  readonly size: () => number;
+  readonly emit: Emit;
+  readonly clock: Clock;
+}
+
+/** A tier that knows fewer of the tools looked at does not answer. */
+const LEAST_SHARE = 0.25;
+const LEAST_TOOLS = 10;
+
+interface Level {
+  readonly name: string;
+  readonly embedder: Embedder;
+  readonly embeddings: Embeddings;
+  readonly scale: DenseScale;
+  /** Absent in the first. */
+  readonly background?: BackgroundIndexing;
+}
+
+/** The tiers of a catalog; undefined where there is none. */
+export function createTiers({ tiers, isCurrent, size, emit, clock }: TiersParts): Tiers | undefined {
+  const levels: readonly Level[] = tiers.map(({ name, embedder, vectors }, index) => {
+    const otherwise = index === 0 ? "words" : "a lesser model";
+    const embeddings = createEmbeddings({ embedder, vectors, otherwise, emit, clock });
+    return {
+      name: name ?? embedder.model,
+      embedder,
+      embeddings,
+      scale: denseScale(embedder.calibrate?.bind(embedder)),
+      ...(index === 0 ? {} : { background: createBackgroundIndexing({ embedder, embeddings, isCurrent, clock }) }),
+    };
+  });
+  const [first] = levels;
+  if (!first) return undefined;
+  const others = levels.slice(1);
+  const fromBest = levels.toReversed();
+
+  /** How much of what is looked at a tier knows: all, enough, or too little. */
+  function coverage(level: Level, population: number, among?: ReadonlySet<string>): "all" | "part" | "none" {
+    if (level === first) return "all";
+    if (level.embedder.ready === false) return "none";
+    const { missing } = level.embeddings;
+    let unknown = missing.size;
+    if (among && unknown > 0) {
+      unknown = 0;
+      for (const id of missing) if (among.has(id)) unknown++;
+    }
+    if (unknown === 0) return "all";
+    const known = population - unknown;
+    return known >= LEAST_TOOLS && known >= LEAST_SHARE * population ? "part" : "none";
+  }
+
+  async function rankWith(
+    { embeddings }: Level,
+    text: string,
+    query: RankQuery,
+  ): Promise<{ readonly query: EmbeddedQuery; readonly cosines: Map<string, number> } | undefined> {
+    const { limit, among, signal } = query;
+    const embedded = await embeddings.query(text, signal);
+    if (!embedded) return undefined;
+    const options = { limit, ...(among ? { among } : {}), ...(signal ? { signal } : {}) };
+    const cosines = await embeddings.nearest(embedded, options);
+    return cosines && { query: embedded, cosines };
+  }
+
+  async function rankAlone(level: Level, text: string, query: RankQuery): Promise<Ranking | undefined> {
+    const own = await rankWith(level, text, query);
+    if (!own) return undefined;
+    await level.embeddings.complete(own.cosines, own.query, query.besides, query.signal);
+    return {
+      cosines: own.cosines,
+      scale: level.scale,
+      tier: level.name,
+      embeddingTimeMs: own.query.tookMs,
+      keepAtHand: (ids) => level.embeddings.keepAtHand(ids),
+    };
+  }
+
+  async function rankMixed(level: Level, lesser: Level, text: string, query: RankQuery): Promise<Ranking | undefined> {
+    const better = await rankWith(level, text, query);
+    if (!better) return undefined;
+    const worse = await rankWith(lesser, text, query);
+    const ids = [...new Set([...better.cosines.keys(), ...(worse?.cosines.keys() ?? []), ...query.besides])];
+    await level.embeddings.complete(better.cosines, better.query, ids, query.signal);
+    if (worse) await lesser.embeddings.complete(worse.cosines, worse.query, ids, query.signal);
+    return {
+      cosines: predictScores(better.cosines, worse?.cosines ?? new Map()),
+      scale: level.scale,
+      tier: `${level.name}+${lesser.name}`,
+      embeddingTimeMs: better.query.tookMs + (worse?.query.tookMs ?? 0),
+      async keepAtHand(wanted) {
+        await level.embeddings.keepAtHand(wanted);
+        await lesser.embeddings.keepAtHand(wanted);
+      },
+    };
+  }
+
+  return {
+    get answering() {
+      for (const [index, level] of fromBest.entries()) {
+        const known = level.embeddings.answering ? coverage(level, size()) : "none";
+        if (known === "all") return level.name;
+        if (known === "part") return `${level.name}+${fromBest[index + 1]?.name ?? ""}`;
+      }
+      return "lexical";
+    },
+    missing: first.embeddings.missing,
+
+    async open(tools) {
+      const unknown = await first.embeddings.lacking(tools);
+      const computed = await first.embeddings.recall(unknown);
+      await first.embeddings.embed(computed);
+      for (const { embeddings, background } of others) background?.add(await embeddings.lacking(tools));
+    },
+
+    async embed(changed, again, signal) {
+      await first.embeddings.retry(again, signal);
+      await first.embeddings.embed(changed, signal ? { signal } : {});
+      for (const { embeddings } of others) await embeddings.expect(changed);
+    },
+
+    follow(tools) {
+      for (const { background } of others) background?.add(tools);
+    },
+
+    async delete(ids) {
+      for (const { embeddings } of levels) await embeddings.delete(ids);
+    },
+
+    async rank(text, query) {
+      for (const [index, level] of fromBest.entries()) {
+        const known = coverage(level, query.population, query.among);
+        const lesser = fromBest[index + 1];
+        if (known === "none") continue;
+        const ranking =
+          known === "part" && lesser
+            ? await rankMixed(level, lesser, text, query)
+            : await rankAlone(level, text, query);
+        if (ranking) return ranking;
+      }
+      return undefined;
+    },
+
+    similarity(a, b) {
+      for (const { embeddings } of fromBest) {
+        const alike = embeddings.similarity(a, b);
+        if (alike !== undefined) return alike;
+      }
+      return undefined;
+    },
+
+    async settled({ tier, signal }) {
+      for (const { name, background } of levels) {
+        await background?.wait(signal);
+        if (name === tier) return;
+      }
+    },
+
+    healthCheck: () => Promise.all(levels.map(({ embedder }) => embedder.healthCheck())),
+
+    async close() {
+      await Promise.all(others.map(({ background }) => background?.close()));
+    },
+  };
+}
