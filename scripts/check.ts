@@ -22,6 +22,7 @@ const STEPS: readonly Step[] = [
     commands: [
       [NODE, "scripts/clean.ts"],
       ["tsc", "-p", "tsconfig.build.json"],
+      [NODE, "scripts/copy-assets.ts"],
       [NODE, "--input-type=module", "--eval", `await import(${JSON.stringify(BUILT)})`],
       [NODE, "dist/cli/main.js", "--version"],
     ],

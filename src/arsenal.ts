@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { anthropic } from "./adapters/dialects/anthropic.ts";
 import { gemini } from "./adapters/dialects/gemini.ts";
 import { openai } from "./adapters/dialects/openai.ts";
+import { defaultTier, shippedTiers, type TierName } from "./adapters/embedders/shipped-tiers.ts";
 import { direct } from "./adapters/executors/direct.ts";
 import { patterns } from "./adapters/policies/patterns.ts";
 import { consoleSink } from "./adapters/sinks/console.ts";
@@ -10,6 +11,7 @@ import { memoryVectors } from "./adapters/stores/memory-vectors.ts";
 import { ajv } from "./adapters/validators/ajv.ts";
 import { type Catalog, createCatalog } from "./catalog/catalog.ts";
 import type { Embedder } from "./catalog/embedder.port.ts";
+import type { Tier } from "./catalog/tiers.ts";
 import { tokenize } from "./catalog/tokenize.ts";
 import type { ToolStore } from "./catalog/tool-store.port.ts";
 import type { VectorIndex } from "./catalog/vector-index.port.ts";
@@ -29,7 +31,7 @@ import type { Policy } from "./guard/policy.port.ts";
 import { localOperator, type Principal } from "./guard/principal.ts";
 import { type Clock, systemClock } from "./observe/clock.ts";
 import { createEvents, type Events } from "./observe/emitter.ts";
-import type { ArsenalEvent } from "./observe/events.ts";
+import type { ArsenalEvent, Emit } from "./observe/events.ts";
 import { createHealth, type HealthBook } from "./observe/health.ts";
 import type { Sink } from "./observe/sink.port.ts";
 import { createEnsembles, type Ensembles } from "./register/ensembles.ts";
@@ -54,9 +56,12 @@ import type { Dialect } from "./transcode/dialect.port.ts";
 /** Parts that stand in for the built-in ones. */
 export interface ToolArsenalParts {
   readonly store?: ToolStore;
+  /** Stands in for the shipped embedders. */
   readonly embedder?: Embedder;
   /** Where vectors are kept; in memory where absent. Used with an embedder only. */
   readonly vectors?: VectorIndex;
+  /** Stand in for the shipped embedders: from the least, which is waited for, to the best, which learns the tools in the background. */
+  readonly tiers?: readonly Tier[];
   readonly reranker?: Reranker;
   readonly classifyIntent?: IntentClassifier;
   readonly policy?: Policy;
@@ -117,13 +122,7 @@ export class ToolArsenal {
 
     // catalog, register
     const store = parts.store ?? configuredStore(this.#config);
-    const { embedder } = parts;
-    this.#catalog = createCatalog({
-      store,
-      ...(embedder ? { embedder, vectors: parts.vectors ?? memoryVectors() } : {}),
-      emit,
-      clock,
-    });
+    this.#catalog = createCatalog({ store, tiers: configuredTiers(this.#config, parts, emit), emit, clock });
     this.#registry = createRegistry({
       catalog: this.#catalog,
       emit: (name, data) => {
@@ -242,6 +241,20 @@ export class ToolArsenal {
     this.#refuseIfClosed();
     await this.#catalog.open();
     return this.#registry.sync(options);
+  }
+
+  /**
+   * Resolves when everything registered is indexed and the best ranker, or the one named, knows every tool. Nothing needs to wait for it:
+   * until then a lesser one answers.
+   */
+  async ready(options: { readonly tier?: TierName; readonly signal?: AbortSignal } = {}): Promise<void> {
+    await this.#ready();
+    const alive = setInterval(() => {}, 1 << 30); // who waits keeps the process alive; the work itself does not
+    try {
+      await this.#catalog.settled(options);
+    } finally {
+      clearInterval(alive);
+    }
   }
 
   /** Finds the tools that fit a request and its conversation, best first. */
@@ -376,6 +389,16 @@ function toDialect(given: Dialect | keyof typeof DIALECTS): Dialect {
   const fix = `Use ${near ?? `one of ${known.join(", ")}`}, or a dialect of your own.`;
   const details = { field: "dialect", value: given, fix };
   throw new ArsenalError("QUERY_INVALID", `dialect is ${showValue(given)}, which is no dialect. ${fix}`, details);
+}
+
+function configuredTiers(config: ResolvedConfig, parts: ToolArsenalParts, emit: Emit): readonly Tier[] {
+  const { embedder, vectors, tiers } = parts;
+  if (tiers) return tiers;
+  if (embedder) return [{ embedder, vectors: vectors ?? memoryVectors() }];
+  const { tier = defaultTier(), cache } = config.embedder;
+  const onMissing = (error: unknown): void =>
+    emit("embedder-failed", { model: "tuned", tools: 0, message: error instanceof Error ? error.message : showValue(error) });
+  return shippedTiers({ best: tier, ...(cache === undefined ? {} : { cache }), onMissing });
 }
 
 function configuredStore({ vectorStore: { snapshot } }: ResolvedConfig): ToolStore {

@@ -30,6 +30,7 @@ export type { BatchRegistration, RegisteredBatch } from "./register/register-bat
 export type { OfferedTool, Source } from "./register/source.port.ts";
 
 export type { Embedder, EmbedOptions } from "./catalog/embedder.port.ts";
+export type { Tier } from "./catalog/tiers.ts";
 export type { ListQuery, ToolStore } from "./catalog/tool-store.port.ts";
 export type { NearestQuery, ScoredId, VectorEntry, VectorIndex } from "./catalog/vector-index.port.ts";
 
@@ -71,11 +72,15 @@ export type { Sink } from "./observe/sink.port.ts";
 export { anthropic } from "./adapters/dialects/anthropic.ts";
 export { gemini } from "./adapters/dialects/gemini.ts";
 export { openai } from "./adapters/dialects/openai.ts";
+export { cachedEmbedder, type CachedEmbedderOptions } from "./adapters/embedders/cached.ts";
+export { staticEmbedder } from "./adapters/embedders/static.ts";
+export { tunedEmbedder, type TunedEmbedderOptions } from "./adapters/embedders/tuned.ts";
 export { direct } from "./adapters/executors/direct.ts";
 export { patterns, type PatternsOptions } from "./adapters/policies/patterns.ts";
 export { consoleSink, type ConsoleSinkOptions } from "./adapters/sinks/console.ts";
 export { memory, type MemoryOptions } from "./adapters/stores/memory.ts";
 export { memoryVectors } from "./adapters/stores/memory-vectors.ts";
+export { simdVectors, type SimdVectorsOptions } from "./adapters/stores/simd-vectors.ts";
 export { ajv } from "./adapters/validators/ajv.ts";
 
 export type * from "./config/config.ts";

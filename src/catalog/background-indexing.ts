@@ -66,15 +66,15 @@ export function createBackgroundIndexing(parts: BackgroundIndexingParts): Backgr
     await recall();
     if (signal.aborted) return;
     // Loads the model where that is still to be done: requests need it even where every tool's vector was at hand.
-    if (!(await embedder.healthCheck({ signal }))) {
+    if (!(await embedder.healthCheck({ signal, background: true }))) {
       stalled = true;
-      if (!signal.aborted) embeddings.report(`The embedder ${embedder.model} is not used`, new Error("it cannot be loaded"));
+      if (!signal.aborted) embeddings.failed(`The embedder ${embedder.model} is not used`, new Error("it cannot be loaded"));
       return;
     }
     for (let failures = 0; due.size > 0 && !signal.aborted; ) {
       await recall();
       const batch = take(due, EMBEDDED_AT_ONCE);
-      if (await embeddings.embed(batch, { signal, isCurrent })) failures = 0;
+      if (await embeddings.embed(batch, { signal, isCurrent, background: true })) failures = 0;
       else if (++failures === FAILURES_IN_A_ROW) stalled = true;
       if (stalled) return;
     }

@@ -293,7 +293,8 @@ describe("catalog with an embedder", () => {
     expect([catalog.opened, catalog.size]).toEqual([true, 5]);
     expect((await names(catalog, "reimburse"))[0]).toBe("process_refund");
     await catalog.open();
-    expect(embedder.embedded).toHaveLength(5 + 1);
+    // Two texts a tool, six examples among them, and the request.
+    expect(embedder.embedded).toHaveLength(5 * 2 + 6 + 1);
   });
 
   it("does not embed at opening what the vector index already has", async () => {
@@ -314,7 +315,7 @@ describe("catalog with an embedder", () => {
     const catalog = await openCatalog(parts({ store, embedder: topicEmbedder(), vectors }));
     await catalog.upsert(sampleTools());
     expect(await catalog.delete(["default.send_email", "default.send_email", "default.nowhere"])).toBe(1);
-    expect([await store.count(), await vectors.count(), catalog.size]).toEqual([4, 4, 4]);
+    expect([await store.count(), await vectors.count(), catalog.size]).toEqual([4, 4 + 5, 4]);
     expect(await names(catalog, "letter")).not.toContain("send_email");
   });
 

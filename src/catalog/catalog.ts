@@ -5,10 +5,11 @@ import type { Emit } from "../observe/events.ts";
 import type { Tool } from "../tool/tool.ts";
 import { calibrateLexical } from "./calibrate-lexical.ts";
 import type { Embedder } from "./embedder.port.ts";
-import { createEmbeddings } from "./embeddings.ts";
-import { denseScale, fuse, type FusedHit } from "./fuse.ts";
+import { setView } from "./example-vectors.ts";
+import { fuse, type FusedHit } from "./fuse.ts";
 import { createLexicalIndex, type LexicalHit } from "./lexical-index.ts";
 import { createNameIndex } from "./name-index.ts";
+import { createTiers, type Tier } from "./tiers.ts";
 import { toolFields } from "./tool-text.ts";
 import { untilAborted } from "./until-aborted.ts";
 import type { ToolStore } from "./tool-store.port.ts";
@@ -20,7 +21,7 @@ export interface Catalog {
   open(options?: { readonly signal?: AbortSignal }): Promise<void>;
   readonly opened: boolean;
   readonly size: number;
-  /** Names the ranker that answers: `lexical`, or the embedder's model. */
+  /** Names what would answer now: a tier, two mixed (`tuned+static`) while the better one is still learning the tools, or `lexical`. */
   readonly tier: string;
   get(id: string): Tool | undefined;
   /** Tools with this bare name, whatever their namespace. */
@@ -38,6 +39,8 @@ export interface Catalog {
   search(text: string, query: SearchQuery): Promise<SearchResult>;
   /** How alike two tools are, in [0, 1]. Compared by words, copies of one tool in two namespaces are as alike as can be. */
   similarity(a: string, b: string): number;
+  /** Resolves when every tier knows every tool, up to the tier named where one is, or has failed. */
+  settled(options?: { readonly tier?: string; readonly signal?: AbortSignal }): Promise<void>;
   healthCheck(): Promise<{ readonly store: boolean; readonly embedder?: boolean }>;
   close(): Promise<void>;
 }
@@ -51,6 +54,8 @@ export interface SearchQuery {
 /** Hits, and how the time went. */
 export interface SearchResult {
   readonly hits: readonly Hit[];
+  /** What answered: a tier's name, two mixed (`tuned+static`), or `lexical`. */
+  readonly tier: string;
   readonly candidateCount: number;
   readonly filteredCount: number;
   readonly embeddingTimeMs: number;
@@ -66,13 +71,15 @@ export interface Hit {
   matchedTerms(): readonly { readonly term: string; readonly fields: readonly string[]; readonly share: number }[];
 }
 
-/** What a catalog works with. It opens the store, and closes all three. */
+/** What a catalog works with. It opens the store, and closes everything. */
 export interface CatalogParts {
   readonly store: ToolStore;
-  /** Without one, tools are found by their words alone. */
+  /** The same as one tier. Without any, tools are found by their words alone. */
   readonly embedder?: Embedder;
   /** Where the embedder's vectors are kept. Needed with an embedder. */
   readonly vectors?: VectorIndex;
+  /** Embedders from the least to the best: the first is waited for, the others learn the tools in the background. */
+  readonly tiers?: readonly Tier[];
   readonly emit: Emit;
   readonly clock: Clock;
 }
@@ -93,7 +100,7 @@ const TURN = 500;
 const RETRIED = 64;
 
 /** A catalog, not yet opened. */
-export function createCatalog({ store, embedder, vectors, emit, clock }: CatalogParts): Catalog {
+export function createCatalog({ store, embedder, vectors, tiers: given = [], emit, clock }: CatalogParts): Catalog {
   if (embedder && !vectors) {
     throw new ArsenalError(
       "CONFIG_INVALID",
@@ -104,14 +111,19 @@ export function createCatalog({ store, embedder, vectors, emit, clock }: Catalog
       },
     );
   }
-  const embeddings = embedder && vectors ? createEmbeddings({ embedder, vectors, emit, clock }) : undefined;
-  const scale = denseScale(embedder?.calibrate?.bind(embedder));
+  const allTiers = embedder && vectors ? [{ embedder, vectors }, ...given] : given;
+  const tiers = createTiers({
+    tiers: allTiers,
+    isCurrent: ({ id, contentHash }) => entries.get(id)?.tool.contentHash === contentHash,
+    size: () => entries.size,
+    emit,
+    clock,
+  });
   const lexical = createLexicalIndex();
   const names = createNameIndex();
   const entries = new Map<string, Entry>();
   let change = 0;
   let slots = 0;
-  let accepted = new Uint8Array(0);
 
   let state: "new" | "open" | "closed" = "new";
   let opening: Promise<void> | undefined;
@@ -140,8 +152,8 @@ export function createCatalog({ store, embedder, vectors, emit, clock }: Catalog
       page = await store.list({ limit: PAGE, offset });
       tools.push(...page);
     }
-    await embeddings?.complete(tools);
     await indexAll(tools);
+    await tiers?.open(tools);
     if (state === "new") state = "open";
   }
 
@@ -176,17 +188,17 @@ export function createCatalog({ store, embedder, vectors, emit, clock }: Catalog
     const changed = [...latest.values()].filter(
       ({ id, contentHash }) => entries.get(id)?.tool.contentHash !== contentHash,
     );
-    await embeddings?.retry(toolsToRetry(changed), signal);
-    await embeddings?.embed(changed, signal);
+    await tiers?.embed(changed, toolsToRetry(changed), signal);
     if (changed.length > 0) {
       await store.put(changed, signal ? { signal } : {});
       await indexAll(changed);
+      tiers?.follow(changed);
     }
     return { indexed: changed.length, unchanged: latest.size - changed.length };
   }
 
   function toolsToRetry(changed: readonly Tool[]): Tool[] {
-    const ids = new Set(embeddings?.missing);
+    const ids = new Set(tiers?.missing);
     for (const { id } of changed) ids.delete(id);
     return [...ids].slice(0, RETRIED).flatMap((id) => entries.get(id)?.tool ?? []);
   }
@@ -202,26 +214,20 @@ export function createCatalog({ store, embedder, vectors, emit, clock }: Catalog
       lexical.remove(id);
     }
     change++;
-    await embeddings?.delete(known);
+    await tiers?.delete(known);
     return known.length;
   }
 
-  /** Asks `accept` about every tool once; the answers stand in `accepted`, by slot, until the next search. */
-  function sieve(accept: (tool: Tool) => boolean): number {
-    if (accepted.length < slots) accepted = new Uint8Array(2 * slots);
+  /** Asks `accept` about every tool once. The answers stand by slot, and belong to one search: others may run while it waits. */
+  function sieve(accept: (tool: Tool) => boolean): { readonly accepted: Uint8Array; readonly count: number } {
+    const accepted = new Uint8Array(slots);
     let count = 0;
     for (const { tool, slot } of entries.values()) {
-      const verdict = accept(tool);
-      accepted[slot] = verdict ? 1 : 0;
-      if (verdict) count++;
+      if (!accept(tool)) continue;
+      accepted[slot] = 1;
+      count++;
     }
-    return count;
-  }
-
-  function acceptedIds(): Set<string> {
-    const ids = new Set<string>();
-    for (const [id, { slot }] of entries) if (accepted[slot] === 1) ids.add(id);
-    return ids;
+    return { accepted, count };
   }
 
   async function search(text: string, { limit, accept, signal }: SearchQuery): Promise<SearchResult> {
@@ -229,30 +235,36 @@ export function createCatalog({ store, embedder, vectors, emit, clock }: Catalog
     await open(signal ? { signal } : {});
     const startedAt = clock.now();
     const startedWith = change;
-    const candidateCount = sieve(accept);
+    const { accepted, count: candidateCount } = sieve(accept);
     const filteredCount = entries.size - candidateCount;
+    /** A tool that came or changed while an embedder was waited for has not been asked about yet. */
+    const isAccepted = (id: string): boolean => {
+      const entry = entries.get(id);
+      if (entry === undefined) return false;
+      return entry.change <= startedWith ? accepted[entry.slot] === 1 : accept(entry.tool);
+    };
+    function* acceptedIds(): IterableIterator<string> {
+      for (const id of entries.keys()) if (isAccepted(id)) yield id;
+    }
     const pool = Math.max(SMALLEST_POOL, 2 * limit);
     const worded = lexical.search(text, { limit: pool, accept: (slot) => accepted[slot] === 1 });
-    const ranking = await embeddings?.rank(text, {
+    const ranking = await tiers?.rank(text, {
       limit: pool,
+      population: candidateCount,
       besides: worded.map(({ id }) => id),
-      ...(filteredCount > 0 ? { among: acceptedIds() } : {}),
+      ...(filteredCount > 0 ? { among: setView({ size: candidateCount, has: isAccepted, ids: acceptedIds }) } : {}),
       ...(signal ? { signal } : {}),
     });
-
-    /** A tool that came or changed while the embedder was waited for has not been asked about yet. */
-    const current = ({ id }: { readonly id: string }): boolean => {
-      const entry = entries.get(id);
-      return entry !== undefined && (entry.change <= startedWith || accept(entry.tool));
-    };
-    const ranked = ranking ? fuse(gather(text, worded, ranking.cosines), scale) : worded.map(toHit);
-    const hits = ranked.filter(current).slice(0, limit);
+    const ranked = ranking ? fuse(gather(text, worded, ranking.cosines), ranking.scale) : worded.map(toHit);
+    const hits = ranked.filter(({ id }) => isAccepted(id)).slice(0, limit);
+    await ranking?.keepAtHand(hits.map(({ id }) => id));
     const embeddingTimeMs = ranking?.embeddingTimeMs ?? 0;
     return {
       hits: hits.flatMap(({ id, semanticScore }) => {
         const tool = entries.get(id)?.tool;
         return tool ? [{ tool, semanticScore, matchedTerms: () => lexical.explain(text, id) }] : [];
       }),
+      tier: ranking?.tier ?? "lexical",
       candidateCount,
       filteredCount,
       embeddingTimeMs,
@@ -285,7 +297,7 @@ export function createCatalog({ store, embedder, vectors, emit, clock }: Catalog
       return entries.size;
     },
     get tier() {
-      return embedder && embeddings?.answering ? embedder.model : "lexical";
+      return tiers?.answering ?? "lexical";
     },
     get: (id) => entries.get(id)?.tool,
     named: (name) => names.get(name),
@@ -303,18 +315,31 @@ export function createCatalog({ store, embedder, vectors, emit, clock }: Catalog
     search,
     similarity(a, b) {
       if (a === b) return entries.has(a) ? 1 : 0;
-      return embeddings?.similarity(a, b) ?? lexical.similarity(a, b);
+      // A vector also speaks of the namespace; copies of one tool are copies wherever they stand.
+      return Math.max(tiers?.similarity(a, b) ?? 0, lexical.similarity(a, b));
+    },
+    async settled(options = {}) {
+      await open(options.signal ? { signal: options.signal } : {});
+      await untilAborted(lastChange, options.signal);
+      await tiers?.settled(options);
     },
     async healthCheck() {
-      const [storeIsWell, embedderIsWell] = await Promise.all([store.healthCheck(), embedder?.healthCheck()]);
-      return { store: storeIsWell, ...(embedderIsWell === undefined ? {} : { embedder: embedderIsWell }) };
+      const [storeIsWell, embeddersAreWell] = await Promise.all([store.healthCheck(), tiers?.healthCheck()]);
+      return { store: storeIsWell, ...(embeddersAreWell ? { embedder: embeddersAreWell.every(Boolean) } : {}) };
     },
     async close() {
       if (state === "closed") return;
       state = "closed";
+      // Begun first: what goes on in the background is not worth waiting for.
+      const stopping = tiers?.close();
       await opening?.catch(() => {});
       await lastChange;
-      const outcomes = await Promise.allSettled([store.close(), vectors?.close?.(), embedder?.close?.()]);
+      await stopping;
+      const outcomes = await Promise.allSettled([
+        store.close(),
+        ...allTiers.map((tier) => tier.vectors.close?.()),
+        ...allTiers.map((tier) => tier.embedder.close?.()),
+      ]);
       for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
     },
   };

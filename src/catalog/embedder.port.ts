@@ -12,12 +12,14 @@ export interface Embedder {
   /** Maps a cosine similarity of this model to [0, 1], where 0.5 is the point from which a match is worth showing. The cosine itself where absent. */
   calibrate?(cosine: number): number;
   /** True where the model can answer now; one that loads first does so and says how that went. Never rejects. */
-  healthCheck(options?: { readonly signal?: AbortSignal }): Promise<boolean>;
+  healthCheck(options?: Pick<EmbedOptions, "signal" | "background">): Promise<boolean>;
   close?(): Promise<void>;
 }
 
 /** What the texts are, and what ends the wait. */
 export interface EmbedOptions {
   readonly kind: "query" | "tool";
+  /** True where nobody waits for the vectors: work under way does not keep the process alive. */
+  readonly background?: boolean;
   readonly signal?: AbortSignal;
 }

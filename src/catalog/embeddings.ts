@@ -13,7 +13,7 @@ import type { VectorEntry, VectorIndex } from "./vector-index.port.ts";
  * embedding succeeds, and so are answers to requests. Each failure is told as an `embedder-failed` event.
  */
 export interface Embeddings {
-  /** False from a request that could not be embedded until one can. */
+  /** False from a request that could not be answered until one can. */
   readonly answering: boolean;
   /** Ids of tools that have no vector of their present text. */
   readonly missing: ReadonlySet<string>;
@@ -28,22 +28,26 @@ export interface Embeddings {
   /** Says that tools changed and will be embedded later: a vector of an earlier text must not speak for the present one. */
   expect(tools: readonly Tool[]): Promise<void>;
   delete(ids: readonly string[]): Promise<void>;
-  /** The vector of a request and how long it took; undefined where the embedder fails. Rejects only when the signal fires. */
-  query(text: string, signal?: AbortSignal): Promise<EmbeddedQuery | undefined>;
-  /** Cosines of the tools nearest to a request; undefined where the index fails. Rejects only when the signal fires. */
-  nearest(query: EmbeddedQuery, options: NearestTools): Promise<Map<string, number> | undefined>;
-  /** Adds the cosines of tools that the map does not have. */
+  /** The vector of a request and how long it took. Rejects where the embedder fails. */
+  query(text: string, signal?: AbortSignal): Promise<EmbeddedQuery>;
+  /** Cosines of the tools nearest to a request. Rejects where the index fails. */
+  nearest(query: EmbeddedQuery, options: NearestTools): Promise<Map<string, number>>;
+  /** Adds the cosines of tools that the map does not have. Rejects where the index fails. */
   complete(cosines: Map<string, number>, query: EmbeddedQuery, ids: readonly string[], signal?: AbortSignal): Promise<void>;
   /** Fetches vectors so that `similarity` can compare these tools. Never rejects. */
   keepAtHand(ids: readonly string[]): Promise<void>;
   /** In [0, 1]; undefined unless both tools are at hand. */
   similarity(a: string, b: string): number | undefined;
-  /** Tells that the embedder cannot be used. */
-  report(what: string, error: unknown): void;
+  /** Notes that requests cannot be answered, and tells it where that is news. */
+  failed(what: string, error: unknown): void;
+  /** Notes that a request was answered. */
+  worked(): void;
 }
 
 export interface EmbedToolsOptions {
   readonly signal?: AbortSignal;
+  /** True where nobody waits for it. */
+  readonly background?: boolean;
   /** Asked once the vectors are there: those of a tool that changed meanwhile are dropped. All are current where absent. */
   readonly isCurrent?: (tool: Tool) => boolean;
 }
@@ -88,10 +92,6 @@ export function createEmbeddings({ embedder, vectors, otherwise, emit, clock }: 
     emit("embedder-failed", { model: embedder.model, tools, message: `${what}: ${reason}` });
   }
 
-  function report(what: string, error: unknown): void {
-    if (answering) tell(0, what, error);
-    answering = false;
-  }
 
   async function keep(embedded: readonly EmbeddedTool[], options: EmbedToolsOptions): Promise<void> {
     const { signal, isCurrent = () => true } = options;
@@ -126,9 +126,10 @@ export function createEmbeddings({ embedder, vectors, otherwise, emit, clock }: 
   }
 
   async function embedBatch(batch: readonly Tool[], options: EmbedToolsOptions): Promise<void> {
-    const { signal } = options;
+    const { signal, background } = options;
     const { texts, parts } = planTexts(batch);
-    const found = await embedder.embed(texts, { kind: "tool", ...(signal ? { signal } : {}) });
+    const how = { kind: "tool" as const, ...(signal ? { signal } : {}), ...(background ? { background } : {}) };
+    const found = await embedder.embed(texts, how);
     const embedded = parts.map(({ tool, start, examplesFrom, end }) => ({
       tool,
       main: sumOf(found.slice(start, examplesFrom).map(checked)) ?? checked(undefined),
@@ -220,7 +221,10 @@ export function createEmbeddings({ embedder, vectors, otherwise, emit, clock }: 
       return answering;
     },
     missing,
-    report,
+    failed(what, error) {
+      if (answering) tell(0, what, error);
+      answering = false;
+    },
     expect,
     complete,
     embed: (tools, options = {}) => embedAll(tools, BATCH, options),
@@ -277,41 +281,28 @@ export function createEmbeddings({ embedder, vectors, otherwise, emit, clock }: 
       await forget(ids);
     },
 
+    worked() {
+      answering = true;
+    },
+
     async query(text, signal) {
       const startedAt = clock.now();
-      try {
-        const [vector] = await embedder.embed([text], { kind: "query", ...(signal ? { signal } : {}) });
-        const query = { vector: checked(vector), tookMs: clock.now() - startedAt };
-        answering = true;
-        return query;
-      } catch (error) {
-        signal?.throwIfAborted();
-        report(`Requests are answered by ${otherwise} only until the embedder ${embedder.model} works again`, error);
-        return undefined;
-      }
+      const [vector] = await embedder.embed([text], { kind: "query", ...(signal ? { signal } : {}) });
+      return { vector: checked(vector), tookMs: clock.now() - startedAt };
     },
 
     async nearest(query, { limit, among, signal }) {
-      try {
-        const hasExamples = examples.size > 0;
-        const found = await vectors.nearest(query.vector, {
-          // A tool may come several times, by its examples.
-          limit: hasExamples ? 2 * limit : limit,
-          ...(among ? { among: hasExamples ? withExamples(among, examples) : among } : {}),
-          ...(signal ? { signal } : {}),
-        });
-        const cosines = new Map<string, number>();
-        if (!hasExamples) {
-          for (const { id, score } of found) if (!missing.has(id)) cosines.set(id, score);
-          return cosines;
-        }
-        await complete(cosines, query, [...new Set(found.map(({ id }) => toolIdOf(id)))], signal);
-        return cosines;
-      } catch (error) {
-        signal?.throwIfAborted();
-        report(`Requests are answered by ${otherwise} only until the vectors of ${embedder.model} can be searched again`, error);
-        return undefined;
-      }
+      const hasExamples = examples.size > 0;
+      const found = await vectors.nearest(query.vector, {
+        // A tool may come several times, by its examples.
+        limit: hasExamples ? 2 * limit : limit,
+        ...(among ? { among: hasExamples ? withExamples(among, examples) : among } : {}),
+        ...(signal ? { signal } : {}),
+      });
+      const cosines = new Map<string, number>();
+      if (hasExamples) await complete(cosines, query, [...new Set(found.map(({ id }) => toolIdOf(id)))], signal);
+      else for (const { id, score } of found) if (!missing.has(id)) cosines.set(id, score);
+      return cosines;
     },
 
     async keepAtHand(ids) {

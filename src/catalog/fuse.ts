@@ -1,4 +1,7 @@
 import { calibrateLexical } from "./calibrate-lexical.ts";
+import type { DenseScale } from "./dense-scale.ts";
+
+export { denseScale, type DenseScale } from "./dense-scale.ts";
 
 /** A tool that may be an answer, and what each ranker says of it. */
 export interface Candidate {
@@ -7,6 +10,18 @@ export interface Candidate {
   readonly lexical: number;
   /** Cosine of the vectors; undefined where the tool has none. */
   readonly cosine: number | undefined;
+  /** The best cosine that any clause of the request has with the tool. */
+  readonly clauseCosine?: number | undefined;
+  /** How near the tool's namespace is to the request; absent where that says nothing. */
+  readonly namespace?: NamespaceFit | undefined;
+  /** What of the tool the request names. Both where it names the tool and its product. */
+  readonly named?: { readonly tool?: boolean; readonly namespace?: boolean } | undefined;
+}
+
+/** A namespace's cosine with a request, and how far its tools belong together, in [0, 1]. */
+export interface NamespaceFit {
+  readonly cosine: number;
+  readonly trust: number;
 }
 
 /** A tool with its place in the order as one absolute number. */
@@ -15,57 +30,78 @@ export interface FusedHit {
   readonly semanticScore: number;
 }
 
-/** How an embedder's cosines are read. */
-export interface DenseScale {
-  /** To [0, 1], with 0.5 where a match is worth showing. */
-  readonly calibrate: (cosine: number) => number;
-  /** A cosine that means nothing at all: the bottom of the scale where every candidate is better. */
-  readonly floor: number;
+/** How a request is read beyond its whole text. */
+export interface FuseOptions {
+  /** The part of meaning that its best clause decides, in [0, 1]; 0 where it does not ask for several things. */
+  readonly clauseShare?: number;
 }
 
-const DENSE_SHARE = 0.8;
+/** What the namespace counts beside the tool itself. More helps where servers are many, and hurts where their tools have little in common. */
+const NAMESPACE_WEIGHT = 0.2;
+/** What a name in the request is worth: enough to part equals, too little to beat a better tool. */
+const NAMED_WEIGHT = 0.1;
 
 /**
- * Orders candidates by 0.8 · meaning + 0.2 · words, each scaled between the worst and the best candidate, then multiplies by how good the
- * best one is in absolute terms: the order is the fusion's, the size says whether the request is served at all. A tool without a vector is
- * judged by its words alone, and where no word matches anything, meaning decides alone.
+ * Orders candidates by meaning and words, each as a share of the best candidate's, with what the namespace and names add; the embedder's
+ * scale says how much meaning counts. A tool's score is then the calibrated cosine of the best, in proportion: the order is the fusion's,
+ * the size says whether the request is served at all. A tool without a vector is judged by its words alone, and where no word matches
+ * anything, meaning decides alone. A tool whose name is the request comes first.
  */
-export function fuse(candidates: readonly Candidate[], scale: DenseScale): FusedHit[] {
-  const cosines = candidates.flatMap(({ cosine }) => cosine ?? []);
-  // The scale's floor joins in, or the lesser of two good tools would be the worst candidate and score nothing.
-  const lowest = Math.min(scale.floor, ...cosines);
-  const span = Math.max(...cosines, lowest) - lowest;
-  const mostCovered = Math.max(0, ...candidates.map(({ lexical }) => lexical));
-  const lexicalShare = mostCovered > 0 ? 1 - DENSE_SHARE : 0;
-  const strength = Math.max(0, ...candidates.map((candidate) => absoluteScore(candidate, scale)));
-
-  return candidates
-    .map((candidate) => {
-      const words = mostCovered > 0 ? candidate.lexical / mostCovered : 0;
-      const meaning = candidate.cosine === undefined || span === 0 ? undefined : (candidate.cosine - lowest) / span;
-      const fused =
-        candidate.lexical === 1 || meaning === undefined ? words : (1 - lexicalShare) * meaning + lexicalShare * words;
-      return { id: candidate.id, semanticScore: Math.min(fused * strength, 1) };
-    })
-    .sort((a, b) => b.semanticScore - a.semanticScore || (a.id < b.id ? -1 : 1));
+export function fuse(
+  candidates: readonly Candidate[],
+  scale: DenseScale,
+  { clauseShare = 0 }: FuseOptions = {},
+): FusedHit[] {
+  const embedded = candidates.filter(hasVector);
+  const top = Math.max(scale.floor, ...embedded.map(({ cosine }) => cosine));
+  const proportions = blend(embedded, scale, clauseShare);
+  const scores = new Map(
+    embedded.map(({ id }, index) => {
+      return [id, scale.calibrate(scale.floor + (proportions[index] ?? 0) * (top - scale.floor))] as const;
+    }),
+  );
+  const best = Math.max(0, ...scores.values());
+  const hits = candidates.map(({ id, lexical }) => {
+    const words = calibrateLexical(lexical);
+    const score = lexical === 1 ? Math.max(words, best) : (scores.get(id) ?? words);
+    return { id, semanticScore: Math.min(Math.max(score, 0), 1), isName: lexical === 1 };
+  });
+  return hits
+    .sort((a, b) => b.semanticScore - a.semanticScore || Number(b.isName) - Number(a.isName) || (a.id < b.id ? -1 : 1))
+    .map(({ id, semanticScore }) => ({ id, semanticScore }));
 }
 
-function absoluteScore({ lexical, cosine }: Candidate, { calibrate }: DenseScale): number {
-  return lexical === 1 || cosine === undefined ? calibrateLexical(lexical) : calibrate(cosine);
+type Embedded = Candidate & { readonly cosine: number };
+
+function hasVector(candidate: Candidate): candidate is Embedded {
+  return candidate.cosine !== undefined;
 }
 
-/** Reads an embedder's cosines; one that does not calibrate means the cosine itself. */
-export function denseScale(calibrate?: (cosine: number) => number): DenseScale {
-  if (!calibrate) return { calibrate: (cosine) => Math.min(Math.max(cosine, 0), 1), floor: 0 };
-  let low = -1;
-  let high = 1;
-  // The highest cosine that still means next to nothing, by bisection: calibration only ever rises.
-  for (let round = 0; round < 30; round++) {
-    const middle = (low + high) / 2;
-    if (calibrate(middle) < NEXT_TO_NOTHING) low = middle;
-    else high = middle;
-  }
-  return { calibrate, floor: low };
+/** How good each candidate is as a share of the best one, in [0, 1]. */
+function blend(candidates: readonly Embedded[], { floor, share }: DenseScale, clauseShare: number): readonly number[] {
+  const whole = shares(candidates.map(({ cosine }) => cosine - floor));
+  const clauses = shares(candidates.map(({ cosine, clauseCosine = cosine }) => clauseCosine - floor));
+  const meaning = shares(whole.map((value, index) => (1 - clauseShare) * value + clauseShare * (clauses[index] ?? 0)));
+  const words = shares(candidates.map(({ lexical }) => lexical));
+  const isWorded = words.some((value) => value > 0);
+  const fused = shares(
+    meaning.map((value, index) => (isWorded ? share * value + (1 - share) * (words[index] ?? 0) : value)),
+  );
+  const namespaces = shares(candidates.map(({ namespace }) => (namespace ? namespace.cosine - floor : 0)));
+  return shares(
+    candidates.map(({ namespace, named }, index) => {
+      const own = fused[index] ?? 0;
+      const trust = namespace?.trust ?? 0;
+      // Where the namespace says nothing the tool vouches for itself, so that nobody gains or loses by having none.
+      const prior = trust * (namespaces[index] ?? 0) + (1 - trust) * own;
+      const names = Number(named?.tool ?? false) + Number(named?.namespace ?? false);
+      return own + NAMESPACE_WEIGHT * prior + NAMED_WEIGHT * names;
+    }),
+  );
 }
 
-const NEXT_TO_NOTHING = 0.02;
+/** Each value as a share of the greatest; what is below zero counts nothing. */
+function shares(values: readonly number[]): readonly number[] {
+  const greatest = Math.max(0, ...values);
+  return values.map((value) => (greatest > 0 ? Math.max(value, 0) / greatest : 0));
+}

@@ -77,6 +77,12 @@ export interface TiersParts {
 const LEAST_SHARE = 0.25;
 const LEAST_TOOLS = 10;
 
+/** A request as a tier sees it, and the tools it finds nearest. */
+interface Found {
+  readonly query: EmbeddedQuery;
+  readonly cosines: Map<string, number>;
+}
+
 interface Level {
   readonly name: string;
   readonly embedder: Embedder;
@@ -119,41 +125,51 @@ export function createTiers({ tiers, isCurrent, size, emit, clock }: TiersParts)
     return known >= LEAST_TOOLS && known >= LEAST_SHARE * population ? "part" : "none";
   }
 
-  async function rankWith(
-    { embeddings }: Level,
-    text: string,
-    query: RankQuery,
-  ): Promise<{ readonly query: EmbeddedQuery; readonly cosines: Map<string, number> } | undefined> {
-    const { limit, among, signal } = query;
-    const embedded = await embeddings.query(text, signal);
-    if (!embedded) return undefined;
-    const options = { limit, ...(among ? { among } : {}), ...(signal ? { signal } : {}) };
-    const cosines = await embeddings.nearest(embedded, options);
-    return cosines && { query: embedded, cosines };
+  /** What a tier says; undefined, and told as an event, where it fails. */
+  async function attempt<Answer>(
+    { embedder: { model }, embeddings }: Level,
+    signal: AbortSignal | undefined,
+    work: () => Promise<Answer>,
+  ): Promise<Answer | undefined> {
+    try {
+      const answer = await work();
+      embeddings.worked();
+      return answer;
+    } catch (error) {
+      signal?.throwIfAborted();
+      const others = embeddings === first?.embeddings ? "words" : "a lesser model";
+      embeddings.failed(`Requests are answered by ${others} only until the embedder ${model} works again`, error);
+      return undefined;
+    }
   }
 
-  async function rankAlone(level: Level, text: string, query: RankQuery): Promise<Ranking | undefined> {
-    const own = await rankWith(level, text, query);
-    if (!own) return undefined;
-    await level.embeddings.complete(own.cosines, own.query, query.besides, query.signal);
+  async function search({ embeddings }: Level, text: string, { limit, among, signal }: RankQuery): Promise<Found> {
+    const query = await embeddings.query(text, signal);
+    const options = { limit, ...(among ? { among } : {}), ...(signal ? { signal } : {}) };
+    return { query, cosines: await embeddings.nearest(query, options) };
+  }
+
+  async function rankAlone(level: Level, text: string, query: RankQuery): Promise<Ranking> {
+    const found = await search(level, text, query);
+    await level.embeddings.complete(found.cosines, found.query, query.besides, query.signal);
     return {
-      cosines: own.cosines,
+      cosines: found.cosines,
       scale: level.scale,
       tier: level.name,
-      embeddingTimeMs: own.query.tookMs,
+      embeddingTimeMs: found.query.tookMs,
       keepAtHand: (ids) => level.embeddings.keepAtHand(ids),
     };
   }
 
-  async function rankMixed(level: Level, lesser: Level, text: string, query: RankQuery): Promise<Ranking | undefined> {
-    const better = await rankWith(level, text, query);
-    if (!better) return undefined;
-    const worse = await rankWith(lesser, text, query);
-    const ids = [...new Set([...better.cosines.keys(), ...(worse?.cosines.keys() ?? []), ...query.besides])];
-    await level.embeddings.complete(better.cosines, better.query, ids, query.signal);
-    if (worse) await lesser.embeddings.complete(worse.cosines, worse.query, ids, query.signal);
+  async function rankMixed(level: Level, lesser: Level, text: string, query: RankQuery): Promise<Ranking> {
+    const { signal, besides } = query;
+    const better = await search(level, text, query);
+    const worse = await attempt(lesser, signal, () => search(lesser, text, query));
+    const ids = [...new Set([...better.cosines.keys(), ...(worse?.cosines.keys() ?? []), ...besides])];
+    await level.embeddings.complete(better.cosines, better.query, ids, signal);
+    if (worse) await lesser.embeddings.complete(worse.cosines, worse.query, ids, signal);
     return {
-      cosines: predictScores(better.cosines, worse?.cosines ?? new Map()),
+      cosines: predictScores(better.cosines, worse?.cosines ?? new Map<string, number>()),
       scale: level.scale,
       tier: `${level.name}+${lesser.name}`,
       embeddingTimeMs: better.query.tookMs + (worse?.query.tookMs ?? 0),
@@ -201,10 +217,9 @@ export function createTiers({ tiers, isCurrent, size, emit, clock }: TiersParts)
         const known = coverage(level, query.population, query.among);
         const lesser = fromBest[index + 1];
         if (known === "none") continue;
-        const ranking =
-          known === "part" && lesser
-            ? await rankMixed(level, lesser, text, query)
-            : await rankAlone(level, text, query);
+        const ranking = await attempt(level, query.signal, () =>
+          known === "part" && lesser ? rankMixed(level, lesser, text, query) : rankAlone(level, text, query),
+        );
         if (ranking) return ranking;
       }
       return undefined;

@@ -1,5 +1,7 @@
 /** Keeps the best few of many scored rows, without sorting the rest. */
 export interface TopK {
+  /** A lower score would not be kept: that of the worst row kept, or -Infinity while there is room. */
+  readonly lowest: number;
   /** `row` is a number the caller understands. */
   offer(score: number, row: number): void;
   /** The rows kept, best first. Empties it. */
@@ -50,6 +52,9 @@ export function createTopK(limit: number, precedes: (a: number, b: number) => bo
   }
 
   return {
+    get lowest() {
+      return rows.length < limit ? -Infinity : (scores[0] ?? Infinity);
+    },
     offer(score, row) {
       if (rows.length < limit) {
         scores.push(score);

@@ -7,7 +7,7 @@ import { foldShortForm, type ResolvedConfig } from "./resolve-config.ts";
 
 /** A configuration file, read, filled in and checked. */
 export interface LoadedConfig {
-  /** Its snapshot's path is absolute. */
+  /** The paths of its snapshot and cache are absolute. */
   readonly config: ResolvedConfig;
   /** The folder that relative paths in the file start from. */
   readonly folder: string;
@@ -29,9 +29,17 @@ export async function loadConfig(
   });
   const config = await parseConfig(source, path, environment);
   const folder = dirname(resolve(path));
-  const { snapshot } = config.vectorStore;
-  if (snapshot === undefined) return { config, folder };
-  return { config: { ...config, vectorStore: { ...config.vectorStore, snapshot: resolve(folder, snapshot) } }, folder };
+  const { vectorStore, embedder } = config;
+  const { snapshot } = vectorStore;
+  const { cache } = embedder;
+  return {
+    config: {
+      ...config,
+      vectorStore: { ...vectorStore, ...(snapshot === undefined ? {} : { snapshot: resolve(folder, snapshot) }) },
+      embedder: { ...embedder, ...(typeof cache === "string" ? { cache: resolve(folder, cache) } : {}) },
+    },
+    folder,
+  };
 }
 
 /** Reads a configuration from its text; `name` stands in messages. */

@@ -24,7 +24,16 @@ const COMPLETE: Complete<ToolArsenalConfig> = {
     dimension: 384,
     options: {},
   },
-  embedder: { type: "openai", model: "small", apiKey: "key", apiBase: "http://api", batchSize: 10, maxRetries: 1 },
+  embedder: {
+    tier: "static",
+    cache: "vectors",
+    type: "openai",
+    model: "small",
+    apiKey: "key",
+    apiBase: "http://api",
+    batchSize: 10,
+    maxRetries: 1,
+  },
   reranker: { enabled: true, type: "llm", model: "big", topK: 5 },
   routing: {
     weights: { semantic: 1, intent: 0, conversation: 0, health: 0, cost: 0 },

@@ -9,6 +9,8 @@ import { baseForms, isContentless } from "./words.ts";
 export interface RequestProfile {
   /** The groups of its verbs, the main one first. Empty where no verb is known, as in most languages but English. */
   readonly actions: readonly VerbGroupName[];
+  /** Stems of its verbs, known or not. */
+  readonly verbs: readonly string[];
   /** Stems of the words that say what is meant: neither verbs, names, numbers nor filling. */
   readonly objects: readonly string[];
   /** Words written like names, in lower case. */
@@ -36,6 +38,9 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
   [/\b(?:get|getting) rid of\b/g, "delete"],
   [/\b(?:take|throw|kick|chuck)\b(?=[^.,;:!?]{1,60}\b(?:off|out|away)\b)/g, "delete"],
   [/\bset(?:ting)? up\b/g, "create"],
+  [/\bbring(?=[^.;:!?]{1,60}\bback\b)/g, "restore"],
+  [/\bbring(?=[^.;:!?]{1,60}\bdown\b)/g, "download"],
+  [/\btake down\b/g, "delete"],
   [/\b(?:look|looking) (?:up|for|into)\b/g, "find"],
   [/\b(?:shut|close) down\b/g, "stop"],
   [/\b(?:log|sign) (?:in|out|into)\b/g, "login"],
@@ -52,11 +57,14 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
   [/\bwrite to\b/g, "send to"],
 ];
 
-/** A verb may follow these; after a word such as `the` or `my` the same letters are a noun. */
-const BEFORE_VERB: ReadonlySet<string> = new Set(
-  `to please you and then just can could would should must will shall not don lets let us i we they never always also or but now be been being
-   gets get got who that which so kindly quickly better d ll need help`.split(/\s+/),
-);
+/** Only a verb follows these. */
+const BEFORE_VERB: ReadonlySet<string> = new Set("to please you lets kindly don".split(" "));
+
+/** A verb or a noun follows these; after others, such as `the` or `I`, the word is a noun or tells what was. */
+const BEFORE_EITHER: ReadonlySet<string> = new Set("and then just or but not never can could should must will be been".split(" "));
+
+/** With one of these, a sentence that begins with `I` or `we` asks for something. */
+const WISHING: ReadonlySet<string> = new Set("want need like to can could please d".split(" "));
 
 /** Words that a sentence may begin with before its verb. */
 const OPENING: ReadonlySet<string> = new Set(
@@ -69,6 +77,7 @@ const QUESTION = /^(?:what|which|who|whose|whom|when|where|why|how|is|are|was|we
 /** Words that are verbs in no request: people wrap what they want in them. */
 const WRAPPING: ReadonlySet<string> = new Set("want need like help let know please tell give me".split(" "));
 
+const NUMBER = /^\p{N}+$/u;
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
 const SENTENCES = /(?<=[.!?;:])\s+|\n+|,\s+(?:and |then )?/u;
 
@@ -80,27 +89,39 @@ interface Word {
 
 /** Reads a request's verbs, objects and names by rule. */
 export function profileRequest(request: string): RequestProfile {
-  const actions: VerbGroupName[] = [];
   const objects = new Set<string>();
   const names = new Set<string>();
   const words = new Set<string>();
+  const verbs = new Set<string>();
+  // What the request orders comes before what it asks, and both before what it mentions on the way.
+  const ordered: VerbGroupName[] = [];
+  const mentioned: VerbGroupName[] = [];
   let asks = false;
   for (const sentence of request.split(SENTENCES)) {
     const parsed = wordsOfSentence(sentence);
     const opening = parsed.findIndex(({ lower }) => !OPENING.has(lower));
-    if (opening >= 0 && QUESTION.test(parsed[opening]?.lower ?? "")) asks = true;
+    const skipped = parsed.slice(0, Math.max(opening, 0)).map(({ lower }) => lower);
+    const isQuestion = QUESTION.test(parsed[opening]?.lower ?? "");
+    const isStatement = skipped.some((word) => word === "i" || word === "we") && !skipped.some((word) => WISHING.has(word));
+    if (isQuestion) asks = true;
     parsed.forEach((word, at) => {
       const stem = stemOf(word.lower);
       const isName = looksLikeName(word);
       if (isName) names.add(word.lower);
-      if (!isContentless(word.lower) && !/^\p{N}+$/u.test(word.lower)) words.add(stem);
-      const group = !isName && isVerbPosition(parsed, at, opening) ? groupOf(word.lower) : undefined;
-      if (group !== undefined && !WRAPPING.has(word.lower)) actions.push(group);
-      else if (!isName && word.lower.length > 2 && !isContentless(word.lower) && !/\p{N}/u.test(word.lower)) objects.add(stem);
+      if (isContentless(word.lower) || NUMBER.test(word.lower)) return;
+      words.add(stem);
+      if (isName) return;
+      const opens = at === opening && !isStatement && !isQuestion;
+      const group = opens || isVerbPosition(parsed, at) ? groupOf(word.lower) : undefined;
+      const isVerb = group !== undefined && !WRAPPING.has(word.lower);
+      if (isVerb) (opens ? ordered : mentioned).push(group);
+      if (isVerb || opens) verbs.add(stem);
+      if (!isVerb && word.lower.length > 2) objects.add(stem);
     });
   }
-  if (asks || (actions.length === 0 && request.trimEnd().endsWith("?"))) actions.push("get");
-  return { actions: [...new Set(actions)], objects: [...objects], names: [...names], words: [...words] };
+  const asked: VerbGroupName[] = asks || (ordered.length + mentioned.length === 0 && request.trimEnd().endsWith("?")) ? ["get"] : [];
+  const actions = [...new Set([...ordered, ...asked, ...mentioned])];
+  return { actions, verbs: [...verbs], objects: [...objects], names: [...names], words: [...words] };
 }
 
 function wordsOfSentence(sentence: string): readonly Word[] {
@@ -110,10 +131,10 @@ function wordsOfSentence(sentence: string): readonly Word[] {
   return (text.match(WORD) ?? []).map((word, at) => ({ text: word, lower: word.toLowerCase(), first: at === 0 }));
 }
 
-function isVerbPosition(words: readonly Word[], at: number, opening: number): boolean {
-  if (at === opening) return true;
-  const before = words[at - 1]?.lower;
-  return before === undefined || BEFORE_VERB.has(before);
+/** A word that may be a noun too is a verb only where nothing but a verb can stand. */
+function isVerbPosition(words: readonly Word[], at: number): boolean {
+  const before = words[at - 1]?.lower ?? "";
+  return BEFORE_VERB.has(before) || (BEFORE_EITHER.has(before) && !ALSO_NOUNS.has(words[at]?.lower ?? ""));
 }
 
 function looksLikeName({ text, first }: Word): boolean {
@@ -164,7 +185,7 @@ function readTool(tool: ProfiledTool): ToolProfile {
   const nameWords = splitWords(name);
   const text = description.slice(0, DESCRIPTION_READ);
   const [head = ""] = text.split(/(?<=[.!?])\s|\n/, 1);
-  const named = nameWords.filter((word) => !productWords.includes(word)).flatMap((word) => groupOf(word) ?? []);
+  const named = verbOfName(nameWords.filter((word) => !productWords.includes(word)));
   const said = verbsOfDescription(head);
   const words = new Set([...nameWords, ...splitWords(text)].map(stemOf));
   for (const parameter of listParameters(parameters)) {
@@ -178,6 +199,22 @@ function readTool(tool: ProfiledTool): ToolProfile {
     words,
     product: new Set([...productWords.map(stemOf), joined]),
   };
+}
+
+/** Verbs that are as often nouns in a tool's name: `get_blog_post` posts nothing. */
+const ALSO_NOUNS: ReadonlySet<string> = new Set(
+  `post order report log message comment text record note file index chart plan test review play track match rate sum star block pin label tag
+   mark book charge invoice trade exchange swap host profile status info details query release build design sketch stream cast watch like vote
+   hold answer call phone mail email ring alert access total copy store type load dump backup score rank study format display view list
+   transfer set tip bid count measure end issue question map share search`.split(/\s+/),
+);
+
+/** The verb of a name: the first word that can only be one, or else the first that may be. */
+function verbOfName(words: readonly string[]): readonly VerbGroupName[] {
+  const verbs = words.filter((word) => groupOf(word) !== undefined);
+  const verb = verbs.find((word, at) => !ALSO_NOUNS.has(word) || (at === 0 && word === words[0])) ?? verbs[0];
+  const group = verb === undefined ? undefined : groupOf(verb);
+  return group === undefined ? [] : [group];
 }
 
 function verbsOfDescription(head: string): readonly VerbGroupName[] {

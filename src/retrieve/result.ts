@@ -5,7 +5,7 @@ import type { Intent } from "./intent.ts";
 export interface RetrievalResult {
   readonly tools: readonly ScoredTool[];
   readonly intent: Intent;
-  /** Which ranker answered: `lexical`, or the embedder's model. */
+  /** Which ranker answered: `tuned`, `static`, `tuned+static` while the better one is still learning the tools, `lexical`, or an embedder's model. */
   readonly tier: string;
   /** Tools that passed every filter and were scored. */
   readonly candidateCount: number;

@@ -1,6 +1,7 @@
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { shippedTiers, TIERS } from "../adapters/embedders/shipped-tiers.ts";
 import { memory } from "../adapters/stores/memory.ts";
-import { createCatalog } from "../catalog/catalog.ts";
+import { type Catalog, createCatalog } from "../catalog/catalog.ts";
 import { createHealth } from "../observe/health.ts";
 import { createManualClock } from "../testing/manual-clock.ts";
 import { sampleTools } from "../testing/sample-tools.ts";
@@ -12,16 +13,25 @@ import { DEFAULT_SETTINGS } from "./settings.ts";
 const clock = createManualClock();
 const emit = (): void => {};
 
-async function retrieve(query: ToolQuery): Promise<readonly ScoredTool[]> {
-  const catalog = createCatalog({ store: memory(), emit, clock });
-  await catalog.upsert(sampleTools());
-  const health = createHealth({ clock, emit });
-  const retriever = createRetriever({ catalog, health, sees: () => true, settings: DEFAULT_SETTINGS, emit, clock });
-  return (await retriever.retrieve(query)).tools;
-}
 const names = (tools: readonly ScoredTool[]): readonly string[] => tools.map((found) => found.tool.name);
 
-describe("retrieval over five business tools", () => {
+describe.each(TIERS)("retrieval over five business tools, ranked by the tier %s", (tier) => {
+  let catalog: Catalog;
+  beforeAll(async () => {
+    catalog = createCatalog({ store: memory(), tiers: shippedTiers({ best: tier, cache: false }), emit, clock });
+    await catalog.upsert(sampleTools());
+    await catalog.settled();
+  });
+  afterAll(() => catalog.close());
+
+  async function retrieve(query: ToolQuery): Promise<readonly ScoredTool[]> {
+    const health = createHealth({ clock, emit });
+    const retriever = createRetriever({ catalog, health, sees: () => true, settings: DEFAULT_SETTINGS, emit, clock });
+    const result = await retriever.retrieve(query);
+    expect(result.tier).toBe(tier);
+    return result.tools;
+  }
+
   it.each([
     ["run a query on the database", "query_database"],
     ["How many orders did we get last month?", "query_database"],

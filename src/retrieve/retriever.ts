@@ -134,7 +134,7 @@ export function createRetriever(parts: RetrieverParts): Retriever {
     return {
       tools,
       intent,
-      tier: catalog.tier,
+      tier: found.tier,
       candidateCount: found.candidateCount,
       filteredCount: found.filteredCount,
       queryEmbeddingTimeMs: found.embeddingTimeMs,

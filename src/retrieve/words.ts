@@ -19,7 +19,12 @@ export function baseForms(word: string): readonly string[] {
 
 /** True where nothing in the text says what it is about: "do it again", "yes please". */
 export function isContentless(text: string): boolean {
-  return wordsOf(text).every((word) => STOP_WORDS.has(word));
+  return wordsOf(text).every(isNameless);
+}
+
+/** True for a word that points, asks or agrees but names nothing. */
+export function isNameless(word: string): boolean {
+  return STOP_WORDS.has(word);
 }
 
 /** Words that point, ask or agree but name nothing. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { type Source, ToolArsenal } from "../../src/index.ts";
+import { type Embedder, type Source, ToolArsenal, type ToolArsenalParts } from "../../src/index.ts";
 
-const quiet = { telemetry: { enabled: false } } as const;
+const quiet = { telemetry: { enabled: false }, embedder: { tier: "lexical" } } as const;
 
 function server(name: string, tools: Readonly<Record<string, string>>): Source {
   return {
@@ -22,8 +22,8 @@ const others = {
 };
 
 describe("the same tool on two servers", () => {
-  async function ids(limit: number, config = {}): Promise<readonly string[]> {
-    await using arsenal = new ToolArsenal({ ...quiet, ...config });
+  async function ids(limit: number, config = {}, parts: ToolArsenalParts = {}): Promise<readonly string[]> {
+    await using arsenal = new ToolArsenal({ ...quiet, ...config }, parts);
     await arsenal.addEnsemble(server("@alice/weather-mcp-server", weather));
     await arsenal.addEnsemble(server("@bob/Forecasts MCP", weather));
     await arsenal.addEnsemble(server("misc", others));
@@ -33,6 +33,23 @@ describe("the same tool on two servers", () => {
 
   it("is shown once where another tool fits and there is room for two", async () => {
     const [first, second] = await ids(2);
+    expect([first?.endsWith(".get_weather"), second]).toEqual([true, "misc.weather_alerts"]);
+  });
+
+  it("is shown once also where its vectors differ by the servers' names", async () => {
+    const embedder: Embedder = {
+      model: "places",
+      dimension: 3,
+      embed: async (texts) =>
+        texts.map((text) => {
+          if (/^(?:weather|forecasts) get/.test(text))
+            return Float32Array.of(0.8, text.startsWith("w") ? 0.6 : -0.6, 0);
+          if (text.includes("warnings")) return Float32Array.of(0.825, 0, Math.sqrt(1 - 0.825 ** 2));
+          return text.startsWith("misc") ? Float32Array.of(0, 0, 1) : Float32Array.of(1, 0, 0);
+        }),
+      healthCheck: () => Promise.resolve(true),
+    };
+    const [first, second] = await ids(2, {}, { embedder });
     expect([first?.endsWith(".get_weather"), second]).toEqual([true, "misc.weather_alerts"]);
   });
 

@@ -21,6 +21,14 @@ const SUITES: Readonly<Record<string, readonly string[]>> = {
 /** Folders and files beside adapters that are none themselves, `kind/name`, each with its reason. */
 const NO_ADAPTERS: Readonly<Record<string, string>> = {
   "stores/snapshot-file": "the file that the memory store writes, tested through it",
+  "embedders/encode-queue": "the order in which the tuned embedder's worker takes texts, tested beside it",
+  "embedders/encoder-worker": "the tuned embedder's thread, tested through it",
+  "embedders/shipped-files": "where the shipped embedders' files lie, tested through them",
+  "embedders/shipped-tiers": "the shipped embedders in their order, tested through the arsenal",
+  "embedders/static-table": "the arithmetic of the static embedder, tested beside it",
+  "embedders/text-limits": "numbers the shipped embedders share, tested through them",
+  "embedders/vector-cache": "the file of the cached embedder, tested beside it",
+  "embedders/worker-host": "the life of the tuned embedder's thread, tested beside it",
   "embedders/kernel": "the arithmetic of the shipped embedder, tested through it",
   "embedders/wordpiece": "the tokenizer of the shipped embedder, tested beside it",
 };

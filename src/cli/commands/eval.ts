@@ -1,33 +1,23 @@
 import { resolve } from "node:path";
+import { TIERS } from "../../adapters/embedders/shipped-tiers.ts";
 import { ToolArsenal } from "../../arsenal.ts";
 import type { RoutingConfig } from "../../config/config.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
-import type { Message } from "../../retrieve/query.ts";
 import type { Command, Input, Terminal } from "../command.ts";
-import { figuresOf, meanFigures, percentile, type QueryFigures, round, type SetFigures } from "../eval/metrics.ts";
-import { readQueries, readTools, type SetQuery } from "../eval/read-set.ts";
+import { answerQueries } from "../eval/answer-queries.ts";
+import type { Answer } from "../eval/answer.ts";
+import { compareAnswers, type Comparison } from "../eval/compare.ts";
+import { explainMisses } from "../eval/explain-misses.ts";
+import { knownTools } from "../eval/known-tools.ts";
+import type { Miss } from "../eval/misses.ts";
+import { openOutput, type OutputFile } from "../eval/output-file.ts";
+import { readQueries, readTools, type SetQuery, type SetTool } from "../eval/read-set.ts";
 import { setSource } from "../eval/set-source.ts";
+import { showComparison, showFigures, showMisses, showSuggestions } from "../eval/show-report.ts";
+import { suggest, type Suggestion } from "../eval/suggest.ts";
+import { reportOn, type SetReport } from "../eval/summarise.ts";
 import { configPath } from "../open-arsenal.ts";
-import { createProgressBar } from "../progress.ts";
-import { styles, table } from "../style.ts";
-
-interface Answer extends SetQuery {
-  /** Undefined where nothing fits, rightly: such a query has no ranking to measure. */
-  readonly figures: QueryFigures | undefined;
-  readonly refused: boolean;
-  readonly durationMs: number;
-}
-
-interface Report extends SetFigures {
-  /** Every line, also those that nothing fits and that count in no ranking figure. */
-  readonly queries: number;
-  /** Of the queries nothing fits: the share answered with nothing. */
-  readonly refused?: number;
-  /** Of the others: the share answered with nothing. */
-  readonly false_refused: number;
-  readonly p50_ms: number;
-  readonly p95_ms: number;
-}
+import { createProgressBar, type ProgressBar } from "../progress.ts";
 
 /** `toolarsenal eval` */
 export const evaluate: Command = {
@@ -45,50 +35,178 @@ export const evaluate: Command = {
       value: "FILE",
       description: "Queries, one a line: id, query, relevant; also_ok, history, style where wanted",
     },
-    tier: { type: "string", value: "TIER", description: "What ranks: lexical", fallback: "the best there is" },
+    tier: {
+      type: "string",
+      value: "TIER",
+      description: `What ranks: ${TIERS.join(", ")}`,
+      fallback: "the best there is",
+    },
+    misses: {
+      type: "string",
+      value: "FILE|-",
+      description: "Write what was missed, and why: JSON lines to a file, or readable on stderr with -",
+    },
+    compare: {
+      type: "string",
+      value: "CONFIG",
+      description: "Run this configuration too, and print what differs, with 95 % intervals",
+    },
+    "compare-tier": {
+      type: "string",
+      value: "TIER",
+      description: "Run this tier too, and print what differs, with 95 % intervals",
+    },
+    report: { type: "string", value: "FILE", description: "Write an HTML page with figures, plots and misses" },
+    suggest: {
+      type: "boolean",
+      description: "Point at tools that shadow each other or that their descriptions hide; needs no queries",
+    },
   },
-  examples: ["eval --tools tools.jsonl --queries queries.jsonl"],
+  examples: [
+    "eval --tools tools.jsonl --queries queries.jsonl",
+    "eval --tools tools.jsonl --queries queries.jsonl --misses - --report report.html",
+    "eval --tools tools.jsonl --queries queries.jsonl --config a.yaml --compare b.yaml",
+    "eval --tools tools.jsonl --suggest",
+  ],
   async run(input, terminal) {
-    const tier = input.options["tier"];
-    if (tier !== undefined && tier !== "lexical") {
-      throw new ArsenalError("INPUT_INVALID", `--tier: there is no tier "${String(tier)}". Use lexical.`, {
-        field: "--tier",
-        value: tier,
-        fix: "--tier lexical",
-      });
-    }
-    const tools = await readTools(file(input, terminal, "tools"));
-    const queries = await readQueries(file(input, terminal, "queries"), new Set(tools.map(({ id }) => id)));
-    await using arsenal = new ToolArsenal({
-      routing: await configuredRouting(input, terminal),
-      telemetry: { enabled: false },
-    });
-    const started = performance.now();
-    await arsenal.addEnsemble(setSource(tools));
-    await arsenal.sync({ signal: terminal.signal });
-    const indexMs = performance.now() - started;
-    const { answers, answeredBy } = await answerAll(arsenal, queries, terminal);
-    const styled = Map.groupBy(
-      answers.filter(({ style }) => style !== undefined),
-      ({ style }) => style ?? "",
-    );
-    const report = {
-      ...summarise(answers),
-      index_ms: Math.round(indexMs),
-      tier: answeredBy,
-      ...(styled.size > 0
-        ? { by_style: Object.fromEntries([...styled].map(([style, group]) => [style, summarise(group)])) }
-        : {}),
+    const plan = await readPlan(input, terminal);
+    const run = await measure(plan.a, plan, terminal);
+    const other = plan.b && (await measure(plan.b, { ...plan, explains: false, suggests: false }, terminal));
+    const comparison = run.report && other?.report ? await compare(run, other, terminal) : undefined;
+    const { report, misses, suggestions } = run;
+    const json = {
+      ...(report ?? { tools: plan.tools.length }),
+      ...(comparison ? { comparison } : {}),
+      ...(suggestions ? { suggestions } : {}),
     };
-    if (input.json || !terminal.out.isTTY) terminal.out.write(`${JSON.stringify(report)}\n`);
-    else terminal.out.write(readable(report, terminal));
+    if (input.json || !terminal.out.isTTY) terminal.out.write(`${JSON.stringify(json)}\n`);
+    else {
+      terminal.out.write(
+        (report ? showFigures(report, terminal) : `tools  ${plan.tools.length}\n`) +
+          (comparison ? showComparison(comparison, terminal) : "") +
+          (suggestions ? showSuggestions(suggestions, terminal) : ""),
+      );
+    }
+    if (plan.misses === "-") terminal.err.write(showMisses(misses, terminal));
+    else await plan.misses?.write(misses.map((miss) => `${JSON.stringify(miss)}\n`).join(""));
+    if (plan.report && report) {
+      const { reportPage } = await import("../eval/report-page.ts");
+      await plan.report.write(
+        reportPage({
+          toolsFile: String(input.options["tools"]),
+          queriesFile: String(input.options["queries"]),
+          toolCount: plan.tools.length,
+          report,
+          misses,
+          comparison,
+          suggestions,
+          runs: [run, ...(other ? [other] : [])].map(({ system, answers, report: own }) => ({
+            ...system,
+            tier: own?.tier ?? "",
+            answers,
+          })),
+        }),
+      );
+      if (!input.json) terminal.err.write(`Report: ${plan.report.path}\n`);
+    }
     return 0;
   },
 };
 
-/** How the user's configuration ranks. Its tools and stores are left alone: the files say which tools there are. */
-async function configuredRouting(input: Input, terminal: Terminal): Promise<RoutingConfig> {
-  const path = configPath(input, terminal);
+/** What to rank with. */
+interface System {
+  /** As the user wrote it; undefined where defaults apply. */
+  readonly config: string | undefined;
+  readonly routing: RoutingConfig;
+  readonly tier: Tier | undefined;
+}
+
+interface Plan {
+  readonly tools: readonly SetTool[];
+  /** Undefined where only the tools are looked at. */
+  readonly queries: readonly SetQuery[] | undefined;
+  readonly a: System;
+  readonly b: System | undefined;
+  readonly misses: OutputFile | "-" | undefined;
+  readonly report: OutputFile | undefined;
+  /** Whether misses are asked for, anywhere. */
+  readonly explains: boolean;
+  readonly suggests: boolean;
+}
+
+/** A system over the set. */
+interface Run {
+  readonly system: System;
+  readonly answers: readonly Answer[];
+  readonly report: SetReport | undefined;
+  readonly misses: readonly Miss[];
+  readonly suggestions: readonly Suggestion[] | undefined;
+}
+
+type Tier = (typeof TIERS)[number];
+
+/** Reads everything the command line names, before anything is measured. */
+async function readPlan(input: Input, terminal: Terminal): Promise<Plan> {
+  const tier = readTier(input, "tier");
+  const tierB = readTier(input, "compare-tier");
+  const suggests = input.options["suggest"] === true;
+  const [misses, report] = [input.options["misses"], input.options["report"]];
+  const compared = input.options["compare"];
+  const tools = await readTools(file(input, terminal, "tools"));
+  const hasQueries = typeof input.options["queries"] === "string";
+  const needsQueries = ["misses", "compare", "compare-tier", "report"].some(
+    (name) => input.options[name] !== undefined,
+  );
+  const queries =
+    hasQueries || needsQueries || !suggests
+      ? await readQueries(file(input, terminal, "queries"), new Set(tools.map(({ id }) => id)))
+      : undefined;
+  const config = configPath(input, terminal);
+  const a: System = {
+    config: input.config ?? (config === undefined ? undefined : "arsenal.yaml"),
+    routing: await configuredRouting(config, terminal),
+    tier,
+  };
+  const b =
+    typeof compared === "string"
+      ? {
+          config: compared,
+          routing: await configuredRouting(resolve(terminal.folder, compared), terminal),
+          tier: tierB ?? tier,
+        }
+      : tierB && { ...a, tier: tierB };
+  return {
+    tools,
+    queries,
+    a,
+    b,
+    misses:
+      misses === "-"
+        ? "-"
+        : typeof misses === "string"
+          ? await openOutput("--misses", misses, terminal.folder)
+          : undefined,
+    report: typeof report === "string" ? await openOutput("--report", report, terminal.folder) : undefined,
+    explains: misses !== undefined || report !== undefined,
+    suggests,
+  };
+}
+
+function readTier(input: Input, option: "tier" | "compare-tier"): Tier | undefined {
+  const value = input.options[option];
+  if (value === undefined) return undefined;
+  const tier = TIERS.find((known) => known === value);
+  if (tier !== undefined) return tier;
+  const fix = `Use ${TIERS.join(", ")}.`;
+  throw new ArsenalError("INPUT_INVALID", `--${option}: there is no tier "${String(value)}". ${fix}`, {
+    field: `--${option}`,
+    value,
+    fix,
+  });
+}
+
+/** How a configuration ranks. Its tools and stores are left alone: the files say which tools there are. */
+async function configuredRouting(path: string | undefined, terminal: Terminal): Promise<RoutingConfig> {
   if (path === undefined) return {};
   const { loadConfig } = await import("../../config/load-config.ts");
   return (await loadConfig(path, terminal.environment)).config.routing;
@@ -107,72 +225,78 @@ function file(input: Input, terminal: Terminal, option: "tools" | "queries"): st
   );
 }
 
-async function answerAll(
-  arsenal: ToolArsenal,
-  queries: readonly SetQuery[],
+/** An arsenal of the set's tools, ready to answer with the tier asked for, or with the best there is. */
+async function openSet(
+  tools: readonly SetTool[],
+  { routing, tier }: System,
   terminal: Terminal,
-): Promise<{ readonly answers: readonly Answer[]; readonly answeredBy: string }> {
-  const bar = createProgressBar(terminal.err, "queries", queries.length);
-  const answers: Answer[] = [];
-  let answeredBy = "";
-  for (const query of queries) {
+): Promise<{ readonly arsenal: ToolArsenal; readonly indexMs: number }> {
+  const arsenal = new ToolArsenal({
+    routing,
+    embedder: tier === undefined ? {} : { tier },
+    telemetry: { enabled: false },
+  });
+  try {
     const started = performance.now();
-    const result = await arsenal.retrieve({
-      context: { query: query.query, recentMessages: query.history.slice(-10).map(toMessage) },
-      // Ranked before refusal: the threshold is applied to the best score afterwards.
-      scoreThreshold: 0,
-      limit: 50,
-      signal: terminal.signal,
-    });
-    answeredBy = result.tier;
-    const durationMs = performance.now() - started;
-    const relevant = new Set(query.relevant);
-    const ignored = new Set(query.alsoOk.filter((id) => !relevant.has(id)));
-    const ranking = result.tools.map(({ tool }) => String(tool.sourceMeta["setId"])).filter((id) => !ignored.has(id));
-    answers.push({
-      ...query,
-      figures: relevant.size > 0 ? figuresOf(ranking, relevant) : undefined,
-      refused: !result.tools.some(({ semanticScore }) => semanticScore >= arsenal.scoreThreshold),
-      durationMs,
-    });
-    bar.update(answers.length);
+    await arsenal.addEnsemble(setSource(tools));
+    await arsenal.sync({ signal: terminal.signal });
+    await arsenal.ready({ signal: terminal.signal });
+    return { arsenal, indexMs: performance.now() - started };
+  } catch (error) {
+    await arsenal.close();
+    throw error;
   }
-  bar.end();
-  return { answers, answeredBy };
 }
 
-function toMessage(turn: string): Message {
-  const [, role = "user", content = turn] = /^(user|assistant|system|tool):\s*([\s\S]*)$/i.exec(turn) ?? [];
-  return { role, content };
-}
-
-function summarise(answers: readonly Answer[]): Report {
-  const possible = answers.filter(({ figures }) => figures !== undefined);
-  const impossible = answers.filter(({ figures }) => figures === undefined);
-  const share = (group: readonly Answer[]): number =>
-    group.length === 0 ? 0 : round(group.filter(({ refused }) => refused).length / group.length);
-  const times = answers.map(({ durationMs }) => durationMs);
+async function measure(
+  system: System,
+  { tools, queries, explains, suggests }: Pick<Plan, "tools" | "queries" | "explains" | "suggests">,
+  terminal: Terminal,
+): Promise<Run> {
+  const { signal } = terminal;
+  // Without queries nothing is ranked, and no model needs to learn the tools.
+  const { arsenal, indexMs } = await openSet(tools, queries ? system : { ...system, tier: "lexical" }, terminal);
+  await using _ = arsenal;
+  const known = knownTools(await arsenal.listTools());
+  const { answers, tier } = queries
+    ? await withBar(terminal, "queries", queries.length, (onProgress) =>
+        answerQueries(arsenal, queries, { signal, onProgress }),
+      )
+    : { answers: [], tier: "" };
   return {
-    queries: answers.length,
-    ...meanFigures(possible.flatMap(({ figures }) => figures ?? [])),
-    ...(impossible.length > 0 ? { refused: share(impossible) } : {}),
-    false_refused: share(possible),
-    p50_ms: round(percentile(times, 0.5)),
-    p95_ms: round(percentile(times, 0.95)),
+    system,
+    answers,
+    report: queries && reportOn(answers, { indexMs, tier }),
+    misses: explains
+      ? await withBar(terminal, "misses", answers.length, (onProgress) =>
+          explainMisses(arsenal, answers, { known, signal, onProgress }),
+        )
+      : [],
+    suggestions: suggests
+      ? await withBar(terminal, "tools", known.size, (onProgress) => suggest(known, answers, { signal, onProgress }))
+      : undefined,
   };
 }
 
-function readable(report: object, terminal: Terminal): string {
-  const paint = styles(terminal.out, terminal.environment);
-  const { by_style: byStyle, ...figures } = report as Record<string, unknown>;
-  const lines = table(Object.entries(figures).map(([name, value]) => [name, String(value)]));
-  const styled = Object.entries((byStyle ?? {}) as Record<string, Report>).map(([style, group]) => [
-    style,
-    ...Object.values(group).map(String),
-  ]);
-  const header = [
-    "style",
-    ...Object.keys((byStyle as Record<string, Report> | undefined)?.[styled[0]?.[0] ?? ""] ?? {}),
-  ];
-  return `${lines}\n${styled.length > 0 ? `\n${paint.bold(table([header, ...styled]))}\n` : ""}`;
+async function withBar<Result>(
+  terminal: Terminal,
+  label: string,
+  total: number,
+  work: (onProgress: ProgressBar["update"]) => Promise<Result>,
+): Promise<Result> {
+  const bar = createProgressBar(terminal.err, label, total);
+  try {
+    return await work((done) => bar.update(done));
+  } finally {
+    bar.end();
+  }
+}
+
+async function compare(a: Run, b: Run, { signal }: Terminal): Promise<Comparison | undefined> {
+  if (!a.report || !b.report) return undefined;
+  return {
+    a: { config: a.system.config ?? null, tier: a.report.tier },
+    b: { config: b.system.config ?? null, tier: b.report.tier, report: b.report },
+    ...(await compareAnswers(a.answers, b.answers, { signal })),
+  };
 }

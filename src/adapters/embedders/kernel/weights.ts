@@ -110,15 +110,15 @@ export function writeWeights(
   return file;
 }
 
+/** What the beginning of a weight file says of the model; the rest need not be there. */
+export function readHeader(file: Uint8Array): Pick<EncoderWeights, "model" | "architecture"> {
+  const view = checkedStart(file);
+  return parseHeader(file.subarray(PREFIX, PREFIX + view.getUint32(12, true)));
+}
+
 /** Reads a weight file and checks its digest and every tensor. The tensors are views into `file`, not copies. */
 export function readWeights(file: Uint8Array): EncoderWeights {
-  const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
-  if (file.length < PREFIX || Buffer.from(file.subarray(0, 8)).toString("latin1") !== MAGIC) {
-    throw unreadable("it does not begin with TAENCODR");
-  }
-  if (view.getUint32(8, true) !== VERSION) {
-    throw unreadable(`its version is ${view.getUint32(8, true)}, this package reads version ${VERSION}`);
-  }
+  const view = checkedStart(file);
   if (!digest(file).equals(file.subarray(16, PREFIX))) throw unreadable("its checksum does not match: it is damaged");
   const headerEnd = PREFIX + view.getUint32(12, true);
   const start = Math.ceil(headerEnd / ALIGNMENT) * ALIGNMENT;
@@ -141,6 +141,17 @@ export function readWeights(file: Uint8Array): EncoderWeights {
     tensors.set(name, { name, type, shape, bytes: file.subarray(start + found.offset, start + found.offset + size) });
   }
   return { model, architecture, tensors };
+}
+
+function checkedStart(file: Uint8Array): DataView {
+  const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
+  if (file.length < PREFIX || Buffer.from(file.subarray(0, 8)).toString("latin1") !== MAGIC) {
+    throw unreadable("it does not begin with TAENCODR");
+  }
+  if (view.getUint32(8, true) !== VERSION) {
+    throw unreadable(`its version is ${view.getUint32(8, true)}, this package reads version ${VERSION}`);
+  }
+  return view;
 }
 
 interface Header {

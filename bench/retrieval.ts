@@ -1,0 +1,164 @@
+/**
+ * How well tools are found: `node bench/retrieval.ts [--shared FOLDER] [--reference FOLDER]`.
+ *
+ * Runs word search, the static and the tuned tier over labelled sets, and reference weights beside them where a folder has them
+ * (`minilm-tools-ft2.int8.onnx`, `static256.i8`, `static256.scale.f32`). All are ranked by the same formula in the same run. Prints NDCG@10,
+ * R@1 and R@5 a set in percent, their macro average, and the difference of each tier to its reference with the interval that holds 95 % of
+ * paired resamples. `--only static` leaves the slow tier out.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { convertOnnxWeights } from "../scripts/convert-onnx-weights.ts";
+import { createEncoder } from "../src/adapters/embedders/kernel/encoder.ts";
+import { readKernel } from "../src/adapters/embedders/kernel/kernel.ts";
+import { createStaticTable } from "../src/adapters/embedders/static-table.ts";
+import { createWordPiece } from "../src/adapters/embedders/wordpiece/wordpiece.ts";
+import { figuresOf } from "../src/cli/eval/metrics.ts";
+import { createPool, type BenchModel } from "./retrieval-pool.ts";
+import { readSets, type LabelledSet } from "./retrieval-sets.ts";
+
+const { values } = parseArgs({
+  options: { shared: { type: "string" }, reference: { type: "string" }, only: { type: "string" } },
+});
+const shared = values.shared ?? fileURLToPath(new URL("../../shared", import.meta.url));
+if (!existsSync(join(shared, "eval"))) {
+  console.log(`There are no labelled sets: ${join(shared, "eval")} does not exist. Give their folder with --shared FOLDER.`);
+  process.exit(0);
+}
+
+/** What one system reaches on one request, in percent. */
+type Figures = readonly [ndcg10: number, recall1: number, recall5: number];
+
+const LIMITS = { query: 256, tool: 192 };
+const TUNED = { share: 0.85, calibrate: logistic(0.24, 16) };
+const STATIC = { share: 0.7, calibrate: logistic(0.285, 14) };
+const vocabulary = readFileSync(new URL("../src/adapters/embedders/wordpiece/vocabulary.txt", import.meta.url), "utf8");
+const wordPiece = createWordPiece(vocabulary);
+const weights = fileURLToPath(new URL("../models/weights", import.meta.url));
+
+const reference = values.reference;
+const referenceStatic = reference === undefined ? undefined : join(reference, "static256");
+const referenceOnnx = reference === undefined ? undefined : join(reference, "minilm-tools-ft2.int8.onnx");
+const withTuned = values.only !== "static";
+const models: readonly BenchModel[] = [
+  staticModel("static", join(weights, "static")),
+  ...(referenceStatic !== undefined && existsSync(`${referenceStatic}.i8`)
+    ? [staticModel("reference static", referenceStatic)]
+    : []),
+  ...(withTuned ? [tunedModel("tuned", readFileSync(join(weights, "tuned.bin")))] : []),
+  ...(withTuned && referenceOnnx !== undefined && existsSync(referenceOnnx)
+    ? [tunedModel("reference tuned", convertOnnxWeights(readFileSync(referenceOnnx), "reference"))]
+    : []),
+];
+
+const sets = readSets(shared);
+const results = new Map<string, readonly (readonly Figures[])[]>();
+const width = Math.max(...sets.map(({ name }) => name.length)) + 2;
+console.log(`NDCG@10 / R@1 / R@5\n${"".padEnd(18)}${sets.map(({ name }) => name.padEnd(width)).join("")}macro of ${sets.filter(({ counts }) => counts).length}`);
+for (const [name, model] of [["words", undefined] as const, ...models.map((one) => [one.name, one] as const)]) {
+  const measured = sets.map((set) => measure(set, model));
+  results.set(name, measured);
+  const cells = measured.map((figures) => show(mean(figures)).padEnd(width));
+  console.log(`${name.padEnd(18)}${cells.join("")}${show(mean(counted(measured).map(mean)))}`);
+}
+for (const tier of ["static", "tuned"]) {
+  const own = results.get(tier);
+  const theirs = results.get(`reference ${tier}`);
+  if (own && theirs) console.log(`\n${tier} less reference, macro NDCG@10: ${difference(counted(own), counted(theirs))}`);
+}
+
+function measure({ tools, requests }: LabelledSet, model: BenchModel | undefined): readonly Figures[] {
+  const pool = createPool(tools, model);
+  return requests.map((request) => {
+    const ranking = pool.rank(request).filter((id) => request.relevant.has(id) || !request.alsoOk.has(id));
+    const { ndcg10, recall1, recall5 } = figuresOf(ranking, request.relevant);
+    return [100 * ndcg10, 100 * recall1, 100 * recall5];
+  });
+}
+
+function counted<Value>(perSet: readonly Value[]): readonly Value[] {
+  return perSet.filter((_, index) => sets[index]?.counts);
+}
+
+/** Requests are drawn again within each set, and the sets' means averaged: a large set must not speak for the others. */
+function difference(own: readonly (readonly Figures[])[], theirs: readonly (readonly Figures[])[]): string {
+  const deltas = own.map((set, index) => set.map(([ndcg], at) => ndcg - (theirs[index]?.[at]?.[0] ?? 0)));
+  const random = generator(20_240_501);
+  const drawn = Array.from({ length: 5000 }, () =>
+    average(deltas.map((set) => average(set.map(() => set[Math.floor(random() * set.length)] ?? 0)))),
+  ).sort((a, b) => a - b);
+  const point = average(deltas.map(average));
+  return `${signed(point)} (95 % of resamples: ${signed(drawn[125] ?? 0)} to ${signed(drawn[4874] ?? 0)})`;
+}
+
+function mean(figures: readonly Figures[]): Figures {
+  const of = (which: 0 | 1 | 2): number => average(figures.map((figure) => figure[which]));
+  return [of(0), of(1), of(2)];
+}
+
+function average(numbers: readonly number[]): number {
+  return numbers.reduce((total, value) => total + value, 0) / Math.max(numbers.length, 1);
+}
+
+function show(figures: Figures): string {
+  return figures.map((figure) => figure.toFixed(1)).join(" / ");
+}
+
+function signed(value: number): string {
+  return `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
+}
+
+function logistic(worthShowing: number, steepness: number): (cosine: number) => number {
+  return (cosine) => 1 / (1 + Math.exp(-steepness * (cosine - worthShowing)));
+}
+
+function staticModel(name: string, path: string): BenchModel {
+  const rows = readFileSync(`${path}.i8`);
+  const table = createStaticTable({
+    rows: new Int8Array(rows.buffer, rows.byteOffset, rows.length),
+    scales: new Float32Array(Uint8Array.from(readFileSync(`${path}.scale.f32`)).buffer),
+    dimension: 256,
+    ignore: wordPiece.special,
+  });
+  return {
+    name,
+    ...STATIC,
+    embed: (texts, kind) => texts.map((text) => table.embed(wordPiece.encode(text, { maxTokens: LIMITS[kind] }))),
+  };
+}
+
+function tunedModel(name: string, file: Uint8Array): BenchModel {
+  const encoder = createEncoder({ wasm: readKernel(), weights: file });
+  /** Two sets have the same tools. */
+  const known = new Map<string, Float32Array>();
+  return {
+    name,
+    ...TUNED,
+    embed(texts, kind) {
+      const key = (text: string): string => `${kind} ${text}`;
+      const fresh = [...new Set(texts)].filter((text) => !known.has(key(text)));
+      const encoded = fresh
+        .map((text) => ({ text, tokens: wordPiece.encode(text, { maxTokens: LIMITS[kind] }) }))
+        .sort((a, b) => a.tokens.length - b.tokens.length);
+      for (let start = 0; start < encoded.length; start += 32) {
+        const part = encoded.slice(start, start + 32);
+        const vectors = encoder.encode(part.map(({ tokens }) => tokens));
+        part.forEach(({ text }, at) => known.set(key(text), vectors[at] ?? new Float32Array()));
+      }
+      return texts.map((text) => known.get(key(text)) ?? new Float32Array());
+    },
+  };
+}
+
+/** Numbers in [0, 1) that are the same in every run (mulberry32). */
+function generator(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

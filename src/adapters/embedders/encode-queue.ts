@@ -1,0 +1,76 @@
+/** Texts to be encoded, as they come to the worker. */
+export interface EncodeJob {
+  readonly id: number;
+  readonly kind: "query" | "tool";
+  readonly texts: readonly string[];
+}
+
+/** Encodes texts in slices: between two of them a request that has come meanwhile goes first. */
+export interface EncodeQueue {
+  add(job: EncodeJob): void;
+  /** Drops a job that nobody waits for any more. */
+  cancel(id: number): void;
+  /** Works for one slice. Returns whether anything is left to do. */
+  step(): boolean;
+}
+
+/** What a queue works with. */
+export interface EncodeQueueParts {
+  tokenise(text: string, kind: EncodeJob["kind"]): Int32Array;
+  encode(texts: readonly Int32Array[]): readonly Float32Array[];
+  /** The vectors of a job, in the order of its texts. */
+  onDone(id: number, vectors: readonly Float32Array[]): void;
+  onFailed(id: number, error: unknown): void;
+}
+
+/** Tokens of a slice: some 25 ms of work. A single longer text is a slice of its own. */
+const SLICE_TOKENS = 128;
+
+interface Waiting extends EncodeJob {
+  readonly vectors: Float32Array[];
+}
+
+export function createEncodeQueue({ tokenise, encode, onDone, onFailed }: EncodeQueueParts): EncodeQueue {
+  const waiting = new Map<number, Waiting>();
+
+  function next(): Waiting | undefined {
+    let first: Waiting | undefined;
+    for (const job of waiting.values()) {
+      if (job.kind === "query") return job;
+      first ??= job;
+    }
+    return first;
+  }
+
+  function work(job: Waiting): void {
+    const slice: Int32Array[] = [];
+    let tokens = 0;
+    for (let at = job.vectors.length; at < job.texts.length; at++) {
+      const ids = tokenise(job.texts[at] ?? "", job.kind);
+      if (slice.length > 0 && tokens + ids.length > SLICE_TOKENS) break;
+      slice.push(ids);
+      tokens += ids.length;
+    }
+    job.vectors.push(...encode(slice));
+    if (job.vectors.length < job.texts.length) return;
+    waiting.delete(job.id);
+    onDone(job.id, job.vectors);
+  }
+
+  return {
+    add: (job) => void waiting.set(job.id, { ...job, vectors: [] }),
+    cancel: (id) => void waiting.delete(id),
+    step() {
+      const job = next();
+      if (job) {
+        try {
+          work(job);
+        } catch (error) {
+          waiting.delete(job.id);
+          onFailed(job.id, error);
+        }
+      }
+      return waiting.size > 0;
+    },
+  };
+}

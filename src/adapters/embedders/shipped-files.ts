@@ -1,0 +1,43 @@
+import { closeSync, openSync, readFileSync, readSync } from "node:fs";
+import { ArsenalError } from "../../errors/arsenal-error.ts";
+
+// Sources and what is built from them lie equally deep in the package, so the same path holds in both.
+const WEIGHTS = new URL("../../../models/weights/", import.meta.url);
+
+/** Files of the package that the shipped embedder is made of. */
+export const SHIPPED_FILES: Readonly<Record<"vocabulary" | "staticRows" | "staticScales" | "tuned", URL>> = {
+  vocabulary: new URL("./wordpiece/vocabulary.txt", import.meta.url),
+  staticRows: new URL("static.i8", WEIGHTS),
+  staticScales: new URL("static.scale.f32", WEIGHTS),
+  tuned: new URL("tuned.bin", WEIGHTS),
+};
+
+/** Reads a file of the package. Throws an error that says how to get it back where it is not there. */
+export function readShipped(file: URL): Buffer<ArrayBuffer> {
+  return orExplain(file, () => readFileSync(file));
+}
+
+/** The first `length` bytes of a file of the package, or all of it where it is shorter. */
+export function readStart(file: URL, length: number): Buffer<ArrayBuffer> {
+  return orExplain(file, () => {
+    const handle = openSync(file, "r");
+    try {
+      const start = Buffer.alloc(length);
+      return start.subarray(0, readSync(handle, start, 0, length, 0));
+    } finally {
+      closeSync(handle);
+    }
+  });
+}
+
+function orExplain<Result>(file: URL, read: () => Result): Result {
+  try {
+    return read();
+  } catch (cause) {
+    throw new ArsenalError(
+      "INPUT_INVALID",
+      `A file of the shipped embedder cannot be read: ${file.pathname}. Reinstall the package; a bundler must leave it out of the bundle.`,
+      { field: "embedder", value: file.pathname, fix: "Reinstall the package, and mark it as external in your bundler.", cause },
+    );
+  }
+}

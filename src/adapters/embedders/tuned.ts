@@ -1,0 +1,112 @@
+import { Worker } from "node:worker_threads";
+import type { Embedder, EmbedOptions } from "../../catalog/embedder.port.ts";
+import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { readHeader } from "./kernel/weights.ts";
+import { readStart, SHIPPED_FILES } from "./shipped-files.ts";
+import { calibration } from "./text-limits.ts";
+import { createWorkerHost, type WorkerHost } from "./worker-host.ts";
+
+/** What the tuned embedder may be told. */
+export interface TunedEmbedderOptions {
+  /** A weight file of one's own. The shipped one where absent. */
+  readonly weights?: URL;
+}
+
+/** Workers by weight file: all embedders of a process share one, and the last to close ends it. */
+const shared = new Map<string, { readonly host: WorkerHost; users: number }>();
+
+/** Vectors of recent requests, since one request is often searched for more than once. */
+const REMEMBERED = 128;
+
+/**
+ * The better of the two shipped embedders: a small transformer, fine-tuned on tools and requests, in a worker thread of its own. The worker
+ * starts with the first text, is shared by the whole process, and keeps no process alive.
+ */
+export function tunedEmbedder({ weights = SHIPPED_FILES.tuned }: TunedEmbedderOptions = {}): Embedder {
+  const { model, dimension } = readModel(weights);
+  const remembered = new Map<string, Float32Array>();
+  let host: WorkerHost | undefined;
+  let closed = false;
+
+  function worker(): WorkerHost {
+    if (closed) {
+      throw new ArsenalError("CLOSED", "The tuned embedder was closed. Create a new one.", {
+        fix: "Create a new embedder.",
+      });
+    }
+    return (host ??= acquire(weights.href));
+  }
+
+  async function embed(texts: readonly string[], { kind, ...options }: EmbedOptions): Promise<Float32Array[]> {
+    if (texts.length === 0) return [];
+    const all = await worker().encode({ kind, texts }, options);
+    return texts.map((_, index) => all.subarray(index * dimension, (index + 1) * dimension));
+  }
+
+  return {
+    model,
+    dimension,
+    get ready() {
+      return host?.ready ?? false;
+    },
+    async embed(texts, options) {
+      const { kind, signal } = options;
+      signal?.throwIfAborted();
+      const [only = ""] = texts;
+      const known = kind === "query" && texts.length === 1 ? remembered.get(only) : undefined;
+      if (known) return [known];
+      const vectors = await embed(texts, options);
+      if (kind === "query" && texts.length === 1) {
+        if (remembered.size >= REMEMBERED) remembered.clear();
+        for (const vector of vectors) remembered.set(only, vector);
+      }
+      return vectors;
+    },
+    // On four labelled sets 97 % of the right tools among the first five lie above 0.27; half of all tools lie below 0.03 to 0.13.
+    calibrate: calibration({ worthShowing: 0.22, steepness: 10 }),
+    async healthCheck(options) {
+      try {
+        await worker().load(options?.background);
+        return true;
+      } catch {
+        return false;
+      }
+    },
+    async close() {
+      closed = true;
+      const used = host;
+      host = undefined;
+      if (used) await release(weights.href);
+    },
+  };
+}
+
+function acquire(weights: string): WorkerHost {
+  let entry = shared.get(weights);
+  if (!entry) {
+    // The worker is found beside this file, in sources as in what is built from them.
+    const file = new URL(import.meta.url.endsWith(".ts") ? "./encoder-worker.ts" : "./encoder-worker.js", import.meta.url);
+    // Flags the process was started with are none of the worker's: some of them it would refuse.
+    const options = { workerData: { weights }, execArgv: [], name: "toolarsenal-encoder" };
+    const host = createWorkerHost(() => new Worker(file, options));
+    shared.set(weights, (entry = { host, users: 0 }));
+  }
+  entry.users++;
+  return entry.host;
+}
+
+async function release(weights: string): Promise<void> {
+  const entry = shared.get(weights);
+  if (!entry || --entry.users > 0) return;
+  shared.delete(weights);
+  await entry.host.stop();
+}
+
+/** More than the header of a weight file takes. */
+const HEADER_BYTES = 64 * 1024;
+
+/** What a weight file says of itself, without reading the weights. */
+function readModel(weights: URL): { readonly model: string; readonly dimension: number } {
+  const { model, architecture } = readHeader(readStart(weights, HEADER_BYTES));
+  return { model, dimension: architecture.hidden };
+}

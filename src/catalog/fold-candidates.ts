@@ -1,0 +1,35 @@
+import type { Candidate } from "./fuse.ts";
+
+/** What each ranker says of a tool for the request in its conversation. */
+export interface FoldedScores {
+  readonly lexical: number;
+  readonly cosine: number | undefined;
+}
+
+/** The highest a mixture of words may come: 1 is kept for a request that is the tool's name. */
+const BELOW_NAME = 0.999;
+
+/**
+ * Mixes what the rankers say of a request alone and in its conversation. Words are brought to one scale first: a longer text is covered
+ * less, which would let the request alone decide. `folded` has the candidates' order.
+ */
+export function foldCandidates(
+  alone: readonly Candidate[],
+  folded: readonly FoldedScores[],
+  share: number,
+): readonly Candidate[] {
+  const mostAlone = Math.max(0, ...alone.map(({ lexical }) => lexical));
+  const mostFolded = Math.max(0, ...folded.map(({ lexical }) => lexical));
+  const scale = mostAlone > 0 && mostFolded > 0 ? mostAlone / mostFolded : 1;
+  return alone.map((candidate, index) => {
+    const other = folded[index];
+    if (!other || candidate.lexical === 1) return candidate;
+    const mix = (own: number, inConversation: number): number => (1 - share) * own + share * inConversation;
+    const { cosine } = candidate;
+    return {
+      ...candidate,
+      lexical: Math.min(mix(candidate.lexical, scale * other.lexical), BELOW_NAME),
+      cosine: cosine === undefined || other.cosine === undefined ? cosine : mix(cosine, other.cosine),
+    };
+  });
+}

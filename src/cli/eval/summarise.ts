@@ -1,0 +1,57 @@
+import type { Answer } from "./answer.ts";
+import { meanFigures, percentile, round, type SetFigures } from "./metrics.ts";
+
+/** The figures of some queries, under the names that scripts rely on. */
+export interface Summary extends SetFigures {
+  /** Every line, also those that nothing fits and that count in no ranking figure. */
+  readonly queries: number;
+  /** Of the queries nothing fits: the share answered with nothing. */
+  readonly refused?: number;
+  /** Of the others: the share answered with nothing. */
+  readonly false_refused: number;
+  readonly p50_ms: number;
+  readonly p95_ms: number;
+}
+
+/** The figures of all queries, and of each style where queries have one. */
+export interface SetReport extends Summary {
+  readonly index_ms: number;
+  /** What ranked. */
+  readonly tier: string;
+  readonly by_style?: Readonly<Record<string, Summary>>;
+}
+
+export function summarise(answers: readonly Answer[]): Summary {
+  const possible = answers.filter(({ figures }) => figures !== undefined);
+  const impossible = answers.filter(({ figures }) => figures === undefined);
+  const share = (group: readonly Answer[]): number =>
+    group.length === 0 ? 0 : round(group.filter(({ refused }) => refused).length / group.length);
+  const times = answers.map(({ durationMs }) => durationMs);
+  return {
+    queries: answers.length,
+    ...meanFigures(possible.flatMap(({ figures }) => figures ?? [])),
+    ...(impossible.length > 0 ? { refused: share(impossible) } : {}),
+    false_refused: share(possible),
+    p50_ms: round(percentile(times, 0.5)),
+    p95_ms: round(percentile(times, 0.95)),
+  };
+}
+
+/** The figures of a run: of all its answers, and by style in the order the styles first appear. */
+export function reportOn(
+  answers: readonly Answer[],
+  { indexMs, tier }: { readonly indexMs: number; readonly tier: string },
+): SetReport {
+  const styled = Map.groupBy(
+    answers.filter(({ style }) => style !== undefined),
+    ({ style }) => style ?? "",
+  );
+  return {
+    ...summarise(answers),
+    index_ms: Math.round(indexMs),
+    tier,
+    ...(styled.size > 0
+      ? { by_style: Object.fromEntries([...styled].map(([style, group]) => [style, summarise(group)])) }
+      : {}),
+  };
+}

@@ -1,0 +1,47 @@
+/** A tool in the order it was ranked in, and how near it is to each wish of the request, in the wishes' order. */
+export interface Rankable {
+  readonly score: number;
+  readonly wishes: readonly number[];
+}
+
+/** A wish whose best tool is much farther away than that of the clearest wish has none. */
+const STRONG = 0.8;
+/** How much the rank counts beside the wish in saying which tool is a wish's best. */
+const RANK_SHARE = 0.5;
+/** So many places of a list go to wishes at most; the ranking keeps the others. */
+const MOST_PLACES = 4;
+
+/**
+ * Sees to it that each clear wish of a request has its best tool among the first `limit`. Tools that come in take the places of the
+ * lowest that no wish claims, never the first place, and all stay in the order they were ranked in. Candidates come best first.
+ */
+export function coverClauses<Item extends Rankable>(ranked: readonly Item[], limit: number): readonly Item[] {
+  if (ranked.length <= limit) return ranked;
+  const claimed = claims(ranked).slice(0, Math.min(MOST_PLACES, limit - 1));
+  const head = new Set(ranked.slice(0, limit));
+  for (const item of claimed) {
+    if (head.has(item)) continue;
+    const loser = ranked.slice(1, limit).findLast((other) => head.has(other) && !claimed.includes(other));
+    if (!loser) break;
+    head.delete(loser);
+    head.add(item);
+  }
+  return [...ranked.filter((item) => head.has(item)), ...ranked.filter((item) => !head.has(item))];
+}
+
+/** The best tool of each clear wish, the clearest wish first. */
+function claims<Item extends Rankable>(ranked: readonly Item[]): readonly Item[] {
+  const topScore = Math.max(0, ...ranked.map(({ score }) => score));
+  const count = Math.max(0, ...ranked.map(({ wishes }) => wishes.length));
+  const tops = Array.from({ length: count }, (_, wish) => Math.max(0, ...ranked.map(({ wishes }) => wishes[wish] ?? 0)));
+  const clearest = Math.max(0, ...tops);
+  const strong = [...tops.keys()].filter((wish) => (tops[wish] ?? 0) > 0 && (tops[wish] ?? 0) >= STRONG * clearest);
+  strong.sort((a, b) => (tops[b] ?? 0) - (tops[a] ?? 0) || a - b);
+  const best = strong.flatMap((wish) => {
+    const worth = ({ score, wishes }: Item): number =>
+      (1 - RANK_SHARE) * ((wishes[wish] ?? 0) / (tops[wish] ?? 1)) + RANK_SHARE * (topScore > 0 ? score / topScore : 0);
+    const first = ranked[0];
+    return first ? [ranked.reduce((found, item) => (worth(item) > worth(found) ? item : found), first)] : [];
+  });
+  return [...new Set(best)];
+}
