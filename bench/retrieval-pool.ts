@@ -75,7 +75,10 @@ export function createPool(tools: readonly PoolTool[], model?: BenchModel): Pool
     const inConversation = folded ? others.shift() : undefined;
 
     const lexicalScores = lexical.scores(text, ids);
-    const whole = folded && inConversation ? unit(sum([scaled(alone, 1 - folded.share), scaled(inConversation, folded.share)])) : alone;
+    const whole =
+      folded && inConversation
+        ? unit(sum([scaled(alone, 1 - folded.share), scaled(inConversation, folded.share)]))
+        : alone;
     const fits = namespaces.fit(whole);
     const named = mentions.find(text);
     const clauseCosines = others.map((clause) => vectors.map((vector) => dot(clause, vector)));

@@ -64,7 +64,9 @@ function readSet(shared: string, name: string, { counts, most }: { counts: boole
 function readHeldOut(shared: string): readonly LabelledSet[] {
   const servers = new Set(readFileSync(join(shared, "models/heldout-servers.txt"), "utf8").split("\n"));
   const folder = join(shared, "eval/toucan-paraphrase");
-  const lines = readLines<ToolLine>(join(folder, "tools.jsonl")).filter(({ namespace }) => servers.has(namespace ?? ""));
+  const lines = readLines<ToolLine>(join(folder, "tools.jsonl")).filter(({ namespace }) =>
+    servers.has(namespace ?? ""),
+  );
   const known = new Set(lines.map(({ id }) => id));
   const tools = toTools(lines);
   const requests = readLines<RequestLine>(join(folder, "queries.jsonl"))
@@ -75,7 +77,14 @@ function readHeldOut(shared: string): readonly LabelledSet[] {
   return [
     { name: "held-out servers", counts: true, tools, requests },
     ...(existsSync(followUps)
-      ? [{ name: "held-out follow-ups", counts: false, tools, requests: readLines<RequestLine>(followUps).map(toLabelled) }]
+      ? [
+          {
+            name: "held-out follow-ups",
+            counts: false,
+            tools,
+            requests: readLines<RequestLine>(followUps).map(toLabelled),
+          },
+        ]
       : []),
   ];
 }
@@ -88,7 +97,11 @@ function toTools(lines: readonly ToolLine[]): readonly PoolTool[] {
   const taken = new Set<string>();
   return lines.map(({ id, name, namespace, description, parameters }) => {
     const draft = { name: name ?? id, namespace: namespace || "default", description, parameters } as SourceDraft;
-    const tool = normaliseTool(draft, { source: "descriptor", namespace: "default", taken: (other) => taken.has(other) });
+    const tool = normaliseTool(draft, {
+      source: "descriptor",
+      namespace: "default",
+      taken: (other) => taken.has(other),
+    });
     taken.add(tool.id);
     return { id, tool };
   });

@@ -15,6 +15,7 @@ import { createEncoder } from "../src/adapters/embedders/kernel/encoder.ts";
 import { readKernel } from "../src/adapters/embedders/kernel/kernel.ts";
 import { createStaticTable } from "../src/adapters/embedders/static-table.ts";
 import { createWordPiece } from "../src/adapters/embedders/wordpiece/wordpiece.ts";
+import { calibrateCosine, STATIC_MODEL, TUNED_MODEL, type MeasuredModel } from "../src/catalog/calibrate-cosine.ts";
 import { figuresOf } from "../src/cli/eval/metrics.ts";
 import { createPool, type BenchModel } from "./retrieval-pool.ts";
 import { readSets, type LabelledSet } from "./retrieval-sets.ts";
@@ -24,7 +25,9 @@ const { values } = parseArgs({
 });
 const shared = values.shared ?? fileURLToPath(new URL("../../shared", import.meta.url));
 if (!existsSync(join(shared, "eval"))) {
-  console.log(`There are no labelled sets: ${join(shared, "eval")} does not exist. Give their folder with --shared FOLDER.`);
+  console.log(
+    `There are no labelled sets: ${join(shared, "eval")} does not exist. Give their folder with --shared FOLDER.`,
+  );
   process.exit(0);
 }
 
@@ -32,8 +35,6 @@ if (!existsSync(join(shared, "eval"))) {
 type Figures = readonly [ndcg10: number, recall1: number, recall5: number];
 
 const LIMITS = { query: 256, tool: 192 };
-const TUNED = { share: 0.85, calibrate: logistic(0.24, 16) };
-const STATIC = { share: 0.7, calibrate: logistic(0.285, 14) };
 const vocabulary = readFileSync(new URL("../src/adapters/embedders/wordpiece/vocabulary.txt", import.meta.url), "utf8");
 const wordPiece = createWordPiece(vocabulary);
 const weights = fileURLToPath(new URL("../models/weights", import.meta.url));
@@ -56,7 +57,9 @@ const models: readonly BenchModel[] = [
 const sets = readSets(shared);
 const results = new Map<string, readonly (readonly Figures[])[]>();
 const width = Math.max(...sets.map(({ name }) => name.length)) + 2;
-console.log(`NDCG@10 / R@1 / R@5\n${"".padEnd(18)}${sets.map(({ name }) => name.padEnd(width)).join("")}macro of ${sets.filter(({ counts }) => counts).length}`);
+console.log(
+  `NDCG@10 / R@1 / R@5\n${"".padEnd(18)}${sets.map(({ name }) => name.padEnd(width)).join("")}macro of ${sets.filter(({ counts }) => counts).length}`,
+);
 for (const [name, model] of [["words", undefined] as const, ...models.map((one) => [one.name, one] as const)]) {
   const measured = sets.map((set) => measure(set, model));
   results.set(name, measured);
@@ -66,7 +69,8 @@ for (const [name, model] of [["words", undefined] as const, ...models.map((one) 
 for (const tier of ["static", "tuned"]) {
   const own = results.get(tier);
   const theirs = results.get(`reference ${tier}`);
-  if (own && theirs) console.log(`\n${tier} less reference, macro NDCG@10: ${difference(counted(own), counted(theirs))}`);
+  if (own && theirs)
+    console.log(`\n${tier} less reference, macro NDCG@10: ${difference(counted(own), counted(theirs))}`);
 }
 
 function measure({ tools, requests }: LabelledSet, model: BenchModel | undefined): readonly Figures[] {
@@ -110,8 +114,8 @@ function signed(value: number): string {
   return `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
 }
 
-function logistic(worthShowing: number, steepness: number): (cosine: number) => number {
-  return (cosine) => 1 / (1 + Math.exp(-steepness * (cosine - worthShowing)));
+function measured({ worthShowing, share }: MeasuredModel): Pick<BenchModel, "calibrate" | "share"> {
+  return { calibrate: calibrateCosine(worthShowing), share };
 }
 
 function staticModel(name: string, path: string): BenchModel {
@@ -124,7 +128,7 @@ function staticModel(name: string, path: string): BenchModel {
   });
   return {
     name,
-    ...STATIC,
+    ...measured(STATIC_MODEL),
     embed: (texts, kind) => texts.map((text) => table.embed(wordPiece.encode(text, { maxTokens: LIMITS[kind] }))),
   };
 }
@@ -135,7 +139,7 @@ function tunedModel(name: string, file: Uint8Array): BenchModel {
   const known = new Map<string, Float32Array>();
   return {
     name,
-    ...TUNED,
+    ...measured(TUNED_MODEL),
     embed(texts, kind) {
       const key = (text: string): string => `${kind} ${text}`;
       const fresh = [...new Set(texts)].filter((text) => !known.has(key(text)));

@@ -1,9 +1,17 @@
 """Fits the confidence behind "nothing fits": from what the product reads of a ranking to the chance that the request can be served.
 
-    python3 models/confidence.py prepare --shared ../shared --out .borrowed/confidence
-    node models/embed-texts.ts static:<reference static table> static .borrowed/confidence/train.{A,C,Q}.json     # one call a tier
-    node models/confidence-features.ts .borrowed/confidence/train static > .borrowed/confidence/train.static.jsonl
-    python3 models/confidence.py fit --from .borrowed/confidence --tier static
+    F=.borrowed/confidence; R=../shared/models                              # R has the reference weights
+    python3 models/confidence.py prepare --shared ../shared --out $F
+    node models/embed-texts.ts static:$R/static256 refstatic $F/train.{A,C,Q}.json
+    node models/embed-texts.ts $R/minilm-tools-ft2.int8.onnx ref $F/train.{A,C,Q}.json          # about ten minutes
+    node models/embed-texts.ts static:models/weights/static static $F/train.{A,C,Q}.json
+    node models/embed-texts.ts models/weights/tuned.bin tuned $F/train.{A,C,Q}.json             # about ten minutes
+    node models/confidence-features.ts $F/train lexical > $F/train.lexical.jsonl
+    node models/confidence-features.ts $F/train static refstatic > $F/train.reference.static.jsonl
+    node models/confidence-features.ts $F/train tuned ref > $F/train.reference.tuned.jsonl
+    node models/confidence-features.ts $F/train static > $F/train.shipped.static.jsonl
+    node models/confidence-features.ts $F/train tuned > $F/train.shipped.tuned.jsonl
+    python3 models/confidence.py fit --from $F                              # writes src/retrieve/confidence-weights.ts
 
 Training never sees a held-out server. An embedder is surer of requests it was trained on than of anybody else's, so the requests that can
 be served come from the part of toucan-paraphrase that the reference weights never saw, and the rankings from those reference weights.
@@ -57,16 +65,6 @@ def prepare(shared: pathlib.Path, out: pathlib.Path) -> None:
     written = lines(shared / "eval/toucan-paraphrase/queries.jsonl")
     held = set((shared / "models/heldout-servers.txt").read_text().split("\n")) - {""}
     prepare_training([t for t in everything if t["namespace"] not in held], written, out)
-    tools = [t for t in everything if t["namespace"] in held]
-    known = {tool["id"] for tool in tools}
-    possible = [q for q in written if q["relevant"] and all(tool in known for tool in q["relevant"])]
-    impossible = lines(HERE / "data/heldout-impossible.jsonl")
-    requests = [q["query"] for q in possible + impossible]
-    examples = [
-        {"kind": q["style"] if not q["relevant"] else "possible", "label": int(bool(q["relevant"])), "pool": 0, "row": row, "relevant": q["relevant"] + q.get("also_ok", []), "without": []}
-        for row, q in enumerate(possible + impossible)
-    ]
-    write(out, "heldout", tools, [list(range(len(tools)))], requests, examples)
 
 
 def prepare_training(tools: list[dict], written: list[dict], out: pathlib.Path) -> None:
@@ -216,7 +214,7 @@ def fit(folder: pathlib.Path, tier: str) -> dict:
         score[~train] = np.c_[z[~train], np.ones((~train).sum())] @ logistic(z[train], y[train], weight[train])
     # Requests about servers the reference knew no request of are those a new user brings.
     strange = np.array([row["strange"] for row in rows])
-    threshold = float(np.quantile(score[strange], FALSE_REFUSALS))
+    threshold = float(np.quantile(score[strange], FALSE_REFUSALS, method="lower"))
     print(f"== {tier}, cross-validated over pools")
     alone = names.index("cosine") if tier != "lexical" else names.index("coverage")
     for one in NAMES:

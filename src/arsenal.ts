@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { anthropic } from "./adapters/dialects/anthropic.ts";
 import { gemini } from "./adapters/dialects/gemini.ts";
 import { openai } from "./adapters/dialects/openai.ts";
-import { defaultTier, shippedTiers, type TierName } from "./adapters/embedders/shipped-tiers.ts";
+import { shippedTiers, type TierName } from "./adapters/embedders/shipped-tiers.ts";
 import { direct } from "./adapters/executors/direct.ts";
 import { patterns } from "./adapters/policies/patterns.ts";
 import { consoleSink } from "./adapters/sinks/console.ts";
@@ -249,12 +249,7 @@ export class ToolArsenal {
    */
   async ready(options: { readonly tier?: TierName; readonly signal?: AbortSignal } = {}): Promise<void> {
     await this.#ready();
-    const alive = setInterval(() => {}, 1 << 30); // who waits keeps the process alive; the work itself does not
-    try {
-      await this.#catalog.settled(options);
-    } finally {
-      clearInterval(alive);
-    }
+    await this.#catalog.settled(options);
   }
 
   /** Finds the tools that fit a request and its conversation, best first. */
@@ -392,13 +387,8 @@ function toDialect(given: Dialect | keyof typeof DIALECTS): Dialect {
 }
 
 function configuredTiers(config: ResolvedConfig, parts: ToolArsenalParts, emit: Emit): readonly Tier[] {
-  const { embedder, vectors, tiers } = parts;
-  if (tiers) return tiers;
-  if (embedder) return [{ embedder, vectors: vectors ?? memoryVectors() }];
-  const { tier = defaultTier(), cache } = config.embedder;
-  const onMissing = (error: unknown): void =>
-    emit("embedder-failed", { model: "tuned", tools: 0, message: error instanceof Error ? error.message : showValue(error) });
-  return shippedTiers({ best: tier, ...(cache === undefined ? {} : { cache }), onMissing });
+  const { embedder, vectors = memoryVectors(), tiers } = parts;
+  return tiers ?? (embedder ? [{ embedder, vectors }] : shippedTiers(config.embedder, emit));
 }
 
 function configuredStore({ vectorStore: { snapshot } }: ResolvedConfig): ToolStore {

@@ -68,10 +68,11 @@ export function createBackgroundIndexing(parts: BackgroundIndexingParts): Backgr
     // Loads the model where that is still to be done: requests need it even where every tool's vector was at hand.
     if (!(await embedder.healthCheck({ signal, background: true }))) {
       stalled = true;
-      if (!signal.aborted) embeddings.failed(`The embedder ${embedder.model} is not used`, new Error("it cannot be loaded"));
+      if (!signal.aborted)
+        embeddings.failed(`The embedder ${embedder.model} is not used`, new Error("it cannot be loaded"));
       return;
     }
-    for (let failures = 0; due.size > 0 && !signal.aborted; ) {
+    for (let failures = 0; due.size > 0 && !signal.aborted;) {
       await recall();
       const batch = take(due, EMBEDDED_AT_ONCE);
       if (await embeddings.embed(batch, { signal, isCurrent, background: true })) failures = 0;
@@ -108,9 +109,14 @@ export function createBackgroundIndexing(parts: BackgroundIndexingParts): Backgr
       else cancelStart ??= clock.after(DELAY_MS, () => void run(), { background: true });
     },
     async wait(given) {
-      while (!signal.aborted && (running !== undefined || fresh.size + due.size > 0)) {
-        await untilAborted(run(), given);
-        if (stalled) return;
+      const alive = setInterval(() => {}, 1 << 30); // who waits keeps the process alive; the work itself does not
+      try {
+        while (!signal.aborted && (running !== undefined || fresh.size + due.size > 0)) {
+          await untilAborted(run(), given);
+          if (stalled) return;
+        }
+      } finally {
+        clearInterval(alive);
       }
     },
     async close() {

@@ -67,6 +67,10 @@ export interface Hit {
   readonly tool: Tool;
   /** Absolute, in [0, 1], comparable between requests, and in the same order as the fused rank within one. */
   readonly semanticScore: number;
+  /** Cosine of text and tool; undefined where it was found by words alone. */
+  readonly cosine?: number | undefined;
+  /** Share of the text's weight that the tool's words cover, in [0, 1]; 1 only where the text is the tool's name. */
+  readonly coverage?: number;
   /** Words of the text found in the tool, heaviest first; computed when asked. */
   matchedTerms(): readonly { readonly term: string; readonly fields: readonly string[]; readonly share: number }[];
 }
@@ -255,14 +259,17 @@ export function createCatalog({ store, embedder, vectors, tiers: given = [], emi
       ...(filteredCount > 0 ? { among: setView({ size: candidateCount, has: isAccepted, ids: acceptedIds }) } : {}),
       ...(signal ? { signal } : {}),
     });
-    const ranked = ranking ? fuse(gather(text, worded, ranking.cosines), ranking.scale) : worded.map(toHit);
+    const gathered = gather(text, worded, ranking?.cosines ?? new Map());
+    const ranked = ranking ? fuse(gathered, ranking.scale) : worded.map(toHit);
+    const said = new Map(gathered.map((candidate) => [candidate.id, candidate]));
     const hits = ranked.filter(({ id }) => isAccepted(id)).slice(0, limit);
     await ranking?.keepAtHand(hits.map(({ id }) => id));
     const embeddingTimeMs = ranking?.embeddingTimeMs ?? 0;
     return {
       hits: hits.flatMap(({ id, semanticScore }) => {
         const tool = entries.get(id)?.tool;
-        return tool ? [{ tool, semanticScore, matchedTerms: () => lexical.explain(text, id) }] : [];
+        const { cosine, lexical: coverage = 0 } = said.get(id) ?? {};
+        return tool ? [{ tool, semanticScore, cosine, coverage, matchedTerms: () => lexical.explain(text, id) }] : [];
       }),
       tier: ranking?.tier ?? "lexical",
       candidateCount,

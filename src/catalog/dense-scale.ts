@@ -10,7 +10,7 @@ export interface DenseScale {
 
 /** Words keep a fifth beside an embedder that nobody has measured. */
 const USUAL_SHARE = 0.8;
-const NEXT_TO_NOTHING = 0.02;
+const NEXT_TO_NOTHING = 0.001;
 
 /** Reads an embedder's cosines; one that does not calibrate means the cosine itself. */
 export function denseScale(calibrate?: (cosine: number) => number, share: number = USUAL_SHARE): DenseScale {

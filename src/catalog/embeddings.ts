@@ -33,7 +33,12 @@ export interface Embeddings {
   /** Cosines of the tools nearest to a request. Rejects where the index fails. */
   nearest(query: EmbeddedQuery, options: NearestTools): Promise<Map<string, number>>;
   /** Adds the cosines of tools that the map does not have. Rejects where the index fails. */
-  complete(cosines: Map<string, number>, query: EmbeddedQuery, ids: readonly string[], signal?: AbortSignal): Promise<void>;
+  complete(
+    cosines: Map<string, number>,
+    query: EmbeddedQuery,
+    ids: readonly string[],
+    signal?: AbortSignal,
+  ): Promise<void>;
   /** Fetches vectors so that `similarity` can compare these tools. Never rejects. */
   keepAtHand(ids: readonly string[]): Promise<void>;
   /** In [0, 1]; undefined unless both tools are at hand. */
@@ -91,7 +96,6 @@ export function createEmbeddings({ embedder, vectors, otherwise, emit, clock }: 
     const reason = error instanceof Error ? error.message : showValue(error);
     emit("embedder-failed", { model: embedder.model, tools, message: `${what}: ${reason}` });
   }
-
 
   async function keep(embedded: readonly EmbeddedTool[], options: EmbedToolsOptions): Promise<void> {
     const { signal, isCurrent = () => true } = options;

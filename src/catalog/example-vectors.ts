@@ -29,10 +29,7 @@ export function bestOfExamples(
 }
 
 /** A set of tools as the set of all their vectors, without copying it. */
-export function withExamples(
-  tools: ReadonlySet<string>,
-  examples: ReadonlyMap<string, number>,
-): ReadonlySet<string> {
+export function withExamples(tools: ReadonlySet<string>, examples: ReadonlyMap<string, number>): ReadonlySet<string> {
   function* ids(): IterableIterator<string> {
     for (const id of tools) {
       yield id;

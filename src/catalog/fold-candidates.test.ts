@@ -44,7 +44,11 @@ describe("foldCandidates", () => {
   });
 
   it("keeps a tool without a vector without one", () => {
-    const [mixed] = foldCandidates([{ id: "a", lexical: 0.2, cosine: undefined }], [{ lexical: 0.2, cosine: undefined }], 0.5);
+    const [mixed] = foldCandidates(
+      [{ id: "a", lexical: 0.2, cosine: undefined }],
+      [{ lexical: 0.2, cosine: undefined }],
+      0.5,
+    );
     expect(mixed?.cosine).toBeUndefined();
   });
 });

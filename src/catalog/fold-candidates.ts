@@ -6,9 +6,6 @@ export interface FoldedScores {
   readonly cosine: number | undefined;
 }
 
-/** The highest a mixture of words may come: 1 is kept for a request that is the tool's name. */
-const BELOW_NAME = 0.999;
-
 /**
  * Mixes what the rankers say of a request alone and in its conversation. Words are brought to one scale first: a longer text is covered
  * less, which would let the request alone decide. `folded` has the candidates' order.
@@ -28,7 +25,7 @@ export function foldCandidates(
     const { cosine } = candidate;
     return {
       ...candidate,
-      lexical: Math.min(mix(candidate.lexical, scale * other.lexical), BELOW_NAME),
+      lexical: mix(candidate.lexical, scale * other.lexical),
       cosine: cosine === undefined || other.cosine === undefined ? cosine : mix(cosine, other.cosine),
     };
   });

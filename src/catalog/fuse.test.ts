@@ -58,11 +58,13 @@ describe("fuse", () => {
     );
     expect(hits[0]?.id).toBe("named");
     expect(hits[0]?.semanticScore).toBeGreaterThan(0.95);
+    const rival = { id: "equal", lexical: 0.6, cosine: 1 };
+    expect(fuse([rival, { id: "named", lexical: 1, cosine: 0.1 }], plain)[0]?.id).toBe("named");
   });
 
   it("reads cosines as the embedder does, from the point where they mean something", () => {
     const scale = denseScale((cosine) => (cosine < 0.7 ? 0 : Math.min(1, (cosine - 0.7) * 4)));
-    expect(scale.floor).toBeCloseTo(0.705, 3);
+    expect(scale.floor).toBeCloseTo(0.70025, 4);
     const hits = fuse([{ id: "a", lexical: 0, cosine: 0.9 }], scale);
     expect(hits[0]?.semanticScore).toBeCloseTo(0.8, 6);
   });
@@ -150,7 +152,10 @@ describe("fuse", () => {
       cosine: fc.option(fc.double({ min: -1, max: 1, noNaN: true }), { nil: undefined }),
       clauseCosine: fc.option(fc.double({ min: -1, max: 1, noNaN: true }), { nil: undefined }),
       namespace: fc.option(
-        fc.record({ cosine: fc.double({ min: -1, max: 1, noNaN: true }), trust: fc.double({ min: 0, max: 1, noNaN: true }) }),
+        fc.record({
+          cosine: fc.double({ min: -1, max: 1, noNaN: true }),
+          trust: fc.double({ min: 0, max: 1, noNaN: true }),
+        }),
         { nil: undefined },
       ),
       named: fc.record({ tool: fc.boolean(), namespace: fc.boolean() }),

@@ -36,10 +36,12 @@ export interface FuseOptions {
   readonly clauseShare?: number;
 }
 
-/** What the namespace counts beside the tool itself. More helps where servers are many, and hurts where their tools have little in common. */
-const NAMESPACE_WEIGHT = 0.2;
-/** What a name in the request is worth: enough to part equals, too little to beat a better tool. */
-const NAMED_WEIGHT = 0.1;
+/**
+ * What the tool's namespace and a name in the request count, as parts of what words count: the better a model, the less there is for
+ * structure to add. Enough to part equals, too little to beat a much better tool.
+ */
+const NAMESPACE_PART = 2 / 3;
+const NAME_PART = 1 / 3;
 
 /**
  * Orders candidates by meaning and words, each as a share of the best candidate's, with what the namespace and names add; the embedder's
@@ -83,10 +85,7 @@ function blend(candidates: readonly Embedded[], { floor, share }: DenseScale, cl
   const clauses = shares(candidates.map(({ cosine, clauseCosine = cosine }) => clauseCosine - floor));
   const meaning = shares(whole.map((value, index) => (1 - clauseShare) * value + clauseShare * (clauses[index] ?? 0)));
   const words = shares(candidates.map(({ lexical }) => lexical));
-  const isWorded = words.some((value) => value > 0);
-  const fused = shares(
-    meaning.map((value, index) => (isWorded ? share * value + (1 - share) * (words[index] ?? 0) : value)),
-  );
+  const fused = shares(meaning.map((value, index) => share * value + (1 - share) * (words[index] ?? 0)));
   const namespaces = shares(candidates.map(({ namespace }) => (namespace ? namespace.cosine - floor : 0)));
   return shares(
     candidates.map(({ namespace, named }, index) => {
@@ -95,7 +94,7 @@ function blend(candidates: readonly Embedded[], { floor, share }: DenseScale, cl
       // Where the namespace says nothing the tool vouches for itself, so that nobody gains or loses by having none.
       const prior = trust * (namespaces[index] ?? 0) + (1 - trust) * own;
       const names = Number(named?.tool ?? false) + Number(named?.namespace ?? false);
-      return own + NAMESPACE_WEIGHT * prior + NAMED_WEIGHT * names;
+      return own + (1 - share) * (NAMESPACE_PART * prior + NAME_PART * names);
     }),
   );
 }

@@ -29,6 +29,12 @@ describe("createMentions", () => {
     expect(mentions.find("what is red?").namespaces.size).toBe(0);
   });
 
+  it("knows a product however many of its own tools repeat its name", () => {
+    const mentions = createMentions();
+    for (let index = 0; index < 20; index++) add(mentions, "datadog", `tool_${index}`, "Asks Datadog.");
+    expect([...mentions.find("what is red in Datadog?").namespaces]).toEqual(["datadog"]);
+  });
+
   it("does not take a word for a product that three namespaces have in their names", () => {
     const mentions = createMentions();
     for (const namespace of ["weather one", "weather two", "weather three"]) add(mentions, namespace, "forecast");

@@ -73,7 +73,9 @@ export function createMentions(): Mentions {
         namespace,
         key: words >= LEAST_NAME_WORDS && words <= MOST_NAME_WORDS ? nameKey(texts.name) : undefined,
         namespaceTerms,
-        otherTerms: termsOf(`${texts.name}\n${texts.description.slice(0, READ_LENGTH)}`).filter((term) => !own.has(term)),
+        otherTerms: termsOf(`${texts.name}\n${texts.description.slice(0, READ_LENGTH)}`).filter(
+          (term) => !own.has(term),
+        ),
       };
       known.set(id, tool);
       count(tool, 1);

@@ -57,7 +57,10 @@ export function createNamespaceVectors(): NamespaceVectors {
           square += value * value;
         }
         const length = Math.sqrt(square);
-        fits.set(namespace, { cosine: length > 0 ? product / length : 0, trust: trustIn(namespace, length / count, count) });
+        fits.set(namespace, {
+          cosine: length > 0 ? product / length : 0,
+          trust: trustIn(namespace, length / count, count),
+        });
       }
       return fits;
     },

@@ -2,7 +2,10 @@
  * Completes the scores of a good ranker, which does not know all tools yet, by those of a lesser one, which does: a straight line between
  * the two is fitted on the tools that have both, and says what the better one would give the others.
  */
-export function predictScores(better: ReadonlyMap<string, number>, lesser: ReadonlyMap<string, number>): Map<string, number> {
+export function predictScores(
+  better: ReadonlyMap<string, number>,
+  lesser: ReadonlyMap<string, number>,
+): Map<string, number> {
   const line = fitLine(better, lesser);
   const scores = new Map(better);
   for (const [id, score] of lesser) if (!scores.has(id)) scores.set(id, line(score));

@@ -157,7 +157,12 @@ describe("tiers", () => {
     await clock.advance(150);
     const result = await catalog.search("write a letter", all);
     expect([result.tier, catalog.tier]).toEqual(["tuned+static", "tuned+static"]);
-    expect(result.hits.slice(0, 2).map((hit) => hit.tool.name).sort()).toEqual(["mailer", "poster"]);
+    expect(
+      result.hits
+        .slice(0, 2)
+        .map((hit) => hit.tool.name)
+        .sort(),
+    ).toEqual(["mailer", "poster"]);
     expect(result.hits[1]?.semanticScore).toBeGreaterThan(0.7);
     resolve();
     await catalog.settled();
@@ -261,7 +266,10 @@ describe("tiers", () => {
 
   it("finds a tool by its examples", async () => {
     const { catalog, good } = await open();
-    await catalog.upsert([tool("payer", "Pays somebody.", ["please give my money back"]), tool("refunder", "Gives a refund.")]);
+    await catalog.upsert([
+      tool("payer", "Pays somebody.", ["please give my money back"]),
+      tool("refunder", "Gives a refund."),
+    ]);
     await catalog.settled();
     expect(good.embedded).toContain("please give my money back");
     const { hits, tier } = await catalog.search("money back", all);

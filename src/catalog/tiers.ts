@@ -88,6 +88,8 @@ interface Level {
   readonly embedder: Embedder;
   readonly embeddings: Embeddings;
   readonly scale: DenseScale;
+  /** What answers while this tier does not, for messages. */
+  readonly otherwise: string;
   /** Absent in the first. */
   readonly background?: BackgroundIndexing;
 }
@@ -101,6 +103,7 @@ export function createTiers({ tiers, isCurrent, size, emit, clock }: TiersParts)
       name: name ?? embedder.model,
       embedder,
       embeddings,
+      otherwise,
       scale: denseScale(embedder.calibrate?.bind(embedder)),
       ...(index === 0 ? {} : { background: createBackgroundIndexing({ embedder, embeddings, isCurrent, clock }) }),
     };
@@ -127,7 +130,7 @@ export function createTiers({ tiers, isCurrent, size, emit, clock }: TiersParts)
 
   /** What a tier says; undefined, and told as an event, where it fails. */
   async function attempt<Answer>(
-    { embedder: { model }, embeddings }: Level,
+    { embedder: { model }, embeddings, otherwise }: Level,
     signal: AbortSignal | undefined,
     work: () => Promise<Answer>,
   ): Promise<Answer | undefined> {
@@ -137,8 +140,7 @@ export function createTiers({ tiers, isCurrent, size, emit, clock }: TiersParts)
       return answer;
     } catch (error) {
       signal?.throwIfAborted();
-      const others = embeddings === first?.embeddings ? "words" : "a lesser model";
-      embeddings.failed(`Requests are answered by ${others} only until the embedder ${model} works again`, error);
+      embeddings.failed(`Requests are answered by ${otherwise} only until the embedder ${model} works again`, error);
       return undefined;
     }
   }

@@ -65,6 +65,8 @@ describe("tool text", () => {
       "file a bug",
       "report a crash",
     ]);
-    expect(exampleTexts({ ...tool, examples: Array.from({ length: 30 }, (_, at) => `request ${at}`) })).toHaveLength(10);
+    expect(exampleTexts({ ...tool, examples: Array.from({ length: 30 }, (_, at) => `request ${at}`) })).toHaveLength(
+      10,
+    );
   });
 });

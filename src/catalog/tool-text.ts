@@ -89,5 +89,10 @@ function writtenNamespace(tool: DescribedTool): string {
 /** Words as the models know them: humps are taken apart in plain ASCII only. */
 function textWords(text: string): readonly string[] {
   if (!NON_ASCII.test(text)) return splitWords(text);
-  return text.normalize("NFKC").match(LETTERS_AND_DIGITS)?.map((word) => word.toLowerCase()) ?? [];
+  return (
+    text
+      .normalize("NFKC")
+      .match(LETTERS_AND_DIGITS)
+      ?.map((word) => word.toLowerCase()) ?? []
+  );
 }

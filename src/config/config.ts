@@ -37,12 +37,12 @@ export interface VectorStoreConfig {
 }
 
 export interface EmbedderConfig {
+  /** Default `sentence_transformers`: the embedder that ships with the package. */
+  readonly type?: "openai" | "azure" | "cohere" | "huggingface" | "sentence_transformers" | "ollama";
   /** The best of the shipped rankers that may answer. Default `tuned`, or what the environment's `TOOLARSENAL_TIER` says. */
   readonly tier?: "lexical" | "static" | "tuned";
   /** A folder that tools' vectors are kept in between runs, or false. The user's cache folder by default. */
   readonly cache?: string | false;
-  /** Default `sentence_transformers`: the embedder that ships with the package. */
-  readonly type?: "openai" | "azure" | "cohere" | "huggingface" | "sentence_transformers" | "ollama";
   readonly model?: string;
   readonly apiKey?: string;
   readonly apiBase?: string;

@@ -25,9 +25,9 @@ const COMPLETE: Complete<ToolArsenalConfig> = {
     options: {},
   },
   embedder: {
+    type: "openai",
     tier: "static",
     cache: "vectors",
-    type: "openai",
     model: "small",
     apiKey: "key",
     apiBase: "http://api",

@@ -20,9 +20,14 @@ export const CONFIG_SCHEMA: JsonSchema = object("Configuration of ToolArsenal.",
       ["openai", "azure", "cohere", "huggingface", "sentence_transformers", "ollama"],
       "sentence_transformers",
     ),
-    tier: choice("The best of the shipped rankers that may answer; tuned where absent.", ["lexical", "static", "tuned"]),
+    tier: choice("The best of the shipped rankers that may answer; tuned where absent.", [
+      "lexical",
+      "static",
+      "tuned",
+    ]),
     cache: {
-      description: "A folder that tools' vectors are kept in between runs, or false; the user's cache folder where absent.",
+      description:
+        "A folder that tools' vectors are kept in between runs, or false; the user's cache folder where absent.",
       anyOf: [{ type: "string", minLength: 1 }, { enum: [false] }],
     },
     model: text("The embedder's model."),

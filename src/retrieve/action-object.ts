@@ -35,33 +35,35 @@ export interface ToolProfile {
 
 /** Verbs of several words, each read as the one that means the same. */
 const PHRASES: readonly (readonly [RegExp, string])[] = [
-  [/\b(?:get|getting) rid of\b/g, "delete"],
-  [/\b(?:take|throw|kick|chuck)\b(?=[^.,;:!?]{1,60}\b(?:off|out|away)\b)/g, "delete"],
-  [/\bset(?:ting)? up\b/g, "create"],
-  [/\bbring(?=[^.;:!?]{1,60}\bback\b)/g, "restore"],
-  [/\bbring(?=[^.;:!?]{1,60}\bdown\b)/g, "download"],
-  [/\btake down\b/g, "delete"],
-  [/\b(?:look|looking) (?:up|for|into)\b/g, "find"],
-  [/\b(?:shut|close) down\b/g, "stop"],
-  [/\b(?:log|sign) (?:in|out|into)\b/g, "login"],
-  [/\bsign(?:ing)? up\b/g, "enroll"],
-  [/\blet (?:\w+ ){1,3}know\b/g, "notify"],
-  [/\b(?:go|put|goes|make)\b(?=[^.,;:!?]{0,40}\blive\b)/g, "publish"],
-  [/\bgo back to\b/g, "revert"],
-  [/\bkick off\b/g, "run"],
-  [/\bcheck (?:in|out)\b/g, "book"],
-  [/\bfill (?:in|out)\b/g, "create"],
-  [/\bcarry over\b/g, "move"],
-  [/\bhand over\b/g, "assign"],
-  [/\bopen (?:a|an|another)\b/g, "create a"],
-  [/\bwrite to\b/g, "send to"],
+  [/\b(?:get|getting) rid of\b/gi, "delete"],
+  [/\b(?:take|throw|kick|chuck)\b(?=[^.,;:!?]{1,60}\b(?:off|out|away)\b)/gi, "delete"],
+  [/\bset(?:ting)? up\b/gi, "create"],
+  [/\bbring(?=[^.;:!?]{1,60}\bback\b)/gi, "restore"],
+  [/\bbring(?=[^.;:!?]{1,60}\bdown\b)/gi, "download"],
+  [/\btake down\b/gi, "delete"],
+  [/\b(?:look|looking) (?:up|for|into)\b/gi, "find"],
+  [/\b(?:shut|close) down\b/gi, "stop"],
+  [/\b(?:log|sign) (?:in|out|into)\b/gi, "login"],
+  [/\bsign(?:ing)? up\b/gi, "enroll"],
+  [/\blet (?:\w+ ){1,3}know\b/gi, "notify"],
+  [/\b(?:go|put|goes|make)\b(?=[^.,;:!?]{0,40}\blive\b)/gi, "publish"],
+  [/\bgo back to\b/gi, "revert"],
+  [/\bkick off\b/gi, "run"],
+  [/\bcheck (?:in|out)\b/gi, "book"],
+  [/\bfill (?:in|out)\b/gi, "create"],
+  [/\bcarry over\b/gi, "move"],
+  [/\bhand over\b/gi, "assign"],
+  [/\bopen (?:a|an|another)\b/gi, "create a"],
+  [/\bwrite to\b/gi, "send to"],
 ];
 
 /** Only a verb follows these. */
 const BEFORE_VERB: ReadonlySet<string> = new Set("to please you lets kindly don".split(" "));
 
 /** A verb or a noun follows these; after others, such as `the` or `I`, the word is a noun or tells what was. */
-const BEFORE_EITHER: ReadonlySet<string> = new Set("and then just or but not never can could should must will be been".split(" "));
+const BEFORE_EITHER: ReadonlySet<string> = new Set(
+  "and then just or but not never can could should must will be been".split(" "),
+);
 
 /** With one of these, a sentence that begins with `I` or `we` asks for something. */
 const WISHING: ReadonlySet<string> = new Set("want need like to can could please d".split(" "));
@@ -72,7 +74,8 @@ const OPENING: ReadonlySet<string> = new Set(
    help the thanks`.split(/\s+/),
 );
 
-const QUESTION = /^(?:what|which|who|whose|whom|when|where|why|how|is|are|was|were|do|does|did|has|have|any|anything|whats|hows|am)$/;
+const QUESTION =
+  /^(?:what|which|who|whose|whom|when|where|why|how|is|are|was|were|do|does|did|has|have|any|anything|whats|hows|am)$/;
 
 /** Words that are verbs in no request: people wrap what they want in them. */
 const WRAPPING: ReadonlySet<string> = new Set("want need like help let know please tell give me".split(" "));
@@ -102,7 +105,8 @@ export function profileRequest(request: string): RequestProfile {
     const opening = parsed.findIndex(({ lower }) => !OPENING.has(lower));
     const skipped = parsed.slice(0, Math.max(opening, 0)).map(({ lower }) => lower);
     const isQuestion = QUESTION.test(parsed[opening]?.lower ?? "");
-    const isStatement = skipped.some((word) => word === "i" || word === "we") && !skipped.some((word) => WISHING.has(word));
+    const isStatement =
+      skipped.some((word) => word === "i" || word === "we") && !skipped.some((word) => WISHING.has(word));
     if (isQuestion) asks = true;
     parsed.forEach((word, at) => {
       const stem = stemOf(word.lower);
@@ -119,15 +123,15 @@ export function profileRequest(request: string): RequestProfile {
       if (!isVerb && word.lower.length > 2) objects.add(stem);
     });
   }
-  const asked: VerbGroupName[] = asks || (ordered.length + mentioned.length === 0 && request.trimEnd().endsWith("?")) ? ["get"] : [];
+  const asked: VerbGroupName[] =
+    asks || (ordered.length + mentioned.length === 0 && request.trimEnd().endsWith("?")) ? ["get"] : [];
   const actions = [...new Set([...ordered, ...asked, ...mentioned])];
   return { actions, verbs: [...verbs], objects: [...objects], names: [...names], words: [...words] };
 }
 
 function wordsOfSentence(sentence: string): readonly Word[] {
   let text = sentence;
-  // Phrases are matched in lower case but the sentence keeps its capitals, which mark names.
-  for (const [phrase, verb] of PHRASES) text = text.replace(new RegExp(phrase.source, "gi"), verb);
+  for (const [phrase, verb] of PHRASES) text = text.replace(phrase, verb);
   return (text.match(WORD) ?? []).map((word, at) => ({ text: word, lower: word.toLowerCase(), first: at === 0 }));
 }
 
@@ -156,13 +160,21 @@ export function stemOf(word: string): string {
   const single = /(?:ss|us|is)$/.test(word) ? word : word.replace(/ies$/, "y").replace(/(?<=ss|sh|ch|x|zz)es$|s$/, "");
   const base = single.replace(/(?<=[aeiouy].*.)(?:ing|ed)$/, "");
   const plain = base.length < 3 ? single : base;
-  return plain.length > 3 ? plain.replace(/e$/, "").replace(/y$/, "i").replace(/([^lsz])\1$/, "$1") : plain;
+  return plain.length > 3
+    ? plain
+        .replace(/e$/, "")
+        .replace(/y$/, "i")
+        .replace(/([^lsz])\1$/, "$1")
+    : plain;
 }
 
 const PROFILES = new WeakMap<object, ToolProfile>();
 
 /** What a tool is profiled by. */
-export type ProfiledTool = Pick<Tool, "name" | "namespace" | "description" | "parameters" | "sourceName" | "sourceMeta">;
+export type ProfiledTool = Pick<
+  Tool,
+  "name" | "namespace" | "description" | "parameters" | "sourceName" | "sourceMeta"
+>;
 
 /** Reads a tool's verbs and objects from its name, description and parameters. Kept with the tool: each is read once. */
 export function profileTool(tool: ProfiledTool): ToolProfile {
@@ -175,12 +187,26 @@ export function profileTool(tool: ProfiledTool): ToolProfile {
 
 const DESCRIPTION_READ = 600;
 const NAMESPACE_READ = 200;
-const NAMESPACE_NOISE: ReadonlySet<string> = new Set(["mcp", "server", "servers", "default", "api", "the", "my", "tool", "tools", "main", "test"]);
+const NAMESPACE_NOISE: ReadonlySet<string> = new Set([
+  "mcp",
+  "server",
+  "servers",
+  "default",
+  "api",
+  "the",
+  "my",
+  "tool",
+  "tools",
+  "main",
+  "test",
+]);
 
 function readTool(tool: ProfiledTool): ToolProfile {
   const { name, description, parameters } = tool;
   const { namespace } = originalOf(tool);
-  const home = (typeof namespace === "string" ? namespace : tool.namespace).slice(0, NAMESPACE_READ).replace(/^@[^/]+\//, "");
+  const home = (typeof namespace === "string" ? namespace : tool.namespace)
+    .slice(0, NAMESPACE_READ)
+    .replace(/^@[^/]+\//, "");
   const productWords = splitWords(home).filter((word) => !NAMESPACE_NOISE.has(word));
   const nameWords = splitWords(name);
   const text = description.slice(0, DESCRIPTION_READ);
@@ -221,7 +247,14 @@ function verbsOfDescription(head: string): readonly VerbGroupName[] {
   const words = splitWords(head).slice(0, 24);
   return words.flatMap((word, at) => {
     const before = words[at - 1];
-    const leads = at === 0 || before === "and" || before === "or" || before === "to" || before === "tool" || before === "can" || before === "you";
+    const leads =
+      at === 0 ||
+      before === "and" ||
+      before === "or" ||
+      before === "to" ||
+      before === "tool" ||
+      before === "can" ||
+      before === "you";
     return leads ? (groupOf(word) ?? []) : [];
   });
 }

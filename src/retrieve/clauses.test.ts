@@ -9,7 +9,10 @@ describe("splitClauses", () => {
     ["Find the invoice, then send it to Ann", ["Find the invoice", "send it to Ann"]],
     ["Find the invoice and after that send it to Ann", ["Find the invoice", "send it to Ann"]],
     ["Find the invoice; send it to Ann", ["Find the invoice", "send it to Ann"]],
-    ["What's red in Datadog, and which dashboards do we have?", ["What's red in Datadog", "which dashboards do we have?"]],
+    [
+      "What's red in Datadog, and which dashboards do we have?",
+      ["What's red in Datadog", "which dashboards do we have?"],
+    ],
     ["- list the open issues\n- close the stale ones", ["list the open issues", "close the stale ones"]],
     ["1. list the open issues\n2) close the stale ones", ["list the open issues", "close the stale ones"]],
   ])("parts %j", (request, clauses) => {
@@ -49,11 +52,15 @@ describe("isMultiStep", () => {
 });
 
 describe("stepsOf", () => {
-  it("puts wishes before what sets the scene, and gives them a tenth each", () => {
+  it("puts wishes before what sets the scene, and gives each an eighth", () => {
     const steps = stepsOf("We shipped 4.2 an hour ago. Which errors are new? Then open a ticket for each.");
-    expect(steps?.clauses).toEqual(["Which errors are new?", "Then open a ticket for each.", "We shipped 4.2 an hour ago."]);
+    expect(steps?.clauses).toEqual([
+      "Which errors are new?",
+      "Then open a ticket for each.",
+      "We shipped 4.2 an hour ago.",
+    ]);
     expect(steps?.wishes).toBe(2);
-    expect(steps?.share).toBeCloseTo(0.3, 6);
+    expect(steps?.share).toBeCloseTo(0.375, 6);
   });
 
   it("is undefined where a request asks for one thing", () => {

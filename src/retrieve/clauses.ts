@@ -49,7 +49,7 @@ export interface Steps {
 /** What a longer request adds is not worth embedding it. */
 const MOST_CLAUSES = 12;
 /** The longer a request, the less its whole text says: what each clause takes from it, and the most they take. */
-const SHARE_OF_CLAUSE = 0.1;
+const SHARE_OF_CLAUSE = 0.125;
 const MOST_SHARE = 0.5;
 
 /** The steps of a request; undefined where it asks for one thing, which its whole text finds best. */

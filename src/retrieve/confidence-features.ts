@@ -1,4 +1,11 @@
-import { kindsOf, profileRequest, profileTool, type ProfiledTool, type RequestProfile, type ToolProfile } from "./action-object.ts";
+import {
+  kindsOf,
+  profileRequest,
+  profileTool,
+  type ProfiledTool,
+  type RequestProfile,
+  type ToolProfile,
+} from "./action-object.ts";
 import { areOpposed, areRelated, kindOf, type VerbGroupName } from "./verb-groups.ts";
 
 /** One tool of a ranking, with what both rankers say of it. */
@@ -51,7 +58,15 @@ export function featuresOf(request: string, ranking: readonly RankedTool[]): Con
   return { ...readScores(read), ...readProducts(asked, profiles), ...readActions(asked, profiles[0], atHome) };
 }
 
-type Scores = "cosine" | "marginToSecond" | "marginToFifth" | "marginToTwentieth" | "coverage" | "coverageMargin" | "agreement" | "spread";
+type Scores =
+  | "cosine"
+  | "marginToSecond"
+  | "marginToFifth"
+  | "marginToTwentieth"
+  | "coverage"
+  | "coverageMargin"
+  | "agreement"
+  | "spread";
 
 function readScores(read: readonly RankedTool[]): Pick<ConfidenceFeatures, Scores> {
   const cosines = read.flatMap(({ cosine }) => cosine ?? []).sort((a, b) => b - a);
@@ -78,7 +93,8 @@ function readProducts(asked: RequestProfile, profiles: readonly ToolProfile[]): 
     asked.words.some((word) => product.has(word)) || asked.names.some((name) => product.has(name));
   const [top] = profiles;
   const fits = top !== undefined && isNamed(top);
-  const isKnown = (name: string): boolean => profiles.some(({ product, words }) => product.has(name) || words.has(name));
+  const isKnown = (name: string): boolean =>
+    profiles.some(({ product, words }) => product.has(name) || words.has(name));
   const unknown = asked.objects.filter((word) => !profiles.some(({ words }) => words.has(word)));
   return {
     productFits: fits ? 1 : 0,
@@ -88,7 +104,14 @@ function readProducts(asked: RequestProfile, profiles: readonly ToolProfile[]): 
   };
 }
 
-type Actions = "asksWrite" | "topDoes" | "homeDoes" | "homeDoesToObject" | "homeLacksWrite" | "writeOnRead" | "topUndoes";
+type Actions =
+  | "asksWrite"
+  | "topDoes"
+  | "homeDoes"
+  | "homeDoesToObject"
+  | "homeLacksWrite"
+  | "writeOnRead"
+  | "topUndoes";
 
 /** `atHome` are the tools found in the best one's namespace, itself among them. */
 function readActions(
@@ -99,7 +122,8 @@ function readActions(
   const [main] = asked.actions;
   const most = (rate: (profile: ToolProfile) => number): number => Math.max(0, ...atHome.map(rate));
   const doesMain = (profile: ToolProfile): number => (main === undefined ? 0 : fitOf(profile, main));
-  const doesAny = (profile: ToolProfile): number => Math.max(0, ...asked.actions.map((action) => fitOf(profile, action)));
+  const doesAny = (profile: ToolProfile): number =>
+    Math.max(0, ...asked.actions.map((action) => fitOf(profile, action)));
   const covers = ({ words }: ToolProfile): number =>
     asked.objects.length === 0 ? 0 : asked.objects.filter((word) => words.has(word)).length / asked.objects.length;
   const writes = main !== undefined && kindOf(main) === "write";

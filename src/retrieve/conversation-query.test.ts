@@ -49,7 +49,10 @@ describe("conversationQuery", () => {
   });
 
   it("reads the last six turns and the beginning of each", () => {
-    const messages = Array.from({ length: 8 }, (_, index) => ({ role: "tool", content: `${index}${"x".repeat(1000)}` }));
+    const messages = Array.from({ length: 8 }, (_, index) => ({
+      role: "tool",
+      content: `${index}${"x".repeat(1000)}`,
+    }));
     const turns = conversationQuery({ query: "and that?", recentMessages: messages }).folded?.text.split("\n") ?? [];
     expect(turns.length).toBe(7);
     expect(turns.at(-1)).toBe(`tool: 2${"x".repeat(399)}`);

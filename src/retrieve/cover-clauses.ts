@@ -13,7 +13,7 @@ const MOST_PLACES = 4;
 
 /**
  * Sees to it that each clear wish of a request has its best tool among the first `limit`. Tools that come in take the places of the
- * lowest that no wish claims, never the first place, and all stay in the order they were ranked in. Candidates come best first.
+ * lowest that no wish claims; one place always stays the ranking's, so the first is safe. All keep the order they were ranked in.
  */
 export function coverClauses<Item extends Rankable>(ranked: readonly Item[], limit: number): readonly Item[] {
   if (ranked.length <= limit) return ranked;
@@ -21,7 +21,7 @@ export function coverClauses<Item extends Rankable>(ranked: readonly Item[], lim
   const head = new Set(ranked.slice(0, limit));
   for (const item of claimed) {
     if (head.has(item)) continue;
-    const loser = ranked.slice(1, limit).findLast((other) => head.has(other) && !claimed.includes(other));
+    const loser = ranked.slice(0, limit).findLast((other) => head.has(other) && !claimed.includes(other));
     if (!loser) break;
     head.delete(loser);
     head.add(item);
@@ -33,7 +33,9 @@ export function coverClauses<Item extends Rankable>(ranked: readonly Item[], lim
 function claims<Item extends Rankable>(ranked: readonly Item[]): readonly Item[] {
   const topScore = Math.max(0, ...ranked.map(({ score }) => score));
   const count = Math.max(0, ...ranked.map(({ wishes }) => wishes.length));
-  const tops = Array.from({ length: count }, (_, wish) => Math.max(0, ...ranked.map(({ wishes }) => wishes[wish] ?? 0)));
+  const tops = Array.from({ length: count }, (_, wish) =>
+    Math.max(0, ...ranked.map(({ wishes }) => wishes[wish] ?? 0)),
+  );
   const clearest = Math.max(0, ...tops);
   const strong = [...tops.keys()].filter((wish) => (tops[wish] ?? 0) > 0 && (tops[wish] ?? 0) >= STRONG * clearest);
   strong.sort((a, b) => (tops[b] ?? 0) - (tops[a] ?? 0) || a - b);

@@ -22,6 +22,8 @@ export function explain(chosen: readonly Verdict[], others: readonly Verdict[], 
 /** What left candidates out: the threshold, and for each conflict or displacement the other tool. */
 export interface Cuts {
   readonly scoreThreshold: number;
+  /** Whether nothing fits, so that every candidate was left out. */
+  readonly refused?: boolean;
   readonly conflicts: ReadonlyMap<string, string>;
   readonly displaced: ReadonlyMap<string, string>;
 }
@@ -34,6 +36,7 @@ export function leftOut(ranked: readonly Candidate[], chosen: readonly Verdict[]
     const conflict = cuts.conflicts.get(candidate.tool.id);
     const alike = cuts.displaced.get(candidate.tool.id);
     if (candidate.semanticScore < cuts.scoreThreshold) return { candidate, reason: "threshold" };
+    if (cuts.refused === true) return { candidate, reason: "confidence" };
     if (conflict !== undefined) return { candidate, reason: "conflict", because: conflict };
     if (alike !== undefined) return { candidate, reason: "diversity", because: alike };
     return { candidate, reason: "limit" };

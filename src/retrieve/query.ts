@@ -34,6 +34,8 @@ export interface ToolQuery {
   readonly limit?: number;
   /** Tools whose semantic score is lower are left out. In [0, 1]; the configured default where absent. */
   readonly scoreThreshold?: number;
+  /** Whether a request that nothing is likely to serve is answered with no tools. True where absent; a threshold of 0 says false too. */
+  readonly refuse?: boolean;
 
   readonly namespaces?: readonly string[];
   /** Only tools that declare all of these. */

@@ -3,7 +3,14 @@ import type { Intent } from "./intent.ts";
 
 /** The tools found for a request, best first, and how the search went. */
 export interface RetrievalResult {
+  /** Empty where nothing fits, unless the query says `refuse: false` or has a threshold of 0. */
   readonly tools: readonly ScoredTool[];
+  /** How sure it is that the tools found serve the request, in [0, 1]: 0.5 where as many such requests are served as not. */
+  readonly confidence: number;
+  /** True where no tool is likely to serve the request. */
+  readonly nothingFits: boolean;
+  /** Present where nothing fits: the best three tools all the same, to be named, not called. */
+  readonly nearest?: readonly ScoredTool[];
   readonly intent: Intent;
   /** Which ranker answered: `tuned`, `static`, `tuned+static` while the better one is still learning the tools, `lexical`, or an embedder's model. */
   readonly tier: string;
@@ -74,7 +81,7 @@ export interface Explanation {
 export interface ExplainedTool {
   readonly toolId: string;
   readonly score: number;
-  readonly reason: "chosen" | "dependency" | "limit" | "threshold" | "diversity" | "conflict";
+  readonly reason: "chosen" | "dependency" | "limit" | "threshold" | "confidence" | "diversity" | "conflict";
   /** For a conflict or dependency: the other tool. */
   readonly because?: string;
   /** One entry a signal: its value, its weight and their product. Penalties have weight -1. */

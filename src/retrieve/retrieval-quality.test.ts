@@ -18,7 +18,7 @@ const names = (tools: readonly ScoredTool[]): readonly string[] => tools.map((fo
 describe.each(TIERS)("retrieval over five business tools, ranked by the tier %s", (tier) => {
   let catalog: Catalog;
   beforeAll(async () => {
-    catalog = createCatalog({ store: memory(), tiers: shippedTiers({ best: tier, cache: false }), emit, clock });
+    catalog = createCatalog({ store: memory(), tiers: shippedTiers({ tier, cache: false }, emit), emit, clock });
     await catalog.upsert(sampleTools());
     await catalog.settled();
   });

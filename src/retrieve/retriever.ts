@@ -18,6 +18,7 @@ import { nearDuplication, selectDiverse, type MmrOptions } from "./mmr.ts";
 import type { ToolQuery } from "./query.ts";
 import { applyReranking, rerank, type Reranking } from "./rerank.ts";
 import type { Reranker } from "./reranker.port.ts";
+import { judgeFit } from "./judge-fit.ts";
 import { resolveIntent } from "./resolve-intent.ts";
 import type { RetrievalResult, ScoredTool } from "./result.ts";
 import { createScorer } from "./scorer.ts";
@@ -49,6 +50,8 @@ export interface RetrieverParts {
 /** Room for the signals to lift a tool that the words alone rank too low. */
 const SMALLEST_POOL = 50;
 const POOL_PER_TOOL = 4;
+/** Tools named where nothing fits. */
+const NEAREST = 3;
 
 /** Wires the ranking: search, signals, score, rerank, threshold, conflicts, diversity, limit, dependencies. */
 export function createRetriever(parts: RetrieverParts): Retriever {
@@ -87,7 +90,11 @@ export function createRetriever(parts: RetrieverParts): Retriever {
     const rerankTimeMs = clock.now() - rerankedFrom;
     const ranked = applyReranking(scored, reranking, score);
 
-    const fitting = ranked.filter((candidate) => candidate.semanticScore >= scoreThreshold);
+    // A follow-up is read with the turns before it, whose verbs and objects are not what it asks for: it is never refused for them.
+    const { confidence, isLow } = judgeFit(text, found);
+    const refused = isLow && query.refuse && scoreThreshold > 0 && text === context.query;
+    const fitting = refused ? [] : ranked.filter((candidate) => candidate.semanticScore >= scoreThreshold);
+    const nothingFits = (isLow && text === context.query) || fitting.length === 0;
     const { kept, conflicts } = dropConflicts(fitting);
     const { selected, displaced } = selectDiverse(kept, limit, diversityOf(query));
 
@@ -133,6 +140,9 @@ export function createRetriever(parts: RetrieverParts): Retriever {
     });
     return {
       tools,
+      confidence,
+      nothingFits,
+      ...(nothingFits ? { nearest: ranked.slice(0, NEAREST).map((one) => toScoredTool(one, query, [])) } : {}),
       intent,
       tier: found.tier,
       candidateCount: found.candidateCount,
@@ -147,7 +157,7 @@ export function createRetriever(parts: RetrieverParts): Retriever {
         ? {
             explanation: explain(
               chosen,
-              leftOut(ranked, chosen, { scoreThreshold, conflicts, displaced }),
+              leftOut(ranked, chosen, { scoreThreshold, refused, conflicts, displaced }),
               settings.weights,
             ),
           }

@@ -23,6 +23,7 @@ describe("validateQuery", () => {
       context,
       limit: 5,
       scoreThreshold: 0.5,
+      refuse: true,
       excludeDeprecated: true,
       excludeUnhealthy: true,
       enableReranking: false,

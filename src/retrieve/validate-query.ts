@@ -9,6 +9,7 @@ import type { ConversationContext, ToolQuery } from "./query.ts";
 export interface CheckedQuery extends ToolQuery {
   readonly limit: number;
   readonly scoreThreshold: number;
+  readonly refuse: boolean;
   readonly excludeDeprecated: boolean;
   readonly excludeUnhealthy: boolean;
   readonly enableReranking: boolean;
@@ -30,6 +31,7 @@ export function validateQuery(query: ToolQuery, defaults: { readonly scoreThresh
     ...query,
     limit: query.limit ?? DEFAULT_LIMIT,
     scoreThreshold: query.scoreThreshold ?? defaults.scoreThreshold,
+    refuse: query.refuse ?? true,
     excludeDeprecated: query.excludeDeprecated ?? true,
     excludeUnhealthy: query.excludeUnhealthy ?? true,
     enableReranking: query.enableReranking ?? false,
@@ -126,6 +128,7 @@ const QUERY_CHECKS: Readonly<Record<keyof ToolQuery, Check>> = {
   context: (value, field) => checkFields(value, field, CONTEXT_CHECKS, ["query"]),
   limit,
   scoreThreshold: fraction,
+  refuse: boolean,
   namespaces: listOf(filledText),
   requiredCapabilities: capabilities,
   excludedCapabilities: capabilities,

@@ -24,7 +24,9 @@ const PEOPLE = /^(?:i|we|you)\b/iu;
 
 /** What people say before they say what they want. */
 const LEAD_INS: ReadonlySet<string> = new Set(
-  "please pls also just so ok okay and but then next now first second third finally maybe hey hi lastly afterwards quickly actually oh to".split(" "),
+  "please pls also just so ok okay and but then next now first second third finally maybe hey hi lastly afterwards quickly actually oh to".split(
+    " ",
+  ),
 );
 
 /** Words a question begins with. */
@@ -34,7 +36,7 @@ const QUESTIONS: ReadonlySet<string> = new Set(
 );
 
 const WANTED =
-  /\b(?:(?:can|could|would|will) (?:you|we|i|someone)|(?:i|we)(?: would|['’]d)? (?:need|want|like|love|wish|hope|prefer|must|have)\b(?! (?:a|an|the|my|our|been|got|no)\b)|(?:i|we) (?:also )?(?:need|want|wanna)|(?:i|we)(?:['’]d| would) (?:also )?(?:like|love)|let me know|help me|please|let['’]?s)\b/iu;
+  /\b(?:(?:can|could|would|will) (?:you|we|i|someone)|(?:i|we)(?: would|['’]d)?(?: also)? (?:need|want|wanna|like|love|wish|hope|prefer|must)|let me know|help me|please|let['’]?s)\b/iu;
 
 /** Verbs of orders, as people give them. */
 const ACTIONS: ReadonlySet<string> = new Set(
@@ -55,5 +57,7 @@ const ACTIONS: ReadonlySet<string> = new Set(
   schedule scrape screenshot search see select sell send separate set settle share ship show shut sign simulate skip solve sort spin split
   star start stop store stream submit subscribe suggest sum summarise summarize suspend swap switch sync tag take talk tell test text throw
   tidy toggle trace track trade train transcribe transfer translate trash trigger trim try tune turn unblock undo uninstall unlock
-  unpin unsubscribe update upgrade upload upscale use validate verify view visit vote wait wake walk watch wipe withdraw wrap write zip zoom`.split(/\s+/),
+  unpin unsubscribe update upgrade upload upscale use validate verify view visit vote wait wake walk watch wipe withdraw wrap write zip zoom`.split(
+    /\s+/,
+  ),
 );

@@ -37,7 +37,12 @@ function orExplain<Result>(file: URL, read: () => Result): Result {
     throw new ArsenalError(
       "INPUT_INVALID",
       `A file of the shipped embedder cannot be read: ${file.pathname}. Reinstall the package; a bundler must leave it out of the bundle.`,
-      { field: "embedder", value: file.pathname, fix: "Reinstall the package, and mark it as external in your bundler.", cause },
+      {
+        field: "embedder",
+        value: file.pathname,
+        fix: "Reinstall the package, and mark it as external in your bundler.",
+        cause,
+      },
     );
   }
 }

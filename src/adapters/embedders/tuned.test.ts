@@ -71,8 +71,16 @@ describe("tuned embedder [000-5.2-embedder]", () => {
   });
 
   it.each([
-    ["waits for an answer that is waited for", `console.log((await embedder.embed(["x"], { kind: "tool" })).length)`, "1\n"],
-    ["waits for no other", `embedder.embed(["x"], { kind: "tool", background: true }).then(() => console.log("late"))`, ""],
+    [
+      "waits for an answer that is waited for",
+      `console.log((await embedder.embed(["x"], { kind: "tool" })).length)`,
+      "1\n",
+    ],
+    [
+      "waits for no other",
+      `embedder.embed(["x"], { kind: "tool", background: true }).then(() => console.log("late"))`,
+      "",
+    ],
     ["does not wait for an idle worker", `await embedder.healthCheck(); console.log("done")`, "done\n"],
   ])("a process %s", (_, program, expected) => {
     const module = JSON.stringify(new URL("./tuned.ts", import.meta.url).href);

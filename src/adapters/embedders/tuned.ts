@@ -85,7 +85,10 @@ function acquire(weights: string): WorkerHost {
   let entry = shared.get(weights);
   if (!entry) {
     // The worker is found beside this file, in sources as in what is built from them.
-    const file = new URL(import.meta.url.endsWith(".ts") ? "./encoder-worker.ts" : "./encoder-worker.js", import.meta.url);
+    const file = new URL(
+      import.meta.url.endsWith(".ts") ? "./encoder-worker.ts" : "./encoder-worker.js",
+      import.meta.url,
+    );
     // Flags the process was started with are none of the worker's: some of them it would refuse.
     const options = { workerData: { weights }, execArgv: [], name: "toolarsenal-encoder" };
     const host = createWorkerHost(() => new Worker(file, options));

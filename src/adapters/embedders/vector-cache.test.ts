@@ -24,7 +24,9 @@ function openCache(folder: string, options: { model?: string; maxBytes?: number 
 }
 
 const vectorOf = (text: string): Float32Array =>
-  Float32Array.from({ length: DIMENSION }, (_, index) => Math.sin(text.length * 7 + index + (text.codePointAt(0) ?? 0)));
+  Float32Array.from({ length: DIMENSION }, (_, index) =>
+    Math.sin(text.length * 7 + index + (text.codePointAt(0) ?? 0)),
+  );
 
 const entries = (...texts: readonly string[]): { text: string; vector: Float32Array }[] =>
   texts.map((text) => ({ text, vector: vectorOf(text) }));
@@ -71,14 +73,18 @@ describe("vector cache", () => {
     await first.close();
     const whole = await readFile(file);
     await fc.assert(
-      fc.asyncProperty(fc.integer({ min: 0, max: RECORD - 1 }), fc.integer({ min: 1, max: 255 }), async (at, change) => {
-        const damaged = Buffer.from(whole);
-        damaged[HEADER + RECORD + at] = (damaged[HEADER + RECORD + at] ?? 0) ^ change;
-        await writeFile(file, damaged);
-        const cache = createVectorCache({ folder, model: "m-1", dimension: DIMENSION });
-        expect(await known(cache, "a", "b", "c")).toEqual([true, false, true]);
-        await cache.close();
-      }),
+      fc.asyncProperty(
+        fc.integer({ min: 0, max: RECORD - 1 }),
+        fc.integer({ min: 1, max: 255 }),
+        async (at, change) => {
+          const damaged = Buffer.from(whole);
+          damaged[HEADER + RECORD + at] = (damaged[HEADER + RECORD + at] ?? 0) ^ change;
+          await writeFile(file, damaged);
+          const cache = createVectorCache({ folder, model: "m-1", dimension: DIMENSION });
+          expect(await known(cache, "a", "b", "c")).toEqual([true, false, true]);
+          await cache.close();
+        },
+      ),
       { numRuns: 40 },
     );
   });
@@ -157,7 +163,9 @@ describe("vector cache", () => {
         await cache.put([{ text: "text " + index, vector: new Float32Array(${DIMENSION}).fill(index + 1) }]);
         console.log(index);
       }`;
-    const child = spawn(process.execPath, ["--input-type=module", "--eval", program], { stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(process.execPath, ["--input-type=module", "--eval", program], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     let printed = "";
     for await (const chunk of child.stdout.setEncoding("utf8")) {
       printed += String(chunk);

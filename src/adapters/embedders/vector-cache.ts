@@ -41,6 +41,8 @@ const HEADER_BYTES = 128;
 const KEY_BYTES = 16;
 /** Records read at once: neighbours were mostly written, and are mostly asked for, together. */
 const WINDOW = 256;
+/** Windows kept: some 3 MB. */
+const WINDOWS = 32;
 const MOST_BYTES = 256 * 1024 * 1024;
 
 /** Opens nothing yet: the file is read, or made, with the first call. */
@@ -52,7 +54,7 @@ export function createVectorCache(options: VectorCacheOptions): VectorCache {
   const positions = new Map<number, number>();
   let file: FileHandle | undefined;
   let size = 0;
-  let window = { start: 0, bytes: Buffer.alloc(0) };
+  const windows = new Map<number, Buffer>();
   let opened = false;
   let usable = true;
   /** Everything happens one after the other: nothing reads a file that is being begun anew. */
@@ -75,7 +77,7 @@ export function createVectorCache(options: VectorCacheOptions): VectorCache {
     await file?.close();
     file = undefined;
     positions.clear();
-    window = { start: 0, bytes: Buffer.alloc(0) };
+    windows.clear();
     const fresh = `${path}.${process.pid}.${Date.now().toString(36)}`;
     try {
       await writeFile(fresh, header(), { mode: 0o600 });
@@ -118,7 +120,7 @@ export function createVectorCache(options: VectorCacheOptions): VectorCache {
   async function scan(existing: FileHandle, from: number, end: number): Promise<number> {
     const most = WINDOW * 16 * recordBytes;
     const chunk = Buffer.alloc(Math.min(most, Math.max(recordBytes, end - from)));
-    for (let position = from; ; ) {
+    for (let position = from; ;) {
       const { bytesRead: length } = await existing.read(chunk, 0, chunk.length, position);
       const records = Math.floor(length / recordBytes);
       for (let record = 0; record < records; record++) {
@@ -134,26 +136,27 @@ export function createVectorCache(options: VectorCacheOptions): VectorCache {
     return record.length === recordBytes && crc32(record.subarray(0, -4)) === record.readUInt32LE(recordBytes - 4);
   }
 
-  function inWindow(position: number): Buffer | undefined {
-    const at = position - window.start;
-    return at >= 0 && at + recordBytes <= window.bytes.length ? window.bytes.subarray(at, at + recordBytes) : undefined;
+  /** The window of the file that a record lies in, where it was read lately. */
+  function windowOf(position: number): { readonly start: number; readonly bytes: Buffer | undefined } {
+    const start = position - ((position - HEADER_BYTES) % (WINDOW * recordBytes));
+    return { start, bytes: windows.get(start) };
   }
 
-  async function readRecord(position: number): Promise<Buffer> {
-    // Who asks for the next ones will go on; who jumps about is given little at a time.
-    const ahead = position - window.start;
-    const goesOn = ahead >= 0 && ahead < window.bytes.length + WINDOW * recordBytes;
-    const bytes = Buffer.alloc((goesOn ? WINDOW : 4) * recordBytes);
-    const { bytesRead = 0 } = (await file?.read(bytes, 0, bytes.length, position)) ?? {};
-    window = { start: position, bytes: bytes.subarray(0, bytesRead) };
-    return window.bytes.subarray(0, recordBytes);
+  async function readWindow(start: number): Promise<Buffer> {
+    const bytes = Buffer.allocUnsafe(WINDOW * recordBytes);
+    const { bytesRead = 0 } = (await file?.read(bytes, 0, bytes.length, start)) ?? {};
+    const [oldest] = windows.keys();
+    if (windows.size >= WINDOWS && oldest !== undefined) windows.delete(oldest);
+    windows.set(start, bytes.subarray(0, bytesRead));
+    return bytes.subarray(0, bytesRead);
   }
 
   async function find(text: string): Promise<Float32Array | undefined> {
     const key = keyOf(text);
     const position = positions.get(key.readUIntBE(0, 6));
     if (position === undefined) return undefined;
-    const record = inWindow(position) ?? (await readRecord(position));
+    const { start, bytes = await readWindow(start) } = windowOf(position);
+    const record = bytes.subarray(position - start, position - start + recordBytes);
     // Checked again, because the file may have been cut since.
     if (!isWhole(record) || !record.subarray(0, KEY_BYTES).equals(key)) return undefined;
     const scale = record.readFloatLE(KEY_BYTES);
@@ -183,7 +186,7 @@ export function createVectorCache(options: VectorCacheOptions): VectorCache {
     const { bytesWritten } = await file.write(bytes, 0, bytes.length);
     // A disk that is full leaves a torn tail: the next opening cuts it off, and nothing must be put behind it.
     if (bytesWritten < bytes.length) throw new Error("the disk is full");
-    window = { start: 0, bytes: Buffer.alloc(0) };
+    windows.clear();
     // Other processes may have appended too: where these records came to stand is read back, and what theirs are is learned with it.
     size = await scan(file, size, (await file.stat()).size);
   }

@@ -39,6 +39,10 @@ interface Waiting {
 /** A worker that dies is started once more, with the jobs it had. One that dies again is not. */
 const STARTS = 2;
 
+function send(worker: Worker, message: ToWorker): void {
+  worker.postMessage(message, []);
+}
+
 /** A host of one worker at a time, which `start` creates. */
 export function createWorkerHost(start: () => Worker): WorkerHost {
   const waiting = new Map<number, Waiting>();
@@ -91,15 +95,19 @@ export function createWorkerHost(start: () => Worker): WorkerHost {
     ready = false;
     if (starts < STARTS) {
       const again = launch();
-      for (const { job } of waiting.values()) again.postMessage(job satisfies ToWorker);
+      for (const { job } of waiting.values()) send(again, job);
       return;
     }
     const reason = cause instanceof Error ? cause.message : String(cause);
-    failure = new ArsenalError("TRANSPORT_FAILED", `The tuned model's worker died twice: ${reason}. Answers come from the static tier.`, {
-      field: "embedder",
-      fix: "Set embedder.tier to static, or report the message with your Node version.",
-      cause,
-    });
+    failure = new ArsenalError(
+      "TRANSPORT_FAILED",
+      `The tuned model's worker died twice: ${reason}. Answers come from the static tier.`,
+      {
+        field: "embedder",
+        fix: "Set embedder.tier to static, or report the message with your Node version.",
+        cause,
+      },
+    );
     end(failure);
   }
 
@@ -122,11 +130,11 @@ export function createWorkerHost(start: () => Worker): WorkerHost {
       const { promise, resolve, reject } = Promise.withResolvers<Float32Array>();
       waiting.set(job.id, { job, background, resolve, reject });
       hold();
-      current.postMessage(job satisfies ToWorker);
+      send(current, job);
       const onAbort = (): void => {
         waiting.delete(job.id);
         hold();
-        worker?.postMessage({ cancel: job.id } satisfies ToWorker);
+        if (worker) send(worker, { cancel: job.id });
         reject(signal?.reason);
       };
       signal?.addEventListener("abort", onAbort, { once: true });

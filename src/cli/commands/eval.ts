@@ -44,7 +44,7 @@ export const evaluate: Command = {
     misses: {
       type: "string",
       value: "FILE|-",
-      description: "Write what was missed, and why: JSON lines to a file, or readable on stderr with -",
+      description: "Write what was missed and why: JSON lines to a file, or readable on stderr with -",
     },
     compare: {
       type: "string",
@@ -83,7 +83,7 @@ export const evaluate: Command = {
     else {
       terminal.out.write(
         (report ? showFigures(report, terminal) : `tools  ${plan.tools.length}\n`) +
-          (comparison ? showComparison(comparison, terminal) : "") +
+          (comparison && report ? showComparison(comparison, report, terminal) : "") +
           (suggestions ? showSuggestions(suggestions, terminal) : ""),
       );
     }

@@ -42,9 +42,9 @@ export function rankHistogram(answers: readonly Answer[]): readonly Bar[] {
   });
 }
 
-/** Where the bars of several lists of times end: twelve equal steps up to the slowest 99th percentile, and one for what is slower. */
+/** Where the bars of several lists of times end: twelve equal steps up to the slower 95th percentile, and one for what is slower. */
 export function timeEdges(lists: readonly (readonly number[])[]): readonly number[] {
-  const most = Math.max(...lists.map((times) => percentile(times, 0.99)), 0.001);
+  const most = Math.max(...lists.map((times) => percentile(times, 0.95)), 0.001);
   const magnitude = 10 ** Math.floor(Math.log10(most / 12));
   const step = ([1, 2, 2.5, 5, 10].find((factor) => factor * magnitude * 12 >= most) ?? 10) * magnitude;
   const edges = Array.from({ length: 12 }, (_, index) => Number(((index + 1) * step).toPrecision(6)));
@@ -56,7 +56,7 @@ export function timeHistogram(times: readonly number[], edges: readonly number[]
   return edges.map((edge, index) => {
     const before = edges[index - 1] ?? -Infinity;
     return {
-      label: edge === Infinity ? "more" : String(edge),
+      label: edge === Infinity ? `> ${before}` : String(edge),
       count: times.filter((time) => time > before && time <= edge).length,
     };
   });

@@ -1,5 +1,5 @@
 import { toolFields } from "../../catalog/tool-text.ts";
-import { tokenize } from "../../catalog/tokenize.ts";
+import { nameKey, tokenize } from "../../catalog/tokenize.ts";
 import type { Tool } from "../../tool/tool.ts";
 
 /** A tool of the set as the arsenal knows it, and the words it can be found by. */
@@ -35,5 +35,5 @@ function termsOf(tool: Tool): ReadonlyMap<string, string> {
 }
 
 function labelOf(id: string, { sourceName, name }: Tool): string {
-  return id.includes(sourceName) || id.includes(name) ? id : `${sourceName || name} (${id})`;
+  return nameKey(id).includes(nameKey(sourceName || name)) ? id : `${sourceName || name} (${id})`;
 }

@@ -22,8 +22,8 @@ export function missReason(
 ): string {
   if (best === undefined) return "No tool shares a word with the request.";
   const bestWords = `${best.known.label} has ${quoted(matched(answer.query, best))} of the request`;
-  if (kind === "answered") return sentence(`nothing fits, but ${bestWords}`, `its fit is ${fit(best)}`);
-  if (kind === "refused") return sentence(`the best, ${best.known.label}, fits by ${fit(best)} only`);
+  if (kind === "answered") return sentence(`Nothing fits, but ${bestWords}`, `its fit is ${fit(best)}`);
+  if (kind === "refused") return sentence(`The best, ${best.known.label}, fits by ${fit(best)} only`);
   if (wanted === undefined) return sentence(bestWords);
   const wantedWords = `${wanted.known.label} has ${quoted(matched(answer.query, wanted))} of the request`;
   if (isHeldBack(answer, wanted))
@@ -32,8 +32,7 @@ export function missReason(
 }
 
 function sentence(...parts: readonly string[]): string {
-  const text = parts.join("; ");
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+  return `${parts.join("; ")}.`;
 }
 
 function matched(query: string, { known, explained }: Contender): readonly string[] {

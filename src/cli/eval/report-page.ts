@@ -82,12 +82,12 @@ function plots(runs: readonly ReportedRun[]): readonly Markup[] {
       series(({ answers }) => recallCurve(answers, DEPTH)),
     ),
     barPlot(
-      "Queries by rank of the first relevant tool",
+      "Rank of the first relevant tool",
       "rank",
       series(({ answers }) => rankHistogram(answers)),
     ),
     barPlot(
-      "Queries by time",
+      "Time a query takes",
       "milliseconds, up to",
       times.map((list, index) => ({ name: nameOf(index), values: timeHistogram(list, edges) })),
       3,

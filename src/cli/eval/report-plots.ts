@@ -8,7 +8,7 @@ export interface Series<Value> {
 }
 
 const WIDTH = 360;
-const HEIGHT = 230;
+const HEIGHT = 220;
 const LEFT = 38;
 const RIGHT = 350;
 const TOP = 14;
@@ -43,7 +43,9 @@ export function barPlot(title: string, axis: string, series: readonly Series<Bar
   const y = (count: number): number => BOTTOM - (count / top) * (BOTTOM - TOP);
   const grid = [0, 0.5, 1].map((share) => gridLine(y(share * top), String(share * top)));
   const ticks = labels.map((label, at) =>
-    at % every === every - 1 || label === "more" ? tick(LEFT + (at + 0.5) * slot, label) : html``,
+    (at % every === every - 1 && at < labels.length - 2) || at === labels.length - 1 || every === 1
+      ? tick(LEFT + (at + 0.5) * slot, label)
+      : html``,
   );
   const bars = series.map(({ name, values }, index) =>
     values.map(({ label, count }, at) => {

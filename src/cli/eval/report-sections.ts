@@ -166,7 +166,7 @@ function missRow({ id, query, style, kind, relevant, returned, reason }: Miss): 
   const wanted = relevant.map(
     (tool) =>
       html`<li class="text">
-        ${tool.id} <span class="soft">${tool.rank === null ? "not in 50" : `at ${tool.rank}`}</span>
+        ${tool.id} <span class="soft">${tool.rank === null ? "not in the first 50" : `at ${tool.rank}`}</span>
       </li>`,
   );
   const came = returned.map(

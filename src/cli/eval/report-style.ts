@@ -21,7 +21,7 @@ figcaption { font-weight: 600; font-size: .9375rem; display: flex; flex-wrap: wr
 .key::before { content: ""; display: inline-block; width: .7em; height: .7em; border-radius: 2px; margin-right: .35em; }
 .key.a::before { background: var(--a); } .key.b::before { background: var(--b); }
 svg { display: block; width: 100%; height: auto; }
-svg text { fill: var(--soft); font-size: 11px; font-variant-numeric: tabular-nums; }
+svg text { fill: var(--soft); font-size: 10.5px; font-variant-numeric: tabular-nums; }
 svg .grid { stroke: var(--rule); stroke-width: 1; }
 svg .line { fill: none; stroke-width: 2; }
 svg .a { fill: var(--a); } svg .b { fill: var(--b); }
@@ -36,6 +36,7 @@ th, td { text-align: left; vertical-align: top; padding: .5rem .75rem; border-bo
 tbody tr:last-child > * { border-bottom: 0; }
 thead th { color: var(--soft); font-weight: 600; font-size: .8125rem; white-space: nowrap; }
 td.number, th.number { text-align: right; white-space: nowrap; }
+th.text { min-width: 6rem; }
 .text { overflow-wrap: anywhere; unicode-bidi: isolate; }
 .better { color: var(--good); } .worse { color: var(--bad); }
 .chip { display: inline-block; background: var(--chip); border-radius: 1rem; padding: 0 .55em; font-size: .8125rem; margin-right: .25rem; overflow-wrap: anywhere; }

@@ -28,8 +28,9 @@ export function columnsOf(groups: readonly Summary[]): readonly (keyof Summary)[
   return Object.keys(widest ?? {}) as (keyof Summary)[];
 }
 
-/** Every figure of two runs, and the queries that changed most. */
-export function showComparison({ a, b, figures, changed, resamples }: Comparison, terminal: Terminal): string {
+/** Every figure of two runs, and the queries that changed most. `report` is that of A. */
+export function showComparison(comparison: Comparison, report: SetReport, terminal: Terminal): string {
+  const { a, b, figures, changed, resamples } = comparison;
   const paint = styles(terminal.out, terminal.environment);
   const rows = Object.entries(figures).map(([name, figure]) => [
     name,
@@ -39,7 +40,7 @@ export function showComparison({ a, b, figures, changed, resamples }: Comparison
     `${signed(figure.low)} … ${signed(figure.high)}`,
     ...[figure.wins, figure.losses, figure.ties].map(String),
   ]);
-  const times = (["p50_ms", "p95_ms"] as const).map((name) => [name, "", String(b.report[name])]);
+  const times = (["p50_ms", "p95_ms"] as const).map((name) => [name, String(report[name]), String(b.report[name])]);
   const title = `A ${a.config ?? "defaults"}, ${a.tier}  ·  B ${b.config ?? "defaults"}, ${b.tier}`;
   const text = `\n${paint.bold(title)}\n${headed(["", "A", "B", "B − A", "95 % interval", "wins", "losses", "ties"], [...rows, ...times], paint.bold)}\n`;
   if (changed.length === 0) return `${text}No query changed.\n`;
@@ -73,7 +74,7 @@ export function showMisses(misses: readonly Miss[], terminal: Terminal): string 
   const paint = styles(terminal.err, terminal.environment);
   const blocks = misses.map(({ id, query, kind, relevant, returned, reason }) => {
     const wanted = relevant
-      .map((tool) => `${tool.id} ${tool.rank === null ? "not in 50" : `at ${tool.rank}`}`)
+      .map((tool) => `${tool.id} ${tool.rank === null ? "not in the first 50" : `at ${tool.rank}`}`)
       .join(", ");
     const rows = returned.map((tool, index) => [
       `  ${index + 1}`,
@@ -101,5 +102,5 @@ function headed(
 
 /** A difference with its sign, to four digits. */
 export function signed(value: number): string {
-  return `${value > 0 ? "+" : value < 0 ? "−" : "±"}${Math.abs(value).toFixed(4)}`;
+  return `${value > 0 ? "+" : value < 0 ? "−" : ""}${Math.abs(value).toFixed(4)}`;
 }

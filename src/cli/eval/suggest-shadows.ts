@@ -20,9 +20,11 @@ export interface ShadowSuggestion {
 /** One query taken may be an accident; two are a pattern, and one is where the tools are much alike. */
 const LEAST_TAKEN = 2;
 const ALIKE = 0.5;
+/** What takes a smaller share of a tool's queries is one of many. */
+const LEAST_SHARE = 0.1;
 /** Tools less alike have nothing to do with each other. */
 const RELATED = 0.2;
-/** A tool that takes so many queries of so many tools unlike it catches whatever comes. */
+/** A tool that takes so many queries of so many tools unlike it, and twice as many as tools do on average, catches whatever comes. */
 const MANY = 3;
 const OWN_WORD = /^\p{L}{3,}$/u;
 const MOST_OWN_WORDS = 4;
@@ -56,9 +58,13 @@ export function shadowsByQueries(
   likeness: Pick<Likeness, "of">,
 ): readonly (ShadowSuggestion | MagnetSuggestion)[] {
   const takings = takingsOf(answers);
+  const asked = new Map<string, number>();
+  for (const { relevant } of answers) for (const id of new Set(relevant)) asked.set(id, (asked.get(id) ?? 0) + 1);
   const unlike = [...takings.values()].filter(({ taker, loser }) => likeness.of(taker, loser) < RELATED);
+  const takenByATool = unlike.reduce((sum, { queries }) => sum + queries.length, 0) / Math.max(1, known.size);
+  const many = Math.max(MANY, 2 * takenByATool);
   const magnets = [...Map.groupBy(unlike, ({ taker }) => taker)]
-    .filter(([, group]) => group.length >= MANY && new Set(group.flatMap(({ queries }) => queries)).size >= MANY)
+    .filter(([, group]) => group.length >= MANY && new Set(group.flatMap(({ queries }) => queries)).size >= many)
     .flatMap(([taker, group]) => toMagnet(known.get(taker), group) ?? []);
   const told = new Set(magnets.map(({ tool }) => tool));
   const shadows: ShadowSuggestion[] = [];
@@ -68,6 +74,7 @@ export function shadowsByQueries(
     if (back > queries.length || (back === queries.length && compareText(taker, loser) > 0)) continue;
     const similarity = likeness.of(taker, loser);
     if (queries.length + back < LEAST_TAKEN && similarity < ALIKE) continue;
+    if (queries.length < LEAST_SHARE * (asked.get(loser) ?? 0)) continue;
     if (similarity < RELATED && told.has(taker)) continue;
     const taken = queries.map(({ id }) => id);
     const suggestion = toShadow({ a: taker, b: loser, similarity }, known, { queries: taken, back });
@@ -167,15 +174,12 @@ function remedy(first: KnownTool, second: KnownTool, similarity: number): string
   if (onlyFirst.length === 0 && onlySecond.length === 0)
     return "No field tells them apart: leave one of them out, or say in each description when it is the right one.";
   const has = ({ label }: KnownTool, own: readonly string[]): string =>
-    own.length === 0
-      ? `${label} has no word of its own`
-      : `only ${label} has ${own.map((word) => `“${word}”`).join(", ")}`;
+    `${label} ${own.length === 0 ? "none" : own.map((word) => `“${word}”`).join(", ")}`;
   const advice =
     similarity >= NEAR_DUPLICATE
       ? "Say in the first sentence of each what the other does not do, or leave one of them out."
       : `Say in the description of ${second.label} what it does that ${first.label} does not.`;
-  const words = `${has(first, onlyFirst)}; ${has(second, onlySecond)}`;
-  return `${advice} ${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
+  return `${advice} Words of their own: ${has(first, onlyFirst)}; ${has(second, onlySecond)}.`;
 }
 
 function ownWords(tool: KnownTool, other: KnownTool): readonly string[] {

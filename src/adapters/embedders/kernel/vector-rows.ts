@@ -110,7 +110,7 @@ export function createVectorRows(options: VectorRowsOptions): VectorRows {
         return;
       }
       let largest = 0;
-      for (const component of vector) largest = Math.max(largest, Math.abs(component));
+      for (let i = 0; i < dimension; i++) largest = Math.max(largest, Math.abs(vector[i] ?? 0));
       const factor = largest > 0 ? 127 / largest : 0;
       const bytes = new Int8Array(buffer, rows + row * rowBytes, dimension);
       for (let i = 0; i < dimension; i++) bytes[i] = Math.round((vector[i] ?? 0) * factor);

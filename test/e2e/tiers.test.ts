@@ -1,0 +1,159 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { ToolArsenal, type ToolArsenalConfig, type ArsenalEvent } from "../../src/index.ts";
+import { sampleTools } from "../../src/testing/sample-tools.ts";
+
+const ARSENAL = JSON.stringify(new URL("../../src/arsenal.ts", import.meta.url).href);
+
+async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "tiers-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+async function open(embedder: NonNullable<ToolArsenalConfig["embedder"]>): Promise<ToolArsenal> {
+  const arsenal = new ToolArsenal({ telemetry: { enabled: false }, embedder });
+  onTestFinished(() => arsenal.close());
+  await arsenal.addTools(
+    sampleTools().map(({ name, description, parameters }) => ({ tool: { name, description, parameters } })),
+  );
+  return arsenal;
+}
+
+async function ask(arsenal: ToolArsenal, query: string): Promise<readonly (string | undefined)[]> {
+  const { tier, tools } = await arsenal.retrieve({ context: { query } });
+  return [tier, tools[0]?.tool.name];
+}
+
+/** Runs a program that has `ToolArsenal` at hand, in a process whose environment names no tier. */
+function program(source: string): readonly string[] {
+  return ["--input-type=module", "--eval", `const { ToolArsenal } = await import(${ARSENAL}); ${source}`];
+}
+
+function environment(cache: string): NodeJS.ProcessEnv {
+  const { TOOLARSENAL_TIER: _, ...others } = process.env;
+  return { ...others, XDG_CACHE_HOME: cache };
+}
+
+describe("the shipped tiers", () => {
+  it("answer at once from the static one, and from the tuned one when it is ready", async () => {
+    const arsenal = await open({ tier: "tuned", cache: false });
+    expect(await ask(arsenal, "the shopper wants their money back")).toEqual(["static", "process_refund"]);
+    await arsenal.ready();
+    expect(await ask(arsenal, "the shopper wants their money back")).toEqual(["tuned", "process_refund"]);
+    await arsenal.addTool({
+      name: "get_weather",
+      description: "Forecast of rain and temperature for a city.",
+      parameters: { type: "object", properties: { city: { type: "string" } } },
+    });
+    expect((await ask(arsenal, "do I need an umbrella tomorrow"))[1]).toBe("get_weather");
+    await arsenal.ready();
+    expect(await ask(arsenal, "do I need an umbrella tomorrow")).toEqual(["tuned", "get_weather"]);
+    expect(await arsenal.healthCheck()).toEqual({ store: true, embedder: true });
+  });
+
+  it.each(["lexical", "static"] as const)("go no further than %s where the configuration says so", async (tier) => {
+    const arsenal = await open({ tier });
+    await arsenal.ready();
+    expect((await ask(arsenal, "send an email"))[0]).toBe(tier);
+  });
+
+  it("keep the vectors of tools in the folder named, by text and model", async () => {
+    const cache = await temporaryFolder();
+    const first = await open({ tier: "tuned", cache });
+    await first.ready();
+    await first.close();
+    const { size } = await stat(join(cache, "toolarsenal-tuned-1.vectors"));
+    const second = await open({ tier: "tuned", cache });
+    await second.ready();
+    expect(await ask(second, "send an email")).toEqual(["tuned", "send_email"]);
+    await second.close();
+    expect((await stat(join(cache, "toolarsenal-tuned-1.vectors"))).size).toBe(size);
+  });
+
+  it("are both there where nothing is configured, and a script that ends soon never pays for the tuned one", async () => {
+    const cache = await temporaryFolder();
+    const source = `
+      const arsenal = new ToolArsenal();
+      arsenal.register({ name: "send_mail", description: "Sends an email to people.", parameters: { type: "object" } }, () => 1);
+      const { tier } = await arsenal.retrieve({ context: { query: "send mail" } });
+      console.log(tier, process.getActiveResourcesInfo().includes("MessagePort"));`;
+    const { stdout, stderr, status } = spawnSync(process.execPath, program(source), {
+      encoding: "utf8",
+      env: environment(cache),
+    });
+    expect([stdout.trim(), stderr, status]).toEqual(["static false", "", 0]);
+    await expect(stat(join(cache, "toolarsenal"))).rejects.toThrow("ENOENT");
+  });
+
+  it("go on where a killed process left off, and embed nothing twice", async () => {
+    const cache = await temporaryFolder();
+    const file = join(cache, "toolarsenal", "toolarsenal-tuned-1.vectors");
+    const register = `
+      const arsenal = new ToolArsenal();
+      for (let index = 0; index < 120; index++)
+        await arsenal.addTool({ name: "tool_" + index, description: "Does thing number " + index + " for people.", parameters: { type: "object" } });`;
+    const child = spawn(
+      process.execPath,
+      program(`${register} setInterval(() => {}, 1000); await arsenal.ready(); console.log("done")`),
+      {
+        env: environment(cache),
+        stdio: ["ignore", "pipe", "inherit"],
+      },
+    );
+    let output = "";
+    child.stdout.on("data", (chunk) => (output += String(chunk)));
+    const exited = once(child, "exit");
+    const records = async (): Promise<number> => ((await stat(file).catch(() => ({ size: 128 }))).size - 128) / 408;
+    while ((await records()) < 16 && child.exitCode === null)
+      await new Promise((resolve) => void setTimeout(resolve, 2));
+    child.kill("SIGKILL");
+    await exited;
+    const kept = Math.floor(await records());
+    expect([kept >= 16, kept < 120, output]).toEqual([true, true, ""]);
+
+    const next = spawnSync(
+      process.execPath,
+      program(
+        `${register} await arsenal.ready(); console.log((await arsenal.retrieve({ context: { query: "thing" } })).tier); await arsenal.close()`,
+      ),
+      { encoding: "utf8", env: environment(cache) },
+    );
+    expect([next.stdout, next.stderr]).toEqual(["tuned\n", ""]);
+    expect(await records()).toBe(120);
+  });
+
+  it("say why where the tuned model's worker cannot be used, and answer from the static one", async () => {
+    const events: ArsenalEvent[] = [];
+    const { staticEmbedder, simdVectors, tunedEmbedder } = await import("../../src/index.ts");
+    const away = { ...tunedEmbedder(), ready: false, healthCheck: async () => false };
+    const arsenal = new ToolArsenal(
+      { telemetry: { enabled: false } },
+      {
+        tiers: [
+          { name: "static", embedder: staticEmbedder(), vectors: simdVectors() },
+          { name: "tuned", embedder: away, vectors: simdVectors() },
+        ],
+      },
+    );
+    onTestFinished(() => arsenal.close());
+    arsenal.subscribe((event) => void events.push(event));
+    await arsenal.addTools(
+      sampleTools().map(({ name, description, parameters }) => ({ tool: { name, description, parameters } })),
+    );
+    await arsenal.ready();
+    expect(await ask(arsenal, "send an email")).toEqual(["static", "send_email"]);
+    await arsenal.close();
+    expect(events.filter(({ name }) => name === "embedder-failed").map(({ data }) => data)).toEqual([
+      {
+        model: "toolarsenal-tuned-1",
+        tools: 0,
+        message: "The embedder toolarsenal-tuned-1 is not used: it cannot be loaded",
+      },
+    ]);
+  });
+});
