@@ -114,7 +114,7 @@ function signed(value: number): string {
   return `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
 }
 
-function measured({ worthShowing, share }: MeasuredModel): Pick<BenchModel, "calibrate" | "share"> {
+function readingOf({ worthShowing, share }: MeasuredModel): Pick<BenchModel, "calibrate" | "share"> {
   return { calibrate: calibrateCosine(worthShowing), share };
 }
 
@@ -128,7 +128,7 @@ function staticModel(name: string, path: string): BenchModel {
   });
   return {
     name,
-    ...measured(STATIC_MODEL),
+    ...readingOf(STATIC_MODEL),
     embed: (texts, kind) => texts.map((text) => table.embed(wordPiece.encode(text, { maxTokens: LIMITS[kind] }))),
   };
 }
@@ -139,7 +139,7 @@ function tunedModel(name: string, file: Uint8Array): BenchModel {
   const known = new Map<string, Float32Array>();
   return {
     name,
-    ...measured(TUNED_MODEL),
+    ...readingOf(TUNED_MODEL),
     embed(texts, kind) {
       const key = (text: string): string => `${kind} ${text}`;
       const fresh = [...new Set(texts)].filter((text) => !known.has(key(text)));

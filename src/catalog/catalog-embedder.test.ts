@@ -118,18 +118,17 @@ describe("catalog with an embedder", () => {
     expect(hits.map((hit) => hit.tool.name).sort()).toEqual(["new_letter", "old_letter"]);
   });
 
-  it("compares tools by their vectors once they were found", async () => {
+  it("compares tools by their words, not by their vectors", async () => {
     const { catalog } = await open();
     await catalog.upsert([
       tool("post_letter", "Posts sheets of paper."),
       tool("mailer", "Delivers parcels."),
-      tool("sql", "Selects columns."),
+      tool("mailer", "Delivers parcels.", "elsewhere"),
     ]);
-    expect(catalog.similarity("default.post_letter", "default.mailer")).toBe(0);
     await catalog.search("mail", all);
-    expect(catalog.similarity("default.post_letter", "default.mailer")).toBeCloseTo(1, 6);
-    expect(catalog.similarity("default.post_letter", "default.sql")).toBeLessThan(0.1);
-    expect(catalog.similarity("default.sql", "default.sql")).toBe(1);
+    expect(catalog.similarity("default.post_letter", "default.mailer")).toBe(0);
+    expect(catalog.similarity("default.mailer", "elsewhere.mailer")).toBeCloseTo(1, 6);
+    expect(catalog.similarity("default.mailer", "default.mailer")).toBe(1);
   });
 
   it("keeps a tool findable by its words when embedding fails, says so, and embeds it later", async () => {

@@ -263,7 +263,6 @@ export function createCatalog({ store, embedder, vectors, tiers: given = [], emi
     const ranked = ranking ? fuse(gathered, ranking.scale) : worded.map(toHit);
     const said = new Map(gathered.map((candidate) => [candidate.id, candidate]));
     const hits = ranked.filter(({ id }) => isAccepted(id)).slice(0, limit);
-    await ranking?.keepAtHand(hits.map(({ id }) => id));
     const embeddingTimeMs = ranking?.embeddingTimeMs ?? 0;
     return {
       hits: hits.flatMap(({ id, semanticScore }) => {
@@ -322,8 +321,8 @@ export function createCatalog({ store, embedder, vectors, tiers: given = [], emi
     search,
     similarity(a, b) {
       if (a === b) return entries.has(a) ? 1 : 0;
-      // A vector also speaks of the namespace; copies of one tool are copies wherever they stand.
-      return Math.max(tiers?.similarity(a, b) ?? 0, lexical.similarity(a, b));
+      // Words alone: to a model, tools for one purpose are as alike as copies of one tool are, and copies on two servers less.
+      return lexical.similarity(a, b);
     },
     async settled(options = {}) {
       await open(options.signal ? { signal: options.signal } : {});

@@ -39,10 +39,6 @@ export interface Embeddings {
     ids: readonly string[],
     signal?: AbortSignal,
   ): Promise<void>;
-  /** Fetches vectors so that `similarity` can compare these tools. Never rejects. */
-  keepAtHand(ids: readonly string[]): Promise<void>;
-  /** In [0, 1]; undefined unless both tools are at hand. */
-  similarity(a: string, b: string): number | undefined;
   /** Notes that requests cannot be answered, and tells it where that is news. */
   failed(what: string, error: unknown): void;
   /** Notes that a request was answered. */
@@ -82,12 +78,9 @@ const BATCH = 64;
 const LOOKUP_BATCH = 1000;
 /** After so many failed batches in a row the embedder is taken to be away, and the rest is not tried. */
 const FAILURES_IN_A_ROW = 2;
-/** Vectors kept at hand for comparing the tools of a result with each other. */
-const KEPT = 2048;
 
 export function createEmbeddings({ embedder, vectors, otherwise, emit, clock }: EmbeddingsParts): Embeddings {
   const missing = new Set<string>();
-  const recent = new Map<string, Float32Array>();
   /** How many examples of a tool have vectors of their own, where any has. */
   const examples = new Map<string, number>();
   let answering = true;
@@ -113,7 +106,6 @@ export function createEmbeddings({ embedder, vectors, otherwise, emit, clock }: 
     for (const { tool, others } of current) {
       countExamples(tool.id, others.length);
       missing.delete(tool.id);
-      recent.delete(tool.id);
     }
   }
 
@@ -165,10 +157,7 @@ export function createEmbeddings({ embedder, vectors, otherwise, emit, clock }: 
 
   async function forget(ids: readonly string[]): Promise<void> {
     const all = ids.flatMap((id) => [id, ...exampleIds(id, examples.get(id) ?? 0)]);
-    for (const id of ids) {
-      recent.delete(id);
-      examples.delete(id);
-    }
+    for (const id of ids) examples.delete(id);
     // Where this fails, the vectors stay behind unused: `missing` and the catalog's own list decide what counts.
     await vectors.delete(all).catch(() => {});
   }
@@ -307,23 +296,6 @@ export function createEmbeddings({ embedder, vectors, otherwise, emit, clock }: 
       if (hasExamples) await complete(cosines, query, [...new Set(found.map(({ id }) => toolIdOf(id)))], signal);
       else for (const { id, score } of found) if (!missing.has(id)) cosines.set(id, score);
       return cosines;
-    },
-
-    async keepAtHand(ids) {
-      const unknown = ids.filter((id) => !recent.has(id) && !missing.has(id));
-      if (unknown.length === 0) return;
-      if (recent.size + unknown.length > KEPT) recent.clear();
-      const found = await vectors.vectors(unknown).catch(() => []);
-      unknown.forEach((id, index) => {
-        const vector = found[index];
-        if (vector && !missing.has(id)) recent.set(id, vector);
-      });
-    },
-
-    similarity(a, b) {
-      const vectorA = recent.get(a);
-      const vectorB = recent.get(b);
-      return vectorA && vectorB ? Math.min(Math.max(dot(vectorA, vectorB), 0), 1) : undefined;
     },
   };
 }

@@ -34,8 +34,6 @@ export interface Tiers {
   delete(ids: readonly string[]): Promise<void>;
   /** Undefined where no tier can answer. Rejects only when the signal fires. */
   rank(text: string, query: RankQuery): Promise<Ranking | undefined>;
-  /** In [0, 1]; undefined unless both tools stood in a recent ranking. */
-  similarity(a: string, b: string): number | undefined;
   /** Resolves when nothing is left to do in the background, up to the tier named where one is. */
   settled(options: { readonly tier?: string; readonly signal?: AbortSignal }): Promise<void>;
   /** Whether each tier's embedder can answer, by its name. */
@@ -59,8 +57,6 @@ export interface Ranking {
   readonly scale: DenseScale;
   readonly tier: string;
   readonly embeddingTimeMs: number;
-  /** Makes tools of this ranking comparable by `similarity`. */
-  keepAtHand(ids: readonly string[]): Promise<void>;
 }
 
 export interface TiersParts {
@@ -159,7 +155,6 @@ export function createTiers({ tiers, isCurrent, size, emit, clock }: TiersParts)
       scale: level.scale,
       tier: level.name,
       embeddingTimeMs: found.query.tookMs,
-      keepAtHand: (ids) => level.embeddings.keepAtHand(ids),
     };
   }
 
@@ -175,10 +170,6 @@ export function createTiers({ tiers, isCurrent, size, emit, clock }: TiersParts)
       scale: level.scale,
       tier: `${level.name}+${lesser.name}`,
       embeddingTimeMs: better.query.tookMs + (worse?.query.tookMs ?? 0),
-      async keepAtHand(wanted) {
-        await level.embeddings.keepAtHand(wanted);
-        await lesser.embeddings.keepAtHand(wanted);
-      },
     };
   }
 
@@ -223,14 +214,6 @@ export function createTiers({ tiers, isCurrent, size, emit, clock }: TiersParts)
           known === "part" && lesser ? rankMixed(level, lesser, text, query) : rankAlone(level, text, query),
         );
         if (ranking) return ranking;
-      }
-      return undefined;
-    },
-
-    similarity(a, b) {
-      for (const { embeddings } of fromBest) {
-        const alike = embeddings.similarity(a, b);
-        if (alike !== undefined) return alike;
       }
       return undefined;
     },

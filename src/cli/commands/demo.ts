@@ -39,9 +39,12 @@ export const demo: Command = {
   },
 };
 
+/** How this very program is started again: from a clone there is no installed command. */
+const PROGRAM = import.meta.url.endsWith(".ts") ? "npm run -s cli --" : "npx toolarsenal";
+
 const NEXT: readonly (readonly [string, string])[] = [
-  ["Search it yourself", 'npx toolarsenal search "who has not paid yet" --explain'],
-  ["Call a tool", `npx toolarsenal call crm.find_customer --args '{"name":"dana"}'`],
+  ["Search it yourself", `${PROGRAM} search "who has not paid yet" --explain`],
+  ["Call a tool", `${PROGRAM} call crm.find_customer --args '{"name":"dana"}'`],
   ["Use it in your agent", "README.md, twelve lines"],
   ["Serve it to MCP clients", "toolarsenal serve, in the next release: one endpoint in front of all your servers"],
 ];
