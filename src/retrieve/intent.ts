@@ -36,7 +36,11 @@ export type IntentClassifier = (
  * there is none. The summary of the conversation speaks only where the request itself says nothing.
  */
 export function classifyIntent(query: string, summary?: string): Intent {
-  const shares = weighIntents(query, summary);
+  return strongestOf(weighIntents(query, summary));
+}
+
+/** The intent that speaks loudest, the earlier in the list on a tie; `unknown` where none speaks. */
+export function strongestOf(shares: ReadonlyMap<Intent, number>): Intent {
   return INTENTS.find((intent) => shares.get(intent) === 1) ?? "unknown";
 }
 

@@ -43,30 +43,39 @@ export function selectDiverse(candidates: readonly Candidate[], limit: number, o
   const best = candidates[0]?.score ?? 0;
   const span = Math.max(LEAST_SPAN, best - (candidates.at(-1)?.score ?? 0));
   const remaining = candidates.map((candidate) => {
-    return { candidate, relevance: 1 - (best - candidate.score) / span, likeness: 0, nearest: "" };
+    return { candidate, relevance: 1 - (best - candidate.score) / span, likeness: 0, nearest: "", compared: 0 };
   });
   const selected: Candidate[] = [];
+
+  /** Brings a candidate's likeness up to date with everything taken so far. */
+  function compare(entry: (typeof remaining)[number]): void {
+    for (; entry.compared < selected.length; entry.compared++) {
+      const takenId = selected[entry.compared]?.tool.id ?? "";
+      const likeness = similarity(entry.candidate.tool.id, takenId);
+      if (likeness <= entry.likeness) continue;
+      entry.likeness = likeness;
+      entry.nearest = takenId;
+    }
+  }
+
   while (selected.length < limit) {
     let next = 0;
     let greatest = -Infinity;
-    for (const [index, { relevance, likeness }] of remaining.entries()) {
-      const value = lambda * relevance - (1 - lambda) * likeness;
+    for (const [index, entry] of remaining.entries()) {
+      // Comparing two tools is what costs. Likeness only ever grows, so most need not be compared to know that they come later.
+      const valueOf = (): number => lambda * entry.relevance - (1 - lambda) * entry.likeness;
+      if (valueOf() <= greatest) continue;
+      compare(entry);
+      const value = valueOf();
       if (value > greatest) [next, greatest] = [index, value];
     }
     const [taken] = remaining.splice(next, 1);
     if (taken === undefined) break;
-    const takenId = taken.candidate.tool.id;
     selected.push(taken.candidate);
-    for (const entry of remaining) {
-      const likeness = similarity(entry.candidate.tool.id, takenId);
-      if (likeness > entry.likeness) {
-        entry.likeness = likeness;
-        entry.nearest = takenId;
-      }
-    }
   }
 
   const byScoreAlone = new Set(candidates.slice(0, limit));
   const displaced = remaining.filter(({ candidate }) => byScoreAlone.has(candidate));
+  displaced.forEach(compare);
   return { selected, displaced: new Map(displaced.map(({ candidate, nearest }) => [candidate.tool.id, nearest])) };
 }

@@ -1,4 +1,4 @@
-import { classifyIntent, INTENTS, weighIntents, type Intent, type IntentClassifier } from "./intent.ts";
+import { INTENTS, strongestOf, weighIntents, type Intent, type IntentClassifier } from "./intent.ts";
 import type { ConversationContext } from "./query.ts";
 import type { RetrieverSettings } from "./settings.ts";
 
@@ -30,7 +30,8 @@ export async function resolveIntent(
       // The keywords answer instead.
     }
   }
-  return { intent: classifyIntent(query, conversationSummary), shares: weighIntents(query, conversationSummary) };
+  const shares = weighIntents(query, conversationSummary);
+  return { intent: strongestOf(shares), shares };
 }
 
 function only(intent: Intent): ResolvedIntent {

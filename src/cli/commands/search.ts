@@ -1,6 +1,7 @@
 import { definitionTokens } from "../../tool/estimate-tokens.ts";
 import type { ExplainedTool, RetrievalResult } from "../../retrieve/result.ts";
-import type { Command } from "../command.ts";
+import type { ToolArsenal } from "../../arsenal.ts";
+import type { Command, Terminal } from "../command.ts";
 import { openArsenal } from "../open-arsenal.ts";
 import { readNumber } from "../read-number.ts";
 import { clip, styles, table } from "../style.ts";
@@ -19,6 +20,7 @@ export const search: Command = {
     const limit = readNumber(input.options["limit"], "--limit", { min: 1, max: 50, fallback: 5 });
     const explain = input.options["explain"] === true;
     await using arsenal = await openArsenal(input, terminal);
+    await awaitBestTier(arsenal, terminal);
     const result = await arsenal.retrieve({
       context: { query: input.positionals[0] ?? "" },
       limit,
@@ -30,7 +32,7 @@ export const search: Command = {
       return 0;
     }
     const paint = styles(terminal.out, terminal.environment);
-    if (result.tools.length === 0) terminal.out.write("Nothing fits.\n");
+    if (result.tools.length === 0) terminal.out.write(nothingFits(result));
     else {
       const rows = result.tools.map(({ tool, score, requiredBy }) => [
         score.toFixed(3),
@@ -52,6 +54,22 @@ export const search: Command = {
     return 0;
   },
 };
+
+/** A person at a terminal asks once, so the best ranker is worth a short wait; it knows the tools from then on. */
+async function awaitBestTier(arsenal: ToolArsenal, terminal: Terminal): Promise<void> {
+  const enough = AbortSignal.timeout(10_000);
+  try {
+    await arsenal.ready({ signal: AbortSignal.any([terminal.signal, enough]) });
+  } catch (error) {
+    if (!enough.aborted) throw error;
+  }
+}
+
+function nothingFits({ nearest = [] }: RetrievalResult): string {
+  if (nearest.length === 0) return "Nothing fits.\n";
+  const rows = nearest.map(({ tool, score }) => [score.toFixed(3), tool.id, clip(tool.description, 72)]);
+  return `Nothing fits. The nearest:\n${table(rows)}\n`;
+}
 
 function explained(tools: readonly ExplainedTool[]): string {
   const names = tools[0]?.signals.map(({ name }) => name) ?? [];
