@@ -127,7 +127,8 @@ export function createCatalog({ store, embedder, vectors, tiers: given = [], emi
   const names = createNameIndex();
   const entries = new Map<string, Entry>();
   let change = 0;
-  let slots = 0;
+  /** By slot: every search asks about every tool, and this is the quickest way through all of them. */
+  const toolAt: (Tool | undefined)[] = [];
 
   let state: "new" | "open" | "closed" = "new";
   let opening: Promise<void> | undefined;
@@ -135,9 +136,12 @@ export function createCatalog({ store, embedder, vectors, tiers: given = [], emi
 
   function index(tool: Tool): void {
     const before = entries.get(tool.id);
-    if (before) names.remove(before.tool);
+    if (before) {
+      names.remove(before.tool);
+      toolAt[before.slot] = undefined;
+    }
     const slot = lexical.upsert(tool.id, toolFields(tool));
-    slots = Math.max(slots, slot + 1);
+    toolAt[slot] = tool;
     entries.set(tool.id, { tool, slot, change: ++change });
     names.add(tool);
   }
@@ -213,7 +217,10 @@ export function createCatalog({ store, embedder, vectors, tiers: given = [], emi
     await store.delete(known);
     for (const id of known) {
       const entry = entries.get(id);
-      if (entry) names.remove(entry.tool);
+      if (entry) {
+        names.remove(entry.tool);
+        toolAt[entry.slot] = undefined;
+      }
       entries.delete(id);
       lexical.remove(id);
     }
@@ -224,10 +231,11 @@ export function createCatalog({ store, embedder, vectors, tiers: given = [], emi
 
   /** Asks `accept` about every tool once. The answers stand by slot, and belong to one search: others may run while it waits. */
   function sieve(accept: (tool: Tool) => boolean): { readonly accepted: Uint8Array; readonly count: number } {
-    const accepted = new Uint8Array(slots);
+    const accepted = new Uint8Array(toolAt.length);
     let count = 0;
-    for (const { tool, slot } of entries.values()) {
-      if (!accept(tool)) continue;
+    for (let slot = 0; slot < toolAt.length; slot++) {
+      const tool = toolAt[slot];
+      if (tool === undefined || !accept(tool)) continue;
       accepted[slot] = 1;
       count++;
     }

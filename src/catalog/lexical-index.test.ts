@@ -187,6 +187,21 @@ describe("lexical index", () => {
     expect(index.scores("send email", ["b", "nobody", "a", "c"])).toEqual([scoreOf("b"), 0, scoreOf("a"), 0]);
   });
 
+  it("scores a few of many documents to the last bit as a search of all does", () => {
+    const words = ["send", "email", "list", "order", "refund", "image", "resize", "customer", "send email"];
+    const phrase = fc.array(fc.constantFrom(...words), { maxLength: 6 }).map((some) => some.join(" "));
+    const document = fc.record({ name: phrase, description: phrase, tags: phrase, namespace: phrase });
+    fc.assert(
+      fc.property(fc.array(document, { minLength: 40, maxLength: 60 }), phrase, (documents, text) => {
+        const index = createLexicalIndex();
+        documents.forEach((given, at) => index.upsert(`t${at}`, texts(given)));
+        const found = new Map(index.search(text, { limit: 100 }).map(({ id, score }) => [id, score]));
+        const few = ["t31", "nobody", "t0"];
+        expect(index.scores(text, few)).toEqual(few.map((id) => found.get(id) ?? 0));
+      }),
+    );
+  });
+
   it("explains a match by the words of the request, heaviest first, with shares that sum to one", () => {
     const index = indexOf({
       a: { name: "send_email", description: "Send messages", parameterNames: "recipients" },

@@ -60,6 +60,9 @@ interface QueryTerm {
  */
 const LEAST_POPULATION = 50;
 
+/** Up to this share of all documents, looking each one up is faster than scoring all. */
+const FEW = 0.1;
+
 const NAMESPACE = LEXICAL_FIELDS.indexOf("namespace");
 
 export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_SETTINGS): LexicalIndex {
@@ -91,7 +94,7 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
     measureFields();
     return (termsOfSlot[slot] ?? []).map((posting) => [
       posting,
-      rarity(posting.documents) * frequency(posting, slot, NAMESPACE),
+      rarity(posting.documents) * saturated(frequency(posting, slot, NAMESPACE)),
     ]);
   });
 
@@ -111,6 +114,7 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
   }
 
   function parse(text: string): readonly QueryTerm[] {
+    measureFields();
     const found = new Map<string, QueryTerm>();
     for (const { word, term } of tokenize(text)) {
       if (found.has(term)) continue;
@@ -122,15 +126,30 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
 
   /** Fills the scratch with the scores of every document that shares a term, as shares of the most that could be reached. */
   function scoreAll(text: string): void {
-    measureFields();
     const query = parse(text);
-    let attainable = 0;
-    for (const term of query) attainable += term.weight;
+    const attainable = attainableBy(query);
     for (const term of query) if (term.posting) scoreTerm(term.posting, term.weight / attainable);
     for (const slot of named.get(nameKey(text)) ?? []) {
       if (scratch[slot] === 0) touched[touchedCount++] = slot;
       scratch[slot] = 1;
     }
+  }
+
+  function attainableBy(query: readonly QueryTerm[]): number {
+    let sum = 0;
+    for (const { weight: worth } of query) sum += worth;
+    return sum;
+  }
+
+  /** The score `scoreAll` gives one document, rounded at the same places, for where only a few are asked about. */
+  function scoreOf(slot: number, query: readonly QueryTerm[], attainable: number): number {
+    let score = 0;
+    for (const { posting, weight: worth } of query) {
+      const frequencyHere = posting ? frequency(posting, slot) : 0;
+      if (frequencyHere === 0) continue;
+      score = Math.fround(score + ((worth / attainable) * frequencyHere) / (saturation + frequencyHere));
+    }
+    return score;
   }
 
   function scoreTerm(posting: Posting, share: number): void {
@@ -154,7 +173,7 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
     return ((weight[field] ?? 0) * count) / ((base[field] ?? 0) + (slope[field] ?? 0) * (lengths[key] ?? 0));
   }
 
-  /** A term's part in one document, in [0, 1): the same number `scoreTerm` adds, before its share. One field can be left out. */
+  /** A term's weighted occurrences in one document, as `scoreTerm` counts them. One field can be left out. */
   function frequency(posting: Posting, slot: number, leftOut?: number): number {
     let sum = 0;
     for (
@@ -165,7 +184,11 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
       const key = posting.keys[at] ?? 0;
       if ((key & (FIELD_SPAN - 1)) !== leftOut) sum += weighted(key, posting.counts[at] ?? 0);
     }
-    return sum / (saturation + sum);
+    return sum;
+  }
+
+  function saturated(occurrences: number): number {
+    return occurrences / (saturation + occurrences);
   }
 
   function clearScratch(): void {
@@ -271,18 +294,26 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
     },
 
     scores(text, wanted) {
-      scoreAll(text);
-      const found = wanted.map((id) => scratch[slots.get(id) ?? -1] ?? 0);
-      clearScratch();
-      return found;
+      if (wanted.length > FEW * slots.size) {
+        scoreAll(text);
+        const found = wanted.map((id) => scratch[slots.get(id) ?? -1] ?? 0);
+        clearScratch();
+        return found;
+      }
+      const query = parse(text);
+      const attainable = attainableBy(query);
+      const meant = named.get(nameKey(text));
+      return wanted.map((id) => {
+        const slot = slots.get(id);
+        return slot === undefined ? 0 : meant?.has(slot) ? 1 : scoreOf(slot, query, attainable);
+      });
     },
 
     explain(text, id) {
       const slot = slots.get(id);
       if (slot === undefined) return [];
-      measureFields();
       const matched = parse(text).flatMap(({ word, posting, weight: worth }) => {
-        const value = posting ? worth * frequency(posting, slot) : 0;
+        const value = posting ? worth * saturated(frequency(posting, slot)) : 0;
         return posting && value > 0 ? [{ word, value, fields: fieldsWith(posting, slot) }] : [];
       });
       const sum = matched.reduce((total, { value }) => total + value, 0);

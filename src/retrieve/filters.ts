@@ -37,9 +37,14 @@ export function createFilter(query: CheckedQuery, parts: FilterParts): (tool: To
     const held = new Set(context.userCapabilities);
     checks.push((tool) => tool.capabilities.every((capability) => held.has(capability)));
   }
-  if (query.excludeDeprecated) checks.push((tool) => !tool.deprecated);
-  if (query.excludeUnhealthy) checks.push((tool) => !parts.health.of(tool.id).circuitOpen);
-  checks.push((tool) => parts.sees(tool, query.principal));
+  const { excludeDeprecated, excludeUnhealthy, principal } = query;
+  const { health, sees } = parts;
 
-  return (tool) => checks.every((check) => check(tool));
+  // Every tool of the catalog passes here for every request, and nearly all requests ask for these and nothing else.
+  return (tool) => {
+    if (excludeDeprecated && tool.deprecated) return false;
+    for (const check of checks) if (!check(tool)) return false;
+    if (excludeUnhealthy && health.of(tool.id).circuitOpen) return false;
+    return sees(tool, principal);
+  };
 }

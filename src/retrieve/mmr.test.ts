@@ -101,7 +101,73 @@ describe("selectDiverse", () => {
       ),
     );
   });
+
+  it("takes what comparing every candidate with every tool taken would take", () => {
+    const unit = fc.double({ min: 0, max: 1, noNaN: true });
+    const likenesses = fc.array(fc.constantFrom(0, 0.3, 0.7, 0.95, 1), { minLength: 144, maxLength: 144 });
+    fc.assert(
+      fc.property(
+        fc.array(unit, { minLength: 1, maxLength: 12 }),
+        likenesses,
+        fc.integer({ min: 1, max: 12 }),
+        unit,
+        (scores, table, limit, lambda) => {
+          const list = scores.map((value, index) => candidate(`t${index}`, value)).sort(byScore);
+          const at = new Map(list.map(({ tool: { id } }, index) => [id, index]));
+          const similarity = (a: string, b: string): number => {
+            const [low = 0, high = 0] = [at.get(a) ?? 0, at.get(b) ?? 0].sort((x, y) => x - y);
+            return table[12 * low + high] ?? 0;
+          };
+          const { selected, displaced } = selectDiverse(list, limit, { lambda, similarity });
+          const expected = compareAll(list, limit, lambda, similarity);
+          expect(names(selected)).toEqual(names(expected.selected));
+          expect([...displaced]).toEqual([...expected.displaced]);
+        },
+      ),
+    );
+  });
+
+  it("compares only those that may come next", () => {
+    const list = Array.from({ length: 50 }, (_, index) => candidate(`t${index}`, 1 - index / 100));
+    let comparisons = 0;
+    const similarity = (): number => {
+      comparisons++;
+      return 0;
+    };
+    expect(names(selectDiverse(list, 5, { lambda: 0.7, similarity }).selected)).toEqual(["t0", "t1", "t2", "t3", "t4"]);
+    expect(comparisons).toBe(1 + 2 + 3 + 4);
+  });
 });
+
+/** Maximal marginal relevance as a textbook has it. */
+function compareAll(
+  list: readonly Candidate[],
+  limit: number,
+  lambda: number,
+  similarity: (a: string, b: string) => number,
+): { readonly selected: readonly Candidate[]; readonly displaced: ReadonlyMap<string, string> } {
+  if (list.length <= limit || lambda >= 1) return { selected: list.slice(0, limit), displaced: new Map() };
+  const best = list[0]?.score ?? 0;
+  const span = Math.max(0.05, best - (list.at(-1)?.score ?? 0));
+  const selected: Candidate[] = [];
+  const likest = ({ tool: { id } }: Candidate): { readonly likeness: number; readonly to: string } =>
+    selected.reduce(
+      (most, { tool }) => {
+        const likeness = similarity(id, tool.id);
+        return likeness > most.likeness ? { likeness, to: tool.id } : most;
+      },
+      { likeness: 0, to: "" },
+    );
+  while (selected.length < limit) {
+    const values = list.map((one) =>
+      selected.includes(one) ? -Infinity : lambda * (1 - (best - one.score) / span) - (1 - lambda) * likest(one).likeness,
+    );
+    const next = list[values.indexOf(Math.max(...values))];
+    if (next) selected.push(next);
+  }
+  const gaveWay = list.slice(0, limit).filter((one) => !selected.includes(one));
+  return { selected, displaced: new Map(gaveWay.map((one) => [one.tool.id, likest(one).to])) };
+}
 
 describe("nearDuplication", () => {
   it("is 0 up to the floor and 1 for a copy", () => {

@@ -12,7 +12,7 @@
  *               D bytes   int8: component = int8 * scale
  *               uint32    CRC-32 of everything before in the record
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { type FileHandle, mkdir, open, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
@@ -232,12 +232,12 @@ export function createVectorCache(options: VectorCacheOptions): VectorCache {
 }
 
 function keyOf(text: string): Buffer {
-  return createHash("sha256").update(text).digest().subarray(0, KEY_BYTES);
+  return hash("sha256", text, "buffer").subarray(0, KEY_BYTES);
 }
 
 /** The model's name as a file's, with a hash where characters had to go. */
 function fileName(model: string): string {
   const plain = model.replaceAll(/[^\w.-]+/g, "-").slice(0, 80);
-  const tail = plain === model ? "" : `-${createHash("sha256").update(model).digest("hex").slice(0, 8)}`;
+  const tail = plain === model ? "" : `-${hash("sha256", model).slice(0, 8)}`;
   return `${plain}${tail}.vectors`;
 }

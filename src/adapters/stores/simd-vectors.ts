@@ -97,10 +97,13 @@ export function simdVectors({ format = "int8" }: SimdVectorsOptions = {}): Vecto
         for (let at = 0; at < selection.length; at++) best.offer(scores[at] ?? 0, selection[at] ?? 0);
       } else {
         const scores = rows.scores(vector, ids.length);
-        for (let row = 0; row < ids.length; row++) {
+        let { lowest } = best;
+        for (let row = 0; row < scores.length; row++) {
           const score = scores[row] ?? 0;
           // Asking about an id costs more than scoring its row, so only those that would be kept are asked about.
-          if (score >= best.lowest && (!among || among.has(ids[row] ?? ""))) best.offer(score, row);
+          if (score < lowest || (among && !among.has(ids[row] ?? ""))) continue;
+          best.offer(score, row);
+          lowest = best.lowest;
         }
       }
       return best.take().map(({ row, score }) => ({ id: ids[row] ?? "", score: toCosine(score) }));

@@ -121,7 +121,10 @@ export function createVectorRows(options: VectorRowsOptions): VectorRows {
       const { buffer } = kernel.memory;
       if (format === "float32") return new Float32Array(buffer, rows + row * rowBytes, dimension).slice();
       const scale = new Float32Array(buffer, scales, capacity)[row] ?? 0;
-      return Float32Array.from(new Int8Array(buffer, rows + row * rowBytes, dimension), (byte) => byte * scale);
+      const bytes = new Int8Array(buffer, rows + row * rowBytes, dimension);
+      const vector = new Float32Array(dimension);
+      for (let i = 0; i < dimension; i++) vector[i] = (bytes[i] ?? 0) * scale;
+      return vector;
     },
     move(from, to) {
       checkRow(from);
