@@ -3,12 +3,12 @@ import { ArsenalError } from "../errors/arsenal-error.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
 import type { Tool } from "../tool/tool.ts";
-import { calibrateLexical } from "./calibrate-lexical.ts";
 import type { Embedder } from "./embedder.port.ts";
 import { setView } from "./example-vectors.ts";
-import { fuse, type FusedHit } from "./fuse.ts";
 import { createLexicalIndex, type LexicalHit } from "./lexical-index.ts";
+import { createMentions } from "./mentions.ts";
 import { createNameIndex } from "./name-index.ts";
+import { rankCandidates } from "./rank-candidates.ts";
 import { createTiers, type Tier } from "./tiers.ts";
 import { toolFields } from "./tool-text.ts";
 import { untilAborted } from "./until-aborted.ts";
@@ -48,6 +48,10 @@ export interface Catalog {
 export interface SearchQuery {
   readonly limit: number;
   readonly accept: (tool: Tool) => boolean;
+  /** The text with the turns before it, and how much of each ranker's score comes from that, in (0, 1). */
+  readonly folded?: { readonly text: string; readonly share: number };
+  /** Where the text asks for several things: its clauses, how many of the first are wishes, and how much the best of them decides. */
+  readonly steps?: { readonly clauses: readonly string[]; readonly wishes: number; readonly share: number };
   readonly signal?: AbortSignal;
 }
 
@@ -71,6 +75,8 @@ export interface Hit {
   readonly cosine?: number | undefined;
   /** Share of the text's weight that the tool's words cover, in [0, 1]; 1 only where the text is the tool's name. */
   readonly coverage?: number;
+  /** Cosine with each wish of a text that has several. */
+  readonly wishes?: readonly number[];
   /** Words of the text found in the tool, heaviest first; computed when asked. */
   matchedTerms(): readonly { readonly term: string; readonly fields: readonly string[]; readonly share: number }[];
 }
@@ -125,6 +131,7 @@ export function createCatalog({ store, embedder, vectors, tiers: given = [], emi
   });
   const lexical = createLexicalIndex();
   const names = createNameIndex();
+  const mentions = createMentions();
   const entries = new Map<string, Entry>();
   let change = 0;
   /** By slot: every search asks about every tool, and this is the quickest way through all of them. */
@@ -140,7 +147,9 @@ export function createCatalog({ store, embedder, vectors, tiers: given = [], emi
       names.remove(before.tool);
       toolAt[before.slot] = undefined;
     }
-    const slot = lexical.upsert(tool.id, toolFields(tool));
+    const fields = toolFields(tool);
+    const slot = lexical.upsert(tool.id, fields);
+    mentions.upsert(tool.id, tool.namespace, fields);
     toolAt[slot] = tool;
     entries.set(tool.id, { tool, slot, change: ++change });
     names.add(tool);
@@ -223,6 +232,7 @@ export function createCatalog({ store, embedder, vectors, tiers: given = [], emi
       }
       entries.delete(id);
       lexical.remove(id);
+      mentions.remove(id);
     }
     change++;
     await tiers?.delete(known);
@@ -242,7 +252,8 @@ export function createCatalog({ store, embedder, vectors, tiers: given = [], emi
     return { accepted, count };
   }
 
-  async function search(text: string, { limit, accept, signal }: SearchQuery): Promise<SearchResult> {
+  async function search(text: string, query: SearchQuery): Promise<SearchResult> {
+    const { limit, accept, folded, steps, signal } = query;
     signal?.throwIfAborted();
     await open(signal ? { signal } : {});
     const startedAt = clock.now();
@@ -259,24 +270,40 @@ export function createCatalog({ store, embedder, vectors, tiers: given = [], emi
       for (const id of entries.keys()) if (isAccepted(id)) yield id;
     }
     const pool = Math.max(SMALLEST_POOL, 2 * limit);
-    const worded = lexical.search(text, { limit: pool, accept: (slot) => accepted[slot] === 1 });
+    const byWords = (words: string): readonly LexicalHit[] =>
+      lexical.search(words, { limit: pool, accept: (slot) => accepted[slot] === 1 });
+    const worded = byWords(text);
+    const besides = folded ? [...worded, ...byWords(folded.text)] : worded;
     const ranking = await tiers?.rank(text, {
       limit: pool,
       population: candidateCount,
-      besides: worded.map(({ id }) => id),
+      besides: besides.map(({ id }) => id),
+      ...(folded ? { folded } : {}),
+      ...(steps ? { clauses: steps.clauses } : {}),
       ...(filteredCount > 0 ? { among: setView({ size: candidateCount, has: isAccepted, ids: acceptedIds }) } : {}),
       ...(signal ? { signal } : {}),
     });
-    const gathered = gather(text, worded, ranking?.cosines ?? new Map());
-    const ranked = ranking ? fuse(gathered, ranking.scale) : worded.map(toHit);
-    const said = new Map(gathered.map((candidate) => [candidate.id, candidate]));
+    const { hits: ranked, said } = rankCandidates(
+      { text, ...(folded ? { folded } : {}), clauseShare: steps?.share ?? 0 },
+      {
+        lexical,
+        worded,
+        besides: besides.map(({ id }) => id),
+        ranking,
+        named: mentions.find(text),
+        namespaceOf: (id) => entries.get(id)?.tool.namespace,
+      },
+    );
+    const wishes = ranking?.clauses.slice(0, steps?.wishes ?? 0) ?? [];
     const hits = ranked.filter(({ id }) => isAccepted(id)).slice(0, limit);
     const embeddingTimeMs = ranking?.embeddingTimeMs ?? 0;
     return {
       hits: hits.flatMap(({ id, semanticScore }) => {
         const tool = entries.get(id)?.tool;
         const { cosine, lexical: coverage = 0 } = said.get(id) ?? {};
-        return tool ? [{ tool, semanticScore, cosine, coverage, matchedTerms: () => lexical.explain(text, id) }] : [];
+        if (!tool) return [];
+        const matchedTerms = (): ReturnType<Hit["matchedTerms"]> => lexical.explain(text, id);
+        return [{ tool, semanticScore, cosine, coverage, wishes: wishes.map((of) => of.get(id) ?? 0), matchedTerms }];
       }),
       tier: ranking?.tier ?? "lexical",
       candidateCount,
@@ -284,22 +311,6 @@ export function createCatalog({ store, embedder, vectors, tiers: given = [], emi
       embeddingTimeMs,
       searchTimeMs: clock.now() - startedAt - embeddingTimeMs,
     };
-  }
-
-  /** Everything either ranker put forward, with what both say of it. */
-  function gather(
-    text: string,
-    worded: readonly LexicalHit[],
-    cosines: ReadonlyMap<string, number>,
-  ): Parameters<typeof fuse>[0] {
-    const known = new Set(worded.map(({ id }) => id));
-    const others = [...cosines.keys()].filter((id) => !known.has(id) && entries.has(id));
-    const scores = lexical.scores(text, others);
-    return [...worded, ...others.map((id, at) => ({ id, score: scores[at] ?? 0 }))].map(({ id, score }) => ({
-      id,
-      lexical: score,
-      cosine: cosines.get(id),
-    }));
   }
 
   return {
@@ -364,8 +375,4 @@ export async function openCatalog(parts: CatalogParts): Promise<Catalog> {
   const catalog = createCatalog(parts);
   await catalog.open();
   return catalog;
-}
-
-function toHit({ id, score }: LexicalHit): FusedHit {
-  return { id, semanticScore: calibrateLexical(score) };
 }

@@ -11,6 +11,8 @@ export interface Embedder {
   recall?(texts: readonly string[]): Promise<readonly (Float32Array | undefined)[]>;
   /** Maps a cosine similarity of this model to [0, 1], where 0.5 is the point from which a match is worth showing. The cosine itself where absent. */
   calibrate?(cosine: number): number;
+  /** How much this model's meaning counts against words in the ranking, in [0, 1]. 0.8 where absent. */
+  readonly share?: number;
   /** True where the model can answer now; one that loads first does so and says how that went. Never rejects. */
   healthCheck(options?: Pick<EmbedOptions, "signal" | "background">): Promise<boolean>;
   close?(): Promise<void>;

@@ -6,6 +6,8 @@ import type { Tool } from "../tool/tool.ts";
 import type { Embedder } from "./embedder.port.ts";
 import { bestOfExamples, exampleIds, toolIdOf, withExamples } from "./example-vectors.ts";
 import { exampleTexts, toolTexts } from "./tool-text.ts";
+import type { NamespaceFit } from "./fuse.ts";
+import { createNamespaceVectors } from "./namespace-vectors.ts";
 import type { VectorEntry, VectorIndex } from "./vector-index.port.ts";
 
 /**
@@ -28,14 +30,16 @@ export interface Embeddings {
   /** Says that tools changed and will be embedded later: a vector of an earlier text must not speak for the present one. */
   expect(tools: readonly Tool[]): Promise<void>;
   delete(ids: readonly string[]): Promise<void>;
-  /** The vector of a request and how long it took. Rejects where the embedder fails. */
-  query(text: string, signal?: AbortSignal): Promise<EmbeddedQuery>;
+  /** The vectors of the texts of one request, in order, and how long they took together. Rejects where the embedder fails. */
+  queries(texts: readonly string[], signal?: AbortSignal): Promise<EmbeddedQueries>;
+  /** How near each namespace is to a request's vector. */
+  namespaceFits(vector: Float32Array): ReadonlyMap<string, NamespaceFit>;
   /** Cosines of the tools nearest to a request. Rejects where the index fails. */
-  nearest(query: EmbeddedQuery, options: NearestTools): Promise<Map<string, number>>;
+  nearest(vector: Float32Array, options: NearestTools): Promise<Map<string, number>>;
   /** Adds the cosines of tools that the map does not have. Rejects where the index fails. */
   complete(
     cosines: Map<string, number>,
-    query: EmbeddedQuery,
+    vector: Float32Array,
     ids: readonly string[],
     signal?: AbortSignal,
   ): Promise<void>;
@@ -53,9 +57,9 @@ export interface EmbedToolsOptions {
   readonly isCurrent?: (tool: Tool) => boolean;
 }
 
-/** A request as the embedder sees it. */
-export interface EmbeddedQuery {
-  readonly vector: Float32Array;
+/** The texts of a request as the embedder sees them. */
+export interface EmbeddedQueries {
+  readonly vectors: readonly Float32Array[];
   readonly tookMs: number;
 }
 
@@ -83,6 +87,9 @@ export function createEmbeddings({ embedder, vectors, otherwise, emit, clock }: 
   const missing = new Set<string>();
   /** How many examples of a tool have vectors of their own, where any has. */
   const examples = new Map<string, number>();
+  const namespaces = createNamespaceVectors();
+  /** The namespace each tool's vector is counted in. */
+  const countedIn = new Map<string, string>();
   let answering = true;
 
   function tell(tools: number, what: string, error: unknown): void {
@@ -101,12 +108,31 @@ export function createEmbeddings({ embedder, vectors, otherwise, emit, clock }: 
       others.forEach((vector, index) => entries.push({ id: ids[index] ?? "", vector }));
       superfluous.push(...ids.slice(others.length));
     }
+    await countOut(current.map(({ tool }) => tool.id));
     if (entries.length > 0) await vectors.upsert(entries, signal ? { signal } : {});
+    for (const { tool, main } of current) countIn(tool, main);
     if (superfluous.length > 0) await vectors.delete(superfluous).catch(() => {});
     for (const { tool, others } of current) {
       countExamples(tool.id, others.length);
       missing.delete(tool.id);
     }
+  }
+
+  function countIn({ id, namespace }: Tool, vector: Float32Array): void {
+    namespaces.add(namespace, vector);
+    countedIn.set(id, namespace);
+  }
+
+  /** Before vectors are replaced or deleted. A tool that is not counted costs nothing. */
+  async function countOut(ids: readonly string[]): Promise<void> {
+    const counted = ids.filter((id) => countedIn.has(id));
+    if (counted.length === 0) return;
+    const found = await vectors.vectors(counted);
+    counted.forEach((id, index) => {
+      const vector = found[index];
+      if (vector) namespaces.remove(countedIn.get(id) ?? "", vector);
+      countedIn.delete(id);
+    });
   }
 
   function countExamples(id: string, count: number): void {
@@ -158,6 +184,7 @@ export function createEmbeddings({ embedder, vectors, otherwise, emit, clock }: 
   async function forget(ids: readonly string[]): Promise<void> {
     const all = ids.flatMap((id) => [id, ...exampleIds(id, examples.get(id) ?? 0)]);
     for (const id of ids) examples.delete(id);
+    await countOut(ids).catch(() => {});
     // Where this fails, the vectors stay behind unused: `missing` and the catalog's own list decide what counts.
     await vectors.delete(all).catch(() => {});
   }
@@ -198,14 +225,14 @@ export function createEmbeddings({ embedder, vectors, otherwise, emit, clock }: 
 
   async function complete(
     cosines: Map<string, number>,
-    query: EmbeddedQuery,
+    vector: Float32Array,
     ids: readonly string[],
     signal?: AbortSignal,
   ): Promise<void> {
     const unknown = ids.filter((id) => !cosines.has(id) && !missing.has(id));
     if (unknown.length === 0) return;
     const wanted = unknown.flatMap((id) => [id, ...exampleIds(id, examples.get(id) ?? 0)]);
-    const found = await cosinesOf(query.vector, wanted, signal);
+    const found = await cosinesOf(vector, wanted, signal);
     for (const [id, cosine] of bestOfExamples(wanted, found)) cosines.set(id, cosine);
   }
 
@@ -254,7 +281,11 @@ export function createEmbeddings({ embedder, vectors, otherwise, emit, clock }: 
           for (let start = 0; start < tools.length; start += LOOKUP_BATCH) {
             const batch = tools.slice(start, start + LOOKUP_BATCH);
             const found = await vectors.vectors(batch.map(({ id }) => id));
-            unknown.push(...batch.filter((_, index) => found[index]?.length !== embedder.dimension));
+            batch.forEach((tool, index) => {
+              const vector = found[index];
+              if (vector?.length !== embedder.dimension) unknown.push(tool);
+              else if (!countedIn.has(tool.id)) countIn(tool, vector);
+            });
           }
           lacking = unknown;
         }
@@ -278,22 +309,24 @@ export function createEmbeddings({ embedder, vectors, otherwise, emit, clock }: 
       answering = true;
     },
 
-    async query(text, signal) {
+    async queries(texts, signal) {
       const startedAt = clock.now();
-      const [vector] = await embedder.embed([text], { kind: "query", ...(signal ? { signal } : {}) });
-      return { vector: checked(vector), tookMs: clock.now() - startedAt };
+      const found = await embedder.embed(texts, { kind: "query", ...(signal ? { signal } : {}) });
+      return { vectors: texts.map((_, index) => checked(found[index])), tookMs: clock.now() - startedAt };
     },
 
-    async nearest(query, { limit, among, signal }) {
+    namespaceFits: (vector) => namespaces.fit(vector),
+
+    async nearest(vector, { limit, among, signal }) {
       const hasExamples = examples.size > 0;
-      const found = await vectors.nearest(query.vector, {
+      const found = await vectors.nearest(vector, {
         // A tool may come several times, by its examples.
         limit: hasExamples ? 2 * limit : limit,
         ...(among ? { among: hasExamples ? withExamples(among, examples) : among } : {}),
         ...(signal ? { signal } : {}),
       });
       const cosines = new Map<string, number>();
-      if (hasExamples) await complete(cosines, query, [...new Set(found.map(({ id }) => toolIdOf(id)))], signal);
+      if (hasExamples) await complete(cosines, vector, [...new Set(found.map(({ id }) => toolIdOf(id)))], signal);
       else for (const { id, score } of found) if (!missing.has(id)) cosines.set(id, score);
       return cosines;
     },

@@ -24,7 +24,7 @@ describe("foldCandidates", () => {
 
   it("takes the conversation's words as they are where the request has none", () => {
     const [mixed] = foldCandidates([{ id: "a", lexical: 0, cosine: 0.2 }], [{ lexical: 0.4, cosine: 0.2 }], 0.5);
-    expect(mixed?.lexical).toBeCloseTo(0.2, 6);
+    expect(mixed?.lexical).toBeCloseTo(0.4, 6);
   });
 
   it("leaves a tool whose name is the request alone, and makes no other one so", () => {

@@ -22,10 +22,12 @@ export function foldCandidates(
     const other = folded[index];
     if (!other || candidate.lexical === 1) return candidate;
     const mix = (own: number, inConversation: number): number => (1 - share) * own + share * inConversation;
+    // A request none of whose words any tool knows ("yes, do it") has nothing to say of its own.
+    const words = mostAlone > 0 ? mix(candidate.lexical, scale * other.lexical) : other.lexical;
     const { cosine } = candidate;
     return {
       ...candidate,
-      lexical: mix(candidate.lexical, scale * other.lexical),
+      lexical: words,
       cosine: cosine === undefined || other.cosine === undefined ? cosine : mix(cosine, other.cosine),
     };
   });

@@ -8,7 +8,7 @@ import { defineTool } from "../tool/define-tool.ts";
 import type { Tool } from "../tool/tool.ts";
 import { type Catalog, openCatalog } from "./catalog.ts";
 import type { Embedder } from "./embedder.port.ts";
-import { bestOfExamples } from "./example-vectors.ts";
+import { bestOfExamples, withExamples } from "./example-vectors.ts";
 
 const all = { limit: 10, accept: () => true };
 
@@ -247,7 +247,12 @@ describe("tiers", () => {
     await clock.advance(150);
     await until(() => good.asked === 1);
     await catalog.upsert([tool("worker", "Gives a refund.")]);
+    const later = Promise.withResolvers<void>();
+    good.gate = later.promise;
     resolve();
+    await until(() => good.asked === 2);
+    expect(await tierOf(catalog)).toBe("static");
+    later.resolve();
     await catalog.settled();
     expect(good.embedded).toEqual(["worker: Sends mail.", "worker: Gives a refund."]);
     expect((await catalog.search("money back", all)).hits[0]?.semanticScore).toBeGreaterThan(0.9);
@@ -288,6 +293,23 @@ describe("tiers", () => {
       ["c.z", 0.95 * 0.2],
     ]);
     expect(bestOfExamples(["a.x", "a.x#1"], [0.59, 0.6]).get("a.x")).toBe(0.59);
+  });
+
+  it("filters the vectors of examples by their tools", () => {
+    const among = withExamples(
+      new Set(["a.x", "b.y"]),
+      new Map([
+        ["a.x", 2],
+        ["c.z", 1],
+      ]),
+    );
+    expect([among.size, [...among]]).toEqual([4, ["a.x", "a.x#1", "a.x#2", "b.y"]]);
+    expect([among.has("a.x#2"), among.has("b.y"), among.has("c.z"), among.has("c.z#1")]).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
   });
 
   it("forgets examples with their tool, and those a changed tool no longer has", async () => {

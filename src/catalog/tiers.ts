@@ -3,8 +3,8 @@ import type { Emit } from "../observe/events.ts";
 import type { Tool } from "../tool/tool.ts";
 import { type BackgroundIndexing, createBackgroundIndexing } from "./background-indexing.ts";
 import type { Embedder } from "./embedder.port.ts";
-import { createEmbeddings, type EmbeddedQuery, type Embeddings } from "./embeddings.ts";
-import { denseScale, type DenseScale } from "./fuse.ts";
+import { createEmbeddings, type Embeddings } from "./embeddings.ts";
+import { denseScale, type DenseScale, type NamespaceFit } from "./fuse.ts";
 import { predictScores } from "./predict-scores.ts";
 import type { VectorIndex } from "./vector-index.port.ts";
 
@@ -49,11 +49,20 @@ export interface RankQuery {
   readonly among?: ReadonlySet<string>;
   /** Tools whose cosine is wanted wherever they rank. */
   readonly besides: readonly string[];
+  /** The request with the turns before it, and how much of the namespaces' fit it decides. */
+  readonly folded?: { readonly text: string; readonly share: number };
+  /** Parts of the request that are looked for by themselves too. */
+  readonly clauses?: readonly string[];
   readonly signal?: AbortSignal;
 }
 
 export interface Ranking {
   readonly cosines: ReadonlyMap<string, number>;
+  /** Cosines with the folded text, where there is one. */
+  readonly folded?: ReadonlyMap<string, number>;
+  /** Cosines with each clause. All maps have the same tools. */
+  readonly clauses: readonly ReadonlyMap<string, number>[];
+  readonly namespaces: ReadonlyMap<string, NamespaceFit>;
   readonly scale: DenseScale;
   readonly tier: string;
   readonly embeddingTimeMs: number;
@@ -73,10 +82,11 @@ export interface TiersParts {
 const LEAST_SHARE = 0.25;
 const LEAST_TOOLS = 10;
 
-/** A request as a tier sees it, and the tools it finds nearest. */
+/** The texts of a request as a tier sees them, and the tools it finds nearest to each. */
 interface Found {
-  readonly query: EmbeddedQuery;
-  readonly cosines: Map<string, number>;
+  readonly vectors: readonly Float32Array[];
+  readonly cosines: readonly Map<string, number>[];
+  readonly tookMs: number;
 }
 
 interface Level {
@@ -100,7 +110,7 @@ export function createTiers({ tiers, isCurrent, size, emit, clock }: TiersParts)
       embedder,
       embeddings,
       otherwise,
-      scale: denseScale(embedder.calibrate?.bind(embedder)),
+      scale: denseScale(embedder.calibrate?.bind(embedder), embedder.share),
       ...(index === 0 ? {} : { background: createBackgroundIndexing({ embedder, embeddings, isCurrent, clock }) }),
     };
   });
@@ -141,35 +151,63 @@ export function createTiers({ tiers, isCurrent, size, emit, clock }: TiersParts)
     }
   }
 
-  async function search({ embeddings }: Level, text: string, { limit, among, signal }: RankQuery): Promise<Found> {
-    const query = await embeddings.query(text, signal);
+  /** The tools nearest to each text, and every tool found by any of them, or named besides, in all of the maps. */
+  async function search({ embeddings }: Level, texts: readonly string[], query: RankQuery): Promise<Found> {
+    const { limit, among, signal } = query;
+    const { vectors, tookMs } = await embeddings.queries(texts, signal);
     const options = { limit, ...(among ? { among } : {}), ...(signal ? { signal } : {}) };
-    return { query, cosines: await embeddings.nearest(query, options) };
+    const cosines: Map<string, number>[] = [];
+    for (const vector of vectors) cosines.push(await embeddings.nearest(vector, options));
+    return { vectors, cosines, tookMs };
+  }
+
+  async function complete(
+    { embeddings }: Level,
+    found: Found,
+    ids: readonly string[],
+    query: RankQuery,
+  ): Promise<void> {
+    for (const [index, vector] of found.vectors.entries()) {
+      const cosines = found.cosines[index];
+      if (cosines) await embeddings.complete(cosines, vector, ids, query.signal);
+    }
   }
 
   async function rankAlone(level: Level, text: string, query: RankQuery): Promise<Ranking> {
-    const found = await search(level, text, query);
-    await level.embeddings.complete(found.cosines, found.query, query.besides, query.signal);
-    return {
-      cosines: found.cosines,
-      scale: level.scale,
-      tier: level.name,
-      embeddingTimeMs: found.query.tookMs,
-    };
+    const found = await search(level, textsOf(text, query), query);
+    await complete(level, found, idsOf([found], query), query);
+    return toRanking(level, level.name, found, found.cosines, query);
   }
 
   async function rankMixed(level: Level, lesser: Level, text: string, query: RankQuery): Promise<Ranking> {
-    const { signal, besides } = query;
-    const better = await search(level, text, query);
-    const worse = await attempt(lesser, signal, () => search(lesser, text, query));
-    const ids = [...new Set([...better.cosines.keys(), ...(worse?.cosines.keys() ?? []), ...besides])];
-    await level.embeddings.complete(better.cosines, better.query, ids, signal);
-    if (worse) await lesser.embeddings.complete(worse.cosines, worse.query, ids, signal);
+    const texts = textsOf(text, query);
+    const better = await search(level, texts, query);
+    const worse = await attempt(lesser, query.signal, () => search(lesser, texts, query));
+    const ids = idsOf(worse ? [better, worse] : [better], query);
+    await complete(level, better, ids, query);
+    if (worse) await complete(lesser, worse, ids, query);
+    const cosines = better.cosines.map((own, index) => predictScores(own, worse?.cosines[index] ?? new Map()));
+    const found = { ...better, tookMs: better.tookMs + (worse?.tookMs ?? 0) };
+    return toRanking(level, `${level.name}+${lesser.name}`, found, cosines, query);
+  }
+
+  function toRanking(
+    { scale, embeddings }: Level,
+    tier: string,
+    { vectors, tookMs }: Found,
+    cosines: readonly ReadonlyMap<string, number>[],
+    { folded }: RankQuery,
+  ): Ranking {
+    const [alone = new Map<string, number>(), ...others] = cosines;
+    const inConversation = folded ? others.shift() : undefined;
     return {
-      cosines: predictScores(better.cosines, worse?.cosines ?? new Map<string, number>()),
-      scale: level.scale,
-      tier: `${level.name}+${lesser.name}`,
-      embeddingTimeMs: better.query.tookMs + (worse?.query.tookMs ?? 0),
+      cosines: alone,
+      ...(inConversation ? { folded: inConversation } : {}),
+      clauses: others,
+      namespaces: embeddings.namespaceFits(wholeOf(vectors, folded?.share ?? 0)),
+      scale,
+      tier,
+      embeddingTimeMs: tookMs,
     };
   }
 
@@ -231,4 +269,23 @@ export function createTiers({ tiers, isCurrent, size, emit, clock }: TiersParts)
       await Promise.all(others.map(({ background }) => background?.close()));
     },
   };
+}
+
+/** The texts a request is looked for by: itself, then with the turns before it, then its clauses. */
+function textsOf(text: string, { folded, clauses = [] }: RankQuery): readonly string[] {
+  return [text, ...(folded ? [folded.text] : []), ...clauses];
+}
+
+function idsOf(found: readonly Found[], { besides }: RankQuery): readonly string[] {
+  const ids = new Set(besides);
+  for (const { cosines } of found) for (const map of cosines) for (const id of map.keys()) ids.add(id);
+  return [...ids];
+}
+
+/** What a request is about, alone and in its conversation. */
+function wholeOf([alone = new Float32Array(), inConversation]: readonly Float32Array[], share: number): Float32Array {
+  if (share === 0 || !inConversation) return alone;
+  const whole = alone.map((value, index) => (1 - share) * value + share * (inConversation[index] ?? 0));
+  const length = Math.hypot(...whole);
+  return length > 0 ? whole.map((value) => value / length) : alone;
 }

@@ -9,6 +9,8 @@ export interface Candidate {
   readonly semanticScore: number;
   readonly rerankScore?: number;
   readonly signals: RoutingSignals;
+  /** Cosine with each wish of a request that has several. */
+  readonly wishes?: readonly number[];
   readonly matchedTerms: Hit["matchedTerms"];
 }
 

@@ -1,6 +1,5 @@
 import { dependence } from "./dependence.ts";
 import type { ConversationContext } from "./query.ts";
-import { isContentless } from "./words.ts";
 
 /** What a request is searched for by. */
 export interface ConversationQuery {
@@ -41,21 +40,4 @@ export function conversationQuery(context: ConversationContext): ConversationQue
   if (turns.length === 0 && conversationSummary.trim() !== "") turns.push(conversationSummary.slice(0, TURN_LENGTH));
   if (turns.length === 0) return { text: query };
   return { text: query, folded: { text: `${query}\nearlier: ${turns.join("\n")}`, share: MOST_SHARE * leaning } };
-}
-
-const EARLIER_MESSAGES = 2;
-
-/**
- * The text that is searched for where only one can be: the request itself. Where it names nothing ("do it again"), the last user messages
- * that do, or else the summary, stand beside it.
- */
-export function searchText(context: ConversationContext): string {
-  const { query, recentMessages = [], conversationSummary = "" } = context;
-  if (!isContentless(query)) return query;
-  const earlier = recentMessages
-    .filter((message) => message.role === "user" && !isContentless(message.content))
-    .slice(-EARLIER_MESSAGES)
-    .map((message) => message.content);
-  if (earlier.length === 0 && !isContentless(conversationSummary)) earlier.push(conversationSummary);
-  return [query, ...earlier].join("\n");
 }

@@ -160,7 +160,9 @@ function compareAll(
     );
   while (selected.length < limit) {
     const values = list.map((one) =>
-      selected.includes(one) ? -Infinity : lambda * (1 - (best - one.score) / span) - (1 - lambda) * likest(one).likeness,
+      selected.includes(one)
+        ? -Infinity
+        : lambda * (1 - (best - one.score) / span) - (1 - lambda) * likest(one).likeness,
     );
     const next = list[values.indexOf(Math.max(...values))];
     if (next) selected.push(next);

@@ -7,8 +7,10 @@ import type { HealthBook } from "../observe/health.ts";
 import type { Tool } from "../tool/tool.ts";
 import { throwIfCancelled, untilCancelled } from "./cancellation.ts";
 import { byScore, type Candidate } from "./candidate.ts";
-import { searchText } from "./conversation-query.ts";
+import { stepsOf } from "./clauses.ts";
+import { conversationQuery } from "./conversation-query.ts";
 import { readConversation } from "./conversation-view.ts";
+import { coverClauses } from "./cover-clauses.ts";
 import { dropConflicts, findCompanions, type Companion } from "./dependencies.ts";
 import { explain, leftOut, type Verdict } from "./explain.ts";
 import { createFilter } from "./filters.ts";
@@ -50,6 +52,8 @@ export interface RetrieverParts {
 /** Room for the signals to lift a tool that the words alone rank too low. */
 const SMALLEST_POOL = 50;
 const POOL_PER_TOOL = 4;
+/** Below this rank no wish looks for its tool. */
+const CONSIDERED_FOR_WISHES = 30;
 /** Tools named where nothing fits. */
 const NEAREST = 3;
 
@@ -64,9 +68,17 @@ export function createRetriever(parts: RetrieverParts): Retriever {
     throwIfCancelled(signal);
 
     const accept = createFilter(query, parts);
-    const text = searchText(context);
+    const { text, folded } = conversationQuery(context);
+    const steps = stepsOf(text);
+    const inConversation = folded?.text ?? text;
     const search = (count: number, accepted: (tool: Tool) => boolean): Promise<SearchResult> =>
-      catalog.search(text, { limit: count, accept: accepted, ...(signal === undefined ? {} : { signal }) });
+      catalog.search(text, {
+        limit: count,
+        accept: accepted,
+        ...(folded === undefined ? {} : { folded }),
+        ...(steps === undefined ? {} : { steps }),
+        ...(signal === undefined ? {} : { signal }),
+      });
 
     const [{ intent, shares }, found] = await untilCancelled(
       Promise.all([
@@ -78,7 +90,7 @@ export function createRetriever(parts: RetrieverParts): Retriever {
 
     const conversation = readConversation(context, catalog);
     const tags = createTagMatcher(context.query, shares);
-    const learned = parts.learning?.priors(text, query.principal);
+    const learned = parts.learning?.priors(inConversation, query.principal);
     const score = createScorer(
       { tags, conversation, penalties: settings.penalties, health, ...(learned === undefined ? {} : { learned }) },
       settings.weights,
@@ -86,17 +98,19 @@ export function createRetriever(parts: RetrieverParts): Retriever {
     const scored = found.hits.map((hit) => score(hit)).sort(byScore);
 
     const rerankedFrom = clock.now();
-    const reranking = query.enableReranking ? await askReranker(text, scored, query) : undefined;
+    const reranking = query.enableReranking ? await askReranker(inConversation, scored, query) : undefined;
     const rerankTimeMs = clock.now() - rerankedFrom;
     const ranked = applyReranking(scored, reranking, score);
 
-    // A follow-up is read with the turns before it, whose verbs and objects are not what it asks for: it is never refused for them.
+    // A request that leans on the turns before it says too little by itself to be refused for it; one for several things is more than one tool's.
+    const isJudged = folded === undefined && steps === undefined;
     const { confidence, isLow } = judgeFit(text, found);
-    const refused = isLow && query.refuse && scoreThreshold > 0 && text === context.query;
+    const refused = isLow && isJudged && query.refuse && scoreThreshold > 0;
     const fitting = refused ? [] : ranked.filter((candidate) => candidate.semanticScore >= scoreThreshold);
-    const nothingFits = (isLow && text === context.query) || fitting.length === 0;
+    const nothingFits = (isLow && isJudged) || fitting.length === 0;
     const { kept, conflicts } = dropConflicts(fitting);
-    const { selected, displaced } = selectDiverse(kept, limit, diversityOf(query));
+    const { selected: diverse, displaced } = selectDiverse(kept, limit, diversityOf(query));
+    const selected = steps === undefined ? diverse : coverWishes(diverse, kept, limit);
 
     const companions = query.includeDependencies
       ? findCompanions(
@@ -127,7 +141,7 @@ export function createRetriever(parts: RetrieverParts): Retriever {
     const traceId = query.traceId ?? randomBytes(16).toString("hex");
     if (parts.learning !== undefined) {
       const toolIds = tools.map(({ tool }) => tool.id);
-      parts.learning.noteRetrieval(text, { principal: query.principal, traceId, toolIds });
+      parts.learning.noteRetrieval(inConversation, { principal: query.principal, traceId, toolIds });
     }
     const totalTimeMs = clock.now() - startedAt;
     emit("retrieval-finished", {
@@ -189,6 +203,18 @@ export function createRetriever(parts: RetrieverParts): Retriever {
   }
 
   return { retrieve };
+}
+
+/** Sees to it that each clear wish of a request for several things has its tool among those shown. */
+function coverWishes(selected: readonly Candidate[], all: readonly Candidate[], limit: number): readonly Candidate[] {
+  const taken = new Set(selected);
+  const others = all.filter((candidate) => !taken.has(candidate)).slice(0, CONSIDERED_FOR_WISHES);
+  const rankable = [...selected, ...others].map((candidate) => {
+    return { candidate, score: candidate.score, wishes: candidate.wishes ?? [] };
+  });
+  return coverClauses(rankable, limit)
+    .slice(0, limit)
+    .map(({ candidate }) => candidate);
 }
 
 function toScoredTool(candidate: Candidate, query: CheckedQuery, companions: readonly Companion[]): ScoredTool {

@@ -85,7 +85,10 @@ describe("the routing formula's effect on a ranking", () => {
   });
 
   it("conversation: puts the tool that the conversation names first [000-6.1-conversation]", async () => {
-    const scene: Scene = { context: { recentMessages: [{ role: "assistant", content: "I could use booking_two." }] } };
+    const recentMessages = [{ role: "assistant", content: "I could use booking_two." }];
+    // A request that says enough by itself: what was said before is a signal, and no part of what is searched for.
+    const query = "Please book a table for four in an Italian restaurant near Vienna for Saturday evening";
+    const scene: Scene = { context: { query, recentMessages } };
     expect(await order(scene)).toEqual(reversed);
     expect(await order({ ...scene, settings: without("conversation") })).toEqual(asWritten);
   });

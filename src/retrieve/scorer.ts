@@ -16,6 +16,7 @@ export function createScorer(parts: SignalParts, weights: RoutingWeights): Score
       score: finalScore(signals, weights),
       semanticScore: of.semanticScore,
       signals,
+      wishes: of.wishes ?? [],
       matchedTerms: () => of.matchedTerms(),
     };
   };

@@ -24,8 +24,8 @@ const others = {
 describe("the same tool on two servers", () => {
   async function ids(limit: number, config = {}, parts: ToolArsenalParts = {}): Promise<readonly string[]> {
     await using arsenal = new ToolArsenal({ ...quiet, ...config }, parts);
-    await arsenal.addEnsemble(server("@alice/weather-mcp-server", weather));
-    await arsenal.addEnsemble(server("@bob/Forecasts MCP", weather));
+    await arsenal.addEnsemble(server("@alice/skies-mcp-server", weather));
+    await arsenal.addEnsemble(server("@bob/Heavens MCP", weather));
     await arsenal.addEnsemble(server("misc", others));
     const { tools } = await arsenal.retrieve({ context: { query: "weather forecast for a city" }, limit });
     return tools.map(({ tool }) => tool.id);
@@ -42,8 +42,7 @@ describe("the same tool on two servers", () => {
       dimension: 3,
       embed: async (texts) =>
         texts.map((text) => {
-          if (/^(?:weather|forecasts) get/.test(text))
-            return Float32Array.of(0.8, text.startsWith("w") ? 0.6 : -0.6, 0);
+          if (/^(?:skies|heavens) get/.test(text)) return Float32Array.of(0.8, text.startsWith("s") ? 0.6 : -0.6, 0);
           if (text.includes("warnings")) return Float32Array.of(0.825, 0, Math.sqrt(1 - 0.825 ** 2));
           return text.startsWith("misc") ? Float32Array.of(0, 0, 1) : Float32Array.of(1, 0, 0);
         }),

@@ -39,6 +39,7 @@ export function cachedEmbedder(embedder: Embedder, options: CachedEmbedderOption
     },
     recall: (texts) => cache.get(texts),
     ...(embedder.calibrate ? { calibrate: (cosine: number) => embedder.calibrate?.(cosine) ?? cosine } : {}),
+    ...(embedder.share === undefined ? {} : { share: embedder.share }),
     healthCheck: (given) => embedder.healthCheck(given),
     async close() {
       await cache.close();

@@ -1,9 +1,9 @@
+import { calibrateCosine, TUNED_MODEL } from "../../catalog/calibrate-cosine.ts";
 import { Worker } from "node:worker_threads";
 import type { Embedder, EmbedOptions } from "../../catalog/embedder.port.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { readHeader } from "./kernel/weights.ts";
 import { readStart, SHIPPED_FILES } from "./shipped-files.ts";
-import { calibration } from "./text-limits.ts";
 import { createWorkerHost, type WorkerHost } from "./worker-host.ts";
 
 /** What the tuned embedder may be told. */
@@ -62,8 +62,8 @@ export function tunedEmbedder({ weights = SHIPPED_FILES.tuned }: TunedEmbedderOp
       }
       return vectors;
     },
-    // On four labelled sets 97 % of the right tools among the first five lie above 0.27; half of all tools lie below 0.03 to 0.13.
-    calibrate: calibration({ worthShowing: 0.2, steepness: 10 }),
+    calibrate: calibrateCosine(TUNED_MODEL.worthShowing),
+    share: TUNED_MODEL.share,
     async healthCheck(options) {
       try {
         await worker().load(options?.background);

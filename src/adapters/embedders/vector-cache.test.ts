@@ -89,6 +89,18 @@ describe("vector cache", () => {
     );
   });
 
+  it("finds the earlier record of a text where a later one is damaged", async () => {
+    const folder = await temporaryFolder();
+    const file = join(folder, "m-1.vectors");
+    const first = openCache(folder);
+    await first.put(entries("a"));
+    await first.put(entries("a"));
+    await first.close();
+    const bytes = await readFile(file);
+    await writeFile(file, bytes.with(HEADER + 2 * RECORD - 1, 255 - (bytes.at(-1) ?? 0)));
+    expect(await known(openCache(folder), "a")).toEqual([true]);
+  });
+
   it.each([
     ["is damaged", (bytes: Buffer) => bytes.with(3, 0)],
     ["is cut short", (bytes: Buffer) => bytes.subarray(0, 50)],

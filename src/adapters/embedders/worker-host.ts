@@ -74,7 +74,7 @@ export function createWorkerHost(start: () => Worker): WorkerHost {
   function hold(): void {
     const isAwaited = loaders > 0 || [...waiting.values()].some(({ background }) => !background);
     if (isAwaited) worker?.ref();
-    else worker?.ref();
+    else worker?.unref();
   }
 
   function receive(message: FromWorker): void {

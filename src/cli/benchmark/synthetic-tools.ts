@@ -117,12 +117,48 @@ export function syntheticTools(count: number): readonly ToolDraft[] {
   });
 }
 
-/** Requests in people's words over the same things; the same ones for the same count. */
-export function syntheticQueries(count: number): readonly string[] {
+/** Requests in people's words over the same things; the same ones for the same place in the row. */
+export function syntheticQueries(count: number, from = 0): readonly string[] {
+  return subjects(count, from).map(
+    ({ verb, object, product }) =>
+      `can you ${verb} the ${object} we talked about in ${product} and tell me what changed since last week`,
+  );
+}
+
+/** Requests that ask for one thing, in at most 32 tokens. */
+export function shortRequests(count: number, from = 0): readonly string[] {
+  return subjects(count, from).map(
+    ({ verb, object, product }) =>
+      `can you ${verb} the ${object} that the people at ${product} asked about before the review on Thursday`,
+  );
+}
+
+/** Requests that say more than they ask for, in about 120 tokens. */
+export function longRequests(count: number, from = 0): readonly string[] {
+  return subjects(count, from).map(
+    ({ verb, object, product }, index) =>
+      `We have moved most of our work to ${product} this quarter, and the team is still getting used to it. Yesterday somebody noticed that the ` +
+      `${object} from last week looks different from what our customer remembers, and nobody is sure who touched it or when. Could you ${verb} the ` +
+      `${object} with number ${4000 + index}, please? It belongs to the north region, and its owner is on leave until Monday. Then check whether ` +
+      `anything else from the same day needs the same treatment, because the auditors come on Friday. If something is unclear, tell me what you would ` +
+      `need from us, in plain words and no more than a few lines.`,
+  );
+}
+
+interface Subject {
+  readonly verb: string;
+  readonly object: string;
+  readonly product: string;
+}
+
+function subjects(count: number, from: number): readonly Subject[] {
   return Array.from({ length: count }, (_, index) => {
-    const verb = VERBS[(index * 3) % VERBS.length] ?? "";
-    const object = OBJECTS[(index * 11) % OBJECTS.length] ?? "";
-    const product = PRODUCTS[(index * 5) % PRODUCTS.length] ?? "";
-    return `can you ${verb} the ${object} we talked about in ${product} and tell me what changed since last week`;
+    const at = from + index;
+    return {
+      verb: VERBS[(at * 3) % VERBS.length] ?? "",
+      object: OBJECTS[(at * 11) % OBJECTS.length] ?? "",
+      // Moves on where verbs and objects have come round, so that hundreds of requests differ.
+      product: PRODUCTS[(at * 5 + Math.floor(at / 60)) % PRODUCTS.length] ?? "",
+    };
   });
 }

@@ -140,28 +140,48 @@ describe("completion", () => {
 });
 
 describe("benchmark", () => {
-  it("prints ratios against baselines of the same run, and whether the contract is kept", async () => {
+  it("prints ratios against baselines of the same run, aims beside them, and whether the contract is kept", async () => {
     const { code, out } = await run("benchmark", "--tools", "50", "--quick");
     expect(code).toBe(0);
-    expect(out).toMatch(/^50 +[\d,]+\/s +\d+\.\d× +\d+\.\d\d +\d+\.\d\d +\d+\.\d\d× +\d+\.\d KiB$/m);
-    expect(out).toMatch(/engine: -?\d+\.\d{4} ms a call over \d+\.\d{4} ms for calling the function directly/);
-    expect(out).toContain("kept: P95 retrieval below 50 ms at 50 tools, best of three");
+    for (const tier of ["lexical", "static"])
+      expect(out).toMatch(
+        new RegExp(String.raw`^50 +${tier} +[\d,]+/s +\d+\.\d\d +\d+\.\d\d +\d+\.\d\d× +\d+\.\d KiB$`, "m"),
+      );
+    expect(out).toMatch(/^P95 retrieval by words, 50 tools +< 5 ms +\d+\.\d\d ms +\d+\.\d\d ms, plain BM25/m);
+    expect(out).toMatch(/^registration, 50 tools, static +> 5,000\/s +[\d,]+\/s +[\d,]+\/s, copying each definition/m);
+    expect(out).toMatch(
+      /^a call through the engine, over a direct one +< 0\.1 ms +-?\d+\.\d{4} ms +\d+\.\d{4} ms, calling/m,
+    );
+    expect(out).toContain("kept: P95 retrieval below 50 ms at 50 tools, static tier, best of three");
   });
 
-  it("keeps its contract below 50 ms at the size asked for, whatever other sizes do", () => {
-    expect(keepsContract([{ tools: 1000, p95Ms: 49.9 }], 1000)).toBe(true);
-    expect(keepsContract([{ tools: 1000, p95Ms: 50 }], 1000)).toBe(false);
-    expect(
-      keepsContract(
-        [
-          { tools: 1000, p95Ms: 1 },
-          { tools: 100_000, p95Ms: 900 },
-        ],
-        1000,
-      ),
-    ).toBe(true);
-    expect(keepsContract([{ tools: 1000, p95Ms: Infinity }], 1000)).toBe(false);
-    expect(keepsContract([], 1000)).toBe(false);
+  it("measures one tier alone where asked, and holds it to the contract", async () => {
+    const { code, out } = await run("benchmark", "--tools", "50", "--quick", "--tier", "lexical", "--json");
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({
+      contractMs: 50,
+      contractTier: "lexical",
+      kept: true,
+      retrieval: [{ tools: 50, tier: "lexical" }],
+    });
+  });
+
+  it("keeps its contract below 50 ms at the size and tier asked for, whatever others do", () => {
+    const at = (tools: number, tier: string, p95Ms: number): { tools: number; tier: string; p95Ms: number } => {
+      return { tools, tier, p95Ms };
+    };
+    expect(keepsContract([at(1000, "static", 49.9)], 1000, "static")).toBe(true);
+    expect(keepsContract([at(1000, "static", 50)], 1000, "static")).toBe(false);
+    expect(keepsContract([at(1000, "static", 1), at(100_000, "static", 900)], 1000, "static")).toBe(true);
+    expect(keepsContract([at(1000, "lexical", 1), at(1000, "static", 900)], 1000, "static")).toBe(false);
+    expect(keepsContract([at(1000, "static", Infinity)], 1000, "static")).toBe(false);
+    expect(keepsContract([], 1000, "static")).toBe(false);
+  });
+
+  it("names the tiers where there is none of that name", async () => {
+    const { code, err } = await run("benchmark", "--tier", "best");
+    expect(code).toBe(2);
+    expect(err).toContain('--tier: there is no tier "best". Use one of lexical, static, tuned.');
   });
 
   it.each(["9", "1.5", "-1", "1000001", "many"])("refuses %s tools", async (count) => {

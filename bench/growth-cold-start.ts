@@ -1,0 +1,57 @@
+/** A program that has just started, of `bench/growth.ts`: from the import to the first answer. Prints JSON. */
+import type { TierName } from "../src/adapters/embedders/shipped-tiers.ts";
+
+/** What the process is told. */
+export interface ColdStartTask {
+  readonly tier: TierName;
+  /** A file of tools, and a folder of vectors. */
+  readonly snapshot: string;
+  readonly cache: string;
+  /** Where the library is imported from. */
+  readonly library: string;
+  /** Write the snapshot of so many tools instead of measuring. */
+  readonly write?: number;
+}
+
+/** What it finds out, in milliseconds since its first line. */
+export interface ColdStartAnswer {
+  readonly tier: TierName;
+  readonly importedMs: number;
+  readonly answeredMs: number;
+  readonly answeredBy: string;
+  /** The first answer of the tier itself. */
+  readonly settledMs: number;
+  readonly settledBy: string;
+}
+
+const started = performance.now();
+const [given] = process.argv.slice(2);
+if (given !== undefined) {
+  const task = JSON.parse(given) as ColdStartTask;
+  if (task.write === undefined) process.stdout.write(`${JSON.stringify(await measure(task))}\n`);
+  else await write(task, task.write);
+}
+
+async function open({ library, tier, snapshot, cache }: ColdStartTask): Promise<import("../src/index.ts").ToolArsenal> {
+  const { ToolArsenal } = (await import(library)) as typeof import("../src/index.ts");
+  return new ToolArsenal({ telemetry: { enabled: false }, vectorStore: { snapshot }, embedder: { tier, cache } });
+}
+
+async function measure(task: ColdStartTask): Promise<ColdStartAnswer> {
+  const query = { context: { query: "can you list the invoices of acme" } };
+  await using arsenal = await open(task);
+  const importedMs = performance.now() - started;
+  const first = await arsenal.retrieve(query);
+  const answeredMs = performance.now() - started;
+  await arsenal.ready({ tier: task.tier });
+  const settled = await arsenal.retrieve(query);
+  const settledMs = performance.now() - started;
+  return { tier: task.tier, importedMs, answeredMs, answeredBy: first.tier, settledMs, settledBy: settled.tier };
+}
+
+async function write(task: ColdStartTask, tools: number): Promise<void> {
+  const { syntheticTools } = await import("../src/cli/benchmark/synthetic-tools.ts");
+  await using arsenal = await open(task);
+  await arsenal.addTools(syntheticTools(tools).map((tool) => ({ tool })));
+  await arsenal.sync();
+}

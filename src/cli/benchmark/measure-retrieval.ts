@@ -1,0 +1,71 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { ToolArsenal } from "../../arsenal.ts";
+import { percentile } from "../eval/metrics.ts";
+
+/** How long requests took, and plain BM25 in the same run. Milliseconds. */
+export interface RetrievalFigures {
+  /** What answered, as the results say. */
+  readonly tier: string;
+  readonly p50Ms: number;
+  readonly p95Ms: number;
+  /** Processor time a request, all threads together: on a busy machine it says more than the clock does. */
+  readonly cpuMs: number;
+  /** Plain BM25 that scores every tool. */
+  readonly baselineP50Ms: number;
+  readonly baselineP95Ms: number;
+}
+
+/** What a measurement works with. */
+export interface RetrievalMeasurement {
+  readonly arsenal: Pick<ToolArsenal, "retrieve">;
+  readonly plain: (query: string, limit: number) => unknown;
+  /** Requests of each round. The best round counts: the machine may be busy with other things. */
+  readonly rounds: readonly (readonly string[])[];
+  readonly signal: AbortSignal;
+}
+
+/** The baseline is slow where there are many tools: of a round's requests it answers so many. */
+const MOST_BASELINE = 25;
+const LIMIT = 5;
+
+/** Answers requests and measures each, in turns with the baseline. */
+export async function measureRetrieval(measurement: RetrievalMeasurement): Promise<RetrievalFigures> {
+  const { arsenal, plain, rounds, signal } = measurement;
+  let best: RetrievalFigures | undefined;
+  let baselineP50Ms = Infinity;
+  let baselineP95Ms = Infinity;
+  for (const requests of rounds) {
+    const times: number[] = [];
+    const plainTimes: number[] = [];
+    const every = Math.max(1, Math.floor(requests.length / MOST_BASELINE));
+    let cpuMicroseconds = 0;
+    let tier = "";
+    for (const [index, query] of requests.entries()) {
+      await nextTurn(); // lets Ctrl-C through
+      signal.throwIfAborted();
+      const cpuBefore = process.cpuUsage();
+      const started = performance.now();
+      const result = await arsenal.retrieve({ context: { query }, limit: LIMIT, signal });
+      times.push(performance.now() - started);
+      const { user, system } = process.cpuUsage(cpuBefore);
+      cpuMicroseconds += user + system;
+      tier = result.tier;
+      if (index % every === 0) plainTimes.push(timeOf(() => plain(query, LIMIT)));
+    }
+    baselineP50Ms = Math.min(baselineP50Ms, percentile(plainTimes, 0.5));
+    baselineP95Ms = Math.min(baselineP95Ms, percentile(plainTimes, 0.95));
+    const p95Ms = percentile(times, 0.95);
+    if (best && best.p95Ms <= p95Ms) continue;
+    const cpuMs = cpuMicroseconds / 1000 / Math.max(times.length, 1);
+    best = { tier, p50Ms: percentile(times, 0.5), p95Ms, cpuMs, baselineP50Ms, baselineP95Ms };
+  }
+  if (!best) throw new RangeError("A measurement needs a round of requests.");
+  return { ...best, baselineP50Ms, baselineP95Ms };
+}
+
+/** Milliseconds that work takes. */
+export function timeOf(work: () => unknown): number {
+  const started = performance.now();
+  work();
+  return performance.now() - started;
+}

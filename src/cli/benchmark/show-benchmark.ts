@@ -1,0 +1,93 @@
+import type { Terminal } from "../command.ts";
+import { styles, table } from "../style.ts";
+import type { CatalogFigures } from "./measure-catalog.ts";
+import type { EngineFigures } from "./measure-engine.ts";
+
+/** The only time that is a promise; all others are aims. */
+export const CONTRACT_MS = 50;
+
+/** What `toolarsenal benchmark --json` prints. Times are milliseconds. */
+export interface BenchmarkFigures {
+  readonly contractMs: number;
+  /** The tier whose P95 the contract is about. */
+  readonly contractTier: string;
+  readonly kept: boolean;
+  readonly retrieval: readonly CatalogFigures[];
+  readonly engine: EngineFigures;
+}
+
+/** The figures as tables: catalogs of every size, then each aim beside what was measured and a baseline of the same run. */
+export function showBenchmark(
+  figures: BenchmarkFigures,
+  count: number,
+  terminal: Pick<Terminal, "out" | "environment">,
+): string {
+  const { contractTier, kept, retrieval } = figures;
+  const paint = styles(terminal.out, terminal.environment);
+  const header = ["tools", "tier", "registered", "P50 ms", "P95 ms", "of plain BM25", "P95 growth", "a tool"];
+  return `${table([header, ...retrieval.map((one) => catalogRow(one, retrieval))])}
+
+${table([["aims on an idle core", "aim", "measured", "baseline of the same run"], ...aims(figures, count)])}
+
+${kept ? paint.green("kept") : paint.red("broken")}: P95 retrieval below ${CONTRACT_MS} ms at ${whole(count)} tools, ${contractTier} tier, best of three
+`;
+}
+
+function catalogRow(one: CatalogFigures, all: readonly CatalogFigures[]): readonly string[] {
+  const { tools, tier, toolsPerSecond, p50Ms, p95Ms, baselineP95Ms, bytesPerTool } = one;
+  const first = all.find((other) => other.tier === tier);
+  return [
+    whole(tools),
+    tier,
+    `${whole(toolsPerSecond)}/s`,
+    p50Ms.toFixed(2),
+    p95Ms.toFixed(2),
+    `${(p95Ms / baselineP95Ms).toFixed(2)}×`,
+    first && first !== one ? `${(p95Ms / first.p95Ms).toFixed(1)}× for ${ratio(tools / first.tools)} tools` : "",
+    `${(bytesPerTool / 1024).toFixed(1)} KiB`,
+  ];
+}
+
+function aims({ retrieval, contractTier, engine }: BenchmarkFigures, count: number): readonly (readonly string[])[] {
+  const at = (tier: string): CatalogFigures | undefined =>
+    retrieval.find((one) => one.tier === tier && one.tools === count);
+  const words = at("lexical");
+  const usual = at(contractTier) ?? retrieval[0];
+  const size = whole(count);
+  return [
+    ...(words
+      ? [
+          [
+            `P95 retrieval by words, ${size} tools`,
+            "< 5 ms",
+            `${words.p95Ms.toFixed(2)} ms`,
+            `${words.baselineP95Ms.toFixed(2)} ms, plain BM25 scoring every tool`,
+          ],
+        ]
+      : []),
+    ...(usual
+      ? [
+          [
+            `registration, ${size} tools, ${usual.tier}`,
+            "> 5,000/s",
+            `${whole(usual.toolsPerSecond)}/s`,
+            `${whole(usual.copiedPerSecond)}/s, copying each definition into a map (${usual.registrationRatio.toFixed(1)}×)`,
+          ],
+        ]
+      : []),
+    [
+      "a call through the engine, over a direct one",
+      "< 0.1 ms",
+      `${engine.overheadMs.toFixed(4)} ms`,
+      `${engine.directMs.toFixed(4)} ms, calling the function directly`,
+    ],
+  ];
+}
+
+function whole(number: number): string {
+  return number.toLocaleString("en", { maximumFractionDigits: 0 });
+}
+
+function ratio(value: number): string {
+  return `${Number.isInteger(value) ? value : value.toFixed(1)}×`;
+}
