@@ -1,5 +1,6 @@
 /** A program that has just started, of `bench/growth.ts`: from the import to the first answer. Prints JSON. */
 import type { TierName } from "../src/adapters/embedders/shipped-tiers.ts";
+import type { ToolArsenal } from "../src/arsenal.ts";
 
 /** What the process is told. */
 export interface ColdStartTask {
@@ -32,9 +33,9 @@ if (given !== undefined) {
   else await write(task, task.write);
 }
 
-async function open({ library, tier, snapshot, cache }: ColdStartTask): Promise<import("../src/index.ts").ToolArsenal> {
-  const { ToolArsenal } = (await import(library)) as typeof import("../src/index.ts");
-  return new ToolArsenal({ telemetry: { enabled: false }, vectorStore: { snapshot }, embedder: { tier, cache } });
+async function open({ library, tier, snapshot, cache }: ColdStartTask): Promise<ToolArsenal> {
+  const { ToolArsenal: Library } = (await import(library)) as { readonly ToolArsenal: typeof ToolArsenal };
+  return new Library({ telemetry: { enabled: false }, vectorStore: { snapshot }, embedder: { tier, cache } });
 }
 
 async function measure(task: ColdStartTask): Promise<ColdStartAnswer> {

@@ -198,12 +198,12 @@ export function createTiers({ tiers, isCurrent, size, emit, clock }: TiersParts)
     cosines: readonly ReadonlyMap<string, number>[],
     { folded }: RankQuery,
   ): Ranking {
-    const [alone = new Map<string, number>(), ...others] = cosines;
-    const inConversation = folded ? others.shift() : undefined;
+    const [alone = new Map<string, number>(), ...more] = cosines;
+    const inConversation = folded ? more.shift() : undefined;
     return {
       cosines: alone,
       ...(inConversation ? { folded: inConversation } : {}),
-      clauses: others,
+      clauses: more,
       namespaces: embeddings.namespaceFits(wholeOf(vectors, folded?.share ?? 0)),
       scale,
       tier,

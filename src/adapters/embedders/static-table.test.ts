@@ -1,3 +1,4 @@
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createStaticTable } from "./static-table.ts";
 
@@ -22,6 +23,22 @@ describe("createStaticTable", () => {
     const table = createStaticTable({ rows, scales, dimension: 2, ignore: [3] });
     expect([...table.embed(Int32Array.from([3]))]).toEqual([0, 0]);
     expect([...table.embed(new Int32Array())]).toEqual([0, 0]);
+  });
+
+  it("gives a text the same vector whatever came before it, to the last bit", () => {
+    const tokens = fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 6 });
+    const many = fc.array(tokens, { minLength: 1, maxLength: 4 });
+    fc.assert(
+      fc.property(many, (texts) => {
+        const table = createStaticTable({ rows, scales, dimension: 2, ignore: [3] });
+        // Each goes on where the one before ended, as a tool's second text does, up to the [SEP] behind it.
+        const growing = texts.map((_, index) => Int32Array.from([...texts.slice(0, index + 1).flat(), 3]));
+        for (const ids of [...growing, ...growing.toReversed()]) {
+          const fresh = createStaticTable({ rows, scales, dimension: 2, ignore: [3] });
+          expect([...table.embed(ids)]).toEqual([...fresh.embed(ids)]);
+        }
+      }),
+    );
   });
 
   it("does not change the caller's scales", () => {
