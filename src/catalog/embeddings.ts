@@ -6,8 +6,7 @@ import type { Tool } from "../tool/tool.ts";
 import type { Embedder } from "./embedder.port.ts";
 import { bestOfExamples, exampleIds, toolIdOf, withExamples } from "./example-vectors.ts";
 import { exampleTexts, toolTexts } from "./tool-text.ts";
-import type { NamespaceFit } from "./fuse.ts";
-import { createNamespaceVectors } from "./namespace-vectors.ts";
+import { createNamespaceVectors, type NamespaceFits } from "./namespace-vectors.ts";
 import type { VectorEntry, VectorIndex } from "./vector-index.port.ts";
 
 /**
@@ -33,7 +32,7 @@ export interface Embeddings {
   /** The vectors of the texts of one request, in order, and how long they took together. Rejects where the embedder fails. */
   queries(texts: readonly string[], signal?: AbortSignal): Promise<EmbeddedQueries>;
   /** How near each namespace is to a request's vector. */
-  namespaceFits(vector: Float32Array): ReadonlyMap<string, NamespaceFit>;
+  namespaceFits(vector: Float32Array): NamespaceFits;
   /** Cosines of the tools nearest to a request. Rejects where the index fails. */
   nearest(vector: Float32Array, options: NearestTools): Promise<Map<string, number>>;
   /** Adds the cosines of tools that the map does not have. Rejects where the index fails. */
@@ -182,7 +181,7 @@ export function createEmbeddings({ embedder, vectors, otherwise, emit, clock }: 
   }
 
   async function forget(ids: readonly string[]): Promise<void> {
-    const all = ids.flatMap((id) => [id, ...exampleIds(id, examples.get(id) ?? 0)]);
+    const all = ids.flatMap(vectorIds);
     for (const id of ids) examples.delete(id);
     await countOut(ids).catch(() => {});
     // Where this fails, the vectors stay behind unused: `missing` and the catalog's own list decide what counts.
@@ -213,6 +212,12 @@ export function createEmbeddings({ embedder, vectors, otherwise, emit, clock }: 
     return !failed;
   }
 
+  /** Ids of all of a tool's vectors: its own, and its examples'. */
+  function vectorIds(id: string): readonly string[] {
+    const count = examples.get(id) ?? 0;
+    return count === 0 ? [id] : [id, ...exampleIds(id, count)];
+  }
+
   async function cosinesOf(
     vector: Float32Array,
     ids: readonly string[],
@@ -231,7 +236,7 @@ export function createEmbeddings({ embedder, vectors, otherwise, emit, clock }: 
   ): Promise<void> {
     const unknown = ids.filter((id) => !cosines.has(id) && !missing.has(id));
     if (unknown.length === 0) return;
-    const wanted = unknown.flatMap((id) => [id, ...exampleIds(id, examples.get(id) ?? 0)]);
+    const wanted = examples.size === 0 ? unknown : unknown.flatMap(vectorIds);
     const found = await cosinesOf(vector, wanted, signal);
     for (const [id, cosine] of bestOfExamples(wanted, found)) cosines.set(id, cosine);
   }

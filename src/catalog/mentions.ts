@@ -33,6 +33,7 @@ const MOST_NAMESPACES = 2;
 const MOST_OTHER_TOOLS = 10;
 const LEAST_LENGTH = 3;
 const READ_LENGTH = 2000;
+const NON_ASCII = /\P{ASCII}/u;
 
 /** Starts empty. */
 export function createMentions(): Mentions {
@@ -114,8 +115,12 @@ function termsOf(text: string): readonly string[] {
 function* runsOfWords(text: string): IterableIterator<string> {
   const words = splitWords(text);
   for (let start = 0; start < words.length; start++) {
-    for (let length = LEAST_NAME_WORDS; length <= MOST_NAME_WORDS && start + length <= words.length; length++) {
-      yield nameKey(words.slice(start, start + length).join(""));
+    let joined = "";
+    for (let length = 1; length <= MOST_NAME_WORDS && start + length <= words.length; length++) {
+      joined += words[start + length - 1] ?? "";
+      if (length < LEAST_NAME_WORDS) continue;
+      // Plain words in a row are their own key; only accents and the like must be seen to.
+      yield NON_ASCII.test(joined) ? nameKey(joined) : joined;
     }
   }
 }

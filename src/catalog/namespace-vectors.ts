@@ -9,7 +9,14 @@ export interface NamespaceVectors {
   /** Takes out a vector that was added. */
   remove(namespace: string, vector: Float32Array): void;
   /** How near each namespace is to a request's vector; empty where there are too few namespaces for that to say anything. */
-  fit(query: Float32Array): ReadonlyMap<string, NamespaceFit>;
+  fit(query: Float32Array): NamespaceFits;
+}
+
+/** How near namespaces are to one request. Each is looked at when it is asked for: a request meets few of many. */
+export interface NamespaceFits {
+  /** How many namespaces can be asked for. */
+  readonly size: number;
+  get(namespace: string): NamespaceFit | undefined;
 }
 
 interface Sum {
@@ -47,24 +54,32 @@ export function createNamespaceVectors(): NamespaceVectors {
     },
     fit(query) {
       const fits = new Map<string, NamespaceFit>();
-      if (sums.size < LEAST_NAMESPACES) return fits;
-      for (const [namespace, { vector, count }] of sums) {
-        let product = 0;
-        let square = 0;
-        for (let index = 0; index < vector.length; index++) {
-          const value = vector[index] ?? 0;
-          product += value * (query[index] ?? 0);
-          square += value * value;
-        }
-        const length = Math.sqrt(square);
-        fits.set(namespace, {
-          cosine: length > 0 ? product / length : 0,
-          trust: trustIn(namespace, length / count, count),
-        });
-      }
-      return fits;
+      const size = sums.size < LEAST_NAMESPACES ? 0 : sums.size;
+      return {
+        size,
+        get(namespace) {
+          const known = fits.get(namespace);
+          const sum = size === 0 ? undefined : sums.get(namespace);
+          if (known || !sum) return known;
+          const fit = fitOf(namespace, sum, query);
+          fits.set(namespace, fit);
+          return fit;
+        },
+      };
     },
   };
+}
+
+function fitOf(namespace: string, { vector, count }: Sum, query: Float32Array): NamespaceFit {
+  let product = 0;
+  let square = 0;
+  for (let index = 0; index < vector.length; index++) {
+    const value = vector[index] ?? 0;
+    product += value * (query[index] ?? 0);
+    square += value * value;
+  }
+  const length = Math.sqrt(square);
+  return { cosine: length > 0 ? product / length : 0, trust: trustIn(namespace, length / count, count) };
 }
 
 /** A lone tool would only vouch for itself, and what shares the default namespace shares nothing else. */

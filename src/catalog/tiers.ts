@@ -4,7 +4,8 @@ import type { Tool } from "../tool/tool.ts";
 import { type BackgroundIndexing, createBackgroundIndexing } from "./background-indexing.ts";
 import type { Embedder } from "./embedder.port.ts";
 import { createEmbeddings, type Embeddings } from "./embeddings.ts";
-import { denseScale, type DenseScale, type NamespaceFit } from "./fuse.ts";
+import { denseScale, type DenseScale } from "./fuse.ts";
+import type { NamespaceFits } from "./namespace-vectors.ts";
 import { predictScores } from "./predict-scores.ts";
 import type { VectorIndex } from "./vector-index.port.ts";
 
@@ -62,7 +63,7 @@ export interface Ranking {
   readonly folded?: ReadonlyMap<string, number>;
   /** Cosines with each clause. All maps have the same tools. */
   readonly clauses: readonly ReadonlyMap<string, number>[];
-  readonly namespaces: ReadonlyMap<string, NamespaceFit>;
+  readonly namespaces: NamespaceFits;
   readonly scale: DenseScale;
   readonly tier: string;
   readonly embeddingTimeMs: number;

@@ -31,8 +31,8 @@ export function createStaticTable({ rows, scales, dimension, ignore = [] }: Stat
   for (const id of ignore) factors[id] = 0;
 
   /** The text before this one, since a tool's second text begins with its first: what both have is added up once. */
-  let before = new Int32Array(0);
-  let sumBefore = new Float32Array(dimension);
+  let before: Int32Array = new Int32Array(0);
+  let sumBefore: Float32Array = new Float32Array(dimension);
 
   /** The tokens up to the last that counts. */
   function counted(tokenIds: Int32Array): Int32Array {
