@@ -52,6 +52,8 @@ export interface RetrieverParts {
 /** Room for the signals to lift a tool that the words alone rank too low. */
 const SMALLEST_POOL = 50;
 const POOL_PER_TOOL = 4;
+/** From here up a request is a task of several steps, and no single tool is expected to serve it. */
+const CLAUSES_OF_A_TASK = 4;
 /** Below this rank no wish looks for its tool. */
 const CONSIDERED_FOR_WISHES = 30;
 /** Tools named where nothing fits. */
@@ -102,8 +104,8 @@ export function createRetriever(parts: RetrieverParts): Retriever {
     const rerankTimeMs = clock.now() - rerankedFrom;
     const ranked = applyReranking(scored, reranking, score);
 
-    // A request that leans on the turns before it says too little by itself to be refused for it; one for several things is more than one tool's.
-    const isJudged = folded === undefined && steps === undefined;
+    // A request that leans on the turns before it says too little by itself to be refused for it, and a long task is not one tool's to serve.
+    const isJudged = folded === undefined && (steps?.clauses.length ?? 0) < CLAUSES_OF_A_TASK;
     const { confidence, isLow } = judgeFit(text, found);
     const refused = isLow && isJudged && query.refuse && scoreThreshold > 0;
     const fitting = refused ? [] : ranked.filter((candidate) => candidate.semanticScore >= scoreThreshold);
