@@ -39,7 +39,7 @@ if (given !== undefined) process.stdout.write(`${JSON.stringify(await measure(JS
 
 async function measure({ size, tier, vectors }: CatalogTask): Promise<CatalogAnswer> {
   const drafts = syntheticTools(size);
-  const before = memoryUsed();
+  const before = await memoryUsed();
   await using arsenal = new ToolArsenal(
     { telemetry: { enabled: false }, embedder: { tier, cache: false } },
     tier === "tuned"
@@ -56,7 +56,7 @@ async function measure({ size, tier, vectors }: CatalogTask): Promise<CatalogAns
   await arsenal.sync();
   const indexMs = performance.now() - started;
   await arsenal.ready({ tier });
-  const usedBytes = memoryUsed() - before;
+  const usedBytes = (await memoryUsed()) - before;
   const residentBytes = process.memoryUsage.rss();
   const plain = createPlainBm25(drafts);
   const { signal } = new AbortController();

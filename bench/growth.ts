@@ -17,7 +17,7 @@ import type { RetrievalFigures } from "../src/cli/benchmark/measure-retrieval.ts
 import { table } from "../src/cli/style.ts";
 import type { CatalogAnswer, CatalogTask } from "./growth-catalog.ts";
 import type { ColdStartAnswer, ColdStartTask } from "./growth-cold-start.ts";
-import type { KernelAnswer, LoadAnswer, ModelTask } from "./growth-model.ts";
+import type { LoadAnswer, ModelAnswer } from "./growth-model.ts";
 import { computeVectors, fillCache } from "./growth-vectors.ts";
 
 /** Everything one run measures. */
@@ -25,8 +25,8 @@ interface GrowthFigures {
   readonly catalogs: readonly CatalogAnswer[];
   readonly coldTools: number;
   readonly cold: readonly ColdStartAnswer[];
-  readonly model: LoadAnswer;
-  readonly kernel: KernelAnswer;
+  readonly load: LoadAnswer;
+  readonly model: ModelAnswer;
 }
 
 /** Tools whose vectors the tuned model really computes. */
@@ -46,7 +46,7 @@ if (!sizes.every((size) => Number.isInteger(size) && size >= 10)) {
   console.error(`--sizes is a list of whole numbers from 10 up, such as 1000,17000, not ${values.sizes}.`);
   process.exit(2);
 }
-const library = new URL(values.built ? "../dist/index.js" : "../src/index.ts", import.meta.url).href;
+const library = moduleOf("index");
 const folder = mkdtempSync(join(tmpdir(), "growth-"));
 try {
   const figures = await measure();
@@ -56,8 +56,12 @@ try {
 }
 
 async function measure(): Promise<GrowthFigures> {
-  const model = await ask<ModelTask, LoadAnswer>("growth-model.ts", "load");
-  const kernel = await ask<ModelTask, KernelAnswer>("growth-model.ts", "kernel");
+  const loads: LoadAnswer[] = [];
+  for (let round = 0; round < ROUNDS; round++)
+    loads.push(await ask<LoadAnswer>("growth-load.mjs", moduleOf("adapters/embedders/tuned")));
+  const [load] = loads.sort((a, b) => a.loadMs - b.loadMs);
+  if (!load) throw new Error("The tuned model did not load.");
+  const model = await ask<ModelAnswer>("growth-model.ts", "");
   const vectors = join(folder, "vectors.f32");
   await computeVectors(vectors, COMPUTED, (done, all) => {
     if (done % 320 === 0 || done === all) say(`${done} of ${all} texts embedded by the tuned model`);
@@ -67,10 +71,10 @@ async function measure(): Promise<GrowthFigures> {
   for (const size of sizes) {
     for (const tier of TIERS) {
       say(`${whole(size)} tools, ${tier}`);
-      catalogs.push(await ask<CatalogTask, CatalogAnswer>("growth-catalog.ts", { size, tier, vectors }));
+      catalogs.push(await ask<CatalogAnswer>("growth-catalog.ts", { size, tier, vectors } satisfies CatalogTask));
     }
   }
-  return { catalogs, coldTools: COLD_TOOLS, cold, model, kernel };
+  return { catalogs, coldTools: COLD_TOOLS, cold, load, model };
 }
 
 async function measureColdStart(vectors: string): Promise<readonly ColdStartAnswer[]> {
@@ -82,13 +86,18 @@ async function measureColdStart(vectors: string): Promise<readonly ColdStartAnsw
   for (const tier of TIERS) {
     const answers: ColdStartAnswer[] = [];
     for (let round = 0; round < ROUNDS; round++)
-      answers.push(await ask<ColdStartTask, ColdStartAnswer>("growth-cold-start.ts", { ...task, tier }));
+      answers.push(await ask<ColdStartAnswer>("growth-cold-start.ts", { ...task, tier } satisfies ColdStartTask));
     best.push(...answers.sort((a, b) => a.answeredMs - b.answeredMs).slice(0, 1));
   }
   return best;
 }
 
-async function ask<Task extends object | string, Answer>(file: string, task: Task): Promise<Answer> {
+/** Where a module of the library is imported from. */
+function moduleOf(path: string): string {
+  return new URL(values.built ? `../dist/${path}.js` : `../src/${path}.ts`, import.meta.url).href;
+}
+
+async function ask<Answer>(file: string, task: object | string): Promise<Answer> {
   return JSON.parse(await run(file, task)) as Answer;
 }
 
@@ -99,7 +108,7 @@ async function run(file: string, task: object | string): Promise<string> {
   return stdout;
 }
 
-function show({ catalogs, coldTools, cold, model, kernel }: GrowthFigures): string {
+function show({ catalogs, coldTools, cold, load, model }: GrowthFigures): string {
   const disk = Object.values(model.disk).reduce((sum, bytes) => sum + bytes, 0);
   const retrieval = (["short", "long"] as const).flatMap((kind) =>
     catalogs.map((one) => retrievalRow(one, kind, catalogs)),
@@ -119,13 +128,13 @@ Cold start from a snapshot of ${whole(coldTools)} tools, vectors cached, millise
 ${table([["up to tier", "imported", "first answer", "by", "tier ready", "by"], ...cold.map(coldRow)])}
 
 The tuned tier                    bound      measured
-load, in its worker               300 ms     ${model.loadMs.toFixed(0)} ms
-resident, whole process           150 MB     ${megabytes(model.residentBytes)} MB (${megabytes(model.residentBefore)} before)
+load, in its worker               300 ms     ${load.loadMs.toFixed(0)} ms
+resident, whole process           150 MB     ${megabytes(load.residentBytes)} MB (${megabytes(load.residentBefore)} before)
 models and inference on disk      60 MB      ${megabytes(disk)} MB (${Object.entries(model.disk)
     .map(([name, bytes]) => `${name} ${megabytes(bytes)}`)
     .join(", ")})
-a text of 20 tokens               10 ms      ${kernel.twentyTokensMs.toFixed(1)} ms
-texts of 100 tokens               40/s       ${kernel.textsPerSecond.toFixed(0)}/s
+a text of 20 tokens               10 ms      ${model.twentyTokensMs.toFixed(1)} ms
+texts of 100 tokens               40/s       ${model.textsPerSecond.toFixed(0)}/s
 `;
 }
 
