@@ -34,7 +34,8 @@ describe("createStaticTable", () => {
         const table = createStaticTable({ rows, scales: uneven, dimension: 2, ignore: [3] });
         // Each goes on where the one before ended, as a tool's second text does, up to the [SEP] behind it.
         const growing = texts.map((_, index) => Int32Array.from([...texts.slice(0, index + 1).flat(), 3]));
-        for (const ids of [...growing, ...growing.toReversed()]) {
+        const alone = texts.map((ids) => Int32Array.from(ids));
+        for (const ids of [...growing, ...growing.toReversed(), ...alone]) {
           const fresh = createStaticTable({ rows, scales: uneven, dimension: 2, ignore: [3] });
           expect([...table.embed(ids)]).toEqual([...fresh.embed(ids)]);
         }
