@@ -115,7 +115,7 @@ function show({ catalogs, coldTools, cold, load, model }: GrowthFigures): string
   );
   return `Retrieval, milliseconds, best of ${ROUNDS} rounds. Short requests ask for one thing in at most 32 tokens; long ones have about 120.
 Ratios are to plain BM25's P95 over the same tools and requests in the same process; CPU is processor time a request, all threads.
-The tuned model computed the vectors of ${COMPUTED} tools; at every size above, these REAL VECTORS ARE REPEATED for the other tools.
+The tuned model computed the vectors of ${COMPUTED} tools; for all other tools these REAL VECTORS ARE REPEATED. Words and static vectors are real.
 
 ${table([["tools", "tier", "requests", "P50", "P95", "of plain BM25", "CPU", "aim", "P95 growth", "plain BM25's"], ...retrieval])}
 
