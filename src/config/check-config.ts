@@ -1,7 +1,7 @@
 import { ajv } from "../adapters/validators/ajv.ts";
 import { ArsenalError, type ErrorIssue } from "../errors/arsenal-error.ts";
 import { nearest, showValue } from "../errors/show-value.ts";
-import type { Check } from "../execute/validator.port.ts";
+import type { Check, Validator } from "../execute/validator.port.ts";
 import { isPlainObject, type JsonSchema } from "../tool/json-schema.ts";
 import { toSnake } from "./key-style.ts";
 import { CONFIG_SCHEMA } from "./schema.ts";
@@ -20,7 +20,31 @@ export interface Origin {
 
 const FROM_CODE: Origin = { locate: () => "", reference: () => undefined };
 
-let compiled: Check | undefined;
+/** By section: compiling the whole schema would cost every program some 80 ms, and few configure more than a section or two. */
+const compiled = new Map<string, Check>();
+let validator: Validator | undefined;
+
+function problemFields(config: Readonly<Record<string, unknown>>): readonly string[] {
+  return Object.entries(config).flatMap(([key, section]) => {
+    let check = compiled.get(key);
+    if (!check) {
+      validator ??= ajv();
+      compiled.set(key, (check = validator.compile(CONFIG_SCHEMA.properties?.[key] as JsonSchema)));
+    }
+    const checked = check(section);
+    return checked.valid ? [] : checked.problems.map(({ field }) => (field === "" ? key : `${key}.${field}`));
+  });
+}
+
+/** The value with the schema's defaults where it has nothing. Lists are left as they are. */
+function fillDefaults(value: unknown, schema: JsonSchema): unknown {
+  const filled = value === undefined ? structuredClone(schema.default) : value;
+  if (!isPlainObject(filled) || !isPlainObject(schema.properties)) return filled;
+  const properties = Object.entries(schema.properties).map(([key, property]) => {
+    return [key, fillDefaults(filled[key], property as JsonSchema)] as const;
+  });
+  return Object.fromEntries(properties.filter(([, member]) => member !== undefined));
+}
 
 /**
  * Checks a configuration and returns it in camelCase with every default filled in. All problems are reported at once, each with the key,
@@ -53,11 +77,9 @@ export function checkConfig(value: unknown, style: KeyStyle, origin: Origin = FR
       });
     },
   });
-  compiled ??= ajv().compile(CONFIG_SCHEMA);
-  const checked = compiled(camel);
-  if (checked.valid && issues.length === 0) return checked.value as Record<string, unknown>;
   // One problem a key, however many branches of the schema it fails.
-  const wrong = new Set(checked.valid ? [] : checked.problems.map(({ field }) => field));
+  const wrong = new Set(problemFields(camel as Record<string, unknown>));
+  if (wrong.size === 0 && issues.length === 0) return fillDefaults(camel, CONFIG_SCHEMA) as Record<string, unknown>;
   issues.push(...[...wrong].map((path) => toIssue(path, camel, style, origin)));
   throw configInvalid(issues);
 }

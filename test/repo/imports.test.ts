@@ -6,9 +6,9 @@ import { read, ROOT } from "./project.ts";
 /** What the default validator is made of. */
 const VALIDATOR = ["ajv", "ajv-formats"];
 
-function packagesLoadedBy(module: string): readonly string[] {
+function packagesLoadedBy(module: string, then = ""): readonly string[] {
   const recorder = pathToFileURL(`${ROOT}test/repo/record-packages.ts`).href;
-  const program = `await import(${JSON.stringify(pathToFileURL(ROOT + module).href)})`;
+  const program = `const loaded = await import(${JSON.stringify(pathToFileURL(ROOT + module).href)}); ${then}`;
   const printed = execFileSync(process.execPath, ["--import", recorder, "--input-type=module", "--eval", program], {
     cwd: ROOT,
     encoding: "utf8",
@@ -30,8 +30,9 @@ function withDependencies(names: readonly string[], found: Set<string> = new Set
 }
 
 describe("importing", () => {
-  it("toolarsenal loads the default validator and nothing else from npm [000-3.1-no-dependencies]", () => {
-    const loaded = packagesLoadedBy("src/index.ts");
+  it("toolarsenal loads nothing but the default validator from npm, and that with the first schema [000-3.1-no-dependencies]", () => {
+    expect(packagesLoadedBy("src/index.ts")).toEqual([]);
+    const loaded = packagesLoadedBy("src/index.ts", `loaded.ajv().compile({ type: "object" })`);
     const allowed = withDependencies(VALIDATOR);
     expect(loaded).toEqual(expect.arrayContaining(VALIDATOR));
     expect(loaded.filter((name) => !allowed.has(name))).toEqual([]);

@@ -1,6 +1,7 @@
-import { Ajv, type ErrorObject, type Options, type ValidateFunction } from "ajv";
-import { Ajv2020 } from "ajv/dist/2020.js";
-import formats from "ajv-formats";
+import { createRequire } from "node:module";
+import type { Ajv, ErrorObject, Options, ValidateFunction } from "ajv";
+import type { Ajv2020 } from "ajv/dist/2020.js";
+import type { FormatsPlugin } from "ajv-formats";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 import type { Check, Problem, Validator } from "../../execute/validator.port.ts";
@@ -16,8 +17,8 @@ export function ajv(): Validator {
     compile(schema) {
       const { hasDefaults, isModern } = traitsOf(schema);
       const compiler = isModern
-        ? (draft2020 ??= createCompiler(new Ajv2020(OPTIONS)))
-        : (draft07 ??= createCompiler(new Ajv(OPTIONS)));
+        ? (draft2020 ??= createCompiler(new (library().Ajv2020)(OPTIONS)))
+        : (draft07 ??= createCompiler(new (library().Ajv)(OPTIONS)));
       const validate = compiler(schema);
       return (value): ReturnType<Check> => {
         const checked = hasDefaults ? copy(value) : value;
@@ -26,6 +27,15 @@ export function ajv(): Validator {
       };
     },
   };
+}
+
+/** Loaded with the first schema, not with the package: a program that only searches never needs it. */
+function library(): { readonly Ajv: typeof Ajv; readonly Ajv2020: typeof Ajv2020; readonly formats: FormatsPlugin } {
+  const require = createRequire(import.meta.url);
+  const { Ajv: Draft07 } = require("ajv") as { readonly Ajv: typeof Ajv };
+  const { Ajv2020: Draft2020 } = require("ajv/dist/2020.js") as { readonly Ajv2020: typeof Ajv2020 };
+  const { default: formats } = require("ajv-formats") as { readonly default: FormatsPlugin };
+  return { Ajv: Draft07, Ajv2020: Draft2020, formats };
 }
 
 type Compiler = (schema: JsonSchema) => ValidateFunction;
@@ -62,7 +72,7 @@ function toRegExp(pattern: string, flags: string): RegExp {
 }
 
 function createCompiler(instance: Ajv | Ajv2020): Compiler {
-  formats.default(instance);
+  library().formats(instance);
   // Draft 4's name for $id, which Ajv throws on.
   instance.removeKeyword("id");
   const ownRefs = { ...instance.refs };
