@@ -28,7 +28,7 @@ import type { BatchResult, ToolResult } from "./execute/result.ts";
 import type { Validator } from "./execute/validator.port.ts";
 import { type Aegis, type Approvals, createAegis } from "./guard/aegis.ts";
 import type { Policy } from "./guard/policy.port.ts";
-import { localOperator, type Principal } from "./guard/principal.ts";
+import { localOperator, type Principal, principalOr } from "./guard/principal.ts";
 import { type Clock, systemClock } from "./observe/clock.ts";
 import { createEvents, type Events } from "./observe/emitter.ts";
 import type { ArsenalEvent, Emit } from "./observe/events.ts";
@@ -121,7 +121,8 @@ export class ToolArsenal {
     this.#health = createHealth({ clock, emit });
 
     // catalog, register
-    const store = parts.store ?? configuredStore(this.#config);
+    const { snapshot } = this.#config.vectorStore;
+    const store = parts.store ?? memory(snapshot === undefined ? {} : { snapshot });
     this.#catalog = createCatalog({ store, tiers: configuredTiers(this.#config, parts, emit), emit, clock });
     this.#registry = createRegistry({
       catalog: this.#catalog,
@@ -298,7 +299,7 @@ export class ToolArsenal {
   async getTool(name: string, namespace = "default", by: AskedBy = {}): Promise<Tool | undefined> {
     await this.#ready();
     const tool = this.#registry.get(`${namespace}.${name}`);
-    return tool && this.#aegis.sees(tool, by.principal ?? this.#operator) ? tool : undefined;
+    return tool && this.#aegis.sees(tool, principalOr(this.#operator, by.principal)) ? tool : undefined;
   }
 
   /** Every tool that passes the filter, ordered by id. */
@@ -306,7 +307,7 @@ export class ToolArsenal {
     filter: AskedBy & { readonly namespace?: string; readonly source?: ToolSource } = {},
   ): Promise<readonly Tool[]> {
     await this.#ready();
-    const principal = filter.principal ?? this.#operator;
+    const principal = principalOr(this.#operator, filter.principal);
     return [...this.#catalog.all()]
       .filter(
         (tool) =>
@@ -321,7 +322,7 @@ export class ToolArsenal {
   async deleteTool(name: string, namespace = "default", by: AskedBy = {}): Promise<boolean> {
     await this.#ready();
     const tool = this.#registry.get(`${namespace}.${name}`);
-    if (tool === undefined || (by.principal && !this.#aegis.sees(tool, by.principal))) return false;
+    if (tool === undefined || (by.principal !== undefined && !(await this.getTool(name, namespace, by)))) return false;
     return this.#registry.delete(tool.id);
   }
 
@@ -341,9 +342,10 @@ export class ToolArsenal {
     return this.#events.subscribe(listener);
   }
 
-  /** Disconnects ensembles, lets writes under way end and releases everything. Safe to call twice. */
+  /** Ends calls that wait for their turn, disconnects ensembles, lets writes under way end and releases everything. Safe to call twice. */
   close(): Promise<void> {
     this.#closed ??= (async () => {
+      this.#engine.close();
       await this.#ensembles.close();
       try {
         await this.#catalog.close();
@@ -389,10 +391,6 @@ function toDialect(given: Dialect | keyof typeof DIALECTS): Dialect {
 function configuredTiers(config: ResolvedConfig, parts: ToolArsenalParts, emit: Emit): readonly Tier[] {
   const { embedder, vectors = memoryVectors(), tiers } = parts;
   return tiers ?? (embedder ? [{ embedder, vectors }] : shippedTiers(config.embedder, emit));
-}
-
-function configuredStore({ vectorStore: { snapshot } }: ResolvedConfig): ToolStore {
-  return memory(snapshot === undefined ? {} : { snapshot });
 }
 
 function configuredSinks({ telemetry: { enabled, type, level } }: ResolvedConfig): readonly Sink[] {

@@ -77,9 +77,13 @@ function groupsOf(
 }
 
 function isConfirmedReadOnly(call: unknown, toolOf: (call: ToolCall) => Tool | undefined): boolean {
-  if (!isPlainObject(call) || typeof call["toolName"] !== "string") return false;
-  const annotations = toolOf(call as unknown as ToolCall)?.annotations;
-  return annotations?.confirmed === true && annotations.readOnly === true;
+  try {
+    if (!isPlainObject(call) || typeof call["toolName"] !== "string") return false;
+    const annotations = toolOf(call as unknown as ToolCall)?.annotations;
+    return annotations?.confirmed === true && annotations.readOnly === true;
+  } catch {
+    return false; // a call that throws when it is looked at gets its answer when its turn comes
+  }
 }
 
 /** Runs a call that also ends when the batch does. */
@@ -88,8 +92,8 @@ async function runLinked(
   batchSignal: AbortSignal,
   run: (call: ToolCall) => Promise<ToolResult>,
 ): Promise<ToolResult> {
-  // What is no call gets its own answer.
-  if (!isPlainObject(call)) return run(call);
+  // What is no call, or throws when it is looked at, gets its own answer.
+  if (!isPlainObject(call) || !isReadable(call)) return run(call);
   if (call.signal === undefined) return run({ ...call, signal: batchSignal });
   if (!isSignal(call.signal)) return run(call);
   const either = new AbortController();
@@ -100,6 +104,15 @@ async function runLinked(
   } finally {
     unlinkOwn();
     unlinkBatch();
+  }
+}
+
+function isReadable(call: object): boolean {
+  try {
+    void { ...call };
+    return true;
+  } catch {
+    return false;
   }
 }
 

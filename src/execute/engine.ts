@@ -26,6 +26,8 @@ export interface Engine {
   executeBatch(batch: BatchCall): Promise<BatchResult>;
   /** Drops what is kept about a tool between calls. For a tool that is deleted or replaced. */
   forget(toolId: string): void;
+  /** From now on no call starts: those that wait for their turn fail with CLOSED, those that run go on. */
+  close(): void;
 }
 
 /** What the engine is made of. */
@@ -48,6 +50,7 @@ export interface EngineParts extends FindToolParts {
 /** Creates the engine. */
 export function createEngine(parts: EngineParts): Engine {
   const { clock, emit, health, settings } = parts;
+  let closed = false;
   const runner: CallRunner = {
     ...parts,
     random: parts.random ?? Math.random,
@@ -62,6 +65,7 @@ export function createEngine(parts: EngineParts): Engine {
     concurrency: createConcurrency(settings),
     stateOf: createStates(),
     traceIds: createTraceIds(),
+    isClosed: () => closed,
   };
   const run = (call: ToolCall): Promise<ToolResult> => runCall(call, runner);
   return {
@@ -75,6 +79,9 @@ export function createEngine(parts: EngineParts): Engine {
     forget(toolId) {
       runner.checks.forget(toolId);
       runner.breakers.forget(toolId);
+    },
+    close() {
+      closed = true;
     },
   };
 }

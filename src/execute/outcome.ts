@@ -51,3 +51,9 @@ export function neverStarted(tool: Tool, timeoutMs: number, waitedFor: string): 
     beforeSend: true,
   });
 }
+
+/** A call whose turn came after the arsenal was closed. */
+export function closedBefore(tool: Tool): Outcome {
+  const message = `${tool.id} was not started: the arsenal was closed while it waited for its turn.`;
+  return failed({ code: "CLOSED", message, beforeSend: true });
+}

@@ -15,14 +15,14 @@ import type { Executor } from "./executor.port.ts";
 import { findTool, type FindToolParts } from "./find-tool.ts";
 import { finishCall } from "./finish-call.ts";
 import type { CallIds, StateOf } from "./handler-context.ts";
-import { cancelled, circuitOpen, failed, neverStarted, type Outcome } from "./outcome.ts";
+import { cancelled, circuitOpen, closedBefore, failed, neverStarted, type Outcome } from "./outcome.ts";
 import { verdictOf } from "./verdict.ts";
 import type { ToolResult } from "./result.ts";
 import type { EngineSettings } from "./settings.ts";
 import type { Concurrency } from "./take-permits.ts";
 import { toResultError } from "./to-result-error.ts";
 import type { TraceIds } from "./trace-ids.ts";
-import { isSignal, validateCall } from "./validate-call.ts";
+import { isSignal, unreadable, validateCall } from "./validate-call.ts";
 
 /** What running a call needs: the engine's parts, and the state it keeps between calls. */
 export interface CallRunner extends FindToolParts {
@@ -40,6 +40,7 @@ export interface CallRunner extends FindToolParts {
   readonly random: () => number;
   readonly localPrincipal: Principal;
   readonly settings: EngineSettings;
+  readonly isClosed: () => boolean;
 }
 
 /** What an ensemble sets for its tools. */
@@ -51,10 +52,18 @@ export interface EnsembleSettings {
 /** Runs one call to its one result. Never rejects. */
 export async function runCall(call: ToolCall, runner: CallRunner): Promise<ToolResult> {
   const queuedAt = runner.clock.now();
-  const ids: CallIds = { traceId: givenTraceId(call) ?? runner.traceIds.traceId(), spanId: runner.traceIds.spanId() };
-  const principal = call?.principal ?? runner.localPrincipal;
-  const { outcome, tool, hiddenId } = await lookUpAndRun(call, ids, principal, runner);
-  return finishCall({ call, ids, principal, queuedAt, outcome, tool, hiddenId }, runner);
+  const spanId = runner.traceIds.spanId();
+  try {
+    const ids: CallIds = { traceId: givenTraceId(call) ?? runner.traceIds.traceId(), spanId };
+    const principal = call?.principal ?? runner.localPrincipal;
+    const { outcome, tool, hiddenId } = await lookUpAndRun(call, ids, principal, runner);
+    return finishCall({ call, ids, principal, queuedAt, outcome, tool, hiddenId }, runner);
+  } catch (error) {
+    // What is read out here is read again by the checks, so a call that throws at it has not run.
+    const ids: CallIds = { traceId: runner.traceIds.traceId(), spanId };
+    const refused = { call: { toolName: "" }, principal: runner.localPrincipal, tool: undefined, hiddenId: undefined };
+    return finishCall({ ...refused, ids, queuedAt, outcome: failed(unreadable(error)) }, runner);
+  }
 }
 
 interface Ran {
@@ -120,6 +129,7 @@ async function runTool(found: FoundCall, runner: CallRunner): Promise<Outcome> {
   if (permits.kind === "timeout") return neverStarted(tool, limits.timeoutMs, "other calls to end");
   if (permits.kind !== "value") return cancelled(tool.id, call.signal);
   try {
+    if (runner.isClosed()) return closedBefore(tool);
     return await runPermitted(found, request, limits, runner);
   } finally {
     permits.value();

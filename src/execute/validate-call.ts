@@ -15,10 +15,14 @@ export function validateCall(call: unknown): ValidatedCall {
   try {
     return { valid: true, arguments: checkCall(call) };
   } catch (error) {
-    if (isArsenalError(error)) return { valid: false, error: toResultError(error) };
-    const message = `The call cannot be read: ${toResultError(error).message}. Give plain data without getters that throw.`;
-    return { valid: false, error: { code: "CALL_INVALID", message } };
+    return { valid: false, error: isArsenalError(error) ? toResultError(error) : unreadable(error) };
   }
+}
+
+/** The error of a call that throws when it is looked at. */
+export function unreadable(error: unknown): ResultError {
+  const message = `The call cannot be read: ${toResultError(error).message}. Give plain data without getters that throw.`;
+  return { code: "CALL_INVALID", message };
 }
 
 /** True for an `AbortSignal`, of this realm or another. */

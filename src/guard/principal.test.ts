@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { localOperator } from "./principal.ts";
+import { localOperator, principalOr } from "./principal.ts";
 
 describe("localOperator", () => {
   it("may do everything and approve", () => {
@@ -24,5 +24,16 @@ describe("localOperator", () => {
 
   it("takes overrides", () => {
     expect(localOperator({ id: "dana", roles: [] })).toMatchObject({ id: "dana", roles: [], local: true });
+  });
+});
+
+describe("principalOr", () => {
+  it("gives the operator only where nobody is named", () => {
+    const operator = localOperator();
+    const guest = localOperator({ id: "guest", local: false });
+    expect(principalOr(operator, undefined)).toBe(operator);
+    expect(principalOr(operator, guest)).toBe(guest);
+    for (const bad of [null, "guest", {}, { id: "guest" }, [], { ...guest, scopes: "*" }])
+      expect(() => principalOr(operator, bad as never)).toThrow(/^principal is no principal/);
   });
 });

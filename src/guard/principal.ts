@@ -1,3 +1,6 @@
+import { ArsenalError } from "../errors/arsenal-error.ts";
+import { showValue } from "../errors/show-value.ts";
+import { isPlainObject } from "../tool/json-schema.ts";
 import { CAPABILITIES, type Capability } from "../tool/tool.ts";
 
 /** Who asks. */
@@ -22,4 +25,14 @@ export function localOperator(overrides: Partial<Principal> = {}): Principal {
     local: true,
     ...overrides,
   };
+}
+
+/** Who asks: the operator where nobody is named. Null, or what is no principal, is refused: it must not pass for the operator. */
+export function principalOr(operator: Principal, given: Principal | undefined): Principal {
+  if (given === undefined) return operator;
+  const { id, roles, capabilities, scopes } = isPlainObject(given) ? given : {};
+  if (typeof id === "string" && [roles, capabilities, scopes].every(Array.isArray)) return given;
+  const fix = "Give { id, roles, capabilities, scopes, local }, or leave it out.";
+  const details = { field: "principal", value: showValue(given), fix };
+  throw new ArsenalError("QUERY_INVALID", `principal is no principal: ${showValue(given)}. ${fix}`, details);
 }

@@ -54,4 +54,16 @@ describe("registerBatch", () => {
       rejected: [{ index: 0, error: { message: "The definition cannot be read: no" } }],
     });
   });
+
+  it("reports a definition whose very name throws, and registers the others", () => {
+    const hostile = { get name() { throw new Error("no name"); } }; // prettier-ignore
+    expect(register([{ tool: hostile }, { tool: good }]).outcome).toMatchObject({
+      registered: [{ id: "default.add" }],
+      rejected: [{ index: 0, name: "", error: { message: "The definition cannot be read: no name" } }],
+    });
+  });
+
+  it("refuses what is no array", () => {
+    expect(() => register({ tool: good } as never)).toThrow("Give an array of { tool, handler }.");
+  });
 });

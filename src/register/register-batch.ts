@@ -37,6 +37,10 @@ export function registerBatch(
   batch: readonly BatchRegistration[],
   emit: Emit,
 ): RegisteredBatch {
+  if (!Array.isArray(batch)) {
+    const fix = "Give an array of { tool, handler }.";
+    throw new ArsenalError("TOOL_INVALID", `The batch is ${showValue(batch)}. ${fix}`, { value: batch, fix });
+  }
   const registrations: Registration[] = [];
   const rejected: RejectedTool[] = [];
   for (const [index, entry] of batch.entries()) {
@@ -75,10 +79,15 @@ function toRegistration(entry: unknown): Registration {
   return run ? { tool: defined, handler: run } : { tool: defined };
 }
 
+/** Asked of an entry that was just refused, perhaps because reading it throws. */
 function nameOf(entry: unknown): string {
-  const tool = isPlainObject(entry) ? entry["tool"] : undefined;
-  const name = isPlainObject(tool) ? tool["name"] : undefined;
-  return typeof name === "string" ? name : "";
+  try {
+    const tool = isPlainObject(entry) ? entry["tool"] : undefined;
+    const name = isPlainObject(tool) ? tool["name"] : undefined;
+    return typeof name === "string" ? name : "";
+  } catch {
+    return "";
+  }
 }
 
 function asArsenalError(cause: unknown): ArsenalError {

@@ -1,4 +1,5 @@
 import { dependence } from "./dependence.ts";
+import { messageText } from "./message-text.ts";
 import type { ConversationContext } from "./query.ts";
 
 /** What a request is searched for by. */
@@ -33,6 +34,7 @@ export function conversationQuery(context: ConversationContext): ConversationQue
   const leaning = dependence(query);
   if (leaning < STANDS_ALONE) return { text: query };
   const turns = recentMessages
+    .map((message) => ({ role: message.role, content: messageText(message) }))
     .filter(({ content }) => content.trim() !== "" && content !== query)
     .slice(-EARLIER_TURNS)
     .map(({ role, content }) => `${role}: ${content.slice(0, TURN_LENGTH)}`)

@@ -1,3 +1,4 @@
+import { messageText } from "./message-text.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { DEFAULT_NAMESPACE } from "../tool/limits.ts";
 import type { Tool } from "../tool/tool.ts";
@@ -23,7 +24,7 @@ export function readConversation(
   const used = toNames(context.toolsAlreadyUsed);
   const failed = toNames(context.toolsFailed);
   const mentions = createMentions([
-    ...(context.recentMessages ?? []).map((message) => message.content),
+    ...(context.recentMessages ?? []).map(messageText),
     context.conversationSummary ?? "",
   ]);
   const namespaces = new Set<string>();

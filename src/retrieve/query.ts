@@ -24,7 +24,8 @@ export interface ConversationContext {
 /** One turn of a conversation. */
 export interface Message {
   readonly role: string;
-  readonly content: string;
+  /** Text, or the parts a model's API has in its place; null where the model only called a tool. */
+  readonly content: string | readonly unknown[] | null;
 }
 
 /** A request to find tools. */

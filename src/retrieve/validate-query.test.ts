@@ -57,6 +57,7 @@ describe("validateQuery", () => {
     ["includeDependencies", null],
     ["explain", "yes"],
     ["principal", "me"],
+    ["principal", { id: "me" }],
     ["traceId", ""],
     ["signal", {}],
   ])("refuses %s = %j [000-4.2-limit] [000-4.2-query-invalid]", (field, value) => {
@@ -88,6 +89,14 @@ describe("validateQuery", () => {
     expect(refusal({ context, namespaces: ["mail", 3] }).details).toMatchObject({ field: "namespaces.1", value: 3 });
     const recentMessages = [{ role: "user", content: "hi" }, { role: "user" }];
     expect(refusal({ context: { ...context, recentMessages } }).details.field).toBe("context.recentMessages.1.content");
+  });
+
+  it("takes messages as a model's API has them: parts, and nothing where it only called a tool", () => {
+    const recentMessages = [
+      { role: "user", content: [{ type: "text", text: "hi" }] },
+      { role: "assistant", content: null },
+    ];
+    expect(validateQuery({ context: { ...context, recentMessages } }, defaults).limit).toBe(5);
   });
 
   it("takes ten recent messages and no more [000-4.2-recent-messages]", () => {

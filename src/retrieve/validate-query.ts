@@ -68,8 +68,12 @@ const limit: Check = (value, field) => {
   }
 };
 
-const object: Check = (value, field) => {
-  if (!isPlainObject(value)) refuse(field, value, "must be an object", "Give an object, or leave the field out.");
+/** Half a principal would be seen through other eyes than the caller's. */
+const principal: Check = (value, field) => {
+  const fix = "Give { id, roles, capabilities, scopes, local }, or leave the field out.";
+  const { id, roles, capabilities, scopes } = isPlainObject(value) ? value : {};
+  if (typeof id === "string" && [roles, capabilities, scopes].every(Array.isArray)) return;
+  refuse(field, value, "must be a principal", fix);
 };
 
 const signal: Check = (value, field) => {
@@ -98,8 +102,10 @@ function oneOf(known: readonly string[]): Check {
 const message: Check = (value, field) => {
   const fix = 'Give { role: "user", content: "…" } with plain text as content.';
   if (!isPlainObject(value)) return refuse(field, value, "must be a message", fix);
-  for (const key of ["role", "content"]) {
-    if (typeof value[key] !== "string") refuse(`${field}.${key}`, value[key], "must be a string", fix);
+  const { role, content } = value;
+  if (typeof role !== "string") refuse(`${field}.role`, role, "must be a string", fix);
+  if (typeof content !== "string" && content !== null && !Array.isArray(content)) {
+    refuse(`${field}.content`, content, "must be text, a list of parts, or null", fix);
   }
 };
 
@@ -140,7 +146,7 @@ const QUERY_CHECKS: Readonly<Record<keyof ToolQuery, Check>> = {
   includeDependencies: boolean,
   diversityFactor: fraction,
   explain: boolean,
-  principal: object,
+  principal,
   traceId: filledText,
   signal,
 };

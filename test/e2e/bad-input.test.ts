@@ -205,7 +205,7 @@ describe("a malformed query yields one clear error", () => {
       { context: { ...context, recentMessages: [{ role: "user" }] } },
       "QUERY_INVALID",
       "context.recentMessages.0.content",
-      "string",
+      "must be text",
     ],
   ])("%s", async (_what, query, code, field, value) => {
     const problem = await problemOf(() => arsenal.retrieve(query as ToolQuery));

@@ -30,6 +30,40 @@ describe("a call", () => {
     expect((await later.execute({ toolName: "look_around" })).result).toBe(2);
   });
 
+  it("is refused as a result where looking at it throws, alone and in a batch", async () => {
+    await using arsenal = await arsenalWith(() => 1);
+    const good = { toolName: "look_around" };
+    const refused = { status: "failure", attempts: 0, error: { code: "CALL_INVALID" } };
+    for (const field of ["toolName", "arguments", "principal", "traceId", "parentSpanId", "auxdata"]) {
+      const get = (): never => {
+        throw new Error("do not look");
+      };
+      const hostile = Object.defineProperty({ ...good }, field, { enumerable: true, get });
+      expect([field, await arsenal.execute(hostile)]).toMatchObject([field, refused]);
+      const { results } = await arsenal.executeBatch({ calls: [hostile, good] });
+      expect([field, results]).toMatchObject([field, [refused, { status: "success" }]]);
+    }
+  });
+
+  it("is not started where the arsenal was closed while it waited for its turn; one that runs goes on", async () => {
+    const running = Promise.withResolvers<void>();
+    const end = Promise.withResolvers<string>();
+    let started = 0;
+    const arsenal = new ToolArsenal({ ...quiet, execution: { maxConcurrent: 1 } });
+    await arsenal.addTool(noop, () => {
+      started++;
+      running.resolve();
+      return end.promise;
+    });
+    const calls = [1, 2, 3].map(() => arsenal.execute({ toolName: "look_around" }));
+    await running.promise;
+    await arsenal.close();
+    end.resolve("done");
+    const closed = { status: "failure", attempts: 0, error: { code: "CLOSED", beforeSend: true } };
+    expect(await Promise.all(calls)).toMatchObject([{ status: "success", result: "done" }, closed, closed]);
+    expect(started).toBe(1);
+  });
+
   it("tells its handler the tool, a signal, its ids and the attempt [001-context-tool] [001-context-signal]", async () => {
     const seen: unknown[] = [];
     const progress: unknown[] = [];

@@ -81,6 +81,19 @@ describe("a tool the caller may not see", () => {
     expect(arsenal.toolCount).toBe(1);
   });
 
+  it("is not shown to what is no principal, which must not pass for the operator", async () => {
+    await using arsenal = arsenalWith(["secret.send"]);
+    for (const nobody of [null, {}, "guest"]) {
+      const by = { principal: nobody as unknown as Principal };
+      const refused = { code: "QUERY_INVALID", details: { field: "principal" } };
+      await expect(arsenal.getTool("send", "secret", by)).rejects.toMatchObject(refused);
+      await expect(arsenal.listTools(by)).rejects.toMatchObject(refused);
+      await expect(arsenal.deleteTool("send", "secret", by)).rejects.toMatchObject(refused);
+      await expect(arsenal.retrieve({ context: { query: "send" }, ...by })).rejects.toMatchObject(refused);
+    }
+    expect(arsenal.toolCount).toBe(1);
+  });
+
   it("does not keep a batch from running its read-only namesakes at once", async () => {
     let running = 0;
     let most = 0;

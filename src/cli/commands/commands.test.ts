@@ -88,16 +88,26 @@ describe("doctor", () => {
 
   it("finds a backend that is not there, a snapshot that cannot be written, a module that fails", async () => {
     await writeFile(join(folder, "boom.mjs"), "export default () => { throw new Error('boom'); };");
-    await writeFile(
-      join(folder, "more.yaml"),
-      "vector_store:\n  snapshot: no/such/folder/tools.json\nmodules: [boom.mjs]\n",
-    );
+    await writeFile(join(folder, "more.yaml"), "vector_store:\n  snapshot: boom.mjs/tools.json\nmodules: [boom.mjs]\n");
     const { code, out } = await run("doctor", "--config", "more.yaml");
     expect(code).toBe(1);
-    expect(out).toMatch(/failed {3}snapshot: .*folder cannot be written\n {9}Create the folder/);
+    expect(out).toMatch(/failed {3}snapshot: The folder of the snapshot .* cannot be used: .*\n {9}Choose a folder/);
     expect(out).toContain("modules: boom.mjs failed: boom");
     await writeFile(join(folder, "store.yaml"), "vector_store:\n  type: qdrant\n");
     expect((await run("doctor", "--config", "store.yaml")).out).toContain("Use memory, or inject your own as `store`.");
+  });
+
+  it("is content with a snapshot whose folder the arsenal will make, and tells of a damaged one, once", async () => {
+    const config = "vector_store:\n  snapshot: data/tools.json\n";
+    await writeFile(join(folder, "snapshot.yaml"), config);
+    const first = await run("doctor", "--config", "snapshot.yaml");
+    expect([first.code, first.out]).toEqual([0, expect.stringMatching(/ok {7}snapshot: .*tools\.json/)]);
+    await writeFile(join(folder, "data/tools.json"), "{");
+    const { code, out } = await run("doctor", "--config", "snapshot.yaml");
+    expect(code).toBe(1);
+    expect(out).not.toMatch(/ok {7}snapshot/);
+    expect(out.match(/is damaged/g)).toHaveLength(1);
+    expect(out.match(/Move .* away to start without it/g)).toHaveLength(1);
   });
 
   it("counts the tools of a good one", async () => {

@@ -45,7 +45,7 @@ const PROGRAM = import.meta.url.endsWith(".ts") ? "npm run -s cli --" : "npx too
 const NEXT: readonly (readonly [string, string])[] = [
   ["Search it yourself", `${PROGRAM} search "who has not paid yet" --explain`],
   ["Call a tool", `${PROGRAM} call crm.find_customer --args '{"name":"dana"}'`],
-  ["Use it in your agent", "README.md, twelve lines"],
+  ["Use it in your agent", "the first program in README.md"],
   ["Serve it to MCP clients", "toolarsenal serve, in the next release: one endpoint in front of all your servers"],
 ];
 

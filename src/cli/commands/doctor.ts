@@ -1,5 +1,6 @@
 import { access, constants } from "node:fs/promises";
 import { dirname } from "node:path";
+import { memory } from "../../adapters/stores/memory.ts";
 import { ToolArsenal } from "../../arsenal.ts";
 import type { ResolvedConfig } from "../../config/resolve-config.ts";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
@@ -59,7 +60,7 @@ async function checkConfiguration(path: string, terminal: Terminal): Promise<rea
     const loaded = await loadConfig(path, terminal.environment);
     config = loaded.config;
     findings.push({ check: "configuration", state: "ok", message: path });
-    if (config.vectorStore.snapshot !== undefined) findings.push(await checkSnapshot(config.vectorStore.snapshot));
+    if (config.vectorStore.snapshot !== undefined) findings.push(...(await checkSnapshot(config.vectorStore.snapshot)));
   } catch (error) {
     return [...findings, ...failures("configuration", error)];
   }
@@ -83,23 +84,24 @@ async function checkConfiguration(path: string, terminal: Terminal): Promise<rea
           },
     );
   } catch (error) {
-    findings.push(...failures("arsenal", error));
+    const told = findings.map(({ message }) => message);
+    findings.push(...failures("arsenal", error).filter(({ message }) => !told.includes(message)));
   }
   return findings;
 }
 
-async function checkSnapshot(file: string): Promise<Finding> {
-  const folder = dirname(file);
+/** Opens it as the arsenal will, which also makes its folder. */
+async function checkSnapshot(file: string): Promise<readonly Finding[]> {
+  const store = memory({ snapshot: file });
   try {
-    await access(folder, constants.W_OK);
-    return { check: "snapshot", state: "ok", message: file };
-  } catch {
-    return {
-      check: "snapshot",
-      state: "failed",
-      message: `${folder} cannot be written`,
-      fix: "Create the folder, or change vector_store.snapshot.",
-    };
+    await store.open();
+    await store.close();
+    await access(dirname(file), constants.W_OK);
+    return [{ check: "snapshot", state: "ok", message: file }];
+  } catch (error) {
+    if (isArsenalError(error)) return failures("snapshot", error);
+    const fix = "Make the folder writable, or change vector_store.snapshot.";
+    return [{ check: "snapshot", state: "failed", message: `${dirname(file)} cannot be written`, fix }];
   }
 }
 
@@ -107,8 +109,12 @@ function failures(check: string, error: unknown): readonly Finding[] {
   if (!isArsenalError(error))
     return [{ check, state: "failed", message: error instanceof Error ? error.message : String(error) }];
   const { issues, fix } = error.details;
-  if (!issues || issues.length === 0)
-    return [{ check, state: "failed", message: error.message, ...(fix === undefined ? {} : { fix }) }];
+  if (!issues || issues.length === 0) {
+    // Many messages end with the fix, which stands in a line of its own here.
+    const message =
+      fix !== undefined && error.message.endsWith(` ${fix}`) ? error.message.slice(0, -fix.length - 1) : error.message;
+    return [{ check, state: "failed", message, ...(fix === undefined ? {} : { fix }) }];
+  }
   return issues.map((issue) => ({
     check,
     state: "failed" as const,
