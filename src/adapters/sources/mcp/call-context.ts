@@ -1,0 +1,30 @@
+import type { Ask, McpConnection } from "./connection.ts";
+import type { JsonObject, RpcError, RpcNotification } from "./protocol.ts";
+
+/** What an MCP surface hands an MCP tool's handler, so that a call passes through the arsenal and its policy unchanged. */
+export interface McpCallContext {
+  /** Members of the caller's `params` other than `name` and `arguments`: `_meta`, `inputResponses`, `requestState`, `task`. */
+  readonly extra?: JsonObject;
+  /** The caller session's own connection. The upstream's shared ones where absent. */
+  readonly connection?: McpConnection;
+  readonly ask?: Ask;
+  readonly passInputRequired?: boolean;
+  readonly onNotification?: (notification: RpcNotification) => void;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Takes the server's raw answer, whatever the arsenal makes of it. */
+  readonly onAnswer?: (answer: { readonly result: JsonObject } | { readonly error: RpcError }) => void;
+}
+
+const contexts = new WeakMap<object, McpCallContext>();
+
+/** Auxiliary data for a call that carries an MCP context, unseen by everybody but the MCP handler. */
+export function withMcpContext(context: McpCallContext): Readonly<Record<string, unknown>> {
+  const auxdata = Object.freeze({});
+  contexts.set(auxdata, context);
+  return auxdata;
+}
+
+/** The MCP context that a call's auxiliary data carries. */
+export function mcpContextOf(auxdata: object): McpCallContext | undefined {
+  return contexts.get(auxdata);
+}

@@ -1,0 +1,57 @@
+import type { Era, JsonObject, RpcNotification } from "./protocol.ts";
+
+/** Answers what a server asks of its client in the middle of a request: elicitation, sampling, roots. Rejects with an `RpcError`. */
+export type Ask = (
+  method: string,
+  params: JsonObject | undefined,
+  options: { readonly signal: AbortSignal },
+) => Promise<JsonObject>;
+
+/** How one request to a server is made. */
+export interface RequestOptions {
+  /** Cancels the request, and tells the server so. */
+  readonly signal?: AbortSignal;
+  /** Takes what the server says about this request while it runs: progress under the caller's own token, log messages. */
+  readonly onNotification?: (notification: RpcNotification) => void;
+  /** HTTP headers to send with this request alone, where the transport has headers. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Who a connection says it is, and what it lets the server ask. */
+export interface ClientIdentity {
+  readonly info: JsonObject;
+  readonly capabilities: JsonObject;
+}
+
+/** What a server says of itself. */
+export interface ServerDescription {
+  readonly info: JsonObject;
+  readonly capabilities: JsonObject;
+  readonly instructions?: string;
+}
+
+/**
+ * One live connection to an MCP server, whichever era and transport it speaks. Messages pass as they are: params are sent and results
+ * returned without being validated, completed or stripped.
+ */
+export interface McpConnection {
+  readonly era: Era;
+  readonly protocolVersion: string;
+  readonly server: ServerDescription;
+  /** False once the connection ended, by either side. */
+  readonly open: boolean;
+  /**
+   * Sends a request and resolves with its raw result, which may be an `input_required` one. Rejects with an `RpcError` where the server
+   * answers with an error, and with an `ArsenalError` (TRANSPORT_FAILED, OUTCOME_UNKNOWN, CANCELLED, PROTOCOL_ERROR) where there is no
+   * answer. A modern server's reserved `_meta` keys are added where `params` does not have them.
+   */
+  request(method: string, params?: JsonObject, options?: RequestOptions): Promise<JsonObject>;
+  notify(method: string, params?: JsonObject): Promise<void>;
+  /** Called for what the server says outside any request: list changes, resource updates, log messages. Returns what ends it. */
+  onNotification(listener: (notification: RpcNotification) => void): () => void;
+  /** Answers the server's own requests (legacy era). One at a time; without one they are refused as unknown methods. */
+  setAsk(ask: Ask | undefined): void;
+  /** Calls back once when the connection has ended; `error` says why, and is absent after `close`. */
+  onClosed(listener: (error: Error | undefined) => void): () => void;
+  close(): Promise<void>;
+}

@@ -1,0 +1,97 @@
+/** A JSON object as it came over the wire. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** What identifies a JSON-RPC request among those of one connection. */
+export type RequestId = string | number;
+
+/** A JSON-RPC request. */
+export interface RpcRequest {
+  readonly jsonrpc: "2.0";
+  readonly id: RequestId;
+  readonly method: string;
+  readonly params?: JsonObject;
+}
+
+/** A JSON-RPC notification. */
+export interface RpcNotification {
+  readonly jsonrpc: "2.0";
+  readonly method: string;
+  readonly params?: JsonObject;
+}
+
+/** A JSON-RPC answer: a result or an error. */
+export type RpcResponse =
+  | { readonly jsonrpc: "2.0"; readonly id: RequestId; readonly result: JsonObject }
+  | { readonly jsonrpc: "2.0"; readonly id: RequestId | null; readonly error: RpcErrorBody };
+
+/** Any JSON-RPC message. */
+export type RpcMessage = RpcRequest | RpcNotification | RpcResponse;
+
+/** The error member of a JSON-RPC answer. */
+export interface RpcErrorBody {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
+/**
+ * How a peer speaks MCP. `legacy`: 2025-11-25 and older, with initialize and sessions. `modern`: 2026-07-28 and newer, where every request
+ * stands for itself.
+ */
+export type Era = "legacy" | "modern";
+
+/** The newest revision of each era. */
+export const LATEST_VERSION: Readonly<Record<Era, string>> = { legacy: "2025-11-25", modern: "2026-07-28" };
+
+/** Revisions with an initialize handshake that are answered in kind, newest first. */
+export const LEGACY_VERSIONS: readonly string[] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+
+/** Revisions without a handshake, newest first. */
+export const MODERN_VERSIONS: readonly string[] = ["2026-07-28"];
+
+/** Keys of `_meta` that the protocol reserves. */
+export const META = {
+  protocolVersion: "io.modelcontextprotocol/protocolVersion",
+  clientInfo: "io.modelcontextprotocol/clientInfo",
+  clientCapabilities: "io.modelcontextprotocol/clientCapabilities",
+  serverInfo: "io.modelcontextprotocol/serverInfo",
+  logLevel: "io.modelcontextprotocol/logLevel",
+  subscriptionId: "io.modelcontextprotocol/subscriptionId",
+} as const;
+
+/** Error codes of JSON-RPC and of MCP. */
+export const RPC = {
+  parseError: -32700,
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  internalError: -32603,
+  /** 2025-11-25 and older: a resource that does not exist. */
+  resourceNotFound: -32002,
+  headerMismatch: -32020,
+  missingClientCapability: -32021,
+  unsupportedVersion: -32022,
+} as const;
+
+/** A peer's JSON-RPC error, kept as it came so that it can be handed on unchanged. */
+export class RpcError extends Error {
+  override readonly name = "RpcError";
+  readonly code: number;
+  readonly data: unknown;
+
+  constructor({ code, message, data }: RpcErrorBody) {
+    super(message);
+    this.code = code;
+    this.data = data;
+  }
+
+  /** The error member of an answer. */
+  get body(): RpcErrorBody {
+    return { code: this.code, message: this.message, ...(this.data === undefined ? {} : { data: this.data }) };
+  }
+}
+
+/** True for a result that asks the client for input before it can be completed. */
+export function isInputRequired(result: JsonObject): boolean {
+  return result["resultType"] === "input_required";
+}

@@ -1,0 +1,54 @@
+/** One MCP server, and how it is reached. */
+export interface McpServerSettings {
+  /** The ensemble's name and the namespace of its tools. */
+  readonly name: string;
+  readonly transport: StdioSettings | HttpSettings | WebSocketSettings;
+  readonly namespace?: string;
+  /** Time that connecting and listing may take, each. Default 30,000. */
+  readonly connectTimeoutMs?: number;
+  /** Time one call may take, in milliseconds. Default 60,000. */
+  readonly timeoutMs?: number;
+  /** Calls at once, over all callers. Default 64. */
+  readonly maxConcurrent?: number;
+  /** Connections at once, where callers must be told apart by them. Default 8. */
+  readonly maxConnections?: number;
+}
+
+/** A server that runs as a child process and talks over its standard streams. */
+export interface StdioSettings {
+  readonly kind: "stdio";
+  readonly command: string;
+  readonly args?: readonly string[];
+  /** The child's whole environment beside what every program needs (PATH, HOME, locale, temporary folder). */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+}
+
+/** A server reached over HTTP. `http` is streamable HTTP, with the older HTTP+SSE tried where it answers 4xx; `sse` is the older one alone. */
+export interface HttpSettings {
+  readonly kind: "http" | "sse";
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** How to get a token where the server asks for one. */
+  readonly oauth?: OAuthSettings;
+}
+
+/** A server reached over a WebSocket. */
+export interface WebSocketSettings {
+  readonly kind: "websocket";
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** OAuth 2.1 for one server. Everything has a default: a public client, registered as the server allows. */
+export interface OAuthSettings {
+  readonly clientId?: string;
+  readonly clientSecret?: string;
+  /** Address of a client ID metadata document that describes this client. */
+  readonly clientMetadataUrl?: string;
+  readonly scope?: string;
+  /** `authorization_code` asks a person once; `client_credentials` needs an id and a secret. */
+  readonly grant?: "authorization_code" | "client_credentials";
+  /** Where tokens are kept, readable by this user alone. Default: in the user's configuration folder. */
+  readonly tokenFile?: string;
+}

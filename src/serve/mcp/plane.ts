@@ -1,0 +1,70 @@
+import type { Ask, ServerDescription } from "../../adapters/sources/mcp/connection.ts";
+import type { Era, JsonObject, RequestId, RpcNotification } from "../../adapters/sources/mcp/protocol.ts";
+import type { Principal } from "../../guard/principal.ts";
+
+/** The client on the other side, as far as it has said who it is. */
+export interface Peer {
+  readonly era: Era;
+  readonly protocolVersion: string;
+  /** Absent where the client did not say. */
+  readonly info?: JsonObject;
+  /** What the client lets a server ask: elicitation, sampling, roots. */
+  readonly capabilities: JsonObject;
+  readonly principal: Principal;
+}
+
+/** One request of a client, answered once. */
+export interface Exchange {
+  readonly id: RequestId;
+  readonly method: string;
+  /** As the client sent them; `_meta` included. */
+  readonly params: JsonObject;
+  readonly peer: Peer;
+  /** Fires when the client cancels the request or goes away. */
+  readonly signal: AbortSignal;
+  /** Sends what belongs to this request before its result: progress, log messages. */
+  notify(notification: RpcNotification): void;
+  /**
+   * Asks the client something and waits for its answer: elicitation, sampling, roots. In the modern era the request is answered with
+   * `input_required` and goes on when the client repeats it. Rejects with an `RpcError` where the client refuses or never declared that it
+   * can be asked.
+   */
+  readonly ask: Ask;
+  /** The HTTP headers that the request came with, lower case; empty on other transports. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What a client is told unasked: list changes, resource updates. */
+export type Push = (notification: RpcNotification) => void;
+
+/** One client's stay on a plane: a session in the legacy era; in the modern era the plane's one, shared by all. */
+export interface PlaneSession {
+  /** What `initialize` and `server/discover` answer. */
+  describe(): Promise<ServerDescription>;
+  /** Answers a request with its raw result. Rejects with an `RpcError` for the client, or any error for an internal one. */
+  handle(exchange: Exchange): Promise<JsonObject>;
+  /** Takes a client's notification other than `initialized` and `cancelled`. */
+  notified(notification: RpcNotification): void;
+  close(): Promise<void>;
+}
+
+/** What answers MCP clients at one address: every upstream as one, or one upstream untouched. */
+export interface Plane {
+  /** What this plane calls itself in logs and errors. */
+  readonly name: string;
+  /** Opens a legacy client's session; `push` reaches that client outside any request, and `ask` asks it outside any request. */
+  openSession(peer: Peer, channel: { readonly push: Push; readonly ask: Ask }): Promise<PlaneSession>;
+  /** The one stay that all modern requests share. */
+  readonly shared: PlaneSession;
+  /**
+   * Feeds a modern client's `subscriptions/listen`: calls `push` for what the filter asks until the signal fires. Returns the part of the
+   * filter that is honoured.
+   */
+  listen(
+    filter: JsonObject,
+    push: Push,
+    options: { readonly peer: Peer; readonly signal: AbortSignal },
+  ): Promise<JsonObject>;
+  /** Ends every session. */
+  close(): Promise<void>;
+}
