@@ -1,48 +1,37 @@
 import { resolve } from "node:path";
-import { anthropic } from "./adapters/dialects/anthropic.ts";
-import { gemini } from "./adapters/dialects/gemini.ts";
-import { openai } from "./adapters/dialects/openai.ts";
-import { shippedTiers, type TierName } from "./adapters/embedders/shipped-tiers.ts";
+import { type DialectName, toDialect } from "./adapters/dialects/built-in.ts";
+import type { TierName } from "./adapters/embedders/shipped-tiers.ts";
 import { direct } from "./adapters/executors/direct.ts";
 import { patterns } from "./adapters/policies/patterns.ts";
-import { consoleSink } from "./adapters/sinks/console.ts";
+import type { McpServerSettings } from "./adapters/sources/mcp/settings.ts";
+import type { McpUpstream } from "./adapters/sources/mcp/upstream.ts";
 import { memory } from "./adapters/stores/memory.ts";
-import { memoryVectors } from "./adapters/stores/memory-vectors.ts";
 import { ajv } from "./adapters/validators/ajv.ts";
 import { type Catalog, createCatalog } from "./catalog/catalog.ts";
-import type { Embedder } from "./catalog/embedder.port.ts";
-import type { Tier } from "./catalog/tiers.ts";
+import { untilAborted } from "./catalog/until-aborted.ts";
 import { tokenize } from "./catalog/tokenize.ts";
-import type { ToolStore } from "./catalog/tool-store.port.ts";
-import type { VectorIndex } from "./catalog/vector-index.port.ts";
+import { configuredSinks, configuredTiers, type ToolArsenalParts } from "./config/arsenal-parts.ts";
 import type { ToolArsenalConfig } from "./config/config.ts";
 import { refuseNotInRelease } from "./config/not-in-release.ts";
 import { type ResolvedConfig, resolveConfig } from "./config/resolve-config.ts";
 import { runModule } from "./config/run-module.ts";
 import { ArsenalError } from "./errors/arsenal-error.ts";
-import { nearest, showValue } from "./errors/show-value.ts";
 import type { BatchCall, ToolCall } from "./execute/call.ts";
 import { createEngine, type Engine } from "./execute/engine.ts";
-import type { Executor } from "./execute/executor.port.ts";
 import type { BatchResult, ToolResult } from "./execute/result.ts";
-import type { Validator } from "./execute/validator.port.ts";
 import { type Aegis, type Approvals, createAegis } from "./guard/aegis.ts";
-import type { Policy } from "./guard/policy.port.ts";
 import { localOperator, type Principal, principalOr } from "./guard/principal.ts";
 import { type Clock, systemClock } from "./observe/clock.ts";
 import { createEvents, type Events } from "./observe/emitter.ts";
-import type { ArsenalEvent, Emit } from "./observe/events.ts";
+import type { ArsenalEvent } from "./observe/events.ts";
 import { createHealth, type HealthBook } from "./observe/health.ts";
-import type { Sink } from "./observe/sink.port.ts";
 import { createEnsembles, type Ensembles } from "./register/ensembles.ts";
 import { type FunctionDefinition, fromFunction } from "./register/from-function.ts";
 import { type BatchRegistration, registerBatch, type RegisteredBatch } from "./register/register-batch.ts";
 import { createRegistry, type Registry } from "./register/registry.ts";
 import type { Source } from "./register/source.port.ts";
-import type { IntentClassifier } from "./retrieve/intent.ts";
 import { createLearning } from "./retrieve/learning.ts";
 import type { ToolQuery } from "./retrieve/query.ts";
-import type { Reranker } from "./retrieve/reranker.port.ts";
 import type { RetrievalResult } from "./retrieve/result.ts";
 import { createRetriever, type Retriever } from "./retrieve/retriever.ts";
 import { defineTool } from "./tool/define-tool.ts";
@@ -50,42 +39,23 @@ import type { ToolDraft } from "./tool/draft.ts";
 import type { Handler } from "./tool/handler.ts";
 import type { ArgumentsOf, ParametersSchema } from "./tool/infer.ts";
 import type { Health, Tool, ToolSource } from "./tool/tool.ts";
+import type { ServedMcp, ServeMcpOptions } from "./serve/serve-mcp.ts";
 import { fromAlias, isCutAlias, toAlias } from "./transcode/alias.ts";
 import type { Dialect } from "./transcode/dialect.port.ts";
 
-/** Parts that stand in for the built-in ones. */
-export interface ToolArsenalParts {
-  readonly store?: ToolStore;
-  /** Stands in for the shipped embedders. */
-  readonly embedder?: Embedder;
-  /** Where vectors are kept; in memory where absent. Used with an embedder only. */
-  readonly vectors?: VectorIndex;
-  /** Stand in for the shipped embedders: from the least, which is waited for, to the best, which learns the tools in the background. */
-  readonly tiers?: readonly Tier[];
-  readonly reranker?: Reranker;
-  readonly classifyIntent?: IntentClassifier;
-  readonly policy?: Policy;
-  readonly validator?: Validator;
-  /** Tried in order before the one that runs handlers in this process. */
-  readonly executors?: readonly Executor[];
-  /** In addition to the configured telemetry. */
-  readonly sinks?: readonly Sink[];
-  readonly clock?: Clock;
-}
+export type { ToolArsenalParts };
 
 /** What `retrieveTools` takes beside the request: any part of a query, and the shape the model's API accepts. */
 export type RetrieveToolsOptions = Omit<ToolQuery, "context"> & {
   readonly context?: Omit<ToolQuery["context"], "query">;
   /** A dialect, or the name of a built-in one. `openai` where absent. */
-  readonly dialect?: Dialect | keyof typeof DIALECTS;
+  readonly dialect?: Dialect | DialectName;
 };
 
 /** For whom something is asked of the catalog: what they may not see does not exist for them. */
 export interface AskedBy {
   readonly principal?: Principal;
 }
-
-const DIALECTS: Record<"openai" | "anthropic" | "gemini", () => Dialect> = { openai, anthropic, gemini };
 
 /**
  * The tool layer of an agent: register every tool once, retrieve the few that matter, execute the chosen one under policy.
@@ -99,11 +69,13 @@ const DIALECTS: Record<"openai" | "anthropic" | "gemini", () => Dialect> = { ope
 export class ToolArsenal {
   readonly #config: ResolvedConfig;
   readonly #operator: Principal = localOperator();
+  readonly #clock: Clock;
   readonly #events: Events;
   readonly #health: HealthBook;
   readonly #catalog: Catalog;
   readonly #registry: Registry;
   readonly #ensembles: Ensembles;
+  readonly #upstreams: Map<string, { readonly upstream: McpUpstream; readonly ready: Promise<void> }> = new Map();
   readonly #aegis: Aegis;
   readonly #retriever: Retriever;
   readonly #engine: Engine;
@@ -114,6 +86,7 @@ export class ToolArsenal {
     refuseNotInRelease(this.#config, parts);
     const { routing, execution, security, reranker } = this.#config;
     const clock = parts.clock ?? systemClock;
+    this.#clock = clock;
 
     // observe
     this.#events = createEvents({ sinks: [...configuredSinks(this.#config), ...(parts.sinks ?? [])], clock });
@@ -185,6 +158,8 @@ export class ToolArsenal {
     const arsenal = new ToolArsenal(config, parts);
     try {
       for (const module of config.modules) await runModule(resolve(folder, module), module, arsenal);
+      const { toMcpServers } = await import("./config/mcp-servers.ts");
+      for (const server of toMcpServers(arsenal.#config).servers) await arsenal.addMcpServer(server, { patient: true });
       return arsenal;
     } catch (error) {
       await arsenal.close();
@@ -231,10 +206,51 @@ export class ToolArsenal {
     return tools;
   }
 
+  /**
+   * Connects an MCP server and adds its tools as one ensemble. Returns how many tools came; rejects where the server cannot be reached. With
+   * `patient` it returns at once: the server is tried until it comes, and its tools then appear.
+   */
+  async addMcpServer(settings: McpServerSettings, options: { readonly patient?: boolean } = {}): Promise<number> {
+    this.#refuseIfClosed();
+    const { mcp } = await import("./adapters/sources/mcp/mcp.ts");
+    const source = mcp(settings, { ...options, clock: this.#clock, emit: this.#events.emit });
+    const { name, upstream } = source;
+    if (this.#upstreams.has(name)) return this.addEnsemble(source); // which refuses a name that is taken
+    this.#upstreams.set(name, { upstream, ready: upstream.attempted.then(() => this.#ensembles.relist(name)) });
+    try {
+      return await this.addEnsemble(source);
+    } catch (error) {
+      this.#upstreams.delete(name);
+      throw error;
+    }
+  }
+
   /** Disconnects an ensemble and removes its tools. False where there is none of that name. */
   async removeEnsemble(name: string): Promise<boolean> {
     this.#refuseIfClosed();
+    this.#upstreams.delete(name);
     return this.#ensembles.remove(name);
+  }
+
+  /** The MCP servers that were added, connected or not. */
+  get upstreams(): readonly McpUpstream[] {
+    return Array.from(this.#upstreams.values(), ({ upstream }) => upstream);
+  }
+
+  /** Resolves when the first attempt to connect each MCP server, or the one named, has ended: its tools are registered, or it failed. */
+  async upstreamsAttempted(options: { readonly name?: string; readonly signal?: AbortSignal } = {}): Promise<void> {
+    const { name, signal } = options;
+    const asked = [...this.#upstreams].filter(([known]) => name === undefined || known === name);
+    const attempted = Promise.all(asked.map(([, { ready }]) => ready));
+    await (signal === undefined ? attempted : untilAborted(attempted, signal));
+  }
+
+  /** Serves this arsenal to MCP clients: every tool as one server at `/mcp`, each upstream untouched at `/mcp/upstreams/NAME`. */
+  async serveMcp(options: ServeMcpOptions = {}): Promise<ServedMcp> {
+    this.#refuseIfClosed();
+    const { serveMcp } = await import("./serve/serve-mcp.ts");
+    const { mode = this.#config.mcp.mcpMode } = options;
+    return serveMcp(this, { ...options, mode });
   }
 
   /** Indexes pending registrations. Returns how many tools were new or changed. */
@@ -376,23 +392,4 @@ export class ToolArsenal {
     const fix = "Create a new ToolArsenal.";
     if (this.#closed) throw new ArsenalError("CLOSED", "This arsenal was closed. Create a new one.", { fix });
   }
-}
-
-function toDialect(given: Dialect | keyof typeof DIALECTS): Dialect {
-  if (typeof given === "string" && Object.hasOwn(DIALECTS, given)) return DIALECTS[given]();
-  if (typeof given === "object" && typeof given?.fromCanonical === "function") return given;
-  const known = Object.keys(DIALECTS);
-  const near = typeof given === "string" ? nearest(given, known) : undefined;
-  const fix = `Use ${near ?? `one of ${known.join(", ")}`}, or a dialect of your own.`;
-  const details = { field: "dialect", value: given, fix };
-  throw new ArsenalError("QUERY_INVALID", `dialect is ${showValue(given)}, which is no dialect. ${fix}`, details);
-}
-
-function configuredTiers(config: ResolvedConfig, parts: ToolArsenalParts, emit: Emit): readonly Tier[] {
-  const { embedder, vectors = memoryVectors(), tiers } = parts;
-  return tiers ?? (embedder ? [{ embedder, vectors }] : shippedTiers(config.embedder, emit));
-}
-
-function configuredSinks({ telemetry: { enabled, type, level } }: ResolvedConfig): readonly Sink[] {
-  return enabled && type === "console" ? [consoleSink({ level })] : [];
 }

@@ -2,6 +2,18 @@ import type { Command } from "./command.ts";
 
 /** Every command, by name, in the order the help shows them. Each is loaded when it is needed. */
 export const COMMANDS: Readonly<Record<string, { readonly summary: string; load(): Promise<Command> }>> = {
+  serve: {
+    summary: "Serve your MCP servers and tools as one MCP server",
+    load: async () => (await import("./commands/serve.ts")).serve,
+  },
+  setup: {
+    summary: "Find the MCP servers your other programs use, and write arsenal.yaml",
+    load: async () => (await import("./commands/setup.ts")).setup,
+  },
+  login: {
+    summary: "Sign in to one MCP server",
+    load: async () => (await import("./commands/login.ts")).login,
+  },
   demo: {
     summary: "Show the whole path on a demo catalog, then end",
     load: async () => (await import("./commands/demo.ts")).demo,

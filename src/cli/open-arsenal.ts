@@ -1,8 +1,35 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { ToolArsenal, type ToolArsenalParts } from "../arsenal.ts";
-import type { Input, Terminal } from "./command.ts";
+import type { LoadedConfig } from "../config/load-config.ts";
+import { type ConfiguredMcpServer, toMcpServers } from "../config/mcp-servers.ts";
+import { runModule } from "../config/run-module.ts";
+import { type ServerNote, type ServerProblem, showProblem } from "../config/server-problem.ts";
+import type { Input, Option, Terminal } from "./command.ts";
 import { createDemoArsenal } from "./demo/create-demo-arsenal.ts";
+
+/** The option of commands that also take servers from files of MCP clients. */
+export const MCP_CONFIG: Readonly<Record<"mcp-config", Option>> = {
+  "mcp-config": {
+    type: "string",
+    value: "FILE",
+    repeatable: true,
+    description: "A file of an MCP client whose servers are used too: mcp.json, claude_desktop_config.json, …",
+  },
+};
+
+/** The files a command is configured by. */
+export interface ConfigFiles {
+  readonly config: string | undefined;
+  readonly mcpConfigs: readonly string[];
+}
+
+/** A configuration with the servers it names, and those it names in vain. */
+export interface Configured extends LoadedConfig {
+  readonly servers: readonly ConfiguredMcpServer[];
+  readonly problems: readonly ServerProblem[];
+  readonly notes: readonly ServerNote[];
+}
 
 /** The configuration file a command uses: the one named, or `arsenal.yaml` here, or none. */
 export function configPath(input: Input, terminal: Terminal): string | undefined {
@@ -11,14 +38,59 @@ export function configPath(input: Input, terminal: Terminal): string | undefined
   return existsSync(beside) ? beside : undefined;
 }
 
-/** The arsenal a command works on: the configured one, or the demo catalog where nothing is configured. */
+/** The files a command is configured by; undefined where there is none, and the demo catalog stands in. */
+export function configFiles(input: Input, terminal: Terminal): ConfigFiles | undefined {
+  const config = configPath(input, terminal);
+  const mcpConfigs = (input.repeated["mcp-config"] ?? []).map((file) => resolve(terminal.folder, file));
+  return config === undefined && mcpConfigs.length === 0 ? undefined : { config, mcpConfigs };
+}
+
+/** Reads the configuration a command uses. */
+export async function loadConfigured({ config, mcpConfigs }: ConfigFiles, terminal: Terminal): Promise<Configured> {
+  const { loadConfig } = await import("../config/load-config.ts");
+  const { environment, folder } = terminal;
+  const loaded = await loadConfig(config, environment, { mcpConfigs, folder });
+  const { servers, problems } = toMcpServers(loaded.config);
+  return { ...loaded, servers, problems: [...loaded.problems, ...problems] };
+}
+
+/** Fills an arsenal with what its configuration names. The servers connect in their own time. */
+export async function fill(arsenal: ToolArsenal, { config, folder, servers }: Configured): Promise<void> {
+  for (const module of config.modules) await runModule(resolve(folder, module), module, arsenal);
+  for (const server of servers) await arsenal.addMcpServer(server, { patient: true });
+}
+
+/** The arsenal a command works on: the configured one, or the demo catalog where nothing is configured. Its servers have been tried once. */
 export async function openArsenal(
   input: Input,
   terminal: Terminal,
   parts: ToolArsenalParts = {},
 ): Promise<ToolArsenal> {
-  const path = configPath(input, terminal);
-  if (path !== undefined) return ToolArsenal.fromConfig(path, { ...parts, environment: terminal.environment });
-  if (!input.json) terminal.err.write("No arsenal.yaml here: using the demo catalog.\n");
-  return createDemoArsenal(parts);
+  const files = configFiles(input, terminal);
+  if (files === undefined) {
+    if (!input.json) terminal.err.write("No arsenal.yaml here: using the demo catalog.\n");
+    return createDemoArsenal(parts);
+  }
+  const configured = await loadConfigured(files, terminal);
+  const arsenal = new ToolArsenal(configured.config, parts);
+  try {
+    await fill(arsenal, configured);
+    if (!input.json) tellProblems(configured.problems, terminal);
+    await arsenal.upstreamsAttempted({ signal: terminal.signal });
+    if (!input.json) tellAbsent(arsenal, terminal);
+    return arsenal;
+  } catch (error) {
+    await arsenal.close();
+    throw error;
+  }
+}
+
+/** Says which configured servers are left out, and why. */
+export function tellProblems(problems: readonly ServerProblem[], { err }: Terminal): void {
+  for (const problem of problems) err.write(`Left out: ${showProblem(problem)}\n`);
+}
+
+function tellAbsent({ upstreams }: ToolArsenal, { err }: Terminal): void {
+  for (const { name, state } of upstreams)
+    if (state.kind === "failed") err.write(`Not connected: ${name}: ${state.error.message}\n`);
 }

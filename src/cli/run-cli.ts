@@ -46,7 +46,7 @@ export async function runCli(argv: readonly string[], terminal: Terminal): Promi
       return 0;
     }
     const code = await command.run(parseInput(command, rest), terminal);
-    return terminal.signal.aborted ? INTERRUPTED : code;
+    return terminal.signal.aborted && command.runsUntilInterrupted !== true ? INTERRUPTED : code;
   } catch (error) {
     if (terminal.signal.aborted) return INTERRUPTED;
     return report(error, json, terminal);
@@ -100,7 +100,9 @@ function parseInput(command: Command, argv: readonly string[]): Input {
   const known = { ...COMMON_OPTIONS, ...command.options };
   const { values, positionals, tokens } = parseArgs({
     args: [...argv],
-    options: Object.fromEntries(Object.entries(known).map(([name, { type }]) => [name, { type }])),
+    options: Object.fromEntries(
+      Object.entries(known).map(([name, { type, repeatable = false }]) => [name, { type, multiple: repeatable }]),
+    ),
     allowPositionals: true,
     strict: false,
     tokens: true,
@@ -141,10 +143,13 @@ function parseInput(command: Command, argv: readonly string[]): Input {
       "Put quotes around text with spaces.",
     );
   }
-  const { config, json, ...options } = values;
+  const { config, json, ...given } = values;
+  const isRepeated = ([name]: readonly [string, unknown]): boolean => known[name]?.repeatable === true;
+  const entries = Object.entries(given);
   return {
     positionals,
-    options: options as Input["options"],
+    options: Object.fromEntries(entries.filter((entry) => !isRepeated(entry))) as Input["options"],
+    repeated: Object.fromEntries(entries.filter(isRepeated)) as Input["repeated"],
     config: config as string | undefined,
     json: json === true,
   };

@@ -131,7 +131,7 @@ function isOwnKey(parts: readonly string[], index: number): boolean {
   return USERS_OWN.has(parts[index - 1] ?? "");
 }
 
-const USERS_OWN: ReadonlySet<string> = new Set(["headers", "env", "options"]);
+const USERS_OWN: ReadonlySet<string> = new Set(["headers", "env", "options", "tokens"]);
 
 function isSecret(path: readonly string[]): boolean {
   return (

@@ -13,6 +13,7 @@ export interface ToolArsenalConfig {
   readonly telemetry?: TelemetryConfig;
   readonly security?: SecurityConfig;
   readonly mcp?: McpConfig;
+  readonly server?: ServerConfig;
   readonly a2a?: A2aConfig;
   readonly arsenal?: ShortFormConfig;
   /** JavaScript or TypeScript modules that register tools: each default export is called with the arsenal. Paths from the file's folder. */
@@ -164,22 +165,67 @@ export interface McpConfig {
   readonly serveMcp?: boolean;
   /** Default `dynamic`. */
   readonly mcpMode?: "dynamic" | "static" | "hybrid";
+  /** Tool ids or patterns that `hybrid` shows beside the two of `dynamic`; the most used ones where empty. */
+  readonly commonTools?: readonly string[];
 }
 
 export interface McpServerConfig {
   readonly name: string;
   /** Taken from `command` or `url` where absent. */
-  readonly type?: "stdio" | "http" | "sse" | "websocket";
+  readonly type?: "stdio" | "http" | "streamable-http" | "sse" | "ws" | "websocket";
   /** The program, or the program and its arguments. */
   readonly command?: string | readonly string[];
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** The folder the program runs in. */
+  readonly cwd?: string;
   readonly url?: string;
   /** The same as `url`. */
   readonly endpoint?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** How to get a token where the server asks for one. */
+  readonly oauth?: McpOAuthConfig;
   /** The server's name by default. */
   readonly namespace?: string;
+  /** Time one call may take. Default 60,000. */
+  readonly timeoutMs?: number;
+  /** Time that connecting and listing may take, each. Default 30,000. */
+  readonly connectTimeoutMs?: number;
+  /** Calls at once, over all callers. Default 64. */
+  readonly maxConcurrent?: number;
+  /** Left out where true. Default false. */
+  readonly disabled?: boolean;
+}
+
+/** OAuth 2.1 for one server. Everything has a default: a public client, registered as the server allows. */
+export interface McpOAuthConfig {
+  readonly clientId?: string;
+  readonly clientSecret?: string;
+  /** The authorization server that id and secret belong to; they are sent to no other. */
+  readonly issuer?: string;
+  /** Address of a document that describes this client. */
+  readonly clientMetadataUrl?: string;
+  readonly scope?: string;
+  /** `authorization_code` asks a person once; `client_credentials` needs an id and a secret. */
+  readonly grant?: "authorization_code" | "client_credentials";
+  /** Port of the redirect address, where the client was registered with one. A free one by default. */
+  readonly redirectPort?: number;
+  /** Where tokens are kept. In the user's configuration folder by default. */
+  readonly tokenFile?: string;
+}
+
+/** How `toolarsenal serve` listens. */
+export interface ServerConfig {
+  /** Default 127.0.0.1. Anything but loopback needs `tokens`. */
+  readonly host?: string;
+  /** Default 8080; 0 takes a free one. */
+  readonly port?: number;
+  /** Names, beside loopback's and the host's own, by which clients may call. */
+  readonly allowedHosts?: readonly string[];
+  /** Origins of web pages that may call, beside loopback's. */
+  readonly allowedOrigins?: readonly string[];
+  /** Callers by name, each with the bearer token it proves itself by. Without any, everybody who can connect is the local operator. */
+  readonly tokens?: Readonly<Record<string, string>>;
 }
 
 export interface A2aConfig {

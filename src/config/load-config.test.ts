@@ -259,3 +259,65 @@ describe("references to the environment", () => {
     },
   );
 });
+
+describe("servers as MCP clients have them", () => {
+  it("may stand in the file as they are, beside its own", async () => {
+    const text = `
+mcp:
+  servers: [{ name: own, command: node }]
+mcpServers:
+  files: { command: npx, args: ["-y", "\${ROOT:-/data}"], env: { TOKEN: "\${env:TOKEN}" } }
+servers:
+  hub: { type: http, url: "https://\${input:where}/mcp" }
+inputs: [{ id: where, default: hub.example }]
+`;
+    const { mcp } = await parseConfig(text, "a.yaml", { TOKEN: "t" });
+    expect(mcp.servers).toEqual([
+      { name: "own", command: "node" },
+      { name: "files", command: "npx", args: ["-y", "/data"], env: { TOKEN: "t" } },
+      { name: "hub", type: "http", url: "https://hub.example/mcp" },
+    ]);
+  });
+
+  it("come from further files too; a bad one and a name that is taken are reported, and the rest is there", async () => {
+    const config = join(folder, "with-clients.yaml");
+    const client = join(folder, "mcp.json");
+    await writeFile(config, "mcpServers:\n  a: { command: a, cwd: sub }\n  b: { command: b, env: { X: '${NONE}' } }\n");
+    await writeFile(client, '{ // mine\n "mcpServers": { "a": { "command": "other" }, "c": { "url": "http://c" }, } }');
+    const loaded = await loadConfig(config, {}, { mcpConfigs: [client] });
+    expect(loaded.config.mcp.servers).toEqual([
+      { name: "a", command: "a", cwd: join(folder, "sub") },
+      { name: "c", url: "http://c" },
+    ]);
+    expect(loaded.problems).toMatchObject([
+      { server: "b", field: "env.X", fix: "Set it, or give a default: ${NONE:-value}" },
+      { server: "a", field: "name" },
+    ]);
+    const without = await loadConfig(undefined, {}, { mcpConfigs: [client], folder });
+    expect([without.folder, without.config.mcp.servers.length]).toEqual([folder, 2]);
+  });
+
+  it.each([
+    ["[]", /has no mcpServers and no servers/],
+    ["{}", /has no mcpServers and no servers/],
+    ['{"mcpServers": }', /bad\.json:1:16 expected a value/],
+  ])("are refused as a file where there are none to read: %s", async (text, message) => {
+    const path = join(folder, "bad.json");
+    await writeFile(path, text);
+    await expect(loadConfig(undefined, {}, { mcpConfigs: [path] })).rejects.toThrow(message);
+  });
+
+  it("are found in the settings of VS Code and in YAML", async () => {
+    await writeFile(
+      join(folder, "settings.json"),
+      '{ "editor.x": 1, "mcp": { "servers": { "v": { "command": "v" } } } }',
+    );
+    await writeFile(join(folder, "mcp.yaml"), "mcpServers:\n  y: { command: y, args: ['${A:-1}'] }\n");
+    const mcpConfigs = [join(folder, "settings.json"), join(folder, "mcp.yaml")];
+    const { config } = await loadConfig(undefined, {}, { mcpConfigs });
+    expect(config.mcp.servers).toEqual([
+      { name: "v", command: "v" },
+      { name: "y", command: "y", args: ["1"] },
+    ]);
+  });
+});

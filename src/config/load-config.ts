@@ -1,24 +1,63 @@
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { ArsenalError, isArsenalError } from "../errors/arsenal-error.ts";
+import { showValue } from "../errors/show-value.ts";
+import { isPlainObject } from "../tool/json-schema.ts";
 import { checkConfig } from "./check-config.ts";
+import { CLIENT_KEYS, type ClientServers, readClientConfig } from "./client-config.ts";
+import type { McpServerConfig } from "./config.ts";
+import { readMcpConfigFile } from "./mcp-config-file.ts";
 import { readYaml } from "./read-yaml.ts";
-import { foldShortForm, type ResolvedConfig } from "./resolve-config.ts";
+import { asChecked, foldShortForm, type ResolvedConfig, resolveConfig } from "./resolve-config.ts";
+import type { ServerNote, ServerProblem } from "./server-problem.ts";
 
-/** A configuration file, read, filled in and checked. */
+/** A configuration, read, filled in and checked. */
 export interface LoadedConfig {
-  /** The paths of its snapshot and cache are absolute. */
+  /** The paths in it are absolute. Servers that an MCP client's words name are among `mcp.servers`. */
   readonly config: ResolvedConfig;
   /** The folder that relative paths in the file start from. */
   readonly folder: string;
+  /** Servers that are left out, and why. `toMcpServers` finds the rest. */
+  readonly problems: readonly ServerProblem[];
+  /** What is ignored in servers that are used. */
+  readonly notes: readonly ServerNote[];
 }
 
-/** Reads a YAML (or JSON) configuration file. Throws `CONFIG_INVALID` with file, line, key, value and fix. */
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads a YAML (or JSON) configuration file; without one every default holds, and relative paths start from `folder`. Servers of the files
+ * in `mcpConfigs`, as MCP clients have them, are added. Throws `CONFIG_INVALID` with file, line, key, value and fix.
+ */
 export async function loadConfig(
-  path: string,
-  environment: Readonly<Record<string, string | undefined>> = process.env,
+  path: string | undefined,
+  environment: Environment = process.env,
+  options: { readonly mcpConfigs?: readonly string[]; readonly folder?: string } = {},
 ): Promise<LoadedConfig> {
-  const source = await readFile(path, "utf8").catch((cause: unknown) => {
+  const folder = path === undefined ? resolve(options.folder ?? ".") : dirname(resolve(path));
+  const own =
+    path === undefined
+      ? { config: resolveConfig({}), clients: NO_SERVERS }
+      : await parse(await readText(path), path, environment, folder);
+  const files = await Promise.all((options.mcpConfigs ?? []).map((file) => readMcpConfigFile(file, environment)));
+  const { config, ...said } = withClients(own.config, [own.clients, ...files]);
+  return { config: asChecked(withAbsolutePaths(config, folder)), folder, ...said };
+}
+
+/** Reads a configuration from its text; `name` stands in messages. */
+export async function parseConfig(
+  source: string,
+  name: string,
+  environment: Environment = process.env,
+): Promise<ResolvedConfig> {
+  const { config, clients } = await parse(source, name, environment, resolve("."));
+  return withClients(config, [clients]).config;
+}
+
+const NO_SERVERS: ClientServers = { servers: [], problems: [], notes: [] };
+
+function readText(path: string): Promise<string> {
+  return readFile(path, "utf8").catch((cause: unknown) => {
     const fix = "Check the path, or leave --config out.";
     throw new ArsenalError("CONFIG_INVALID", `The configuration file ${path} cannot be read. ${fix}`, {
       field: "config",
@@ -27,30 +66,24 @@ export async function loadConfig(
       cause,
     });
   });
-  const config = await parseConfig(source, path, environment);
-  const folder = dirname(resolve(path));
-  const { vectorStore, embedder } = config;
-  const { snapshot } = vectorStore;
-  const { cache } = embedder;
-  return {
-    config: {
-      ...config,
-      vectorStore: { ...vectorStore, ...(snapshot === undefined ? {} : { snapshot: resolve(folder, snapshot) }) },
-      embedder: { ...embedder, ...(typeof cache === "string" ? { cache: resolve(folder, cache) } : {}) },
-    },
-    folder,
-  };
 }
 
-/** Reads a configuration from its text; `name` stands in messages. */
-export async function parseConfig(
+async function parse(
   source: string,
   name: string,
-  environment: Readonly<Record<string, string | undefined>> = process.env,
-): Promise<ResolvedConfig> {
+  environment: Environment,
+  folder: string,
+): Promise<{ readonly config: ResolvedConfig; readonly clients: ClientServers }> {
   try {
-    const { value, origin } = await readYaml(source, name, environment);
-    return foldShortForm(checkConfig(value, "snake", origin), "snake", origin);
+    const { value, origin } = await readYaml(source, name, environment, (key) => CLIENT_KEYS.includes(key));
+    const members = isPlainObject(value) ? Object.entries(value) : [];
+    const foreign = members.filter(([key]) => CLIENT_KEYS.includes(key));
+    const own =
+      foreign.length === 0 ? value : Object.fromEntries(members.filter((member) => !foreign.includes(member)));
+    return {
+      config: foldShortForm(checkConfig(own, "snake", origin), "snake", origin),
+      clients: await readClientConfig(Object.fromEntries(foreign), { environment, folder }),
+    };
   } catch (cause) {
     if (isArsenalError(cause)) throw cause;
     // Such as a nesting so deep that the parser runs out of stack, or a bomb of aliases.
@@ -62,4 +95,51 @@ export async function parseConfig(
       cause,
     });
   }
+}
+
+/** Adds the clients' servers to the configuration's own. Of two with one name, the later is reported. */
+function withClients(
+  config: ResolvedConfig,
+  clients: readonly ClientServers[],
+): Pick<LoadedConfig, "config" | "problems" | "notes"> {
+  const named = new Map<string, McpServerConfig>(config.mcp.servers.map((server) => [server.name, server]));
+  const problems: ServerProblem[] = [];
+  for (const { servers, problems: found } of clients) {
+    problems.push(...found);
+    for (const server of servers) {
+      const { name } = server;
+      if (!named.has(name)) named.set(name, server);
+      else {
+        const message = `is ${showValue(name)}, and another MCP server already has that name`;
+        problems.push({ server: name, field: "name", value: name, message, fix: "Give each server its own name." });
+      }
+    }
+  }
+  return {
+    config: { ...config, mcp: { ...config.mcp, servers: [...named.values()] } },
+    problems,
+    notes: clients.flatMap(({ notes }) => notes),
+  };
+}
+
+function withAbsolutePaths(config: ResolvedConfig, folder: string): ResolvedConfig {
+  const { vectorStore, embedder, mcp } = config;
+  const { snapshot } = vectorStore;
+  const { cache } = embedder;
+  return {
+    ...config,
+    vectorStore: { ...vectorStore, ...(snapshot === undefined ? {} : { snapshot: resolve(folder, snapshot) }) },
+    embedder: { ...embedder, ...(typeof cache === "string" ? { cache: resolve(folder, cache) } : {}) },
+    mcp: { ...mcp, servers: mcp.servers.map((server) => withServerPaths(server, folder)) },
+  };
+}
+
+function withServerPaths(server: McpServerConfig, folder: string): McpServerConfig {
+  const { cwd, oauth } = server;
+  const tokenFile = oauth?.tokenFile;
+  return {
+    ...server,
+    ...(cwd === undefined ? {} : { cwd: resolve(folder, cwd) }),
+    ...(tokenFile === undefined ? {} : { oauth: { ...oauth, tokenFile: resolve(folder, tokenFile) } }),
+  };
 }

@@ -20,8 +20,6 @@ describe("what this release does not have", () => {
     ["telemetry.type", { telemetry: { type: "datadog" } }, "sinks"],
     ["execution.enable_sandbox", { execution: { enableSandbox: true } }, "executors"],
     ["security.allowed_domains", { security: { allowedDomains: ["example.com"] } }, "policy"],
-    ["mcp.servers", { mcp: { servers: [{ name: "files" }] } }, undefined],
-    ["mcp.servers", { arsenal: { mcpServers: [{ name: "files" }] } }, undefined],
     ["a2a.agents", { a2a: { agents: [{ name: "agent", url: "http://agent" }] } }, undefined],
   ];
 

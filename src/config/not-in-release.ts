@@ -58,11 +58,6 @@ const MISSING: readonly Setting[] = [
     fix: "Leave it empty and restrict the network of the process, or inject your own `policy`.",
   },
   {
-    field: "mcp.servers",
-    asked: ({ mcp }) => filled(mcp.servers.map(({ name }) => name)),
-    fix: "Leave it empty, or add a source of your own with addEnsemble.",
-  },
-  {
     field: "a2a.agents",
     asked: ({ a2a }) => filled(a2a.agents.map(({ name }) => name)),
     fix: "Leave it empty, or add a source of your own with addEnsemble.",

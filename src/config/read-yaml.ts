@@ -6,11 +6,15 @@ import { fillReferences, hasReference, isWholeReference } from "./environment.ts
 /** More aliases than this are an attack, or a mistake. */
 const MAX_ALIASES = 100;
 
-/** A YAML document as plain data with its references to the environment replaced, and where everything stood. */
+/**
+ * A YAML document as plain data with its references to the environment replaced, and where everything stood. What is under a key that
+ * `isForeign` stays as it is written.
+ */
 export async function readYaml(
   source: string,
   name: string,
   environment: Readonly<Record<string, string | undefined>>,
+  isForeign: (topLevelKey: string) => boolean = () => false,
 ): Promise<{ readonly value: unknown; readonly origin: Origin }> {
   const { LineCounter, parseDocument, visit } = await import("yaml");
   const lines = new LineCounter();
@@ -29,7 +33,9 @@ export async function readYaml(
     Scalar(key, node, ancestors) {
       if (key === "key" || typeof node.value !== "string" || !hasReference(node.value)) return;
       const written = node.value;
-      const field = pathOf(key, ancestors).join(".");
+      const path = pathOf(key, ancestors);
+      if (isForeign(path[0] ?? "")) return;
+      const field = path.join(".");
       try {
         const filled = fillReferences(written, environment, field);
         const isWhole = isWholeReference(written);

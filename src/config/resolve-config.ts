@@ -12,6 +12,7 @@ import type {
   RerankerConfig,
   RoutingConfig,
   SecurityConfig,
+  ServerConfig,
   TelemetryConfig,
   ToolArsenalConfig,
   VectorStoreConfig,
@@ -34,14 +35,25 @@ export interface ResolvedConfig {
   readonly telemetry: Filled<TelemetryConfig, "otlpEndpoint">;
   readonly security: Required<SecurityConfig>;
   readonly mcp: Required<McpConfig>;
+  readonly server: Required<ServerConfig>;
   readonly a2a: Required<A2aConfig>;
   readonly modules: readonly string[];
   readonly autoSync: boolean;
   readonly syncOnRegister: boolean;
 }
 
+/** Configurations that were checked when they were read. Checking every section again costs a start some 100 ms. */
+const checkedBefore = new WeakSet<object>();
+
+/** Marks a configuration as made of checked parts, so that `resolveConfig` takes it as it is. */
+export function asChecked(config: ResolvedConfig): ResolvedConfig {
+  checkedBefore.add(config);
+  return config;
+}
+
 /** Checks a configuration written in code and fills in its defaults. */
-export function resolveConfig(config: ToolArsenalConfig): ResolvedConfig {
+export function resolveConfig(config: ToolArsenalConfig | ResolvedConfig): ResolvedConfig {
+  if (checkedBefore.has(config)) return config as ResolvedConfig;
   return foldShortForm(checkConfig(config, "camel"), "camel");
 }
 

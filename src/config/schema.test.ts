@@ -13,6 +13,17 @@ type Complete<Type> = Type extends readonly (infer Item)[]
       ? Type
       : { readonly [Key in keyof Type]-?: Complete<NonNullable<Type[Key]>> };
 
+const OAUTH = {
+  clientId: "id",
+  clientSecret: "secret",
+  issuer: "https://issuer",
+  clientMetadataUrl: "https://client",
+  scope: "read",
+  grant: "client_credentials",
+  redirectPort: 1,
+  tokenFile: "tokens.json",
+} as const;
+
 /** Has every key of the interface: leaving one out, or writing one that is not there, does not compile. */
 const COMPLETE: Complete<ToolArsenalConfig> = {
   vectorStore: {
@@ -85,15 +96,23 @@ const COMPLETE: Complete<ToolArsenalConfig> = {
         command: "npx",
         args: ["-y"],
         env: {},
+        cwd: "/srv",
         url: "http://files",
         endpoint: "http://files",
         headers: {},
+        oauth: OAUTH,
         namespace: "files",
+        timeoutMs: 1,
+        connectTimeoutMs: 1,
+        maxConcurrent: 1,
+        disabled: false,
       },
     ],
     serveMcp: true,
     mcpMode: "static",
+    commonTools: ["files.read"],
   },
+  server: { host: "localhost", port: 0, allowedHosts: ["a"], allowedOrigins: ["http://a"], tokens: {} },
   a2a: {
     agents: [{ name: "agent", url: "http://agent", headers: {}, namespace: "agent" }],
     serveA2a: true,
@@ -109,10 +128,16 @@ const COMPLETE: Complete<ToolArsenalConfig> = {
         command: "npx",
         args: ["-y"],
         env: {},
+        cwd: "/srv",
         url: "http://other",
         endpoint: "http://other",
         headers: {},
+        oauth: OAUTH,
         namespace: "other",
+        timeoutMs: 1,
+        connectTimeoutMs: 1,
+        maxConcurrent: 1,
+        disabled: false,
       },
     ],
   },
@@ -138,14 +163,15 @@ it("the schema accepts a configuration that uses every key", () => {
   expect(resolveConfig(COMPLETE).execution.maxConcurrentPerEnsemble).toBe(2);
 });
 
-it("the schema for files spells every key in snake_case", () => {
+it("the schema for files spells every key in snake_case, and those of MCP clients as they have them", () => {
   const keys = (schema: JsonSchema, prefix = ""): readonly string[] =>
     Object.entries(schema.properties ?? {}).flatMap(([key, member]) => {
       const property = member as JsonSchema;
       const items = isPlainObject(property.items) ? keys(property.items as JsonSchema, `${prefix}${key}[].`) : [];
       return [prefix + key, ...keys(property, `${prefix}${key}.`), ...items];
     });
-  expect(keys(fileSchema())).toEqual(listSettings().map(({ path }) => path));
+  const ours = listSettings().map(({ path }) => path);
+  expect(keys(fileSchema())).toEqual([...ours, "mcpServers", "servers", "inputs"]);
 });
 
 it("the schema for files lets a reference to the environment stand for a number", () => {

@@ -1,5 +1,11 @@
 import type { JsonSchema } from "../tool/json-schema.ts";
 
+/** The longest wait that can be set: what a timer takes. */
+export const MAX_TIMEOUT_MS = 2_147_483_647;
+
+/** The most calls at once that can be set. */
+export const MAX_CONCURRENT = 100_000;
+
 /**
  * The configuration as a JSON Schema, in the library's camelCase. It is the one source of what is allowed and of every default:
  * files are checked against its snake_case twin, which `node scripts/build-schema.ts` also writes to `config.schema.json` for editors.
@@ -110,6 +116,18 @@ export const CONFIG_SCHEMA: JsonSchema = object("Configuration of ToolArsenal.",
     servers: list("Servers whose tools are used.", mcpServer(), []),
     serveMcp: flag("Whether the arsenal is served as an MCP server.", false),
     mcpMode: choice("Which tools an MCP client is shown.", ["dynamic", "static", "hybrid"], "dynamic"),
+    commonTools: list(
+      "Tools that hybrid shows beside the two of dynamic; the most used ones where empty.",
+      text("A tool's id, or a pattern."),
+      [],
+    ),
+  }),
+  server: object("How toolarsenal serve listens.", {
+    host: text("The address it listens on; anything but loopback needs tokens.", "127.0.0.1"),
+    port: whole("The port it listens on; 0 takes a free one.", 0, 65_535, 8080),
+    allowedHosts: list("Further names by which clients may call it.", text("A host name."), []),
+    allowedOrigins: list("Origins of web pages that may call it.", text("An origin."), []),
+    tokens: { ...texts("Callers by name, each with its bearer token."), default: {} },
   }),
   a2a: object("Other agents, and serving as one.", {
     agents: list(
@@ -144,7 +162,14 @@ function mcpServer(): JsonSchema {
     "One MCP server.",
     {
       name: text("The server's name."),
-      type: choice("How it is reached; taken from command or url where absent.", ["stdio", "http", "sse", "websocket"]),
+      type: choice("How it is reached; taken from command or url where absent.", [
+        "stdio",
+        "http",
+        "streamable-http",
+        "sse",
+        "ws",
+        "websocket",
+      ]),
       command: {
         description: "The program, or the program and its arguments.",
         anyOf: [
@@ -154,10 +179,34 @@ function mcpServer(): JsonSchema {
       },
       args: list("Arguments of the program.", { type: "string" }),
       env: texts("Environment of the program."),
+      cwd: text("Folder the program runs in."),
       url: text("The server's address."),
       endpoint: text("The same as url."),
       headers: texts("Headers sent to the server."),
+      oauth: optional(
+        object("How to get a token where the server asks for one.", {
+          clientId: text("Id of a client that is registered already."),
+          clientSecret: text("Its secret."),
+          issuer: text("The authorization server that id and secret belong to; they are sent to no other."),
+          clientMetadataUrl: text("Address of a document that describes this client."),
+          scope: text("Scopes to ask for, between spaces."),
+          grant: choice("authorization_code asks a person once; client_credentials needs an id and a secret.", [
+            "authorization_code",
+            "client_credentials",
+          ]),
+          redirectPort: whole("Port of the redirect address, where the client was registered with one.", 1, 65_535),
+          tokenFile: text("File the tokens are kept in; in the user's configuration folder where absent."),
+        }),
+      ),
       namespace: text("Namespace of its tools."),
+      timeoutMs: whole("Time one call may take, in milliseconds; 60000 where absent.", 1, MAX_TIMEOUT_MS),
+      connectTimeoutMs: whole(
+        "Time that connecting and listing may take, each, in milliseconds; 30000 where absent.",
+        1,
+        MAX_TIMEOUT_MS,
+      ),
+      maxConcurrent: whole("Calls at once, over all callers; 64 where absent.", 1, MAX_CONCURRENT),
+      disabled: { description: "Whether it is left out.", type: "boolean" },
     },
     ["name"],
   );
@@ -170,6 +219,11 @@ function object(
 ): JsonSchema {
   const schema = { description, type: "object", properties, additionalProperties: false };
   return required.length > 0 ? { ...schema, required } : { ...schema, default: {} };
+}
+
+/** Without a default, so that it is not there where nobody wrote it. */
+function optional({ default: _default, ...schema }: JsonSchema): JsonSchema {
+  return schema;
 }
 
 function text(description: string, fallback?: string): JsonSchema {

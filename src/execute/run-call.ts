@@ -16,7 +16,7 @@ import { findTool, type FindToolParts } from "./find-tool.ts";
 import { finishCall } from "./finish-call.ts";
 import type { CallIds, StateOf } from "./handler-context.ts";
 import { cancelled, circuitOpen, closedBefore, failed, neverStarted, type Outcome } from "./outcome.ts";
-import { verdictOf } from "./verdict.ts";
+import { type Verdict, verdictOf } from "./verdict.ts";
 import type { ToolResult } from "./result.ts";
 import type { EngineSettings } from "./settings.ts";
 import type { Concurrency } from "./take-permits.ts";
@@ -111,7 +111,10 @@ async function runTool(found: FoundCall, runner: CallRunner): Promise<Outcome> {
   const refusal = runner.breakers.refusal(tool.id);
   if (refusal !== undefined) return circuitOpen(tool, refusal);
 
-  const checked = runner.checks.check(tool, found.given);
+  const checked =
+    call.checkArguments === false
+      ? { valid: true as const, arguments: found.given }
+      : runner.checks.check(tool, found.given);
   if (!checked.valid) return failed(checked.error);
 
   const ensemble = tool.ensemble === undefined ? undefined : runner.ensembleSettings(tool.ensemble);
@@ -156,7 +159,7 @@ async function runPermitted(
   const { breakers, health, settings } = runner;
   const pass = breakers.acquire(tool.id);
   if (!pass.allowed) return circuitOpen(tool, pass);
-  let verdict: ReturnType<typeof verdictOf> = "neutral";
+  let verdict: Verdict = "neutral";
   try {
     const stopped = redeemApproval(request, limits, runner.aegis);
     if (stopped !== undefined) return stopped;
@@ -173,10 +176,10 @@ async function runPermitted(
     });
     verdict = verdictOf(outcome);
     if (verdict === "success") health.recordSuccess(tool.id, lastAttemptMs);
-    if (verdict === "failure") health.recordFailure(tool.id, lastAttemptMs);
+    if (verdict === "failure" || verdict === "reported") health.recordFailure(tool.id, lastAttemptMs);
     return outcome;
   } finally {
-    breakers.settle(pass, verdict);
+    breakers.settle(pass, verdict === "reported" ? "success" : verdict);
   }
 }
 

@@ -18,6 +18,8 @@ export interface Ensembles {
   names(): readonly string[];
   /** What an ensemble's source says of how its tools are run; nothing where there is no such ensemble. */
   settings(ensemble: string): EnsembleSettings;
+  /** Lists an ensemble's source again and resolves when its tools are registered. Never rejects: a failure is an event. */
+  relist(name: string): Promise<void>;
   /** Disconnects an ensemble and removes its tools. False where there is none of that name. */
   remove(name: string): Promise<boolean>;
   /** Disconnects all at once and leaves their tools registered. Never rejects: returns what went wrong. */
@@ -45,7 +47,8 @@ interface Member {
   /** Fires when the ensemble is removed. */
   readonly controller: AbortController;
   connected: boolean;
-  listing: boolean;
+  /** Settles when the listing under way has ended. */
+  listing: Promise<void> | undefined;
   /** True where the list may have changed since the last listing began. */
   stale: boolean;
   endWatch: (() => void) | undefined;
@@ -70,10 +73,13 @@ export function createEnsembles({ registry, emit, clock, connectTimeoutMs = 30_0
   };
 
   /** Lists again after a change. Changes that come while it lasts lead to one more listing, however many they are. */
-  const refresh = async (member: Member): Promise<void> => {
+  const refresh = (member: Member): Promise<void> => {
     member.stale = true;
-    if (member.listing || !member.connected) return;
-    member.listing = true;
+    if (!member.connected) return Promise.resolve();
+    return (member.listing ??= relist(member));
+  };
+
+  const relist = async (member: Member): Promise<void> => {
     try {
       while (member.stale && !member.controller.signal.aborted) {
         member.stale = false;
@@ -83,7 +89,7 @@ export function createEnsembles({ registry, emit, clock, connectTimeoutMs = 30_0
       if (!member.controller.signal.aborted)
         emit("ensemble-failed", failure(member, "could not be listed again", error));
     } finally {
-      member.listing = false;
+      member.listing = undefined;
     }
   };
 
@@ -135,6 +141,10 @@ export function createEnsembles({ registry, emit, clock, connectTimeoutMs = 30_0
     },
     names: () => [...members.keys()],
     settings: (ensemble) => members.get(ensemble)?.settings ?? NO_SETTINGS,
+    async relist(name) {
+      const member = members.get(name);
+      if (member) await refresh(member);
+    },
     async remove(name) {
       const member = members.get(name);
       if (member === undefined) return false;
@@ -171,7 +181,7 @@ function toMember(source: Source): Member {
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   });
   const controller = new AbortController();
-  return { source, settings, controller, connected: false, listing: false, stale: false, endWatch: undefined };
+  return { source, settings, controller, connected: false, listing: undefined, stale: false, endWatch: undefined };
 }
 
 function refuseName(name: unknown, members: ReadonlyMap<string, Member>): void {

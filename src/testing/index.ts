@@ -3,6 +3,7 @@ export { dialectContract } from "./dialect.contract.ts";
 export { embedderContract } from "./embedder.contract.ts";
 export { executorContract } from "./executor.contract.ts";
 export { createHashingEmbedder, type HashingEmbedderOptions } from "./hashing-embedder.ts";
+export { identityContract, type IdentityExamples } from "./identity.contract.ts";
 export { createManualClock, type ManualClock } from "./manual-clock.ts";
 export { policyContract } from "./policy.contract.ts";
 export { rerankerContract } from "./reranker.contract.ts";

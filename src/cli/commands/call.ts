@@ -9,7 +9,7 @@ import type { ToolResult } from "../../execute/result.ts";
 import { localOperator } from "../../guard/principal.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Command, Input, Terminal } from "../command.ts";
-import { openArsenal } from "../open-arsenal.ts";
+import { MCP_CONFIG, openArsenal } from "../open-arsenal.ts";
 import { harmless } from "../style.ts";
 
 /** `toolarsenal call` */
@@ -21,6 +21,7 @@ export const call: Command = {
     args: { type: "string", value: "JSON", description: "The arguments, as a JSON object" },
     "args-file": { type: "string", value: "FILE", description: "A file with the arguments" },
     approve: { type: "boolean", description: "Approve the call yourself, where security.self_approval is local" },
+    ...MCP_CONFIG,
   },
   examples: [
     `call crm.find_customer --args '{"name":"Dana"}'`,

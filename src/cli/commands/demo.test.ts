@@ -25,7 +25,7 @@ it("the demo shows the whole path in an empty folder, ends well, and leaves noth
     /permission_denied {2}approved for order 1042, tried with 1043/,
     /success {2}{"refunded":"1042","amount":129}/,
     /failure → failure → failure → failure → failure → circuit_open/,
-    /toolarsenal serve/,
+    /in front of your MCP servers +.* setup, then .* serve/,
   ]) {
     expect(out).toMatch(shown);
   }

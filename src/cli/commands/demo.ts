@@ -5,6 +5,7 @@ import { localOperator } from "../../guard/principal.ts";
 import { definitionTokens } from "../../tool/estimate-tokens.ts";
 import type { Command, Input, Terminal } from "../command.ts";
 import { createDemoArsenal } from "../demo/create-demo-arsenal.ts";
+import { PROGRAM } from "../program.ts";
 import { clip, styles, table } from "../style.ts";
 
 /** `toolarsenal demo` */
@@ -39,14 +40,11 @@ export const demo: Command = {
   },
 };
 
-/** How this very program is started again: from a clone there is no installed command. */
-const PROGRAM = import.meta.url.endsWith(".ts") ? "npm run -s cli --" : "npx toolarsenal";
-
 const NEXT: readonly (readonly [string, string])[] = [
   ["Search it yourself", `${PROGRAM} search "who has not paid yet" --explain`],
   ["Call a tool", `${PROGRAM} call crm.find_customer --args '{"name":"dana"}'`],
   ["Use it in your agent", "the first program in README.md"],
-  ["Serve it to MCP clients", "toolarsenal serve, in the next release: one endpoint in front of all your servers"],
+  ["Put it in front of your MCP servers", `${PROGRAM} setup, then ${PROGRAM} serve`],
 ];
 
 type Show = ReturnType<typeof createShow>;

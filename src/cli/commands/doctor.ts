@@ -2,10 +2,11 @@ import { access, constants } from "node:fs/promises";
 import { dirname } from "node:path";
 import { memory } from "../../adapters/stores/memory.ts";
 import { ToolArsenal } from "../../arsenal.ts";
-import type { ResolvedConfig } from "../../config/resolve-config.ts";
+import type { McpUpstream } from "../../adapters/sources/mcp/upstream.ts";
+import type { ServerProblem } from "../../config/server-problem.ts";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
 import type { Command, Input, Terminal } from "../command.ts";
-import { configPath } from "../open-arsenal.ts";
+import { type ConfigFiles, configFiles, type Configured, fill, loadConfigured, MCP_CONFIG } from "../open-arsenal.ts";
 import { styles } from "../style.ts";
 
 interface Finding {
@@ -21,19 +22,19 @@ export const doctor: Command = {
   name: "doctor",
   summary: "Check the configuration and say how to mend it.",
   positionals: [],
-  options: {},
-  examples: ["doctor", "doctor --config config.prod.yaml"],
+  options: MCP_CONFIG,
+  examples: ["doctor", "doctor --config config.prod.yaml", "doctor --mcp-config ~/.cursor/mcp.json"],
   async run(input, terminal) {
     const findings: Finding[] = [checkNode()];
-    const path = configPath(input, terminal);
-    if (path === undefined) {
+    const files = configFiles(input, terminal);
+    if (files === undefined) {
       findings.push({
         check: "configuration",
         state: "warning",
         message: "no arsenal.yaml here; every default applies",
-        fix: "Write one, or pass --config FILE.",
+        fix: "Write one, let `toolarsenal setup` write one, or pass --config FILE.",
       });
-    } else findings.push(...(await checkConfiguration(path, terminal)));
+    } else findings.push(...(await checkConfiguration(files, terminal)));
     print(findings, input, terminal);
     return findings.some(({ state }) => state === "failed") ? 1 : 0;
   },
@@ -52,20 +53,24 @@ function checkNode(): Finding {
       };
 }
 
-async function checkConfiguration(path: string, terminal: Terminal): Promise<readonly Finding[]> {
-  const { loadConfig } = await import("../../config/load-config.ts");
+async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
-  let config: ResolvedConfig;
+  let configured: Configured;
   try {
-    const loaded = await loadConfig(path, terminal.environment);
-    config = loaded.config;
-    findings.push({ check: "configuration", state: "ok", message: path });
-    if (config.vectorStore.snapshot !== undefined) findings.push(...(await checkSnapshot(config.vectorStore.snapshot)));
+    configured = await loadConfigured(files, terminal);
+    const { snapshot } = configured.config.vectorStore;
+    const read = [...(files.config === undefined ? [] : [files.config]), ...files.mcpConfigs];
+    findings.push({ check: "configuration", state: "ok", message: read.join(", ") });
+    if (snapshot !== undefined) findings.push(...(await checkSnapshot(snapshot)));
+    findings.push(...configured.problems.map(leftOut));
   } catch (error) {
     return [...findings, ...failures("configuration", error)];
   }
   try {
-    await using arsenal = await ToolArsenal.fromConfig(path, { environment: terminal.environment });
+    await using arsenal = new ToolArsenal(configured.config);
+    await fill(arsenal, configured);
+    await arsenal.upstreamsAttempted({ signal: terminal.signal });
+    findings.push(...(await Promise.all(arsenal.upstreams.map(checkServer))));
     for (const [part, works] of Object.entries(await arsenal.healthCheck())) {
       findings.push(
         works
@@ -80,7 +85,7 @@ async function checkConfiguration(path: string, terminal: Terminal): Promise<rea
             check: "tools",
             state: "warning",
             message: "none registered",
-            fix: "List modules that register tools under `modules:`.",
+            fix: "Name MCP servers under `mcpServers:`, or modules that register tools under `modules:`.",
           },
     );
   } catch (error) {
@@ -88,6 +93,24 @@ async function checkConfiguration(path: string, terminal: Terminal): Promise<rea
     findings.push(...failures("arsenal", error).filter(({ message }) => !told.includes(message)));
   }
   return findings;
+}
+
+function leftOut({ server, field, message, fix }: ServerProblem): Finding {
+  return { check: server, state: "failed", message: `${field} ${message}`, fix };
+}
+
+/** The server was tried once, within its own deadline. */
+async function checkServer(upstream: McpUpstream): Promise<Finding> {
+  const { name: check, state } = upstream;
+  if (state.kind === "failed") return failures(check, state.error)[0] ?? { check, state: "failed", message: "failed" };
+  if (state.kind !== "connected") return { check, state: "failed", message: `is ${state.kind}` };
+  try {
+    const { length } = await upstream.list("tools");
+    const message = `connected, ${length} ${length === 1 ? "tool" : "tools"} (${state.protocolVersion})`;
+    return { check, state: "ok", message };
+  } catch (error) {
+    return failures(check, error)[0] ?? { check, state: "failed", message: "cannot be listed" };
+  }
 }
 
 /** Opens it as the arsenal will, which also makes its folder. */

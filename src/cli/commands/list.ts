@@ -1,7 +1,7 @@
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { TOOL_SOURCES, type ToolSource } from "../../tool/tool.ts";
 import type { Command } from "../command.ts";
-import { openArsenal } from "../open-arsenal.ts";
+import { MCP_CONFIG, openArsenal } from "../open-arsenal.ts";
 import { clip, styles, table } from "../style.ts";
 
 /** `toolarsenal list` */
@@ -12,6 +12,7 @@ export const list: Command = {
   options: {
     namespace: { type: "string", value: "N", description: "Only tools of this namespace" },
     source: { type: "string", value: "K", description: `Only tools of this source: ${TOOL_SOURCES.join(", ")}` },
+    ...MCP_CONFIG,
   },
   examples: ["list", "list --namespace billing", "list --json"],
   async run(input, terminal) {

@@ -2,7 +2,7 @@ import { definitionTokens } from "../../tool/estimate-tokens.ts";
 import type { ExplainedTool, RetrievalResult } from "../../retrieve/result.ts";
 import type { ToolArsenal } from "../../arsenal.ts";
 import type { Command, Terminal } from "../command.ts";
-import { openArsenal } from "../open-arsenal.ts";
+import { MCP_CONFIG, openArsenal } from "../open-arsenal.ts";
 import { readNumber } from "../read-number.ts";
 import { clip, styles, table } from "../style.ts";
 
@@ -14,6 +14,7 @@ export const search: Command = {
   options: {
     limit: { type: "string", value: "N", description: "The most tools to show, 1 to 50", fallback: "5" },
     explain: { type: "boolean", description: "Show the number behind each signal, also for the best tools left out" },
+    ...MCP_CONFIG,
   },
   examples: ['search "give the customer their money back"', 'search "email the report to the team" --explain'],
   async run(input, terminal) {

@@ -1,6 +1,13 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { ArsenalError } from "../../errors/arsenal-error.ts";
 import type { Identity } from "../../guard/identity.port.ts";
-import type { Principal } from "../../guard/principal.ts";
+import { localOperator, type Principal } from "../../guard/principal.ts";
+import { createCallerCheck, hostInUrl, isLoopback } from "./allowed-callers.ts";
+import { refuse } from "./answer.ts";
+import { answerPreflight, isPreflight, letPageRead } from "./cors.ts";
+import { listen } from "./listen.ts";
+import { createOpenWork } from "./open-work.ts";
+import { createRouteTable } from "./route-table.ts";
 
 /** A request that passed the checks every route shares: Host, Origin, identity. */
 export interface HttpExchange {
@@ -31,6 +38,21 @@ export interface HttpServerOptions {
   readonly allowedHosts?: readonly string[];
   /** Origins of web pages that may call it, beside loopback's. */
   readonly allowedOrigins?: readonly string[];
+  readonly timeouts?: HttpTimeouts;
+  /** Told of what a route or the identity threw; the caller only learns that something failed. */
+  onError?(error: unknown): void;
+}
+
+/** How long the server waits for a slow or silent peer, in milliseconds. */
+export interface HttpTimeouts {
+  /** For the headers of a request. Default 10 s. */
+  readonly headersMs?: number;
+  /** For a whole request, body included. Default 30 s. */
+  readonly requestMs?: number;
+  /** For the next request on a connection. Default 65 s, longer than the minute that proxies keep theirs. */
+  readonly keepAliveMs?: number;
+  /** For answers under way when the server closes. Default 1 s. */
+  readonly closeMs?: number;
 }
 
 /** A listening server. */
@@ -39,4 +61,125 @@ export interface HttpServer {
   readonly url: string;
   /** Stops listening, ends open streams and resolves when every connection is closed. */
   close(): Promise<void>;
+}
+
+const DEFAULT_HOST = "127.0.0.1";
+const DEFAULT_PORT = 8080;
+
+/** What makes a URL of a path. Which name the caller used has been checked and says nothing more. */
+const ANY_ORIGIN = "http://localhost";
+
+/** Who calls what needs no identity, on a server that asks for one elsewhere. */
+const ANONYMOUS: Principal = { id: "anonymous", roles: [], capabilities: [], scopes: [], local: false };
+
+/**
+ * Listens for HTTP and hands each request that may come in to its route. Whoever can reach the port can call it, so a server that others
+ * than this machine can reach does not start without an identity.
+ */
+export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
+  const { host = DEFAULT_HOST, identity, onError } = options;
+  const { headersMs = 10_000, requestMs = 30_000, keepAliveMs = 65_000, closeMs = 1000 } = options.timeouts ?? {};
+  if (identity === undefined && !isLoopback(host)) throw openToAll(host);
+
+  const refusalOf = createCallerCheck({ ...options, host });
+  const routes = createRouteTable(options.routes);
+  const unasked = identity === undefined ? localOperator() : ANONYMOUS;
+
+  function receive(request: IncomingMessage, response: ServerResponse): void {
+    work.add(response);
+    // A route that writes to a stream which closing has ended must not bring the process down.
+    response.on("error", ignore);
+    if (work.closing) return refuse(response, { status: 503, message: "The server is closing." });
+
+    const refused = refusalOf(request.headers);
+    if (refused !== undefined) return refuse(response, refused);
+    const { origin } = request.headers;
+    if (origin !== undefined) letPageRead(response, origin);
+
+    const { url: target = "" } = request;
+    if (!target.startsWith("/")) return refuse(response, { status: 400, message: "The request names no path." });
+    let parsed: URL | undefined;
+    const url = (): URL => (parsed ??= new URL(ANY_ORIGIN + target));
+    const query = target.indexOf("?");
+    const route = routes.find(query === -1 ? target : target.slice(0, query), () => url().pathname);
+    if (route === undefined) {
+      return refuse(response, { status: 404, message: `Nothing is here. Paths: ${routes.paths.join(", ")}.` });
+    }
+    if (isPreflight(request)) return answerPreflight(request, response);
+
+    const handle = (principal: Principal): Promise<void> =>
+      serve(route, {
+        request,
+        response,
+        principal,
+        get url() {
+          return url();
+        },
+      });
+    if (identity === undefined || route.open === true) void handle(unasked);
+    else void identify(identity, request, response, handle);
+  }
+
+  async function serve(route: Route, exchange: HttpExchange): Promise<void> {
+    try {
+      await route.handle(exchange);
+    } catch (error) {
+      onError?.(error);
+      const { response } = exchange;
+      if (response.headersSent) response.destroy();
+      else refuse(response, { status: 500, code: -32_603, message: "The server failed to answer." });
+    }
+  }
+
+  async function identify(
+    known: Identity,
+    { headers, socket }: IncomingMessage,
+    response: ServerResponse,
+    handle: (principal: Principal) => Promise<void>,
+  ): Promise<void> {
+    const { remoteAddress } = socket;
+    let principal: Principal | undefined;
+    try {
+      principal = await known.authenticate({
+        // Of all headers Node gives only set-cookie as a list, and that is none of a request.
+        headers: headers as Readonly<Record<string, string>>,
+        ...(remoteAddress === undefined ? {} : { remoteAddress }),
+      });
+    } catch (error) {
+      onError?.(error);
+      return refuse(response, { status: 503, message: "Who calls could not be found out. Try again later." });
+    }
+    if (principal !== undefined) return handle(principal);
+    const message = "The credentials are missing or prove nobody.";
+    return refuse(response, { status: 401, message }, { "www-authenticate": known.challenge });
+  }
+
+  const server = createServer(
+    {
+      headersTimeout: headersMs,
+      requestTimeout: requestMs,
+      keepAliveTimeout: keepAliveMs,
+      // Node looks for slow requests this often.
+      connectionsCheckingInterval: Math.min(2000, headersMs),
+      maxHeaderSize: 16 * 1024,
+      // An absent Host is refused here, with a body that says so; a repeated header shows as a list that nothing accepts.
+      requireHostHeader: false,
+      joinDuplicateHeaders: true,
+    },
+    receive,
+  );
+  // Above Node's number headers are dropped unseen, an Origin among them; their size is limited anyway.
+  server.maxHeadersCount = 0;
+  const work = createOpenWork(server);
+  const port = await listen(server, host, options.port ?? DEFAULT_PORT);
+  return { url: `http://${hostInUrl(host)}:${port}`, close: () => work.close(closeMs) };
+}
+
+function ignore(): void {}
+
+function openToAll(host: string): ArsenalError {
+  const fix =
+    "Set a token of 16 characters or more, as TOOLARSENAL_TOKEN for `toolarsenal serve` or as identity: bearerToken({ tokens: [token] }) in code, or listen on 127.0.0.1.";
+  const message = `Listening on ${host || "every address"} lets other machines call every tool, and nothing would ask who they are. ${fix}`;
+  return new ArsenalError("CONFIG_INVALID", message, { field: "host", value: host, fix });
 }

@@ -68,3 +68,8 @@ export interface Plane {
   /** Ends every session. */
   close(): Promise<void>;
 }
+
+/** True for a client that said a server may ask it something. */
+export function canBeAsked({ capabilities }: Peer): boolean {
+  return "elicitation" in capabilities || "sampling" in capabilities || "roots" in capabilities;
+}

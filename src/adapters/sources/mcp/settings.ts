@@ -44,11 +44,18 @@ export interface WebSocketSettings {
 export interface OAuthSettings {
   readonly clientId?: string;
   readonly clientSecret?: string;
+  /** Key in PEM that signs for this client instead of a secret (`private_key_jwt`), and its algorithm, by default ES256. */
+  readonly privateKey?: string;
+  readonly privateKeyAlgorithm?: string;
+  /** The authorization server that the id and secret belong to; they are sent to no other. Default: the one the MCP server names. */
+  readonly issuer?: string;
   /** Address of a client ID metadata document that describes this client. */
   readonly clientMetadataUrl?: string;
   readonly scope?: string;
-  /** `authorization_code` asks a person once; `client_credentials` needs an id and a secret. */
+  /** `authorization_code` asks a person once; `client_credentials` needs an id and a secret or key. */
   readonly grant?: "authorization_code" | "client_credentials";
+  /** Port of the redirect address `http://127.0.0.1:PORT/callback`, where the client was registered with a fixed one. Default: a free one. */
+  readonly redirectPort?: number;
   /** Where tokens are kept, readable by this user alone. Default: in the user's configuration folder. */
   readonly tokenFile?: string;
 }

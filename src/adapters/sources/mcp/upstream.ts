@@ -1,6 +1,23 @@
-import type { Era, JsonObject, RpcNotification } from "./protocol.ts";
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { type Clock, systemClock } from "../../../observe/clock.ts";
+import { withDeadline } from "../../../register/with-deadline.ts";
+import { isPlainObject } from "../../../tool/json-schema.ts";
+import { answerInput } from "./answer-input.ts";
+import { ownIdentity, withoutAsking } from "./client-identity.ts";
+import { connectWithVerdict } from "./connect.ts";
+import { createConnectionPool } from "./connection-pool.ts";
 import type { Ask, ClientIdentity, McpConnection, RequestOptions, ServerDescription } from "./connection.ts";
+import { isSessionExpired } from "./failures.ts";
+import { followChanges } from "./follow-changes.ts";
+import type { HttpParts } from "./http-transports.ts";
+import { createKeeper } from "./keep-connected.ts";
+import { listAll } from "./list-all.ts";
+import { readParamHeaders } from "./param-headers.ts";
+import { type Era, type JsonObject, RPC, RpcError, type RpcNotification } from "./protocol.ts";
+import { createResourceSubscriptions } from "./resource-subscriptions.ts";
+import { createSessionView, withIdentity } from "./session-view.ts";
 import type { McpServerSettings } from "./settings.ts";
+import { untilAborted } from "./until-aborted.ts";
 
 /** What an MCP server offers beside tools, by the method that lists it. */
 export const LISTINGS = {
@@ -62,8 +79,247 @@ export interface McpUpstream {
   list(listing: Listing, options?: { readonly signal?: AbortSignal }): Promise<readonly JsonObject[]>;
   /** One request for one caller. Rejects like `McpConnection.request`, and with SOURCE_UNAVAILABLE while the server is away. */
   request(method: string, params?: JsonObject, options?: UpstreamRequestOptions): Promise<JsonObject>;
+  /**
+   * Has the server tell of one resource's changes, to watchers as a notification, until the signal fires. Subscribers to one URI share one
+   * subscription, which is made again after a reconnect.
+   */
+  subscribe(uri: string, options: { readonly signal: AbortSignal }): Promise<void>;
   /** A connection for one downstream session alone, with that client's identity. The caller closes it. */
   openSession(client: ClientIdentity, options?: { readonly signal?: AbortSignal }): Promise<McpConnection>;
   /** Ends every connection and all child processes. Safe to call twice. */
   close(): Promise<void>;
+}
+
+/** What an upstream can be given. */
+export interface UpstreamParts extends Omit<HttpParts, "clock"> {
+  readonly clock?: Clock;
+  /** A number in [0, 1), for the pauses between attempts. */
+  readonly random?: () => number;
+  /** Who the shared connections say they are. */
+  readonly identity?: ClientIdentity;
+  /** Stands in for the real way to connect. */
+  readonly connect?: typeof connectWithVerdict;
+  /** Told of each listed thing that is left out, and why. */
+  readonly report?: (problem: { readonly listing: Listing; readonly name: string; readonly reason: string }) => void;
+  /** Takes what a child process writes to its standard error, line by line. */
+  readonly onStderr?: (line: string) => void;
+}
+
+/** An old server found once is asked which era it speaks again after this time; it may have been upgraded. */
+const VERDICT_MS = 3_600_000;
+
+/** An upstream for a configured server. It begins to connect at once, in the background. */
+export function createUpstream(settings: McpServerSettings, parts: UpstreamParts = {}): McpUpstream {
+  const { clock = systemClock, random = Math.random, identity = ownIdentity(), report = () => {} } = parts;
+  const { connect: openConnection = connectWithVerdict, ...rest } = parts;
+  const timeoutMs = settings.connectTimeoutMs ?? 30_000;
+  const watchers = new Set<(change: UpstreamChange) => void>();
+  const lists = new Map<Listing, Promise<readonly JsonObject[]>>();
+  const sessions = new Set<McpConnection>();
+  const closing = new AbortController();
+  let legacySince: number | undefined;
+
+  const tell = (change: UpstreamChange): void => {
+    for (const watcher of watchers) watcher(change);
+  };
+
+  const listed = (listing: Listing): void => {
+    lists.delete(listing);
+    tell({ kind: "listed", listing });
+  };
+
+  const inTime = <Result>(
+    doing: string,
+    task: (signal: AbortSignal) => Promise<Result>,
+    signal: AbortSignal = closing.signal,
+  ): Promise<Result> =>
+    withDeadline(task, { clock, ms: timeoutMs, signal, doing: `${doing} the MCP server "${settings.name}"` });
+
+  const connectAs = async (who: ClientIdentity, signal: AbortSignal): Promise<McpConnection> => {
+    // A modern server is asked again every time: its answer is also the proof that it is there.
+    const isKnown = legacySince !== undefined && clock.now() - legacySince < VERDICT_MS;
+    const prior = isKnown ? ({ prior: { kind: "legacy" } } as const) : {};
+    const { connection, verdict } = await openConnection(settings, {
+      ...rest,
+      ...prior,
+      clock,
+      identity: who,
+      signal,
+    }).catch((error: unknown) => {
+      legacySince = undefined;
+      throw error;
+    });
+    if (verdict.kind === "modern") legacySince = undefined;
+    else if (!isKnown) legacySince = clock.now();
+    return connection;
+  };
+
+  const pool = createConnectionPool({
+    name: settings.name,
+    clock,
+    open: () => inTime("connecting", (signal) => connectAs(identity, signal)),
+    max: settings.maxConnections ?? 8,
+  });
+
+  const other = (notification: RpcNotification): void => tell({ kind: "notification", notification });
+  const subscriptions = createResourceSubscriptions(clock, other);
+
+  const keeper = createKeeper({
+    name: settings.name,
+    clock,
+    random,
+    timeoutMs,
+    connect: ({ signal }) => connectAs(identity, signal),
+    changed(state, connection) {
+      if (state.kind !== "connected" || connection === undefined) return tell({ kind: "state", state });
+      lists.clear();
+      pool.setPrimary(connection);
+      followChanges(connection, clock, { listed, other });
+      subscriptions.renew(connection);
+      tell({ kind: "state", state });
+      for (const listing of Object.keys(LISTINGS) as Listing[]) listed(listing);
+    },
+  });
+
+  /** A modern server takes every request on one connection, and asks with its result. */
+  const requestModern = (
+    connection: McpConnection,
+    method: string,
+    params: JsonObject | undefined,
+    { ask, passInputRequired, ...options }: UpstreamRequestOptions,
+  ): Promise<JsonObject> => {
+    const askable = ask !== undefined || passInputRequired === true;
+    const who = askable ? identity : { ...identity, capabilities: withoutAsking(identity.capabilities) };
+    const send = (round?: object): Promise<JsonObject> =>
+      connection.request(
+        method,
+        withIdentity(round === undefined ? params : { ...withoutInput(params), ...round }, who),
+        options,
+      );
+    if (ask === undefined || passInputRequired === true) return send();
+    const { signal } = options;
+    return answerInput(send, { ask, method, server: settings.name, ...(signal ? { signal } : {}) });
+  };
+
+  /** An old server asks in requests of its own, so whoever answers has the connection to itself. */
+  const requestLegacy = (
+    method: string,
+    params: JsonObject | undefined,
+    { ask, signal, onNotification, headers }: UpstreamRequestOptions,
+  ): Promise<JsonObject> => {
+    const options = {
+      ...(signal === undefined ? {} : { signal }),
+      ...(onNotification === undefined ? {} : { onNotification }),
+      ...(headers === undefined ? {} : { headers }),
+    };
+    if (ask === undefined) return pool.share((connection) => connection.request(method, params, options), signal);
+    return pool.claim(async (connection) => {
+      connection.setAsk(ask);
+      try {
+        return await connection.request(method, params, options);
+      } finally {
+        connection.setAsk(undefined);
+      }
+    }, signal);
+  };
+
+  const request = async (
+    method: string,
+    params?: JsonObject,
+    options: UpstreamRequestOptions = {},
+  ): Promise<JsonObject> => {
+    const connection = await keeper.ready(options.signal);
+    if (connection.era === "modern") return requestModern(connection, method, params, options);
+    try {
+      return await requestLegacy(method, params, options);
+    } catch (error) {
+      // The server did not carry it out: it no longer knows the session. A new one is being opened.
+      if (!isSessionExpired(error)) throw error;
+      await keeper.ready(options.signal);
+      return requestLegacy(method, params, options);
+    }
+  };
+
+  const readList = async (listing: Listing): Promise<readonly JsonObject[]> => {
+    const { server, era } = await keeper.ready();
+    if (!offers(server.capabilities, listing)) return [];
+    const mirrors = era === "modern" && settings.transport.kind === "http";
+    return inTime("listing", (signal) =>
+      listAll((method, params) => request(method, params, { signal }), listing, {
+        report: (entry) => report({ listing, ...entry }),
+        ...(listing === "tools" && mirrors ? { refuse: headerFault } : {}),
+      }),
+    ).catch((error: unknown) => {
+      if (error instanceof RpcError && error.code === RPC.methodNotFound) return [];
+      throw error;
+    });
+  };
+
+  return {
+    name: settings.name,
+    settings,
+    get state() {
+      return keeper.state;
+    },
+    attempted: keeper.attempted,
+    watch(listener) {
+      watchers.add(listener);
+      return () => void watchers.delete(listener);
+    },
+    async list(listing, { signal } = {}) {
+      signal?.throwIfAborted();
+      let reading = lists.get(listing);
+      if (reading === undefined) {
+        reading = readList(listing);
+        const own = reading;
+        lists.set(listing, own);
+        own.catch(() => {
+          if (lists.get(listing) === own) lists.delete(listing);
+        });
+      }
+      return untilAborted(reading, signal);
+    },
+    request,
+    async subscribe(uri, { signal }) {
+      await subscriptions.subscribe(uri, await keeper.ready(signal), signal);
+    },
+    async openSession(client, { signal } = {}) {
+      const shared = await keeper.ready(signal);
+      const session =
+        shared.era === "modern"
+          ? createSessionView(shared, client)
+          : await inTime(
+              "connecting",
+              (each) => connectAs(client, each),
+              signal ? AbortSignal.any([signal, closing.signal]) : closing.signal,
+            );
+      sessions.add(session);
+      session.onClosed(() => sessions.delete(session));
+      return session;
+    },
+    async close() {
+      closing.abort(new ArsenalError("CLOSED", `The MCP server "${settings.name}" was closed.`));
+      const open = [...sessions].map((session) => session.close());
+      await Promise.all([keeper.close(), pool.close(), ...open]);
+    },
+  };
+}
+
+/** Whether a server says it has such things. Tools are asked for in any case: some servers have them and do not say so. */
+function offers(capabilities: JsonObject, listing: Listing): boolean {
+  return listing === "tools" || isPlainObject(capabilities[listing === "prompts" ? "prompts" : "resources"]);
+}
+
+/** The answers of an earlier round do not belong in the next. */
+function withoutInput(params: JsonObject | undefined): JsonObject {
+  const kept = { ...params };
+  delete kept["inputResponses"];
+  delete kept["requestState"];
+  return kept;
+}
+
+/** A tool whose marks for HTTP headers are wrong must not be used over HTTP. */
+function headerFault(tool: JsonObject): string | undefined {
+  const read = readParamHeaders(tool["inputSchema"]);
+  return "fault" in read ? read.fault : undefined;
 }

@@ -1,0 +1,146 @@
+/** What a model reads: eight servers of other people through the gateway, all tools listed against the two that find them. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
+import { startGateway } from "../test/e2e/gateway-process.ts";
+import { realServers } from "../test/e2e/real-servers.ts";
+
+/** One step of a task: what the model would ask for, and the call that does it. */
+interface Step {
+  readonly query: string;
+  readonly tool: string;
+  readonly input: Readonly<Record<string, unknown>>;
+}
+
+interface Found {
+  readonly tools: readonly { readonly name: string }[];
+}
+
+interface Content {
+  readonly content: readonly { readonly type: string; readonly text?: string }[];
+  readonly structuredContent?: unknown;
+}
+
+/** Tasks of two steps, all of which need no network. */
+function tasks(folder: string): readonly (readonly [Step, Step])[] {
+  const note = join(folder, "files", "note.txt");
+  const repository = join(folder, "repository");
+  const step = (query: string, tool: string, input: Step["input"]): Step => ({ query, tool, input });
+  const read = step("read the text of a file", "read_text_file", { path: note });
+  const remember = step("remember a fact about a person", "create_entities", {
+    entities: [{ name: "Ada", entityType: "person", observations: ["likes the sea"] }],
+  });
+  const status = step("show which files changed in the git repository", "git_status", { path: repository });
+  const list = step("list the files in a directory", "list_directory", { path: join(folder, "files") });
+  const add = step("add two numbers", "get-sum", { a: 2, b: 40 });
+  const init = step("create a new git repository", "git_init", { path: repository });
+  const search = step("search what is remembered", "search_nodes", { query: "Ada" });
+  const write = step("write text into a file", "write_file", { path: join(folder, "files", "b.txt"), content: "b" });
+  return [
+    [read, remember],
+    [init, status],
+    [list, write],
+    [search, add],
+  ];
+}
+
+const tokens = (value: unknown): number => countTokens(typeof value === "string" ? value : JSON.stringify(value));
+const text = ({ content }: Content): string => content.map((block) => block.text ?? `[${block.type}]`).join("\n");
+const bare = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
+const percent = (part: number, whole: number): string => `${((100 * part) / whole).toFixed(1)} %`;
+
+async function withGateway<Value>(
+  mode: "static" | "dynamic",
+  folder: string,
+  use: (client: Client) => Promise<Value>,
+): Promise<Value> {
+  const gateway = await startGateway({ mode, servers: realServers(folder) });
+  const client = new Client({ name: "tokens", version: "1.0.0" });
+  try {
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${gateway.url}/mcp`)));
+    return await use(client);
+  } finally {
+    await client.close();
+    await gateway.close();
+  }
+}
+
+async function listTools(client: Client): Promise<readonly { readonly name: string }[]> {
+  const all = [];
+  let cursor: string | undefined;
+  do {
+    const page = await client.listTools(cursor === undefined ? {} : { cursor });
+    all.push(...page.tools);
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  return all;
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { json: { type: "boolean", default: false } } });
+  const folder = mkdtempSync(join(tmpdir(), "toolarsenal-tokens-"));
+  try {
+    realServers(folder);
+    writeFileSync(join(folder, "files", "note.txt"), "Buy milk. Call Ada.\n");
+
+    const all = await withGateway("static", folder, async (client) => {
+      const tools = await listTools(client);
+      const spent: number[] = [];
+      for (const task of tasks(folder)) {
+        let sum = 0;
+        for (const { tool, input } of task) {
+          const name = tools.find((entry) => bare(entry.name).endsWith(bare(tool)))?.name ?? "";
+          const result = (await client.callTool({ name, arguments: input })) as Content;
+          sum += tokens({ name, arguments: input }) + tokens(text(result));
+        }
+        spent.push(sum);
+      }
+      return { count: tools.length, list: tokens(tools), spent };
+    });
+
+    const found = await withGateway("dynamic", folder, async (client) => {
+      const list = tokens(await listTools(client));
+      const spent: number[] = [];
+      const missed: string[] = [];
+      for (const task of tasks(folder)) {
+        let sum = 0;
+        for (const { query, tool, input } of task) {
+          const asked = { name: "find_relevant_tools", arguments: { query } };
+          const answer = (await client.callTool(asked)) as Content;
+          const { tools } = answer.structuredContent as Found;
+          const name = tools.find((entry) => bare(entry.name).endsWith(bare(tool)))?.name;
+          if (name === undefined) missed.push(query);
+          const run = { name: "execute_tool", arguments: { tool_name: name ?? tool, arguments: input } };
+          const result = (await client.callTool(run)) as Content;
+          sum += tokens(asked) + tokens(text(answer)) + tokens(run) + tokens(text(result));
+        }
+        spent.push(sum);
+      }
+      return { list, spent, missed };
+    });
+
+    const shares = found.spent.map((spent, index) => (found.list + spent) / (all.list + (all.spent[index] ?? 0)));
+    if (values.json) {
+      console.log(JSON.stringify({ tools: all.count, static: all, dynamic: found, shares }));
+      return;
+    }
+    console.log(`${all.count} tools of 8 servers; tokens of o200k; results count as the text a model is shown\n`);
+    console.log("| | static | dynamic | |");
+    console.log("|---|--:|--:|--:|");
+    console.log(`| tools/list | ${all.list} | ${found.list} | ${percent(found.list, all.list)} |`);
+    for (const [index, [first, second]] of tasks(folder).entries()) {
+      const whole = [all.list + (all.spent[index] ?? 0), found.list + (found.spent[index] ?? 0)] as const;
+      console.log(`| ${first.tool}, ${second.tool} | ${whole.join(" | ")} | ${percent(whole[1], whole[0])} |`);
+    }
+    console.log(`\nworst task ${percent(Math.max(...shares), 1)} of static`);
+    if (found.missed.length > 0) console.log(`not found, so called by name: ${found.missed.join("; ")}`);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+await main();

@@ -1,0 +1,76 @@
+import { hash, timingSafeEqual } from "node:crypto";
+import { ArsenalError } from "../../errors/arsenal-error.ts";
+import type { Identity } from "../../guard/identity.port.ts";
+import type { Principal } from "../../guard/principal.ts";
+import { CAPABILITIES } from "../../tool/tool.ts";
+
+/** Which tokens are known, and whose they are. */
+export interface BearerTokenOptions {
+  /** A token without a principal may do what an operator may, from another machine. */
+  readonly tokens: readonly (string | { readonly token: string; readonly principal: Principal })[];
+}
+
+interface KnownToken {
+  readonly digest: Buffer;
+  readonly principal: Principal;
+}
+
+const MIN_LENGTH = 16;
+
+/** Knows callers by a secret they send as `Authorization: Bearer …`. The tokens themselves are not kept, only their hashes. */
+export function bearerToken(options: BearerTokenOptions): Identity {
+  const known: KnownToken[] = [];
+  for (const [index, entry] of options.tokens.entries()) {
+    const { token, principal } = typeof entry === "object" ? entry : { token: entry, principal: operator(index) };
+    const digest = digestOf(usable(token, index));
+    if (known.some((other) => other.digest.equals(digest)))
+      throw invalid(index, "was given before, so that it would stand for two callers", "Give each caller its own.");
+    known.push({ digest, principal });
+  }
+  if (known.length === 0)
+    throw new ArsenalError("CONFIG_INVALID", "tokens is empty, so that nobody could call. Give at least one token.", {
+      field: "tokens",
+      fix: "Give at least one token.",
+    });
+
+  return {
+    name: "bearer-token",
+    challenge: 'Bearer realm="toolarsenal"',
+    async authenticate({ headers }) {
+      const token = tokenOf(headers["authorization"]);
+      if (token === undefined) return undefined;
+      const digest = digestOf(token);
+      let caller: Principal | undefined;
+      // Every token is compared, and hashes of one length are: the time taken tells nothing about which one was near.
+      for (const { digest: expected, principal } of known) if (timingSafeEqual(digest, expected)) caller = principal;
+      return caller;
+    },
+  };
+}
+
+function tokenOf(header: unknown): string | undefined {
+  return typeof header === "string" ? /^bearer +(?<token>\S+) *$/i.exec(header)?.groups?.["token"] : undefined;
+}
+
+function digestOf(token: string): Buffer {
+  return hash("sha256", token, "buffer");
+}
+
+/** Tells apart callers that have no name: one must not reach the other's sessions. */
+function operator(index: number): Principal {
+  return { id: `token-${index + 1}`, roles: ["operator"], capabilities: CAPABILITIES, scopes: ["*"], local: false };
+}
+
+function usable(token: unknown, index: number): string {
+  const fix = `Make one with: node -p "crypto.randomBytes(32).toString('base64url')"`;
+  if (typeof token !== "string" || token.length < MIN_LENGTH)
+    throw invalid(index, `is shorter than ${MIN_LENGTH} characters`, fix);
+  if (!/^[\u0021-\u007e]+$/.test(token)) throw invalid(index, "has a character that no HTTP header can carry", fix);
+  return token;
+}
+
+/** The token itself stays out of the message. */
+function invalid(index: number, why: string, fix: string): ArsenalError {
+  const field = `tokens.${index}`;
+  return new ArsenalError("CONFIG_INVALID", `${field} ${why}. ${fix}`, { field, fix });
+}

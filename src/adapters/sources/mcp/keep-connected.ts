@@ -1,0 +1,130 @@
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import type { Clock } from "../../../observe/clock.ts";
+import { withDeadline } from "../../../register/with-deadline.ts";
+import type { McpConnection } from "./connection.ts";
+import { isSessionExpired } from "./failures.ts";
+import { untilAborted } from "./until-aborted.ts";
+import type { UpstreamState } from "./upstream.ts";
+
+/** A connection that is opened again whenever it ends. */
+export interface Keeper {
+  readonly state: UpstreamState;
+  /** Resolves when the first attempt has ended. Never rejects. */
+  readonly attempted: Promise<void>;
+  /** The connection. Waits where it is being renewed at once; rejects with SOURCE_UNAVAILABLE while the server is away. */
+  ready(signal?: AbortSignal): Promise<McpConnection>;
+  close(): Promise<void>;
+}
+
+/** What a keeper needs. */
+export interface KeeperParts {
+  readonly name: string;
+  readonly connect: (options: { readonly signal: AbortSignal }) => Promise<McpConnection>;
+  readonly clock: Clock;
+  /** A number in [0, 1): pauses are not the same for everybody who waits for one server. */
+  readonly random: () => number;
+  readonly timeoutMs: number;
+  /** Told of every state, and of the connection where there is one. */
+  readonly changed: (state: UpstreamState, connection: McpConnection | undefined) => void;
+}
+
+const FIRST_PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 60_000;
+
+/** A connection that lasted this long was a good one: the next is tried at once, and its failure counts as the first. */
+const STEADY_MS = 10_000;
+
+/** Connects now, and again whenever the connection ends or an attempt fails, with pauses that double from one second to one minute. */
+export function createKeeper({ name, connect, clock, random, timeoutMs, changed }: KeeperParts): Keeper {
+  const closing = new AbortController();
+  const first = Promise.withResolvers<void>();
+  let state: UpstreamState = { kind: "connecting" };
+  let current: McpConnection | undefined;
+  let renewing: Promise<void> | undefined;
+  let cancelRetry: (() => void) | undefined;
+  let failures = 0;
+  let connectedAt = 0;
+
+  const enter = (next: UpstreamState): void => {
+    state = next;
+    changed(next, current);
+  };
+
+  const attempt = async (): Promise<void> => {
+    cancelRetry = undefined;
+    if (state.kind !== "connecting") enter({ kind: "connecting" });
+    try {
+      const connection = await withDeadline((signal) => connect({ signal }), {
+        clock,
+        ms: timeoutMs,
+        signal: closing.signal,
+        doing: `connecting the MCP server "${name}"`,
+      });
+      if (closing.signal.aborted) return await connection.close();
+      current = connection;
+      connectedAt = clock.now();
+      const { era, protocolVersion, server } = connection;
+      enter({ kind: "connected", era, protocolVersion, server });
+      connection.onClosed((error) => lost(error ?? new Error("the connection was closed")));
+    } catch (error) {
+      if (!closing.signal.aborted) pause(error instanceof Error ? error : new Error(String(error)));
+    } finally {
+      first.resolve();
+    }
+  };
+
+  const lost = (why: Error): void => {
+    current = undefined;
+    if (closing.signal.aborted) return;
+    const steady = clock.now() - connectedAt >= STEADY_MS;
+    if (steady) failures = 0;
+    if (!steady && !isSessionExpired(why)) return pause(why);
+    renewing = attempt().finally(() => (renewing = undefined));
+  };
+
+  const pause = (error: Error): void => {
+    const longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures++);
+    const ms = longest * (0.5 + random() / 2);
+    cancelRetry = clock.after(ms, () => void attempt(), { background: true });
+    enter({ kind: "failed", error, retryAt: clock.now() + ms });
+  };
+
+  const unavailable = (): ArsenalError => {
+    const refuse = (
+      what: string,
+      details: { readonly retryAfterMs?: number; readonly cause?: unknown } = {},
+    ): ArsenalError =>
+      new ArsenalError("SOURCE_UNAVAILABLE", `The MCP server "${name}" ${what}`, {
+        field: name,
+        beforeSend: true,
+        ...details,
+      });
+    if (state.kind === "closed") return refuse("was closed. Add it again.");
+    if (state.kind !== "failed") return refuse("is still connecting. Try again in a moment.");
+    const retryAfterMs = Math.max(0, Math.ceil(state.retryAt - clock.now()));
+    const when = `It is tried again in ${Math.ceil(retryAfterMs / 1000)} s.`;
+    return refuse(`is away: ${state.error.message} ${when}`, { retryAfterMs, cause: state.error });
+  };
+
+  void attempt();
+  return {
+    get state() {
+      return state;
+    },
+    attempted: first.promise,
+    async ready(signal) {
+      if (current === undefined && renewing !== undefined) await untilAborted(renewing, signal);
+      if (current === undefined) throw unavailable();
+      return current;
+    },
+    async close() {
+      if (closing.signal.aborted) return;
+      closing.abort(new ArsenalError("CLOSED", `The MCP server "${name}" was closed.`));
+      cancelRetry?.();
+      const connection = current;
+      current = undefined;
+      enter({ kind: "closed" });
+      await connection?.close();
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import type { Emit } from "../../../observe/events.ts";
+import type { OfferedTool, Source } from "../../../register/source.port.ts";
+import { createHandler } from "./call-tool.ts";
+import type { JsonObject } from "./protocol.ts";
+import type { McpServerSettings } from "./settings.ts";
+import { toDraft } from "./to-draft.ts";
+import { untilAborted } from "./until-aborted.ts";
+import { createUpstream, type McpUpstream, type UpstreamParts } from "./upstream.ts";
+
+/** What the source of a server's tools can be given. */
+export interface McpParts extends UpstreamParts {
+  /** Connects at once with no tools, and brings them when the server comes, instead of failing with the first attempt. */
+  readonly patient?: boolean;
+  /** Told when the server fails, comes back, or lists something that cannot be used. */
+  readonly emit?: Emit;
+}
+
+/** The tools of an MCP server. */
+export interface McpSource extends Source {
+  readonly upstream: McpUpstream;
+}
+
+/**
+ * The tools of one MCP server, whichever era and transport it speaks. It begins to connect at once.
+ *
+ * @example
+ * await arsenal.addEnsemble(mcp({ name: "files", transport: { kind: "stdio", command: "npx", args: ["-y", "@modelcontextprotocol/server-filesystem", "."] } }));
+ */
+export function mcp(settings: McpServerSettings, { patient = false, emit, ...parts }: McpParts = {}): McpSource {
+  const upstream = createUpstream(settings, {
+    ...parts,
+    report(problem) {
+      parts.report?.(problem);
+      const message = `The MCP server "${settings.name}" lists one of its ${problem.listing} wrongly: ${problem.reason}`;
+      emit?.("tool-rejected", { name: problem.name, code: "PROTOCOL_ERROR", message });
+    },
+  });
+  let offered: readonly OfferedTool[] = [];
+  let comesBack = false;
+
+  const stopTelling = upstream.watch((change) => {
+    if (change.kind !== "state" || change.state.kind !== "failed") return;
+    comesBack = true;
+    emit?.("ensemble-failed", { ensemble: settings.name, message: change.state.error.message });
+  });
+
+  const list = async (signal: AbortSignal): Promise<readonly OfferedTool[]> => {
+    const tools = await upstream.list("tools", { signal });
+    offered = tools.map((tool) => toOffered(tool, settings, upstream));
+    if (comesBack) emit?.("ensemble-connected", { ensemble: settings.name, tools: offered.length });
+    comesBack = false;
+    return offered;
+  };
+
+  return {
+    name: settings.name,
+    kind: "mcp",
+    upstream,
+    maxConcurrent: settings.maxConcurrent ?? 64,
+    timeoutMs: settings.timeoutMs ?? 60_000,
+    async connect({ signal }) {
+      signal.throwIfAborted();
+      if (patient) return;
+      await untilAborted(upstream.attempted, signal);
+      const { state } = upstream;
+      if (state.kind === "failed") throw state.error;
+      if (state.kind !== "connected")
+        throw new ArsenalError("SOURCE_UNAVAILABLE", `The MCP server "${settings.name}" was closed. Add it again.`);
+    },
+    async list({ signal }) {
+      // The tools of a server that went away stay: calls say that it is away.
+      if (patient && upstream.state.kind !== "connected") return offered;
+      return list(signal);
+    },
+    watch: (changed) =>
+      upstream.watch((change) => {
+        if (change.kind === "listed" && change.listing === "tools") changed();
+      }),
+    async disconnect() {
+      stopTelling();
+      await upstream.close();
+    },
+  };
+}
+
+function toOffered(tool: JsonObject, settings: McpServerSettings, upstream: McpUpstream): OfferedTool {
+  return { draft: toDraft(tool, settings), handler: createHandler(tool, upstream) };
+}

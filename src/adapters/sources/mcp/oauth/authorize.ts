@@ -1,0 +1,130 @@
+import { randomBytes } from "node:crypto";
+import { ArsenalError } from "../../../../errors/arsenal-error.ts";
+import { type Clock, systemClock } from "../../../../observe/clock.ts";
+import type { OAuthSettings } from "../settings.ts";
+import { askForChallenge } from "./challenge.ts";
+import { joinScopes, type ServerCredentials } from "./credentials.ts";
+import { toOAuthFailure } from "./failures.ts";
+import { createFlowClient } from "./flow-client.ts";
+import { guardFetch } from "./guarded-fetch.ts";
+import { type OAuthParts, tokenStoreOf } from "./provider.ts";
+import { listenForRedirect, type RedirectAnswer } from "./redirect-listener.ts";
+
+/** What a login works with: a way to the person who gives consent, and an end. */
+export interface AuthorizeParts extends OAuthParts {
+  /** Shows the address that the person has to visit. */
+  readonly showUrl: (url: string) => void;
+  /** Opens the address in a browser. Nothing is opened without it, and where it fails the shown address remains. */
+  readonly open?: (url: string) => void | Promise<void>;
+  readonly signal?: AbortSignal;
+  /** Time the person has. Default 300,000. */
+  readonly timeoutMs?: number;
+  readonly clock?: Clock;
+}
+
+/**
+ * Logs in to one server: finds its authorization server, introduces this client where needed, sends the person there, takes the answer on
+ * this machine's loopback and stores the tokens, which a running gateway picks up by itself.
+ */
+export async function authorize(settings: OAuthSettings, parts: AuthorizeParts): Promise<void> {
+  const { serverName, serverUrl, signal } = parts;
+  const isCancelled = (): boolean => signal?.aborted === true;
+  if (isCancelled()) throw cancelled(serverName);
+  const store = tokenStoreOf(settings, parts);
+  const before = await store.read(serverUrl);
+  const state = randomBytes(32).toString("base64url");
+  const port = settings.redirectPort ?? portInUse(before);
+  const listener = await listenForRedirect({
+    state,
+    ...(port === undefined ? {} : { port }),
+    exactPort: settings.redirectPort !== undefined,
+  });
+  try {
+    const fetchFn = guardFetch(parts.fetch ?? fetch, {
+      serverUrl,
+      ...(parts.headers === undefined ? {} : { headers: parts.headers }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    const { auth, StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
+    const challenge = before.wanted ?? (await askForChallenge(serverUrl, fetchFn));
+    const scope = joinScopes(settings.scope, challenge.scope);
+    let loginUrl: string | undefined;
+    const client = createFlowClient({
+      settings,
+      serverUrl,
+      store,
+      ...(settings.grant === "client_credentials" ? {} : { redirectUri: listener.redirectUri }),
+      ...(scope === undefined ? {} : { scope }),
+      state,
+      onRedirect: (url) => void (loginUrl = url.href),
+    });
+    await auth(client, {
+      serverUrl,
+      ...(scope === undefined ? {} : { scope }),
+      ...(challenge.resourceMetadataUrl === undefined
+        ? {}
+        : { resourceMetadataUrl: new URL(challenge.resourceMetadataUrl) }),
+      // Whoever logs in wants a new consent, not the old one renewed.
+      forceReauthorization: true,
+      fetchFn,
+    });
+    if (loginUrl === undefined) return;
+    parts.showUrl(loginUrl);
+    // Not waited for: some ways to open a browser end when the browser does.
+    Promise.resolve(parts.open?.(loginUrl)).catch(() => undefined);
+
+    const answer = await waitForPerson(listener.answer, parts);
+    try {
+      // The transport is only here for its `finishAuth`, which checks the issuer before it believes anything else in the answer.
+      await new StreamableHTTPClientTransport(new URL(serverUrl), { authProvider: client, fetch: fetchFn }).finishAuth(
+        answer.params,
+      );
+    } catch (error) {
+      answer.reply(`The login to ${serverName} failed. The terminal says why.`, false);
+      throw error;
+    }
+    answer.reply(`You are logged in to ${serverName}. You can close this window.`, true);
+  } catch (error) {
+    if (isCancelled()) throw cancelled(serverName);
+    throw toOAuthFailure(error, serverName);
+  } finally {
+    await listener.close();
+  }
+}
+
+/** The port this client registered with last: many authorization servers accept no other. */
+function portInUse({ issuer, byIssuer }: ServerCredentials): number | undefined {
+  const redirectUri = issuer === undefined ? undefined : byIssuer[issuer]?.redirectUri;
+  return redirectUri === undefined ? undefined : Number(new URL(redirectUri).port);
+}
+
+async function waitForPerson(
+  answer: Promise<RedirectAnswer>,
+  { serverName, signal, timeoutMs = 300_000, clock = systemClock }: AuthorizeParts,
+): Promise<RedirectAnswer> {
+  const { promise: ended, reject } = Promise.withResolvers<never>();
+  const stop = clock.after(timeoutMs, () =>
+    reject(
+      new ArsenalError(
+        "TIMEOUT",
+        `Nobody answered the login to ${serverName} within ${Math.round(timeoutMs / 1000)} s.`,
+        {
+          fix: `Run: toolarsenal login ${serverName}`,
+        },
+      ),
+    ),
+  );
+  const onAbort = (): void => reject(cancelled(serverName));
+  signal?.addEventListener("abort", onAbort, { once: true });
+  if (signal?.aborted === true) onAbort();
+  try {
+    return await Promise.race([answer, ended]);
+  } finally {
+    stop();
+    signal?.removeEventListener("abort", onAbort);
+  }
+}
+
+function cancelled(serverName: string): ArsenalError {
+  return new ArsenalError("CANCELLED", `The login to ${serverName} was cancelled.`);
+}

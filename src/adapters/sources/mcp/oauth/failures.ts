@@ -1,0 +1,57 @@
+import { ArsenalError, isArsenalError } from "../../../../errors/arsenal-error.ts";
+
+/** The server asks for a person's consent, which nothing that runs unattended can give. */
+export function needsLogin(serverName: string, why: string): ArsenalError {
+  return new ArsenalError("SOURCE_UNAVAILABLE", `${serverName} ${why}`, {
+    fix: `Run: toolarsenal login ${serverName}`,
+  });
+}
+
+/**
+ * A failure of the OAuth exchange in our words. The original is not kept as the cause: libraries quote what they could not read, and that
+ * may be a token.
+ */
+export function toOAuthFailure(error: unknown, serverName: string): ArsenalError {
+  if (isArsenalError(error)) return error;
+  const name = error instanceof Error ? error.name : "";
+  const message = plain(error instanceof Error ? error.message : String(error));
+  switch (name) {
+    case "IssuerMismatchError":
+    case "AuthorizationServerMismatchError":
+    case "InsecureTokenEndpointError":
+      return new ArsenalError("PROTOCOL_ERROR", `The login to ${serverName} was refused: ${message}`, {
+        fix: "Do not repeat it before whoever runs the server has explained this: another server may be posing as its authorization server.",
+      });
+    case "RegistrationRejectedError":
+      return new ArsenalError("SOURCE_UNAVAILABLE", `${serverName} lets no client register by itself: ${message}`, {
+        field: "oauth.clientId",
+        fix: "Register a client with the authorization server and give its id in the server's oauth settings.",
+      });
+    case "OAuthError": {
+      const denied = (error as { readonly code?: unknown }).code === "access_denied";
+      return new ArsenalError(
+        denied ? "PERMISSION_DENIED" : "SOURCE_UNAVAILABLE",
+        `The authorization server of ${serverName} answered: ${message}`,
+        { fix: `Run: toolarsenal login ${serverName}` },
+      );
+    }
+    case "TypeError":
+      return new ArsenalError(
+        "TRANSPORT_FAILED",
+        `The authorization server of ${serverName} cannot be reached: ${message}`,
+        {
+          fix: "Check the address and the network, then try again.",
+        },
+      );
+    default:
+      return new ArsenalError("SOURCE_UNAVAILABLE", `${serverName} cannot be logged in to: ${message}`, {
+        fix: `Check the oauth settings of ${serverName}, then run: toolarsenal login ${serverName}`,
+      });
+  }
+}
+
+/** A foreign text as it may stand in one of our messages: one line, no control characters, not endless. */
+function plain(text: string): string {
+  const line = text.replaceAll(/\p{Cc}+/gu, " ");
+  return line.length <= 300 ? line : `${line.slice(0, 299)}…`;
+}

@@ -1,0 +1,152 @@
+import type { OAuthClientMetadata, OAuthClientProvider, OAuthDiscoveryState } from "@modelcontextprotocol/client";
+import type { OAuthSettings } from "../settings.ts";
+import { type IssuedCredentials, joinScopes, type RegisteredClient } from "./credentials.ts";
+import type { TokenStore } from "./token-store.ts";
+
+/** What one run of an OAuth flow is made of. */
+export interface FlowParts {
+  readonly settings: OAuthSettings;
+  readonly serverUrl: string;
+  readonly store: TokenStore;
+  /** Where the browser brings the answer; absent for a grant that needs no person. */
+  readonly redirectUri?: string;
+  /** Scopes this run asks for, where the caller chose them. */
+  readonly scope?: string;
+  readonly state?: string;
+  /** Takes the address a person has to visit. May throw where there is no person. */
+  readonly onRedirect: (url: URL) => void;
+  /** Called where this client would have to introduce itself to an authorization server first. May throw likewise. */
+  readonly onUnknownClient?: () => void;
+}
+
+/**
+ * What the MCP SDK's `auth()` asks its host for, answered from the settings and the token store. One for each run of a flow: verifier and
+ * discovery belong to the run.
+ */
+export function createFlowClient(parts: FlowParts): OAuthClientProvider {
+  const { settings, serverUrl, store, redirectUri } = parts;
+  const machine = settings.grant === "client_credentials";
+  /** Kept only with the tokens it was given: a login that is broken off leaves the one before as it was. */
+  let registered: RegisteredClient | undefined;
+  let verifier: string | undefined;
+  let discovery: OAuthDiscoveryState | undefined;
+  let requestedScope = parts.scope;
+
+  const clientMetadata: OAuthClientMetadata = {
+    client_name: "ToolArsenal",
+    redirect_uris: redirectUri === undefined ? [] : [redirectUri],
+    grant_types: machine ? ["client_credentials"] : ["authorization_code", "refresh_token"],
+    ...(machine ? {} : { response_types: ["code"] }),
+    ...(settings.scope === undefined ? {} : { scope: settings.scope }),
+  };
+
+  async function issuedBy(issuer: string): Promise<IssuedCredentials> {
+    return (await store.read(serverUrl)).byIssuer[issuer] ?? {};
+  }
+
+  function issuerInUse(): string | undefined {
+    return discovery?.authorizationServerMetadata?.issuer ?? discovery?.authorizationServerUrl;
+  }
+
+  const client: OAuthClientProvider = {
+    redirectUrl: redirectUri,
+    clientMetadata,
+    ...(settings.clientMetadataUrl === undefined ? {} : { clientMetadataUrl: settings.clientMetadataUrl }),
+    ...(parts.state === undefined ? {} : { state: () => parts.state ?? "" }),
+
+    async clientInformation(context) {
+      const issuer = context?.issuer ?? issuerInUse() ?? "";
+      if (settings.clientId !== undefined)
+        return {
+          client_id: settings.clientId,
+          ...(settings.clientSecret === undefined ? {} : { client_secret: settings.clientSecret }),
+          issuer: settings.issuer ?? issuer,
+        };
+      if (registered !== undefined) return { ...registered, issuer };
+      const issued = await issuedBy(issuer);
+      if (issued.client !== undefined && isUsable(issued, parts)) return { ...issued.client, issuer };
+      parts.onUnknownClient?.();
+      return undefined;
+    },
+
+    async tokens(context) {
+      const issuer = context?.issuer ?? issuerInUse() ?? "";
+      const { tokens } = await issuedBy(issuer);
+      return tokens === undefined ? undefined : { ...tokens, issuer };
+    },
+
+    async saveTokens(tokens, context) {
+      const issuer = context?.issuer ?? issuerInUse() ?? "";
+      const { issuer: _stamp, ...granted } = tokens;
+      await store.update(serverUrl, ({ wanted: _granted, ...credentials }) => {
+        const before = credentials.byIssuer[issuer];
+        // A server that granted just what was asked need not say so.
+        const scope = granted.scope ?? requestedScope ?? before?.tokens?.scope;
+        const issued: IssuedCredentials = {
+          ...before,
+          ...(registered === undefined ? {} : { client: registered }),
+          ...(registered === undefined || redirectUri === undefined ? {} : { redirectUri }),
+          tokens: { ...granted, ...(scope === undefined ? {} : { scope }) },
+        };
+        return { ...credentials, issuer, byIssuer: { ...credentials.byIssuer, [issuer]: issued } };
+      });
+    },
+
+    redirectToAuthorization(url) {
+      requestedScope = url.searchParams.get("scope") ?? requestedScope;
+      parts.onRedirect(url);
+    },
+
+    saveCodeVerifier: (value) => void (verifier = value),
+    codeVerifier() {
+      if (verifier === undefined) throw new Error("No login was begun.");
+      return verifier;
+    },
+    saveDiscoveryState: (state) => void (discovery = state),
+    discoveryState: () => discovery,
+
+    async invalidateCredentials(what) {
+      const issuer = issuerInUse();
+      if (issuer === undefined) return;
+      if (what === "client") registered = undefined;
+      await store.update(serverUrl, (credentials) => {
+        const { client: known, tokens, ...rest } = credentials.byIssuer[issuer] ?? {};
+        const issued = {
+          ...rest,
+          ...(known === undefined || what === "client" ? {} : { client: known }),
+          ...(tokens === undefined || what === "tokens" ? {} : { tokens }),
+        };
+        return { ...credentials, byIssuer: { ...credentials.byIssuer, [issuer]: issued } };
+      });
+    },
+  };
+
+  // Without a way to save one, the SDK neither registers a client of its own nor sends ours to another authorization server.
+  if (settings.clientId === undefined)
+    client.saveClientInformation = ({ issuer: _stamp, ...information }) => void (registered = information);
+  const { clientId, privateKey, privateKeyAlgorithm: alg = "ES256" } = settings;
+  if (clientId !== undefined && privateKey !== undefined)
+    client.addClientAuthentication = async (...request) => {
+      const { createPrivateKeyJwtAuth } = await import("@modelcontextprotocol/client");
+      await createPrivateKeyJwtAuth({ issuer: clientId, subject: clientId, privateKey, alg })(...request);
+    };
+  if (machine)
+    client.prepareTokenRequest = (scope) => {
+      requestedScope = joinScopes(scope);
+      return new URLSearchParams({
+        grant_type: "client_credentials",
+        ...(requestedScope === undefined ? {} : { scope: requestedScope }),
+      });
+    };
+  return client;
+}
+
+/** A registration holds for the address it named, and a metadata document for as long as the settings name it. */
+function isUsable(issued: IssuedCredentials, { settings, redirectUri, onUnknownClient }: FlowParts): boolean {
+  // Renewing needs the client that the tokens were given to, whatever it was.
+  if (onUnknownClient !== undefined) return true;
+  const id = issued.client?.client_id;
+  return (
+    issued.redirectUri === redirectUri && (id === settings.clientMetadataUrl || id?.startsWith("https://") !== true)
+  );
+}

@@ -1,0 +1,219 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { type ProtectedServer, startProtectedServer, visit } from "../../../../../test/e2e/protected-server.ts";
+import type { ArsenalError } from "../../../../errors/arsenal-error.ts";
+import { connect } from "../connect.ts";
+import type { McpConnection } from "../connection.ts";
+import type { OAuthSettings } from "../settings.ts";
+import { authorize } from "./authorize.ts";
+import { tokensOf } from "./credentials.ts";
+import { createOAuthProvider, type OAuthProvider } from "./provider.ts";
+import { createTokenFile } from "./token-file.ts";
+import { createTokenMemory, type TokenStore } from "./token-store.ts";
+
+let server: ProtectedServer;
+let store: TokenStore;
+const warned = vi.spyOn(console, "warn").mockImplementation(() => {});
+
+beforeEach(async () => {
+  server = await startProtectedServer();
+  store = createTokenMemory();
+  warned.mockClear();
+});
+afterEach(() => server.close());
+afterAll(() => warned.mockRestore());
+
+function providerWith(settings: OAuthSettings = {}, tokenStore = store): OAuthProvider {
+  return createOAuthProvider(settings, { serverName: "docs", serverUrl: server.url, tokenStore });
+}
+
+function logIn(): Promise<void> {
+  return authorize(
+    {},
+    { serverName: "docs", serverUrl: server.url, tokenStore: store, showUrl: (url) => void visit(url) },
+  );
+}
+
+/** Connects as the gateway does. */
+function connectWith(provider: OAuthProvider): Promise<McpConnection> {
+  return connect(
+    { name: "docs", transport: { kind: "http", url: server.url } },
+    {
+      identity: { info: { name: "test", version: "1.0.0" }, capabilities: {} },
+      oauth: provider,
+    },
+  );
+}
+
+function renewals(): number {
+  return server.requestsTo("/token").filter(({ params }) => params["grant_type"] === "refresh_token").length;
+}
+
+async function failureOf(attempt: Promise<unknown>): Promise<ArsenalError> {
+  return attempt.then(
+    () => expect.unreachable("It should have failed."),
+    (error: unknown) => error as ArsenalError,
+  );
+}
+
+describe("a server that asks for a login", () => {
+  it("fails at once with the command that mends it, and introduces nobody to its authorization server", async () => {
+    const error = await failureOf(connectWith(providerWith()));
+    expect(error).toMatchObject({
+      code: "SOURCE_UNAVAILABLE",
+      message: "docs asks for a login.",
+      details: { fix: "Run: toolarsenal login docs" },
+    });
+    expect(server.received).toEqual([]);
+  });
+
+  it("connects with the same provider once somebody has logged in", async () => {
+    const provider = providerWith();
+    await failureOf(connectWith(provider));
+    await logIn();
+    const connection = await connectWith(provider);
+    expect(await connection.request("tools/list")).toMatchObject({ tools: [{ name: "note" }] });
+    await connection.close();
+  });
+
+  it("gets a program's own token by itself", async () => {
+    const provider = createOAuthProvider(
+      { grant: "client_credentials", clientId: "job", clientSecret: "job-secret" },
+      { serverName: "docs", serverUrl: server.url },
+    );
+    const connection = await connectWith(provider);
+    server.expireTokens();
+    expect(await connection.request("tools/list")).toMatchObject({ tools: [{ name: "note" }] });
+    expect(server.requestsTo("/token").map(({ params }) => params["grant_type"])).toEqual([
+      "client_credentials",
+      "client_credentials",
+    ]);
+    await connection.close();
+  });
+});
+
+describe("a token that the server no longer accepts", () => {
+  let provider: OAuthProvider;
+  let connection: McpConnection;
+
+  beforeEach(async () => {
+    await logIn();
+    provider = providerWith();
+    connection = await connectWith(provider);
+  });
+  afterEach(() => connection.close());
+
+  it("is renewed once for all requests that were refused together", async () => {
+    server.expireTokens();
+    const answers = await Promise.all(Array.from({ length: 10 }, () => connection.request("tools/list")));
+    expect(answers).toHaveLength(10);
+    expect(renewals()).toBe(1);
+  });
+
+  it("is not renewed again for a refusal that comes late", async () => {
+    const send = provider.wrapFetch(fetch);
+    const authorization = `Bearer ${await provider.token()}`;
+    server.expireTokens();
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" });
+    const [early, late] = await Promise.all(
+      [1, 2].map(() => send(server.url, { method: "POST", headers: { authorization }, body })),
+    );
+    await provider.onUnauthorized({ response: early as Response });
+    await provider.onUnauthorized({ response: late as Response });
+    expect(renewals()).toBe(1);
+  });
+
+  it("is renewed once by two processes that share a file", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "toolarsenal-"));
+    const path = join(folder, "tokens.json");
+    const kept = await store.read(server.url);
+    await createTokenFile({ path }).update(server.url, () => kept);
+    server.expireTokens();
+    const lists = [1, 2, 3].map(async () => {
+      const own = await connectWith(providerWith({}, createTokenFile({ path })));
+      await own.request("tools/list");
+      await own.close();
+    });
+    await Promise.all(lists);
+    expect(renewals()).toBe(1);
+    await rm(folder, { recursive: true });
+  });
+
+  it("keeps its scope and its refresh token where the renewed one does not name them", async () => {
+    const before = tokensOf(await store.read(server.url));
+    server.behaviour.token = () => ({
+      status: 200,
+      body: JSON.stringify({ access_token: "renewed", token_type: "Bearer" }),
+    });
+    server.expireTokens();
+    await failureOf(connection.request("tools/list"));
+    expect(tokensOf(await store.read(server.url))).toEqual({
+      access_token: "renewed",
+      token_type: "Bearer",
+      refresh_token: before?.refresh_token,
+      scope: "read",
+    });
+  });
+
+  it("asks for a login where it cannot be renewed, and nothing of it is shown", async () => {
+    server.behaviour.token = (params) => ({
+      status: 400,
+      body: JSON.stringify({ error: "invalid_grant", error_description: `unknown: ${params["refresh_token"]}` }),
+    });
+    server.expireTokens();
+    const error = await failureOf(connection.request("tools/list"));
+    expect(error).toMatchObject({ code: "SOURCE_UNAVAILABLE", details: { fix: "Run: toolarsenal login docs" } });
+    const shown = [error.message, error.stack, JSON.stringify(error), String(error.cause), ...warned.mock.calls.flat()];
+    expect(warned.mock.calls.flat().join()).toContain("unknown: [secret]");
+    for (const secret of server.secrets) expect(shown.join("\n")).not.toContain(secret);
+  });
+
+  it("is kept where the authorization server is away for a while, and renewed when it is back", async () => {
+    server.behaviour.token = () => ({ status: 503, body: "Later." });
+    server.expireTokens();
+    const error = await failureOf(connection.request("tools/list"));
+    expect(error).toMatchObject({
+      code: "TRANSPORT_FAILED",
+      message: "The authorization server of docs cannot be reached: its token endpoint answered 503",
+    });
+    delete server.behaviour.token;
+    expect(await connection.request("tools/list")).toMatchObject({ tools: [{ name: "note" }] });
+  });
+
+  it("is not sent to another authorization server than the one that gave it", async () => {
+    const other = await startProtectedServer();
+    const kept = await store.read(server.url);
+    await store.update(other.url, () => kept);
+    const moved = createOAuthProvider({}, { serverName: "docs", serverUrl: other.url, tokenStore: store });
+    const own = moved.wrapFetch(fetch);
+    const refused = await own(other.url, {
+      method: "POST",
+      headers: { authorization: `Bearer ${await moved.token()}` },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
+    });
+    const error = await failureOf(moved.onUnauthorized({ response: refused }));
+    expect(error.details.fix).toBe("Run: toolarsenal login docs");
+    expect(other.requestsTo("/token")).toEqual([]);
+    expect(other.requestsTo("/register")).toEqual([]);
+    await other.close();
+  });
+});
+
+describe("a call that needs more rights than the token has", () => {
+  it("fails with the command that mends it; the login asks for both, and the call then works without a restart", async () => {
+    await logIn();
+    const connection = await connectWith(providerWith());
+    const error = await failureOf(connection.request("tools/call", { name: "note" }));
+    expect(error).toMatchObject({
+      code: "SOURCE_UNAVAILABLE",
+      message: "docs asks for more rights than its token has.",
+      details: { fix: "Run: toolarsenal login docs" },
+    });
+    await logIn();
+    expect(server.requestsTo("/authorize").map(({ params }) => params["scope"])).toEqual(["read", "read write"]);
+    expect(await connection.request("tools/call", { name: "note" })).toMatchObject({ content: [{ text: "noted" }] });
+    await connection.close();
+  });
+});

@@ -1,0 +1,163 @@
+import type { OAuthSettings } from "../settings.ts";
+import { type Challenge, joinScopes, type Tokens, tokensOf } from "./credentials.ts";
+import { challengeOf, isSameChallenge } from "./challenge.ts";
+import { needsLogin, toOAuthFailure } from "./failures.ts";
+import { createFlowClient } from "./flow-client.ts";
+import { type FetchLike, guardFetch } from "./guarded-fetch.ts";
+import { createTokenFile } from "./token-file.ts";
+import { createTokenMemory, type TokenStore } from "./token-store.ts";
+
+/** What OAuth for one server works with, beside its settings. */
+export interface OAuthParts {
+  /** The server's name in the configuration, as `toolarsenal login NAME` takes it. */
+  readonly serverName: string;
+  readonly serverUrl: string;
+  /** Headers of the server's settings; authorization servers of another origin do not get them. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Where tokens are kept. Default: the settings' `tokenFile`, or the one in the user's configuration folder. */
+  readonly tokenStore?: TokenStore;
+  readonly fetch?: FetchLike;
+  /** Takes what the person who runs this should know, such as a damaged token file. */
+  readonly warn?: (message: string) => void;
+}
+
+/** Gives the requests to one server their token, and renews it. It fits the MCP SDK's `authProvider`. Nothing here waits for a person. */
+export interface OAuthProvider {
+  token(): Promise<string | undefined>;
+  /** Renews the token that the server refused; rejects with an `ArsenalError` where that needs a person. */
+  onUnauthorized(context: { readonly response: Response }): Promise<void>;
+  /**
+   * Wraps the `fetch` of a transport, which must be given both: it notes which token an answer belongs to, so that requests refused together
+   * renew once, and it takes a 403 for want of scope.
+   */
+  wrapFetch(fetch: FetchLike): FetchLike;
+}
+
+/** Where the tokens of these settings are kept. */
+export function tokenStoreOf(settings: OAuthSettings, parts: OAuthParts): TokenStore {
+  if (parts.tokenStore !== undefined) return parts.tokenStore;
+  // A program's own tokens cost one request to get again: they need not lie on a disk.
+  if (settings.grant === "client_credentials") return createTokenMemory();
+  return createTokenFile({
+    ...(settings.tokenFile === undefined ? {} : { path: settings.tokenFile }),
+    ...(parts.warn === undefined ? {} : { warn: parts.warn }),
+  });
+}
+
+/** OAuth for the requests of a running program: uses what is stored, renews it, and says so where only a person can help. */
+export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts): OAuthProvider {
+  const { serverName, serverUrl } = parts;
+  const store = tokenStoreOf(settings, parts);
+  const sentWith = new WeakMap<Response, string>();
+  let tokens: Tokens | undefined;
+  let loaded = false;
+  let renewal: Promise<void> | undefined;
+
+  async function load(): Promise<Tokens | undefined> {
+    tokens = tokensOf(await store.read(serverUrl));
+    loaded = true;
+    return tokens;
+  }
+
+  /** True where the store has another token than the refused one: somebody logged in, or another process renewed it. */
+  async function isReplaced(refused: string | undefined): Promise<boolean> {
+    const current = (await load())?.access_token;
+    return current !== undefined && current !== refused;
+  }
+
+  async function renew(refused: string | undefined, challenge: Challenge): Promise<void> {
+    if (await isReplaced(refused)) return;
+    if (settings.grant !== "client_credentials" && tokens?.refresh_token === undefined)
+      return askForLogin(challenge, tokens === undefined ? "asks for a login." : "does not accept its token any more.");
+    await store.exclusively(serverUrl, async () => {
+      if (await isReplaced(refused)) return;
+      await runFlow(challenge);
+    });
+    await load();
+  }
+
+  async function runFlow(challenge: Challenge): Promise<void> {
+    let outage: string | undefined;
+    let loginNeeded = false;
+    const machine = settings.grant === "client_credentials";
+    const scope = joinScopes(settings.scope, challenge.scope);
+    const refuse = (): never => {
+      loginNeeded = true;
+      throw new Error("A person is needed.");
+    };
+    const client = createFlowClient({
+      settings,
+      serverUrl,
+      store,
+      // Never sent: its presence tells the SDK that this is the grant of a person, which `refuse` ends before there is a redirect.
+      ...(machine ? {} : { redirectUri: "http://127.0.0.1/callback", onUnknownClient: refuse }),
+      onRedirect: refuse,
+    });
+    try {
+      const { auth } = await import("@modelcontextprotocol/client");
+      await auth(client, {
+        serverUrl,
+        ...(scope === undefined ? {} : { scope }),
+        ...(challenge.resourceMetadataUrl === undefined
+          ? {}
+          : { resourceMetadataUrl: new URL(challenge.resourceMetadataUrl) }),
+        fetchFn: guardFetch(parts.fetch ?? fetch, {
+          serverUrl,
+          ...(parts.headers === undefined ? {} : { headers: parts.headers }),
+          onOutage: (why) => void (outage = why),
+        }),
+      });
+    } catch (error) {
+      // Whoever could not be asked has not refused: the tokens stay, and the next attempt may renew them.
+      if (loginNeeded && outage !== undefined)
+        throw toOAuthFailure(new TypeError(`its token endpoint ${outage}`), serverName);
+      if (loginNeeded) return askForLogin(challenge, "cannot renew its token without a person.");
+      throw toOAuthFailure(error, serverName);
+    }
+  }
+
+  /** Keeps what the server asked for, so that the login asks the person for just that. */
+  async function askForLogin(challenge: Challenge, why: string): Promise<never> {
+    const credentials = await store.read(serverUrl);
+    const scope = joinScopes(tokensOf(credentials)?.scope, challenge.scope);
+    const wanted = { ...challenge, ...(scope === undefined ? {} : { scope }) };
+    if (!isSameChallenge(credentials.wanted, wanted))
+      await store.update(serverUrl, (current) => ({ ...current, wanted }));
+    throw needsLogin(serverName, why);
+  }
+
+  return {
+    async token() {
+      return (loaded ? tokens : await load())?.access_token;
+    },
+    async onUnauthorized({ response }) {
+      const refused = sentWith.get(response) ?? tokens?.access_token;
+      if (refused !== tokens?.access_token) return;
+      renewal ??= renew(refused, challengeOf(response)).finally(() => void (renewal = undefined));
+      await renewal;
+    },
+    wrapFetch: (inner) => async (url, init) => {
+      const sent = bearerOf(init);
+      const response = await inner(url, init);
+      if (sent !== undefined) sentWith.set(response, sent);
+      if (response.status !== 403 || !asksForScope(response)) return response;
+      await response.body?.cancel();
+      if (!(await isReplaced(sent)) || tokens === undefined)
+        return askForLogin(challengeOf(response), "asks for more rights than its token has.");
+      const headers = new Headers(init?.headers);
+      headers.set("authorization", `Bearer ${tokens.access_token}`);
+      const repeated = await inner(url, { ...init, headers });
+      if (repeated.status !== 403 || !asksForScope(repeated)) return repeated;
+      await repeated.body?.cancel();
+      return askForLogin(challengeOf(repeated), "asks for more rights than its token has.");
+    },
+  };
+}
+
+function bearerOf(init: RequestInit | undefined): string | undefined {
+  return /^Bearer (.+)$/i.exec(new Headers(init?.headers).get("authorization") ?? "")?.[1];
+}
+
+function asksForScope(response: Response): boolean {
+  return /\berror="?insufficient_scope\b/.test(response.headers.get("www-authenticate") ?? "");
+}

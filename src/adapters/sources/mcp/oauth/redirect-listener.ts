@@ -1,0 +1,121 @@
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { timingSafeEqual } from "node:crypto";
+import { ArsenalError } from "../../../../errors/arsenal-error.ts";
+
+/** The answer of an authorization server, brought by the person's browser. */
+export interface RedirectAnswer {
+  readonly params: URLSearchParams;
+  /** Tells the person in the browser how it ended. */
+  reply(message: string, ok: boolean): void;
+}
+
+/** A web server on this machine's loopback that waits for one redirect and answers nothing else. */
+export interface RedirectListener {
+  readonly redirectUri: string;
+  /** Resolves with the redirect that carries our `state`; rejects where one comes that does not. */
+  readonly answer: Promise<RedirectAnswer>;
+  close(): Promise<void>;
+}
+
+/** Listens on `http://127.0.0.1:PORT/callback`: on `port` where it is free, else on any, unless the port is a must. */
+export async function listenForRedirect(options: {
+  readonly state: string;
+  readonly port?: number;
+  readonly exactPort?: boolean;
+}): Promise<RedirectListener> {
+  const { promise: answer, resolve, reject } = Promise.withResolvers<RedirectAnswer>();
+  // Whoever waits hears of it; nobody has to.
+  answer.catch(() => undefined);
+
+  const pages: Promise<void>[] = [];
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? "/", "http://127.0.0.1");
+    const state = url.searchParams.get("state");
+    const send = (status: number, message: string): void => void pages.push(sendPage(response, status, message));
+    if (request.method !== "GET" || url.pathname !== "/callback" || state === null)
+      return send(404, "Nothing is here.");
+    if (!isSame(state, options.state)) {
+      send(400, "This answer belongs to another login. Nothing was stored.");
+      return reject(
+        new ArsenalError(
+          "PERMISSION_DENIED",
+          "The redirect carries another state than the login that was begun; nothing was stored.",
+          {
+            fix: "Run the login again and use the address it prints, in a fresh window.",
+          },
+        ),
+      );
+    }
+    resolve({
+      params: url.searchParams,
+      reply: (message, ok) => send(ok ? 200 : 400, message),
+    });
+  });
+
+  const ports = options.exactPort === true ? [options.port ?? 0] : [...new Set([options.port ?? 0, 0])];
+  const port = await listen(ports);
+
+  async function listen(candidates: readonly number[]): Promise<number> {
+    for (const [index, candidate] of candidates.entries()) {
+      try {
+        await new Promise<void>((listening, failed) => {
+          server.once("error", failed);
+          server.listen(candidate, "127.0.0.1", () => {
+            server.off("error", failed);
+            listening();
+          });
+        });
+        break;
+      } catch (cause) {
+        if (index < candidates.length - 1) continue;
+        throw new ArsenalError(
+          "SOURCE_UNAVAILABLE",
+          `Port ${candidate} is taken, so the login's answer cannot be received.`,
+          {
+            field: "oauth.redirectPort",
+            value: candidate,
+            fix: "End the program that uses the port, or choose another.",
+            cause,
+          },
+        );
+      }
+    }
+    return (server.address() as AddressInfo).port;
+  }
+
+  return {
+    redirectUri: `http://127.0.0.1:${port}/callback`,
+    answer,
+    async close() {
+      // Pages that were written get out; a connection that a browser opened in advance does not hold the port.
+      await Promise.all(pages);
+      const closed = new Promise((done) => void server.close(done));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function isSame(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+/** The page shows our own words only: what came with the redirect is not repeated. */
+function sendPage(response: ServerResponse, status: number, message: string): Promise<void> {
+  const sent = new Promise<void>((done) => void response.once("finish", done).once("close", done));
+  response.writeHead(status, {
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'",
+    "referrer-policy": "no-referrer",
+    "cache-control": "no-store",
+    connection: "close",
+  });
+  response.end(
+    `<!doctype html><html lang="en"><meta charset="utf-8"><title>ToolArsenal</title>` +
+      `<body style="font: 1.1rem/1.5 system-ui, sans-serif; max-width: 32rem; margin: 20vh auto; padding: 0 1rem">` +
+      `<h1 style="font-size: 1.4rem">ToolArsenal</h1><p>${message.replaceAll("&", "&amp;").replaceAll("<", "&lt;")}</p></body></html>`,
+  );
+  return sent;
+}

@@ -1,0 +1,147 @@
+import { createHash, randomUUID } from "node:crypto";
+import { chmod, link, open, readFile, rename, rm, stat } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { ArsenalError } from "../../../../errors/arsenal-error.ts";
+import type { ServerCredentials } from "./credentials.ts";
+import { withFileLock } from "./file-lock.ts";
+import { NO_CREDENTIALS, type TokenStore } from "./token-store.ts";
+
+/** The whole file: what is kept, by the address of the MCP server. */
+interface Content {
+  readonly version: 1;
+  readonly servers: Readonly<Record<string, unknown>>;
+}
+
+const EMPTY: Content = { version: 1, servers: {} };
+
+/** Where tokens are kept unless the settings say otherwise: in the user's configuration folder. */
+export function defaultTokenFile(
+  env: Readonly<Record<string, string | undefined>> = process.env,
+  platform: string = process.platform,
+): string {
+  const folder = platform === "win32" ? env["APPDATA"] : env["XDG_CONFIG_HOME"];
+  const fallback = platform === "win32" ? join(homedir(), "AppData", "Roaming") : join(homedir(), ".config");
+  return join(folder === undefined || folder === "" ? fallback : folder, "toolarsenal", "tokens.json");
+}
+
+/**
+ * Keeps credentials in one JSON file that this user alone can read. A new version takes the old one's place in one step, under a lock, so
+ * that several processes can share it; a damaged file is set aside as `.corrupt-1`, `-2` … and nothing in it is overwritten.
+ */
+export function createTokenFile(
+  options: { readonly path?: string; readonly warn?: (message: string) => void } = {},
+): TokenStore {
+  const path = resolve(options.path ?? defaultTokenFile());
+  const lock = `${path}.lock`;
+  const warn = options.warn ?? ((message: string) => process.emitWarning(message));
+
+  async function load(): Promise<Content | "damaged"> {
+    try {
+      await closeToOthers();
+      return parse(await readFile(path, "utf8")) ?? "damaged";
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code === "ENOENT") return EMPTY;
+      throw failure("read", "Make it readable for this user.", cause);
+    }
+  }
+
+  /** To be called under the lock: nobody may set aside the good file that has just replaced a damaged one. */
+  async function loadOrSetAside(): Promise<Content> {
+    const content = await load();
+    return content === "damaged" ? setAside() : content;
+  }
+
+  /** Somebody may have copied the file here with looser rights. */
+  async function closeToOthers(): Promise<void> {
+    if (process.platform === "win32" || ((await stat(path)).mode & 0o077) === 0) return;
+    await chmod(path, 0o600);
+    warn(`${path} holds tokens and could be read by others; it now belongs to this user alone.`);
+  }
+
+  async function setAside(): Promise<Content> {
+    for (let number = 1; ; number++) {
+      const aside = `${path}.corrupt-${number}`;
+      try {
+        await link(path, aside);
+      } catch (cause) {
+        if ((cause as NodeJS.ErrnoException).code === "EEXIST") continue;
+        throw failure("set aside", "Remove it, then log in again.", cause);
+      }
+      await rm(path, { force: true });
+      warn(
+        `${path} is not a token file any more; it was moved to ${aside}. Servers that need a login ask for it again.`,
+      );
+      return EMPTY;
+    }
+  }
+
+  async function writeContent(content: Content): Promise<void> {
+    const temporary = `${path}.${process.pid}-${randomUUID().slice(0, 8)}.tmp`;
+    try {
+      const handle = await open(temporary, "wx", 0o600);
+      try {
+        await handle.writeFile(`${JSON.stringify(content, null, 2)}\n`);
+        await handle.sync();
+      } finally {
+        await handle.close();
+      }
+      await rename(temporary, path);
+    } catch (cause) {
+      await rm(temporary, { force: true });
+      throw failure("written", "Make its folder writable for this user.", cause);
+    }
+  }
+
+  function failure(what: string, fix: string, cause: unknown): ArsenalError {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    return new ArsenalError("STORE_FAILED", `The token file ${path} cannot be ${what}: ${reason}`, {
+      field: "tokenFile",
+      value: path,
+      fix,
+      cause,
+    });
+  }
+
+  return {
+    async read(serverUrl) {
+      const content = await load();
+      return credentialsOf(content === "damaged" ? await withFileLock(lock, loadOrSetAside) : content, serverUrl);
+    },
+    update(serverUrl, change) {
+      return withFileLock(lock, async () => {
+        const content = await loadOrSetAside();
+        const changed = change(credentialsOf(content, serverUrl));
+        await writeContent({ ...content, servers: { ...content.servers, [serverUrl]: changed } });
+        return changed;
+      });
+    },
+    exclusively(serverUrl, work) {
+      const name = createHash("sha256").update(serverUrl).digest("hex").slice(0, 16);
+      return withFileLock(`${path}.${name}.lock`, work);
+    },
+  };
+}
+
+function parse(text: string): Content | undefined {
+  try {
+    const content: unknown = JSON.parse(text);
+    return isRecord(content) && content["version"] === 1 && isRecord(content["servers"])
+      ? (content as unknown as Content)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** One server's entry; where somebody edited it into something else, it counts as empty and the others stay. */
+function credentialsOf(content: Content, serverUrl: string): ServerCredentials {
+  const entry = Object.hasOwn(content.servers, serverUrl) ? content.servers[serverUrl] : undefined;
+  return isRecord(entry) && isRecord(entry["byIssuer"]) && Object.values(entry["byIssuer"]).every(isRecord)
+    ? (entry as unknown as ServerCredentials)
+    : NO_CREDENTIALS;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,53 @@
+import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { nearest } from "../../errors/show-value.ts";
+import type { Command } from "../command.ts";
+import { configFiles, loadConfigured, MCP_CONFIG } from "../open-arsenal.ts";
+import { styles } from "../style.ts";
+
+/** `toolarsenal login` */
+export const login: Command = {
+  name: "login",
+  summary: "Sign in to one MCP server.",
+  positionals: ["NAME"],
+  options: MCP_CONFIG,
+  examples: ["login github"],
+  async run(input, terminal) {
+    const asked = input.positionals[0] ?? "";
+    const files = configFiles(input, terminal);
+    const { servers } = files === undefined ? { servers: [] } : await loadConfigured(files, terminal);
+    const server = servers.find(({ name, writtenAs }) => name === asked || writtenAs === asked);
+    if (server === undefined) {
+      const names = servers.map(({ name }) => name);
+      const near = nearest(asked, names);
+      const fix =
+        near !== undefined
+          ? `Did you mean "${near}"?`
+          : names.length === 0
+            ? "Write it into arsenal.yaml, or name its file with --mcp-config."
+            : `Configured are: ${names.join(", ")}.`;
+      throw new ArsenalError("INPUT_INVALID", `NAME: there is no MCP server "${asked}". ${fix}`, {
+        field: "NAME",
+        value: asked,
+        fix,
+      });
+    }
+    const { name, transport } = server;
+    if (transport.kind === "stdio" || transport.kind === "websocket") {
+      const fix = "Give it what it needs under env: or headers:.";
+      const message = `NAME: ${name} is reached by ${transport.kind}, which has no sign-in. ${fix}`;
+      throw new ArsenalError("INPUT_INVALID", message, { field: "NAME", value: asked, fix });
+    }
+    const paint = styles(terminal.err, terminal.environment);
+    const { authorize } = await import("../../adapters/sources/mcp/oauth/authorize.ts");
+    await authorize(transport.oauth ?? {}, {
+      serverName: name,
+      serverUrl: transport.url,
+      ...(transport.headers === undefined ? {} : { headers: transport.headers }),
+      signal: terminal.signal,
+      showUrl: (url) => void terminal.err.write(`Open this address and agree there:\n  ${paint.cyan(url)}\n`),
+    });
+    const done = `Signed in to ${name}. A gateway that is running uses it from now on.`;
+    terminal.out.write(input.json ? `${JSON.stringify({ server: name, signedIn: true })}\n` : `${done}\n`);
+    return 0;
+  },
+};

@@ -1,0 +1,195 @@
+import { flushCompileCache } from "node:module";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { consoleSink } from "../../adapters/sinks/console.ts";
+import { ToolArsenal, type ToolArsenalParts } from "../../arsenal.ts";
+import { asChecked, type ResolvedConfig, resolveConfig } from "../../config/resolve-config.ts";
+import { ArsenalError } from "../../errors/arsenal-error.ts";
+import type { Identity } from "../../guard/identity.port.ts";
+import type { Sink } from "../../observe/sink.port.ts";
+import type { Command, Input, Terminal } from "../command.ts";
+import { type ConfigFiles, configFiles, type Configured, fill, loadConfigured, MCP_CONFIG } from "../open-arsenal.ts";
+import { readNumber } from "../read-number.ts";
+import { createAnnouncer } from "../serve/announce.ts";
+import { closeInTime } from "../serve/close-in-time.ts";
+import { createFollower } from "../serve/follow-config.ts";
+
+const MODES = ["static", "dynamic", "hybrid"] as const;
+type Mode = (typeof MODES)[number];
+
+/** `toolarsenal serve` */
+export const serve: Command = {
+  name: "serve",
+  summary: "Serve your MCP servers and tools as one MCP server.",
+  positionals: [],
+  runsUntilInterrupted: true,
+  options: {
+    stdio: { type: "boolean", description: "Talk over standard streams to the client that started this program" },
+    http: { type: "boolean", description: "Listen for clients over HTTP, which is the default" },
+    host: { type: "string", value: "HOST", description: "Address to listen on", fallback: "127.0.0.1" },
+    port: { type: "string", value: "N", description: "Port to listen on; 0 takes a free one", fallback: "8080" },
+    mode: {
+      type: "string",
+      value: "MODE",
+      description: "static lists every tool, dynamic two that find and run them, hybrid adds the common ones",
+      fallback: "dynamic",
+    },
+    ...MCP_CONFIG,
+  },
+  examples: ["serve", "serve --stdio --config arsenal.yaml", "serve --mcp-config ~/.cursor/mcp.json --port 0"],
+  async run(input, terminal) {
+    const stdio = isStdio(input);
+    const mode = readMode(input);
+    const files = configFiles(input, terminal);
+    const configured = files === undefined ? undefined : await loadConfigured(files, terminal);
+    const { server, mcp } = configured?.config ?? resolveConfig({});
+    const port = readNumber(input.options["port"], "--port", { min: 0, max: 65_535, fallback: server.port });
+    const host = typeof input.options["host"] === "string" ? input.options["host"] : server.host;
+    const identity = await identityOf(server.tokens);
+
+    const arsenal = await openServed(configured);
+    const announcer = createAnnouncer({ arsenal, input, terminal, mode: mode ?? mcp.mcpMode });
+    const stop = new AbortController();
+    try {
+      const listen = {
+        ...(mode === undefined ? {} : { mode }),
+        ...(mcp.commonTools.length === 0 ? {} : { common: mcp.commonTools }),
+      };
+      if (stdio) {
+        // Answers first, connects after: a client waits for the handshake, not for servers.
+        const { input: read, output: write } = terminal.protocol ?? {};
+        const streams = { ...(read ? { input: read } : {}), ...(write ? { output: write } : {}) };
+        const served = await arsenal.serveMcp({ transport: "stdio", ...listen, ...streams });
+        served.closed.then(
+          () => stop.abort(),
+          () => stop.abort(),
+        );
+        // What the client has written already is answered before connecting takes the processor.
+        for (let turn = 0; turn < 10; turn++) await nextTurn();
+        if (configured !== undefined) await fill(arsenal, configured);
+        announcer.tellConfigured(configured);
+        await untilStopped({ files, configured, arsenal, terminal, announcer, stop });
+        return await closeInTime([() => served.close(), () => arsenal.close()], terminal);
+      }
+      if (configured !== undefined) await fill(arsenal, configured);
+      const { allowedHosts, allowedOrigins } = server;
+      const protection = { allowedHosts, allowedOrigins, ...(identity === undefined ? {} : { identity }) };
+      const served = await arsenal.serveMcp({ transport: "http", ...listen, host, port, ...protection });
+      served.closed.then(
+        () => stop.abort(),
+        () => stop.abort(),
+      );
+      if (files === undefined && !input.json && terminal.out.isTTY === true) await showDemo(input, terminal);
+      announcer.tellEndpoint({ url: served.url ?? "", needsToken: identity !== undefined }, files);
+      announcer.tellConfigured(configured);
+      await untilStopped({ files, configured, arsenal, terminal, announcer, stop });
+      return await closeInTime([() => served.close(), () => arsenal.close()], terminal);
+    } catch (error) {
+      await arsenal.close();
+      throw error;
+    } finally {
+      announcer.close();
+    }
+  },
+};
+
+async function openServed(configured: Configured | undefined): Promise<ToolArsenal> {
+  if (configured !== undefined) return new ToolArsenal(...withoutRepeats(configured.config));
+  const { createDemoArsenal } = await import("../demo/create-demo-arsenal.ts");
+  return createDemoArsenal();
+}
+
+/** How servers fare is told once, by the announcer: their events stay out of the configured console. */
+function withoutRepeats(config: ResolvedConfig): readonly [ResolvedConfig, ToolArsenalParts] {
+  const { enabled, type, level } = config.telemetry;
+  if (!enabled || type !== "console") return [config, {}];
+  const sink = consoleSink({ level });
+  const write: Sink["write"] = (events) => sink.write(events.filter(({ name }) => !TOLD_BY_ANNOUNCER.has(name)));
+  const silent = asChecked({ ...config, telemetry: { ...config.telemetry, enabled: false } });
+  return [silent, { sinks: [{ ...sink, write }] }];
+}
+
+const TOLD_BY_ANNOUNCER: ReadonlySet<string> = new Set(["ensemble-connected", "ensemble-failed"]);
+
+async function showDemo(input: Input, terminal: Terminal): Promise<void> {
+  const { demo } = await import("./demo.ts");
+  await demo.run(input, terminal);
+}
+
+/** Follows the configuration until Ctrl-C, a closed terminal, or the client that leaves. */
+async function untilStopped(parts: {
+  readonly files: ConfigFiles | undefined;
+  readonly configured: Configured | undefined;
+  readonly arsenal: ToolArsenal;
+  readonly terminal: Terminal;
+  readonly announcer: ReturnType<typeof createAnnouncer>;
+  readonly stop: AbortController;
+}): Promise<void> {
+  const { files, configured, arsenal, terminal, announcer, stop } = parts;
+  // Clients end this program as they please: what was compiled is kept now, not at the end.
+  flushCompileCache();
+  const stopped = AbortSignal.any([terminal.signal, stop.signal]);
+  if (stopped.aborted) return;
+  const ended = new Promise<void>((resolve) => stopped.addEventListener("abort", () => resolve(), { once: true }));
+  if (files === undefined || configured === undefined) {
+    const endHangup = terminal.onHangup?.(() => stop.abort());
+    await ended;
+    endHangup?.();
+    return;
+  }
+  const { watchConfig } = await import("../../config/watch-config.ts");
+  const follower = createFollower(configured, {
+    arsenal,
+    load: () => loadConfigured(files, terminal),
+    tell: announcer.tell,
+    changed: announcer.tellConfigured,
+  });
+  const paths = [...(files.config === undefined ? [] : [files.config]), ...files.mcpConfigs];
+  const watched = await watchConfig(paths, {
+    onChange: () => follower.follow(),
+    onFailure: ({ message }) =>
+      announcer.tell(`Changes of the configuration are not seen (${message}). Send SIGHUP to reload it.`),
+  });
+  // At a terminal a hang-up means that the terminal is gone; for a service it asks for a reload.
+  const atTerminal = terminal.err.isTTY === true || terminal.out.isTTY === true;
+  const endHangup = terminal.onHangup?.(() => (atTerminal ? stop.abort() : watched.reload()));
+  await ended;
+  endHangup?.();
+  await watched.close();
+}
+
+function isStdio(input: Input): boolean {
+  const { stdio, http, host, port } = input.options;
+  const other = http === true ? "--http" : host !== undefined ? "--host" : port !== undefined ? "--port" : undefined;
+  if (stdio === true && other !== undefined) {
+    const fix = "Give one of the two.";
+    const problem = `--stdio: there is also ${other}. ${fix}`;
+    throw new ArsenalError("INPUT_INVALID", problem, { field: "--stdio", value: other, fix });
+  }
+  return stdio === true;
+}
+
+function readMode({ options: { mode } }: Input): Mode | undefined {
+  if (mode === undefined) return undefined;
+  const known = MODES.find((candidate) => candidate === mode);
+  if (known !== undefined) return known;
+  const fix = `Use one of ${MODES.join(", ")}.`;
+  throw new ArsenalError("INPUT_INVALID", `--mode: there is no mode "${String(mode)}". ${fix}`, {
+    field: "--mode",
+    value: mode,
+    fix,
+  });
+}
+
+/** Knows the callers that the configuration gives tokens; nobody is asked where it gives none. */
+async function identityOf(tokens: Readonly<Record<string, string>>): Promise<Identity | undefined> {
+  const callers = Object.entries(tokens);
+  if (callers.length === 0) return undefined;
+  const { bearerToken } = await import("../../adapters/identity/bearer-token.ts");
+  const { CAPABILITIES } = await import("../../tool/tool.ts");
+  return bearerToken({
+    tokens: callers.map(([id, token]) => ({
+      token,
+      principal: { id, roles: ["operator"], capabilities: CAPABILITIES, scopes: ["*"], local: false },
+    })),
+  });
+}

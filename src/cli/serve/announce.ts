@@ -1,0 +1,93 @@
+import type { ToolArsenal } from "../../arsenal.ts";
+import { showProblem } from "../../config/server-problem.ts";
+import { clientLines, type Endpoint } from "../client-entries.ts";
+import type { Input, Terminal } from "../command.ts";
+import type { ConfigFiles, Configured } from "../open-arsenal.ts";
+import { styles } from "../style.ts";
+import { measureSaving, showSaving } from "./token-saving.ts";
+import { type UpstreamReport, watchUpstream } from "./upstream-status.ts";
+
+/** What a served arsenal tells on stderr: lines for people, or with `--json` one object a line. */
+export interface Announcer {
+  tell(this: void, text: string): void;
+  /** Where it is served, and what to paste into clients. With `--json` also on stdout, where no protocol runs. */
+  tellEndpoint(endpoint: Endpoint, files: ConfigFiles | undefined): void;
+  /** What is wrong with the configuration, how each server fares from now on, and once all were tried, what they come to. */
+  tellConfigured(this: void, configured: Configured | undefined): void;
+  close(): void;
+}
+
+/** Tells how a served arsenal fares. */
+export function createAnnouncer(parts: {
+  readonly arsenal: ToolArsenal;
+  readonly input: Input;
+  readonly terminal: Terminal;
+  readonly mode: "static" | "dynamic" | "hybrid";
+}): Announcer {
+  const { arsenal, input, terminal, mode } = parts;
+  const paint = styles(terminal.err, terminal.environment);
+  const watches = new Map<unknown, () => void>();
+  let summed = false;
+  let summing = false;
+  let closed = false;
+
+  const say = (text: string, data: object): void => {
+    if (!closed) terminal.err.write(`${input.json ? JSON.stringify(data) : text}\n`);
+  };
+  const tell = (text: string): void => say(text, { message: text });
+
+  /** Once the tools of every server that came are there. Several calls at once tell one total. */
+  const tellTotal = async (): Promise<void> => {
+    if (summing) return;
+    summing = true;
+    try {
+      await arsenal.upstreamsAttempted();
+      const saving = await measureSaving(arsenal, mode);
+      say(`${showSaving(saving)}, mode ${mode}`, { mode, ...saving });
+      summed = true;
+    } catch (error) {
+      if (!closed) throw error;
+    } finally {
+      summing = false;
+    }
+  };
+
+  const tellUpstream = (report: UpstreamReport): void => {
+    const { text, ...data } = report;
+    say(report.state === "connected" ? paint.green(text) : paint.red(text), data);
+    if (summed && report.state === "connected") void tellTotal();
+  };
+
+  return {
+    tell,
+    tellEndpoint(endpoint, files) {
+      const url = `${endpoint.url}/mcp`;
+      if (input.json) {
+        terminal.out.write(`${JSON.stringify({ url: endpoint.url, mcp: url, mode })}\n`);
+        return;
+      }
+      const lines = clientLines(endpoint, files ?? { config: undefined });
+      const pasted = lines.map(({ client, file, json }) => `  ${paint.bold(client)}, ${file}\n    ${json}\n`).join("");
+      terminal.err.write(`\n${paint.bold("Serving MCP at")} ${paint.cyan(url)}\n${pasted}`);
+      terminal.err.write(`${paint.dim("Ctrl-C ends it.")}\n`);
+    },
+    tellConfigured(configured) {
+      for (const problem of configured?.problems ?? [])
+        say(paint.yellow(`Left out: ${showProblem(problem)}`), { leftOut: problem });
+      for (const note of configured?.notes ?? []) say(paint.dim(`${note.server}: ${note.message}`), { note });
+      const { upstreams } = arsenal;
+      for (const [upstream, end] of watches) {
+        if (upstreams.some((current) => current === upstream)) continue;
+        end();
+        watches.delete(upstream);
+      }
+      for (const upstream of upstreams)
+        if (!watches.has(upstream)) watches.set(upstream, watchUpstream(upstream, tellUpstream));
+      void tellTotal();
+    },
+    close() {
+      closed = true;
+      for (const end of watches.values()) end();
+    },
+  };
+}

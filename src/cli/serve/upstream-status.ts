@@ -1,0 +1,70 @@
+import type { McpUpstream, UpstreamState } from "../../adapters/sources/mcp/upstream.ts";
+import { isArsenalError } from "../../errors/arsenal-error.ts";
+import { harmless } from "../style.ts";
+
+/** What is told of one upstream: a line for people, and the same for programs. */
+export interface UpstreamReport {
+  readonly upstream: string;
+  readonly state: "connected" | "failed";
+  readonly text: string;
+  readonly tools?: number;
+  readonly protocolVersion?: string;
+  readonly error?: string;
+  readonly fix?: string;
+  readonly retryInMs?: number;
+}
+
+/** Tells of an upstream each time it connects, and of a failure that is another than the last. Returns what ends it. */
+export function watchUpstream(
+  upstream: McpUpstream,
+  tell: (report: UpstreamReport) => void,
+  now: () => number = Date.now,
+): () => void {
+  let lastFailure: string | undefined;
+  let ended = false;
+
+  const take = async (state: UpstreamState): Promise<void> => {
+    if (state.kind === "failed") {
+      const report = failed(upstream.name, state, now());
+      if (report.error !== lastFailure && !ended) tell(report);
+      lastFailure = report.error;
+    }
+    if (state.kind !== "connected") return;
+    lastFailure = undefined;
+    const { name } = upstream;
+    const { protocolVersion } = state;
+    try {
+      const { length: tools } = await upstream.list("tools");
+      const text = `${name}: connected, ${tools} ${tools === 1 ? "tool" : "tools"} (${protocolVersion})`;
+      if (!ended) tell({ upstream: name, state: "connected", text, tools, protocolVersion });
+    } catch (error) {
+      const reason = oneLine(error);
+      const text = `${name}: connected (${protocolVersion}), but its tools cannot be listed: ${reason}`;
+      if (!ended) tell({ upstream: name, state: "failed", text, protocolVersion, error: reason });
+    }
+  };
+
+  const endWatch = upstream.watch((change) => {
+    if (change.kind === "state") void take(change.state);
+  });
+  void take(upstream.state);
+  return () => {
+    ended = true;
+    endWatch();
+  };
+}
+
+/** How a server that is away is told of: why, what to do, and when it is tried again. */
+export function failed(name: string, state: Extract<UpstreamState, { kind: "failed" }>, now: number): UpstreamReport {
+  const error = oneLine(state.error);
+  const fix = isArsenalError(state.error) ? state.error.details.fix : undefined;
+  const retryInMs = Math.max(0, Math.round(state.retryAt - now));
+  const hint = fix === undefined || error.includes(fix) ? "" : ` ${fix}`;
+  const text = `${name}: failed: ${error}${hint}; next attempt in ${Math.ceil(retryInMs / 1000)} s`;
+  return { upstream: name, state: "failed", text, error, ...(fix === undefined ? {} : { fix }), retryInMs };
+}
+
+function oneLine(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return harmless(text).replaceAll(/\s+/g, " ").trim();
+}

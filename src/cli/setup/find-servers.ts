@@ -1,0 +1,61 @@
+import { readFile } from "node:fs/promises";
+import { readClientConfig } from "../../config/client-config.ts";
+import { type JsoncNode, parseJsonc } from "../../config/jsonc.ts";
+import { workspaceOf } from "../../config/mcp-config-file.ts";
+import type { ServerProblem } from "../../config/server-problem.ts";
+import { isPlainObject } from "../../tool/json-schema.ts";
+import type { Terminal } from "../command.ts";
+import { ENTRY_NAME } from "../client-entries.ts";
+import { type ClientFile, clientFiles } from "./client-files.ts";
+
+/** A server as a client's file has it. */
+export type ServerEntry = Readonly<Record<string, unknown>>;
+
+/** What one client's file has. */
+export interface FoundClient extends ClientFile {
+  /** Its servers, without our own entry. */
+  readonly servers: Readonly<Record<string, ServerEntry>>;
+  /** True where this program is among its servers already. */
+  readonly hasOwnEntry: boolean;
+  readonly problems: readonly string[];
+}
+
+/** Reads every client's file that is there and has servers, or should. */
+export async function findClients(terminal: Terminal): Promise<readonly FoundClient[]> {
+  const found = await Promise.all(clientFiles(terminal).map((place) => readClient(place, terminal)));
+  return found.filter((client) => client !== undefined);
+}
+
+async function readClient(place: ClientFile, terminal: Terminal): Promise<FoundClient | undefined> {
+  const text = await readFile(place.file, "utf8").catch(() => undefined);
+  if (text === undefined || text.trim() === "") return undefined;
+  const empty = { ...place, servers: {}, hasOwnEntry: false, problems: [] };
+  let root: JsoncNode;
+  try {
+    root = parseJsonc(text, place.file);
+  } catch (error) {
+    // The second place in one file would say the same again.
+    if (place.path.length > 1) return undefined;
+    return { ...empty, problems: [error instanceof Error ? error.message : String(error)] };
+  }
+  const block = nodeAt(root, place.path)?.value;
+  if (!isPlainObject(block)) return undefined;
+  const hasOwnEntry = Object.hasOwn(block, ENTRY_NAME);
+  const { [ENTRY_NAME]: _own, ...rest } = block;
+  const entries = Object.entries(rest).filter((entry): entry is [string, ServerEntry] => isPlainObject(entry[1]));
+  const inputs = isPlainObject(root.value) ? root.value["inputs"] : undefined;
+  const { problems } = await readClientConfig(
+    { mcpServers: rest, ...(inputs === undefined ? {} : { inputs }) },
+    { environment: terminal.environment, folder: workspaceOf(place.file) },
+  );
+  return { ...empty, servers: Object.fromEntries(entries), hasOwnEntry, problems: problems.map(shown) };
+}
+
+function shown({ server, field, message }: ServerProblem): string {
+  return `${server}: ${field} ${message}`;
+}
+
+/** The node that the keys lead to. */
+export function nodeAt(root: JsoncNode, path: readonly string[]): JsoncNode | undefined {
+  return path.reduce<JsoncNode | undefined>((node, key) => node?.members?.get(key), root);
+}

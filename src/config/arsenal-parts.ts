@@ -1,0 +1,47 @@
+import { shippedTiers } from "../adapters/embedders/shipped-tiers.ts";
+import { consoleSink } from "../adapters/sinks/console.ts";
+import { memoryVectors } from "../adapters/stores/memory-vectors.ts";
+import type { Embedder } from "../catalog/embedder.port.ts";
+import type { Tier } from "../catalog/tiers.ts";
+import type { ToolStore } from "../catalog/tool-store.port.ts";
+import type { VectorIndex } from "../catalog/vector-index.port.ts";
+import type { Executor } from "../execute/executor.port.ts";
+import type { Validator } from "../execute/validator.port.ts";
+import type { Policy } from "../guard/policy.port.ts";
+import type { Clock } from "../observe/clock.ts";
+import type { Emit } from "../observe/events.ts";
+import type { Sink } from "../observe/sink.port.ts";
+import type { IntentClassifier } from "../retrieve/intent.ts";
+import type { Reranker } from "../retrieve/reranker.port.ts";
+import type { ResolvedConfig } from "./resolve-config.ts";
+
+/** Parts that stand in for the built-in ones. */
+export interface ToolArsenalParts {
+  readonly store?: ToolStore;
+  /** Stands in for the shipped embedders. */
+  readonly embedder?: Embedder;
+  /** Where vectors are kept; in memory where absent. Used with an embedder only. */
+  readonly vectors?: VectorIndex;
+  /** Stand in for the shipped embedders: from the least, which is waited for, to the best, which learns the tools in the background. */
+  readonly tiers?: readonly Tier[];
+  readonly reranker?: Reranker;
+  readonly classifyIntent?: IntentClassifier;
+  readonly policy?: Policy;
+  readonly validator?: Validator;
+  /** Tried in order before the one that runs handlers in this process. */
+  readonly executors?: readonly Executor[];
+  /** In addition to the configured telemetry. */
+  readonly sinks?: readonly Sink[];
+  readonly clock?: Clock;
+}
+
+/** What ranks: the injected embedder or tiers, else the shipped ones. */
+export function configuredTiers(config: ResolvedConfig, parts: ToolArsenalParts, emit: Emit): readonly Tier[] {
+  const { embedder, vectors = memoryVectors(), tiers } = parts;
+  return tiers ?? (embedder ? [{ embedder, vectors }] : shippedTiers(config.embedder, emit));
+}
+
+/** Where events go by configuration. */
+export function configuredSinks({ telemetry: { enabled, type, level } }: ResolvedConfig): readonly Sink[] {
+  return enabled && type === "console" ? [consoleSink({ level })] : [];
+}

@@ -1,0 +1,154 @@
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type WatchedConfig, watchConfig } from "./watch-config.ts";
+
+let folder: string;
+let watched: WatchedConfig | undefined;
+beforeEach(async () => void (folder = await mkdtemp(join(tmpdir(), "arsenal-"))));
+afterEach(async () => {
+  await watched?.close();
+  await rm(folder, { recursive: true });
+});
+
+/** Counts calls; `next` resolves at the following one. */
+function counter(): { calls: number; readonly next: () => Promise<void>; readonly onChange: () => void } {
+  let resume: (() => void) | undefined;
+  return {
+    calls: 0,
+    next: () => new Promise((resolve) => void (resume = resolve)),
+    onChange() {
+      this.calls += 1;
+      resume?.();
+    },
+  };
+}
+
+async function watching(file: string): Promise<ReturnType<typeof counter>> {
+  const count = counter();
+  watched = await watchConfig([file], { onChange: () => count.onChange(), quietMs: 5 });
+  return count;
+}
+
+describe("a watched configuration", () => {
+  it("is told of when it is written in place", async () => {
+    const file = join(folder, "arsenal.yaml");
+    await writeFile(file, "a: 1");
+    const count = await watching(file);
+    const changed = count.next();
+    await writeFile(file, "a: 2");
+    await changed;
+    expect(count.calls).toBe(1);
+  });
+
+  it("is told of when an editor renames a new file over it, twice", async () => {
+    const file = join(folder, "arsenal.yaml");
+    await writeFile(file, "a: 1");
+    const count = await watching(file);
+    for (const text of ["a: 2", "a: 3"]) {
+      const changed = count.next();
+      await writeFile(`${file}~`, text);
+      await rename(`${file}~`, file);
+      await changed;
+    }
+    expect(count.calls).toBe(2);
+  });
+
+  it("is told of when it goes away and when it comes", async () => {
+    const file = join(folder, "arsenal.yaml");
+    const count = await watching(file);
+    const came = count.next();
+    await writeFile(file, "a: 1");
+    await came;
+    const gone = count.next();
+    await rm(file);
+    await gone;
+    expect(count.calls).toBe(2);
+  });
+
+  it("is told of when the volume it lies on is swapped", async () => {
+    for (const version of ["1", "2"]) {
+      await mkdir(join(folder, version));
+      await writeFile(join(folder, version, "arsenal.yaml"), `a: ${version}`);
+    }
+    await symlink("1", join(folder, "..data"));
+    const file = join(folder, "arsenal.yaml");
+    await symlink(join("..data", "arsenal.yaml"), file);
+    const count = await watching(file);
+    const changed = count.next();
+    await symlink("2", join(folder, "..new"));
+    await rename(join(folder, "..new"), join(folder, "..data"));
+    await changed;
+    expect(count.calls).toBe(1);
+  });
+
+  it("is not told of when nothing in it changed, nor when another file did", async () => {
+    const file = join(folder, "arsenal.yaml");
+    await writeFile(file, "a: 1");
+    const count = await watching(file);
+    await writeFile(file, "a: 1");
+    await writeFile(join(folder, "other.yaml"), "a: 2");
+    const changed = count.next();
+    await writeFile(file, "a: 3");
+    await changed;
+    expect(count.calls).toBe(1);
+  });
+
+  it("is not told of while it is empty, which is in the middle of being written", async () => {
+    const file = join(folder, "arsenal.yaml");
+    await writeFile(file, "a: 1");
+    const count = await watching(file);
+    await writeFile(file, "");
+    const changed = count.next();
+    await writeFile(file, "a: 2");
+    await changed;
+    expect(count.calls).toBe(1);
+  });
+
+  it("is told of where a person asks for it, changed or not", async () => {
+    const file = join(folder, "arsenal.yaml");
+    await writeFile(file, "a: 1");
+    const count = await watching(file);
+    const asked = count.next();
+    watched?.reload();
+    await asked;
+    expect(count.calls).toBe(1);
+  });
+
+  it("waits for one change to be taken in before it tells of the next, and for the last when it is closed", async () => {
+    const file = join(folder, "arsenal.yaml");
+    await writeFile(file, "a: 1");
+    const steps: string[] = [];
+    const release: (() => void)[] = [];
+    const started = counter();
+    watched = await watchConfig([file], {
+      quietMs: 5,
+      async onChange() {
+        steps.push("start");
+        started.onChange();
+        await new Promise<void>((resolve) => release.push(resolve));
+        steps.push("end");
+      },
+    });
+    const first = started.next();
+    watched.reload();
+    watched.reload();
+    await first;
+    const second = started.next();
+    release.shift()?.();
+    await second;
+    expect(steps).toEqual(["start", "end", "start"]);
+    const closing = watched.close();
+    release.shift()?.();
+    await closing;
+    expect(steps.at(-1)).toBe("end");
+  });
+
+  it("says so where the folder cannot be watched", async () => {
+    const failures: Error[] = [];
+    const nowhere = join(folder, "nowhere", "arsenal.yaml");
+    watched = await watchConfig([nowhere], { onChange() {}, onFailure: (error) => failures.push(error) });
+    expect(failures).toMatchObject([{ code: "ENOENT" }]);
+  });
+});

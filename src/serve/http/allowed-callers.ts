@@ -1,0 +1,74 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { isIPv4, isIPv6 } from "node:net";
+import { showValue } from "../../errors/show-value.ts";
+
+/** Who may call a server, by the name that the caller used for it and by the web page that makes the call. */
+export interface CallerRules {
+  /** The host that the server was told to listen on. */
+  readonly host: string;
+  readonly allowedHosts?: readonly string[];
+  readonly allowedOrigins?: readonly string[];
+}
+
+/** Why a caller is refused: an HTTP status and what to say. */
+export interface CallerRefusal {
+  readonly status: 400 | 403;
+  readonly message: string;
+}
+
+const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "[::1]"];
+const LOOPBACK_ORIGIN = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i;
+
+/** True for a host that only programs on this machine can reach. */
+export function isLoopback(host: string): boolean {
+  return host.toLowerCase() === "localhost" || host === "::1" || (isIPv4(host) && host.startsWith("127."));
+}
+
+/** An address as it stands in a URL: IPv6 in brackets. */
+export function hostInUrl(host: string): string {
+  return isIPv6(host) ? `[${host}]` : host;
+}
+
+/**
+ * Makes the check against DNS rebinding: a web page whose own name was pointed at this machine calls with that name as Host, and one on
+ * another site with its Origin. Neither is served unless it was allowed.
+ */
+export function createCallerCheck(rules: CallerRules): (headers: IncomingHttpHeaders) => CallerRefusal | undefined {
+  const { host, allowedHosts = [], allowedOrigins = [] } = rules;
+  // A server on every address has no name of its own. An address is safe as Host: rebinding needs a name.
+  const everywhere = host === "" || host === "0.0.0.0" || host === "::";
+  const names = new Set([host, ...allowedHosts].map((name) => nameOf(hostInUrl(name))));
+  if (isLoopback(host) || everywhere) for (const name of LOOPBACK_NAMES) names.add(name);
+  const origins = new Set(allowedOrigins.map((origin) => origin.toLowerCase().replace(/\/$/, "")));
+
+  function isOwnName(header: string): boolean {
+    if (names.has(header)) return true;
+    const name = nameOf(header);
+    return names.has(name) || (everywhere && isAddress(name));
+  }
+
+  return function check({ host: called, origin }) {
+    if (called === undefined || called === "") return { status: 400, message: "The request has no Host header." };
+    if (!isOwnName(called)) {
+      const known = [...names].join(", ");
+      return {
+        status: 403,
+        message: `Host ${showValue(called)} is no name of this server, which is called ${known}. To allow another, add it to allowedHosts.`,
+      };
+    }
+    if (origin === undefined || LOOPBACK_ORIGIN.test(origin) || origins.has(origin.toLowerCase())) return undefined;
+    return {
+      status: 403,
+      message: `Web pages of ${showValue(origin)} may not call this server. To allow them, add that origin to allowedOrigins.`,
+    };
+  };
+}
+
+/** A Host header, or what a person writes for one, without its port. */
+function nameOf(host: string): string {
+  return host.toLowerCase().replace(/:\d{1,5}$/, "");
+}
+
+function isAddress(name: string): boolean {
+  return isIPv4(name) || (name.startsWith("[") && name.endsWith("]") && isIPv6(name.slice(1, -1)));
+}

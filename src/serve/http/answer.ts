@@ -1,0 +1,37 @@
+import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { RPC } from "../../adapters/sources/mcp/protocol.ts";
+
+/** Answers with JSON in one write. */
+export function answerJson(
+  response: ServerResponse,
+  status: number,
+  value: unknown,
+  headers?: OutgoingHttpHeaders,
+): void {
+  const body = JSON.stringify(value);
+  response
+    .writeHead(status, {
+      ...headers,
+      "content-type": "application/json",
+      "content-length": Buffer.byteLength(body),
+      // An answer may quote the request; no browser shall take it for a page.
+      "x-content-type-options": "nosniff",
+    })
+    .end(body);
+}
+
+/** Refuses a request with a JSON-RPC error that belongs to no message, and closes the connection where its body was left unread. */
+export function refuse(
+  response: ServerResponse,
+  refused: { readonly status: number; readonly message: string; readonly code?: number },
+  headers?: OutgoingHttpHeaders,
+): void {
+  const { status, message, code = RPC.invalidRequest } = refused;
+  const unread = status === 408 || status === 413 ? { ...headers, connection: "close" } : headers;
+  answerJson(response, status, { jsonrpc: "2.0", error: { code, message }, id: null }, unread);
+}
+
+/** Refuses a method that a path does not have, naming those that it has. */
+export function refuseMethod(response: ServerResponse, allowed: string): void {
+  refuse(response, { status: 405, message: `This path takes ${allowed} only.` }, { allow: allowed });
+}

@@ -1,0 +1,59 @@
+import type { Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+
+/** The connections and answers of a server that are not finished. */
+export interface OpenWork {
+  /** Counts an answer as under way until it is finished or its caller has gone. */
+  add(response: ServerResponse): void;
+  readonly closing: boolean;
+  /**
+   * Stops listening, ends the streams, lets what is not yet answered be answered for `graceMs`, and resolves when every connection is
+   * closed.
+   */
+  close(graceMs: number): Promise<void>;
+}
+
+/** Knows what a server is doing, so that it can be closed without waiting for callers that keep a connection and say nothing. */
+export function createOpenWork(server: Server): OpenWork {
+  const sockets = new Set<Socket>();
+  const responses = new Set<ServerResponse>();
+  let closed: Promise<void> | undefined;
+
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+
+  /** Node's own `closeIdleConnections` leaves alone those on which no request has come yet. */
+  function destroyIdle(): void {
+    const busy = new Set([...responses].map(({ socket }) => socket));
+    for (const socket of sockets) if (!busy.has(socket)) socket.destroy();
+  }
+
+  async function close(graceMs: number): Promise<void> {
+    const ended = new Promise<void>((resolve) => server.close(() => resolve()));
+    for (const response of responses) {
+      // Headers without an end are a stream.
+      if (response.headersSent) response.end();
+      else response.shouldKeepAlive = false;
+    }
+    destroyIdle();
+    const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+    await ended;
+    clearTimeout(timer);
+  }
+
+  return {
+    add(response) {
+      responses.add(response);
+      response.once("close", () => {
+        responses.delete(response);
+        if (closed !== undefined) destroyIdle();
+      });
+    },
+    get closing() {
+      return closed !== undefined;
+    },
+    close: (graceMs) => (closed ??= close(graceMs)),
+  };
+}

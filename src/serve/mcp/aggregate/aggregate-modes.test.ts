@@ -1,0 +1,205 @@
+import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../../adapters/sources/mcp/protocol.ts";
+import { ToolArsenal } from "../../../arsenal.ts";
+import type { ToolArsenalConfig } from "../../../config/config.ts";
+import { localOperator } from "../../../guard/principal.ts";
+import { createManualClock } from "../../../testing/manual-clock.ts";
+import type { JsonSchema } from "../../../tool/json-schema.ts";
+import type { Exchange, Peer, Plane } from "../plane.ts";
+import { createSeal } from "../seal.ts";
+import { type AggregateParts, aggregatePlane } from "./aggregate-plane.ts";
+
+const quiet = { telemetry: { enabled: false } } as const;
+const info = { name: "toolarsenal", version: "1.0.0" };
+
+function serve(config: ToolArsenalConfig, parts: Partial<AggregateParts> = {}): { arsenal: ToolArsenal; plane: Plane } {
+  const arsenal = new ToolArsenal({ ...quiet, ...config });
+  const plane = aggregatePlane({ arsenal, upstreams: () => [], mode: "static", seal: createSeal(), info, ...parts });
+  return { arsenal, plane };
+}
+
+const modern: Peer = { era: "modern", protocolVersion: "2026-07-28", capabilities: {}, principal: localOperator() };
+const legacy: Peer = { ...modern, era: "legacy", protocolVersion: "2025-11-25" };
+
+function send(
+  plane: Plane,
+  method: string,
+  params: JsonObject = {},
+  more: Partial<Exchange> = {},
+): Promise<JsonObject> {
+  return plane.shared.handle({
+    id: 1,
+    method,
+    params,
+    peer: modern,
+    signal: new AbortController().signal,
+    notify: () => undefined,
+    ask: () => Promise.reject(new Error("nobody asks")),
+    headers: {},
+    ...more,
+  });
+}
+
+const call = (plane: Plane, name: string, args: unknown = {}, more: Partial<Exchange> = {}): Promise<JsonObject> =>
+  send(plane, "tools/call", { name, arguments: args }, more);
+const textOf = (result: JsonObject): string => (result["content"] as { text: string }[]).map(({ text }) => text).join();
+const namesOf = (result: JsonObject): readonly string[] =>
+  (result["tools"] as { name: string }[]).map(({ name }) => name);
+
+const add = (arsenal: ToolArsenal, id: string, description = `Does ${id} for you.`): Promise<unknown> => {
+  const [, namespace = "", name = ""] = /^(.*)\.(.*)$/.exec(id) ?? [];
+  const parameters: JsonSchema = { type: "object", properties: {} };
+  return arsenal.addTool({ name, namespace, description, parameters }, () => id);
+};
+
+describe("dynamic mode", () => {
+  it("lists the two meta-tools and nothing else, to everybody [000-7.2-dynamic]", async () => {
+    const { arsenal, plane } = serve({}, { mode: "dynamic" });
+    await add(arsenal, "a.first");
+    const listed = await send(plane, "tools/list");
+    expect(namesOf(listed)).toEqual(["find_relevant_tools", "execute_tool"]);
+    expect(listed).toEqual(await send(plane, "tools/list", {}, { peer: legacy }));
+    expect((listed["tools"] as JsonObject[])[1]).toEqual({
+      name: "execute_tool",
+      description:
+        "Execute a tool by name. Use find_relevant_tools first to discover available tools and their schemas.",
+      inputSchema: {
+        type: "object",
+        properties: { tool_name: { type: "string" }, arguments: { type: "object" } },
+        required: ["tool_name", "arguments"],
+      },
+    });
+    const { instructions } = await plane.shared.describe();
+    expect(instructions).toContain("first call find_relevant_tools");
+  });
+
+  const weather = "Tells the weather forecast of a city for the next days.";
+
+  it("finds tools by what they do, with schemas, scores and what was saved [000-7.2-find]", async () => {
+    const { arsenal, plane } = serve({}, { mode: "dynamic" });
+    await add(arsenal, "sky.forecast", weather);
+    await add(arsenal, "mail.send", "Sends an email message to a person.");
+    await add(arsenal, "files.remove", "Removes a file from the disk.");
+    const found = await call(plane, "find_relevant_tools", { query: "weather forecast for Paris", limit: 1 });
+    const { structuredContent } = found as { structuredContent: { tools: JsonObject[]; tokens: JsonObject } };
+    expect(structuredContent).toEqual({
+      tools: [
+        {
+          name: "sky-forecast",
+          description: weather,
+          inputSchema: { type: "object", properties: {} },
+          score: expect.any(Number),
+        },
+      ],
+      nothingFits: false,
+      tokens: { shown: 32, all: 87 },
+    });
+    expect(JSON.parse(textOf(found))).toEqual(structuredContent);
+    const { name } = structuredContent.tools[0] as { name: string };
+    expect(textOf(await call(plane, "execute_tool", { tool_name: name, arguments: {} }))).toBe("sky.forecast");
+  });
+
+  it("says when nothing fits, and what is nearest", async () => {
+    const { arsenal, plane } = serve({}, { mode: "dynamic" });
+    await add(arsenal, "sky.forecast", weather);
+    const found = await call(plane, "find_relevant_tools", { query: "peel a banana in the city of Lyon" });
+    expect(found["structuredContent"]).toMatchObject({
+      tools: [],
+      nothingFits: true,
+      nearest: [{ name: "sky-forecast", description: weather }],
+      tokens: { shown: 0 },
+    });
+  });
+
+  it.each<[unknown, number]>([
+    [0, 1],
+    [-3, 1],
+    [2.7, 2],
+    ["3", 3],
+    [1e9, 6],
+    [null, 5],
+    [undefined, 5],
+  ])("takes a limit of %j as %i", async (limit, most) => {
+    const { arsenal, plane } = serve({ routing: { scoreThreshold: 0 } }, { mode: "dynamic" });
+    for (const name of ["one", "two", "three", "four", "five", "six"])
+      await add(arsenal, `sky.${name}`, `Tells the weather forecast of city ${name}.`);
+    const found = await call(plane, "find_relevant_tools", JSON.stringify({ query: "weather forecast", limit }));
+    expect((found["structuredContent"] as { tools: unknown[] }).tools).toHaveLength(most);
+  });
+
+  it.each([
+    {},
+    { query: "" },
+    { query: 3 },
+    { query: "x", limit: "many" },
+    { query: "x", limit: {} },
+    "nonsense",
+    null,
+  ])("says what is wrong with %j", async (args) => {
+    const { plane } = serve({}, { mode: "dynamic" });
+    const refused = await call(plane, "find_relevant_tools", args);
+    expect(refused["isError"]).toBe(true);
+    expect(textOf(refused)).toMatch(/^(query|limit) is .*\. (Say|Give) /);
+  });
+
+  it("finds for a caller only what that caller may see, and counts only that", async () => {
+    const { arsenal, plane } = serve({ security: { deny: ["secret.*"] } }, { mode: "dynamic" });
+    await add(arsenal, "sky.forecast", weather);
+    const alone = await call(plane, "find_relevant_tools", { query: "weather forecast" });
+    await add(arsenal, "secret.forecast", weather);
+    await new Promise(setImmediate);
+    expect(await call(plane, "find_relevant_tools", { query: "weather forecast" })).toEqual(alone);
+    await expect(call(plane, "secret-forecast")).rejects.toMatchObject({ message: "Unknown tool: secret-forecast" });
+  });
+
+  it("counts a tool that came later", async () => {
+    const { arsenal, plane } = serve({}, { mode: "dynamic" });
+    await add(arsenal, "sky.forecast", weather);
+    const tokens = async (): Promise<unknown> =>
+      (await call(plane, "find_relevant_tools", { query: "weather forecast" }))["structuredContent"];
+    expect(await tokens()).toMatchObject({ tokens: { all: 32 } });
+    await add(arsenal, "mail.send", "Sends an email message to a person.");
+    await new Promise(setImmediate);
+    expect(await tokens()).toMatchObject({ tokens: { all: 60 } });
+  });
+});
+
+describe("hybrid mode", () => {
+  it("lists the configured tools beside the meta-tools [000-7.2-hybrid]", async () => {
+    const common = ["a.first", "b-third", "sky.*"];
+    const { arsenal, plane } = serve({}, { mode: "hybrid", common });
+    for (const id of ["a.first", "a.second", "b.third", "sky.one", "sky.two"]) await add(arsenal, id);
+    expect(namesOf(await send(plane, "tools/list")).slice(2)).toEqual(["a-first", "b-third", "sky-one", "sky-two"]);
+    expect(textOf(await call(plane, "a-second"))).toBe("a.second");
+  });
+
+  it("learns which tools are used most, and changes its list seldom", async () => {
+    const clock = createManualClock();
+    const { arsenal, plane } = serve({}, { mode: "hybrid", clock });
+    const pushed: string[] = [];
+    await plane.openSession(legacy, { push: ({ method }) => void pushed.push(method), ask: () => Promise.reject() });
+    for (let index = 0; index < 10; index++) await add(arsenal, `a.t${index}`);
+    await clock.advance(200);
+    pushed.length = 0;
+    const use = async (name: string, times: number): Promise<void> => {
+      for (let time = 0; time < times; time++) await call(plane, name);
+      await clock.advance(1);
+    };
+    const common = async (): Promise<readonly string[]> => namesOf(await send(plane, "tools/list")).slice(2);
+    for (let index = 0; index < 8; index++) await use(`a-t${index}`, 3);
+    await use("a-t8", 2);
+    expect(await common()).toEqual([]);
+    await clock.advance(600_000);
+    expect(await common()).toEqual([0, 1, 2, 3, 4, 5, 6, 7].map((index) => `a-t${index}`));
+    await clock.advance(100);
+    expect(pushed).toEqual(["notifications/tools/list_changed"]);
+    await use("a-t8", 3);
+    await clock.advance(600_000);
+    expect(await common()).not.toContain("a-t8");
+    await use("a-t8", 1);
+    await clock.advance(600_100);
+    expect(await common()).toContain("a-t8");
+    expect(await common()).toHaveLength(8);
+    expect(pushed).toHaveLength(2);
+  });
+});

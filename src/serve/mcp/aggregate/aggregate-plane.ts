@@ -1,0 +1,149 @@
+import type { ServerDescription } from "../../../adapters/sources/mcp/connection.ts";
+import type { JsonObject } from "../../../adapters/sources/mcp/protocol.ts";
+import type { McpUpstream } from "../../../adapters/sources/mcp/upstream.ts";
+import { type Clock, systemClock } from "../../../observe/clock.ts";
+import type { Plane, PlaneSession } from "../plane.ts";
+import type { Seal } from "../seal.ts";
+import { answerRequest, type RequestParts } from "./answer-request.ts";
+import { createCatalogViews } from "./catalog-view.ts";
+import { createChanges, listOf, type ServedList } from "./changes.ts";
+import { type CommonTools, configuredTools, learnedTools } from "./common-tools.ts";
+import { instructionsFor, type ServeMode } from "./instructions.ts";
+import { createListings } from "./listings.ts";
+import type { LogLevel } from "./log-level.ts";
+import { changesTools, type ServedArsenal } from "./served-arsenal.ts";
+import { createSubscriptions, findResource, type Subscriptions, urisOf } from "./subscriptions.ts";
+
+/** What the aggregate is made of. */
+export interface AggregateParts {
+  readonly arsenal: ServedArsenal;
+  /** The MCP servers behind it now. */
+  readonly upstreams: () => readonly McpUpstream[];
+  /** Calls back when servers were added or removed. Returns what ends it. */
+  readonly watchUpstreams?: (changed: () => void) => () => void;
+  readonly mode: ServeMode;
+  /** What hybrid mode lists: ids, names as clients see them, or patterns. The tools used most, where absent or empty. */
+  readonly common?: readonly string[];
+  /** Seals what upstreams want back. Not the one that suspended calls are sealed with, which are told apart by it. */
+  readonly seal: Seal;
+  /** Name and version of this server. */
+  readonly info: JsonObject;
+  readonly clock?: Clock;
+}
+
+/** Upstreams come and go, and clients read this once: so it says all that any of them may have. */
+const CAPABILITIES: JsonObject = {
+  tools: { listChanged: true },
+  resources: { listChanged: true, subscribe: true },
+  prompts: { listChanged: true },
+  completions: {},
+  logging: {},
+};
+
+/** What a modern client asks to be told, by the list that it is about. */
+const FILTERS: Readonly<Record<ServedList, string>> = {
+  tools: "toolsListChanged",
+  resources: "resourcesListChanged",
+  prompts: "promptsListChanged",
+};
+const SERVED_LISTS = Object.keys(FILTERS) as readonly ServedList[];
+
+/** The arsenal's tools, and everything else that its MCP servers have, as one MCP server. */
+export function aggregatePlane(parts: AggregateParts): Plane {
+  const { arsenal, mode, upstreams, clock = systemClock } = parts;
+  const name = "aggregate";
+  const changes = createChanges({ ...parts, clock });
+  const views = createCatalogViews(arsenal);
+  const common = commonTools();
+  const endWatch = arsenal.subscribe((event) => {
+    // What dynamic mode lists never changes.
+    if (mode !== "dynamic" && changesTools(event)) changes.changed("tools");
+  });
+  const request: RequestParts = {
+    arsenal,
+    views,
+    common,
+    mode,
+    seal: parts.seal,
+    plane: name,
+    upstream: (wanted) => upstreams().find((upstream) => upstream.name === wanted),
+    listings: createListings({ upstreams, clock, late: (listing) => changes.changed(listOf(listing)) }),
+  };
+  const sessions = new Set<PlaneSession>();
+
+  function commonTools(): CommonTools {
+    if (mode !== "hybrid") return configuredTools([]);
+    if (parts.common !== undefined && parts.common.length > 0) return configuredTools(parts.common);
+    return learnedTools({ arsenal, clock, changed: () => changes.changed("tools") });
+  }
+
+  async function describe(): Promise<ServerDescription> {
+    const names = upstreams().map((upstream) => upstream.name);
+    return { info: parts.info, capabilities: CAPABILITIES, instructions: instructionsFor(mode, names) };
+  }
+
+  const shared: PlaneSession = {
+    describe,
+    handle: (exchange) => answerRequest(exchange, request, undefined),
+    notified: () => undefined,
+    close: async () => undefined,
+  };
+
+  return {
+    name,
+    shared,
+    async openSession(_peer, { push }) {
+      const subscriptions = createSubscriptions();
+      const forget = changes.add({ push, wants: () => true, watches: subscriptions.watches });
+      const own: { level: LogLevel | undefined; subscriptions: Subscriptions } = { level: undefined, subscriptions };
+      const session: PlaneSession = {
+        ...shared,
+        handle: (exchange) => answerRequest(exchange, request, own),
+        async close() {
+          sessions.delete(session);
+          forget();
+          subscriptions.close();
+        },
+      };
+      sessions.add(session);
+      return session;
+    },
+    async listen(filter, push, { signal }) {
+      const subscriptions = createSubscriptions();
+      const wanted = SERVED_LISTS.filter((list) => filter[FILTERS[list]] === true);
+      const forget = changes.add({
+        push,
+        wants: (list) => wanted.includes(list),
+        watches: subscriptions.watches,
+      });
+      const end = (): void => {
+        forget();
+        subscriptions.close();
+      };
+      signal.addEventListener("abort", end, { once: true });
+      if (signal.aborted) end();
+      const uris = await honoured(urisOf(filter), subscriptions, request.upstream);
+      return {
+        ...Object.fromEntries(wanted.map((list) => [FILTERS[list], true])),
+        ...(uris.length > 0 ? { resourceSubscriptions: uris } : {}),
+      };
+    },
+    async close() {
+      await Promise.all([...sessions].map((session) => session.close()));
+      endWatch();
+      common.close();
+      views.close();
+      changes.close();
+    },
+  };
+}
+
+/** Subscribes to each resource; those that cannot be subscribed to are left out. */
+async function honoured(
+  uris: readonly string[],
+  subscriptions: Subscriptions,
+  upstream: (name: string) => McpUpstream | undefined,
+): Promise<readonly string[]> {
+  const added = await Promise.allSettled(uris.map(async (uri) => subscriptions.add(findResource(uri, upstream))));
+  return uris.filter((_, index) => added[index]?.status === "fulfilled");
+}

@@ -1,0 +1,75 @@
+import { type JsonObject, RPC, RpcError } from "../../../adapters/sources/mcp/protocol.ts";
+import { isPlainObject } from "../../../tool/json-schema.ts";
+import { isCutAlias } from "../../../transcode/alias.ts";
+import type { Exchange } from "../plane.ts";
+import { refusal } from "../refusal.ts";
+import { callTool, type CallToolParts, unknownTool } from "./call-tool.ts";
+import type { CatalogViews } from "./catalog-view.ts";
+import type { CommonTools } from "./common-tools.ts";
+import { findTools } from "./find-tools.ts";
+import type { ServeMode } from "./instructions.ts";
+import { EXECUTE_TOOL, FIND_TOOL, META_TOOL_NAMES, META_TOOLS } from "./meta-tools.ts";
+import { pageOf } from "./page.ts";
+import { repairCall } from "./repair-call.ts";
+import type { ServedArsenal } from "./served-arsenal.ts";
+import { entryOf } from "./tool-entry.ts";
+import { fromToolName } from "./tool-names.ts";
+
+/** What answering `tools/list` and `tools/call` needs. */
+export interface ToolsParts extends CallToolParts {
+  readonly arsenal: ServedArsenal;
+  readonly views: CatalogViews;
+  readonly mode: ServeMode;
+  readonly common: CommonTools;
+}
+
+/** Answers `tools/list`: in an order that stays the same, whoever asks. */
+export async function listTools({ params, peer }: Exchange, parts: ToolsParts): Promise<JsonObject> {
+  const { mode, common, arsenal } = parts;
+  const tools = mode === "dynamic" ? [] : await arsenal.listTools({ principal: peer.principal });
+  const shown = mode === "hybrid" ? tools.filter((tool) => common.includes(tool)) : tools;
+  const listed = shown.map((tool) => entryOf(tool).listed(peer.era));
+  const { entries, cursor } = pageOf(mode === "static" ? listed : [...META_TOOLS, ...listed], params["cursor"]);
+  return { tools: entries, ...cursor };
+}
+
+/** Answers `tools/call`: of a meta-tool, where there are any, or of any tool by its name, listed or not. */
+export async function callNamed(exchange: Exchange, parts: ToolsParts): Promise<JsonObject> {
+  const { name, arguments: given } = exchange.params;
+  if (typeof name !== "string") throw unknownTool(name);
+  if (parts.mode !== "static" && META_TOOL_NAMES.has(name)) return callMetaTool(name, exchange, parts);
+  const asked = fromToolName(name);
+  if (asked === undefined) throw unknownTool(name);
+  if (given !== undefined && given !== null && !isPlainObject(given)) {
+    const message = "arguments is not an object. Give an object with one member a parameter.";
+    throw new RpcError({ code: RPC.invalidParams, message });
+  }
+  const toolName = isCutAlias(asked) ? ((await viewOf(exchange, parts)).named(asked)?.id ?? asked) : asked;
+  const called = await callTool(exchange, { toolName, arguments: given ?? {} }, parts);
+  if ("missing" in called) throw unknownTool(name);
+  return called.answer;
+}
+
+async function callMetaTool(name: string, exchange: Exchange, parts: ToolsParts): Promise<JsonObject> {
+  const { arguments: given } = exchange.params;
+  const view = viewOf(exchange, parts);
+  if (name === FIND_TOOL) return findTools(given, exchange, { arsenal: parts.arsenal, view });
+  const { meant } = await view;
+  const call = repairCall(given, meant);
+  if (call === undefined) {
+    const text = `tool_name is missing. Give the name of a tool that ${FIND_TOOL} returned, and its arguments.`;
+    return { content: [{ type: "text", text }], isError: true };
+  }
+  const target = { toolName: call.tool?.id ?? call.toolName, arguments: call.arguments };
+  if (META_TOOL_NAMES.has(call.toolName) && call.tool === undefined) {
+    const text = `${call.toolName} cannot be run by ${EXECUTE_TOOL}. Call it directly.`;
+    return { content: [{ type: "text", text }], isError: true };
+  }
+  const called = await callTool(exchange, target, parts);
+  // To the client the tool is `execute_tool`, which exists; the model is told about the other.
+  return "missing" in called ? refusal(called.missing) : called.answer;
+}
+
+function viewOf({ peer }: Exchange, { views }: ToolsParts): ReturnType<CatalogViews["of"]> {
+  return views.of(peer.principal);
+}

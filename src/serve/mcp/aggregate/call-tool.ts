@@ -1,0 +1,110 @@
+import { type McpCallContext, withMcpContext } from "../../../adapters/sources/mcp/call-context.ts";
+import { isInputRequired, type JsonObject, RPC, RpcError } from "../../../adapters/sources/mcp/protocol.ts";
+import type { McpUpstream } from "../../../adapters/sources/mcp/upstream.ts";
+import { isArsenalError } from "../../../errors/arsenal-error.ts";
+import type { ToolCall } from "../../../execute/call.ts";
+import type { ToolResult } from "../../../execute/result.ts";
+import type { Tool } from "../../../tool/tool.ts";
+import { canBeAsked, type Exchange, type Peer } from "../plane.ts";
+import { refusal } from "../refusal.ts";
+import type { Seal } from "../seal.ts";
+import type { LogLevel } from "./log-level.ts";
+import { createRelay } from "./relay.ts";
+import { createRequestState } from "./request-state.ts";
+import { rewriteUris } from "./rewrite-uris.ts";
+import type { ServedArsenal } from "./served-arsenal.ts";
+import { toCallResult } from "./to-call-result.ts";
+import { divideId } from "./tool-names.ts";
+
+/** What running a tool for a client needs. */
+export interface CallToolParts {
+  readonly arsenal: Pick<ServedArsenal, "execute" | "getTool">;
+  readonly upstream: (name: string) => McpUpstream | undefined;
+  readonly seal: Seal;
+  readonly plane: string;
+  readonly sessionLevel: LogLevel | undefined;
+}
+
+/** Time a call may take where a person may be asked in the middle of it and nobody set another. */
+const ASKING_TIMEOUT_MS = 300_000;
+
+/**
+ * Runs one tool through the arsenal, whichever way the client named it. An MCP server's answer goes back as it came, but for its URIs; what
+ * the arsenal refused is a result that says so. `missing` where there is no such tool, or the client may not know of it.
+ */
+export async function callTool(
+  exchange: Exchange,
+  target: { readonly toolName: string; readonly arguments: unknown },
+  parts: CallToolParts,
+): Promise<{ readonly answer: JsonObject } | { readonly missing: ToolResult }> {
+  const { peer, signal } = exchange;
+  const { name: _, arguments: __, ...extra } = exchange.params;
+  const { toolName } = target;
+  const args = target.arguments as ToolCall["arguments"] & object;
+  const state = createRequestState(exchange, { tool: toolName, arguments: args }, parts);
+  const relay = createRelay(exchange, parts.sessionLevel);
+  let answer: Parameters<NonNullable<McpCallContext["onAnswer"]>>[0] | undefined;
+  const context: McpCallContext = {
+    extra: state.open(extra),
+    ...(canBeAsked(peer) ? { ask: exchange.ask } : {}),
+    passInputRequired: peer.era === "modern",
+    onNotification: relay.onNotification,
+    onAnswer: (given) => void (answer = given),
+  };
+  const named = await toolOf(toolName, peer, parts);
+  const result = await execute(parts.arsenal, {
+    toolName,
+    arguments: args,
+    principal: peer.principal,
+    signal,
+    ...(canBeAsked(peer) ? timeoutFor(named, parts) : {}),
+    onProgress: relay.onProgress,
+    auxdata: withMcpContext(context),
+  });
+  const { error } = result;
+  if (error?.code === "TOOL_NOT_FOUND" && result.toolId === undefined) return { missing: result };
+  const tool = named ?? (await toolOf(result.toolId ?? "", peer, parts));
+  // An answer to an earlier attempt does not stand where the last one had none.
+  if (answer === undefined || (error !== undefined && error.answered !== true)) {
+    const { status, result: value } = result;
+    return { answer: status === "success" ? toCallResult(value, tool, peer.era) : refusal(result) };
+  }
+  if ("error" in answer) throw answer.error;
+  if (isInputRequired(answer.result)) {
+    return { answer: peer.era === "modern" ? state.seal(answer.result) : cannotAsk() };
+  }
+  return { answer: tool?.ensemble === undefined ? answer.result : rewriteUris(answer.result, tool.ensemble) };
+}
+
+/** An arsenal may be set to throw what failed; the result is then the cause. */
+async function execute(arsenal: Pick<ServedArsenal, "execute">, call: ToolCall): Promise<ToolResult> {
+  try {
+    return await arsenal.execute(call);
+  } catch (error) {
+    const result = isArsenalError(error) ? (error.cause as ToolResult | undefined) : undefined;
+    if (typeof result === "object" && typeof result?.status === "string") return result;
+    throw error;
+  }
+}
+
+/** The tool of an id; undefined for a name that is none. */
+async function toolOf(id: string, { principal }: Peer, { arsenal }: CallToolParts): Promise<Tool | undefined> {
+  const { name, namespace } = divideId(id);
+  return namespace === "" ? undefined : arsenal.getTool(name, namespace, { principal });
+}
+
+function timeoutFor(tool: Tool | undefined, { upstream }: CallToolParts): { readonly timeoutMs?: number } {
+  const settings = tool?.ensemble === undefined ? undefined : upstream(tool.ensemble)?.settings;
+  const isOpen = settings !== undefined && settings.timeoutMs === undefined && tool?.timeoutMs === undefined;
+  return isOpen ? { timeoutMs: ASKING_TIMEOUT_MS } : {};
+}
+
+function cannotAsk(): JsonObject {
+  const text = "The tool needs an answer that this client cannot be asked for. Use another tool, or tell the user.";
+  return { content: [{ type: "text", text }], isError: true };
+}
+
+/** The protocol's error for a tool that does not exist. */
+export function unknownTool(name: unknown): RpcError {
+  return new RpcError({ code: RPC.invalidParams, message: `Unknown tool: ${String(name).slice(0, 200)}` });
+}

@@ -1,0 +1,91 @@
+import type { Principal } from "../../../guard/principal.ts";
+import type { Tool } from "../../../tool/tool.ts";
+import { fromAlias, isCutAlias, toAlias } from "../../../transcode/alias.ts";
+import { type ServedArsenal, changesTools } from "./served-arsenal.ts";
+import { entryOf } from "./tool-entry.ts";
+import { fromToolName } from "./tool-names.ts";
+
+/** The tools one principal may know of, indexed by every name that means one of them. */
+export interface CatalogView {
+  /** The tool that a client's name means, and no looser reading of it. */
+  named(name: string): Tool | undefined;
+  /** The tool that a model means: also by qualified name, or by a bare or source name that only one tool has. */
+  meant(name: string): Tool | undefined;
+  /** About how many tokens the definitions of all tools are to a model. */
+  readonly tokens: number;
+}
+
+/** Views of the catalog, made again only after it changed. */
+export interface CatalogViews {
+  of(principal: Principal): Promise<CatalogView>;
+  close(): void;
+}
+
+/** Principals whose view is kept; beyond it the one used longest ago is dropped. */
+const MAX_VIEWS = 64;
+
+/** Keeps the views of one arsenal. Policy is asked again by the arsenal for every list, search and call, whatever a view says. */
+export function createCatalogViews(arsenal: Pick<ServedArsenal, "listTools" | "subscribe">): CatalogViews {
+  const views = new Map<string, Promise<CatalogView>>();
+  const unsubscribe = arsenal.subscribe((event) => {
+    if (changesTools(event)) views.clear();
+  });
+
+  return {
+    of(principal) {
+      const key = keyOf(principal);
+      const view = views.get(key) ?? arsenal.listTools({ principal }).then(createView);
+      views.delete(key);
+      views.set(key, view);
+      view.catch(() => views.delete(key));
+      for (const oldest of views.keys()) {
+        if (views.size <= MAX_VIEWS) break;
+        views.delete(oldest);
+      }
+      return view;
+    },
+    close: unsubscribe,
+  };
+}
+
+function keyOf({ id, tenant, roles, capabilities, scopes, local }: Principal): string {
+  return JSON.stringify([id, tenant ?? null, roles, capabilities, scopes, local]);
+}
+
+function createView(tools: readonly Tool[]): CatalogView {
+  const byId = new Map(tools.map((tool) => [tool.id, tool]));
+  let cut: ReadonlyMap<string, Tool> | undefined;
+  let loose: ReadonlyMap<string, Tool | "several"> | undefined;
+  let tokens: number | undefined;
+
+  function named(name: string): Tool | undefined {
+    const asked = fromToolName(name);
+    if (asked === undefined) return undefined;
+    if (!isCutAlias(asked)) return byId.get(asked);
+    cut ??= new Map(tools.map((tool) => [toAlias(tool.id), tool] as const).filter(([alias]) => isCutAlias(alias)));
+    return cut.get(asked);
+  }
+
+  return {
+    named,
+    meant(name) {
+      const exact = named(name) ?? byId.get(fromAlias(name) ?? "");
+      if (exact !== undefined) return exact;
+      const found = (loose ??= looseNames(tools)).get(name);
+      return found === "several" ? undefined : found;
+    },
+    get tokens() {
+      return (tokens ??= tools.reduce((sum, tool) => sum + entryOf(tool).tokens, 0));
+    },
+  };
+}
+
+/** Names and source names, each with its tool where only one has it. */
+function looseNames(tools: readonly Tool[]): ReadonlyMap<string, Tool | "several"> {
+  const names = new Map<string, Tool | "several">();
+  for (const tool of tools) {
+    const spellings = [tool.name, tool.sourceName, `${tool.id}:${tool.version}`];
+    for (const name of new Set(spellings)) names.set(name, names.has(name) ? "several" : tool);
+  }
+  return names;
+}

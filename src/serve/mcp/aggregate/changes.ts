@@ -1,0 +1,113 @@
+import type { RpcNotification } from "../../../adapters/sources/mcp/protocol.ts";
+import type { Listing, McpUpstream, UpstreamChange } from "../../../adapters/sources/mcp/upstream.ts";
+import type { Clock } from "../../../observe/clock.ts";
+import type { Push } from "../plane.ts";
+import { toServedUri } from "./resource-uri.ts";
+
+/** A list that clients may hold and must be told about. */
+export type ServedList = "tools" | "resources" | "prompts";
+
+/** A client that is told of changes. */
+export interface Listener {
+  readonly push: Push;
+  wants(list: ServedList): boolean;
+  /** Whether it subscribed to a resource of an upstream. */
+  watches(upstream: string, uri: string): boolean;
+}
+
+/** Tells clients what changed. */
+export interface Changes {
+  /** Returns what ends it. */
+  add(listener: Listener): () => void;
+  /** Says that a list may be another. Clients are told once for all that happens within a moment. */
+  changed(list: ServedList): void;
+  close(): void;
+}
+
+/** Changes come in bursts: a server that connects brings its tools one by one. */
+const GATHER_MS = 100;
+
+/** Follows the upstreams, those that come later included. */
+export function createChanges(parts: {
+  readonly upstreams: () => readonly McpUpstream[];
+  readonly watchUpstreams?: (changed: () => void) => () => void;
+  readonly clock: Clock;
+}): Changes {
+  const { clock } = parts;
+  const listeners = new Set<Listener>();
+  const gathering = new Map<ServedList, () => void>();
+  const watched = new Map<McpUpstream, () => void>();
+
+  function changed(list: ServedList): void {
+    if (gathering.has(list)) return;
+    const tell = (): void => {
+      gathering.delete(list);
+      const notification: RpcNotification = { jsonrpc: "2.0", method: `notifications/${list}/list_changed` };
+      for (const listener of listeners) if (listener.wants(list)) listener.push(notification);
+    };
+    gathering.set(list, clock.after(GATHER_MS, tell, { background: true }));
+  }
+
+  function take(upstream: McpUpstream, change: UpstreamChange): void {
+    if (change.kind === "listed" && change.listing !== "tools") changed(listOf(change.listing));
+    if (change.kind === "state" && change.state.kind === "connected") {
+      changed("resources");
+      changed("prompts");
+    }
+    if (change.kind === "notification") tellUpdate(upstream, change.notification);
+  }
+
+  function tellUpdate({ name }: McpUpstream, { method, params }: RpcNotification): void {
+    const uri = params?.["uri"];
+    if (method !== "notifications/resources/updated" || typeof uri !== "string") return;
+    const notification: RpcNotification = {
+      jsonrpc: "2.0",
+      method,
+      params: { ...params, uri: toServedUri(name, uri) },
+    };
+    for (const listener of listeners) if (listener.watches(name, uri)) listener.push(notification);
+  }
+
+  /** Watches upstreams that came, and lets go of those that went. */
+  function follow(): boolean {
+    const current = new Set(parts.upstreams());
+    const gone = [...watched].filter(([upstream]) => !current.has(upstream));
+    for (const [upstream, end] of gone) {
+      end();
+      watched.delete(upstream);
+    }
+    const came = [...current].filter((upstream) => !watched.has(upstream));
+    for (const upstream of came)
+      watched.set(
+        upstream,
+        upstream.watch((change) => take(upstream, change)),
+      );
+    return gone.length + came.length > 0;
+  }
+
+  follow();
+  const endWatch = parts.watchUpstreams?.(() => {
+    if (!follow()) return;
+    changed("resources");
+    changed("prompts");
+  });
+
+  return {
+    add(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    changed,
+    close() {
+      endWatch?.();
+      for (const end of watched.values()) end();
+      for (const cancel of gathering.values()) cancel();
+      listeners.clear();
+    },
+  };
+}
+
+/** The list of clients that an upstream's is part of. Templates are told of like resources. */
+export function listOf(listing: Listing): ServedList {
+  return listing === "resourceTemplates" ? "resources" : listing;
+}

@@ -1,0 +1,61 @@
+import type { JsonObject } from "../../../adapters/sources/mcp/protocol.ts";
+import type { Listing, McpUpstream } from "../../../adapters/sources/mcp/upstream.ts";
+import type { Clock } from "../../../observe/clock.ts";
+
+/** One thing that an upstream lists. */
+export interface Listed {
+  readonly upstream: McpUpstream;
+  readonly item: JsonObject;
+}
+
+/** What the upstreams list beside tools. */
+export interface Listings {
+  /** Everything of one kind, in the order of the upstreams. Never rejects: an upstream that fails or is slow has what it last listed. */
+  all(listing: Listing): Promise<readonly Listed[]>;
+}
+
+/** Time an upstream has for its list before the others' are shown without it. */
+const LIST_DEADLINE_MS = 3_000;
+
+/** Reads the upstreams' lists side by side. `late` is told when a list came after it was last shown without it. */
+export function createListings({
+  upstreams,
+  clock,
+  late,
+}: {
+  readonly upstreams: () => readonly McpUpstream[];
+  readonly clock: Clock;
+  readonly late: (listing: Listing) => void;
+}): Listings {
+  const last = new WeakMap<McpUpstream, Map<Listing, readonly JsonObject[]>>();
+
+  async function read(upstream: McpUpstream, listing: Listing): Promise<readonly JsonObject[]> {
+    const items = await upstream.list(listing);
+    let known = last.get(upstream);
+    if (known === undefined) last.set(upstream, (known = new Map<Listing, readonly JsonObject[]>()));
+    known.set(listing, items);
+    return items;
+  }
+
+  async function inTime(upstream: McpUpstream, listing: Listing): Promise<readonly JsonObject[]> {
+    const shown = (): readonly JsonObject[] => last.get(upstream)?.get(listing) ?? [];
+    if (upstream.state.kind === "closed") return [];
+    if (upstream.state.kind !== "connected") return shown();
+    const { promise: deadline, resolve: endWait } = Promise.withResolvers<undefined>();
+    const cancel = clock.after(LIST_DEADLINE_MS, () => endWait(undefined), { background: true });
+    const reading = read(upstream, listing).catch(shown);
+    const items = await Promise.race([reading, deadline]);
+    cancel();
+    if (items !== undefined) return items;
+    void reading.then(() => late(listing));
+    return shown();
+  }
+
+  return {
+    async all(listing) {
+      const asked = upstreams();
+      const lists = await Promise.all(asked.map((upstream) => inTime(upstream, listing)));
+      return asked.flatMap((upstream, index) => (lists[index] ?? []).map((item) => ({ upstream, item })));
+    },
+  };
+}

@@ -1,0 +1,27 @@
+import type { ToolCall } from "../../../execute/call.ts";
+import type { ToolResult } from "../../../execute/result.ts";
+import type { Principal } from "../../../guard/principal.ts";
+import type { ArsenalEvent } from "../../../observe/events.ts";
+import type { ToolQuery } from "../../../retrieve/query.ts";
+import type { RetrievalResult } from "../../../retrieve/result.ts";
+import type { Tool } from "../../../tool/tool.ts";
+
+/** The part of an arsenal that serving it needs. Tools are listed, found and run through it alone. */
+export interface ServedArsenal {
+  listTools(filter: { readonly principal: Principal }): Promise<readonly Tool[]>;
+  getTool(name: string, namespace: string, by: { readonly principal: Principal }): Promise<Tool | undefined>;
+  retrieve(query: ToolQuery): Promise<RetrievalResult>;
+  execute(call: ToolCall): Promise<ToolResult>;
+  subscribe(listener: (event: ArsenalEvent) => void): () => void;
+}
+
+const CHANGES: ReadonlySet<string> = new Set<ArsenalEvent["name"]>([
+  "tool-registered",
+  "tool-replaced",
+  "tool-deleted",
+]);
+
+/** True for an event after which the list of tools may be another. */
+export function changesTools({ name }: ArsenalEvent): boolean {
+  return CHANGES.has(name);
+}

@@ -1,0 +1,240 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingHttpHeaders, ServerResponse } from "node:http";
+import {
+  LEGACY_VERSIONS,
+  MODERN_VERSIONS,
+  RPC,
+  type RequestId,
+  type RpcNotification,
+  type RpcRequest,
+  type RpcResponse,
+} from "../../adapters/sources/mcp/protocol.ts";
+import { systemClock } from "../../observe/clock.ts";
+import { answerJson, refuse, refuseMethod } from "../http/answer.ts";
+import type { HttpExchange } from "../http/http-server.ts";
+import { readJson, type ReadLimits } from "../http/read-json.ts";
+import { claimedVersion, unsupportedVersion } from "./envelope.ts";
+import { createHttpSession, type HttpSession } from "./http-session.ts";
+import { failure, readMessage, type Received } from "./message.ts";
+import { headerMismatch } from "./mirrored-headers.ts";
+import { createModernRequests, type ModernRequestsOptions } from "./modern-requests.ts";
+import type { Plane } from "./plane.ts";
+import { createReply } from "./reply.ts";
+import { createSessionStore } from "./session-store.ts";
+
+type Headers = Readonly<Record<string, string>>;
+
+/** How an endpoint behaves; what is absent has a default. */
+export interface McpEndpointOptions extends ModernRequestsOptions {
+  /** How long a legacy session may be idle: one hour. */
+  readonly sessionIdleMs?: number;
+  /** How many legacy sessions there may be: 1000. */
+  readonly sessionLimit?: number;
+  /** After so long without an answer, a reply becomes a stream that is kept alive: 15 s. */
+  readonly quietMs?: number;
+  readonly limits?: ReadLimits;
+}
+
+/** An address at which MCP clients of either era are answered. */
+export interface McpEndpoint {
+  handle(exchange: HttpExchange): Promise<void>;
+  /** Ends every session, stream and request; the plane stays open. */
+  close(): Promise<void>;
+}
+
+/** Serves a plane over streamable HTTP. */
+export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions = {}): McpEndpoint {
+  const { clock = systemClock, quietMs = 15_000, sessionIdleMs = 3_600_000, sessionLimit = 1000, limits } = options;
+  const modern = createModernRequests(plane, options);
+  const sessions = createSessionStore({ clock, idleMs: sessionIdleMs, limit: sessionLimit });
+  let closed = false;
+
+  async function handle(exchange: HttpExchange): Promise<void> {
+    const { request, response } = exchange;
+    if (closed) return refuse(response, { status: 503, message: "The server is closing." });
+    switch (request.method) {
+      case "POST":
+        return post(exchange);
+      case "GET":
+        return get(exchange);
+      case "DELETE":
+        return end(exchange);
+      default:
+        return refuseMethod(response, "GET, POST, DELETE");
+    }
+  }
+
+  async function post(exchange: HttpExchange): Promise<void> {
+    const { request, response } = exchange;
+    if (!accepts(request.headers, "text/event-stream")) {
+      const message = "Accept must name application/json and text/event-stream.";
+      return refuse(response, { status: 406, message });
+    }
+    const read = await readJson(request, limits);
+    if ("refused" in read) return refuse(response, read.refused);
+    const received = readMessage(read.value);
+    if (received.kind === "invalid") return answerJson(response, 400, failure(received.id, received.error));
+    const headers = plain(request.headers);
+    if (isModern(received, headers)) return postModern(received, headers, exchange);
+    return postLegacy(received, headers, exchange);
+  }
+
+  function postModern(received: Valid, headers: Headers, { request, response, principal }: HttpExchange): void {
+    if (received.kind === "response")
+      return refuseRequest(response, 400, null, "An answer is sent by repeating the request, not by itself.");
+    // This revision has no notifications of clients over HTTP; those of later ones do no harm.
+    if (received.kind === "notification") return void response.writeHead(202).end();
+    const { message } = received;
+    const mismatch = headerMismatch(message, headers);
+    if (mismatch !== undefined) {
+      return answerJson(response, 400, failure(message.id, { code: RPC.headerMismatch, message: mismatch }));
+    }
+    const reply = createReply(response, {
+      acceptsJson: accepts(request.headers, "application/json"),
+      broken: () => ongoing.cancel(),
+      clock,
+      quietMs,
+    });
+    const ongoing = modern.handle(message, {
+      principal,
+      headers,
+      notify: (notification) => reply.write(() => ({ data: JSON.stringify(notification) })),
+    });
+    void ongoing.response.then((answered) => {
+      if (answered === undefined) return reply.end();
+      const status = ongoing.malformed ? 400 : statusOf(answered, message.method);
+      return reply.answer(answered, status, () => ({ data: JSON.stringify(answered) }));
+    });
+  }
+
+  function postLegacy(received: Valid, headers: Headers, exchange: HttpExchange): void {
+    const { request, response, principal } = exchange;
+    const { kind, message } = received;
+    const id = kind === "request" ? message.id : null;
+    const isInitialize = kind === "request" && message.method === "initialize";
+    const session = sessionOf(exchange, headers, id, isInitialize ? open : undefined);
+    if (session === undefined) return;
+    if (kind !== "request") {
+      session.take(message, headers);
+      return void response.writeHead(202).end();
+    }
+    if (session.has(message.id)) return refuseRequest(response, 400, id, "A request with this id is still running.");
+    session.request(message, headers, response, accepts(request.headers, "application/json"));
+
+    function open(): HttpSession | undefined {
+      const sessionId = randomUUID();
+      const opened = createHttpSession({
+        id: sessionId,
+        plane,
+        principal,
+        clock,
+        quietMs,
+        ended: () => sessions.delete(sessionId),
+      });
+      if (sessions.add(opened)) return opened;
+      refuseRequest(response, 503, id, "Too many sessions are in use: try again later.");
+      return undefined;
+    }
+  }
+
+  function get(exchange: HttpExchange): void {
+    const { request, response } = exchange;
+    const headers = plain(request.headers);
+    if (headers["mcp-session-id"] === undefined) return refuseMethod(response, "POST");
+    if (!accepts(request.headers, "text/event-stream"))
+      return refuse(response, { status: 406, message: "Accept must name text/event-stream." });
+    switch (sessionOf(exchange, headers, null)?.listen(response, headers["last-event-id"])) {
+      case "conflict":
+        return refuse(response, { status: 409, message: "This session has a stream already: one is allowed." });
+      case "unknown event":
+        return refuse(response, { status: 400, message: "Last-Event-ID names no event of this session." });
+      case undefined:
+        return undefined;
+    }
+  }
+
+  async function end(exchange: HttpExchange): Promise<void> {
+    const { request, response } = exchange;
+    const headers = plain(request.headers);
+    if (headers["mcp-session-id"] === undefined) return refuseMethod(response, "POST");
+    const session = sessionOf(exchange, headers, null);
+    if (session === undefined) return;
+    await session.end();
+    response.writeHead(200).end();
+  }
+
+  /** The session that a legacy request names, or the one that `open` makes where it names none. Refuses the request where there is none. */
+  function sessionOf(
+    { response, principal }: HttpExchange,
+    headers: Headers,
+    id: RequestId | null,
+    open?: () => HttpSession | undefined,
+  ): HttpSession | undefined {
+    const sessionId = headers["mcp-session-id"];
+    const version = headers["mcp-protocol-version"];
+    if (sessionId === undefined && open !== undefined) return open();
+    if (version !== undefined && !LEGACY_VERSIONS.includes(version)) {
+      answerJson(response, 400, failure(id, unsupportedVersion(version).body));
+    } else if (sessionId === undefined) {
+      const message = "Mcp-Session-Id is missing: send initialize first, or a request with its own _meta.";
+      refuseRequest(response, 400, id, message);
+    } else {
+      const session = sessions.get(sessionId, principal);
+      if (session !== undefined) return session;
+      refuseRequest(response, 404, id, "No such session: send initialize to begin a new one.");
+    }
+    return undefined;
+  }
+
+  return {
+    handle,
+    async close() {
+      closed = true;
+      modern.close();
+      await sessions.endAll();
+    },
+  };
+}
+
+type Valid = Exclude<Received, { readonly kind: "invalid" }>;
+
+/** A request that says who it comes from stands for itself; so does one whose headers say that it should. */
+function isModern({ kind, message }: Valid, headers: Headers): boolean {
+  const params = kind === "response" ? undefined : (message as RpcRequest | RpcNotification).params;
+  if (claimedVersion(params) !== undefined) return true;
+  if (kind === "request" && (message as RpcRequest).method === "initialize") return false;
+  const version = headers["mcp-protocol-version"];
+  return version !== undefined && MODERN_VERSIONS.includes(version);
+}
+
+/** Methods whose errors may be those of the thing called, a method of which it lacks. */
+const CALLS: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
+
+function statusOf(response: RpcResponse, method: string): number {
+  if (!("error" in response)) return 200;
+  switch (response.error.code) {
+    case RPC.methodNotFound:
+      return CALLS.has(method) ? 200 : 404;
+    case RPC.headerMismatch:
+    case RPC.missingClientCapability:
+    case RPC.unsupportedVersion:
+      return 400;
+    default:
+      return 200;
+  }
+}
+
+function refuseRequest(response: ServerResponse, status: number, id: RequestId | null, message: string): void {
+  answerJson(response, status, failure(id, { code: RPC.invalidRequest, message }));
+}
+
+function accepts({ accept }: IncomingHttpHeaders, type: string): boolean {
+  if (accept === undefined || accept.includes(type) || accept.includes("*/*")) return true;
+  return accept.toLowerCase().includes(type) || accept.includes(`${type.slice(0, type.indexOf("/"))}/*`);
+}
+
+/** The headers of a request. Only one that no request has could hold more than one value. */
+function plain(headers: IncomingHttpHeaders): Headers {
+  const { "set-cookie": _, ...rest } = headers;
+  return rest as Headers;
+}

@@ -1,0 +1,83 @@
+import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { RpcResponse } from "../../adapters/sources/mcp/protocol.ts";
+import type { Clock } from "../../observe/clock.ts";
+import { answerJson } from "../http/answer.ts";
+import { type EventStream, openEventStream, type StreamEvent } from "./event-stream.ts";
+
+/** The HTTP reply to one request: plain JSON where nothing comes before the answer, a stream of events otherwise. */
+export interface Reply {
+  /** True once the reply is a stream. */
+  readonly streaming: boolean;
+  /** Sends something ahead of the answer. */
+  write(event: () => StreamEvent): void;
+  /** Sends the answer and ends the reply. A stream has sent its status already, and takes the answer as `event` gives it. */
+  answer(message: RpcResponse, status: number, event: () => StreamEvent): void;
+  /** Ends the reply without an answer. */
+  end(): void;
+}
+
+/** How a reply is made. */
+export interface ReplyOptions {
+  readonly acceptsJson: boolean;
+  readonly headers?: () => OutgoingHttpHeaders;
+  /** What a stream begins with. */
+  readonly opening?: () => StreamEvent | undefined;
+  /** Called once where the connection breaks before the reply has ended. */
+  readonly broken: () => void;
+  readonly clock: Clock;
+  /** After so long without an answer the reply becomes a stream, so that nobody in between takes the connection for dead. */
+  readonly quietMs: number;
+}
+
+/** Prepares the reply to a request; nothing is sent yet. */
+export function createReply(response: ServerResponse, options: ReplyOptions): Reply {
+  const { acceptsJson, clock, quietMs } = options;
+  let stream: EventStream | undefined;
+  let ended = false;
+  const stopWaiting = clock.after(quietMs, () => void begin(), { background: true });
+
+  response.once("close", () => {
+    stopWaiting();
+    if (ended) return;
+    ended = true;
+    options.broken();
+  });
+
+  function begin(): EventStream {
+    if (stream !== undefined) return stream;
+    stopWaiting();
+    stream = openEventStream(response, { headers: options.headers?.() ?? {}, clock, keepAliveMs: quietMs });
+    const opening = options.opening?.();
+    if (opening !== undefined) stream.write(opening);
+    return stream;
+  }
+
+  return {
+    get streaming() {
+      return stream !== undefined;
+    },
+    write(event) {
+      if (ended) return;
+      // The stream's opening event comes first, also in the order of ids.
+      const open = begin();
+      open.write(event());
+    },
+    answer(message, status, event) {
+      if (ended) return;
+      ended = true;
+      stopWaiting();
+      if (stream === undefined && acceptsJson) return answerJson(response, status, message, options.headers?.());
+      const open = begin();
+      open.write(event());
+      open.end();
+    },
+    end() {
+      if (ended) return;
+      ended = true;
+      stopWaiting();
+      // A stream of nothing: an unprimed one, so that the client does not come back for more.
+      stream ??= openEventStream(response, { headers: options.headers?.() ?? {}, clock, keepAliveMs: quietMs });
+      stream.end();
+    },
+  };
+}

@@ -1,0 +1,125 @@
+import type { Readable, Writable } from "node:stream";
+import { RPC, type RequestId, type RpcMessage, type RpcRequest } from "../../adapters/sources/mcp/protocol.ts";
+import { createLineReader } from "../../adapters/sources/mcp/read-lines.ts";
+import { localOperator, type Principal } from "../../guard/principal.ts";
+import { systemClock } from "../../observe/clock.ts";
+import { claimedVersion } from "./envelope.ts";
+import { createLegacySession } from "./legacy-session.ts";
+import { failure, readMessage } from "./message.ts";
+import { createModernRequests, type ModernRequestsOptions, type OngoingRequest } from "./modern-requests.ts";
+import type { Plane } from "./plane.ts";
+
+/** How a plane is served on a pair of streams; what is absent has a default. */
+export interface StdioServerOptions extends ModernRequestsOptions {
+  readonly input: Readable;
+  readonly output: Writable;
+  /** Who the client is: the local operator. */
+  readonly principal?: Principal;
+  /** Takes what is worth telling a person; never to go to `output`. */
+  readonly log?: (line: string) => void;
+  /** The longest line that is read: 64 MiB. */
+  readonly maxLineBytes?: number;
+  /** How long requests may go on after the input has ended: 1 s. */
+  readonly drainMs?: number;
+}
+
+/** A plane served on a pair of streams. */
+export interface StdioServer {
+  /** Resolves when the client is gone, or after `close`. */
+  readonly closed: Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Serves a plane to the one client at the other end of two streams: a message a line, in either era. */
+export function serveStdio(plane: Plane, options: StdioServerOptions): StdioServer {
+  const { input, output, log, clock = systemClock, maxLineBytes = 64 * 1024 * 1024, drainMs = 1000 } = options;
+  const principal = options.principal ?? localOperator();
+  const modern = createModernRequests(plane, options);
+  const legacy = createLegacySession({ plane, principal, send });
+  const ongoing = new Map<RequestId, OngoingRequest & { readonly method: string }>();
+  const lines = createLineReader({
+    maxBytes: maxLineBytes,
+    onLine: takeLine,
+    onTooLong: () => reject(`A line is longer than ${maxLineBytes} bytes.`),
+  });
+  const { promise: closed, resolve: resolveClosed } = Promise.withResolvers<void>();
+  let closing: Promise<void> | undefined;
+
+  function send(message: RpcMessage): void {
+    if (!output.writable) return;
+    // A client that does not read is not read from either, so that answers do not pile up.
+    if (!output.write(`${JSON.stringify(message)}\n`)) input.pause();
+  }
+
+  function takeLine(line: string): void {
+    if (line.trim() === "") return;
+    let value: unknown;
+    try {
+      value = JSON.parse(line);
+    } catch {
+      return reject("A line is not JSON.");
+    }
+    take(value);
+  }
+
+  function reject(message: string): void {
+    log?.(`MCP client: ${message}`);
+    send(failure(null, { code: RPC.parseError, message }));
+  }
+
+  function take(value: unknown): void {
+    const received = readMessage(value);
+    if (received.kind === "request" && claimedVersion(received.message.params) !== undefined)
+      return void answerModern(received.message);
+    if (received.kind === "notification" && received.message.method === "notifications/cancelled") {
+      const request = ongoing.get(received.message.params?.["requestId"] as RequestId);
+      if (request !== undefined) return request.cancel();
+    }
+    legacy.receive(value);
+  }
+
+  async function answerModern(request: RpcRequest): Promise<void> {
+    const { id, method } = request;
+    if (ongoing.has(id)) {
+      const message = `A request with the id ${JSON.stringify(id)} is still running.`;
+      return send(failure(id, { code: RPC.invalidRequest, message }));
+    }
+    const current = modern.handle(request, { principal, headers: {}, notify: send });
+    ongoing.set(id, { ...current, method });
+    const response = await current.response;
+    ongoing.delete(id);
+    if (response !== undefined) send(response);
+  }
+
+  function close(): Promise<void> {
+    closing ??= (async () => {
+      input.off("data", read).pause();
+      modern.close();
+      await Promise.all([legacy.close(), ...[...ongoing.values()].map(({ response }) => response)]);
+      output.off("drain", goOn);
+      resolveClosed();
+    })();
+    return closing;
+  }
+
+  /** The client has said everything; what it asked for is answered where that takes no time to speak of. */
+  async function drain(): Promise<void> {
+    lines.end();
+    const answers = [...ongoing.values()].map((one) => (one.method === "subscriptions/listen" ? undefined : one.response));
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const stopTimer = clock.after(drainMs, resolve);
+    await Promise.race([Promise.all([legacy.idle(), ...answers]), late]);
+    stopTimer();
+    await close();
+  }
+
+  const read = (chunk: Buffer | string): void => lines.push(typeof chunk === "string" ? Buffer.from(chunk) : chunk);
+  const goOn = (): void => void input.resume();
+  const lost = (): void => void close();
+  input.on("data", read).once("end", () => void drain()).once("error", lost);
+  input.once("close", () => {
+    if (!input.readableEnded) lost();
+  });
+  output.on("drain", goOn).on("error", lost).once("close", lost);
+  return { closed, close };
+}

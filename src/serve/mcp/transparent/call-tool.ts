@@ -1,0 +1,62 @@
+import { withMcpContext, type McpCallContext } from "../../../adapters/sources/mcp/call-context.ts";
+import type { McpConnection } from "../../../adapters/sources/mcp/connection.ts";
+import { RPC, RpcError, type JsonObject } from "../../../adapters/sources/mcp/protocol.ts";
+import { canBeAsked, type Exchange } from "../plane.ts";
+import { refusal } from "../refusal.ts";
+import type { NameIndex, ServedTools } from "./served-tools.ts";
+
+/** Time a call may take where the server's own settings do not say: a person may be asked in the middle of it. */
+const LONGEST_CALL_MS = 300_000;
+
+/** What calling a tool of one upstream needs. */
+export interface CallToolParts {
+  readonly arsenal: ServedTools;
+  readonly names: NameIndex;
+  readonly timeoutMs: number | undefined;
+  /** The session's own connection, where the upstream keeps state for it. */
+  readonly connection?: McpConnection;
+}
+
+/**
+ * Runs `tools/call` through the arsenal, so that policy, limits and records are those of every other call, and returns the server's own
+ * answer unchanged. What the arsenal refuses is a tool result that says so.
+ */
+export async function callTool(exchange: Exchange, parts: CallToolParts): Promise<JsonObject> {
+  const { name, arguments: args = {}, ...extra } = exchange.params;
+  const toolName = typeof name === "string" ? await parts.names.idOf(name) : undefined;
+  if (toolName === undefined) throw unknownTool(name);
+  if (typeof args !== "object" || args === null || Array.isArray(args)) {
+    throw new RpcError({
+      code: RPC.invalidParams,
+      message: "arguments is not an object. Give one member a parameter.",
+    });
+  }
+  let answer: Parameters<NonNullable<McpCallContext["onAnswer"]>>[0] | undefined;
+  const result = await parts.arsenal.execute({
+    toolName,
+    arguments: args as Record<string, unknown>,
+    checkArguments: false,
+    principal: exchange.peer.principal,
+    signal: exchange.signal,
+    timeoutMs: Math.min(parts.timeoutMs ?? LONGEST_CALL_MS, LONGEST_CALL_MS),
+    auxdata: withMcpContext({
+      extra,
+      headers: exchange.headers,
+      ...(parts.connection === undefined ? {} : { connection: parts.connection }),
+      ...(canBeAsked(exchange.peer) ? { ask: exchange.ask } : {}),
+      passInputRequired: exchange.peer.era === "modern",
+      onNotification: exchange.notify,
+      onAnswer: (given) => void (answer = given),
+    }),
+  });
+  if (answer === undefined) {
+    if (result.error?.code === "TOOL_NOT_FOUND") throw unknownTool(name);
+    return refusal(result);
+  }
+  if ("error" in answer) throw answer.error;
+  return answer.result;
+}
+
+function unknownTool(name: unknown): RpcError {
+  return new RpcError({ code: RPC.invalidParams, message: `Unknown tool: ${String(name)}` });
+}

@@ -1,0 +1,76 @@
+import type { McpConnection, ServerDescription } from "../../../adapters/sources/mcp/connection.ts";
+import { LATEST_VERSION, type RpcNotification } from "../../../adapters/sources/mcp/protocol.ts";
+import type { McpUpstream } from "../../../adapters/sources/mcp/upstream.ts";
+import type { Exchange, Peer, Plane } from "../plane.ts";
+
+/** The connection of one client's session alone. */
+export interface OwnConnection {
+  readonly server: ServerDescription;
+  /** The connection, opened anew where it broke. */
+  get(signal: AbortSignal): Promise<McpConnection>;
+  /** Runs a request while the server's questions go to that request's own stream. */
+  during<Result>(exchange: Exchange, run: () => Promise<Result>): Promise<Result>;
+  notify(notification: RpcNotification): void;
+  close(): Promise<void>;
+}
+
+/** Opens a connection to an upstream in a client's name: what the client can be asked, the server may ask. */
+export async function createOwnConnection(
+  upstream: McpUpstream,
+  peer: Peer,
+  channel: Parameters<Plane["openSession"]>[1],
+): Promise<OwnConnection> {
+  /** Requests under way, the latest last. */
+  const running = new Set<Exchange>();
+  let current: Promise<McpConnection> | undefined;
+  let closed = false;
+
+  async function open(signal?: AbortSignal): Promise<McpConnection> {
+    const identity = {
+      info: peer.info ?? { name: "unknown", version: LATEST_VERSION.legacy },
+      capabilities: peer.capabilities,
+    };
+    const connection = await upstream.openSession(identity, signal === undefined ? {} : { signal });
+    connection.setAsk((method, params, options) => {
+      // A client that keeps no stream open of its own still reads that of its latest request.
+      const { ask } = [...running].at(-1) ?? channel;
+      return ask(method, params, options);
+    });
+    connection.onNotification(channel.push);
+    connection.onClosed(() => {
+      if (current === opened) current = undefined;
+    });
+    return connection;
+  }
+
+  let opened: Promise<McpConnection> = (current = open());
+  const { server } = await opened;
+
+  return {
+    server,
+    async get(signal) {
+      if (current === undefined && !closed) {
+        opened = current = open(signal);
+        opened.catch(() => {
+          if (current === opened) current = undefined;
+        });
+      }
+      return current ?? opened;
+    },
+    async during(exchange, run) {
+      running.add(exchange);
+      try {
+        return await run();
+      } finally {
+        running.delete(exchange);
+      }
+    },
+    notify({ method, params }) {
+      void current?.then((connection) => connection.notify(method, params)).catch(() => {});
+    },
+    async close() {
+      closed = true;
+      await opened.then((connection) => connection.close()).catch(() => {});
+    },
+  };
+}

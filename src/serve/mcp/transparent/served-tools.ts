@@ -1,0 +1,50 @@
+import type { ToolCall } from "../../../execute/call.ts";
+import type { ToolResult } from "../../../execute/result.ts";
+import type { Principal } from "../../../guard/principal.ts";
+import type { ArsenalEvent } from "../../../observe/events.ts";
+import type { Tool } from "../../../tool/tool.ts";
+
+/** The part of an arsenal that serving one upstream needs. */
+export interface ServedTools {
+  listTools(filter: { readonly source: "mcp"; readonly principal?: Principal }): Promise<readonly Tool[]>;
+  execute(call: ToolCall): Promise<ToolResult>;
+  subscribe(listener: (event: ArsenalEvent) => void): () => void;
+}
+
+/** Which registered tool a name of the upstream stands for. */
+export interface NameIndex {
+  /** The tool's id; undefined where the catalog has no such tool of this upstream. */
+  idOf(sourceName: string): Promise<string | undefined>;
+  /** The upstream's names that a principal may know of. */
+  visibleTo(principal: Principal): Promise<ReadonlySet<string>>;
+  close(): void;
+}
+
+const CHANGES: ReadonlySet<string> = new Set<ArsenalEvent["name"]>([
+  "tool-registered",
+  "tool-replaced",
+  "tool-deleted",
+]);
+
+/** Keeps the index of one ensemble's names, read again only after the catalog changed. */
+export function createNameIndex(arsenal: ServedTools, ensemble: string): NameIndex {
+  let ids: Promise<ReadonlyMap<string, string>> | undefined;
+  const unsubscribe = arsenal.subscribe(({ name }) => {
+    if (CHANGES.has(name)) ids = undefined;
+  });
+
+  async function read(): Promise<ReadonlyMap<string, string>> {
+    return new Map((await ours()).map(({ sourceName, id }) => [sourceName, id]));
+  }
+
+  async function ours(principal?: Principal): Promise<readonly Tool[]> {
+    const tools = await arsenal.listTools({ source: "mcp", ...(principal === undefined ? {} : { principal }) });
+    return tools.filter((tool) => tool.ensemble === ensemble);
+  }
+
+  return {
+    idOf: async (sourceName) => (await (ids ??= read())).get(sourceName),
+    visibleTo: async (principal) => new Set((await ours(principal)).map(({ sourceName }) => sourceName)),
+    close: unsubscribe,
+  };
+}

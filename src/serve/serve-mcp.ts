@@ -1,0 +1,172 @@
+import type { Readable, Writable } from "node:stream";
+import { ownIdentity } from "../adapters/sources/mcp/client-identity.ts";
+import type { McpUpstream } from "../adapters/sources/mcp/upstream.ts";
+import type { Identity } from "../guard/identity.port.ts";
+import { healthRoutes } from "./http/health-routes.ts";
+import { createHttpServer, type Route } from "./http/http-server.ts";
+import { refuse } from "./http/answer.ts";
+import { aggregatePlane } from "./mcp/aggregate/aggregate-plane.ts";
+import type { ServedArsenal } from "./mcp/aggregate/served-arsenal.ts";
+import { createMcpEndpoint, type McpEndpoint } from "./mcp/http-endpoint.ts";
+import type { Plane } from "./mcp/plane.ts";
+import { createSeal } from "./mcp/seal.ts";
+import { createSseEndpoint } from "./mcp/sse-endpoint.ts";
+import { serveStdio } from "./mcp/stdio-server.ts";
+import type { ServedTools } from "./mcp/transparent/served-tools.ts";
+import { transparentPlane } from "./mcp/transparent/transparent-plane.ts";
+
+/** How an arsenal is served to MCP clients. */
+export interface ServeMcpOptions {
+  /** `http` listens; `stdio` talks over standard streams to the one client that started this process. Default `http`. */
+  readonly transport?: "http" | "stdio";
+  /** Default 127.0.0.1. */
+  readonly host?: string;
+  /** Default 8080; 0 takes a free one. */
+  readonly port?: number;
+  /** Which tools a client is shown: all, the two that find and execute the others, or those two and the common ones. */
+  readonly mode?: "static" | "dynamic" | "hybrid";
+  /** Tools that `hybrid` always shows, by id or pattern. Those used most where absent. */
+  readonly common?: readonly string[];
+  /** Without one every caller is the local operator, and only loopback is listened on. */
+  readonly identity?: Identity;
+  /** Names, beside loopback's and the bound host, by which clients may call this server. */
+  readonly allowedHosts?: readonly string[];
+  /** Origins of web pages that may call it, beside loopback's. */
+  readonly allowedOrigins?: readonly string[];
+  /** What `stdio` reads and writes. The process's own where absent. */
+  readonly input?: Readable;
+  readonly output?: Writable;
+}
+
+/** An arsenal that is being served. */
+export interface ServedMcp {
+  /** Where `http` listens: `http://127.0.0.1:8080`. */
+  readonly url?: string;
+  /** Resolves when serving has ended. */
+  readonly closed: Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The part of an arsenal that serving it needs. */
+export type ServableArsenal = ServedArsenal &
+  ServedTools & {
+    readonly upstreams: readonly McpUpstream[];
+    upstreamsAttempted(options: { readonly name: string }): Promise<void>;
+  };
+
+/** Serves an arsenal: every tool as one MCP server, and over HTTP each upstream untouched as well. */
+export async function serveMcp(arsenal: ServableArsenal, options: ServeMcpOptions): Promise<ServedMcp> {
+  const { transport = "http", mode = "dynamic", common } = options;
+  const aggregate = aggregatePlane({
+    arsenal,
+    upstreams: () => arsenal.upstreams,
+    watchUpstreams: (changed) =>
+      arsenal.subscribe(({ name }) => {
+        if (name === "ensemble-connected" || name === "ensemble-disconnected") changed();
+      }),
+    mode,
+    seal: createSeal(),
+    info: ownIdentity().info,
+    ...(common === undefined ? {} : { common }),
+  });
+  return transport === "stdio" ? overStdio(aggregate, options) : overHttp(arsenal, aggregate, options);
+}
+
+function overStdio(plane: Plane, { input = process.stdin, output = process.stdout }: ServeMcpOptions): ServedMcp {
+  const served = serveStdio(plane, { input, output });
+  return {
+    closed: served.closed.then(() => plane.close()),
+    async close() {
+      await served.close();
+      await plane.close();
+    },
+  };
+}
+
+async function overHttp(arsenal: ServableArsenal, plane: Plane, options: ServeMcpOptions): Promise<ServedMcp> {
+  const endpoint = createMcpEndpoint(plane);
+  const sse = createSseEndpoint({ plane });
+  const untouched = createUntouched(arsenal);
+  const server = await createHttpServer({
+    ...options,
+    routes: [
+      { path: "/mcp", handle: (exchange) => endpoint.handle(exchange) },
+      untouched.route,
+      ...sse.routes,
+      ...healthRoutes(attemptedUpstreams(arsenal)),
+    ],
+  });
+  const ended = Promise.withResolvers<void>();
+  let closing: Promise<void> | undefined;
+  return {
+    url: server.url,
+    closed: ended.promise,
+    close: () =>
+      (closing ??= (async () => {
+        await Promise.all([endpoint.close(), sse.close(), untouched.close()]);
+        await Promise.all([plane.close(), server.close()]);
+        ended.resolve();
+      })()),
+  };
+}
+
+const UPSTREAMS_PATH = "/mcp/upstreams/";
+
+/** Each upstream as it is, at an address of its own. A plane is made when it is first asked for, and anew when its upstream was replaced. */
+function createUntouched(arsenal: ServableArsenal): { readonly route: Route; close(): Promise<void> } {
+  interface Served {
+    readonly plane: Plane;
+    readonly endpoint: McpEndpoint;
+  }
+  const served = new Map<McpUpstream, Served>();
+
+  const end = async ({ plane, endpoint }: Served): Promise<void> => {
+    await endpoint.close();
+    await plane.close();
+  };
+
+  function endpointOf(upstream: McpUpstream): McpEndpoint {
+    const known = served.get(upstream);
+    if (known) return known.endpoint;
+    const plane = transparentPlane({ upstream, arsenal });
+    const entry: Served = { plane, endpoint: createMcpEndpoint(plane) };
+    served.set(upstream, entry);
+    upstream.watch(({ kind, ...change }) => {
+      if (kind !== "state" || !("state" in change) || change.state.kind !== "closed") return;
+      served.delete(upstream);
+      void end(entry);
+    });
+    return entry.endpoint;
+  }
+
+  return {
+    route: {
+      path: UPSTREAMS_PATH,
+      async handle(exchange) {
+        const name = decodeURIComponent(exchange.url.pathname.slice(UPSTREAMS_PATH.length));
+        const upstream = arsenal.upstreams.find((candidate) => candidate.name === name);
+        if (upstream) return endpointOf(upstream).handle(exchange);
+        const known = arsenal.upstreams.map((candidate) => candidate.name).join(", ");
+        const message = `There is no upstream ${JSON.stringify(name)}. There ${known === "" ? "are none" : `are: ${known}`}.`;
+        refuse(exchange.response, { status: 404, message });
+      },
+    },
+    async close() {
+      await Promise.all(Array.from(served.values(), end));
+    },
+  };
+}
+
+/** The upstreams, each with whether its first attempt has ended and its tools are there. */
+function attemptedUpstreams(arsenal: ServableArsenal): Parameters<typeof healthRoutes>[0] {
+  const attempted = new WeakSet<McpUpstream>();
+  const asked = new WeakSet<McpUpstream>();
+  return () =>
+    arsenal.upstreams.map((upstream) => {
+      if (!asked.has(upstream)) {
+        asked.add(upstream);
+        void arsenal.upstreamsAttempted({ name: upstream.name }).then(() => attempted.add(upstream));
+      }
+      return { name: upstream.name, state: upstream.state, attempted: attempted.has(upstream) };
+    });
+}

@@ -1,0 +1,99 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { ServerEntry } from "./real-servers.ts";
+
+const MAIN = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
+
+/** A server that already listens somewhere, as clients' configurations have it. */
+export interface RemoteEntry {
+  readonly type: "http" | "sse";
+  readonly url: string;
+}
+
+/** How a gateway is started. */
+export interface GatewayOptions {
+  readonly servers: Readonly<Record<string, ServerEntry | RemoteEntry>>;
+  readonly mode?: "static" | "dynamic" | "hybrid";
+  /** Further sections of `arsenal.yaml`. */
+  readonly settings?: Readonly<Record<string, unknown>>;
+  /** The command line's program. The sources where absent. */
+  readonly program?: string;
+}
+
+/** The gateway as users run it: a process of its own. */
+export interface GatewayProcess {
+  /** `http://127.0.0.1:PORT` */
+  readonly url: string;
+  readonly pid: number;
+  /** Everything it has written on stderr. */
+  readonly log: () => string;
+  /** Asks it to stop, and resolves with its exit code. */
+  close(): Promise<number | null>;
+}
+
+/** The gateway's program and configuration file, for those who start it themselves. */
+export function gatewayCommand(options: GatewayOptions, folder: string): ServerEntry {
+  const config = join(folder, "arsenal.yaml");
+  // JSON is YAML.
+  writeFileSync(config, JSON.stringify({ ...options.settings, mcpServers: options.servers }));
+  const mode = options.mode === undefined ? [] : ["--mode", options.mode];
+  return { command: process.execPath, args: [options.program ?? MAIN, "serve", "--config", config, ...mode] };
+}
+
+/** Starts `toolarsenal serve --http` on a free port and resolves when every upstream has connected or failed. */
+export async function startGateway(options: GatewayOptions): Promise<GatewayProcess> {
+  const folder = mkdtempSync(join(tmpdir(), "toolarsenal-gateway-"));
+  const { command, args } = gatewayCommand(options, folder);
+  const child = spawn(command, [...args, "--http", "--port", "0"], {
+    cwd: folder,
+    env: { ...process.env, TOOLARSENAL_TIER: process.env["TOOLARSENAL_TIER"] ?? "lexical" },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const exited = once(child, "exit") as Promise<[number | null]>;
+  let log = "";
+  child.stderr.on("data", (part: Buffer) => (log += part.toString()));
+  async function close(): Promise<number | null> {
+    if (child.exitCode === null && child.signalCode === null) child.kill("SIGTERM");
+    const [code] = await exited;
+    rmSync(folder, { recursive: true, force: true });
+    return code;
+  }
+  try {
+    const url = await printedUrl(child);
+    await ready(url);
+    return { url, pid: child.pid ?? 0, log: () => log, close };
+  } catch (error) {
+    await close();
+    throw new Error(`The gateway did not start: ${String(error)}\n${log}`, { cause: error });
+  }
+}
+
+/** The first address of loopback that the process prints. */
+function printedUrl(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = "";
+    function look(part: Buffer): void {
+      text += part.toString();
+      const [url] = /http:\/\/127\.0\.0\.1:\d+/.exec(text) ?? [];
+      if (url !== undefined) resolve(url);
+    }
+    child.stdout?.on("data", look);
+    child.stderr?.on("data", look);
+    child.once("exit", (code) => reject(new Error(`it exited with ${code}`)));
+  });
+}
+
+async function ready(url: string): Promise<void> {
+  const deadline = Date.now() + 60_000;
+  while (Date.now() < deadline) {
+    const response = await fetch(`${url}/readyz`);
+    await response.body?.cancel();
+    if (response.status === 200) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error("its upstreams had not settled after 60 s");
+}
