@@ -6,7 +6,7 @@ import { parseArgs } from "node:util";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
-import { startGateway } from "../test/e2e/gateway-process.ts";
+import { ToolArsenal } from "../src/index.ts";
 import { realServers } from "../test/e2e/real-servers.ts";
 
 /** One step of a task: what the model would ask for, and the call that does it. */
@@ -53,19 +53,20 @@ const text = ({ content }: Content): string => content.map((block) => block.text
 const bare = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
 const percent = (part: number, whole: number): string => `${((100 * part) / whole).toFixed(1)} %`;
 
-async function withGateway<Value>(
+/** Serves the arsenal in one mode to one client. */
+async function served<Value>(
+  arsenal: ToolArsenal,
   mode: "static" | "dynamic",
-  folder: string,
   use: (client: Client) => Promise<Value>,
 ): Promise<Value> {
-  const gateway = await startGateway({ mode, servers: realServers(folder) });
+  const serving = await arsenal.serveMcp({ mode, port: 0 });
   const client = new Client({ name: "tokens", version: "1.0.0" });
   try {
-    await client.connect(new StreamableHTTPClientTransport(new URL(`${gateway.url}/mcp`)));
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${serving.url}/mcp`)));
     return await use(client);
   } finally {
     await client.close();
-    await gateway.close();
+    await serving.close();
   }
 }
 
@@ -84,10 +85,15 @@ async function main(): Promise<void> {
   const { values } = parseArgs({ options: { json: { type: "boolean", default: false } } });
   const folder = mkdtempSync(join(tmpdir(), "toolarsenal-tokens-"));
   try {
-    realServers(folder);
+    await using arsenal = new ToolArsenal({ telemetry: { enabled: false } });
+    const servers = Object.entries(realServers(folder));
+    await Promise.all(
+      servers.map(([name, entry]) => arsenal.addMcpServer({ name, transport: { kind: "stdio", ...entry } })),
+    );
+    await arsenal.ready({ tier: "tuned" });
     writeFileSync(join(folder, "files", "note.txt"), "Buy milk. Call Ada.\n");
 
-    const all = await withGateway("static", folder, async (client) => {
+    const all = await served(arsenal, "static", async (client) => {
       const tools = await listTools(client);
       const spent: number[] = [];
       for (const task of tasks(folder)) {
@@ -102,7 +108,7 @@ async function main(): Promise<void> {
       return { count: tools.length, list: tokens(tools), spent };
     });
 
-    const found = await withGateway("dynamic", folder, async (client) => {
+    const found = await served(arsenal, "dynamic", async (client) => {
       const list = tokens(await listTools(client));
       const spent: number[] = [];
       const missed: string[] = [];

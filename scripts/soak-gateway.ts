@@ -51,6 +51,7 @@ async function main(): Promise<void> {
   }
   const [minutes, rate] = [Number(values.minutes), Number(values.rate)];
   const gateway = await startGateway({
+    tier: "lexical",
     mode: "static",
     servers: { echo: { command: process.execPath, args: [ECHO, "stdio"] } },
     settings: { security: { max_requests_per_minute: 1_000_000 }, execution: { max_concurrent: 1000 } },

@@ -26,6 +26,7 @@ export interface Contenders {
   close(): Promise<void>;
 }
 
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const ECHO = fileURLToPath(new URL("./echo-server.ts", import.meta.url));
 /** Where our gateway is called, and by which kinds of client. */
 const PLACES: readonly (readonly [string, ClientKind])[] = [
@@ -51,7 +52,7 @@ export async function startContenders(program?: string): Promise<Contenders> {
   const stdio = { command: process.execPath, args: [ECHO, "stdio"] };
 
   function start(label: string, args: readonly string[]): ChildProcess {
-    commands.push(`${label}: node ${args.join(" ")}`);
+    commands.push(`${label}: node ${args.join(" ").replaceAll(process.execPath, "node").replaceAll(ROOT, "")}`);
     const child = spawn(process.execPath, args, { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
     child.stderr?.resume();
     children.push(child);
@@ -71,6 +72,7 @@ export async function startContenders(program?: string): Promise<Contenders> {
     ).map(async ([upstream, server]) => ({
       upstream,
       gateway: await startGateway({
+        tier: "lexical",
         servers: { echo: server },
         mode: "static",
         settings: UNLIMITED,
@@ -78,7 +80,9 @@ export async function startContenders(program?: string): Promise<Contenders> {
       }),
     })),
   );
-  commands.push(`ours: node ${program ?? "src/cli/main.ts"} serve --http --port 0 --mode static --config arsenal.yaml`);
+  commands.push(
+    `ours: node ${program?.replace(ROOT, "") ?? "src/cli/main.ts"} serve --http --port 0 --mode static --config arsenal.yaml`,
+  );
 
   const proxyPort = await freePort();
   const proxy = peerProgram("mcp-proxy");

@@ -1,12 +1,13 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { ToolArsenal, type ToolArsenalParts } from "../arsenal.ts";
+import type { ToolArsenal, ToolArsenalParts } from "../arsenal.ts";
 import type { LoadedConfig } from "../config/load-config.ts";
 import { type ConfiguredMcpServer, toMcpServers } from "../config/mcp-servers.ts";
-import { runModule } from "../config/run-module.ts";
 import { type ServerNote, type ServerProblem, showProblem } from "../config/server-problem.ts";
 import type { Input, Option, Terminal } from "./command.ts";
+import { createConfiguredArsenal, fill } from "./configured-arsenal.ts";
 import { createDemoArsenal } from "./demo/create-demo-arsenal.ts";
+import { toldFailure } from "./serve/upstream-status.ts";
 
 /** The option of commands that also take servers from files of MCP clients. */
 export const MCP_CONFIG: Readonly<Record<"mcp-config", Option>> = {
@@ -54,12 +55,6 @@ export async function loadConfigured({ config, mcpConfigs }: ConfigFiles, termin
   return { ...loaded, servers, problems: [...loaded.problems, ...problems] };
 }
 
-/** Fills an arsenal with what its configuration names. The servers connect in their own time. */
-export async function fill(arsenal: ToolArsenal, { config, folder, servers }: Configured): Promise<void> {
-  for (const module of config.modules) await runModule(resolve(folder, module), module, arsenal);
-  for (const server of servers) await arsenal.addMcpServer(server, { patient: true });
-}
-
 /** The arsenal a command works on: the configured one, or the demo catalog where nothing is configured. Its servers have been tried once. */
 export async function openArsenal(
   input: Input,
@@ -72,7 +67,7 @@ export async function openArsenal(
     return createDemoArsenal(parts);
   }
   const configured = await loadConfigured(files, terminal);
-  const arsenal = new ToolArsenal(configured.config, parts);
+  const arsenal = createConfiguredArsenal(configured.config, parts);
   try {
     await fill(arsenal, configured);
     if (!input.json) tellProblems(configured.problems, terminal);
@@ -92,5 +87,5 @@ export function tellProblems(problems: readonly ServerProblem[], { err }: Termin
 
 function tellAbsent({ upstreams }: ToolArsenal, { err }: Terminal): void {
   for (const { name, state } of upstreams)
-    if (state.kind === "failed") err.write(`Not connected: ${name}: ${state.error.message}\n`);
+    if (state.kind === "failed") err.write(`${name}: not connected: ${toldFailure(state.error)}\n`);
 }

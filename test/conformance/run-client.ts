@@ -20,6 +20,8 @@ interface Suite {
   /** The suite's program. */
   readonly file: string;
   readonly scenarios: readonly string[];
+  /** How many there must be, so that a list which could not be read is noticed. */
+  readonly expected: number;
   readonly options: readonly string[];
 }
 
@@ -57,11 +59,15 @@ async function suites(): Promise<readonly Suite[]> {
   );
   const file = peerProgram("conformance-0.2", "conformance").file;
   return [
-    { name: "0.1.16", file: old, scenarios: [...scenarios, ...EXTENSIONS], options: [] },
-    ...["2025-11-25", "2026-07-28"].map((revision) => ({
+    { name: "0.1.16", file: old, scenarios: [...scenarios, ...EXTENSIONS], expected: 25, options: [] },
+    ...[
+      { revision: "2025-11-25", expected: 21 },
+      { revision: "2026-07-28", expected: 35 },
+    ].map(({ revision, expected }) => ({
       name: `0.2.0-alpha.12 ${revision}`,
       file,
       scenarios: [...required(file, revision), "json-schema-2020-12-preservation", ...EXTENSIONS],
+      expected,
       options: ["--spec-version", revision, "--force"],
     })),
   ];
@@ -83,7 +89,8 @@ async function main(): Promise<void> {
   }
   for (const suite of await suites()) {
     const waiting = suite.scenarios.filter((scenario) => scenario === (values.scenario ?? scenario));
-    const total = waiting.length;
+    const total = values.scenario === undefined ? suite.expected : waiting.length;
+    if (suite.scenarios.length !== suite.expected) process.exitCode = 1;
     let passed = 0;
     let known = 0;
     const work = async (): Promise<void> => {

@@ -12,7 +12,7 @@ interface Suite {
   readonly name: string;
   readonly peer: string;
   readonly options: readonly string[];
-  /** How many must pass: checks in 0.1, scenarios in 0.2. */
+  /** How many must pass at least: checks in 0.1, where some come only with a stream; scenarios in 0.2. */
   readonly required: number;
 }
 
@@ -78,6 +78,7 @@ async function main(): Promise<void> {
   const gateway = values.direct
     ? undefined
     : await startGateway({
+        tier: "lexical",
         servers: { fixture: { type: "http", url: fixture.url } },
         settings: { security: { max_requests_per_minute: 1_000_000 } },
       });
@@ -87,9 +88,9 @@ async function main(): Promise<void> {
     for (const suite of SUITES) {
       const text = await run(suite, url, folder);
       const { passed, required, failures } = outcomeOf(text, suite);
-      const met = passed === required && failures.length === 0;
+      const met = passed >= required && failures.length === 0;
       if (!met) process.exitCode = 1;
-      process.stdout.write(`${met ? "ok    " : "FAILED"}  ${suite.name}: ${passed} of ${required}\n`);
+      process.stdout.write(`${met ? "ok    " : "FAILED"}  ${suite.name}: ${passed} passed, ${required} required\n`);
       for (const failure of failures) process.stdout.write(`          ${failure}\n`);
       if (values.verbose || passed === 0) process.stdout.write(`${text}\n`);
     }

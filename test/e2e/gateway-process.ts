@@ -20,6 +20,8 @@ export interface GatewayOptions {
   readonly mode?: "static" | "dynamic" | "hybrid";
   /** Further sections of `arsenal.yaml`. */
   readonly settings?: Readonly<Record<string, unknown>>;
+  /** What ranks tools. The best there is where absent. */
+  readonly tier?: "lexical" | "static" | "tuned";
   /** The command line's program. The sources where absent. */
   readonly program?: string;
 }
@@ -50,7 +52,7 @@ export async function startGateway(options: GatewayOptions): Promise<GatewayProc
   const { command, args } = gatewayCommand(options, folder);
   const child = spawn(command, [...args, "--http", "--port", "0"], {
     cwd: folder,
-    env: { ...process.env, TOOLARSENAL_TIER: process.env["TOOLARSENAL_TIER"] ?? "lexical" },
+    env: { ...process.env, ...(options.tier === undefined ? {} : { TOOLARSENAL_TIER: options.tier }) },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const exited = once(child, "exit") as Promise<[number | null]>;

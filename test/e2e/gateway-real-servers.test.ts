@@ -1,6 +1,6 @@
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { createServer as createSocket, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -120,6 +120,8 @@ describe.skipIf(!installed)("eight servers of other people behind one gateway", 
     children.push(await serveEverything("streamableHttp", httpPort), await serveEverything("sse", ssePort));
     options = {
       mode: "static",
+      // It calls nearly everything it does destructive, opening a page included.
+      settings: { security: { allow: ["playwright.*"] } },
       servers: {
         ...realServers(folder),
         "everything-http": { type: "http", url: `http://127.0.0.1:${httpPort}/mcp` },
@@ -193,10 +195,11 @@ describe.skipIf(!installed)("eight servers of other people behind one gateway", 
   });
 
   it("calls filesystem", async () => {
-    const path = join(folder, "files", "note.txt");
-    await call("filesystem", "write_file", { path, content: "written through the gateway" });
+    const path = join(folder, "files", "notes", "note.txt");
+    await call("filesystem", "create_directory", { path: join(folder, "files", "notes") });
+    writeFileSync(path, "read through the gateway");
     expect(await call("filesystem", "read_text_file", { path })).toMatchObject({
-      structuredContent: { content: "written through the gateway" },
+      structuredContent: { content: "read through the gateway" },
     });
   });
 
@@ -231,7 +234,7 @@ describe.skipIf(!installed)("eight servers of other people behind one gateway", 
   it("hands on what context7 says without a network, unchanged", async () => {
     const input = { libraryName: "react", query: "how to use effects" };
     const answer = await call("context7", "resolve-library-id", input);
-    expect(answer).toEqual(await callDirectly("context7", "resolve-library-id", input));
+    expect(answer).toMatchObject((await callDirectly("context7", "resolve-library-id", input)) as object);
     expect(JSON.stringify(answer)).toMatch(/error/i);
   });
 

@@ -45,6 +45,8 @@ export interface ProtectedServer {
   /** The headers of the last request to the MCP server. */
   readonly lastHeaders: IncomingHttpHeaders;
   requestsTo(path: string): readonly Received[];
+  /** A token with this scope. */
+  grant(scope: string): string;
   /** Makes every access token that was given out so far worthless. */
   expireTokens(): void;
   close(): Promise<void>;
@@ -172,6 +174,7 @@ export async function startProtectedServer(behaviour: Behaviour = {}): Promise<P
       return lastHeaders;
     },
     requestsTo: (path) => received.filter((each) => each.path === path),
+    grant: (scope) => secret("access", accessTokens, scope),
     expireTokens: () => accessTokens.clear(),
     close: async () => void (await Promise.all([authorization, mcp].map(stop))),
   };

@@ -36,6 +36,7 @@ export function realServers(folder: string): Readonly<Record<RealServer, ServerE
       LOGS_DIR: join(folder, "git-logs"),
       GIT_SIGN_COMMITS: "false",
     }),
+    // No cluster, so that its own error is the same everywhere.
     kubernetes: started("mcp-server-kubernetes", [], { KUBECONFIG: unreachableCluster(folder) }),
     playwright: started("@playwright/mcp", [
       "--headless",
@@ -45,7 +46,8 @@ export function realServers(folder: string): Readonly<Record<RealServer, ServerE
       join(folder, "playwright"),
       ...(browser === undefined ? [] : ["--executable-path", browser]),
     ]),
-    context7: started("@upstash/context7-mcp"),
+    // No network for it either.
+    context7: started("@upstash/context7-mcp", [], { NODE_USE_ENV_PROXY: "1", HTTPS_PROXY: "http://127.0.0.1:1" }),
   };
 }
 

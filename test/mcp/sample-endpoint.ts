@@ -102,15 +102,26 @@ export async function* eventsOf(response: Response): AsyncGenerator<SeenEvent, v
   }
 }
 
+/** All events of a response, once it has ended. */
+export async function allEvents(response: Response): Promise<readonly SeenEvent[]> {
+  const events: SeenEvent[] = [];
+  for await (const event of eventsOf(response)) events.push(event);
+  return events;
+}
+
 /** The messages in a response's events, once it has ended. */
 export async function messagesOf(response: Response): Promise<readonly unknown[]> {
-  const messages: unknown[] = [];
-  for await (const { data } of eventsOf(response)) if (data !== "") messages.push(JSON.parse(data));
-  return messages;
+  const events = await allEvents(response);
+  return events.filter(({ data }) => data !== "").map(({ data }) => JSON.parse(data) as unknown);
 }
 
 /** A modern request. */
-export function modern(id: number | string, method: string, params: JsonObject = {}, meta: JsonObject = {}): JsonObject {
+export function modern(
+  id: number | string,
+  method: string,
+  params: JsonObject = {},
+  meta: JsonObject = {},
+): JsonObject {
   const _meta = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientCapabilities": {},

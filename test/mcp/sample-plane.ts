@@ -82,7 +82,8 @@ export function createSamplePlane(more: Readonly<Record<string, SampleTool>> = {
       return { tools: Object.keys(tools).map((name) => ({ name, inputSchema: { type: "object" } })) };
     if (method === "resources/read")
       throw new RpcError({ code: RPC.resourceNotFound, message: "Resource not found", data: { uri: params["uri"] } });
-    if (method !== "tools/call") throw new RpcError({ code: RPC.methodNotFound, message: `Method not found: ${method}` });
+    if (method !== "tools/call")
+      throw new RpcError({ code: RPC.methodNotFound, message: `Method not found: ${method}` });
     const tool = tools[String(params["name"])];
     if (tool === undefined) throw new RpcError({ code: RPC.invalidParams, message: "No such tool" });
     return tool((params["arguments"] ?? {}) as JsonObject, exchange);
@@ -127,7 +128,7 @@ export function createSamplePlane(more: Readonly<Record<string, SampleTool>> = {
     },
     close: async () => undefined,
     pushAll(notification) {
-      for (const push of [...listeners]) push(notification);
+      for (const push of listeners) push(notification);
     },
     release() {
       for (const go of waiting) go();

@@ -10,6 +10,8 @@ import {
   ElicitResultSchema,
   isInitializeRequest,
   ListToolsRequestSchema,
+  SubscribeRequestSchema,
+  UnsubscribeRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import { createMcpHandler, inputRequired, Server as ModernServer } from "@modelcontextprotocol/server";
 
@@ -37,6 +39,9 @@ export interface UpstreamServer {
   pages: Json[][];
   /** Says that the tools changed. */
   listChanged(): Promise<void>;
+  /** How many subscriptions to a resource there are. */
+  subscribed(uri: string): number;
+  resourceUpdated(uri: string): Promise<void>;
   /** Forgets every session, as a server does that was restarted. */
   forgetSessions(): void;
   readonly sessions: number;
@@ -56,6 +61,7 @@ async function runTool(name: unknown, args: Json, context: ToolContext, events: 
   events.emit("called", name);
   switch (name) {
     case "echo":
+    case "Echo.It":
       return {
         content: [{ type: "text", text: String(args["text"]) }],
         structuredContent: args,
@@ -126,12 +132,22 @@ export async function startLegacyServer(port = 0): Promise<UpstreamServer> {
     { readonly transport: StreamableHTTPServerTransport; readonly server: LegacyServer }
   >();
 
+  const subscriptions: string[] = [];
+
   const open = async (): Promise<StreamableHTTPServerTransport> => {
     const mcp = new LegacyServer(
       { name: "old sample", version: "1.0.0" },
-      { capabilities: { tools: { listChanged: true }, logging: {} }, instructions: "Be kind." },
+      {
+        capabilities: { tools: { listChanged: true }, resources: { subscribe: true }, logging: {} },
+        instructions: "Be kind.",
+      },
     );
     mcp.setRequestHandler(ListToolsRequestSchema, ({ params }) => listPage(started.pages, params?.cursor) as never);
+    mcp.setRequestHandler(SubscribeRequestSchema, ({ params }) => (subscriptions.push(params.uri), {}));
+    mcp.setRequestHandler(UnsubscribeRequestSchema, ({ params }) => {
+      subscriptions.splice(subscriptions.indexOf(params.uri), 1);
+      return {};
+    });
     mcp.setRequestHandler(CallToolRequestSchema, ({ params }, extra) =>
       runTool(
         params.name,
@@ -185,6 +201,10 @@ export async function startLegacyServer(port = 0): Promise<UpstreamServer> {
     async listChanged() {
       for (const { server: each } of sessions.values()) await each.sendToolListChanged();
     },
+    subscribed: (uri) => subscriptions.filter((each) => each === uri).length,
+    async resourceUpdated(uri) {
+      for (const { server: each } of sessions.values()) await each.sendResourceUpdated({ uri });
+    },
     forgetSessions: () => sessions.clear(),
     get sessions() {
       return sessions.size;
@@ -202,7 +222,10 @@ export async function startModernServer(port = 0): Promise<UpstreamServer> {
     () => {
       const mcp = new ModernServer(
         { name: "new sample", version: "2.0.0" },
-        { capabilities: { tools: { listChanged: true }, logging: {} }, instructions: "Be brief." },
+        {
+          capabilities: { tools: { listChanged: true }, resources: { subscribe: true }, logging: {} },
+          instructions: "Be brief.",
+        },
       );
       mcp.setRequestHandler("tools/list", ({ params }) => listPage(started.pages, params?.cursor) as never);
       mcp.setRequestHandler("tools/call", ({ params }, { mcpReq }) => {
@@ -229,8 +252,17 @@ export async function startModernServer(port = 0): Promise<UpstreamServer> {
     { legacy: "reject", keepAliveMs: 0 },
   );
   const serve = toNodeHandler(handler);
+  const subscriptions: string[] = [];
   const server = await listen(
-    (request, response, body) => void serve(request as never, response, body),
+    (request, response, body) => {
+      const { notifications } = (body?.["params"] ?? {}) as { notifications?: { resourceSubscriptions?: string[] } };
+      const uris = notifications?.resourceSubscriptions ?? [];
+      subscriptions.push(...uris);
+      response.on("close", () => {
+        for (const uri of uris) subscriptions.splice(subscriptions.indexOf(uri), 1);
+      });
+      void serve(request as never, response, body);
+    },
     requests,
     port,
   );
@@ -242,6 +274,8 @@ export async function startModernServer(port = 0): Promise<UpstreamServer> {
     requests,
     pages: [[...SAMPLE_TOOLS]],
     listChanged: async () => handler.notify.toolsChanged(),
+    subscribed: (uri) => subscriptions.filter((each) => each === uri).length,
+    resourceUpdated: async (uri) => handler.notify.resourceUpdated(uri),
     forgetSessions: () => {},
     sessions: 0,
     async close() {

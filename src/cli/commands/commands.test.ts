@@ -143,7 +143,7 @@ describe("completion", () => {
       return stdout.trim();
     };
     expect(spawnSync("bash", ["-n"], { input: out }).status).toBe(0);
-    expect(complete("toolarsenal", "se")).toBe("search");
+    expect(complete("toolarsenal", "sea")).toBe("search");
     expect(complete("toolarsenal", "search", "--e")).toBe("--explain");
     expect(complete("toolarsenal", "call", "--a")).toBe("--args --args-file --approve");
   });

@@ -1,12 +1,12 @@
 import { access, constants } from "node:fs/promises";
 import { dirname } from "node:path";
 import { memory } from "../../adapters/stores/memory.ts";
-import { ToolArsenal } from "../../arsenal.ts";
 import type { McpUpstream } from "../../adapters/sources/mcp/upstream.ts";
 import type { ServerProblem } from "../../config/server-problem.ts";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
 import type { Command, Input, Terminal } from "../command.ts";
-import { type ConfigFiles, configFiles, type Configured, fill, loadConfigured, MCP_CONFIG } from "../open-arsenal.ts";
+import { type ConfigFiles, configFiles, type Configured, loadConfigured, MCP_CONFIG } from "../open-arsenal.ts";
+import { createConfiguredArsenal, fill } from "../configured-arsenal.ts";
 import { styles } from "../style.ts";
 
 interface Finding {
@@ -67,7 +67,7 @@ async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promi
     return [...findings, ...failures("configuration", error)];
   }
   try {
-    await using arsenal = new ToolArsenal(configured.config);
+    await using arsenal = createConfiguredArsenal(configured.config);
     await fill(arsenal, configured);
     await arsenal.upstreamsAttempted({ signal: terminal.signal });
     findings.push(...(await Promise.all(arsenal.upstreams.map(checkServer))));

@@ -1,13 +1,12 @@
 import { flushCompileCache } from "node:module";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { consoleSink } from "../../adapters/sinks/console.ts";
-import { ToolArsenal, type ToolArsenalParts } from "../../arsenal.ts";
-import { asChecked, type ResolvedConfig, resolveConfig } from "../../config/resolve-config.ts";
+import type { ToolArsenal } from "../../arsenal.ts";
+import { resolveConfig } from "../../config/resolve-config.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import type { Identity } from "../../guard/identity.port.ts";
-import type { Sink } from "../../observe/sink.port.ts";
 import type { Command, Input, Terminal } from "../command.ts";
-import { type ConfigFiles, configFiles, type Configured, fill, loadConfigured, MCP_CONFIG } from "../open-arsenal.ts";
+import { type ConfigFiles, configFiles, type Configured, loadConfigured, MCP_CONFIG } from "../open-arsenal.ts";
+import { createConfiguredArsenal, fill } from "../configured-arsenal.ts";
 import { readNumber } from "../read-number.ts";
 import { createAnnouncer } from "../serve/announce.ts";
 import { closeInTime } from "../serve/close-in-time.ts";
@@ -68,7 +67,9 @@ export const serve: Command = {
         if (configured !== undefined) await fill(arsenal, configured);
         announcer.tellConfigured(configured);
         await untilStopped({ files, configured, arsenal, terminal, announcer, stop });
-        return await closeInTime([() => served.close(), () => arsenal.close()], terminal);
+        announcer.close();
+        announcer.close();
+      return await closeInTime([() => served.close(), () => arsenal.close()], terminal);
       }
       if (configured !== undefined) await fill(arsenal, configured);
       const { allowedHosts, allowedOrigins } = server;
@@ -82,6 +83,7 @@ export const serve: Command = {
       announcer.tellEndpoint({ url: served.url ?? "", needsToken: identity !== undefined }, files);
       announcer.tellConfigured(configured);
       await untilStopped({ files, configured, arsenal, terminal, announcer, stop });
+      announcer.close();
       return await closeInTime([() => served.close(), () => arsenal.close()], terminal);
     } catch (error) {
       await arsenal.close();
@@ -93,22 +95,10 @@ export const serve: Command = {
 };
 
 async function openServed(configured: Configured | undefined): Promise<ToolArsenal> {
-  if (configured !== undefined) return new ToolArsenal(...withoutRepeats(configured.config));
+  if (configured !== undefined) return createConfiguredArsenal(configured.config);
   const { createDemoArsenal } = await import("../demo/create-demo-arsenal.ts");
   return createDemoArsenal();
 }
-
-/** How servers fare is told once, by the announcer: their events stay out of the configured console. */
-function withoutRepeats(config: ResolvedConfig): readonly [ResolvedConfig, ToolArsenalParts] {
-  const { enabled, type, level } = config.telemetry;
-  if (!enabled || type !== "console") return [config, {}];
-  const sink = consoleSink({ level });
-  const write: Sink["write"] = (events) => sink.write(events.filter(({ name }) => !TOLD_BY_ANNOUNCER.has(name)));
-  const silent = asChecked({ ...config, telemetry: { ...config.telemetry, enabled: false } });
-  return [silent, { sinks: [{ ...sink, write }] }];
-}
-
-const TOLD_BY_ANNOUNCER: ReadonlySet<string> = new Set(["ensemble-connected", "ensemble-failed"]);
 
 async function showDemo(input: Input, terminal: Terminal): Promise<void> {
   const { demo } = await import("./demo.ts");

@@ -168,21 +168,25 @@ function show({ clients, gathered, wrote, edits, dryRun }: Outcome, input: Input
     const kept = backup === undefined ? "" : `, a copy of the old one is ${short(backup)}`;
     out.write(`\n${paint.bold(`${client}, ${short(file)}`)} ${said}${kept}.\n${dryRun ? `${diff}\n` : ""}`);
   }
-  showVariables(gathered, terminal);
+  showVariables(gathered, input, terminal);
   if (wrote.outcome === "written" && !dryRun) showNext(input, terminal);
 }
 
-function showVariables({ variables }: Gathered, terminal: Terminal): void {
-  const unset = variables.filter(({ name }) => !terminal.environment[name]);
+function showVariables({ variables, values }: Gathered, input: Input, terminal: Terminal): void {
+  const { environment, platform = process.platform, out } = terminal;
+  const isSet = (name: string): boolean => {
+    const value = environment[name];
+    return value !== undefined && value !== "" && value === (values.get(name) ?? value);
+  };
+  const unset = variables.filter(({ name }) => !isSet(name));
   if (unset.length === 0) return;
-  const isWindows = (terminal.platform ?? process.platform) === "win32";
   const rows = unset.map(({ name, server, field }) => [
-    isWindows ? `  $env:${name} = "…"` : `  export ${name}=…`,
+    platform === "win32" ? `  $env:${name} = "…"` : `  export ${name}=…`,
     `# ${field} of ${server}`,
   ]);
-  terminal.out.write(
-    `\nKeys and tokens stay out of the file. Set these, or run again with --inline-env:\n${table(rows)}\n`,
-  );
+  out.write(`\nKeys and tokens stay out of the file. Set these, or run again with --inline-env:\n${table(rows)}\n`);
+  if (input.options["write-clients"] === true)
+    out.write("Programs that are not started from this shell do not see them: --inline-env is simpler for those.\n");
 }
 
 function showNext(input: Input, terminal: Terminal): void {

@@ -55,13 +55,20 @@ export function watchUpstream(
 }
 
 /** How a server that is away is told of: why, what to do, and when it is tried again. */
-export function failed(name: string, state: Extract<UpstreamState, { kind: "failed" }>, now: number): UpstreamReport {
+function failed(name: string, state: Extract<UpstreamState, { kind: "failed" }>, now: number): UpstreamReport {
   const error = oneLine(state.error);
   const fix = isArsenalError(state.error) ? state.error.details.fix : undefined;
   const retryInMs = Math.max(0, Math.round(state.retryAt - now));
-  const hint = fix === undefined || error.includes(fix) ? "" : ` ${fix}`;
-  const text = `${name}: failed: ${error}${hint}; next attempt in ${Math.ceil(retryInMs / 1000)} s`;
+  const told = toldFailure(state.error).replace(/\.$/, "");
+  const text = `${name}: failed: ${told}; next attempt in ${Math.ceil(retryInMs / 1000)} s`;
   return { upstream: name, state: "failed", text, error, ...(fix === undefined ? {} : { fix }), retryInMs };
+}
+
+/** What went wrong and what to do about it, on one line. */
+export function toldFailure(error: Error): string {
+  const message = oneLine(error);
+  const fix = isArsenalError(error) ? error.details.fix : undefined;
+  return fix === undefined || message.includes(fix) ? message : `${message} ${fix}`;
 }
 
 function oneLine(error: unknown): string {

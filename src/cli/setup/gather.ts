@@ -10,6 +10,8 @@ export interface Gathered {
   /** The same, with nothing in them that may be secret. */
   readonly shown: Readonly<Record<string, ServerEntry>>;
   readonly variables: readonly NeededVariable[];
+  /** What the variables stand for, where the clients' files say it. Never shown. */
+  readonly values: ReadonlyMap<string, string>;
   /** Servers that share a name and differ, and what the later is called now. */
   readonly renamed: readonly { readonly client: string; readonly from: string; readonly to: string }[];
 }
@@ -27,8 +29,9 @@ export function gather(clients: readonly FoundClient[], inline: boolean): Gather
     }
   }
   const variables: NeededVariable[] = [];
+  const values = new Map<string, string>();
   const shown = [...originals].map(([name, original]) => {
-    const { entry, variables: needed } = withoutSecrets(name, original);
+    const { entry, variables: needed } = withoutSecrets(name, original, values);
     variables.push(...needed);
     return [name, entry] as const;
   });
@@ -38,6 +41,7 @@ export function gather(clients: readonly FoundClient[], inline: boolean): Gather
     variables: inline
       ? []
       : variables.filter(({ name }, index) => variables.findIndex((v) => v.name === name) === index),
+    values,
     renamed,
   };
 }

@@ -16,17 +16,21 @@ const SECRET_ADDRESS = /:\/\/[^/\s@]+@|[?&][^=&]*(?:key|token|secret|sig)[^=&]*=
 
 /**
  * The entry with what may be secret replaced by references to variables: every value of `env` and `headers`, what follows a flag such as
- * `--api-key`, an address with a password in it.
+ * `--api-key`, an address with a password in it. `values` collects what each variable stands for; one name never stands for two values.
  */
 export function withoutSecrets(
   server: string,
   entry: ServerEntry,
+  values: Map<string, string> = new Map(),
 ): { readonly entry: ServerEntry; readonly variables: readonly NeededVariable[] } {
   const variables: NeededVariable[] = [];
   const prefix = inputVariable(server).replace(/^_+|_+$/g, "") || "SERVER";
-  const refer = (field: string, key: string): string => {
+  const refer = (field: string, key: string, value: string): string => {
     const own = inputVariable(key).replace(/^_+|_+$/g, "");
-    const name = own.startsWith(`${prefix}_`) ? own : `${prefix}_${own}`;
+    const wanted = own.startsWith(`${prefix}_`) ? own : `${prefix}_${own}`;
+    let name = wanted;
+    for (let count = 2; (values.get(name) ?? value) !== value; count++) name = `${wanted}_${count}`;
+    values.set(name, value);
     variables.push({ name, server, field });
     return `\${${name}}`;
   };
@@ -44,7 +48,7 @@ export function withoutSecrets(
         const at = `${field}.${key}`;
         if (!literal(given)) return [key, keep(at, String(given))];
         const [, scheme = ""] = /^((?:Bearer|Basic|Token) )/i.exec(String(given)) ?? [];
-        return [key, `${scheme}${refer(at, key)}`];
+        return [key, `${scheme}${refer(at, key, String(given).slice(scheme.length))}`];
       }),
     );
   };
@@ -56,22 +60,25 @@ export function withoutSecrets(
       if (!literal(argument)) return keep(field, argument);
       const before: unknown = value[index - 1];
       const flag = typeof before === "string" && /^--?[\w-]+$/.test(before) && !argument.startsWith("-") ? before : "";
-      if (SECRET_NAME.test(flag)) return refer(field, flag);
+      if (SECRET_NAME.test(flag)) return refer(field, flag, argument);
       const [, assigned = ""] = /^(-{0,2}[\w-]+)=./.exec(argument) ?? [];
-      if (SECRET_NAME.test(assigned)) return `${assigned}=${refer(field, assigned)}`;
-      return SECRET_SHAPE.test(argument) || SECRET_ADDRESS.test(argument) ? refer(field, `arg_${index}`) : argument;
+      if (SECRET_NAME.test(assigned))
+        return `${assigned}=${refer(field, assigned, argument.slice(assigned.length + 1))}`;
+      return SECRET_SHAPE.test(argument) || SECRET_ADDRESS.test(argument)
+        ? refer(field, `arg_${index}`, argument)
+        : argument;
     });
   };
   const address = (field: string, value: unknown): unknown => {
     if (typeof value !== "string") return value;
     if (!literal(value)) return keep(field, value);
-    return SECRET_ADDRESS.test(value) ? refer(field, "url") : value;
+    return SECRET_ADDRESS.test(value) ? refer(field, "url", value) : value;
   };
   const oauth = (field: string, value: unknown): unknown => {
     if (!isPlainObject(value)) return value;
     const members = Object.entries(value).map(([key, given]) => {
-      const isSecret = /secret/i.test(key) && typeof given === "string" && literal(given);
-      return [key, isSecret ? refer(`${field}.${key}`, key) : given];
+      const isSecret = /secret/i.test(key) && literal(given);
+      return [key, isSecret && typeof given === "string" ? refer(`${field}.${key}`, key, given) : given];
     });
     return Object.fromEntries(members);
   };

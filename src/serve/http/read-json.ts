@@ -52,30 +52,34 @@ function readBody(request: IncomingMessage, maxBytes: number, timeoutMs: number)
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    const timer = setTimeout(() => {
-      settle(refusal(408, `The body did not arrive within ${timeoutMs / 1000} s.`));
-    }, timeoutMs);
+    let timer: NodeJS.Timeout | undefined;
 
+    // The first outcome counts: a request also closes after it has ended.
     function settle(outcome: Buffer | JsonRefusal): void {
       clearTimeout(timer);
-      request.off("data", take).off("end", finish).off("close", giveUp);
-      request.pause();
       resolve(outcome);
+    }
+    function stop(refused: JsonRefusal): void {
+      request.off("data", take).pause();
+      settle(refused);
     }
     function take(chunk: Buffer): void {
       size += chunk.length;
-      if (size > maxBytes) settle(tooLarge(maxBytes));
+      if (size > maxBytes) stop(tooLarge(maxBytes));
       else chunks.push(chunk);
     }
-    function finish(): void {
+
+    request.on("data", take);
+    request.on("end", () => {
       const [only] = chunks;
       settle(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, size));
-    }
-    function giveUp(): void {
-      settle(refusal(400, "The connection was closed before the body was complete."));
-    }
-
-    request.on("data", take).on("end", finish).on("close", giveUp);
+    });
+    request.on("close", () => settle(refusal(400, "The connection was closed before the body was complete.")));
+    // A short body comes with its headers, and has all been parsed by the next tick: it needs no timer.
+    process.nextTick(() => {
+      if (request.complete || request.destroyed) return;
+      timer = setTimeout(() => stop(refusal(408, `The body did not arrive within ${timeoutMs / 1000} s.`)), timeoutMs);
+    });
   });
 }
 

@@ -28,7 +28,10 @@ export function unaskable(
   const requirements = Object.hasOwn(REQUIREMENTS, method) ? REQUIREMENTS[method] : undefined;
   if (requirements === undefined) {
     if (client.era === "legacy") return undefined;
-    return new RpcError({ code: RPC.methodNotFound, message: `A client cannot be asked for ${method} in this revision.` });
+    return new RpcError({
+      code: RPC.methodNotFound,
+      message: `A client cannot be asked for ${method} in this revision.`,
+    });
   }
   const missing = requirements.find(
     ({ at, when }) => (when === undefined || when(params ?? {})) && !declares(client.capabilities, at),

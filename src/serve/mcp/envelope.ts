@@ -3,16 +3,7 @@ import type { Principal } from "../../guard/principal.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Peer } from "./plane.ts";
 
-const LOG_LEVELS: readonly string[] = [
-  "debug",
-  "info",
-  "notice",
-  "warning",
-  "error",
-  "critical",
-  "alert",
-  "emergency",
-];
+const LOG_LEVELS: readonly string[] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
 /** What each modern request says of its client. */
 export interface Envelope {

@@ -50,7 +50,9 @@ export function createEventLog(options: EventLogOptions = {}): EventLog {
     mark: (stream, at = sequence) => `${stream}-${at}`,
     locate(eventId) {
       const [, stream, at] = /^(\d{1,15})-(\d{1,15})$/.exec(eventId) ?? [];
-      return stream === undefined || Number(at) > sequence ? undefined : { stream: Number(stream), sequence: Number(at) };
+      return stream === undefined || Number(at) > sequence
+        ? undefined
+        : { stream: Number(stream), sequence: Number(at) };
     },
     after: (position) =>
       events.filter((event) => event.stream === position.stream && event.sequence > position.sequence),

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { afterEach, describe, expect, it } from "vitest";
 import {
+  allEvents,
   eventsOf,
   legacy,
   messagesOf,
@@ -90,7 +91,7 @@ describe("http endpoint: modern requests", () => {
     const response = await post(callModern(1, "progress", { progressToken: "p" }));
     expect(response.headers.get("content-type")).toBe("text/event-stream");
     expect(response.headers.get("x-accel-buffering")).toBe("no");
-    const events = await Array.fromAsync(eventsOf(response));
+    const events = await allEvents(response);
     expect(events.map(({ id }) => id)).toEqual([undefined, undefined, undefined]);
     expect(events.map(({ data }) => JSON.parse(data) as unknown)).toMatchObject([
       { method: "notifications/progress", params: { progressToken: "p", progress: 1 } },
@@ -109,7 +110,12 @@ describe("http endpoint: modern requests", () => {
     ["a method that is not there", modern(1, "no/such"), 404, -32601],
     ["a method of earlier revisions", modern(1, "ping"), 404, -32601],
     ["an initialize in an envelope", modern(1, "initialize"), 404, -32601],
-    ["a version that is not spoken", modern(1, "x", {}, { "io.modelcontextprotocol/protocolVersion": "v9" }), 400, -32022],
+    [
+      "a version that is not spoken",
+      modern(1, "x", {}, { "io.modelcontextprotocol/protocolVersion": "v9" }),
+      400,
+      -32022,
+    ],
     ["no capabilities", modern(1, "x", {}, { "io.modelcontextprotocol/clientCapabilities": undefined }), 400, -32602],
     ["an ability that the client lacks", callModern(1, "greet"), 400, -32021],
     ["no such tool", callModern(1, "nothing"), 200, -32602],
@@ -254,7 +260,7 @@ describe("http endpoint: legacy requests", () => {
     const { post, initialize } = await serve();
     const response = await post(call(1, "progress"), await initialize());
     expect(response.headers.get("content-type")).toBe("text/event-stream");
-    const events = await Array.fromAsync(eventsOf(response));
+    const events = await allEvents(response);
     expect(events[0]).toMatchObject({ data: "", retry: "1000", id: expect.any(String) as string });
     expect(new Set(events.map(({ id }) => id)).size).toBe(4);
     expect(events.slice(1).map(({ data }) => JSON.parse(data) as unknown)).toMatchObject([
@@ -268,7 +274,7 @@ describe("http endpoint: legacy requests", () => {
     const { post } = await serve();
     const response = await post(legacy(0, "initialize", { protocolVersion: "2025-06-18" }));
     const session = { "mcp-session-id": response.headers.get("mcp-session-id") ?? "" };
-    const events = await Array.fromAsync(eventsOf(await post(call(1, "progress"), session)));
+    const events = await allEvents(await post(call(1, "progress"), session));
     expect(events.map(({ data }) => data === "")).toEqual([false, false, false]);
   });
 

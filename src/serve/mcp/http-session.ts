@@ -62,11 +62,17 @@ export function createHttpSession(parts: HttpSessionParts): HttpSession {
   const { id, plane, principal, clock, quietMs } = parts;
   const log = createEventLog();
   const streams = new Map<RequestId, RequestStream>();
-  const legacy = createLegacySession({ plane, principal, send, dropped: (request) => finish(request)?.reply?.end() });
+  const legacy = createLegacySession({
+    plane,
+    principal,
+    send,
+    dropped: (requestId) => finish(requestId)?.reply?.end(),
+  });
   let own: EventStream | undefined;
   /** The last event that was written to the session's own stream. */
   let ownSequence = 0;
   let streamCount = 0;
+  let failed = false;
   let ended: Promise<void> | undefined;
 
   function send(message: RpcMessage, relatedTo?: RequestId): void {
@@ -74,15 +80,13 @@ export function createHttpSession(parts: HttpSessionParts): HttpSession {
     if (stream === undefined || relatedTo === undefined) return sendOnOwn(message);
     const { reply, number } = stream;
     const event = (): StreamEvent => log.append(number, JSON.stringify(message));
-    if (isResponse(message)) {
-      finish(relatedTo);
-      reply?.answer(message, 200, event);
-    } else {
-      reply?.write(event);
-    }
     if (reply === undefined && !stream.lost) event();
+    if (!isResponse(message)) return reply?.write(event);
+    finish(relatedTo);
     // The only answer of a session without a version is that to a failed initialize.
-    if (isResponse(message) && legacy.protocolVersion === undefined) void end();
+    failed = legacy.protocolVersion === undefined;
+    reply?.answer(message, 200, event);
+    if (failed) void end();
   }
 
   function sendOnOwn(message: RpcMessage): void {
@@ -92,14 +96,14 @@ export function createHttpSession(parts: HttpSessionParts): HttpSession {
     ownSequence = event.sequence;
   }
 
-  function finish(request: RequestId): RequestStream | undefined {
-    const stream = streams.get(request);
-    streams.delete(request);
+  function finish(requestId: RequestId): RequestStream | undefined {
+    const stream = streams.get(requestId);
+    streams.delete(requestId);
     return stream;
   }
 
   const primes = (): boolean => (legacy.protocolVersion ?? "") >= PRIMING_SINCE;
-  const headers = (): OutgoingHttpHeaders => (legacy.protocolVersion === undefined ? {} : { "mcp-session-id": id });
+  const headers = (): OutgoingHttpHeaders => (failed ? {} : { "mcp-session-id": id });
   const open = (response: ServerResponse): EventStream =>
     openEventStream(response, { headers: headers(), clock, keepAliveMs: quietMs });
 
@@ -185,7 +189,7 @@ export function createHttpSession(parts: HttpSessionParts): HttpSession {
     get busy() {
       return streams.size > 0 || own !== undefined;
     },
-    has: (request) => streams.has(request),
+    has: (requestId) => streams.has(requestId),
     request,
     take: (message, sent) => legacy.receive(message, sent),
     listen,

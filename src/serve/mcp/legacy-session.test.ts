@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { ASK_NAME, createSamplePlane, type SamplePlane, type SampleTool, text } from "../../../test/mcp/sample-plane.ts";
+import {
+  ASK_NAME,
+  createSamplePlane,
+  type SamplePlane,
+  type SampleTool,
+  text,
+} from "../../../test/mcp/sample-plane.ts";
 import type { JsonObject, RequestId, RpcMessage } from "../../adapters/sources/mcp/protocol.ts";
 import { localOperator } from "../../guard/principal.ts";
 import { createLegacySession, type LegacySession } from "./legacy-session.ts";
@@ -24,7 +30,7 @@ function converse(more?: Readonly<Record<string, SampleTool>>, plane = createSam
     principal: localOperator(),
     send(message, relatedTo) {
       got.push([message, relatedTo]);
-      for (const look of [...waiting]) look();
+      for (const look of waiting) look();
     },
     dropped: (id) => void dropped.push(id),
   });
@@ -70,7 +76,11 @@ const ECHOED = { content: [{ type: "text", text: "hi" }] };
 describe("legacy session: initialize", () => {
   it("answers with the plane's description and tells the plane who the client is", async () => {
     const client = converse();
-    const params = { protocolVersion: "2025-06-18", capabilities: { roots: {} }, clientInfo: { name: "c", version: "2" } };
+    const params = {
+      protocolVersion: "2025-06-18",
+      capabilities: { roots: {} },
+      clientInfo: { name: "c", version: "2" },
+    };
     expect(await client.request(1, "initialize", params)).toEqual({
       jsonrpc: "2.0",
       id: 1,
@@ -168,7 +178,7 @@ describe("legacy session: requests", () => {
     expect(await slow).toMatchObject({ result: text("waited") });
   });
 
-  it("are refused while one with the same id runs; 1 and \"1\" are different ids", async () => {
+  it('are refused while one with the same id runs; 1 and "1" are different ids', async () => {
     const client = await initialized();
     void client.call(1, "wait");
     expect(await client.call(1, "echo")).toMatchObject({ error: { code: -32600 } });
@@ -180,7 +190,9 @@ describe("legacy session: requests", () => {
     const client = await initialized();
     await client.call(7, "progress");
     client.plane.exchanges[0]?.notify({ jsonrpc: "2.0", method: "notifications/progress", params: {} });
-    expect(client.got.slice(1).map(([message, relatedTo]) => ["method" in message && message.method, relatedTo])).toEqual([
+    expect(
+      client.got.slice(1).map(([message, relatedTo]) => ["method" in message && message.method, relatedTo]),
+    ).toEqual([
       ["notifications/progress", 7],
       ["notifications/progress", 7],
       [false, 7],

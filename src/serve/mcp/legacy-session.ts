@@ -56,6 +56,8 @@ export function createLegacySession(parts: LegacySessionParts): LegacySession {
   let early: RpcNotification[] | undefined = [];
   let peer: Peer | undefined;
   let initializing: RequestId | undefined;
+  /** Resolves once `initialize` was answered; what came before that waits for it. */
+  let ready: Promise<void> | undefined;
   let opening: Promise<PlaneSession> | undefined;
   let session: PlaneSession | undefined;
 
@@ -80,7 +82,7 @@ export function createLegacySession(parts: LegacySessionParts): LegacySession {
     if (running.has(id)) return refuse(id, `A request with the id ${JSON.stringify(id)} is still running.`);
     if (method === "initialize") {
       if (opening !== undefined) return refuse(id, "This session is initialized already.");
-      void initialize(id, params);
+      ready = initialize(id, params);
     } else if (peer === undefined || opening === undefined) {
       refuse(id, "Send initialize first, or name the protocol version in the _meta of each request.");
     } else {
@@ -158,9 +160,9 @@ export function createLegacySession(parts: LegacySessionParts): LegacySession {
     };
     let message: RpcMessage;
     try {
-      const opened = session ?? (await opening);
-      if (opened === undefined) throw new RpcError({ code: RPC.invalidRequest, message: "initialize failed." });
-      message = answer(id, await opened.handle(exchange));
+      if (session === undefined) await ready;
+      if (session === undefined) throw new RpcError({ code: RPC.invalidRequest, message: "initialize failed." });
+      message = answer(id, await session.handle(exchange));
     } catch (error) {
       message = failure(id, errorBody(error));
     }
@@ -179,7 +181,7 @@ export function createLegacySession(parts: LegacySessionParts): LegacySession {
     if (message.method === "notifications/initialized") return;
     if (message.method === "notifications/cancelled") return cancel(message.params);
     // An unknown notification, or a plane that stumbles over one, must not harm the session.
-    void opening?.then((opened) => opened.notified(message)).catch(() => undefined);
+    void ready?.then(() => session?.notified(message)).catch(() => undefined);
   }
 
   function cancel({ requestId, reason }: JsonObject = {}): void {

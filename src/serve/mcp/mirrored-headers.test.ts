@@ -43,10 +43,12 @@ describe("headers that repeat the body", () => {
     expect(headerMismatch(request("resources/read", { uri: "file:///a" }), { ...read, "mcp-name": "file:///a" })).toBe(
       undefined,
     );
-    expect(headerMismatch(request("resources/read", { uri: "file:///a" }), { ...read, "mcp-name": "file:///b" })).toContain(
-      '"file:///b"',
-    );
-    expect(headerMismatch(request("tools/list", { name: "x" }), { ...good, "mcp-method": "tools/list" })).toBeUndefined();
+    expect(
+      headerMismatch(request("resources/read", { uri: "file:///a" }), { ...read, "mcp-name": "file:///b" }),
+    ).toContain('"file:///b"');
+    expect(
+      headerMismatch(request("tools/list", { name: "x" }), { ...good, "mcp-method": "tools/list" }),
+    ).toBeUndefined();
   });
 
   it.each([

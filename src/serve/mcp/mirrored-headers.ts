@@ -31,7 +31,8 @@ function differs(
 ): string | undefined {
   // A body without the value is malformed; that is told by whoever reads the body.
   if (typeof body !== "string") return undefined;
-  if (sent === undefined) return `Header mismatch: the header ${header} is missing; the body says ${JSON.stringify(body)}.`;
+  if (sent === undefined)
+    return `Header mismatch: the header ${header} is missing; the body says ${JSON.stringify(body)}.`;
   const value = decode(sent.trim());
   if (value === undefined) return `Header mismatch: the value of the header ${header} is not encoded correctly.`;
   if (value === body) return undefined;

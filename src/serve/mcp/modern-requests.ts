@@ -168,7 +168,7 @@ export function createModernRequests(plane: Plane, options: ModernRequestsOption
       };
     },
     close() {
-      for (const subscription of [...subscriptions]) subscription.end();
+      for (const subscription of subscriptions) subscription.end();
       calls.close();
     },
   };

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import { assert, nat, pre, property, string } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../testing/manual-clock.ts";
 import { createSeal, type SealBinding } from "./seal.ts";
@@ -47,10 +47,10 @@ describe("seal", () => {
   it("does not open a text in which any character was changed, left out or added", () => {
     const { seal, open } = createSeal();
     const text = seal({ state: "s" }, binding);
-    fc.assert(
-      fc.property(fc.nat(text.length - 1), fc.string({ minLength: 0, maxLength: 2 }), (at, put) => {
+    assert(
+      property(nat(text.length - 1), string({ minLength: 0, maxLength: 2 }), (at, put) => {
         const changed = text.slice(0, at) + put + text.slice(at + 1);
-        fc.pre(changed !== text);
+        pre(changed !== text);
         expect(open(changed, binding)).toBeUndefined();
       }),
     );

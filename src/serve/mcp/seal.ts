@@ -40,7 +40,11 @@ export function createSeal(options: SealOptions = {}): Seal {
   const { key = randomBytes(32), ttlMs = 600_000, clock = systemClock } = options;
   if (key.length !== 32) {
     const details = { field: "key", value: key.length, fix: "Give a key of 32 bytes." };
-    throw new ArsenalError("CONFIG_INVALID", `The key that seals request states has ${key.length} bytes, not 32.`, details);
+    throw new ArsenalError(
+      "CONFIG_INVALID",
+      `The key that seals request states has ${key.length} bytes, not 32.`,
+      details,
+    );
   }
   // The key's fingerprint tells our texts from those of another gateway behind this one, which pass through.
   const fingerprint = createHash("sha256").update("toolarsenal seal").update(key).digest("base64url").slice(0, 8);

@@ -105,7 +105,9 @@ export function serveStdio(plane: Plane, options: StdioServerOptions): StdioServ
   /** The client has said everything; what it asked for is answered where that takes no time to speak of. */
   async function drain(): Promise<void> {
     lines.end();
-    const answers = [...ongoing.values()].map((one) => (one.method === "subscriptions/listen" ? undefined : one.response));
+    const answers = [...ongoing.values()].map((one) =>
+      one.method === "subscriptions/listen" ? undefined : one.response,
+    );
     const { promise: late, resolve } = Promise.withResolvers<void>();
     const stopTimer = clock.after(drainMs, resolve);
     await Promise.race([Promise.all([legacy.idle(), ...answers]), late]);
@@ -116,7 +118,10 @@ export function serveStdio(plane: Plane, options: StdioServerOptions): StdioServ
   const read = (chunk: Buffer | string): void => lines.push(typeof chunk === "string" ? Buffer.from(chunk) : chunk);
   const goOn = (): void => void input.resume();
   const lost = (): void => void close();
-  input.on("data", read).once("end", () => void drain()).once("error", lost);
+  input
+    .on("data", read)
+    .once("end", () => void drain())
+    .once("error", lost);
   input.once("close", () => {
     if (!input.readableEnded) lost();
   });

@@ -1,6 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { modern } from "../../../test/mcp/sample-endpoint.ts";
-import { ASK_NAME, createSamplePlane, type SamplePlane, type SampleTool, text } from "../../../test/mcp/sample-plane.ts";
+import {
+  ASK_NAME,
+  createSamplePlane,
+  type SamplePlane,
+  type SampleTool,
+  text,
+} from "../../../test/mcp/sample-plane.ts";
 import type { JsonObject, RpcNotification, RpcRequest } from "../../adapters/sources/mcp/protocol.ts";
 import { localOperator } from "../../guard/principal.ts";
 import { createManualClock, type ManualClock } from "../../testing/manual-clock.ts";

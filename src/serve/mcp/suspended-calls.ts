@@ -105,7 +105,7 @@ export function createSuspendedCalls(options: SuspendedCallsOptions): SuspendedC
     call.carrier?.reject(error);
     call.carrier = undefined;
     call.controller.abort(error);
-    for (const question of [...call.questions.values()]) question.reject(error);
+    for (const question of call.questions.values()) question.reject(error);
   }
 
   function forget(call: Call): void {
@@ -168,7 +168,7 @@ export function createSuspendedCalls(options: SuspendedCallsOptions): SuspendedC
     if (carrier === undefined || questions.size === 0) return;
     if (waiting.size >= limit) {
       const message = "Too many calls wait for their clients' answers: try again later.";
-      for (const question of [...questions.values()]) question.reject(new RpcError({ code: RPC.internalError, message }));
+      for (const question of questions.values()) question.reject(new RpcError({ code: RPC.internalError, message }));
       return;
     }
     call.id ??= randomUUID();
@@ -231,7 +231,7 @@ export function createSuspendedCalls(options: SuspendedCallsOptions): SuspendedC
       );
       return leg;
     },
-    owns: (requestState): requestState is string => 
+    owns: (requestState): requestState is string =>
       typeof requestState === "string" && requestState.startsWith(MARK) && seal.owns(requestState.slice(MARK.length)),
     resume(requestState, binding, carrier) {
       const { call: id, round } = seal.open(requestState.slice(MARK.length), binding) ?? {};
@@ -244,7 +244,7 @@ export function createSuspendedCalls(options: SuspendedCallsOptions): SuspendedC
       call.stopWaiting?.();
       const leg = carry(call, carrier);
       for (const notification of call.kept.splice(0)) notify(call, notification);
-      for (const [key, question] of [...call.questions]) {
+      for (const [key, question] of call.questions) {
         const response = Object.hasOwn(inputResponses, key) ? inputResponses[key] : undefined;
         if (response !== undefined) question.resolve(response as JsonObject);
       }
@@ -254,7 +254,7 @@ export function createSuspendedCalls(options: SuspendedCallsOptions): SuspendedC
       return leg;
     },
     close() {
-      for (const call of [...live]) end(call, "The server is closing.");
+      for (const call of live) end(call, "The server is closing.");
     },
   };
 }

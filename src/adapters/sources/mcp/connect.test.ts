@@ -13,7 +13,7 @@ import type { McpServerSettings } from "./settings.ts";
 
 const cleanups: (() => Promise<void>)[] = [];
 afterEach(async () => {
-  for (const clean of cleanups.splice(0).reverse()) await clean();
+  for (const clean of cleanups.splice(0).toReversed()) await clean();
 });
 
 const identity = ownIdentity();

@@ -76,6 +76,32 @@ it("opens another for whoever needs one alone, or shares none that is free", asy
   await Promise.all([first, second, ...sharing].map(({ end }) => end()));
 });
 
+it("gives whoever needs one alone none that others share", async () => {
+  const { pool } = sample(2);
+  const sharing = using(pool, "share");
+  const alone = using(pool, "claim");
+  expect(await Promise.all([sharing.begun, alone.begun])).toEqual(["connection 1", "connection 2"]);
+  await Promise.all([sharing.end(), alone.end()]);
+});
+
+it("lets nobody who shares the only connection pass one who needs it alone", async () => {
+  const { pool, clock } = sample(1);
+  const order: string[] = [];
+  const sharing = [using(pool, "share"), using(pool, "share")];
+  const alone = using(pool, "claim");
+  const late = using(pool, "share");
+  for (const [name, { begun }] of Object.entries({ alone, late })) void begun.then(() => order.push(name));
+  await sharing[0]?.end();
+  await clock.advance(0);
+  expect(order).toEqual([]);
+  await sharing[1]?.end();
+  await alone.begun;
+  await alone.end();
+  await late.begun;
+  await late.end();
+  expect(order).toEqual(["alone", "late"]);
+});
+
 it("has callers wait in order where no more may be opened, until their signal fires", async () => {
   const { pool } = sample(1);
   const controller = new AbortController();

@@ -43,6 +43,7 @@ export function createKeeper({ name, connect, clock, random, timeoutMs, changed 
   let renewing: Promise<void> | undefined;
   let cancelRetry: (() => void) | undefined;
   let failures = 0;
+  let lastFailure: Error | undefined;
   let connectedAt = 0;
 
   const enter = (next: UpstreamState): void => {
@@ -63,6 +64,7 @@ export function createKeeper({ name, connect, clock, random, timeoutMs, changed 
       if (closing.signal.aborted) return await connection.close();
       current = connection;
       connectedAt = clock.now();
+      lastFailure = undefined;
       const { era, protocolVersion, server } = connection;
       enter({ kind: "connected", era, protocolVersion, server });
       connection.onClosed((error) => lost(error ?? new Error("the connection was closed")));
@@ -83,6 +85,7 @@ export function createKeeper({ name, connect, clock, random, timeoutMs, changed 
   };
 
   const pause = (error: Error): void => {
+    lastFailure = error;
     const longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures++);
     const ms = longest * (0.5 + random() / 2);
     cancelRetry = clock.after(ms, () => void attempt(), { background: true });
@@ -90,20 +93,19 @@ export function createKeeper({ name, connect, clock, random, timeoutMs, changed 
   };
 
   const unavailable = (): ArsenalError => {
-    const refuse = (
-      what: string,
-      details: { readonly retryAfterMs?: number; readonly cause?: unknown } = {},
-    ): ArsenalError =>
-      new ArsenalError("SOURCE_UNAVAILABLE", `The MCP server "${name}" ${what}`, {
-        field: name,
-        beforeSend: true,
-        ...details,
-      });
-    if (state.kind === "closed") return refuse("was closed. Add it again.");
-    if (state.kind !== "failed") return refuse("is still connecting. Try again in a moment.");
-    const retryAfterMs = Math.max(0, Math.ceil(state.retryAt - clock.now()));
-    const when = `It is tried again in ${Math.ceil(retryAfterMs / 1000)} s.`;
-    return refuse(`is away: ${state.error.message} ${when}`, { retryAfterMs, cause: state.error });
+    const waits = state.kind === "failed" ? Math.max(0, Math.ceil(state.retryAt - clock.now())) : undefined;
+    const what =
+      state.kind === "closed"
+        ? "was closed. Add it again."
+        : lastFailure === undefined
+          ? "is still connecting. Try again in a moment."
+          : `is away: ${lastFailure.message} It is tried again ${waits === undefined ? "now" : `in ${Math.ceil(waits / 1000)} s`}.`;
+    return new ArsenalError("SOURCE_UNAVAILABLE", `The MCP server "${name}" ${what}`, {
+      field: name,
+      beforeSend: true,
+      ...(waits === undefined ? {} : { retryAfterMs: waits }),
+      ...(lastFailure === undefined ? {} : { cause: lastFailure }),
+    });
   };
 
   void attempt();

@@ -54,20 +54,26 @@ export function createLiveConnection(tap: Tap, established: Established): LiveCo
   let open = true;
   let ending: { readonly error: Error | undefined } | undefined;
 
-  const finish = (error: Error | undefined): void => {
+  /** Takes no more requests, and says so. */
+  const announce = (error: Error | undefined): void => {
     if (ending !== undefined) return;
     open = false;
     ending = { error };
+    for (const listener of closedListeners) listener(error);
+    closedListeners.clear();
+  };
+
+  /** Ends at once: whatever is under way is lost. */
+  const finish = (error: Error | undefined): void => {
+    announce(error);
     desk.close();
+    listeners.clear();
     const lost = [...pending.values()];
     pending.clear();
     const why = error === undefined ? "the connection was closed" : error.message;
     for (const { method, reject } of lost) {
       reject(unknownOutcome(`${method} on the MCP server "${name}" was sent, and its answer was lost: ${why}`, error));
     }
-    for (const listener of closedListeners) listener(error);
-    closedListeners.clear();
-    listeners.clear();
   };
 
   const end = (failure: Error): void => {
@@ -75,9 +81,16 @@ export function createLiveConnection(tap: Tap, established: Established): LiveCo
     tap.close().catch(() => {});
   };
 
+  /** Ends when everything under way has been answered, or refused like the request that showed that this connection is of no more use. */
+  const retire = (failure: Error): void => {
+    announce(failure);
+    if (pending.size === 0) end(failure);
+  };
+
   const settle = (id: string): Pending | undefined => {
     const entry = pending.get(id);
     pending.delete(id);
+    if (entry !== undefined && ending?.error !== undefined && pending.size === 0) end(ending.error);
     return entry;
   };
 
@@ -167,7 +180,7 @@ export function createLiveConnection(tap: Tap, established: Established): LiveCo
         ? notWritten(error, method, name)
         : toFailure(error, { server: name, method, inSession });
       entry.reject(failure);
-      if (isSessionExpired(failure) || isUnreachable(failure)) end(failure);
+      if (isSessionExpired(failure) || isUnreachable(failure)) retire(failure);
     };
     tap
       .send(
@@ -228,9 +241,9 @@ export function createLiveConnection(tap: Tap, established: Established): LiveCo
       return () => void closedListeners.delete(listener);
     },
     async close() {
-      if (ending !== undefined) return;
+      const isOpen = open;
       finish(undefined);
-      await farewell?.().catch(() => {});
+      if (isOpen) await farewell?.().catch(() => {});
       await tap.close().catch(() => {});
     },
   };

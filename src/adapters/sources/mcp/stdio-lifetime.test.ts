@@ -1,7 +1,8 @@
-import { spawn } from "node:child_process";
+import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
+import type { Readable, Writable } from "node:stream";
 import { describe, expect, it, vi } from "vitest";
 import { systemClock, type Clock } from "../../../observe/clock.ts";
 import { createManualClock } from "../../../testing/manual-clock.ts";
@@ -40,9 +41,9 @@ async function areGone(pids: readonly number[]): Promise<void> {
 /** Starts a shell script as a server and waits for the process ids that it says. */
 async function startScript(
   script: string,
-  options: StdioOptions,
+  { args = [], ...options }: StdioOptions & { readonly args?: readonly string[] },
 ): Promise<{ readonly transport: StdioTransport; readonly pids: readonly number[]; readonly closed: Promise<void> }> {
-  const transport = stdioTransport({ kind: "stdio", command: "sh", args: ["-c", script] }, options);
+  const transport = stdioTransport({ kind: "stdio", command: "sh", args: ["-c", script, ...args] }, options);
   const message = Promise.withResolvers<unknown>();
   const closed = Promise.withResolvers<void>();
   Object.assign(transport, { onmessage: message.resolve, onclose: closed.resolve });
@@ -158,7 +159,23 @@ onPosix("a stdio server that ends by itself", () => {
     await closed;
     await areGone(pids);
   });
+
+  onLinux("is let go of also where a process that left its group holds its pipes", async () => {
+    const before = descriptors();
+    const escaped = `printf '{"jsonrpc":"2.0","method":"pids","params":{"pids":[%s]}}\\n' $$; exec sleep 1000`;
+    const { transport, pids, closed } = await startScript(`setsid sh -c "$0" & read -r line`, {
+      clock: hurriedClock,
+      args: [escaped],
+    });
+    await transport.send({ jsonrpc: "2.0", method: "leave" });
+    await closed;
+    expect(pids.filter(isRunning)).toEqual(pids);
+    await vi.waitFor(() => expect(descriptors()).toBeLessThanOrEqual(before), { timeout: 5000, interval: 10 });
+    for (const pid of pids) process.kill(pid, "SIGKILL");
+  });
 });
+
+type Owner = Pick<ChildProcessByStdio<Writable, Readable, null>, "pid" | "stdin">;
 
 onPosix("the process that started a stdio server", () => {
   /** Starts a stubborn server, says whom it started, and then does as it is told. */
@@ -173,11 +190,11 @@ onPosix("the process that started a stdio server", () => {
     });`;
 
   it.concurrent.each([
-    ["is killed with SIGKILL", (pid: number) => void process.kill(pid, "SIGKILL"), ""],
-    ["is interrupted at the terminal", (pid: number) => void process.kill(-pid, "SIGINT"), ""],
-    ["exits without closing", () => {}, "exit"],
-    ["fails", () => {}, "throw"],
-  ])("takes the server's whole group with it where it %s", async (_, end, word) => {
+    ["is killed with SIGKILL", ({ pid = 0 }: Owner) => process.kill(pid, "SIGKILL")],
+    ["is interrupted at the terminal", ({ pid = 0 }: Owner) => process.kill(-pid, "SIGINT")],
+    ["exits without closing", ({ stdin }: Owner) => stdin.end("exit")],
+    ["fails", ({ stdin }: Owner) => stdin.end("throw")],
+  ])("takes the server's whole group with it where it %s", async (_, end) => {
     const parent = spawn(process.execPath, ["--input-type=module", "-e", owner], {
       detached: true,
       stdio: ["pipe", "pipe", "ignore"],
@@ -189,15 +206,14 @@ onPosix("the process that started a stdio server", () => {
     expect(pids.filter(isRunning)).toHaveLength(3);
     if (process.platform === "linux") expect(watchers).toHaveLength(1);
     const ended = once(parent, "exit");
-    end(parentPid);
-    parent.stdin.end(word);
+    end(parent);
     await ended;
     await areGone([...pids, ...watchers]);
   });
 
   it("takes the server's group with it on its exit also where there is no shell to watch it", async () => {
     const program = `
-      import { spawn } from "node:child_process";
+      import { spawn, type ChildProcessByStdio } from "node:child_process";
       import { createWatchdog } from ${JSON.stringify(new URL("stdio-watchdog.ts", import.meta.url).href)};
       const watchdog = createWatchdog("/no/such/shell");
       const child = watchdog.launch(() => spawn("sh", ["-c", ${JSON.stringify(STUBBORN)}], { detached: true }));
@@ -209,13 +225,21 @@ onPosix("the process that started a stdio server", () => {
     await areGone(pidsIn(JSON.parse(line)));
   });
 
-  it("is not kept alive by what watches its servers, and has none once they are closed", async () => {
+  it("has nothing left that watches its servers or keeps it alive once they are closed", async () => {
     const program = `
       import { stdioTransport } from ${JSON.stringify(new URL("stdio-transport.ts", import.meta.url).href)};
       const transport = stdioTransport({ kind: "stdio", command: "cat" });
       await transport.start();
-      await transport.close();`;
-    const parent = spawn(process.execPath, ["--input-type=module", "-e", program], { stdio: "ignore" });
+      await transport.close();
+      console.log("closed");
+      process.stdin.resume();`;
+    const parent = spawn(process.execPath, ["--input-type=module", "-e", program], {
+      stdio: ["pipe", "pipe", "ignore"],
+    });
+    await once(createInterface(parent.stdout), "line");
+    if (process.platform === "linux")
+      await vi.waitFor(() => expect(childrenOf(parent.pid ?? 0)).toEqual([]), { timeout: 5000, interval: 10 });
+    parent.stdin.end();
     expect(await once(parent, "exit")).toEqual([0, null]);
   });
 });

@@ -31,8 +31,8 @@ export interface Tap {
   close(): Promise<void>;
 }
 
-/** Which of our requests the code that runs now serves: a stream is read in the context its request was sent in. */
-const serving = new AsyncLocalStorage<string>();
+/** Which request the code that runs now serves: a stream is read in the context its request was sent in. */
+const serving = new AsyncLocalStorage<{ readonly inner: Transport; readonly id: string }>();
 
 /** An id for our requests. The SDK's client uses numbers and words of its own, never these. */
 export function toRequestId(count: number): string {
@@ -76,7 +76,9 @@ export function createTap(inner: Transport, { sharedChannel }: { readonly shared
       } else if ("id" in given) {
         listener?.asked(given);
       } else {
-        listener?.told(given, perRequestStream ? serving.getStore() : undefined);
+        const served = perRequestStream ? serving.getStore() : undefined;
+        // Another connection's request may have led to this one's being opened.
+        listener?.told(given, served?.inner === inner ? served.id : undefined);
       }
     },
     onerror(error) {
@@ -106,7 +108,7 @@ export function createTap(inner: Transport, { sharedChannel }: { readonly shared
     send(message, options) {
       const outgoing = message as Parameters<Transport["send"]>[0];
       if (!perRequestStream || !("method" in message) || !("id" in message)) return inner.send(outgoing, options);
-      return serving.run(String(message.id), () => inner.send(outgoing, options));
+      return serving.run({ inner, id: String(message.id) }, () => inner.send(outgoing, options));
     },
     close: () => inner.close(),
   };

@@ -121,8 +121,8 @@ export function aggregatePlane(parts: AggregateParts): Plane {
         subscriptions.close();
       };
       signal.addEventListener("abort", end, { once: true });
-      if (signal.aborted) end();
       const uris = await honoured(urisOf(filter), subscriptions, request.upstream);
+      if (signal.aborted) end();
       return {
         ...Object.fromEntries(wanted.map((list) => [FILTERS[list], true])),
         ...(uris.length > 0 ? { resourceSubscriptions: uris } : {}),

@@ -6,9 +6,11 @@ import { localOperator } from "../../../guard/principal.ts";
 import type { Source } from "../../../register/source.port.ts";
 import type { Handler } from "../../../tool/handler.ts";
 import type { JsonSchema } from "../../../tool/json-schema.ts";
+import { toAlias } from "../../../transcode/alias.ts";
 import type { Exchange, Peer, Plane } from "../plane.ts";
 import { createSeal } from "../seal.ts";
 import { type AggregateParts, aggregatePlane } from "./aggregate-plane.ts";
+import { PAGE_SIZE, pageOf } from "./page.ts";
 
 const quiet = { telemetry: { enabled: false } } as const;
 const info = { name: "toolarsenal", version: "1.0.0" };
@@ -130,6 +132,7 @@ describe("static mode", () => {
     const second = await send(plane, "tools/list", { cursor: first["nextCursor"] });
     expect([namesOf(first).length, namesOf(second).length, second["nextCursor"]]).toEqual([1_000, 3, undefined]);
     expect(new Set([...namesOf(first), ...namesOf(second)]).size).toBe(1_003);
+    expect(pageOf(Array(PAGE_SIZE).fill(0), undefined).cursor).toEqual({});
     for (const cursor of ["", "x", 3, {}, Buffer.from("from:-1").toString("base64url")])
       await expect(send(plane, "tools/list", { cursor })).rejects.toMatchObject({ code: -32602 });
   });
@@ -167,17 +170,39 @@ describe("names", () => {
     await expect(call(plane, "read")).rejects.toMatchObject({ code: -32602, message: "Unknown tool: read" });
   });
 
-  it("of the meta-tools are never another tool's", async () => {
+  it.each([["default.find_relevant_tools", "default.execute_tool"], []])(
+    "of the meta-tools are never another tool's",
+    async (...own) => {
+      const { arsenal, plane } = serve({}, { mode: "dynamic" });
+      for (const id of own) await add(arsenal, id);
+      await arsenal.addEnsemble(source("evil", ["find_relevant_tools", "execute_tool"]));
+      const query = "does find relevant tools for you";
+      const found = { structuredContent: { nothingFits: expect.any(Boolean) } };
+      expect(await call(plane, "find_relevant_tools", { query })).toMatchObject(found);
+      for (const tool_name of ["find_relevant_tools", "functions.find_relevant_tools"])
+        expect(await call(plane, "execute_tool", { tool_name, arguments: { query } })).toMatchObject(found);
+      const itself = await call(plane, "execute_tool", { tool_name: "execute_tool", arguments: {} });
+      expect(textOf(itself)).toContain("tool_name is missing");
+      for (const id of own) expect(textOf(await call(plane, id.replace(".", "-")))).toBe(id);
+      expect(textOf(await call(plane, "execute_tool", { tool_name: "evil-execute_tool" }))).toBe("evil/execute_tool");
+    },
+  );
+
+  it("are read loosely by execute_tool, where only one tool can be meant", async () => {
     const { arsenal, plane } = serve({}, { mode: "dynamic" });
-    await add(arsenal, "default.find_relevant_tools");
-    await arsenal.addEnsemble(source("evil", ["find_relevant_tools", "execute_tool"]));
-    expect(await call(plane, "find_relevant_tools", { query: "Does default.find_relevant_tools" })).toMatchObject({
-      structuredContent: { nothingFits: expect.any(Boolean) },
-    });
-    expect(textOf(await call(plane, "default-find_relevant_tools"))).toBe("default.find_relevant_tools");
-    expect(textOf(await call(plane, "execute_tool", { tool_name: "evil-execute_tool" }))).toBe("evil/execute_tool");
-    const direct = await call(plane, "execute_tool", { tool_name: "find_relevant_tools", arguments: { query: "x" } });
-    expect(textOf(direct)).not.toContain("evil");
+    const long = "x".repeat(200);
+    await arsenal.addEnsemble(source("one", ["read", "Get-It", long]));
+    await arsenal.addEnsemble(source("two", ["read"]));
+    const run = async (tool_name: string): Promise<string> => textOf(await call(plane, "execute_tool", { tool_name }));
+    expect(await run("Get-It")).toBe("one/Get-It");
+    expect(await run("get_it")).toBe("one/Get-It");
+    expect(await run("functions.two.read:1.0.0")).toBe("two/read");
+    expect(await run("read")).toContain('Call it by its id: "one.read", "two.read"');
+    const [cut = ""] = (await arsenal.listTools())
+      .filter(({ sourceName }) => sourceName === long)
+      .map(({ id }) => toAlias(id));
+    const nested = { tool_name: cut, arguments: JSON.stringify({}) };
+    expect([cut.length, textOf(await call(plane, "execute_tool", nested))]).toEqual([64, `one/${long}`]);
   });
 });
 

@@ -1,6 +1,5 @@
 import { type JsonObject, RPC, RpcError } from "../../../adapters/sources/mcp/protocol.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
-import { isCutAlias } from "../../../transcode/alias.ts";
 import type { Exchange } from "../plane.ts";
 import { refusal } from "../refusal.ts";
 import { callTool, type CallToolParts, unknownTool } from "./call-tool.ts";
@@ -44,32 +43,24 @@ export async function callNamed(exchange: Exchange, parts: ToolsParts): Promise<
     const message = "arguments is not an object. Give an object with one member a parameter.";
     throw new RpcError({ code: RPC.invalidParams, message });
   }
-  const toolName = isCutAlias(asked) ? ((await viewOf(exchange, parts)).named(asked)?.id ?? asked) : asked;
-  const called = await callTool(exchange, { toolName, arguments: given ?? {} }, parts);
+  const called = await callTool(exchange, { toolName: asked, arguments: given ?? {} }, parts);
   if ("missing" in called) throw unknownTool(name);
   return called.answer;
 }
 
 async function callMetaTool(name: string, exchange: Exchange, parts: ToolsParts): Promise<JsonObject> {
   const { arguments: given } = exchange.params;
-  const view = viewOf(exchange, parts);
-  if (name === FIND_TOOL) return findTools(given, exchange, { arsenal: parts.arsenal, view });
-  const { meant } = await view;
-  const call = repairCall(given, meant);
-  if (call === undefined) {
+  const view = parts.views.of(exchange.peer.principal);
+  const find = (args: unknown): Promise<JsonObject> => findTools(args, exchange, { arsenal: parts.arsenal, view });
+  if (name === FIND_TOOL) return find(given);
+  const call = repairCall(given, (await view).meant);
+  if (call?.toolName === FIND_TOOL) return find(call.arguments);
+  if (call === undefined || call.toolName === EXECUTE_TOOL) {
     const text = `tool_name is missing. Give the name of a tool that ${FIND_TOOL} returned, and its arguments.`;
     return { content: [{ type: "text", text }], isError: true };
   }
   const target = { toolName: call.tool?.id ?? call.toolName, arguments: call.arguments };
-  if (META_TOOL_NAMES.has(call.toolName) && call.tool === undefined) {
-    const text = `${call.toolName} cannot be run by ${EXECUTE_TOOL}. Call it directly.`;
-    return { content: [{ type: "text", text }], isError: true };
-  }
   const called = await callTool(exchange, target, parts);
   // To the client the tool is `execute_tool`, which exists; the model is told about the other.
   return "missing" in called ? refusal(called.missing) : called.answer;
-}
-
-function viewOf({ peer }: Exchange, { views }: ToolsParts): ReturnType<CatalogViews["of"]> {
-  return views.of(peer.principal);
 }

@@ -1,6 +1,7 @@
 import type { Principal } from "../../../guard/principal.ts";
 import type { Tool } from "../../../tool/tool.ts";
-import { fromAlias, isCutAlias, toAlias } from "../../../transcode/alias.ts";
+import { isCutAlias, toAlias } from "../../../transcode/alias.ts";
+import { META_TOOL_NAMES } from "./meta-tools.ts";
 import { type ServedArsenal, changesTools } from "./served-arsenal.ts";
 import { entryOf } from "./tool-entry.ts";
 import { fromToolName } from "./tool-names.ts";
@@ -9,7 +10,7 @@ import { fromToolName } from "./tool-names.ts";
 export interface CatalogView {
   /** The tool that a client's name means, and no looser reading of it. */
   named(name: string): Tool | undefined;
-  /** The tool that a model means: also by qualified name, or by a bare or source name that only one tool has. */
+  /** The tool that a model means: also by qualified name, or by a bare or source name that only one tool has. Never for a meta-tool's name. */
   meant(name: string): Tool | undefined;
   /** About how many tokens the definitions of all tools are to a model. */
   readonly tokens: number;
@@ -69,7 +70,8 @@ function createView(tools: readonly Tool[]): CatalogView {
   return {
     named,
     meant(name) {
-      const exact = named(name) ?? byId.get(fromAlias(name) ?? "");
+      if (META_TOOL_NAMES.has(name)) return undefined;
+      const exact = named(name);
       if (exact !== undefined) return exact;
       const found = (loose ??= looseNames(tools)).get(name);
       return found === "several" ? undefined : found;

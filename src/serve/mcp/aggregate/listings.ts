@@ -43,11 +43,14 @@ export function createListings({
     if (upstream.state.kind !== "connected") return shown();
     const { promise: deadline, resolve: endWait } = Promise.withResolvers<undefined>();
     const cancel = clock.after(LIST_DEADLINE_MS, () => endWait(undefined), { background: true });
-    const reading = read(upstream, listing).catch(shown);
-    const items = await Promise.race([reading, deadline]);
+    const reading = read(upstream, listing);
+    const items = await Promise.race([reading.catch(shown), deadline]);
     cancel();
     if (items !== undefined) return items;
-    void reading.then(() => late(listing));
+    reading.then(
+      () => late(listing),
+      () => undefined,
+    );
     return shown();
   }
 

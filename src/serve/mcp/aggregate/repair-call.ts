@@ -8,7 +8,7 @@ import { namesProperty, takesAnyProperty } from "./schema-properties.ts";
 export interface RepairedCall {
   /** The tool; undefined where no tool has the name. */
   readonly tool: Tool | undefined;
-  /** The name as the model gave it. */
+  /** The name that the model gave. */
   readonly toolName: string;
   /** An object wherever one could be made of what was given. */
   readonly arguments: unknown;
@@ -36,7 +36,7 @@ export function repairCall(given: unknown, find: (name: string) => Tool | undefi
   const { [nameKey]: _, ...others } = call.given;
   if (tool === undefined) {
     const inner = unprefixed(toolName) === EXECUTE_TOOL ? repairCall(toArguments(others, undefined), find) : undefined;
-    return inner ?? { tool, toolName, arguments: toArguments(others, undefined) };
+    return inner ?? { tool, toolName: unprefixed(toolName), arguments: toArguments(others, undefined) };
   }
   return { tool, toolName, arguments: unwrap(toArguments(others, tool), tool, find) };
 }

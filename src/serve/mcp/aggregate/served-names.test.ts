@@ -40,6 +40,8 @@ describe("a prompt's name", () => {
   it("is readable where it can be", () => {
     expect(toPromptName("everything", "simple_prompt")).toBe("everything-simple_prompt");
     expect(toPromptName("everything", "args-prompt")).toBe("everything-args--prompt");
+    expect(toPromptName("a".repeat(40), "b".repeat(40))).toMatch(/^a{40}_b+-0[0-9a-f]{12}$/);
+    expect(toPromptName("a".repeat(40), "b".repeat(40))).toHaveLength(64);
     expect(toPromptName("my server", "Größe?")).toMatch(/^my_server_grosse-0[0-9a-f]{12}$/);
   });
 

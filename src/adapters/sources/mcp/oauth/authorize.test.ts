@@ -1,5 +1,7 @@
-import { createHash } from "node:crypto";
+import { createHash, generateKeyPairSync, verify } from "node:crypto";
 import { mkdtemp, rm, stat } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -139,6 +141,41 @@ describe("a login", () => {
     expect(opened).toEqual([shown.href]);
   });
 
+  it("takes the answer on the port it was registered with, and says so where that is taken", async () => {
+    const taken = createServer();
+    const port = await listen(taken);
+    const error = await failureOf(logIn({ redirectPort: port }));
+    expect(error.message).toBe(`Port ${port} is taken, so the login's answer cannot be received.`);
+    await new Promise((closed) => void taken.close(closed));
+    const { shown } = await logIn({ redirectPort: port });
+    expect(shown.searchParams.get("redirect_uri")).toBe(`http://127.0.0.1:${port}/callback`);
+  });
+
+  it("takes another port, and registers again, where the one it had is taken", async () => {
+    const first = await logIn();
+    const taken = createServer();
+    const port = Number(new URL(redirectOf(first.shown.href)).port);
+    await listen(taken, port);
+    await logIn();
+    expect(server.requestsTo("/register")).toHaveLength(2);
+    await new Promise((closed) => void taken.close(closed));
+  });
+
+  it("signs with a key instead of sending a secret", async () => {
+    const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+    const pem = String(privateKey.export({ type: "pkcs8", format: "pem" }));
+    await authorize(
+      { grant: "client_credentials", clientId: "job", privateKey: pem },
+      { serverName: "docs", serverUrl: server.url, showUrl: () => expect.unreachable(), tokenStore: store },
+    );
+    const [request] = server.requestsTo("/token");
+    const [header = "", claims = "", signature = ""] = (request?.params["client_assertion"] ?? "").split(".");
+    const key = { key: publicKey, dsaEncoding: "ieee-p1363" } as const;
+    expect(verify("sha256", Buffer.from(`${header}.${claims}`), key, Buffer.from(signature, "base64url"))).toBe(true);
+    expect(JSON.parse(atob(claims))).toMatchObject({ iss: "job", sub: "job", aud: server.issuer });
+    expect(request?.headers.authorization).toBeUndefined();
+  });
+
   it("needs no person for the grant of a program", async () => {
     await authorize(
       { grant: "client_credentials", clientId: "job", clientSecret: "job-secret" },
@@ -210,12 +247,16 @@ describe("a login that does not end", () => {
   it("is broken off by its signal, frees its port and leaves the login before as it was", async () => {
     await logIn();
     const before = await store.read(server.url);
+    const other = createServer();
+    const redirectPort = await listen(other);
+    await new Promise((closed) => void other.close(closed));
     const stop = new AbortController();
     let callback = "";
     const error = await failureOf(
-      logIn({}, { signal: stop.signal, showUrl: (url) => ((callback = redirectOf(url)), stop.abort()) }),
+      logIn({ redirectPort }, { signal: stop.signal, showUrl: (url) => ((callback = redirectOf(url)), stop.abort()) }),
     );
     expect(error.code).toBe("CANCELLED");
+    expect(server.requestsTo("/register")).toHaveLength(2);
     await expect(fetch(callback)).rejects.toThrow("fetch failed");
     expect(await store.read(server.url)).toEqual(before);
   });
@@ -237,6 +278,11 @@ describe("a login that does not end", () => {
     expect(server.received).toEqual([]);
   });
 });
+
+async function listen(own: Server, port = 0): Promise<number> {
+  await new Promise<void>((listening) => void own.listen(port, "127.0.0.1", listening));
+  return (own.address() as AddressInfo).port;
+}
 
 function forge(redirect: URL): void {
   redirect.searchParams.set("state", "forged");

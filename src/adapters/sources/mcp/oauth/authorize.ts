@@ -83,6 +83,7 @@ export async function authorize(settings: OAuthSettings, parts: AuthorizeParts):
       answer.reply(`The login to ${serverName} failed. The terminal says why.`, false);
       throw error;
     }
+    await store.update(serverUrl, ({ wanted: _granted, ...credentials }) => credentials);
     answer.reply(`You are logged in to ${serverName}. You can close this window.`, true);
   } catch (error) {
     if (isCancelled()) throw cancelled(serverName);

@@ -4,6 +4,8 @@ export interface Tokens {
   readonly token_type: string;
   readonly refresh_token?: string | undefined;
   readonly scope?: string | undefined;
+  /** In milliseconds since the epoch; absent where the authorization server did not say. */
+  readonly expires_at?: number | undefined;
   readonly [member: string]: unknown;
 }
 

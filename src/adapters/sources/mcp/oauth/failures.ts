@@ -7,6 +7,14 @@ export function needsLogin(serverName: string, why: string): ArsenalError {
   });
 }
 
+/** The server wants rights that this program's own client was not given. */
+export function lacksRights(serverName: string, scope: string | undefined): ArsenalError {
+  const rights = scope === undefined ? "more rights" : `the scope ${plain(scope)}`;
+  return new ArsenalError("PERMISSION_DENIED", `${serverName} asks for ${rights}, which its client does not have.`, {
+    fix: "Have the authorization server allow it to the client, or give its oauth settings another one.",
+  });
+}
+
 /**
  * A failure of the OAuth exchange in our words. The original is not kept as the cause: libraries quote what they could not read, and that
  * may be a token.

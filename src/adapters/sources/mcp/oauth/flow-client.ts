@@ -78,7 +78,7 @@ export function createFlowClient(parts: FlowParts): OAuthClientProvider {
     async saveTokens(tokens, context) {
       const issuer = context?.issuer ?? issuerInUse() ?? "";
       const { issuer: _stamp, ...granted } = tokens;
-      await store.update(serverUrl, ({ wanted: _granted, ...credentials }) => {
+      await store.update(serverUrl, (credentials) => {
         const before = credentials.byIssuer[issuer];
         // A server that granted just what was asked need not say so.
         const scope = granted.scope ?? requestedScope ?? before?.tokens?.scope;
@@ -86,7 +86,11 @@ export function createFlowClient(parts: FlowParts): OAuthClientProvider {
           ...before,
           ...(registered === undefined ? {} : { client: registered }),
           ...(registered === undefined || redirectUri === undefined ? {} : { redirectUri }),
-          tokens: { ...granted, ...(scope === undefined ? {} : { scope }) },
+          tokens: {
+            ...granted,
+            ...(scope === undefined ? {} : { scope }),
+            ...(granted.expires_in === undefined ? {} : { expires_at: Date.now() + granted.expires_in * 1000 }),
+          },
         };
         return { ...credentials, issuer, byIssuer: { ...credentials.byIssuer, [issuer]: issued } };
       });

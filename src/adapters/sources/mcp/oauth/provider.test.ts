@@ -106,10 +106,12 @@ describe("a token that the server no longer accepts", () => {
   afterEach(() => connection.close());
 
   it("is renewed once for all requests that were refused together", async () => {
+    const locked = vi.spyOn(store, "exclusively");
     server.expireTokens();
     const answers = await Promise.all(Array.from({ length: 10 }, () => connection.request("tools/list")));
     expect(answers).toHaveLength(10);
     expect(renewals()).toBe(1);
+    expect(locked).toHaveBeenCalledTimes(1);
   });
 
   it("is not renewed again for a refusal that comes late", async () => {
@@ -139,6 +141,18 @@ describe("a token that the server no longer accepts", () => {
     await Promise.all(lists);
     expect(renewals()).toBe(1);
     await rm(folder, { recursive: true });
+  });
+
+  it("is not replaced by one that has expired meanwhile", async () => {
+    await logIn();
+    server.expireTokens();
+    await store.update(server.url, ({ byIssuer, ...rest }) => {
+      const issued = byIssuer[server.issuer] ?? {};
+      const tokens = { token_type: "Bearer", access_token: "", ...issued.tokens, expires_at: Date.now() - 1 };
+      return { ...rest, byIssuer: { [server.issuer]: { ...issued, tokens } } };
+    });
+    expect(await connection.request("tools/list")).toMatchObject({ tools: [{ name: "note" }] });
+    expect(renewals()).toBe(1);
   });
 
   it("keeps its scope and its refresh token where the renewed one does not name them", async () => {
@@ -211,9 +225,28 @@ describe("a call that needs more rights than the token has", () => {
       message: "docs asks for more rights than its token has.",
       details: { fix: "Run: toolarsenal login docs" },
     });
+    // What was asked for is not forgotten where the token is renewed in between.
+    server.expireTokens();
+    await connection.request("tools/list");
     await logIn();
     expect(server.requestsTo("/authorize").map(({ params }) => params["scope"])).toEqual(["read", "read write"]);
+    expect((await store.read(server.url)).wanted).toBeUndefined();
     expect(await connection.request("tools/call", { name: "note" })).toMatchObject({ content: [{ text: "noted" }] });
+    await connection.close();
+  });
+
+  it("gets them by itself where the token is a program's own", async () => {
+    const settings = { grant: "client_credentials", clientId: "job", clientSecret: "job-secret" } as const;
+    const connection = await connectWith(createOAuthProvider(settings, { serverName: "docs", serverUrl: server.url }));
+    expect(await connection.request("tools/call", { name: "note" })).toMatchObject({ content: [{ text: "noted" }] });
+    expect(server.requestsTo("/token").map(({ params }) => params["scope"])).toEqual(["read", "read write"]);
+    server.expireTokens();
+    const narrow = JSON.stringify({ access_token: server.grant("read"), token_type: "Bearer" });
+    server.behaviour.token = () => ({ status: 200, body: narrow });
+    expect(await failureOf(connection.request("tools/call", { name: "note" }))).toMatchObject({
+      code: "PERMISSION_DENIED",
+      message: "docs asks for the scope write, which its client does not have.",
+    });
     await connection.close();
   });
 });

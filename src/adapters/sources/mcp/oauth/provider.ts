@@ -1,7 +1,7 @@
 import type { OAuthSettings } from "../settings.ts";
 import { type Challenge, joinScopes, type Tokens, tokensOf } from "./credentials.ts";
 import { challengeOf, isSameChallenge } from "./challenge.ts";
-import { needsLogin, toOAuthFailure } from "./failures.ts";
+import { lacksRights, needsLogin, toOAuthFailure } from "./failures.ts";
 import { createFlowClient } from "./flow-client.ts";
 import { type FetchLike, guardFetch } from "./guarded-fetch.ts";
 import { createTokenFile } from "./token-file.ts";
@@ -33,6 +33,11 @@ export interface OAuthProvider {
   wrapFetch(fetch: FetchLike): FetchLike;
 }
 
+const MORE_RIGHTS = "asks for more rights than its token has.";
+
+/** The longest a renewal may take. It is done under a lock. */
+const RENEWAL_MS = 60_000;
+
 /** Where the tokens of these settings are kept. */
 export function tokenStoreOf(settings: OAuthSettings, parts: OAuthParts): TokenStore {
   if (parts.tokenStore !== undefined) return parts.tokenStore;
@@ -47,6 +52,7 @@ export function tokenStoreOf(settings: OAuthSettings, parts: OAuthParts): TokenS
 /** OAuth for the requests of a running program: uses what is stored, renews it, and says so where only a person can help. */
 export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts): OAuthProvider {
   const { serverName, serverUrl } = parts;
+  const machine = settings.grant === "client_credentials";
   const store = tokenStoreOf(settings, parts);
   const sentWith = new WeakMap<Response, string>();
   let tokens: Tokens | undefined;
@@ -59,15 +65,20 @@ export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts):
     return tokens;
   }
 
-  /** True where the store has another token than the refused one: somebody logged in, or another process renewed it. */
+  /** True where the store has a better token than the refused one: somebody logged in, or another process renewed it. */
   async function isReplaced(refused: string | undefined): Promise<boolean> {
-    const current = (await load())?.access_token;
-    return current !== undefined && current !== refused;
+    const current = await load();
+    return current !== undefined && current.access_token !== refused && !(Number(current.expires_at) <= Date.now());
+  }
+
+  /** Renews once for all that were refused together. */
+  function renewTogether(refused: string | undefined, challenge: Challenge): Promise<void> {
+    return (renewal ??= renew(refused, challenge).finally(() => void (renewal = undefined)));
   }
 
   async function renew(refused: string | undefined, challenge: Challenge): Promise<void> {
     if (await isReplaced(refused)) return;
-    if (settings.grant !== "client_credentials" && tokens?.refresh_token === undefined)
+    if (!machine && tokens?.refresh_token === undefined)
       return askForLogin(challenge, tokens === undefined ? "asks for a login." : "does not accept its token any more.");
     await store.exclusively(serverUrl, async () => {
       if (await isReplaced(refused)) return;
@@ -79,7 +90,6 @@ export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts):
   async function runFlow(challenge: Challenge): Promise<void> {
     let outage: string | undefined;
     let loginNeeded = false;
-    const machine = settings.grant === "client_credentials";
     const scope = joinScopes(settings.scope, challenge.scope);
     const refuse = (): never => {
       loginNeeded = true;
@@ -104,6 +114,7 @@ export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts):
         fetchFn: guardFetch(parts.fetch ?? fetch, {
           serverUrl,
           ...(parts.headers === undefined ? {} : { headers: parts.headers }),
+          signal: AbortSignal.timeout(RENEWAL_MS),
           onOutage: (why) => void (outage = why),
         }),
       });
@@ -126,30 +137,35 @@ export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts):
     throw needsLogin(serverName, why);
   }
 
+  /** Gets a token with more rights than the one that was sent, where that takes no person. */
+  async function widen(sent: string | undefined, challenge: Challenge): Promise<void> {
+    if (await isReplaced(sent)) return;
+    if (!machine) return askForLogin(challenge, MORE_RIGHTS);
+    const scope = joinScopes(tokens?.scope, challenge.scope);
+    await renewTogether(sent, { ...challenge, ...(scope === undefined ? {} : { scope }) });
+  }
+
   return {
     async token() {
       return (loaded ? tokens : await load())?.access_token;
     },
     async onUnauthorized({ response }) {
-      const refused = sentWith.get(response) ?? tokens?.access_token;
-      if (refused !== tokens?.access_token) return;
-      renewal ??= renew(refused, challengeOf(response)).finally(() => void (renewal = undefined));
-      await renewal;
+      await renewTogether(sentWith.get(response) ?? tokens?.access_token, challengeOf(response));
     },
     wrapFetch: (inner) => async (url, init) => {
       const sent = bearerOf(init);
       const response = await inner(url, init);
       if (sent !== undefined) sentWith.set(response, sent);
-      if (response.status !== 403 || !asksForScope(response)) return response;
+      if (!asksForScope(response)) return response;
       await response.body?.cancel();
-      if (!(await isReplaced(sent)) || tokens === undefined)
-        return askForLogin(challengeOf(response), "asks for more rights than its token has.");
+      await widen(sent, challengeOf(response));
       const headers = new Headers(init?.headers);
-      headers.set("authorization", `Bearer ${tokens.access_token}`);
+      headers.set("authorization", `Bearer ${tokens?.access_token ?? ""}`);
       const repeated = await inner(url, { ...init, headers });
-      if (repeated.status !== 403 || !asksForScope(repeated)) return repeated;
+      if (!asksForScope(repeated)) return repeated;
       await repeated.body?.cancel();
-      return askForLogin(challengeOf(repeated), "asks for more rights than its token has.");
+      if (machine) throw lacksRights(serverName, challengeOf(repeated).scope);
+      return askForLogin(challengeOf(repeated), MORE_RIGHTS);
     },
   };
 }
@@ -159,5 +175,7 @@ function bearerOf(init: RequestInit | undefined): string | undefined {
 }
 
 function asksForScope(response: Response): boolean {
-  return /\berror="?insufficient_scope\b/.test(response.headers.get("www-authenticate") ?? "");
+  return (
+    response.status === 403 && /\berror="?insufficient_scope\b/.test(response.headers.get("www-authenticate") ?? "")
+  );
 }

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { chmod, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -115,20 +115,16 @@ describe("a lock", () => {
 
   it("is taken from a process that is gone", async () => {
     const lock = join(folder, "lock");
-    const { stdout } = await promisify(execFile)(process.execPath, [
-      "--eval",
-      'process.stdout.write(process.pid + " " + require("node:os").hostname() + " x")',
-    ]);
-    await writeFile(lock, stdout);
+    await writeFile(lock, `${await endedProcess()} ${hostname()} x`);
     expect(await withFileLock(lock, () => Promise.resolve("in"))).toBe("in");
   });
 
   it("is taken from another machine after two minutes, and not before", async () => {
     const lock = join(folder, "lock");
-    await writeFile(lock, "1 another-machine x");
+    await writeFile(lock, `${await endedProcess()} another-machine x`);
     let entered = false;
     const waiting = withFileLock(lock, () => Promise.resolve((entered = true)));
-    await createTokenFile({ path, warn }).update(A, (held) => held);
+    await createTokenFile({ path, warn }).update(A, () => held("https://i"));
     expect(entered).toBe(false);
     const old = new Date(Date.now() - 121_000);
     await utimes(lock, old, old);
@@ -136,6 +132,13 @@ describe("a lock", () => {
     expect(entered).toBe(true);
   });
 });
+
+/** The id of a process that ran and is gone. */
+async function endedProcess(): Promise<number> {
+  const child = execFile(process.execPath, ["--eval", ""]);
+  await new Promise((ended) => void child.once("close", ended));
+  return child.pid ?? 0;
+}
 
 describe("the default place", () => {
   it.each([

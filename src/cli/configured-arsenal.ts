@@ -1,0 +1,26 @@
+import { resolve } from "node:path";
+import { consoleSink } from "../adapters/sinks/console.ts";
+import { ToolArsenal, type ToolArsenalParts } from "../arsenal.ts";
+import { asChecked, type ResolvedConfig } from "../config/resolve-config.ts";
+import { runModule } from "../config/run-module.ts";
+import type { Sink } from "../observe/sink.port.ts";
+import type { Configured } from "./open-arsenal.ts";
+
+/** Commands say themselves how servers fare, once: these events stay out of the configured console. */
+const TOLD_BY_COMMANDS: ReadonlySet<string> = new Set(["ensemble-connected", "ensemble-failed"]);
+
+/** An arsenal by its configuration, with nothing in it yet. */
+export function createConfiguredArsenal(config: ResolvedConfig, parts: ToolArsenalParts = {}): ToolArsenal {
+  const { enabled, type, level } = config.telemetry;
+  if (!enabled || type !== "console") return new ToolArsenal(config, parts);
+  const sink = consoleSink({ level });
+  const write: Sink["write"] = (events) => sink.write(events.filter(({ name }) => !TOLD_BY_COMMANDS.has(name)));
+  const silent = asChecked({ ...config, telemetry: { ...config.telemetry, enabled: false } });
+  return new ToolArsenal(silent, { ...parts, sinks: [...(parts.sinks ?? []), { ...sink, write }] });
+}
+
+/** Fills an arsenal with what its configuration names. The servers connect in their own time. */
+export async function fill(arsenal: ToolArsenal, { config, folder, servers }: Configured): Promise<void> {
+  for (const module of config.modules) await runModule(resolve(folder, module), module, arsenal);
+  for (const server of servers) await arsenal.addMcpServer(server, { patient: true });
+}

@@ -1,0 +1,183 @@
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { gzipSync } from "node:zlib";
+import { afterEach, describe, expect, it } from "vitest";
+import { createEgress, type Egress, type EgressParts } from "./egress.ts";
+import type { EgressRules } from "./check-url.ts";
+
+const opened: { close(): unknown }[] = [];
+afterEach(async () => {
+  for (const each of opened.splice(0)) await each.close();
+});
+
+async function serve(listener: RequestListener, host = "127.0.0.1"): Promise<number> {
+  const server: Server = createServer(listener);
+  await new Promise<void>((resolve) => void server.listen(0, host, resolve));
+  opened.push({
+    close() {
+      server.closeAllConnections();
+      return new Promise((resolve) => void server.close(resolve));
+    },
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+function egress(rules?: EgressRules, parts?: EgressParts): Egress {
+  const created = createEgress(rules, parts);
+  opened.push(created);
+  return created;
+}
+
+/** A resolver that knows some names; 127.0.0.2 stands for the public internet. */
+const names: EgressParts = {
+  isPublic: (address) => address === "127.0.0.2",
+  resolve: (host, callback) =>
+    callback(null, [{ address: host === "inside.test" ? "127.0.0.1" : "127.0.0.2", family: 4 }]),
+};
+
+describe("a request that leaves the program", () => {
+  it("brings the answer with its status, headers and decompressed body", async () => {
+    const port = await serve((_request, response) => {
+      response.writeHead(201, { "content-encoding": "gzip", "x-a": ["1", "2"] }).end(gzipSync("hello"));
+    });
+    const answer = await egress().request(`http://127.0.0.1:${port}/`, { allowPrivate: true });
+    expect(answer.status).toBe(201);
+    expect(answer.headers["x-a"]).toBe("1, 2");
+    expect(await text(answer.body)).toBe("hello");
+  });
+
+  it("sends its method, headers and body", async () => {
+    const port = await serve(async (request, response) => {
+      response.end(`${request.method} ${request.headers["x-b"]} ${await text(request)}`);
+    });
+    const send = async (body: string | Readable): Promise<string> => {
+      const options = { method: "PUT", headers: { "x-b": "b" }, body, allowPrivate: true };
+      return text((await egress().request(`http://127.0.0.1:${port}/`, options)).body);
+    };
+    expect(await send("words")).toBe("PUT b words");
+    expect(await send(Readable.from(["str", "eam"]))).toBe("PUT b stream");
+  });
+
+  it("is refused, with no socket opened, where its name resolves to a private address", async () => {
+    let connections = 0;
+    const port = await serve(() => {});
+    const server = await serve((_request, response) => void (connections++, response.end()));
+    const request = egress({}, names).request(`http://inside.test:${server}/`);
+    await expect(request).rejects.toThrow(/inside\.test.*resolves to 127\.0\.0\.1/);
+    expect({ connections, port }).toEqual({ connections: 0, port });
+  });
+
+  it("is refused where one of several addresses is private", async () => {
+    const both = [
+      { address: "127.0.0.2", family: 4 },
+      { address: "10.0.0.1", family: 4 },
+    ];
+    const parts: EgressParts = { ...names, resolve: (_host, callback) => callback(null, both) };
+    await expect(egress({}, parts).request("http://mixed.test/")).rejects.toThrow(/resolves to 10\.0\.0\.1/);
+  });
+
+  it("connects to the address that was checked, and asks for it once", async () => {
+    let asked = 0;
+    const port = await serve((request, response) => response.end(request.socket.localAddress), "127.0.0.2");
+    const parts: EgressParts = {
+      ...names,
+      // Who answers differently the second time is not asked a second time.
+      resolve: (_host, callback) => callback(null, [{ address: asked++ === 0 ? "127.0.0.2" : "127.0.0.1", family: 4 }]),
+    };
+    const answer = await egress({}, parts).request(`http://rebind.test:${port}/`);
+    expect(await text(answer.body)).toBe("127.0.0.2");
+    expect(asked).toBe(1);
+  });
+
+  it("follows no redirect from outside to the inside", async () => {
+    let reached = 0;
+    const inside = await serve((_request, response) => void (reached++, response.end()));
+    for (const target of [`http://127.0.0.1:${inside}/`, `http://inside.test:${inside}/`, "file:///etc/passwd"]) {
+      const port = await serve(
+        (_request, response) => response.writeHead(302, { location: target }).end(),
+        "127.0.0.2",
+      );
+      await expect(egress({}, names).request(`http://out.test:${port}/`)).rejects.toMatchObject({
+        code: "PERMISSION_DENIED",
+      });
+    }
+    expect(reached).toBe(0);
+  });
+
+  it("drops credentials where a redirect leads to another origin, and keeps them within one", async () => {
+    const seen: unknown[] = [];
+    const record: RequestListener = ({ headers }, response) => {
+      seen.push([headers.authorization, headers.cookie, headers["x-api-key"], headers["x-kept"]]);
+      response.end();
+    };
+    const other = await serve(record);
+    const port = await serve((request, response) => {
+      if (request.url === "/here") return record(request, response);
+      const location = request.url === "/away" ? `http://127.0.0.1:${other}/` : "/here";
+      response.writeHead(307, { location }).end();
+    });
+    const headers = { Authorization: "Bearer t", Cookie: "c=1", "X-Api-Key": "k", "x-kept": "yes" };
+    const request = { headers, secretHeaders: ["x-api-key"], allowPrivate: true };
+    for (const path of ["away", "stay"])
+      (await egress().request(`http://127.0.0.1:${port}/${path}`, request)).body.resume();
+    expect(seen).toEqual([
+      [undefined, undefined, undefined, "yes"],
+      ["Bearer t", "c=1", "k", "yes"],
+    ]);
+  });
+
+  it("repeats its body on 307, and becomes a GET without one on 303", async () => {
+    const port = await serve(async (request, response) => {
+      const status = Number(request.url?.slice(1));
+      if (status > 0) return void response.writeHead(status, { location: "/" }).end();
+      response.end(`${request.method} ${await text(request)}`);
+    });
+    const follow = async (status: number): Promise<string> => {
+      const options = { method: "POST", body: "x", allowPrivate: true };
+      return text((await egress().request(`http://127.0.0.1:${port}/${status}`, options)).body);
+    };
+    expect(await follow(307)).toBe("POST x");
+    expect(await follow(303)).toBe("GET ");
+    expect(await follow(302)).toBe("GET ");
+  });
+
+  it("gives up after five redirects", async () => {
+    let count = 0;
+    const port = await serve((_request, response) => void (count++, response.writeHead(302, { location: "/" }).end()));
+    await expect(egress().request(`http://127.0.0.1:${port}/`, { allowPrivate: true })).rejects.toThrow(
+      /more than 5 times/,
+    );
+    expect(count).toBe(6);
+  });
+
+  it("fails where the answer is longer than allowed, also once it is decompressed", async () => {
+    const port = await serve((_request, response) => {
+      response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(Buffer.alloc(1_000_000)));
+    });
+    const answer = await egress().request(`http://127.0.0.1:${port}/`, { allowPrivate: true, maxBytes: 100_000 });
+    await expect(text(answer.body)).rejects.toThrow(/longer than 100000 bytes/);
+  });
+
+  it("goes nowhere but to the allowed domains, its own and the program's", async () => {
+    const out = egress({ allowedDomains: ["a.test", "b.test"] }, names);
+    await expect(out.request("http://c.test/")).rejects.toThrow(/not among the allowed domains/);
+    await expect(out.request("http://b.test/", { allowedDomains: ["a.test", "c.test"] })).rejects.toThrow(/b\.test/);
+    await expect(out.request("http://c.test/", { allowedDomains: ["c.test"] })).rejects.toThrow(/c\.test/);
+  });
+
+  it("is cancelled by its signal, and says that nothing was sent where nobody listens", async () => {
+    const controller = new AbortController();
+    const port = await serve(() => controller.abort());
+    const { signal } = controller;
+    const cancelled = egress().request(`http://127.0.0.1:${port}/`, { allowPrivate: true, signal });
+    await expect(cancelled).rejects.toMatchObject({ code: "CANCELLED" });
+    const closed = await serve(() => {});
+    await opened.pop()?.close();
+    await expect(egress().request(`http://127.0.0.1:${closed}/`, { allowPrivate: true })).rejects.toMatchObject({
+      code: "TRANSPORT_FAILED",
+      details: { beforeSend: true },
+    });
+  });
+});

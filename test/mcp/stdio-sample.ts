@@ -1,0 +1,5 @@
+import { serveStdio } from "../../src/serve/mcp/stdio-server.ts";
+import { createSamplePlane } from "./sample-plane.ts";
+
+/** The sample plane as a process that speaks MCP on its standard streams. */
+await serveStdio(createSamplePlane(), { input: process.stdin, output: process.stdout }).closed;
