@@ -39,12 +39,22 @@ function tasks(folder: string): readonly (readonly [Step, Step])[] {
   const add = step("add two numbers", "get-sum", { a: 2, b: 40 });
   const init = step("create a new git repository", "git_init", { path: repository });
   const search = step("search what is remembered", "search_nodes", { query: "Ada" });
-  const write = step("write text into a file", "write_file", { path: join(folder, "files", "b.txt"), content: "b" });
+  const create = step("make a new folder", "create_directory", { path: join(folder, "files", "new") });
+  const log = step("show the history of commits", "git_log", { path: repository });
+  const info = step("when was this file last changed", "get_file_info", { path: note });
+  const think = step("think a problem through step by step", "sequentialthinking", {
+    thought: "Begin with the smallest case",
+    thoughtNumber: 1,
+    totalThoughts: 1,
+    nextThoughtNeeded: false,
+  });
   return [
     [read, remember],
     [init, status],
-    [list, write],
+    [list, create],
     [search, add],
+    [log, info],
+    [think, read],
   ];
 }
 
@@ -119,7 +129,7 @@ async function main(): Promise<void> {
           const answer = (await client.callTool(asked)) as Content;
           const { tools } = answer.structuredContent as Found;
           const name = tools.find((entry) => bare(entry.name).endsWith(bare(tool)))?.name;
-          if (name === undefined) missed.push(query);
+          if (name === undefined) missed.push(`"${query}" (${tools.length} shown, ${tool} wanted)`);
           const run = { name: "execute_tool", arguments: { tool_name: name ?? tool, arguments: input } };
           const result = (await client.callTool(run)) as Content;
           sum += tokens(asked) + tokens(text(answer)) + tokens(run) + tokens(text(result));
@@ -143,7 +153,7 @@ async function main(): Promise<void> {
       console.log(`| ${first.tool}, ${second.tool} | ${whole.join(" | ")} | ${percent(whole[1], whole[0])} |`);
     }
     console.log(`\nworst task ${percent(Math.max(...shares), 1)} of static`);
-    if (found.missed.length > 0) console.log(`not found, so called by name: ${found.missed.join("; ")}`);
+    if (found.missed.length > 0) console.log(`not among the tools shown: ${found.missed.join("; ")}`);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -260,6 +260,16 @@ describe("references to the environment", () => {
   );
 });
 
+it("the examples of a gateway are loaded", async () => {
+  const own = await loadConfig("examples/gateway.yaml", {});
+  expect([own.problems, own.config.mcp.servers.map(({ name }) => name)]).toEqual([[], ["everything", "files"]]);
+  expect(own.config.mcp.commonTools).toEqual(["files.read_text_file", "files.list_directory"]);
+  const environment = { TICKETS_TOKEN: "t", ALICE_TOKEN: "a", CI_TOKEN: "c", PORT: "9000" };
+  const { config } = await loadConfig("examples/gateway-shared.yaml", environment);
+  expect(config.server).toMatchObject({ host: "0.0.0.0", port: 9000, tokens: { alice: "a", ci: "c" } });
+  expect(config.mcp.servers[0]).toMatchObject({ name: "tickets", timeoutMs: 20_000, maxConcurrent: 8 });
+});
+
 describe("servers as MCP clients have them", () => {
   it("may stand in the file as they are, beside its own", async () => {
     const text = `

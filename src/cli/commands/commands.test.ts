@@ -121,6 +121,70 @@ describe("doctor", () => {
   });
 });
 
+/** A server over standard streams with one tool. */
+const MCP_SERVER = `
+import { createInterface } from "node:readline";
+const answers = {
+  initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "mini", version: "1" } }),
+  "tools/list": () => ({ tools: [{ name: "hello", description: "Says hello to somebody.", inputSchema: { type: "object" } }] }),
+  "tools/call": () => ({ content: [{ type: "text", text: "hello there" }] }),
+};
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (id === undefined) return;
+  const answer = answers[method] ? { result: answers[method](params ?? {}) } : { error: { code: -32601, message: "no" } };
+  process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, ...answer }) + "\\n");
+});`;
+
+describe("commands on MCP servers", () => {
+  beforeAll(async () => {
+    await writeFile(join(folder, "mini.mjs"), MCP_SERVER);
+    const good = { command: process.execPath, args: [join(folder, "mini.mjs")] };
+    const servers = {
+      good,
+      dead: { command: "no-such-program-anywhere" },
+      wrong: {},
+      hub: { url: "http://127.0.0.1:1" },
+    };
+    await writeFile(join(folder, "mcp.json"), JSON.stringify({ mcpServers: servers }));
+  });
+
+  it("list and call wait for the first attempts, and tell who is absent and why", async () => {
+    const { code, out, err } = await run("list", "--mcp-config", "mcp.json");
+    expect([code, out]).toEqual([0, "good.hello  Says hello to somebody.\n"]);
+    expect(err).toMatch(/^Left out: wrong: command is missing, and so is url\. Write command:/m);
+    expect(err).toMatch(/^dead: not connected: .*was not found/m);
+    const called = await run("call", "good.hello", "--mcp-config", "mcp.json");
+    expect([called.code, called.out]).toEqual([0, expect.stringContaining("hello there")]);
+  });
+
+  it("doctor connects each and says how to mend it", async () => {
+    const { code, out } = await run("doctor", "--mcp-config", "mcp.json");
+    expect(code).toBe(1);
+    expect(out).toContain("ok       good: connected, 1 tool (2025-11-25)\n");
+    expect(out).toMatch(/failed {3}wrong: command is missing, and so is url\n {9}Write command:/);
+    expect(out).toMatch(/failed {3}dead: .*was not found.*\n {9}Is it installed\?/);
+    expect(out).toMatch(/failed {3}hub: .*\n {9}\S/);
+    expect(out).toContain("ok       tools: 1 registered\n");
+  });
+
+  it.each([
+    ["nobody", 'there is no MCP server "nobody". Configured are: good, dead, hub.'],
+    ["god", 'there is no MCP server "god". Did you mean "good"?'],
+    ["good", "good is reached by stdio, which has no sign-in. Give it what it needs under env: or headers:."],
+  ])("login to %s exits 2 and says why not", async (name, message) => {
+    expect(await run("login", name, "--mcp-config", "mcp.json")).toEqual({
+      code: 2,
+      out: "",
+      err: `INPUT_INVALID NAME: ${message}\n`,
+    });
+  });
+
+  it("login says what to do where no server is configured", async () => {
+    expect((await run("login", "github")).err).toContain("Write it into arsenal.yaml");
+  });
+});
+
 describe("completion", () => {
   it.each(["bash", "zsh", "fish"])("for %s knows every command and its options", async (shell) => {
     const { code, out, err } = await run("completion", shell);

@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
+import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Terminal } from "../command.ts";
 import { runCli } from "../run-cli.ts";
@@ -276,7 +277,7 @@ describe("serve --stdio", () => {
     "as a process has nothing but protocol on stdout, and takes its servers along when %s [000-7.2-stdio-server]",
     async (_when, how) => {
       await writeFile(join(folder, "arsenal.yaml"), yaml({ good: mini(), wrong: {} }));
-      const main = new URL("../main.ts", import.meta.url).pathname;
+      const main = fileURLToPath(new URL("../main.ts", import.meta.url));
       const child = spawn(process.execPath, [main, "serve", "--stdio"], { cwd: folder });
       let [out, err] = ["", ""];
       child.stdout.on("data", (part: Buffer) => (out += part.toString()));

@@ -69,7 +69,7 @@ export const serve: Command = {
         await untilStopped({ files, configured, arsenal, terminal, announcer, stop });
         announcer.close();
         announcer.close();
-      return await closeInTime([() => served.close(), () => arsenal.close()], terminal);
+        return await closeInTime([() => served.close(), () => arsenal.close()], terminal);
       }
       if (configured !== undefined) await fill(arsenal, configured);
       const { allowedHosts, allowedOrigins } = server;

@@ -51,7 +51,6 @@ export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions = {}
 
   async function handle(exchange: HttpExchange): Promise<void> {
     const { request, response } = exchange;
-    if (closed) return refuse(response, { status: 503, message: "The server is closing." });
     switch (request.method) {
       case "POST":
         return post(exchange);
@@ -71,6 +70,7 @@ export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions = {}
       return refuse(response, { status: 406, message });
     }
     const read = await readJson(request, limits);
+    if (closed) return refuse(response, { status: 503, message: "The server is closing." });
     if ("refused" in read) return refuse(response, read.refused);
     const received = readMessage(read.value);
     if (received.kind === "invalid") return answerJson(response, 400, failure(received.id, received.error));
@@ -115,11 +115,11 @@ export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions = {}
     const session = sessionOf(exchange, headers, id, isInitialize ? open : undefined);
     if (session === undefined) return;
     if (kind !== "request") {
-      session.take(message, headers);
+      session.take(message);
       return void response.writeHead(202).end();
     }
     if (session.has(message.id)) return refuseRequest(response, 400, id, "A request with this id is still running.");
-    session.request(message, headers, response, accepts(request.headers, "application/json"));
+    session.request(message, { headers, principal }, response, accepts(request.headers, "application/json"));
 
     function open(): HttpSession | undefined {
       const sessionId = randomUUID();

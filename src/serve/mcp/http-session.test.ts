@@ -89,6 +89,20 @@ describe("a request whose stream broke", () => {
     ]);
   });
 
+  it("goes on running also where nothing had been sent, though nobody will hear of it", async () => {
+    const endpoint = await serve();
+    const session = await endpoint.initialize();
+    const controller = new AbortController();
+    const gone = endpoint.post(call(1, "wait"), session, controller.signal).catch(() => "gone");
+    while (endpoint.plane.exchanges.length === 0) await turn();
+    controller.abort();
+    expect(await gone).toBe("gone");
+    expect((await endpoint.post(call(2, "echo"), session)).status).toBe(200);
+    expect(endpoint.plane.exchanges[0]?.signal.aborted).toBe(false);
+    endpoint.plane.release();
+    expect((await endpoint.post(call(1, "echo"), session)).status).toBe(200);
+  });
+
   it("is not found by an event that was never sent", async () => {
     const endpoint = await serve();
     const session = await endpoint.initialize();
@@ -200,6 +214,16 @@ describe("a session", () => {
     expect((await post(legacy(1, "initialize", { protocolVersion: "2025-11-25" }))).status).toBe(503);
     plane.release();
     await Promise.all(busy);
+  });
+
+  it("makes room at the cost of its own caller first", async () => {
+    const { post, initialize } = await serve({ sessionLimit: 3 });
+    const others = await initialize({}, { "x-caller": "bob" });
+    const first = await initialize();
+    const second = await initialize();
+    const third = await initialize();
+    const statuses = [others, first, second, third].map(async (one) => (await post(call(1, "echo"), one)).status);
+    expect(await Promise.all(statuses)).toEqual([200, 404, 200, 200]);
   });
 
   it("serves 50 callers at once, each with questions of its own", async () => {

@@ -9,7 +9,11 @@ import { isResponse } from "./message.ts";
 import type { Plane } from "./plane.ts";
 import { createReply, type Reply } from "./reply.ts";
 
-type Headers = Readonly<Record<string, string>>;
+/** What came with a message. */
+export interface Sender {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly principal: Principal;
+}
 
 /** What an HTTP session stands on. */
 export interface HttpSessionParts {
@@ -34,9 +38,9 @@ export interface HttpSession {
   /** True while a request with that id runs. */
   has(id: RequestId): boolean;
   /** Takes a request and replies to it on the response. */
-  request(message: RpcRequest, headers: Headers, response: ServerResponse, acceptsJson: boolean): void;
+  request(message: RpcRequest, from: Sender, response: ServerResponse, acceptsJson: boolean): void;
   /** Takes what needs no reply: a notification, or the answer to a question. */
-  take(message: RpcMessage, headers: Headers): void;
+  take(message: RpcMessage): void;
   /** Opens a stream on the response: the session's own, or the one that broke after that event. Returns why not, where it does not. */
   listen(response: ServerResponse, lastEventId: string | undefined): ListenRefusal | undefined;
   end(): Promise<void>;
@@ -107,7 +111,7 @@ export function createHttpSession(parts: HttpSessionParts): HttpSession {
   const open = (response: ServerResponse): EventStream =>
     openEventStream(response, { headers: headers(), clock, keepAliveMs: quietMs });
 
-  function request(message: RpcRequest, sent: Headers, response: ServerResponse, acceptsJson: boolean): void {
+  function request(message: RpcRequest, from: Sender, response: ServerResponse, acceptsJson: boolean): void {
     const number = ++streamCount;
     const stream: RequestStream = { number, reply: undefined, lost: false };
     const reply = createReply(response, {
@@ -125,7 +129,7 @@ export function createHttpSession(parts: HttpSessionParts): HttpSession {
     });
     stream.reply = reply;
     streams.set(message.id, stream);
-    legacy.receive(message, sent);
+    legacy.receive(message, from.headers, from.principal);
   }
 
   function listen(response: ServerResponse, lastEventId: string | undefined): ListenRefusal | undefined {
@@ -191,7 +195,7 @@ export function createHttpSession(parts: HttpSessionParts): HttpSession {
     },
     has: (requestId) => streams.has(requestId),
     request,
-    take: (message, sent) => legacy.receive(message, sent),
+    take: (message) => legacy.receive(message),
     listen,
     end,
   };

@@ -170,6 +170,14 @@ describe("legacy session: requests", () => {
     expect(client.plane.exchanges[0]).toMatchObject({ id: 1, method: "tools/call", headers: { "x-test": "1" } });
   });
 
+  it("are the sender's own, who may be allowed less than when the session was opened", async () => {
+    const client = await initialized();
+    const sender = localOperator({ scopes: [] });
+    client.receive({ jsonrpc: "2.0", id: 1, method: "tools/list" }, {}, sender);
+    await client.until((message) => message["id"] === 1);
+    expect(client.plane.exchanges[0]?.peer).toMatchObject({ protocolVersion: "2025-06-18", principal: sender });
+  });
+
   it("run side by side, and each is answered when it is done", async () => {
     const client = await initialized();
     const slow = client.call(1, "wait");

@@ -31,8 +31,11 @@ export interface LegacySessionParts {
 
 /** One legacy client's conversation, whatever carries it. */
 export interface LegacySession {
-  /** Takes one parsed message of the client, with the HTTP headers that it came with. */
-  receive(message: unknown, headers?: Headers): void;
+  /**
+   * Takes one parsed message of the client, with the HTTP headers that it came with, and who sent it where each message proves that anew:
+   * the same caller may come back with less to say.
+   */
+  receive(message: unknown, headers?: Headers, sender?: Principal): void;
   /** The revision agreed on; undefined until `initialize` was answered. */
   readonly protocolVersion: string | undefined;
   /** Requests that are not answered yet. */
@@ -61,12 +64,12 @@ export function createLegacySession(parts: LegacySessionParts): LegacySession {
   let opening: Promise<PlaneSession> | undefined;
   let session: PlaneSession | undefined;
 
-  function receive(value: unknown, headers: Headers = NO_HEADERS): void {
+  function receive(value: unknown, headers: Headers = NO_HEADERS, sender: Principal = principal): void {
     if (lifetime.signal.aborted) return;
     const received = readMessage(value);
     switch (received.kind) {
       case "request":
-        return request(received.message, headers);
+        return request(received.message, headers, sender);
       case "notification":
         return notification(received.message);
       case "response":
@@ -76,7 +79,7 @@ export function createLegacySession(parts: LegacySessionParts): LegacySession {
     }
   }
 
-  function request(message: RpcRequest, headers: Headers): void {
+  function request(message: RpcRequest, headers: Headers, sender: Principal): void {
     const { id, method, params = {} } = message;
     if (method === "ping") return send(answer(id, {}), id);
     if (running.has(id)) return refuse(id, `A request with the id ${JSON.stringify(id)} is still running.`);
@@ -86,7 +89,8 @@ export function createLegacySession(parts: LegacySessionParts): LegacySession {
     } else if (peer === undefined || opening === undefined) {
       refuse(id, "Send initialize first, or name the protocol version in the _meta of each request.");
     } else {
-      void run({ id, method, params, headers, peer });
+      const current = sender === peer.principal ? peer : { ...peer, principal: sender };
+      void run({ id, method, params, headers, peer: current });
     }
   }
 

@@ -43,7 +43,9 @@ export function createSessionStore(options: {
   return {
     add(session) {
       if (entries.size >= limit) {
-        const idle = [...entries.values()].find((entry) => !entry.session.busy);
+        // Whoever opens many sessions loses their own before those of others.
+        const unused = [...entries.values()].filter((entry) => !entry.session.busy);
+        const idle = unused.find((entry) => isSame(entry.session.principal, session.principal)) ?? unused[0];
         if (idle === undefined) return false;
         void idle.session.end();
       }
@@ -56,7 +58,7 @@ export function createSessionStore(options: {
       const entry = entries.get(id);
       if (entry === undefined) return undefined;
       const { session } = entry;
-      if (session.principal.id !== principal.id || session.principal.tenant !== principal.tenant) return undefined;
+      if (!isSame(session.principal, principal)) return undefined;
       entry.usedAt = clock.now();
       entries.delete(id);
       entries.set(id, entry);
@@ -70,4 +72,8 @@ export function createSessionStore(options: {
       await Promise.all([...entries.values()].map(({ session }) => session.end()));
     },
   };
+}
+
+function isSame(owner: Principal, caller: Principal): boolean {
+  return owner.id === caller.id && owner.tenant === caller.tenant;
 }

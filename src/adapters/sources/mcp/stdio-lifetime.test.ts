@@ -112,6 +112,18 @@ onPosix("closing a stdio server", () => {
     await areGone(pids);
   });
 
+  onLinux("does not wait for what has ended and was never asked how", async () => {
+    const clock = createManualClock();
+    // Its child ends, and the program that took the shell's place does not ask about it.
+    const { transport, pids } = await startScript(
+      `sh -c 'exit 0' & printf '{"jsonrpc":"2.0","method":"pids","params":{"pids":[%s]}}\\n' $!; exec cat`,
+      { clock },
+    );
+    await areGone(pids);
+    await transport.close();
+    expect(clock.now()).toBe(0);
+  });
+
   it("ends its whole process group, also where nothing in it heeds SIGTERM", async () => {
     const { transport, pids } = await startScript(STUBBORN, { clock: hurriedClock });
     expect(pids.filter(isRunning)).toHaveLength(3);
@@ -169,11 +181,35 @@ onPosix("a stdio server that ends by itself", () => {
     });
     await transport.send({ jsonrpc: "2.0", method: "leave" });
     await closed;
-    expect(pids.filter(isRunning)).toEqual(pids);
-    await vi.waitFor(() => expect(descriptors()).toBeLessThanOrEqual(before), { timeout: 5000, interval: 10 });
-    for (const pid of pids) process.kill(pid, "SIGKILL");
+    try {
+      expect(pids.filter(isRunning)).toEqual(pids);
+      await vi.waitFor(() => expect(descriptors()).toBeLessThanOrEqual(before), { timeout: 5000, interval: 10 });
+    } finally {
+      for (const pid of pids) process.kill(pid, "SIGKILL");
+    }
   });
 });
+
+/** Runs a program that has a watchdog and `sleeper`, which begins a group of one process that nothing else keeps or ends. */
+function startOwner(program: string): ChildProcessByStdio<Writable, Readable, null> {
+  const preamble = `
+    import { spawn } from "node:child_process";
+    import { createWatchdog } from ${JSON.stringify(new URL("stdio-watchdog.ts", import.meta.url).href)};
+    const watchdog = createWatchdog();
+    const sleeper = () => {
+      const child = watchdog.launch(() => spawn("sleep", ["1000"], { detached: true, stdio: "ignore" }));
+      child.unref();
+      return child.pid;
+    };`;
+  return spawn(process.execPath, ["--input-type=module", "-e", preamble + program], {
+    stdio: ["pipe", "pipe", "ignore"],
+  });
+}
+
+async function firstLine({ stdout }: { readonly stdout: Readable }): Promise<unknown> {
+  const [line] = (await once(createInterface(stdout), "line")) as [string];
+  return JSON.parse(line);
+}
 
 type Owner = Pick<ChildProcessByStdio<Writable, Readable, null>, "pid" | "stdin">;
 
@@ -199,8 +235,7 @@ onPosix("the process that started a stdio server", () => {
       detached: true,
       stdio: ["pipe", "pipe", "ignore"],
     });
-    const [line] = (await once(createInterface(parent.stdout), "line")) as [string];
-    const pids = pidsIn(JSON.parse(line));
+    const pids = pidsIn(await firstLine(parent));
     const parentPid = parent.pid ?? 0;
     const watchers = process.platform === "linux" ? childrenOf(parentPid).filter((pid) => !pids.includes(pid)) : [];
     expect(pids.filter(isRunning)).toHaveLength(3);
@@ -213,7 +248,7 @@ onPosix("the process that started a stdio server", () => {
 
   it("takes the server's group with it on its exit also where there is no shell to watch it", async () => {
     const program = `
-      import { spawn, type ChildProcessByStdio } from "node:child_process";
+      import { spawn } from "node:child_process";
       import { createWatchdog } from ${JSON.stringify(new URL("stdio-watchdog.ts", import.meta.url).href)};
       const watchdog = createWatchdog("/no/such/shell");
       const child = watchdog.launch(() => spawn("sh", ["-c", ${JSON.stringify(STUBBORN)}], { detached: true }));
@@ -221,8 +256,31 @@ onPosix("the process that started a stdio server", () => {
     const parent = spawn(process.execPath, ["--input-type=module", "-e", program], {
       stdio: ["ignore", "pipe", "ignore"],
     });
-    const [line] = (await once(createInterface(parent.stdout), "line")) as [string];
-    await areGone(pidsIn(JSON.parse(line)));
+    await areGone(pidsIn(await firstLine(parent)));
+  });
+
+  it("takes with it no group that its watchdog was told to forget", async () => {
+    const parent = startOwner(`
+      const pids = [sleeper(), sleeper(), sleeper()];
+      watchdog.forget(pids[1]);
+      console.log(JSON.stringify(pids));
+      process.stdin.resume();`);
+    const [first = 0, forgotten = 0, last = 0] = (await firstLine(parent)) as readonly number[];
+    parent.kill("SIGKILL");
+    try {
+      await areGone([first, last]);
+      expect(isRunning(forgotten)).toBe(true);
+    } finally {
+      process.kill(forgotten, "SIGKILL");
+    }
+  });
+
+  it("is not kept alive by its watchdog", async () => {
+    const parent = startOwner("console.log(JSON.stringify(sleeper()));");
+    const exited = once(parent, "exit");
+    const pid = Number(await firstLine(parent));
+    expect(await exited).toEqual([0, null]);
+    await areGone([pid]);
   });
 
   it("has nothing left that watches its servers or keeps it alive once they are closed", async () => {

@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
 import type { Clock } from "../../../observe/clock.ts";
 import { within } from "./within.ts";
 
@@ -15,10 +16,34 @@ const LOOK_EVERY_MS = 20;
 export function isGroupAlive(leader: number): boolean {
   try {
     process.kill(HAS_GROUPS ? -leader : leader, 0);
-    return true;
+    return process.platform !== "linux" || hasLivingMember(leader);
   } catch (error) {
     // EPERM: there, but no longer ours to signal.
     return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}
+
+/**
+ * For the system, a process is there until its parent has asked how it ended. That of an orphan is the first process, which in many containers
+ * never asks, so on Linux each member is looked at.
+ */
+function hasLivingMember(leader: number): boolean {
+  if (isLivingMember(String(leader), leader)) return true;
+  try {
+    return readdirSync("/proc").some((name) => /^\d/.test(name) && isLivingMember(name, leader));
+  } catch {
+    return true;
+  }
+}
+
+function isLivingMember(pid: string, leader: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    // After the name, which is in parentheses and may hold anything: state, parent, group.
+    const [state, , group] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return group === String(leader) && state !== "Z";
+  } catch {
+    return false;
   }
 }
 

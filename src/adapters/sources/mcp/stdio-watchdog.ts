@@ -1,5 +1,4 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { Socket } from "node:net";
 import { HAS_GROUPS, signalGroup } from "./stdio-process-group.ts";
 
 /**
@@ -58,7 +57,6 @@ export function createWatchdog(shellPath: string | undefined = HAS_GROUPS ? "/bi
     });
     started.stdin.on("error", () => {});
     started.unref();
-    if (started.stdin instanceof Socket) started.stdin.unref();
     shell = started;
     for (const leader of leaders) tell(`add ${leader}`);
   }

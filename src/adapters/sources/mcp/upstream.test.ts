@@ -262,8 +262,7 @@ describe("a resource that somebody wants to know about", () => {
 
       const failed = next(upstream, isState("failed"));
       await server.close();
-      await upstream.request("tools/list").catch(() => {});
-      if (upstream.state.kind === "connected") await upstream.request("tools/list").catch(() => {});
+      while (upstream.state.kind === "connected") await upstream.request("tools/list").catch(() => {});
       await failed;
       const revived = await started(() => start(server.port));
       const back = next(upstream, isUpdate);

@@ -16,13 +16,7 @@ export function parseMessage(text: string): JSONRPCMessage | undefined {
 }
 
 function isMessage(value: unknown): value is JSONRPCMessage {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    !Array.isArray(value) &&
-    "jsonrpc" in value &&
-    value.jsonrpc === "2.0"
-  );
+  return typeof value === "object" && value !== null && "jsonrpc" in value && value.jsonrpc === "2.0";
 }
 
 /** Says that a server wrote something that is no message, and that it was skipped. */

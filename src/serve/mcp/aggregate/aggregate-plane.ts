@@ -7,7 +7,7 @@ import type { Seal } from "../seal.ts";
 import { answerRequest, type RequestParts } from "./answer-request.ts";
 import { createCatalogViews } from "./catalog-view.ts";
 import { createChanges, listOf, type ServedList } from "./changes.ts";
-import { type CommonTools, configuredTools, learnedTools } from "./common-tools.ts";
+import { type CommonTools, configuredTools, learnedTools } from "./hybrid-tools.ts";
 import { instructionsFor, type ServeMode } from "./instructions.ts";
 import { createListings } from "./listings.ts";
 import type { LogLevel } from "./log-level.ts";

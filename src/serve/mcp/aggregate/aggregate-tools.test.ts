@@ -60,7 +60,7 @@ const add = (
   return arsenal.addTool({ name, namespace, description: `Does ${id} for you.`, parameters, ...more }, handler);
 };
 
-/** A server's tools, named as it likes; each returns the server's and its own name. */
+/** A server's tools, named as it likes; each returns the server's name, its own and those of its arguments. */
 function source(name: string, tools: readonly string[]): Source {
   return {
     name,
@@ -68,8 +68,8 @@ function source(name: string, tools: readonly string[]): Source {
     connect: async () => undefined,
     list: async () =>
       tools.map((tool) => ({
-        draft: { name: tool, description: `Does ${tool} for you.`, parameters: { type: "object" } },
-        handler: () => `${name}/${tool}`,
+        draft: { name: tool, description: `Does ${tool} for you.`, parameters: { type: "object", properties: {} } },
+        handler: (args) => [`${name}/${tool}`, ...Object.keys(args)].join(" "),
       })),
     disconnect: async () => undefined,
   };
@@ -201,7 +201,7 @@ describe("names", () => {
     const [cut = ""] = (await arsenal.listTools())
       .filter(({ sourceName }) => sourceName === long)
       .map(({ id }) => toAlias(id));
-    const nested = { tool_name: cut, arguments: JSON.stringify({}) };
+    const nested = { tool_name: cut, arguments: { arguments: {} } };
     expect([cut.length, textOf(await call(plane, "execute_tool", nested))]).toEqual([64, `one/${long}`]);
   });
 });

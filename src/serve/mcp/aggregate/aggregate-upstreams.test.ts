@@ -118,6 +118,16 @@ describe("an MCP server's tool", () => {
     });
   });
 
+  it("has its URIs changed also where its name had to be cut", async () => {
+    const content = [{ type: "resource_link", uri: "memo:a", name: "a" }];
+    const plane = await serve(fake([{ ...tool, name: "x".repeat(200) }], () => ({ content })));
+    const [{ name } = { name: "" }] = (await send(plane, "tools/list"))["tools"] as { name: string }[];
+    expect(name).toHaveLength(64);
+    expect(await send(plane, "tools/call", { name })).toEqual({
+      content: [{ type: "resource_link", uri: "toolarsenal:box/memo:a", name: "a" }],
+    });
+  });
+
   it("passes its server's own error on, with code and data", async () => {
     const box = fake([tool], () => {
       throw new RpcError({ code: -32042, message: "Sign in first", data: { url: "https://a" } });

@@ -4,7 +4,7 @@ import type { Exchange } from "../plane.ts";
 import { refusal } from "../refusal.ts";
 import { callTool, type CallToolParts, unknownTool } from "./call-tool.ts";
 import type { CatalogViews } from "./catalog-view.ts";
-import type { CommonTools } from "./common-tools.ts";
+import type { CommonTools } from "./hybrid-tools.ts";
 import { findTools } from "./find-tools.ts";
 import type { ServeMode } from "./instructions.ts";
 import { EXECUTE_TOOL, FIND_TOOL, META_TOOL_NAMES, META_TOOLS } from "./meta-tools.ts";
