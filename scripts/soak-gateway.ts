@@ -5,19 +5,21 @@ import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { openWireClient, type WireClient } from "../bench/gateway/wire-client.ts";
-import { startGateway } from "../test/e2e/gateway-process.ts";
+import { type GatewayProcess, startGateway } from "../test/e2e/gateway-process.ts";
 import { openDescriptors } from "../test/e2e/open-descriptors.ts";
 
 const HELP = `node scripts/soak-gateway.ts [--minutes 30] [--rate 50]
 
-Calls an echo tool through both planes and both eras, and prints the gateway's resident memory and open descriptors once a minute,
-with the slope over the second half.
+Calls an echo tool through both planes and both eras, and prints what the gateway's heap holds after a collection, its resident memory
+and its open descriptors once a minute, with the slopes over the second half.
 `;
 
+const REPORT_HEAP = new URL("./report-heap.ts", import.meta.url).href;
 const ECHO = fileURLToPath(new URL("../bench/gateway/echo-server.ts", import.meta.url));
 
 interface Sample {
   readonly minute: number;
+  readonly heapMb: number;
   readonly residentMb: number;
   readonly descriptors: number;
 }
@@ -28,8 +30,19 @@ function residentMb(pid: number): number {
   return Number(kilobytes) / 1024;
 }
 
+/** What the gateway's heap holds after a collection, in megabytes. */
+async function heapMb({ pid, log }: GatewayProcess): Promise<number> {
+  const before = log().length;
+  process.kill(pid, "SIGUSR2");
+  for (;;) {
+    const [, bytes] = /^heap (\d+)$/m.exec(log().slice(before)) ?? [];
+    if (bytes !== undefined) return Number(bytes) / 2 ** 20;
+    await pause(10);
+  }
+}
+
 /** Least squares of a value over time, a minute. */
-function slope(samples: readonly Sample[], key: "residentMb" | "descriptors"): number {
+function slope(samples: readonly Sample[], key: "heapMb" | "residentMb" | "descriptors"): number {
   const mean = (of: (sample: Sample) => number): number =>
     samples.reduce((sum, sample) => sum + of(sample), 0) / samples.length;
   const [time, value] = [mean(({ minute }) => minute), mean((sample) => sample[key])];
@@ -52,6 +65,7 @@ async function main(): Promise<void> {
   const [minutes, rate] = [Number(values.minutes), Number(values.rate)];
   const gateway = await startGateway({
     tier: "lexical",
+    nodeOptions: ["--expose-gc", "--import", REPORT_HEAP],
     mode: "static",
     servers: { echo: { command: process.execPath, args: [ECHO, "stdio"] } },
     settings: { security: { max_requests_per_minute: 1_000_000 }, execution: { max_concurrent: 1000 } },
@@ -71,10 +85,17 @@ async function main(): Promise<void> {
   const samples: Sample[] = [];
   let failed = 0;
   let firstFailure = "";
-  function sample(minute: number): void {
-    const taken = { minute, residentMb: residentMb(gateway.pid), descriptors: openDescriptors(gateway.pid) };
+  async function sample(minute: number): Promise<void> {
+    const heap = await heapMb(gateway);
+    const taken = {
+      minute,
+      heapMb: heap,
+      residentMb: residentMb(gateway.pid),
+      descriptors: openDescriptors(gateway.pid),
+    };
     samples.push(taken);
-    console.log(`${minute.toFixed(1).padStart(5)} min  ${taken.residentMb.toFixed(1)} MB  ${taken.descriptors} open`);
+    const memory = `heap ${heap.toFixed(1)} MB, resident ${taken.residentMb.toFixed(1)} MB`;
+    console.log(`${minute.toFixed(1).padStart(5)} min  ${memory}, ${taken.descriptors} open`);
   }
   async function check(client: WireClient, name: string, message: string): Promise<void> {
     const answer = await client.request("tools/call", { name, arguments: { message } }, name).catch(String);
@@ -91,13 +112,13 @@ async function main(): Promise<void> {
       const due = started + (calls * 1000) / rate;
       const wait = due - performance.now();
       if (wait > 0) await pause(wait);
-      if (calls % every === 0) sample((performance.now() - started) / 60_000);
+      if (calls % every === 0) await sample((performance.now() - started) / 60_000);
       const { client, name } = clients[calls % clients.length] ?? { client: undefined, name: "" };
       const message = `call ${(calls += 1)}.`;
       if (client !== undefined) void check(client, name, message);
     }
     await pause(1000);
-    sample((performance.now() - started) / 60_000);
+    await sample((performance.now() - started) / 60_000);
   } finally {
     agent.destroy();
     await gateway.close();
@@ -107,9 +128,10 @@ async function main(): Promise<void> {
   console.log(
     `${calls} calls at ${(calls / seconds).toFixed(1)} a second, ${failed} failed ${firstFailure.slice(0, 300)}`,
   );
-  console.log(
-    `slope over the second half: ${slope(half, "residentMb").toFixed(3)} MB and ${slope(half, "descriptors").toFixed(3)} descriptors a minute`,
+  const slopes = (["heapMb", "residentMb", "descriptors"] as const).map(
+    (key) => `${key} ${slope(half, key).toFixed(3)}`,
   );
+  console.log(`slopes over the second half, a minute: ${slopes.join(", ")}`);
   if (failed > 0) process.exitCode = 1;
 }
 

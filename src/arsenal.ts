@@ -5,10 +5,10 @@ import { direct } from "./adapters/executors/direct.ts";
 import { patterns } from "./adapters/policies/patterns.ts";
 import type { McpServerSettings } from "./adapters/sources/mcp/settings.ts";
 import type { McpUpstream } from "./adapters/sources/mcp/upstream.ts";
+import { createUpstreams, type Upstreams } from "./adapters/sources/mcp/upstreams.ts";
 import { memory } from "./adapters/stores/memory.ts";
 import { ajv } from "./adapters/validators/ajv.ts";
 import { type Catalog, createCatalog } from "./catalog/catalog.ts";
-import { untilAborted } from "./catalog/until-aborted.ts";
 import { tokenize } from "./catalog/tokenize.ts";
 import { configuredSinks, configuredTiers, type ToolArsenalParts } from "./config/arsenal-parts.ts";
 import type { ToolArsenalConfig } from "./config/config.ts";
@@ -21,7 +21,7 @@ import { createEngine, type Engine } from "./execute/engine.ts";
 import type { BatchResult, ToolResult } from "./execute/result.ts";
 import { type Aegis, type Approvals, createAegis } from "./guard/aegis.ts";
 import { localOperator, type Principal, principalOr } from "./guard/principal.ts";
-import { type Clock, systemClock } from "./observe/clock.ts";
+import { systemClock } from "./observe/clock.ts";
 import { createEvents, type Events } from "./observe/emitter.ts";
 import type { ArsenalEvent } from "./observe/events.ts";
 import { createHealth, type HealthBook } from "./observe/health.ts";
@@ -69,16 +69,17 @@ export interface AskedBy {
 export class ToolArsenal {
   readonly #config: ResolvedConfig;
   readonly #operator: Principal = localOperator();
-  readonly #clock: Clock;
   readonly #events: Events;
   readonly #health: HealthBook;
   readonly #catalog: Catalog;
   readonly #registry: Registry;
   readonly #ensembles: Ensembles;
-  readonly #upstreams: Map<string, { readonly upstream: McpUpstream; readonly ready: Promise<void> }> = new Map();
+  readonly #upstreams: Upstreams;
   readonly #aegis: Aegis;
   readonly #retriever: Retriever;
   readonly #engine: Engine;
+  /** Settles when every configured MCP server is being connected to. */
+  #connecting: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
 
   constructor(config: ToolArsenalConfig = {}, parts: ToolArsenalParts = {}) {
@@ -86,7 +87,6 @@ export class ToolArsenal {
     refuseNotInRelease(this.#config, parts);
     const { routing, execution, security, reranker } = this.#config;
     const clock = parts.clock ?? systemClock;
-    this.#clock = clock;
 
     // observe
     this.#events = createEvents({ sinks: [...configuredSinks(this.#config), ...(parts.sinks ?? [])], clock });
@@ -108,6 +108,8 @@ export class ToolArsenal {
       alias: { toAlias, fromAlias, isCutAlias },
     });
     this.#ensembles = createEnsembles({ registry: this.#registry, emit, clock });
+    const relist = (name: string): Promise<void> => this.#ensembles.relist(name);
+    this.#upstreams = createUpstreams({ addEnsemble: (source) => this.addEnsemble(source), relist, clock, emit });
 
     // guard
     const policy = parts.policy ?? patterns({ ...security, mode: security.policy });
@@ -143,6 +145,7 @@ export class ToolArsenal {
       settings: { ...execution, circuitBreakerTimeoutMs: execution.circuitBreakerTimeoutS * 1000 },
     });
     this.#engine = learning?.watch(engine) ?? engine;
+    if (this.#config.mcp.servers.length > 0) this.#connecting = this.#connectConfigured();
   }
 
   /**
@@ -158,8 +161,7 @@ export class ToolArsenal {
     const arsenal = new ToolArsenal(config, parts);
     try {
       for (const module of config.modules) await runModule(resolve(folder, module), module, arsenal);
-      const { toMcpServers } = await import("./config/mcp-servers.ts");
-      for (const server of toMcpServers(arsenal.#config).servers) await arsenal.addMcpServer(server, { patient: true });
+      await arsenal.#connecting;
       return arsenal;
     } catch (error) {
       await arsenal.close();
@@ -212,37 +214,25 @@ export class ToolArsenal {
    */
   async addMcpServer(settings: McpServerSettings, options: { readonly patient?: boolean } = {}): Promise<number> {
     this.#refuseIfClosed();
-    const { mcp } = await import("./adapters/sources/mcp/mcp.ts");
-    const source = mcp(settings, { ...options, clock: this.#clock, emit: this.#events.emit });
-    const { name, upstream } = source;
-    if (this.#upstreams.has(name)) return this.addEnsemble(source); // which refuses a name that is taken
-    this.#upstreams.set(name, { upstream, ready: upstream.attempted.then(() => this.#ensembles.relist(name)) });
-    try {
-      return await this.addEnsemble(source);
-    } catch (error) {
-      this.#upstreams.delete(name);
-      throw error;
-    }
+    return this.#upstreams.add(settings, options);
   }
 
   /** Disconnects an ensemble and removes its tools. False where there is none of that name. */
   async removeEnsemble(name: string): Promise<boolean> {
     this.#refuseIfClosed();
-    this.#upstreams.delete(name);
+    this.#upstreams.forget(name);
     return this.#ensembles.remove(name);
   }
 
   /** The MCP servers that were added, connected or not. */
   get upstreams(): readonly McpUpstream[] {
-    return Array.from(this.#upstreams.values(), ({ upstream }) => upstream);
+    return this.#upstreams.all();
   }
 
   /** Resolves when the first attempt to connect each MCP server, or the one named, has ended: its tools are registered, or it failed. */
   async upstreamsAttempted(options: { readonly name?: string; readonly signal?: AbortSignal } = {}): Promise<void> {
-    const { name, signal } = options;
-    const asked = [...this.#upstreams].filter(([known]) => name === undefined || known === name);
-    const attempted = Promise.all(asked.map(([, { ready }]) => ready));
-    await (signal === undefined ? attempted : untilAborted(attempted, signal));
+    await this.#connecting;
+    await this.#upstreams.attempted(options);
   }
 
   /** Serves this arsenal to MCP clients: every tool as one server at `/mcp`, each upstream untouched at `/mcp/upstreams/NAME`. */
@@ -380,6 +370,15 @@ export class ToolArsenal {
     this.#refuseIfClosed();
     if (!this.#catalog.opened) await this.#catalog.open();
     if (this.#config.autoSync && this.#registry.pending > 0) await this.#registry.sync();
+  }
+
+  /** Begins to connect the configured MCP servers. One that is wrong is told of and leaves the others be. */
+  async #connectConfigured(): Promise<void> {
+    const { toMcpServers } = await import("./config/mcp-servers.ts");
+    const { servers, problems } = toMcpServers(this.#config);
+    for (const { server, message, fix } of problems)
+      this.#events.emit("ensemble-failed", { ensemble: server, message: `${message}. ${fix}` });
+    for (const server of servers) if (!this.#closed) await this.addMcpServer(server, { patient: true });
   }
 
   /** A tool that comes back, or comes back changed, is not held to its past. */

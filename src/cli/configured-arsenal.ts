@@ -9,8 +9,9 @@ import type { Configured } from "./open-arsenal.ts";
 /** Commands say themselves how servers fare, once: these events stay out of the configured console. */
 const TOLD_BY_COMMANDS: ReadonlySet<string> = new Set(["ensemble-connected", "ensemble-failed"]);
 
-/** An arsenal by its configuration, with nothing in it yet. */
-export function createConfiguredArsenal(config: ResolvedConfig, parts: ToolArsenalParts = {}): ToolArsenal {
+/** An arsenal by its configuration, with nothing in it yet: `fill` connects the servers. */
+export function createConfiguredArsenal(given: ResolvedConfig, parts: ToolArsenalParts = {}): ToolArsenal {
+  const config = asChecked({ ...given, mcp: { ...given.mcp, servers: [] } });
   const { enabled, type, level } = config.telemetry;
   if (!enabled || type !== "console") return new ToolArsenal(config, parts);
   const sink = consoleSink({ level });

@@ -31,7 +31,9 @@ export function mayRetry(tool: Tool, error: ResultError): boolean {
 
 /** The error as the caller must see it: a lost answer of a tool that is not safe to repeat is an unknown outcome. */
 export function withOutcomeKnown(tool: Tool, error: ResultError): ResultError {
-  if (!LOST_ANSWERS.has(error.code) || error.beforeSend === true || isSafeToRepeat(tool)) return error;
+  // An error that the tool itself reported is an answer.
+  if (!LOST_ANSWERS.has(error.code) || error.beforeSend === true || error.answered === true || isSafeToRepeat(tool))
+    return error;
   const fix = "Check whether it took effect before you call it again.";
   const message = `${sentence(error.message)} ${tool.id} may or may not have taken effect. ${fix}`;
   return { ...error, code: "OUTCOME_UNKNOWN", message, fix };

@@ -6,7 +6,7 @@ describe("an error that the tool itself reports", () => {
   const nothing = { type: "object", properties: {} } as const;
 
   it("counts against its health and leaves its circuit closed, however often it comes", async () => {
-    await using arsenal = new ToolArsenal();
+    await using arsenal = new ToolArsenal({ telemetry: { enabled: false } });
     const tool = arsenal.register({ name: "look", description: "Looks for a file.", parameters: nothing }, () => {
       throw new ArsenalError("EXECUTION_FAILED", "no such file", { answered: true });
     });
@@ -17,7 +17,7 @@ describe("an error that the tool itself reports", () => {
   });
 
   it("opens the circuit where it is no report but a failure", async () => {
-    await using arsenal = new ToolArsenal();
+    await using arsenal = new ToolArsenal({ telemetry: { enabled: false } });
     arsenal.register({ name: "look", description: "Looks for a file.", parameters: nothing }, () => {
       throw new ArsenalError("EXECUTION_FAILED", "no such file");
     });
@@ -29,7 +29,7 @@ describe("an error that the tool itself reports", () => {
 
 describe("a call that leaves its arguments to the source", () => {
   it("reaches the handler with arguments its parameters do not allow", async () => {
-    await using arsenal = new ToolArsenal();
+    await using arsenal = new ToolArsenal({ telemetry: { enabled: false } });
     const parameters = { type: "object", properties: { n: { type: "number" } }, required: ["n"] } as const;
     arsenal.register({ name: "echo", description: "Says what it was given.", parameters }, (args) => args);
     const call = { toolName: "echo", arguments: { n: "one" } };

@@ -160,13 +160,18 @@ function createUntouched(arsenal: ServableArsenal): { readonly route: Route; clo
 /** The upstreams, each with whether its first attempt has ended and its tools are there. */
 function attemptedUpstreams(arsenal: ServableArsenal): Parameters<typeof healthRoutes>[0] {
   const attempted = new WeakSet<McpUpstream>();
-  const asked = new WeakSet<McpUpstream>();
+  const follow = (): void => {
+    for (const upstream of arsenal.upstreams)
+      void arsenal.upstreamsAttempted({ name: upstream.name }).then(() => attempted.add(upstream));
+  };
+  follow();
+  arsenal.subscribe(({ name }) => {
+    if (name === "ensemble-connected") follow();
+  });
   return () =>
-    arsenal.upstreams.map((upstream) => {
-      if (!asked.has(upstream)) {
-        asked.add(upstream);
-        void arsenal.upstreamsAttempted({ name: upstream.name }).then(() => attempted.add(upstream));
-      }
-      return { name: upstream.name, state: upstream.state, attempted: attempted.has(upstream) };
-    });
+    arsenal.upstreams.map((upstream) => ({
+      name: upstream.name,
+      state: upstream.state,
+      attempted: attempted.has(upstream),
+    }));
 }

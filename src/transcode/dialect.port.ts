@@ -1,8 +1,81 @@
+import type { ToolCall } from "../execute/call.ts";
+import type { ToolResult } from "../execute/result.ts";
+import type { SourceDraft } from "../tool/draft.ts";
 import type { Tool } from "../tool/tool.ts";
+import type { SchemaFeature } from "./features.ts";
+import type { Loss } from "./losses.ts";
 
-/** One provider's shape for tool definitions. */
+/** One provider's shape for tool definitions, for the calls in its answers and for the results it wants back. */
 export interface Dialect {
   readonly name: string;
+  /** Whether the provider takes a feature of JSON Schema as it is. */
+  supports(feature: SchemaFeature, options?: { readonly strict?: boolean }): boolean;
   /** The definition as the provider's API takes it. Its name is the tool's alias, which `execute` accepts. */
-  fromCanonical(tool: Tool): Record<string, unknown>;
+  fromCanonical(tool: Tool, options?: ConvertOptions): Record<string, unknown>;
+  /** The same, with what could not be carried over. */
+  convert(tool: Tool, options?: ConvertOptions): Converted;
+  /**
+   * A tool from a definition in this dialect, as a source would offer it. A definition that `convert` wrote gives back the tool it was written
+   * from, exactly; `original` does so where the definition went through JSON.
+   */
+  toCanonical(definition: unknown, options?: { readonly original?: Tool }): SourceDraft;
+  /** The calls in one of the provider's answers, in its order; [] where it has none. What cannot be read is a call with `problem`. */
+  readCalls(response: unknown): readonly ReadCall[];
+  /** What to append to the conversation so that the provider sees the outcomes: its messages, items, blocks or parts. */
+  writeResults(results: readonly AnsweredCall[]): readonly Record<string, unknown>[];
+  /** Gathers calls from a streamed answer; absent where the provider does not stream calls. */
+  readStream?(): CallStream;
+  /** What one request to the provider may hold in all. */
+  readonly limits?: SetLimits;
+}
+
+/** How a definition is written. */
+export interface ConvertOptions {
+  /** Asks for the provider's strict mode, where the tool can have it. */
+  readonly strict?: boolean;
+}
+
+/** A definition and what became of the tool on the way. */
+export interface Converted {
+  readonly definition: Record<string, unknown>;
+  /** True where the definition is marked strict. */
+  readonly strict: boolean;
+  readonly losses: readonly Loss[];
+}
+
+/** One call as a provider's answer has it. */
+export interface ReadCall {
+  /** The provider's id, which its result must name; made up where the provider has none. */
+  readonly id: string;
+  /** Ready for `execute`: the alias as `toolName`, and the arguments. Absent `arguments` where they could not be read. */
+  readonly call: Pick<ToolCall, "toolName" | "arguments">;
+  /** The arguments as text, where the provider sent text. */
+  readonly rawArguments?: string;
+  /** Why the arguments cannot be read, for the model to mend. */
+  readonly problem?: string;
+}
+
+/** A call and how it ended. */
+export interface AnsweredCall {
+  readonly read: ReadCall;
+  readonly result: ToolResult;
+}
+
+/** A streamed answer being read. */
+export interface CallStream {
+  /** Takes one event, chunk or part as the provider sends it. Returns the calls that became complete with it. */
+  push(event: unknown): readonly ReadCall[];
+  /** The calls still open when the stream ended, complete or not. */
+  end(): readonly ReadCall[];
+}
+
+/** What one request may hold, over all its tools. */
+export interface SetLimits {
+  readonly maxTools?: number;
+  readonly maxStrictTools?: number;
+  readonly maxOptionalParameters?: number;
+  readonly maxProperties?: number;
+  readonly maxDepth?: number;
+  readonly maxEnumValues?: number;
+  readonly maxCharacters?: number;
 }

@@ -7,6 +7,7 @@ import { parseArgs } from "node:util";
 import { startGateway } from "../e2e/gateway-process.ts";
 import { peerProgram, PEERS_ABSENT, peersInstalled } from "../peers/peers.ts";
 import { serveFixture } from "./fixture-server.ts";
+import { readSummary } from "./summary.ts";
 
 interface Suite {
   readonly name: string;
@@ -29,41 +30,20 @@ const SUITES: readonly Suite[] = [
   })),
 ];
 
-/** What a suite found. */
-interface Outcome {
-  readonly passed: number;
-  readonly required: number;
-  /** Scenarios that count and failed, as the suite names them. */
-  readonly failures: readonly string[];
-}
+/** A suite takes seconds; one that hangs is ended. */
+const LONGEST_MS = 180_000;
 
 /** Runs a suite and resolves with all it printed. */
 async function run({ peer, options }: Suite, url: string, folder: string): Promise<string> {
   const { file } = peerProgram(peer, "conformance");
-  const child = spawn(process.execPath, [file, "server", "--url", url, ...options], { cwd: folder });
+  const child = spawn(process.execPath, [file, "server", "--url", url, ...options], {
+    cwd: folder,
+    timeout: LONGEST_MS,
+  });
   let text = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (part: Buffer) => (text += part.toString()));
   await new Promise((resolve) => child.once("close", resolve));
   return text;
-}
-
-/** Reads the summary at the end of what a suite prints. */
-export function outcomeOf(text: string, { required }: Pick<Suite, "required">): Outcome {
-  const [, summary = ""] = text.split("=== SUMMARY ===");
-  const unscored = new Set(
-    [...(summary.split("Not scored")[1] ?? "").matchAll(/^ {2}[✓✗] (\S+) \(/gm)].map(([, name]) => name),
-  );
-  const scenarios = [...summary.matchAll(/^([✓✗]) (\S+): (\d+) passed, (\d+) failed/gm)]
-    .map(([, mark, name = "", passed, failed]) => ({ mark, name, passed: Number(passed), failed: Number(failed) }))
-    .filter(({ name }) => !unscored.has(name));
-  const failures = scenarios
-    .filter(({ mark, failed }) => mark === "✗" || failed > 0)
-    .map(({ name, failed, passed }) => `${name}: ${failed} of ${passed + failed} failed`);
-  // 0.1 counts single checks, 0.2 counts scenarios.
-  const passed = text.includes("Not scored for")
-    ? scenarios.length - failures.length
-    : scenarios.reduce((sum, scenario) => sum + scenario.passed, 0);
-  return { passed, required, failures };
 }
 
 async function main(): Promise<void> {
@@ -87,10 +67,12 @@ async function main(): Promise<void> {
   try {
     for (const suite of SUITES) {
       const text = await run(suite, url, folder);
-      const { passed, required, failures } = outcomeOf(text, suite);
-      const met = passed >= required && failures.length === 0;
+      const { passed, failures } = readSummary(text);
+      const met = passed >= suite.required && failures.length === 0;
       if (!met) process.exitCode = 1;
-      process.stdout.write(`${met ? "ok    " : "FAILED"}  ${suite.name}: ${passed} passed, ${required} required\n`);
+      process.stdout.write(
+        `${met ? "ok    " : "FAILED"}  ${suite.name}: ${passed} passed, ${suite.required} required\n`,
+      );
       for (const failure of failures) process.stdout.write(`          ${failure}\n`);
       if (values.verbose || passed === 0) process.stdout.write(`${text}\n`);
     }

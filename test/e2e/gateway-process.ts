@@ -24,6 +24,8 @@ export interface GatewayOptions {
   readonly tier?: "lexical" | "static" | "tuned";
   /** The command line's program. The sources where absent. */
   readonly program?: string;
+  /** Options of Node itself. */
+  readonly nodeOptions?: readonly string[];
 }
 
 /** The gateway as users run it: a process of its own. */
@@ -50,7 +52,7 @@ export function gatewayCommand(options: GatewayOptions, folder: string): ServerE
 export async function startGateway(options: GatewayOptions): Promise<GatewayProcess> {
   const folder = mkdtempSync(join(tmpdir(), "toolarsenal-gateway-"));
   const { command, args } = gatewayCommand(options, folder);
-  const child = spawn(command, [...args, "--http", "--port", "0"], {
+  const child = spawn(command, [...(options.nodeOptions ?? []), ...args, "--http", "--port", "0"], {
     cwd: folder,
     env: { ...process.env, ...(options.tier === undefined ? {} : { TOOLARSENAL_TIER: options.tier }) },
     stdio: ["ignore", "pipe", "pipe"],

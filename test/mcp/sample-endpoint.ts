@@ -1,13 +1,16 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { JsonObject } from "../../src/adapters/sources/mcp/protocol.ts";
-import { localOperator } from "../../src/guard/principal.ts";
-import { createMcpEndpoint, type McpEndpointOptions } from "../../src/serve/mcp/http-endpoint.ts";
+import { localOperator, type Principal } from "../../src/guard/principal.ts";
+import { createMcpEndpoint, type McpEndpoint, type McpEndpointOptions } from "../../src/serve/mcp/http-endpoint.ts";
 import type { Plane } from "../../src/serve/mcp/plane.ts";
 
-/** A plane served over HTTP on a free port. The header `x-caller` says who calls. */
+/** A plane served over HTTP on a free port. The headers `x-caller` and `x-scope` say who calls, and what for. */
 export interface SampleEndpoint {
   readonly url: string;
+  readonly endpoint: McpEndpoint;
+  /** How many responses have ended or broken, as the server sees it. */
+  closedResponses(): number;
   /** Sends a message with the headers that a client of its era would send; `headers` adds to them, or with undefined takes away. */
   post(
     message: unknown,
@@ -23,9 +26,11 @@ export interface SampleEndpoint {
 /** Serves a plane for a test. */
 export async function serveSample(plane: Plane, options?: McpEndpointOptions): Promise<SampleEndpoint> {
   const endpoint = createMcpEndpoint(plane, options);
+  let closedResponses = 0;
   const server = createServer((request, response) => {
+    response.on("close", () => (closedResponses += 1));
     const url = new URL(request.url ?? "/", "http://localhost");
-    void endpoint.handle({ request, response, url, principal: localOperator({ id: caller(request) }) });
+    void endpoint.handle({ request, response, url, principal: principalOf(request) });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
@@ -38,6 +43,8 @@ export async function serveSample(plane: Plane, options?: McpEndpointOptions): P
   };
   return {
     url,
+    endpoint,
+    closedResponses: () => closedResponses,
     post,
     get: (headers, method = "GET", signal) =>
       fetch(url, { method, headers: { accept: "text/event-stream", ...headers }, ...(signal && { signal }) }),
@@ -57,8 +64,9 @@ export async function serveSample(plane: Plane, options?: McpEndpointOptions): P
   };
 }
 
-function caller(request: IncomingMessage): string {
-  return request.headers["x-caller"]?.toString() ?? "local";
+function principalOf({ headers }: IncomingMessage): Principal {
+  const { "x-caller": id = "local", "x-scope": scope = "*" } = headers;
+  return localOperator({ id: String(id), scopes: [String(scope)] });
 }
 
 function standardHeaders(message: unknown): Record<string, string> {

@@ -4,6 +4,7 @@ import type { ToolArsenal } from "../../arsenal.ts";
 import { resolveConfig } from "../../config/resolve-config.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import type { Identity } from "../../guard/identity.port.ts";
+import type { ServedMcp } from "../../serve/serve-mcp.ts";
 import type { Command, Input, Terminal } from "../command.ts";
 import { type ConfigFiles, configFiles, type Configured, loadConfigured, MCP_CONFIG } from "../open-arsenal.ts";
 import { createConfiguredArsenal, fill } from "../configured-arsenal.ts";
@@ -43,44 +44,41 @@ export const serve: Command = {
     const { server, mcp } = configured?.config ?? resolveConfig({});
     const port = readNumber(input.options["port"], "--port", { min: 0, max: 65_535, fallback: server.port });
     const host = typeof input.options["host"] === "string" ? input.options["host"] : server.host;
-    const identity = await identityOf(server.tokens);
+    const identity = await identityOf(server.tokens, terminal.environment["TOOLARSENAL_TOKEN"]);
 
     const arsenal = await openServed(configured);
     const announcer = createAnnouncer({ arsenal, input, terminal, mode: mode ?? mcp.mcpMode });
     const stop = new AbortController();
-    try {
-      const listen = {
-        ...(mode === undefined ? {} : { mode }),
-        ...(mcp.commonTools.length === 0 ? {} : { common: mcp.commonTools }),
-      };
-      if (stdio) {
-        // Answers first, connects after: a client waits for the handshake, not for servers.
-        const { input: read, output: write } = terminal.protocol ?? {};
-        const streams = { ...(read ? { input: read } : {}), ...(write ? { output: write } : {}) };
-        const served = await arsenal.serveMcp({ transport: "stdio", ...listen, ...streams });
-        served.closed.then(
-          () => stop.abort(),
-          () => stop.abort(),
-        );
-        // What the client has written already is answered before connecting takes the processor.
-        for (let turn = 0; turn < 10; turn++) await nextTurn();
-        if (configured !== undefined) await fill(arsenal, configured);
-        announcer.tellConfigured(configured);
-        await untilStopped({ files, configured, arsenal, terminal, announcer, stop });
-        announcer.close();
-        announcer.close();
-        return await closeInTime([() => served.close(), () => arsenal.close()], terminal);
-      }
+    const shown = {
+      ...(mode === undefined ? {} : { mode }),
+      ...(mcp.commonTools.length === 0 ? {} : { common: mcp.commonTools }),
+    };
+
+    async function overStdio(): Promise<ServedMcp> {
+      // Answers first, connects after: a client waits for the handshake, not for servers.
+      const { input: read, output: write } = terminal.protocol ?? {};
+      const streams = { ...(read ? { input: read } : {}), ...(write ? { output: write } : {}) };
+      const served = await arsenal.serveMcp({ transport: "stdio", ...shown, ...streams });
+      // What the client has written already is answered before connecting takes the processor.
+      for (let turn = 0; turn < 10; turn++) await nextTurn();
+      if (configured !== undefined) await fill(arsenal, configured);
+      return served;
+    }
+
+    async function overHttp(): Promise<ServedMcp> {
       if (configured !== undefined) await fill(arsenal, configured);
       const { allowedHosts, allowedOrigins } = server;
       const protection = { allowedHosts, allowedOrigins, ...(identity === undefined ? {} : { identity }) };
-      const served = await arsenal.serveMcp({ transport: "http", ...listen, host, port, ...protection });
-      served.closed.then(
-        () => stop.abort(),
-        () => stop.abort(),
-      );
+      const served = await arsenal.serveMcp({ transport: "http", ...shown, host, port, ...protection });
       if (files === undefined && !input.json && terminal.out.isTTY === true) await showDemo(input, terminal);
-      announcer.tellEndpoint({ url: served.url ?? "", needsToken: identity !== undefined }, files);
+      return served;
+    }
+
+    try {
+      const served = await (stdio ? overStdio() : overHttp());
+      served.closed.finally(() => stop.abort()).catch(() => {});
+      if (served.url !== undefined)
+        announcer.tellEndpoint({ url: served.url, needsToken: identity !== undefined }, files);
       announcer.tellConfigured(configured);
       await untilStopped({ files, configured, arsenal, terminal, announcer, stop });
       announcer.close();
@@ -170,9 +168,12 @@ function readMode({ options: { mode } }: Input): Mode | undefined {
   });
 }
 
-/** Knows the callers that the configuration gives tokens; nobody is asked where it gives none. */
-async function identityOf(tokens: Readonly<Record<string, string>>): Promise<Identity | undefined> {
-  const callers = Object.entries(tokens);
+/** Knows the callers that the configuration, or the environment, gives tokens; nobody is asked where neither gives one. */
+async function identityOf(
+  tokens: Readonly<Record<string, string>>,
+  token: string | undefined,
+): Promise<Identity | undefined> {
+  const callers = Object.entries({ ...(token === undefined || token === "" ? {} : { operator: token }), ...tokens });
   if (callers.length === 0) return undefined;
   const { bearerToken } = await import("../../adapters/identity/bearer-token.ts");
   const { CAPABILITIES } = await import("../../tool/tool.ts");

@@ -10,7 +10,7 @@ import {
   serveSample,
 } from "../../../test/mcp/sample-endpoint.ts";
 import { createSamplePlane, type SamplePlane, text } from "../../../test/mcp/sample-plane.ts";
-import type { JsonObject } from "../../adapters/sources/mcp/protocol.ts";
+import { type JsonObject, RpcError } from "../../adapters/sources/mcp/protocol.ts";
 import { createManualClock } from "../../testing/manual-clock.ts";
 import type { McpEndpointOptions } from "./http-endpoint.ts";
 
@@ -21,7 +21,11 @@ afterEach(async () => {
 });
 
 async function serve(options?: McpEndpointOptions): Promise<SampleEndpoint & { readonly plane: SamplePlane }> {
-  const plane = createSamplePlane();
+  const plane = createSamplePlane({
+    broken: async () => {
+      throw new RpcError({ code: -32601, message: "The tool's own method is missing" });
+    },
+  });
   const endpoint = await serveSample(plane, options);
   open.push(endpoint);
   return { ...endpoint, plane };
@@ -67,13 +71,15 @@ describe("http endpoint: what is refused before it is looked into", () => {
     expect([response.status, response.headers.get("allow")]).toEqual([405, "POST"]);
   });
 
-  it("everything, once it is closed", async () => {
-    const endpoint = await serve();
-    const clients = endpoint.post(callModern(1, "wait"));
-    await reached(endpoint.plane, 1);
+  it("everything, once it is closed; what ran is told", async () => {
+    const { endpoint, post, plane } = await serve();
+    const running = post(callModern(1, "wait"));
+    await reached(plane, 1);
     await endpoint.close();
-    await clients.catch(() => undefined);
-    expect(endpoint.plane.exchanges[0]?.signal.aborted).toBe(true);
+    expect(await (await running).json()).toMatchObject({ id: 1, error: { message: "The server is closing." } });
+    expect(plane.exchanges[0]?.signal.aborted).toBe(true);
+    expect((await post(modern(2, "tools/list"))).status).toBe(503);
+    expect((await post(legacy(2, "initialize", { protocolVersion: "2025-11-25" }))).status).toBe(503);
   });
 });
 
@@ -119,6 +125,7 @@ describe("http endpoint: modern requests", () => {
     ["no capabilities", modern(1, "x", {}, { "io.modelcontextprotocol/clientCapabilities": undefined }), 400, -32602],
     ["an ability that the client lacks", callModern(1, "greet"), 400, -32021],
     ["no such tool", callModern(1, "nothing"), 200, -32602],
+    ["a tool that lacks a method itself", callModern(1, "broken"), 200, -32601],
   ])("fail for %s with the status that the protocol has for it", async (_what, message, status, code) => {
     const { post } = await serve();
     const response = await post(message);
@@ -170,7 +177,8 @@ describe("http endpoint: modern requests", () => {
   });
 
   it("open a subscription that lasts until the client goes away", async () => {
-    const { post, plane } = await serve();
+    const clock = createManualClock();
+    const { post, plane } = await serve({ clock });
     const controller = new AbortController();
     const filter = { notifications: { toolsListChanged: true } };
     const response = await post(modern(5, "subscriptions/listen", filter), {}, controller.signal);
@@ -184,7 +192,7 @@ describe("http endpoint: modern requests", () => {
       method: "notifications/tools/list_changed",
     });
     controller.abort();
-    while (plane.filters.length > 0) await new Promise((resolve) => void setImmediate(resolve));
+    while (plane.filters.length > 0 || clock.pending > 0) await new Promise((resolve) => void setImmediate(resolve));
   });
 
   it("go on with a suspended call on another connection", async () => {
@@ -239,6 +247,14 @@ describe("http endpoint: legacy requests", () => {
     expect((await get(stolen)).status).toBe(404);
     expect((await get(stolen, "DELETE")).status).toBe(404);
     expect((await post(call(1, "echo"), session)).status).toBe(200);
+  });
+
+  it("are made with what the caller may do now, not when the session was opened", async () => {
+    const { post, initialize, plane } = await serve();
+    const session = await initialize();
+    await post(call(1, "echo"), { ...session, "x-scope": "read" });
+    expect(plane.exchanges[0]?.peer.principal.scopes).toEqual(["read"]);
+    expect(plane.exchanges[0]?.headers).toMatchObject({ "x-scope": "read" });
   });
 
   it.each(["1999-01-01", "nonsense"])("are refused where the header names the version %s", async (version) => {

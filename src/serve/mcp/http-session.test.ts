@@ -52,7 +52,9 @@ async function broken(endpoint: SampleEndpoint, session: Record<string, string>)
   const controller = new AbortController();
   const response = await endpoint.post(call(1, LONG), session, controller.signal);
   const seen = await take(response, 2);
+  const closed = endpoint.closedResponses();
   controller.abort();
+  while (endpoint.closedResponses() === closed) await turn();
   return seen.map(({ id }) => id);
 }
 
@@ -74,7 +76,6 @@ describe("a request whose stream broke", () => {
     const endpoint = await serve();
     const session = await endpoint.initialize();
     const [primed = ""] = await broken(endpoint, session);
-    await turn();
     endpoint.plane.exchanges[0]?.signal.dispatchEvent(new Event("goOn"));
     await turn();
     // Something on another stream is not replayed.
@@ -87,6 +88,32 @@ describe("a request whose stream broke", () => {
       { params: { data: "going" } },
       { id: 1, result: text("finished") },
     ]);
+  });
+
+  it("can break more than once", async () => {
+    const endpoint = await serve();
+    const session = await endpoint.initialize();
+    const [, last = ""] = await broken(endpoint, session);
+    const controller = new AbortController();
+    await endpoint.get({ ...session, "last-event-id": last }, "GET", controller.signal);
+    const closed = endpoint.closedResponses();
+    controller.abort();
+    while (endpoint.closedResponses() === closed) await turn();
+    endpoint.plane.exchanges[0]?.signal.dispatchEvent(new Event("goOn"));
+    const resumed = await endpoint.get({ ...session, "last-event-id": last });
+    expect(await messagesOf(resumed)).toMatchObject([{ params: { data: "going" } }, { id: 1 }]);
+  });
+
+  it("leaves the old connection where the client came back before the server noticed", async () => {
+    const endpoint = await serve();
+    const session = await endpoint.initialize();
+    const old = eventsOf(await endpoint.post(call(1, LONG), session));
+    await old.next();
+    const { value: begun } = await old.next();
+    const resumed = await endpoint.get({ ...session, "last-event-id": begun?.id ?? "" });
+    expect((await old.next()).done).toBe(true);
+    endpoint.plane.exchanges[0]?.signal.dispatchEvent(new Event("goOn"));
+    expect(await messagesOf(resumed)).toMatchObject([{ params: { data: "going" } }, { id: 1 }]);
   });
 
   it("goes on running also where nothing had been sent, though nobody will hear of it", async () => {
@@ -198,6 +225,32 @@ describe("a session", () => {
     controller.abort();
     while (plane.sessions.length > 0) await clock.advance(3_600_000);
     expect((await post(call(2, "echo"), session)).status).toBe(404);
+  });
+
+  it("is forgotten where its initialize fails, or nobody waits for the answer", async () => {
+    const clock = createManualClock();
+    const endpoint = await serve({ clock });
+    const { openSession } = endpoint.plane;
+    const params = { protocolVersion: "2025-11-25" };
+    endpoint.plane.openSession = () => Promise.reject(new Error("down"));
+    await endpoint.post(legacy(1, "initialize", params));
+    expect(clock.pending).toBe(0);
+    const controller = new AbortController();
+    const { promise: asked, resolve: tellAsked } = Promise.withResolvers<void>();
+    const { promise: gone, resolve: go } = Promise.withResolvers<void>();
+    endpoint.plane.openSession = async (...args) => {
+      tellAsked();
+      await gone;
+      return openSession(...args);
+    };
+    const given = endpoint.post(legacy(1, "initialize", params), {}, controller.signal).catch(() => "gone");
+    await asked;
+    controller.abort();
+    expect(await given).toBe("gone");
+    while (clock.pending > 0) await turn();
+    go();
+    await turn();
+    expect(endpoint.plane.sessions).toEqual([]);
   });
 
   it("makes room for a new one where there are too many and it is not in use", async () => {

@@ -51,8 +51,6 @@ interface RequestStream {
   readonly number: number;
   /** Absent while there is no connection. */
   reply: Reply | undefined;
-  /** True where the connection broke before the client had an event to come back with. */
-  lost: boolean;
 }
 
 /** The stream for what belongs to no request. */
@@ -84,7 +82,7 @@ export function createHttpSession(parts: HttpSessionParts): HttpSession {
     if (stream === undefined || relatedTo === undefined) return sendOnOwn(message);
     const { reply, number } = stream;
     const event = (): StreamEvent => log.append(number, JSON.stringify(message));
-    if (reply === undefined && !stream.lost) event();
+    if (reply === undefined) event();
     if (!isResponse(message)) return reply?.write(event);
     finish(relatedTo);
     // The only answer of a session without a version is that to a failed initialize.
@@ -113,7 +111,7 @@ export function createHttpSession(parts: HttpSessionParts): HttpSession {
 
   function request(message: RpcRequest, from: Sender, response: ServerResponse, acceptsJson: boolean): void {
     const number = ++streamCount;
-    const stream: RequestStream = { number, reply: undefined, lost: false };
+    const stream: RequestStream = { number, reply: undefined };
     const reply = createReply(response, {
       acceptsJson,
       headers,
@@ -121,7 +119,6 @@ export function createHttpSession(parts: HttpSessionParts): HttpSession {
       broken() {
         if (stream.reply !== reply) return;
         stream.reply = undefined;
-        stream.lost = !reply.streaming;
         if (message.method === "initialize") void end();
       },
       clock,
@@ -170,9 +167,6 @@ export function createHttpSession(parts: HttpSessionParts): HttpSession {
     const previous = running.reply;
     running.reply = reply;
     previous?.end();
-    response.once("close", () => {
-      if (running.reply === reply) running.reply = undefined;
-    });
   }
 
   function end(): Promise<void> {

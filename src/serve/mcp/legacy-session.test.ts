@@ -133,6 +133,14 @@ describe("legacy session: initialize", () => {
     expect(await client.request(2, "initialize", params)).toHaveProperty("result");
   });
 
+  it("cannot be cancelled", async () => {
+    const client = converse();
+    const answered = client.request(1, "initialize", { protocolVersion: "2025-11-25" });
+    client.receive({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } });
+    expect(client.dropped).toEqual([]);
+    expect(await answered).toHaveProperty("result");
+  });
+
   it("must come before other requests, but not before ping", async () => {
     const client = converse();
     expect(await client.call(1, "echo")).toMatchObject({ error: { code: -32600 } });

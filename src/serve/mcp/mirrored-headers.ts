@@ -33,7 +33,7 @@ function differs(
   if (typeof body !== "string") return undefined;
   if (sent === undefined)
     return `Header mismatch: the header ${header} is missing; the body says ${JSON.stringify(body)}.`;
-  const value = decode(sent.trim());
+  const value = decode(sent);
   if (value === undefined) return `Header mismatch: the value of the header ${header} is not encoded correctly.`;
   if (value === body) return undefined;
   return `Header mismatch: the header ${header} says ${JSON.stringify(value)}, the body ${JSON.stringify(body)}.`;

@@ -113,6 +113,14 @@ describe("modern requests: answers", () => {
     expect(answered["result"]).toEqual(own);
   });
 
+  it("do not say how long a question may be kept", async () => {
+    const plane = createSamplePlane();
+    const question = { resultType: "input_required", requestState: "s" };
+    const shared = { ...plane.shared, handle: async () => question };
+    const answered = await send(modern(1, "resources/read", { uri: "a:b" }), { ...plane, shared });
+    expect(answered["result"]).toEqual({ ...question, _meta: SERVER });
+  });
+
   it("are given without the server's name where the plane cannot tell it", async () => {
     const plane = createSamplePlane();
     const shared = { ...plane.shared, describe: () => Promise.reject(new Error("not connected")) };
@@ -123,7 +131,9 @@ describe("modern requests: answers", () => {
   it.each(["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe", "no/such"])(
     "know no method %s",
     async (method) => {
-      expect(await send(modern(1, method))).toMatchObject({ error: { code: -32601 } });
+      const plane = createSamplePlane();
+      expect(await send(modern(1, method), plane)).toMatchObject({ error: { code: -32601 } });
+      expect(plane.exchanges.map((exchange) => exchange.method)).toEqual(method === "no/such" ? [method] : []);
     },
   );
 

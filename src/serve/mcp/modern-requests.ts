@@ -140,15 +140,9 @@ export function createModernRequests(plane: Plane, options: ModernRequestsOption
       let envelope: Envelope | undefined;
       let leg: Leg;
       let open = true;
-      const guarded: ModernContext = {
-        ...context,
-        notify: (notification) => {
-          if (open) context.notify(notification);
-        },
-      };
       try {
         envelope = readEnvelope(request.params ?? {}, context.principal);
-        leg = begin(request, envelope, guarded);
+        leg = begin(request, envelope, context);
       } catch (error) {
         const response = Promise.resolve(failure(request.id, modernError(error)));
         return { response, malformed: envelope === undefined, cancel: () => undefined };

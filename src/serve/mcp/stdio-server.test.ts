@@ -173,12 +173,13 @@ describe("stdio server", () => {
   });
 
   it("ends at once where nothing runs but a subscription", async () => {
-    const { write, next, input, closed, plane } = client();
+    const { write, next, input, closed, plane, clock } = client();
     write(modern("s", "subscriptions/listen", { notifications: { toolsListChanged: true } }));
     await next();
     input.end();
     await closed;
     expect(plane.filters).toEqual([]);
+    expect(clock.pending).toBe(0);
     expect(await next()).toMatchObject({ id: "s", result: { resultType: "complete" } });
   });
 

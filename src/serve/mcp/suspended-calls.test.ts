@@ -11,7 +11,7 @@ import type { JsonObject, RpcNotification, RpcRequest } from "../../adapters/sou
 import { localOperator } from "../../guard/principal.ts";
 import { createManualClock, type ManualClock } from "../../testing/manual-clock.ts";
 import { createModernRequests } from "./modern-requests.ts";
-import { createSeal } from "./seal.ts";
+import { createSeal, type Seal } from "./seal.ts";
 
 /** A client that can be asked, and repeats its requests. */
 interface Client {
@@ -28,10 +28,10 @@ interface Client {
 
 const ABILITIES = { elicitation: {}, sampling: {}, roots: {} };
 
-function client(more: Readonly<Record<string, SampleTool>> = {}, suspendedLimit = 1000): Client {
+function client(more: Readonly<Record<string, SampleTool>> = {}, suspendedLimit = 1000, seal?: Seal): Client {
   const plane = createSamplePlane(more);
   const clock = createManualClock();
-  const requests = createModernRequests(plane, { clock, suspendedLimit });
+  const requests = createModernRequests(plane, { clock, suspendedLimit, ...(seal && { seal }) });
   const notified: RpcNotification[] = [];
   let cancel = (): void => undefined;
   let id = 0;
@@ -81,7 +81,10 @@ describe("a call that asks a modern client", () => {
   it("puts questions that come together into one answer", async () => {
     const { call } = client({
       both: async (_args, { ask, signal }) => {
-        const later = Promise.resolve().then(() => ask("roots/list", undefined, { signal }));
+        const later = (async () => {
+          for (let step = 0; step < 5; step++) await Promise.resolve();
+          return ask("roots/list", undefined, { signal });
+        })();
         const answers = await Promise.all([ask("elicitation/create", ASK_NAME, { signal }), later]);
         return text(JSON.stringify(answers));
       },
@@ -113,6 +116,8 @@ describe("a call that asks a modern client", () => {
     expect(second).toMatchObject({ resultType: "input_required", inputRequests: { "input-2": {} } });
     expect(Object.keys(second["inputRequests"] as JsonObject)).toEqual(["input-2"]);
     const { requestState } = second;
+    const old = { requestState: first["requestState"], inputResponses: { "input-2": {} } };
+    expect(await call("twice", old)).toEqual(REFUSED);
     expect(await call("twice", { requestState, inputResponses: { "input-2": { action: "cancel" } } })).toMatchObject(
       text(JSON.stringify([{ action: "decline" }, { action: "cancel" }])),
     );
@@ -139,6 +144,17 @@ describe("a call that asks a modern client", () => {
     });
     const meta = { "io.modelcontextprotocol/clientCapabilities": capabilities };
     expect(await call("ask", {}, meta)).toMatchObject({ error: { code: -32021, data: { requiredCapabilities } } });
+  });
+
+  it("can ask only during requests that may be answered with a question", async () => {
+    const plane = createSamplePlane();
+    const handle: SamplePlane["shared"]["handle"] = ({ ask, signal }) => ask("roots/list", undefined, { signal });
+    const requests = createModernRequests({ ...plane, shared: { ...plane.shared, handle } });
+    const request = modern(1, "tools/list", {}, { "io.modelcontextprotocol/clientCapabilities": ABILITIES });
+    const context = { principal: localOperator(), headers: {}, notify: () => undefined };
+    expect(await requests.handle(request as unknown as RpcRequest, context).response).toMatchObject({
+      error: { code: -32603, message: "A client cannot be asked during tools/list." },
+    });
   });
 
   it("can ask only what this revision lets a server ask", async () => {
@@ -188,11 +204,13 @@ describe("a suspended call's state", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("is left to the plane where it is none of ours", async () => {
-    const { call, plane } = client();
-    const requestState = `call.${createSeal().seal({}, { principal: { id: "ada" }, plane: "x", method: "y", params: {} })}`;
-    await call("echo", { requestState });
-    expect(plane.exchanges[0]?.params).toMatchObject({ requestState });
+  it("is left to the plane where it is another gateway's, or the plane's own under the same seal", async () => {
+    const seal = createSeal();
+    const { call, plane } = client({}, 1000, seal);
+    const binding = { principal: { id: "ada" }, plane: "x", method: "y", params: {} };
+    const states = [`call.${createSeal().seal({}, binding)}`, seal.seal({}, binding), "anything"];
+    for (const requestState of states) await call("echo", { requestState });
+    expect(plane.exchanges.map(({ params }) => params["requestState"])).toEqual(states);
   });
 });
 
@@ -210,6 +228,7 @@ describe("a suspended call", () => {
     });
     const { requestState } = await call("hasty", {}, { progressToken: "first" });
     controller.abort(new Error("no longer needed"));
+    await new Promise((resolve) => void setImmediate(resolve));
     const finished = await call("hasty", { requestState }, { progressToken: "second" });
     expect(finished).toMatchObject(text("did without"));
     expect(notified.map(({ params }) => params)).toEqual([{ progressToken: "second", progress: 1 }]);

@@ -118,7 +118,7 @@ export function createSuspendedCalls(options: SuspendedCallsOptions): SuspendedC
   function notify(call: Call, notification: RpcNotification): void {
     const { carrier, firstToken } = call;
     if (carrier === undefined) {
-      if (live.has(call) && call.kept.length < KEPT_NOTIFICATIONS) call.kept.push(notification);
+      if (call.kept.length < KEPT_NOTIFICATIONS) call.kept.push(notification);
     } else if (notification.method !== "notifications/progress" || carrier.progressToken === firstToken) {
       carrier.notify(notification);
     } else if (carrier.progressToken !== undefined) {

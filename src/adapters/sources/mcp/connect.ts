@@ -9,7 +9,7 @@ import { type JsonObject, META } from "./protocol.ts";
 import type { OAuthProvider } from "./oauth/provider.ts";
 import type { HttpSettings, McpServerSettings, StdioSettings, WebSocketSettings } from "./settings.ts";
 import { createTap } from "./tap.ts";
-import { untilAborted } from "./until-aborted.ts";
+import { untilAborted } from "../../../catalog/until-aborted.ts";
 
 /** Which era a server was found to speak: what need not be asked again when connecting to it once more. */
 export type Verdict = { readonly kind: "legacy" } | { readonly kind: "modern"; readonly discover: JsonObject };

@@ -3,7 +3,7 @@ import type { Clock } from "../../../observe/clock.ts";
 import { withDeadline } from "../../../register/with-deadline.ts";
 import type { McpConnection } from "./connection.ts";
 import { isSessionExpired } from "./failures.ts";
-import { untilAborted } from "./until-aborted.ts";
+import { untilAborted } from "../../../catalog/until-aborted.ts";
 import type { UpstreamState } from "./upstream.ts";
 
 /** A connection that is opened again whenever it ends. */

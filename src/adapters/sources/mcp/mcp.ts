@@ -5,7 +5,7 @@ import { createHandler } from "./call-tool.ts";
 import type { JsonObject } from "./protocol.ts";
 import type { McpServerSettings } from "./settings.ts";
 import { toDraft } from "./to-draft.ts";
-import { untilAborted } from "./until-aborted.ts";
+import { untilAborted } from "../../../catalog/until-aborted.ts";
 import { createUpstream, type McpUpstream, type UpstreamParts } from "./upstream.ts";
 
 /** What the source of a server's tools can be given. */

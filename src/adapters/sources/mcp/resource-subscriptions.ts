@@ -2,7 +2,7 @@ import type { Clock } from "../../../observe/clock.ts";
 import type { McpConnection } from "./connection.ts";
 import { keepListening } from "./listen.ts";
 import type { RpcNotification } from "./protocol.ts";
-import { untilAborted } from "./until-aborted.ts";
+import { untilAborted } from "../../../catalog/until-aborted.ts";
 
 /** Which resources a server tells about, for all who want to know. */
 export interface ResourceSubscriptions {

@@ -17,7 +17,7 @@ import { type Era, type JsonObject, RPC, RpcError, type RpcNotification } from "
 import { createResourceSubscriptions } from "./resource-subscriptions.ts";
 import { createSessionView, withIdentity } from "./session-view.ts";
 import type { McpServerSettings } from "./settings.ts";
-import { untilAborted } from "./until-aborted.ts";
+import { untilAborted } from "../../../catalog/until-aborted.ts";
 
 /** What an MCP server offers beside tools, by the method that lists it. */
 export const LISTINGS = {

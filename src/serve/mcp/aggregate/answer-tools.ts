@@ -2,7 +2,8 @@ import { type JsonObject, RPC, RpcError } from "../../../adapters/sources/mcp/pr
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import type { Exchange } from "../plane.ts";
 import { refusal } from "../refusal.ts";
-import { callTool, type CallToolParts, unknownTool } from "./call-tool.ts";
+import { unknownTool } from "../execute-call.ts";
+import { callTool, type CallToolParts } from "./call-tool.ts";
 import type { CatalogViews } from "./catalog-view.ts";
 import type { CommonTools } from "./hybrid-tools.ts";
 import { findTools } from "./find-tools.ts";

@@ -1,10 +1,9 @@
-import { type McpCallContext, withMcpContext } from "../../../adapters/sources/mcp/call-context.ts";
-import { isInputRequired, type JsonObject, RPC, RpcError } from "../../../adapters/sources/mcp/protocol.ts";
+import { isInputRequired, type JsonObject } from "../../../adapters/sources/mcp/protocol.ts";
 import type { McpUpstream } from "../../../adapters/sources/mcp/upstream.ts";
-import { isArsenalError } from "../../../errors/arsenal-error.ts";
 import type { ToolCall } from "../../../execute/call.ts";
 import type { ToolResult } from "../../../execute/result.ts";
 import type { Tool } from "../../../tool/tool.ts";
+import { executeCall } from "../execute-call.ts";
 import { canBeAsked, type Exchange, type Peer } from "../plane.ts";
 import { refusal } from "../refusal.ts";
 import type { Seal } from "../seal.ts";
@@ -43,29 +42,27 @@ export async function callTool(
   const args = target.arguments as ToolCall["arguments"] & object;
   const state = createRequestState(exchange, { tool: toolName, arguments: args }, parts);
   const relay = createRelay(exchange, parts.sessionLevel);
-  let answer: Parameters<NonNullable<McpCallContext["onAnswer"]>>[0] | undefined;
-  const context: McpCallContext = {
-    extra: state.open(extra),
-    ...(canBeAsked(peer) ? { ask: exchange.ask } : {}),
-    passInputRequired: peer.era === "modern",
-    onNotification: relay.onNotification,
-    onAnswer: (given) => void (answer = given),
-  };
   const named = await toolOf(toolName, peer, parts);
-  const result = await execute(parts.arsenal, {
-    toolName,
-    arguments: args,
-    principal: peer.principal,
-    signal,
-    ...(canBeAsked(peer) ? timeoutFor(named, parts) : {}),
-    onProgress: relay.onProgress,
-    auxdata: withMcpContext(context),
-  });
-  const { error } = result;
-  if (error?.code === "TOOL_NOT_FOUND" && result.toolId === undefined) return { missing: result };
+  const { result, answer } = await executeCall(
+    parts.arsenal,
+    {
+      toolName,
+      arguments: args,
+      principal: peer.principal,
+      signal,
+      ...(canBeAsked(peer) ? timeoutFor(named, parts) : {}),
+      onProgress: relay.onProgress,
+    },
+    {
+      extra: state.open(extra),
+      ...(canBeAsked(peer) ? { ask: exchange.ask } : {}),
+      passInputRequired: peer.era === "modern",
+      onNotification: relay.onNotification,
+    },
+  );
+  if (result.error?.code === "TOOL_NOT_FOUND" && result.toolId === undefined) return { missing: result };
   const tool = named ?? (await toolOf(result.toolId ?? "", peer, parts));
-  // An answer to an earlier attempt does not stand where the last one had none.
-  if (answer === undefined || (error !== undefined && error.answered !== true)) {
+  if (answer === undefined) {
     const { status, result: value } = result;
     return { answer: status === "success" ? toCallResult(value, tool, peer.era) : refusal(result) };
   }
@@ -74,17 +71,6 @@ export async function callTool(
     return { answer: peer.era === "modern" ? state.seal(answer.result) : cannotAsk() };
   }
   return { answer: tool?.ensemble === undefined ? answer.result : rewriteUris(answer.result, tool.ensemble) };
-}
-
-/** An arsenal may be set to throw what failed; the result is then the cause. */
-async function execute(arsenal: Pick<ServedArsenal, "execute">, call: ToolCall): Promise<ToolResult> {
-  try {
-    return await arsenal.execute(call);
-  } catch (error) {
-    const result = isArsenalError(error) ? (error.cause as ToolResult | undefined) : undefined;
-    if (typeof result === "object" && typeof result?.status === "string") return result;
-    throw error;
-  }
 }
 
 /** The tool of an id; undefined for a name that is none. */
@@ -102,9 +88,4 @@ function timeoutFor(tool: Tool | undefined, { upstream }: CallToolParts): { read
 function cannotAsk(): JsonObject {
   const text = "The tool needs an answer that this client cannot be asked for. Use another tool, or tell the user.";
   return { content: [{ type: "text", text }], isError: true };
-}
-
-/** The protocol's error for a tool that does not exist. */
-export function unknownTool(name: unknown): RpcError {
-  return new RpcError({ code: RPC.invalidParams, message: `Unknown tool: ${String(name).slice(0, 200)}` });
 }

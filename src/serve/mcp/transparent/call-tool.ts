@@ -1,6 +1,6 @@
-import { withMcpContext, type McpCallContext } from "../../../adapters/sources/mcp/call-context.ts";
 import type { McpConnection } from "../../../adapters/sources/mcp/connection.ts";
 import { RPC, RpcError, type JsonObject } from "../../../adapters/sources/mcp/protocol.ts";
+import { executeCall, unknownTool } from "../execute-call.ts";
 import { canBeAsked, type Exchange } from "../plane.ts";
 import { refusal } from "../refusal.ts";
 import type { NameIndex, ServedTools } from "./served-tools.ts";
@@ -31,32 +31,29 @@ export async function callTool(exchange: Exchange, parts: CallToolParts): Promis
       message: "arguments is not an object. Give one member a parameter.",
     });
   }
-  let answer: Parameters<NonNullable<McpCallContext["onAnswer"]>>[0] | undefined;
-  const result = await parts.arsenal.execute({
-    toolName,
-    arguments: args as Record<string, unknown>,
-    checkArguments: false,
-    principal: exchange.peer.principal,
-    signal: exchange.signal,
-    timeoutMs: Math.min(parts.timeoutMs ?? LONGEST_CALL_MS, LONGEST_CALL_MS),
-    auxdata: withMcpContext({
+  const { result, answer } = await executeCall(
+    parts.arsenal,
+    {
+      toolName,
+      arguments: args as Record<string, unknown>,
+      checkArguments: false,
+      principal: exchange.peer.principal,
+      signal: exchange.signal,
+      timeoutMs: Math.min(parts.timeoutMs ?? LONGEST_CALL_MS, LONGEST_CALL_MS),
+    },
+    {
       extra,
       headers: exchange.headers,
       ...(parts.connection === undefined ? {} : { connection: parts.connection }),
       ...(canBeAsked(exchange.peer) ? { ask: exchange.ask } : {}),
       passInputRequired: exchange.peer.era === "modern",
       onNotification: exchange.notify,
-      onAnswer: (given) => void (answer = given),
-    }),
-  });
+    },
+  );
   if (answer === undefined) {
     if (result.error?.code === "TOOL_NOT_FOUND") throw unknownTool(name);
     return refusal(result);
   }
   if ("error" in answer) throw answer.error;
   return answer.result;
-}
-
-function unknownTool(name: unknown): RpcError {
-  return new RpcError({ code: RPC.invalidParams, message: `Unknown tool: ${String(name)}` });
 }

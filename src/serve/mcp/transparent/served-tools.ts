@@ -3,6 +3,7 @@ import type { ToolResult } from "../../../execute/result.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import type { ArsenalEvent } from "../../../observe/events.ts";
 import type { Tool } from "../../../tool/tool.ts";
+import { changesTools } from "../aggregate/served-arsenal.ts";
 
 /** The part of an arsenal that serving one upstream needs. */
 export interface ServedTools {
@@ -20,17 +21,11 @@ export interface NameIndex {
   close(): void;
 }
 
-const CHANGES: ReadonlySet<string> = new Set<ArsenalEvent["name"]>([
-  "tool-registered",
-  "tool-replaced",
-  "tool-deleted",
-]);
-
 /** Keeps the index of one ensemble's names, read again only after the catalog changed. */
 export function createNameIndex(arsenal: ServedTools, ensemble: string): NameIndex {
   let ids: Promise<ReadonlyMap<string, string>> | undefined;
-  const unsubscribe = arsenal.subscribe(({ name }) => {
-    if (CHANGES.has(name)) ids = undefined;
+  const unsubscribe = arsenal.subscribe((event) => {
+    if (changesTools(event)) ids = undefined;
   });
 
   async function read(): Promise<ReadonlyMap<string, string>> {
