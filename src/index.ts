@@ -50,6 +50,7 @@ export { toAlias } from "./transcode/alias.ts";
 export type { Dialect } from "./transcode/dialect.port.ts";
 
 export type { Approvals, PendingApproval } from "./guard/aegis.ts";
+export type { Credentials, Identity } from "./guard/identity.port.ts";
 export type { Policy, PolicyDecision, PolicyRequest } from "./guard/policy.port.ts";
 export { localOperator, type Principal } from "./guard/principal.ts";
 
@@ -76,11 +77,22 @@ export { cachedEmbedder, type CachedEmbedderOptions } from "./adapters/embedders
 export { staticEmbedder } from "./adapters/embedders/static.ts";
 export { tunedEmbedder, type TunedEmbedderOptions } from "./adapters/embedders/tuned.ts";
 export { direct } from "./adapters/executors/direct.ts";
+export { bearerToken, type BearerTokenOptions } from "./adapters/identity/bearer-token.ts";
 export { patterns, type PatternsOptions } from "./adapters/policies/patterns.ts";
 export { consoleSink, type ConsoleSinkOptions } from "./adapters/sinks/console.ts";
+export type {
+  HttpSettings,
+  McpServerSettings,
+  OAuthSettings,
+  StdioSettings,
+  WebSocketSettings,
+} from "./adapters/sources/mcp/settings.ts";
+export type { McpUpstream, UpstreamState } from "./adapters/sources/mcp/upstream.ts";
 export { memory, type MemoryOptions } from "./adapters/stores/memory.ts";
 export { memoryVectors } from "./adapters/stores/memory-vectors.ts";
 export { simdVectors, type SimdVectorsOptions } from "./adapters/stores/simd-vectors.ts";
 export { ajv } from "./adapters/validators/ajv.ts";
+
+export type { ServedMcp, ServeMcpOptions } from "./serve/serve-mcp.ts";
 
 export type * from "./config/config.ts";

@@ -5,24 +5,27 @@ import type { Tool } from "../tool/tool.ts";
 import type { SchemaFeature } from "./features.ts";
 import type { Loss } from "./losses.ts";
 
-/** One provider's shape for tool definitions, for the calls in its answers and for the results it wants back. */
-export interface Dialect {
+/**
+ * One provider's shape for tool definitions, for the calls in its answers and for the results it wants back. `Definition` and `Message` are
+ * plain data that the provider's own library takes as they are.
+ */
+export interface Dialect<Definition = Record<string, unknown>, Message = Record<string, unknown>> {
   readonly name: string;
   /** Whether the provider takes a feature of JSON Schema as it is. */
   supports(feature: SchemaFeature, options?: { readonly strict?: boolean }): boolean;
   /** The definition as the provider's API takes it. Its name is the tool's alias, which `execute` accepts. */
-  fromCanonical(tool: Tool, options?: ConvertOptions): Record<string, unknown>;
+  fromCanonical(tool: Tool, options?: ConvertOptions): Definition;
   /** The same, with what could not be carried over. */
-  convert(tool: Tool, options?: ConvertOptions): Converted;
+  convert(tool: Tool, options?: ConvertOptions): Converted<Definition>;
   /**
    * A tool from a definition in this dialect, as a source would offer it. A definition that `convert` wrote gives back the tool it was written
-   * from, exactly; `original` does so where the definition went through JSON.
+   * from, exactly; `original` does so where the definition went through JSON. Throws INPUT_INVALID for what is no definition of this dialect.
    */
   toCanonical(definition: unknown, options?: { readonly original?: Tool }): SourceDraft;
   /** The calls in one of the provider's answers, in its order; [] where it has none. What cannot be read is a call with `problem`. */
   readCalls(response: unknown): readonly ReadCall[];
   /** What to append to the conversation so that the provider sees the outcomes: its messages, items, blocks or parts. */
-  writeResults(results: readonly AnsweredCall[]): readonly Record<string, unknown>[];
+  writeResults(results: readonly AnsweredCall[]): readonly Message[];
   /** Gathers calls from a streamed answer; absent where the provider does not stream calls. */
   readStream?(): CallStream;
   /** What one request to the provider may hold in all. */
@@ -33,11 +36,13 @@ export interface Dialect {
 export interface ConvertOptions {
   /** Asks for the provider's strict mode, where the tool can have it. */
   readonly strict?: boolean;
+  /** The name to write instead of the alias, for callers who resolve names themselves. */
+  readonly name?: string;
 }
 
 /** A definition and what became of the tool on the way. */
-export interface Converted {
-  readonly definition: Record<string, unknown>;
+export interface Converted<Definition = Record<string, unknown>> {
+  readonly definition: Definition;
   /** True where the definition is marked strict. */
   readonly strict: boolean;
   readonly losses: readonly Loss[];
@@ -45,13 +50,15 @@ export interface Converted {
 
 /** One call as a provider's answer has it. */
 export interface ReadCall {
-  /** The provider's id, which its result must name; made up where the provider has none. */
+  /** The provider's id, which its result must name. */
   readonly id: string;
-  /** Ready for `execute`: the alias as `toolName`, and the arguments. Absent `arguments` where they could not be read. */
+  /** True where the provider gave no id: `id` then only tells the calls of one answer apart and is not sent back. */
+  readonly idMadeUp?: true;
+  /** Ready for `execute`: the alias as `toolName`, and the arguments, which are absent where they could not be read. */
   readonly call: Pick<ToolCall, "toolName" | "arguments">;
   /** The arguments as text, where the provider sent text. */
   readonly rawArguments?: string;
-  /** Why the arguments cannot be read, for the model to mend. */
+  /** Why the call cannot be made, for the model to mend. */
   readonly problem?: string;
 }
 

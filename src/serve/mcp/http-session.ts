@@ -59,6 +59,9 @@ const RETRY_MS = 1000;
 /** From this revision on clients understand an event without data. */
 const PRIMING_SINCE = "2025-11-25";
 
+/** A call that takes longer than this is worth a stream whose answer is not lost with the connection. */
+const RESUMABLE_AFTER_MS = 250;
+
 /** Carries a legacy session over HTTP: a reply for each request, one stream for the rest, and a log of what can be sent again. */
 export function createHttpSession(parts: HttpSessionParts): HttpSession {
   const { id, plane, principal, clock, quietMs } = parts;
@@ -123,6 +126,7 @@ export function createHttpSession(parts: HttpSessionParts): HttpSession {
       },
       clock,
       quietMs,
+      ...(primes() ? { resumableAfterMs: RESUMABLE_AFTER_MS } : {}),
     });
     stream.reply = reply;
     streams.set(message.id, stream);

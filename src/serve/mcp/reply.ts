@@ -27,14 +27,16 @@ export interface ReplyOptions {
   readonly clock: Clock;
   /** After so long without an answer the reply becomes a stream, so that nobody in between takes the connection for dead. */
   readonly quietMs: number;
+  /** The same, where a stream can be resumed and so is worth having earlier. */
+  readonly resumableAfterMs?: number;
 }
 
 /** Prepares the reply to a request; nothing is sent yet. */
 export function createReply(response: ServerResponse, options: ReplyOptions): Reply {
-  const { acceptsJson, clock, quietMs } = options;
+  const { acceptsJson, clock, quietMs, resumableAfterMs = quietMs } = options;
   let stream: EventStream | undefined;
   let ended = false;
-  const stopWaiting = clock.after(quietMs, () => void begin(), { background: true });
+  const stopWaiting = clock.after(resumableAfterMs, () => void begin(), { background: true });
 
   response.once("close", () => {
     stopWaiting();

@@ -84,7 +84,10 @@ export interface McpUpstream {
    * subscription, which is made again after a reconnect.
    */
   subscribe(uri: string, options: { readonly signal: AbortSignal }): Promise<void>;
-  /** A connection for one downstream session alone, with that client's identity. The caller closes it. */
+  /**
+   * A connection for one legacy client's session alone, with that client's identity: a session of its own where the server has sessions, a
+   * view of the shared connection where it has none. The caller closes it.
+   */
   openSession(client: ClientIdentity, options?: { readonly signal?: AbortSignal }): Promise<McpConnection>;
   /** Ends every connection and all child processes. Safe to call twice. */
   close(): Promise<void>;
@@ -118,6 +121,8 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
   const sessions = new Set<McpConnection>();
   const closing = new AbortController();
   let legacySince: number | undefined;
+  /** Whether a modern server speaks the older era too; unknown until it was tried. */
+  let speaksBoth: boolean | undefined;
 
   const tell = (change: UpstreamChange): void => {
     for (const watcher of watchers) watcher(change);
@@ -173,6 +178,7 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
     changed(state, connection) {
       if (state.kind !== "connected" || connection === undefined) return tell({ kind: "state", state });
       lists.clear();
+      speaksBoth = undefined;
       pool.setPrimary(connection);
       followChanges(connection, clock, { listed, other });
       subscriptions.renew(connection);
@@ -240,6 +246,22 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
     }
   };
 
+  /** A session of the older era with a modern server that has it too, so that nothing needs to be translated. */
+  const olderSession = async (client: ClientIdentity, until: AbortSignal): Promise<McpConnection | undefined> => {
+    if (speaksBoth === false) return undefined;
+    try {
+      const options = { ...rest, clock, identity: client, prior: { kind: "legacy" } } as const;
+      const connect = (signal: AbortSignal) => openConnection(settings, { ...options, signal });
+      const { connection } = await inTime("connecting", connect, until);
+      speaksBoth = true;
+      return connection;
+    } catch (error) {
+      if (until.aborted) throw error;
+      speaksBoth = false;
+      return undefined;
+    }
+  };
+
   const readList = async (listing: Listing): Promise<readonly JsonObject[]> => {
     const { server, era } = await keeper.ready();
     if (!offers(server.capabilities, listing)) return [];
@@ -285,14 +307,11 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
     },
     async openSession(client, { signal } = {}) {
       const shared = await keeper.ready(signal);
+      const until = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal;
       const session =
-        shared.era === "modern"
-          ? createSessionView(shared, client)
-          : await inTime(
-              "connecting",
-              (each) => connectAs(client, each),
-              signal ? AbortSignal.any([signal, closing.signal]) : closing.signal,
-            );
+        shared.era === "legacy"
+          ? await inTime("connecting", (each) => connectAs(client, each), until)
+          : ((await olderSession(client, until)) ?? createSessionView(shared, client));
       sessions.add(session);
       session.onClosed(() => sessions.delete(session));
       return session;

@@ -1,10 +1,12 @@
 import type { McpConnection, ServerDescription } from "../../../adapters/sources/mcp/connection.ts";
-import { LATEST_VERSION, type RpcNotification } from "../../../adapters/sources/mcp/protocol.ts";
+import { type Era, LATEST_VERSION, type RpcNotification } from "../../../adapters/sources/mcp/protocol.ts";
 import type { McpUpstream } from "../../../adapters/sources/mcp/upstream.ts";
 import type { Exchange, Peer, Plane } from "../plane.ts";
 
 /** The connection of one client's session alone. */
 export interface OwnConnection {
+  /** `modern` where the server has no sessions and the connection is the one that everybody shares. */
+  readonly era: Era;
   readonly server: ServerDescription;
   /** The connection, opened anew where it broke. */
   get(signal: AbortSignal): Promise<McpConnection>;
@@ -44,9 +46,10 @@ export async function createOwnConnection(
   }
 
   let opened: Promise<McpConnection> = (current = open());
-  const { server } = await opened;
+  const { era, server } = await opened;
 
   return {
+    era,
     server,
     async get(signal) {
       if (current === undefined && !closed) {

@@ -6,7 +6,7 @@ import { canBeAsked, type Exchange, type Peer, type Plane, type PlaneSession } f
 import { callTool } from "./call-tool.ts";
 import { listen } from "./listen.ts";
 import { createNameIndex, type NameIndex, type ServedTools } from "./served-tools.ts";
-import { createOwnConnection } from "./own-connection.ts";
+import { createOwnConnection, type OwnConnection } from "./own-connection.ts";
 
 /** What serving one upstream untouched needs. */
 export interface TransparentPlaneParts {
@@ -33,10 +33,10 @@ export function transparentPlane({ upstream, arsenal }: TransparentPlaneParts): 
     },
     async openSession(peer, channel) {
       await describe(upstream);
-      const keepsState = upstream.state.kind === "connected" && upstream.state.era === "legacy";
-      const session = keepsState
-        ? await ownSession(peer, channel, relay, () => sessions.delete(session))
-        : sharedSession(peer, channel, relay, () => sessions.delete(session));
+      const own = await createOwnConnection(upstream, peer, channel);
+      const closed = (): void => void sessions.delete(session);
+      const session =
+        own.era === "legacy" ? ownSession(own, relay, closed) : sharedSession(own, peer, channel, relay, closed);
       sessions.add(session);
       return session;
     },
@@ -58,8 +58,7 @@ interface Relay {
 type Channel = Parameters<Plane["openSession"]>[1];
 
 /** A legacy client's stay with a legacy server: one session on either side. */
-async function ownSession(peer: Peer, channel: Channel, relay: Relay, closed: () => void): Promise<PlaneSession> {
-  const own = await createOwnConnection(relay.upstream, peer, channel);
+function ownSession(own: OwnConnection, relay: Relay, closed: () => void): PlaneSession {
   return {
     describe: async () => own.server,
     async handle(exchange) {
@@ -75,7 +74,13 @@ async function ownSession(peer: Peer, channel: Channel, relay: Relay, closed: ()
 }
 
 /** A legacy client's stay with a modern server, which keeps nothing for it. */
-function sharedSession(peer: Peer, channel: Channel, relay: Relay, closed: () => void): PlaneSession {
+function sharedSession(
+  own: OwnConnection,
+  peer: Peer,
+  channel: Channel,
+  relay: Relay,
+  closed: () => void,
+): PlaneSession {
   const { upstream } = relay;
   const ended = new AbortController();
   const subscriptions = new Map<string, AbortController>();
@@ -124,6 +129,7 @@ function sharedSession(peer: Peer, channel: Channel, relay: Relay, closed: () =>
     async close() {
       closed();
       ended.abort();
+      await own.close();
     },
   };
 }

@@ -1,0 +1,151 @@
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { showValue } from "../../../errors/show-value.ts";
+import type { SourceDraft } from "../../../tool/draft.ts";
+import { isPlainObject, type JsonSchema } from "../../../tool/json-schema.ts";
+import type { Tool } from "../../../tool/tool.ts";
+import { toAlias } from "../../../transcode/alias.ts";
+import { type ConvertedSchema, convertSchema, type SchemaTarget } from "../../../transcode/convert-schema.ts";
+import type { Dialect } from "../../../transcode/dialect.port.ts";
+import type { Loss } from "../../../transcode/losses.ts";
+
+/** A schema of arguments as providers' libraries type it. */
+export type ObjectSchema = {
+  type: "object";
+  properties?: { [name: string]: object };
+  required?: string[];
+  [keyword: string]: unknown;
+};
+
+/** What a definition is written from. */
+export interface DefinitionParts {
+  readonly name: string;
+  readonly description: string;
+  readonly schema: ObjectSchema;
+  readonly strict: boolean;
+  readonly tool: Tool;
+}
+
+/** What was read from a definition somebody else wrote. Everything may be missing. */
+export interface ReadDefinition extends Pick<SourceDraft, "title" | "returns" | "annotations" | "source"> {
+  readonly name: unknown;
+  readonly description?: unknown;
+  readonly parameters?: unknown;
+}
+
+/** How one provider's definitions look. */
+export interface DefinitionShape<Definition> {
+  readonly name: string;
+  readonly target: SchemaTarget;
+  /** Absent where a tool cannot ask for a strict mode. */
+  readonly strictTarget?: SchemaTarget;
+  /** Fields of a tool beside its name, description and parameters that a definition holds. */
+  readonly holds?: readonly Optional[];
+  write(parts: DefinitionParts): Definition;
+  /** Undefined where it is no definition of this dialect. */
+  read(definition: Readonly<Record<string, unknown>>): ReadDefinition | undefined;
+  /** What a definition looks like, for who gave something else. */
+  readonly looksLike: string;
+}
+
+const OPTIONAL = ["extendedDescription", "returns", "annotations"] as const;
+type Optional = (typeof OPTIONAL)[number];
+
+/** Definitions that were written here, with their tools: the way back is then exact, and nothing of it reaches the provider. */
+const written = new WeakMap<object, Tool>();
+
+/** The part of a dialect that is about definitions. */
+export function definitions<Definition extends object>(
+  shape: DefinitionShape<Definition>,
+): Pick<Dialect<Definition>, "name" | "supports" | "fromCanonical" | "convert" | "toCanonical"> {
+  const { name, target, strictTarget } = shape;
+  const plain = rememberSchemas(target);
+  const strictly = strictTarget === undefined ? undefined : rememberSchemas(strictTarget);
+
+  const convert: Dialect<Definition>["convert"] = (tool, options = {}) => {
+    const asked = options.strict === true;
+    const attempt = asked ? strictly?.(tool.parameters) : undefined;
+    const strict = attempt?.possible === true;
+    const { schema, losses } = strict ? attempt : plain(tool.parameters);
+    const { name: alias = toAlias(tool.id) } = options;
+    const { description } = tool;
+    const definition = shape.write({ name: alias, description, schema: schema as ObjectSchema, strict, tool });
+    written.set(definition, tool);
+    const refused = asked && !strict ? refusals(name, attempt) : [];
+    return { definition, strict, losses: [...losses, ...refused, ...unheld(shape, tool)] };
+  };
+
+  return {
+    name,
+    supports: (feature, options = {}) =>
+      (options.strict === true ? (strictTarget ?? target) : target).features.has(feature),
+    convert,
+    fromCanonical: (tool, options) => convert(tool, options).definition,
+    toCanonical(definition, options = {}) {
+      const original = options.original ?? (isPlainObject(definition) ? written.get(definition) : undefined);
+      if (original !== undefined) return original;
+      const read = isPlainObject(definition) ? shape.read(definition) : undefined;
+      if (read === undefined) throw noDefinition(shape, definition);
+      return toDraft(read, { dialect: name, definition });
+    },
+  };
+}
+
+function toDraft(read: ReadDefinition, sourceMeta: Record<string, unknown>): SourceDraft {
+  const { name, description, parameters, ...rest } = read;
+  return {
+    ...rest,
+    ...(typeof name === "string" ? { name, sourceName: name } : {}),
+    description: (description ?? null) as string | null,
+    parameters: (parameters ?? null) as JsonSchema | null,
+    sourceMeta,
+  };
+}
+
+/** Tools do not change, and the same few are written again every turn: each schema is converted once. */
+function rememberSchemas(target: SchemaTarget): (schema: JsonSchema) => ConvertedSchema {
+  const known = new WeakMap<JsonSchema, ConvertedSchema>();
+  return (schema) => {
+    let converted = known.get(schema);
+    if (converted === undefined) {
+      converted = convertSchema(schema, target);
+      freeze(converted.schema);
+      known.set(schema, converted);
+    }
+    return converted;
+  };
+}
+
+/** What is handed out more than once must not change under anybody. */
+function freeze(value: unknown): void {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return;
+  Object.freeze(value);
+  for (const inner of Object.values(value)) freeze(inner);
+}
+
+function refusals(name: string, attempt: ConvertedSchema | undefined): readonly Loss[] {
+  const refused = attempt?.losses.filter(({ action }) => action === "refused") ?? [];
+  if (refused.length > 0) return refused;
+  return [
+    { path: "", keyword: "strict", action: "refused", message: `${name} has no strict mode that a tool can ask for` },
+  ];
+}
+
+function unheld({ name, holds = [] }: Pick<DefinitionShape<unknown>, "name" | "holds">, tool: Tool): readonly Loss[] {
+  return OPTIONAL.filter((field) => isSaid(tool, field) && !holds.includes(field)).map((field) => ({
+    path: "",
+    keyword: field,
+    action: "dropped",
+    message: `a definition of ${name} has no place for ${field}`,
+  }));
+}
+
+function isSaid(tool: Tool, field: Optional): boolean {
+  if (field !== "annotations") return tool[field] !== undefined;
+  return Object.keys(tool.annotations).some((key) => key !== "confirmed");
+}
+
+function noDefinition({ name, looksLike }: DefinitionShape<never>, value: unknown): ArsenalError {
+  const fix = `Give an object like ${looksLike}.`;
+  const message = `${showValue(value)} is no tool definition of ${name}. ${fix}`;
+  return new ArsenalError("INPUT_INVALID", message, { field: "definition", value, fix });
+}

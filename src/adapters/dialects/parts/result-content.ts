@@ -1,0 +1,131 @@
+import { formatResult } from "../../../execute/format-result.ts";
+import { canonicalJson } from "../../../tool/canonical-json.ts";
+import { isPlainObject } from "../../../tool/json-schema.ts";
+import type { AnsweredCall } from "../../../transcode/dialect.port.ts";
+
+/** What a model is to see of a result, before a provider's own blocks. */
+export interface ResultContent {
+  /** True where the call did not do what it was asked to. */
+  readonly isError: boolean;
+  /** At least one. */
+  readonly parts: readonly ResultPart[];
+  /** The same as data, where the tool gave data. Its JSON is among the parts. */
+  readonly structured?: unknown;
+}
+
+/** A piece of a result. */
+export type ResultPart = TextPart | MediaPart;
+
+/** Text for the model. */
+export interface TextPart {
+  readonly kind: "text";
+  readonly text: string;
+}
+
+/** An image, a sound or a file. */
+export interface MediaPart {
+  readonly kind: "media";
+  readonly mimeType: string;
+  /** Base64. */
+  readonly data: string;
+  readonly name?: string;
+}
+
+/** The content of a result. A tool that answered as MCP tools do has its blocks carried over; anything else is text or JSON. */
+export function contentOf({ read, result }: AnsweredCall): ResultContent {
+  if (result.status !== "success")
+    return { isError: true, parts: [text(read.problem ?? formatResult(result, read.call))] };
+  const value = result.result;
+  if (isMcpResult(value)) return fromMcp(value);
+  if (typeof value === "string" || value === undefined)
+    return { isError: false, parts: [text(value === undefined || value === "" ? NOTHING : value)] };
+  const json = toJson(value);
+  return json === undefined
+    ? { isError: false, parts: [text(String(value))] }
+    : { isError: false, parts: [text(json)], structured: value };
+}
+
+/** All parts as one text: media is said to be there, for APIs that cannot show it. */
+export function textOf({ parts }: Pick<ResultContent, "parts">): string {
+  return parts.map((part) => (part.kind === "text" ? part.text : unshown(part))).join("\n\n");
+}
+
+/** What stands for media that an API cannot take. */
+export function unshown({ mimeType, data, name }: MediaPart): string {
+  const size = Math.floor((data.length * 3) / 4);
+  return `[${name === undefined ? "" : `${name}: `}${mimeType}, ${size} bytes, cannot be shown here]`;
+}
+
+/** True where the data say more than the text: structure that is there beside other content is not repeated. */
+export function isPureData({ parts, structured }: ResultContent): boolean {
+  return structured !== undefined && parts.length === 1 && parts[0]?.kind === "text";
+}
+
+/** Models and APIs trip over an empty answer. */
+const NOTHING = "(nothing)";
+
+interface McpResult {
+  readonly content: readonly Readonly<Record<string, unknown>>[];
+  readonly structuredContent?: unknown;
+  readonly isError?: unknown;
+}
+
+function isMcpResult(value: unknown): value is McpResult {
+  if (!isPlainObject(value)) return false;
+  const { content } = value;
+  return Array.isArray(content) && content.every((block) => isPlainObject(block) && typeof block["type"] === "string");
+}
+
+function fromMcp({ content, structuredContent, isError }: McpResult): ResultContent {
+  const parts = content.map(toPart);
+  const hasData = structuredContent !== undefined && structuredContent !== null;
+  if (hasData && !parts.some((part) => part.kind === "text" && isJsonOf(part.text, structuredContent)))
+    parts.push(text(toJson(structuredContent) ?? NOTHING));
+  if (parts.length === 0) parts.push(text(NOTHING));
+  return { isError: isError === true, parts, ...(hasData ? { structured: structuredContent } : {}) };
+}
+
+function toPart(block: Readonly<Record<string, unknown>>): ResultPart {
+  const { type, data, mimeType, resource, uri, name } = block;
+  if (type === "text" && typeof block["text"] === "string") return text(block["text"] === "" ? NOTHING : block["text"]);
+  if ((type === "image" || type === "audio") && typeof data === "string")
+    return { kind: "media", mimeType: typeof mimeType === "string" ? mimeType : UNKNOWN_TYPE, data };
+  if (type === "resource_link" && typeof uri === "string")
+    return text(typeof name === "string" ? `${name}: ${uri}` : uri);
+  if (type === "resource" && isPlainObject(resource)) {
+    if (typeof resource["text"] === "string") return text(`${String(resource["uri"] ?? "")}\n${resource["text"]}`.trim());
+    if (typeof resource["blob"] === "string") {
+      const kind = typeof resource["mimeType"] === "string" ? resource["mimeType"] : UNKNOWN_TYPE;
+      return {
+        kind: "media",
+        mimeType: kind,
+        data: resource["blob"],
+        ...(typeof resource["uri"] === "string" ? { name: resource["uri"] } : {}),
+      };
+    }
+  }
+  return text(toJson(block) ?? NOTHING);
+}
+
+const UNKNOWN_TYPE = "application/octet-stream";
+
+function text(content: string): TextPart {
+  return { kind: "text", text: content };
+}
+
+function toJson(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
+}
+
+function isJsonOf(json: string, value: unknown): boolean {
+  if (!/^\s*[[{]/.test(json)) return false;
+  try {
+    return canonicalJson(JSON.parse(json)) === canonicalJson(value);
+  } catch {
+    return false;
+  }
+}
