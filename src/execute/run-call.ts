@@ -111,10 +111,11 @@ async function runTool(found: FoundCall, runner: CallRunner): Promise<Outcome> {
   const refusal = runner.breakers.refusal(tool.id);
   if (refusal !== undefined) return circuitOpen(tool, refusal);
 
-  const checked =
+  const checking =
     call.checkArguments === false
       ? { valid: true as const, arguments: found.given }
       : runner.checks.check(tool, found.given);
+  const checked = checking instanceof Promise ? await checking : checking;
   if (!checked.valid) return failed(checked.error);
 
   const ensemble = tool.ensemble === undefined ? undefined : runner.ensembleSettings(tool.ensemble);

@@ -2,12 +2,37 @@ import type { JsonSchema } from "../tool/json-schema.ts";
 
 /** Compiles schemas into checks. Compiling is slow and done once a tool; checking is fast. */
 export interface Validator {
-  /** Throws an `ArsenalError` TOOL_INVALID where the schema itself is broken. */
-  compile(schema: JsonSchema): Check;
+  /**
+   * Throws an `ArsenalError` TOOL_INVALID, or rejects with it, where the schema itself is broken. A promise is only for schemas that would
+   * keep the process from its other work.
+   */
+  compile(schema: JsonSchema, options?: CompileOptions): AnyCheck | Promise<AnyCheck>;
+  /** Releases threads and the like. Safe to call twice. */
+  close?(): Promise<void>;
+}
+
+export interface CompileOptions {
+  /** True where the schema was written by whoever runs the program. False where absent: schemas from outside may be hostile. */
+  readonly trusted?: boolean;
 }
 
 /** Checks a value without changing it. */
-export type Check = (value: unknown) => Checked;
+export interface Check {
+  (value: unknown): Checked;
+  /** What of the schema is not checked, and why. */
+  readonly notes?: readonly string[];
+}
+
+/** A check that may take its time, on another thread. */
+export interface AnyCheck {
+  (value: unknown): Checked | Promise<Checked>;
+  readonly notes?: readonly string[];
+}
+
+/** A validator whose checks never wait. */
+export interface ImmediateValidator extends Validator {
+  compile(schema: JsonSchema, options?: CompileOptions): Check;
+}
 
 /** The value with defaults filled in, or every problem found. */
 export type Checked =

@@ -1,10 +1,105 @@
-import { toAlias } from "../../transcode/alias.ts";
-import type { Dialect } from "../../transcode/dialect.port.ts";
+import type { CallStream, Dialect } from "../../transcode/dialect.port.ts";
+import { SCHEMA_TARGETS } from "../../transcode/targets.ts";
+import { createCallAssembly } from "./parts/call-assembly.ts";
+import { definitions, type ObjectSchema } from "./parts/definitions.ts";
+import { asRecord, asRecords, toReadCall } from "./parts/read-call.ts";
+import { contentOf, type ResultPart, textOf, unshown } from "./parts/result-content.ts";
 
-/** Tool definitions as Anthropic's Messages API takes them. */
-export function anthropic(): Dialect {
+/** A tool as the Messages API takes it. */
+export type AnthropicTool = { name: string; description: string; input_schema: ObjectSchema; strict?: true };
+
+/** Results as the Messages API takes them: one message for all calls of one answer. */
+export type AnthropicResults = { role: "user"; content: AnthropicResult[] };
+
+type AnthropicResult = {
+  type: "tool_result";
+  tool_use_id: string;
+  content: string | AnthropicBlock[];
+  is_error?: true;
+};
+
+type AnthropicBlock =
+  | { type: "text"; text: string }
+  | { type: "image"; source: { type: "base64"; media_type: ImageType; data: string } }
+  | { type: "document"; source: { type: "base64"; media_type: "application/pdf"; data: string } };
+
+const IMAGE_TYPES = ["image/jpeg", "image/png", "image/gif", "image/webp"] as const;
+type ImageType = (typeof IMAGE_TYPES)[number];
+
+/** Anthropic's Messages API. */
+export function anthropic(): Dialect<AnthropicTool, AnthropicResults> {
   return {
-    name: "anthropic",
-    fromCanonical: (tool) => ({ name: toAlias(tool.id), description: tool.description, input_schema: tool.parameters }),
+    ...definitions<AnthropicTool>({
+      name: "anthropic",
+      target: SCHEMA_TARGETS.anthropic,
+      strictTarget: SCHEMA_TARGETS.anthropicStrict,
+      looksLike: '{"name": …, "input_schema": …}',
+      write: ({ name, description, schema, strict }) => ({
+        name,
+        description,
+        input_schema: schema,
+        ...(strict ? { strict } : {}),
+      }),
+      read: ({ type, name, description, input_schema }) =>
+        (type === undefined || type === null || type === "custom") && typeof name === "string"
+          ? { name, description, parameters: input_schema }
+          : undefined,
+    }),
+    limits: { maxStrictTools: 20, maxOptionalParameters: 24 },
+    readCalls: (response) =>
+      asRecords(Array.isArray(response) ? response : asRecord(response)["content"])
+        .filter(({ type }) => type === "tool_use")
+        .map(({ id, name, input }, position) => toReadCall({ id, name, arguments: input }, position)),
+    writeResults: (answered) =>
+      answered.length === 0
+        ? []
+        : [
+            {
+              role: "user",
+              content: answered.map((each) => {
+                const content = contentOf(each);
+                const hasMedia = content.parts.some(({ kind }) => kind === "media");
+                return {
+                  type: "tool_result",
+                  tool_use_id: each.read.id,
+                  content: hasMedia ? content.parts.map(toBlock) : textOf(content),
+                  ...(content.isError ? { is_error: true } : {}),
+                };
+              }),
+            },
+          ],
+    readStream: createAnthropicStream,
+  };
+}
+
+function toBlock(part: ResultPart): AnthropicBlock {
+  if (part.kind === "text") return { type: "text", text: part.text };
+  const { mimeType, data } = part;
+  const media_type = IMAGE_TYPES.find((type) => type === mimeType);
+  if (media_type !== undefined) return { type: "image", source: { type: "base64", media_type, data } };
+  if (mimeType === "application/pdf")
+    return { type: "document", source: { type: "base64", media_type: mimeType, data } };
+  return { type: "text", text: unshown(part) };
+}
+
+function createAnthropicStream(): CallStream {
+  const assembly = createCallAssembly();
+  return {
+    push(event) {
+      const { type, index, content_block, delta } = asRecord(event);
+      const key = String(index ?? 0);
+      if (type === "content_block_start") {
+        const { type: kind, id, name, input } = asRecord(content_block);
+        if (kind !== "tool_use") return [];
+        assembly.open(key, { id, name });
+        assembly.set(key, input);
+      } else if (type === "content_block_delta") {
+        assembly.add(key, asRecord(delta)["partial_json"]);
+      } else if (type === "content_block_stop") {
+        return assembly.close(key);
+      }
+      return [];
+    },
+    end: () => assembly.closeAll(),
   };
 }

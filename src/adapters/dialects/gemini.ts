@@ -1,14 +1,99 @@
-import { toAlias } from "../../transcode/alias.ts";
 import type { Dialect } from "../../transcode/dialect.port.ts";
+import { SCHEMA_TARGETS } from "../../transcode/targets.ts";
+import { definitions, type ObjectSchema } from "./parts/definitions.ts";
+import { fromGeminiSchema, type GeminiSchema, toGeminiSchema } from "./parts/gemini-schema.ts";
+import { createGeminiStream } from "./parts/gemini-stream.ts";
+import { asRecord, asRecords, toReadCall } from "./parts/read-call.ts";
+import { contentOf, textOf } from "./parts/result-content.ts";
 
-/** Function declarations as Google's Gemini API takes them, with the JSON Schema passed whole. */
-export function gemini(): Dialect {
+/** A function declaration as the Gemini API takes it. */
+export type GeminiTool = {
+  name: string;
+  description: string;
+  parametersJsonSchema?: ObjectSchema;
+  parameters?: GeminiSchema;
+};
+
+/** Results as the Gemini API takes them: one content for all calls of one answer. */
+export type GeminiResults = { role: "user"; parts: { functionResponse: GeminiFunctionResponse }[] };
+
+type GeminiFunctionResponse = {
+  id?: string;
+  name: string;
+  response: { output: unknown } | { error: string };
+  parts?: { inlineData: { mimeType: string; data: string } }[];
+};
+
+/** How the dialect writes. */
+export interface GeminiOptions {
+  /** `json`: the JSON Schema whole, as `parametersJsonSchema`. `parameters`: the closed subset that older models and servers take. */
+  readonly schema?: "json" | "parameters";
+}
+
+/** Google's Gemini API. */
+export function gemini({ schema: form = "json" }: GeminiOptions = {}): Dialect<GeminiTool, GeminiResults> {
   return {
-    name: "gemini",
-    fromCanonical: (tool) => ({
-      name: toAlias(tool.id),
-      description: tool.description,
-      parametersJsonSchema: tool.parameters,
+    ...definitions<GeminiTool>({
+      name: "gemini",
+      target: form === "json" ? SCHEMA_TARGETS.gemini : SCHEMA_TARGETS.geminiParameters,
+      looksLike: '{"name": …, "parametersJsonSchema": …}',
+      write: ({ name, description, schema }) => ({
+        name,
+        description,
+        ...(form === "json" ? { parametersJsonSchema: schema } : writeParameters(toGeminiSchema(schema))),
+      }),
+      read: ({ name, description, parametersJsonSchema, parameters }) =>
+        typeof name === "string"
+          ? { name, description, parameters: parametersJsonSchema ?? fromGeminiSchema(parameters) }
+          : undefined,
     }),
+    limits: { maxTools: 128 },
+    readCalls: (response) => callsOf(response).map(toCall),
+    writeResults: (answered) =>
+      answered.length === 0
+        ? []
+        : [
+            {
+              role: "user",
+              parts: answered.map((each) => ({ functionResponse: toResponse(each) })),
+            },
+          ],
+    readStream: () => createGeminiStream(callsOf),
+  };
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The API refuses an object without properties: a function without parameters has none at all. */
+function writeParameters(schema: GeminiSchema): Pick<GeminiTool, "parameters"> {
+  const isEmpty = schema.type === "OBJECT" && Object.keys(schema.properties ?? {}).length === 0;
+  return isEmpty ? {} : { parameters: schema };
+}
+
+function callsOf(response: unknown): readonly Json[] {
+  const answer = asRecord(response);
+  const [candidate] = asRecords(answer["candidates"]);
+  const content = asRecord(candidate?.["content"] ?? answer);
+  const parts = asRecords(Array.isArray(response) ? response : content["parts"]);
+  return parts.flatMap(({ functionCall }) => (functionCall === undefined ? [] : [asRecord(functionCall)]));
+}
+
+function toCall({ id, name, args }: Json, position: number): ReturnType<typeof toReadCall> {
+  return toReadCall({ id, name, arguments: args }, position);
+}
+
+function toResponse(answered: Parameters<typeof contentOf>[0]): GeminiFunctionResponse {
+  const { read } = answered;
+  const { parts, structured, isError } = contentOf(answered);
+  const media = parts.filter((part) => part.kind === "media");
+  const texts = parts.filter((part) => part.kind === "text");
+  const text = textOf({ parts: texts });
+  return {
+    ...(read.idMadeUp === true ? {} : { id: read.id }),
+    name: read.call.toolName,
+    response: isError ? { error: text } : { output: texts.length === 1 ? (structured ?? text) : text },
+    ...(media.length === 0
+      ? {}
+      : { parts: media.map(({ mimeType, data }) => ({ inlineData: { mimeType, data } })) }),
   };
 }

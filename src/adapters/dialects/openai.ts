@@ -1,13 +1,49 @@
-import { toAlias } from "../../transcode/alias.ts";
-import type { Dialect } from "../../transcode/dialect.port.ts";
+import type { Dialect, SetLimits } from "../../transcode/dialect.port.ts";
+import { SCHEMA_TARGETS } from "../../transcode/targets.ts";
+import { chatMessageOf, createChatStream, readChatCalls } from "./parts/chat-calls.ts";
+import { definitions, type ObjectSchema } from "./parts/definitions.ts";
+import { asRecord } from "./parts/read-call.ts";
+import { contentOf, textOf } from "./parts/result-content.ts";
 
-/** Function definitions as OpenAI's Chat Completions API takes them. */
-export function openai(): Dialect {
+/** A tool as Chat Completions takes it. */
+export type OpenAiTool = {
+  type: "function";
+  function: { name: string; description: string; parameters: ObjectSchema; strict?: true };
+};
+
+/** A result as Chat Completions takes it. */
+export type OpenAiToolMessage = { role: "tool"; tool_call_id: string; content: string };
+
+/** What one request to OpenAI may hold; all but the number of tools count strict schemas only. */
+export const OPENAI_LIMITS: SetLimits = {
+  maxTools: 128,
+  maxProperties: 5000,
+  maxDepth: 10,
+  maxEnumValues: 1000,
+  maxCharacters: 120_000,
+};
+
+/** OpenAI's Chat Completions API, and the many servers that speak it. */
+export function openai(): Dialect<OpenAiTool, OpenAiToolMessage> {
   return {
-    name: "openai",
-    fromCanonical: (tool) => ({
-      type: "function",
-      function: { name: toAlias(tool.id), description: tool.description, parameters: tool.parameters },
+    ...definitions<OpenAiTool>({
+      name: "openai",
+      target: SCHEMA_TARGETS.openai,
+      strictTarget: SCHEMA_TARGETS.openaiStrict,
+      looksLike: '{"type": "function", "function": {"name": …, "parameters": …}}',
+      write: ({ name, description, schema, strict }) => ({
+        type: "function",
+        function: { name, description, parameters: schema, ...(strict ? { strict } : {}) },
+      }),
+      read: ({ type = "function", function: tool }) => {
+        const { name, description, parameters } = asRecord(tool);
+        return type === "function" && typeof name === "string" ? { name, description, parameters } : undefined;
+      },
     }),
+    limits: OPENAI_LIMITS,
+    readCalls: (response) => readChatCalls(chatMessageOf(response)),
+    writeResults: (answered) =>
+      answered.map((each) => ({ role: "tool", tool_call_id: each.read.id, content: textOf(contentOf(each)) })),
+    readStream: createChatStream,
   };
 }

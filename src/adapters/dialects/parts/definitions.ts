@@ -38,8 +38,8 @@ export interface DefinitionShape<Definition> {
   readonly target: SchemaTarget;
   /** Absent where a tool cannot ask for a strict mode. */
   readonly strictTarget?: SchemaTarget;
-  /** Fields of a tool beside its name, description and parameters that a definition holds. */
-  readonly holds?: readonly Optional[];
+  /** Whether a definition also holds this of a tool; where absent, it holds nothing beside name, description and parameters. */
+  holds?(field: OptionalField, tool: Tool): boolean;
   write(parts: DefinitionParts): Definition;
   /** Undefined where it is no definition of this dialect. */
   read(definition: Readonly<Record<string, unknown>>): ReadDefinition | undefined;
@@ -47,8 +47,10 @@ export interface DefinitionShape<Definition> {
   readonly looksLike: string;
 }
 
-const OPTIONAL = ["extendedDescription", "returns", "annotations"] as const;
-type Optional = (typeof OPTIONAL)[number];
+const OPTIONAL_FIELDS = ["extendedDescription", "returns", "annotations"] as const;
+
+/** What a tool may say of itself that few providers take. */
+export type OptionalField = (typeof OPTIONAL_FIELDS)[number];
 
 /** Definitions that were written here, with their tools: the way back is then exact, and nothing of it reaches the provider. */
 const written = new WeakMap<object, Tool>();
@@ -130,16 +132,17 @@ function refusals(name: string, attempt: ConvertedSchema | undefined): readonly 
   ];
 }
 
-function unheld({ name, holds = [] }: Pick<DefinitionShape<unknown>, "name" | "holds">, tool: Tool): readonly Loss[] {
-  return OPTIONAL.filter((field) => isSaid(tool, field) && !holds.includes(field)).map((field) => ({
+function unheld(shape: Pick<DefinitionShape<unknown>, "name" | "holds">, tool: Tool): readonly Loss[] {
+  const lost = OPTIONAL_FIELDS.filter((field) => isSaid(tool, field) && shape.holds?.(field, tool) !== true);
+  return lost.map((field) => ({
     path: "",
     keyword: field,
     action: "dropped",
-    message: `a definition of ${name} has no place for ${field}`,
+    message: `a definition of ${shape.name} has no place for ${field}`,
   }));
 }
 
-function isSaid(tool: Tool, field: Optional): boolean {
+function isSaid(tool: Tool, field: OptionalField): boolean {
   if (field !== "annotations") return tool[field] !== undefined;
   return Object.keys(tool.annotations).some((key) => key !== "confirmed");
 }

@@ -1,0 +1,116 @@
+import { Buffer } from "node:buffer";
+import type { AnsweredCall, CallStream, Dialect } from "../../transcode/dialect.port.ts";
+import { SCHEMA_TARGETS } from "../../transcode/targets.ts";
+import { createCallAssembly } from "./parts/call-assembly.ts";
+import { definitions, type ObjectSchema } from "./parts/definitions.ts";
+import { asRecord, asRecords, toReadCall } from "./parts/read-call.ts";
+import { contentOf, isPureData, type MediaPart, type ResultPart, unshown } from "./parts/result-content.ts";
+
+/** A tool as Converse takes it. */
+export type BedrockTool = {
+  toolSpec: { name: string; description: string; inputSchema: { json: BedrockDocument }; strict?: true };
+};
+
+/** Results as Converse takes them: one message for all calls of one answer. Images are bytes, as AWS's library sends them. */
+export type BedrockResults = { role: "user"; content: { toolResult: BedrockToolResult }[] };
+
+type BedrockToolResult = { toolUseId: string; status: "success" | "error"; content: BedrockBlock[] };
+
+type BedrockBlock =
+  | { text: string }
+  | { json: BedrockDocument }
+  | { image: { format: ImageFormat; source: { bytes: Uint8Array } } }
+  | { document: { format: "pdf"; name: string; source: { bytes: Uint8Array } } };
+
+type BedrockDocument = null | boolean | number | string | BedrockDocument[] | { [key: string]: BedrockDocument };
+
+const IMAGE_FORMATS = ["png", "jpeg", "gif", "webp"] as const;
+type ImageFormat = (typeof IMAGE_FORMATS)[number];
+
+/** Amazon Bedrock's Converse API. */
+export function bedrock(): Dialect<BedrockTool, BedrockResults> {
+  return {
+    ...definitions<BedrockTool>({
+      name: "bedrock",
+      target: SCHEMA_TARGETS.bedrock,
+      strictTarget: SCHEMA_TARGETS.anthropicStrict,
+      looksLike: '{"toolSpec": {"name": …, "inputSchema": {"json": …}}}',
+      write: ({ name, description, schema, strict }) => ({
+        toolSpec: { name, description, inputSchema: { json: toDocument(schema) }, ...(strict ? { strict } : {}) },
+      }),
+      read({ toolSpec }) {
+        const { name, description, inputSchema } = asRecord(toolSpec);
+        return typeof name === "string"
+          ? { name, description, parameters: asRecord(inputSchema)["json"] }
+          : undefined;
+      },
+    }),
+    limits: { maxStrictTools: 20, maxOptionalParameters: 24 },
+    readCalls(response) {
+      const answer = asRecord(response);
+      const message = asRecord(asRecord(answer["output"])["message"] ?? answer["message"] ?? answer);
+      return asRecords(Array.isArray(response) ? response : message["content"])
+        .filter(({ toolUse }) => toolUse !== undefined)
+        .map(({ toolUse }, position) => {
+          const { toolUseId, name, input } = asRecord(toolUse);
+          return toReadCall({ id: toolUseId, name, arguments: input }, position);
+        });
+    },
+    writeResults: (answered) =>
+      answered.length === 0
+        ? []
+        : [{ role: "user", content: answered.map((each) => ({ toolResult: toResult(each) })) }],
+    readStream: createBedrockStream,
+  };
+}
+
+/** What is plain JSON is a document, whatever its type says. */
+function toDocument(value: ObjectSchema | unknown): BedrockDocument {
+  return value as BedrockDocument;
+}
+
+function toResult(answered: AnsweredCall): BedrockToolResult {
+  const content = contentOf(answered);
+  const { parts, structured, isError } = content;
+  return {
+    toolUseId: answered.read.id,
+    status: isError ? "error" : "success",
+    // The API takes objects only as JSON.
+    content:
+      isPureData(content) && !Array.isArray(structured) && typeof structured === "object"
+        ? [{ json: toDocument(structured) }]
+        : parts.map(toBlock),
+  };
+}
+
+function toBlock(part: ResultPart): BedrockBlock {
+  if (part.kind === "text") return { text: part.text };
+  const format = IMAGE_FORMATS.find((name) => part.mimeType === `image/${name}`);
+  if (format !== undefined) return { image: { format, source: { bytes: bytesOf(part) } } };
+  if (part.mimeType === "application/pdf")
+    return { document: { format: "pdf", name: "result", source: { bytes: bytesOf(part) } } };
+  return { text: unshown(part) };
+}
+
+function bytesOf({ data }: MediaPart): Uint8Array {
+  return Uint8Array.from(Buffer.from(data, "base64"));
+}
+
+function createBedrockStream(): CallStream {
+  const assembly = createCallAssembly();
+  return {
+    push(event) {
+      const { contentBlockStart, contentBlockDelta, contentBlockStop } = asRecord(event);
+      const { contentBlockIndex, start, delta } = asRecord(contentBlockStart ?? contentBlockDelta ?? contentBlockStop);
+      const key = String(contentBlockIndex ?? 0);
+      if (contentBlockStop !== undefined) return assembly.close(key);
+      const { toolUse } = asRecord(start ?? delta);
+      if (toolUse === undefined) return [];
+      const { toolUseId, name, input } = asRecord(toolUse);
+      if (contentBlockStart !== undefined) assembly.open(key, { id: toolUseId, name });
+      else assembly.add(key, input);
+      return [];
+    },
+    end: () => assembly.closeAll(),
+  };
+}

@@ -1,0 +1,82 @@
+import type { CallStream, Dialect } from "../../transcode/dialect.port.ts";
+import { SCHEMA_TARGETS } from "../../transcode/targets.ts";
+import { createCallAssembly } from "./parts/call-assembly.ts";
+import { definitions, type ObjectSchema } from "./parts/definitions.ts";
+import { asRecord, asRecords, toReadCall } from "./parts/read-call.ts";
+import { contentOf, type ResultPart, textOf, unshown } from "./parts/result-content.ts";
+
+/** A tool as `bindTools` takes it. */
+export type LangChainTool = { name: string; description: string; schema: ObjectSchema };
+
+/** A result as LangChain's messages take it: the fields of a `ToolMessage`. */
+export type LangChainToolMessage = {
+  role: "tool";
+  tool_call_id: string;
+  name: string;
+  content: string | LangChainBlock[];
+  status: "success" | "error";
+  /** The result as data, which LangChain keeps from the model. */
+  artifact?: unknown;
+};
+
+type LangChainBlock =
+  | { type: "text"; text: string }
+  | { type: "image"; source_type: "base64"; mime_type: string; data: string };
+
+/** LangChain's chat models. */
+export function langchain(): Dialect<LangChainTool, LangChainToolMessage> {
+  return {
+    ...definitions<LangChainTool>({
+      name: "langchain",
+      target: SCHEMA_TARGETS.langchain,
+      looksLike: '{"name": …, "schema": …}',
+      write: ({ name, description, schema }) => ({ name, description, schema }),
+      read: ({ name, description, schema }) =>
+        typeof name === "string" ? { name, description, parameters: schema } : undefined,
+    }),
+    readCalls(response) {
+      const message = asRecord(response);
+      // A message that was serialised has its fields under `kwargs`.
+      const { tool_calls, invalid_tool_calls } = asRecord(message["tool_calls"] ? message : (message["kwargs"] ?? message));
+      const calls = [...asRecords(tool_calls), ...asRecords(invalid_tool_calls)];
+      return calls.map(({ id, name, args }, position) => toReadCall({ id, name, arguments: args }, position));
+    },
+    writeResults: (answered) =>
+      answered.map((each) => {
+        const content = contentOf(each);
+        const hasMedia = content.parts.some(({ kind }) => kind === "media");
+        return {
+          role: "tool",
+          tool_call_id: each.read.id,
+          name: each.read.call.toolName,
+          content: hasMedia ? content.parts.map(toBlock) : textOf(content),
+          status: content.isError ? "error" : "success",
+          ...(content.structured === undefined ? {} : { artifact: content.structured }),
+        };
+      }),
+    readStream: createLangChainStream,
+  };
+}
+
+function toBlock(part: ResultPart): LangChainBlock {
+  if (part.kind === "text") return { type: "text", text: part.text };
+  const { mimeType, data } = part;
+  if (mimeType.startsWith("image/")) return { type: "image", source_type: "base64", mime_type: mimeType, data };
+  return { type: "text", text: unshown(part) };
+}
+
+/** Chunks do not say which is the last of a call, so calls are complete when the stream ends. */
+function createLangChainStream(): CallStream {
+  const assembly = createCallAssembly();
+  return {
+    push(chunk) {
+      for (const { index, id, name, args } of asRecords(asRecord(chunk)["tool_call_chunks"])) {
+        const key = String(index ?? id ?? 0);
+        assembly.open(key, { id, name });
+        assembly.add(key, args);
+      }
+      return [];
+    },
+    end: () => assembly.closeAll(),
+  };
+}

@@ -1,0 +1,132 @@
+import { isPlainObject } from "../../tool/json-schema.ts";
+import { fromMcpAnnotations } from "../../tool/mcp-annotations.ts";
+import type { Tool } from "../../tool/tool.ts";
+import type { AnsweredCall, Dialect } from "../../transcode/dialect.port.ts";
+import { SCHEMA_TARGETS } from "../../transcode/targets.ts";
+import { definitions, type ObjectSchema } from "./parts/definitions.ts";
+import { asRecord, asRecords, toReadCall } from "./parts/read-call.ts";
+import { contentOf, type MediaPart, type ResultPart } from "./parts/result-content.ts";
+
+/** A tool as `tools/list` has it. */
+export type McpTool = {
+  name: string;
+  title?: string;
+  description: string;
+  inputSchema: ObjectSchema;
+  outputSchema?: ObjectSchema;
+  annotations?: McpAnnotations;
+  icons?: { src: string; [member: string]: unknown }[];
+  _meta?: { [key: string]: unknown };
+};
+
+type McpAnnotations = {
+  title?: string;
+  readOnlyHint?: boolean;
+  destructiveHint?: boolean;
+  idempotentHint?: boolean;
+  openWorldHint?: boolean;
+};
+
+/** A result as `tools/call` answers. */
+export type McpToolResult = {
+  content: McpBlock[];
+  structuredContent?: { [key: string]: unknown };
+  isError?: true;
+};
+
+type McpBlock =
+  | { type: "text"; text: string }
+  | { type: "image" | "audio"; data: string; mimeType: string }
+  | { type: "resource"; resource: { uri: string; mimeType: string; blob: string } };
+
+/** The Model Context Protocol: tools as a server lists them, calls as a client sends them, results as a server answers. */
+export function mcp(): Dialect<McpTool, McpToolResult> {
+  return {
+    ...definitions<McpTool>({
+      name: "mcp",
+      target: SCHEMA_TARGETS.mcp,
+      looksLike: '{"name": …, "inputSchema": …}',
+      holds: (field, { returns }) => field !== "returns" || returns?.type === "object",
+      write: ({ name, description, schema, tool }) => ({
+        name,
+        ...(tool.title === undefined ? {} : { title: tool.title }),
+        description: [description, tool.extendedDescription].filter((text) => text !== undefined).join("\n\n"),
+        inputSchema: schema,
+        ...(tool.returns?.type === "object" ? { outputSchema: tool.returns as ObjectSchema } : {}),
+        ...annotationsOf(tool),
+        ...othersOf(givenBy(tool)),
+      }),
+      read: ({ name, title, description, inputSchema, outputSchema, annotations }) =>
+        typeof name === "string"
+          ? {
+              name,
+              description,
+              parameters: inputSchema,
+              source: "mcp",
+              ...(typeof title === "string" ? { title } : {}),
+              ...(isPlainObject(outputSchema) ? { returns: outputSchema } : {}),
+              ...(isPlainObject(annotations) ? { annotations: fromMcpAnnotations(annotations) } : {}),
+            }
+          : undefined,
+    }),
+    readCalls: (request) =>
+      (Array.isArray(request) ? asRecords(request) : [asRecord(request)])
+        .filter(({ method = "tools/call", params, name }) => method === "tools/call" && (params ?? name) !== undefined)
+        .map(({ id, params, ...rest }, position) => {
+          const { name, arguments: args } = asRecord(params ?? rest);
+          return toReadCall({ id: typeof id === "number" ? String(id) : id, name, arguments: args }, position);
+        }),
+    writeResults: (answered) => answered.map(toResult),
+  };
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** What the MCP server itself said, where the tool came from one. */
+function givenBy({ sourceMeta }: Tool): Json {
+  const { mcp: raw, dialect, definition } = sourceMeta;
+  return asRecord(raw ?? (dialect === "mcp" ? definition : undefined));
+}
+
+function annotationsOf(tool: Tool): Pick<McpTool, "annotations"> {
+  const { readOnly, destructive, idempotent, openWorld } = tool.annotations;
+  const { title } = asRecord(givenBy(tool)["annotations"]);
+  const annotations: McpAnnotations = {
+    ...(typeof title === "string" ? { title } : {}),
+    ...(readOnly === undefined ? {} : { readOnlyHint: readOnly }),
+    ...(destructive === undefined ? {} : { destructiveHint: destructive }),
+    ...(idempotent === undefined ? {} : { idempotentHint: idempotent }),
+    ...(openWorld === undefined ? {} : { openWorldHint: openWorld }),
+  };
+  return Object.keys(annotations).length === 0 ? {} : { annotations };
+}
+
+function othersOf({ icons, _meta }: Json): Pick<McpTool, "icons" | "_meta"> {
+  const shown = asRecords(icons).filter((icon): icon is { readonly src: string } => typeof icon["src"] === "string");
+  return {
+    ...(shown.length === 0 ? {} : { icons: shown.map((icon) => ({ ...icon })) }),
+    ...(isPlainObject(_meta) ? { _meta } : {}),
+  };
+}
+
+/** A tool that answered as MCP tools do is answered with exactly that. */
+function toResult(answered: AnsweredCall): McpToolResult {
+  const { isError, parts, structured } = contentOf(answered);
+  const { content } = asRecord(answered.result.result);
+  const isWhole = answered.result.status === "success" && Array.isArray(content);
+  return {
+    content: isWhole ? (content as McpBlock[]) : parts.map(toBlock),
+    ...(isPlainObject(structured) ? { structuredContent: structured } : {}),
+    ...(isError ? { isError } : {}),
+  };
+}
+
+function toBlock(part: ResultPart): McpBlock {
+  return part.kind === "text" ? { type: "text", text: part.text } : toMedia(part);
+}
+
+function toMedia({ mimeType, data, name }: MediaPart): McpBlock {
+  const [kind] = mimeType.split("/");
+  if (kind === "image" || kind === "audio") return { type: kind, data, mimeType };
+  return { type: "resource", resource: { uri: name ?? "result:", mimeType, blob: data } };
+}

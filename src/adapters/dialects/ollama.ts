@@ -1,0 +1,72 @@
+import type { CallStream, Dialect } from "../../transcode/dialect.port.ts";
+import { SCHEMA_TARGETS } from "../../transcode/targets.ts";
+import { createCallAssembly } from "./parts/call-assembly.ts";
+import { chatMessageOf, readChatCalls } from "./parts/chat-calls.ts";
+import { definitions, type ObjectSchema } from "./parts/definitions.ts";
+import { asRecord, asRecords } from "./parts/read-call.ts";
+import { contentOf, textOf } from "./parts/result-content.ts";
+
+/** A tool as Ollama's chat takes it. */
+export type OllamaTool = {
+  type: "function";
+  function: { name: string; description: string; parameters: ObjectSchema };
+};
+
+/** A result as Ollama's chat takes it. Images go beside the text. */
+export type OllamaToolMessage = {
+  role: "tool";
+  tool_name: string;
+  content: string;
+  tool_call_id?: string;
+  images?: string[];
+};
+
+/** Ollama's chat API. */
+export function ollama(): Dialect<OllamaTool, OllamaToolMessage> {
+  return {
+    ...definitions<OllamaTool>({
+      name: "ollama",
+      target: SCHEMA_TARGETS.ollama,
+      looksLike: '{"type": "function", "function": {"name": …, "parameters": …}}',
+      write: ({ name, description, schema }) => ({
+        type: "function",
+        function: { name, description, parameters: schema },
+      }),
+      read: ({ type = "function", function: tool }) => {
+        const { name, description, parameters } = asRecord(tool);
+        return type === "function" && typeof name === "string" ? { name, description, parameters } : undefined;
+      },
+    }),
+    readCalls: (response) => readChatCalls(chatMessageOf(response)),
+    writeResults: (answered) =>
+      answered.map((each) => {
+        const { id, idMadeUp, call } = each.read;
+        const { parts } = contentOf(each);
+        const images = parts.flatMap((part) =>
+          part.kind === "media" && part.mimeType.startsWith("image/") ? [part.data] : [],
+        );
+        const rest = parts.filter((part) => part.kind === "text" || !part.mimeType.startsWith("image/"));
+        return {
+          role: "tool",
+          tool_name: call.toolName,
+          content: rest.length === 0 ? "(see the image)" : textOf({ parts: rest }),
+          ...(idMadeUp === true ? {} : { tool_call_id: id }),
+          ...(images.length === 0 ? {} : { images }),
+        };
+      }),
+    readStream: createOllamaStream,
+  };
+}
+
+/** Every call comes whole, in a chunk of its own or with others. */
+function createOllamaStream(): CallStream {
+  const assembly = createCallAssembly();
+  return {
+    push: (chunk) =>
+      asRecords(asRecord(asRecord(chunk)["message"])["tool_calls"]).map(({ id, function: called }) => {
+        const { name, arguments: args } = asRecord(called);
+        return assembly.whole({ id, name, arguments: args });
+      }),
+    end: () => [],
+  };
+}

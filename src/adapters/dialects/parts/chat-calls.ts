@@ -1,0 +1,73 @@
+import type { CallStream, ReadCall } from "../../../transcode/dialect.port.ts";
+import { createCallAssembly } from "./call-assembly.ts";
+import { asRecord, asRecords, type RawCall, toReadCall } from "./read-call.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** A member by its name on the wire (`tool_calls`) or in a library that spells it its own way (`toolCalls`). */
+export function either(value: Json, wire: string, camel: string): unknown {
+  return value[wire] ?? value[camel];
+}
+
+/** The calls of a message in the form that began with OpenAI: `tool_calls`, each with a `function`. */
+export function readChatCalls(message: Json): readonly ReadCall[] {
+  return asRecords(either(message, "tool_calls", "toolCalls")).map((call, position) =>
+    withCustom(call, toReadCall(toRaw(call), position)),
+  );
+}
+
+/** The message of a whole answer, of its first choice, or the message itself. */
+export function chatMessageOf(response: unknown): Json {
+  const answer = asRecord(response);
+  const [choice] = asRecords(answer["choices"]);
+  return asRecord(choice?.["message"] ?? answer["message"] ?? answer);
+}
+
+function toRaw(call: Json): RawCall {
+  const { name, arguments: args } = asRecord(call["function"] ?? call["custom"]);
+  return { id: call["id"], name, arguments: args };
+}
+
+/** A custom tool takes text, which no tool of an arsenal does; the API still wants an answer to its call. */
+function withCustom(call: Json, read: ReadCall): ReadCall {
+  if (call["type"] !== "custom") return read;
+  return { ...read, problem: "This is a call of a custom tool, which takes text. Call a function tool instead." };
+}
+
+/** Gathers calls from the chunks of a streamed chat. They are complete when their choice finishes. */
+export function createChatStream(): CallStream {
+  const assembly = createCallAssembly();
+  let latest = "";
+
+  /** Servers that leave `index` out, or always send 0, tell calls apart by their ids. */
+  const keyOf = (choice: unknown, call: Json): string => {
+    const { index, id } = call;
+    const key = `${String(choice ?? 0)}/${typeof index === "number" ? index : ""}`;
+    const isNew = typeof id === "string" && id !== "" && id !== "null";
+    if (!isNew) return assembly.has(key) ? key : latest === "" ? key : latest;
+    const open = assembly.idOf(key);
+    return typeof index === "number" && (open === undefined || open === id) ? key : `${key}/${id}`;
+  };
+
+  return {
+    push(event) {
+      const chunk = asRecord(asRecord(event)["data"] ?? event);
+      const done: ReadCall[] = [];
+      for (const choice of asRecords(chunk["choices"])) {
+        const delta = asRecord(choice["delta"] ?? choice["message"]);
+        for (const call of asRecords(either(delta, "tool_calls", "toolCalls"))) {
+          const { id, name, arguments: args } = toRaw(call);
+          const key = keyOf(choice["index"], call);
+          latest = key;
+          assembly.open(key, { id, name });
+          if (typeof args === "string") assembly.add(key, args);
+          else assembly.set(key, args);
+        }
+        if (typeof either(choice, "finish_reason", "finishReason") === "string")
+          done.push(...assembly.closeAll(`${String(choice["index"] ?? 0)}/`));
+      }
+      return done;
+    },
+    end: () => assembly.closeAll(),
+  };
+}
