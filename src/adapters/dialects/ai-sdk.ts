@@ -57,10 +57,12 @@ export function aiSdk(): Dialect<AiSdkTool, AiSdkToolMessage> {
     readCalls(response) {
       const { toolCalls, content } = asRecord(response);
       const parts = asRecords(Array.isArray(response) ? response : (toolCalls ?? content));
-      return parts.filter(({ type = "tool-call" }) => type === "tool-call").filter(isOurs).map(toCall);
+      return parts
+        .filter(({ type = "tool-call" }) => type === "tool-call")
+        .filter(isOurs)
+        .map(toCall);
     },
-    writeResults: (answered) =>
-      answered.length === 0 ? [] : [{ role: "tool", content: answered.map(toResult) }],
+    writeResults: (answered) => (answered.length === 0 ? [] : [{ role: "tool", content: answered.map(toResult) }]),
     readStream: createAiSdkStream,
   };
 }

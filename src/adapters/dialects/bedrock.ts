@@ -40,9 +40,7 @@ export function bedrock(): Dialect<BedrockTool, BedrockResults> {
       }),
       read({ toolSpec }) {
         const { name, description, inputSchema } = asRecord(toolSpec);
-        return typeof name === "string"
-          ? { name, description, parameters: asRecord(inputSchema)["json"] }
-          : undefined;
+        return typeof name === "string" ? { name, description, parameters: asRecord(inputSchema)["json"] } : undefined;
       },
     }),
     limits: { maxStrictTools: 20, maxOptionalParameters: 24 },

@@ -1,7 +1,7 @@
-import type { CallStream, Dialect } from "../../transcode/dialect.port.ts";
+import type { AnsweredCall, CallStream, Dialect } from "../../transcode/dialect.port.ts";
 import { SCHEMA_TARGETS } from "../../transcode/targets.ts";
 import { createCallAssembly } from "./parts/call-assembly.ts";
-import { chatMessageOf, either, readChatCalls } from "./parts/chat-calls.ts";
+import { CHAT_DEFINITION, chatMessageOf, either, readChatCalls, toWireSpelling } from "./parts/chat-calls.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
 import { asRecord } from "./parts/read-call.ts";
 import { contentOf, textOf } from "./parts/result-content.ts";
@@ -12,51 +12,45 @@ export type CohereTool = {
   function: { name: string; description: string; parameters: ObjectSchema };
 };
 
-/** A result as Cohere's own library takes it; on the wire `toolCallId` is `tool_call_id`. */
+/** A result as Cohere's own library takes it. */
 export type CohereToolMessage = {
   role: "tool";
-  content: string | { type: "document"; document: { data: { [key: string]: unknown } } }[];
-  toolCallId?: string;
-  tool_call_id?: string;
+  content: { type: "document"; document: { data: { [key: string]: unknown } } }[];
+  toolCallId: string;
 };
 
-/** How the dialect writes. */
-export interface CohereOptions {
-  /** `library`: as Cohere's own library names members. `wire`: as its HTTP API does. */
-  readonly spelling?: "library" | "wire";
-}
-
-/** Cohere's chat API, version 2. */
-export function cohere({ spelling = "library" }: CohereOptions = {}): Dialect<CohereTool, CohereToolMessage> {
+/** Cohere's chat API, version 2. With `spelling: "wire"`, members are named as its HTTP API does and not as its library. */
+export function cohere(options?: { readonly spelling?: "library" }): Dialect<CohereTool, CohereToolMessage>;
+export function cohere(options: { readonly spelling: "wire" }): Dialect<CohereTool>;
+export function cohere({ spelling = "library" }: { readonly spelling?: "library" | "wire" } = {}): Dialect<
+  CohereTool,
+  CohereToolMessage | Record<string, unknown>
+> {
   return {
     ...definitions<CohereTool>({
       name: "cohere",
       target: SCHEMA_TARGETS.cohere,
-      looksLike: '{"type": "function", "function": {"name": …, "parameters": …}}',
+      ...CHAT_DEFINITION,
       write: ({ name, description, schema }) => ({
         type: "function",
         function: { name, description, parameters: schema },
       }),
-      read: ({ type = "function", function: tool }) => {
-        const { name, description, parameters } = asRecord(tool);
-        return type === "function" && typeof name === "string" ? { name, description, parameters } : undefined;
-      },
     }),
     readCalls: (response) => readChatCalls(chatMessageOf(response)),
-    writeResults: (answered) =>
-      answered.map((each) => {
-        const content = contentOf(each);
-        const text = textOf(content);
-        // Cohere cites documents; an error is named as one, for the API has no other mark for it.
-        const data = content.isError ? { error: text } : { output: text };
-        return {
-          role: "tool",
-          content: [{ type: "document", document: { data } }],
-          ...(spelling === "wire" ? { tool_call_id: each.read.id } : { toolCallId: each.read.id }),
-        };
-      }),
+    writeResults: (answered) => {
+      const messages = answered.map(toMessage);
+      return spelling === "wire" ? messages.map(toWireSpelling) : messages;
+    },
     readStream: createCohereStream,
   };
+}
+
+/** Cohere cites documents. An error is a document that says so, for the API has no other mark for it. */
+function toMessage(answered: AnsweredCall): CohereToolMessage {
+  const content = contentOf(answered);
+  const text = textOf(content);
+  const data = content.isError ? { error: text } : { output: text };
+  return { role: "tool", content: [{ type: "document", document: { data } }], toolCallId: answered.read.id };
 }
 
 function createCohereStream(): CallStream {

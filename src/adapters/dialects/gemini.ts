@@ -92,8 +92,6 @@ function toResponse(answered: Parameters<typeof contentOf>[0]): GeminiFunctionRe
     ...(read.idMadeUp === true ? {} : { id: read.id }),
     name: read.call.toolName,
     response: isError ? { error: text } : { output: texts.length === 1 ? (structured ?? text) : text },
-    ...(media.length === 0
-      ? {}
-      : { parts: media.map(({ mimeType, data }) => ({ inlineData: { mimeType, data } })) }),
+    ...(media.length === 0 ? {} : { parts: media.map(({ mimeType, data }) => ({ inlineData: { mimeType, data } })) }),
   };
 }

@@ -3,7 +3,7 @@ import { SCHEMA_TARGETS } from "../../transcode/targets.ts";
 import { createCallAssembly } from "./parts/call-assembly.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
 import { asRecord, asRecords, toReadCall } from "./parts/read-call.ts";
-import { contentOf, type ResultPart, textOf, unshown } from "./parts/result-content.ts";
+import { contentOf, type ResultPart, textOf } from "./parts/result-content.ts";
 
 /** A tool as `bindTools` takes it. */
 export type LangChainTool = { name: string; description: string; schema: ObjectSchema };
@@ -21,7 +21,7 @@ export type LangChainToolMessage = {
 
 type LangChainBlock =
   | { type: "text"; text: string }
-  | { type: "image"; source_type: "base64"; mime_type: string; data: string };
+  | { type: "image" | "audio" | "file"; mimeType: string; data: string };
 
 /** LangChain's chat models. */
 export function langchain(): Dialect<LangChainTool, LangChainToolMessage> {
@@ -37,7 +37,9 @@ export function langchain(): Dialect<LangChainTool, LangChainToolMessage> {
     readCalls(response) {
       const message = asRecord(response);
       // A message that was serialised has its fields under `kwargs`.
-      const { tool_calls, invalid_tool_calls } = asRecord(message["tool_calls"] ? message : (message["kwargs"] ?? message));
+      const { tool_calls, invalid_tool_calls } = asRecord(
+        message["tool_calls"] ? message : (message["kwargs"] ?? message),
+      );
       const calls = [...asRecords(tool_calls), ...asRecords(invalid_tool_calls)];
       return calls.map(({ id, name, args }, position) => toReadCall({ id, name, arguments: args }, position));
     },
@@ -61,8 +63,8 @@ export function langchain(): Dialect<LangChainTool, LangChainToolMessage> {
 function toBlock(part: ResultPart): LangChainBlock {
   if (part.kind === "text") return { type: "text", text: part.text };
   const { mimeType, data } = part;
-  if (mimeType.startsWith("image/")) return { type: "image", source_type: "base64", mime_type: mimeType, data };
-  return { type: "text", text: unshown(part) };
+  const [kind] = mimeType.split("/");
+  return { type: kind === "image" || kind === "audio" ? kind : "file", mimeType, data };
 }
 
 /** Chunks do not say which is the last of a call, so calls are complete when the stream ends. */

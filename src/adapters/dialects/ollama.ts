@@ -1,7 +1,7 @@
 import type { CallStream, Dialect } from "../../transcode/dialect.port.ts";
 import { SCHEMA_TARGETS } from "../../transcode/targets.ts";
 import { createCallAssembly } from "./parts/call-assembly.ts";
-import { chatMessageOf, readChatCalls } from "./parts/chat-calls.ts";
+import { CHAT_DEFINITION, chatMessageOf, readChatCalls } from "./parts/chat-calls.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
 import { asRecord, asRecords } from "./parts/read-call.ts";
 import { contentOf, textOf } from "./parts/result-content.ts";
@@ -27,15 +27,11 @@ export function ollama(): Dialect<OllamaTool, OllamaToolMessage> {
     ...definitions<OllamaTool>({
       name: "ollama",
       target: SCHEMA_TARGETS.ollama,
-      looksLike: '{"type": "function", "function": {"name": …, "parameters": …}}',
+      ...CHAT_DEFINITION,
       write: ({ name, description, schema }) => ({
         type: "function",
         function: { name, description, parameters: schema },
       }),
-      read: ({ type = "function", function: tool }) => {
-        const { name, description, parameters } = asRecord(tool);
-        return type === "function" && typeof name === "string" ? { name, description, parameters } : undefined;
-      },
     }),
     readCalls: (response) => readChatCalls(chatMessageOf(response)),
     writeResults: (answered) =>

@@ -1,8 +1,7 @@
 import type { Dialect, SetLimits } from "../../transcode/dialect.port.ts";
 import { SCHEMA_TARGETS } from "../../transcode/targets.ts";
-import { chatMessageOf, createChatStream, readChatCalls } from "./parts/chat-calls.ts";
+import { CHAT_DEFINITION, chatMessageOf, createChatStream, readChatCalls } from "./parts/chat-calls.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
-import { asRecord } from "./parts/read-call.ts";
 import { contentOf, textOf } from "./parts/result-content.ts";
 
 /** A tool as Chat Completions takes it. */
@@ -30,15 +29,11 @@ export function openai(): Dialect<OpenAiTool, OpenAiToolMessage> {
       name: "openai",
       target: SCHEMA_TARGETS.openai,
       strictTarget: SCHEMA_TARGETS.openaiStrict,
-      looksLike: '{"type": "function", "function": {"name": …, "parameters": …}}',
+      ...CHAT_DEFINITION,
       write: ({ name, description, schema, strict }) => ({
         type: "function",
         function: { name, description, parameters: schema, ...(strict ? { strict } : {}) },
       }),
-      read: ({ type = "function", function: tool }) => {
-        const { name, description, parameters } = asRecord(tool);
-        return type === "function" && typeof name === "string" ? { name, description, parameters } : undefined;
-      },
     }),
     limits: OPENAI_LIMITS,
     readCalls: (response) => readChatCalls(chatMessageOf(response)),

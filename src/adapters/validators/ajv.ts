@@ -1,14 +1,20 @@
 import { createRequire } from "node:module";
-import type { Ajv, ErrorObject, Options, ValidateFunction } from "ajv";
+import type { Ajv, AnySchemaObject, ErrorObject, Options, ValidateFunction } from "ajv";
 import type { Ajv2020 } from "ajv/dist/2020.js";
-import type { FormatsPlugin } from "ajv-formats";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
-import type { Check, Problem, Validator } from "../../execute/validator.port.ts";
+import type { Check, ImmediateValidator } from "../../execute/validator.port.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
+import { safeFormats } from "./interpreter/formats.ts";
+import { nativePattern, safePattern } from "./interpreter/patterns.ts";
+import { brokenSchema, type Failure, toProblems, unusableSchema } from "./interpreter/problems.ts";
+import { duplicates, findDuplicate } from "./interpreter/unique-items.ts";
 
-/** Checks arguments with Ajv: JSON Schema draft 2020-12 where a schema is written for it, draft-07 otherwise. */
-export function ajv(): Validator {
+/**
+ * Checks arguments with Ajv: JSON Schema draft 2020-12 where a schema is written for it, draft-07 otherwise. It makes a program of each
+ * schema, so it is for schemas of people one trusts; `guarded` keeps the others from it.
+ */
+export function ajv(): ImmediateValidator {
   // Created at the first schema that needs them: an instance takes a few milliseconds.
   let draft07: Compiler | undefined;
   let draft2020: Compiler | undefined;
@@ -23,19 +29,18 @@ export function ajv(): Validator {
       return (value): ReturnType<Check> => {
         const checked = hasDefaults ? copy(value) : value;
         if (validate(checked)) return { valid: true, value: checked };
-        return { valid: false, problems: toProblems(validate.errors ?? []) };
+        return { valid: false, problems: toProblems((validate.errors ?? []).map(toFailure)) };
       };
     },
   };
 }
 
 /** Loaded with the first schema, not with the package: a program that only searches never needs it. */
-function library(): { readonly Ajv: typeof Ajv; readonly Ajv2020: typeof Ajv2020; readonly formats: FormatsPlugin } {
+function library(): { readonly Ajv: typeof Ajv; readonly Ajv2020: typeof Ajv2020 } {
   const require = createRequire(import.meta.url);
   const { Ajv: Draft07 } = require("ajv") as { readonly Ajv: typeof Ajv };
   const { Ajv2020: Draft2020 } = require("ajv/dist/2020.js") as { readonly Ajv2020: typeof Ajv2020 };
-  const { default: formats } = require("ajv-formats") as { readonly default: FormatsPlugin };
-  return { Ajv: Draft07, Ajv2020: Draft2020, formats };
+  return { Ajv: Draft07, Ajv2020: Draft2020 };
 }
 
 type Compiler = (schema: JsonSchema) => ValidateFunction;
@@ -56,23 +61,24 @@ const OPTIONS: Options = {
   code: { regExp: Object.assign(toRegExp, { code: "new RegExp" }) },
 };
 
-/** Many real patterns, such as `[\w-.]`, are legal only without the `u` flag that the specification asks for. */
-function toRegExp(pattern: string, flags: string): RegExp {
-  try {
-    return new RegExp(pattern, flags);
-  } catch {
-    try {
-      return new RegExp(pattern);
-    } catch (error) {
-      throw new Error(`the keyword pattern has ${showValue(pattern)}, which is no regular expression`, {
-        cause: error,
-      });
-    }
-  }
+/**
+ * What runs a pattern: RE2, in linear time, since arguments come from outside even where the schema does not. One that RE2 cannot say runs
+ * as its author wrote it.
+ */
+function toRegExp(pattern: string): Pick<RegExp, "test"> {
+  const native = nativePattern(pattern);
+  if (!native) throw new Error(`the keyword pattern has ${showValue(pattern)}, which is no regular expression`);
+  const safe = safePattern(pattern);
+  return safe.note === undefined ? safe : native;
 }
 
 function createCompiler(instance: Ajv | Ajv2020): Compiler {
-  library().formats(instance);
+  for (const [name, { type, test }] of safeFormats()) {
+    instance.addFormat(name, type === "number" ? { type, validate: test } : { type, validate: test });
+  }
+  // Ajv's own compares each item with each other one where it does not know their type.
+  instance.removeKeyword("uniqueItems");
+  instance.addKeyword({ keyword: "uniqueItems", type: "array", schemaType: "boolean", validate: areUnique });
   // Draft 4's name for $id, which Ajv throws on.
   instance.removeKeyword("id");
   const ownRefs = { ...instance.refs };
@@ -91,31 +97,29 @@ function createCompiler(instance: Ajv | Ajv2020): Compiler {
     // $schema chose the instance already. $async would make the check answer with a promise, which always counts as valid.
     const { $schema: _dialect, $async: _async, ...schema } = given;
     try {
-      if (!instance.validateSchema(schema)) throw brokenSchema(instance.errors?.[0], given);
+      if (!instance.validateSchema(schema)) {
+        const [{ instancePath, message, data } = { instancePath: "", message: undefined, data: given }] =
+          instance.errors ?? [];
+        throw brokenSchema(fieldOf(instancePath), message ?? "is no schema", data);
+      }
       return instance.compile(schema);
     } catch (error) {
       if (error instanceof ArsenalError) throw error;
-      const why = error instanceof Error ? error.message : showValue(error);
-      const fix = "Mend the schema in the tool's source.";
-      throw new ArsenalError("TOOL_INVALID", `The schema of the parameters does not compile: ${why}. ${fix}`, {
-        field: "parameters",
-        fix,
-        cause: error,
-      });
+      throw unusableSchema(error instanceof Error ? error.message : showValue(error), error);
     } finally {
       restore(schema);
     }
   };
 }
 
-function brokenSchema(error: ErrorObject | undefined, schema: JsonSchema): ArsenalError {
-  const path = fieldOf(error?.instancePath ?? "");
-  const field = path === "" ? "parameters" : `parameters.${path}`;
-  const value = error === undefined ? schema : error.data;
-  const fix = "Mend the schema in the tool's source.";
-  const message = `The schema of the parameters is broken: ${field} ${error?.message ?? "is no schema"}, but is ${showValue(value)}. ${fix}`;
-  return new ArsenalError("TOOL_INVALID", message, { field, value, fix });
-}
+const areUnique: {
+  (wanted: boolean, items: readonly unknown[], parent?: AnySchemaObject): boolean;
+  errors?: Partial<ErrorObject>[];
+} = (wanted, items) => {
+  const found = wanted ? findDuplicate(items) : undefined;
+  if (found) areUnique.errors = [{ keyword: "uniqueItems", params: {}, message: duplicates(found) }];
+  return !found;
+};
 
 const MODERN_KEYWORDS = new Set([
   "$defs",
@@ -184,60 +188,8 @@ function copy(value: unknown): unknown {
   return result;
 }
 
-/** Ajv says of each branch why it failed; that `if` did not hold adds nothing. */
-function toProblems(errors: readonly ErrorObject[]): readonly Problem[] {
-  const problems = new Map<string, Problem>();
-  for (const error of errors) {
-    if (error.keyword === "if") continue;
-    const problem = toProblem(error);
-    problems.set(`${problem.field}\n${problem.expected}`, problem);
-  }
-  return [...problems.values()];
-}
-
-function toProblem({ instancePath, keyword, params, message, data, parentSchema }: ErrorObject): Problem {
-  const field = fieldOf(instancePath);
-  const told = (at: string, expected: string, received: string): Problem => ({
-    field: at,
-    message: `${at === "" ? "The value" : at} must be ${expected}, but is ${received}.`,
-    expected,
-    received,
-  });
-  switch (keyword) {
-    case "type":
-      return told(field, orOf([params["type"]].flat()), inWords(data));
-    case "enum":
-      return told(
-        field,
-        `one of ${(params["allowedValues"] as unknown[]).map((one) => showValue(one)).join(", ")}`,
-        inWords(data),
-      );
-    case "const":
-      return told(field, showValue(params["allowedValue"]), inWords(data));
-    case "format":
-      return told(field, `a valid ${String(params["format"])}`, inWords(data));
-    case "required":
-    case "dependentRequired":
-    case "dependencies": {
-      const missing = String(params["missingProperty"]);
-      const [at, expected] = [join(field, missing), typeOfMember(parentSchema, missing)];
-      return { field: at, message: `${at} is missing; it must be ${expected}.`, expected, received: "nothing" };
-    }
-    case "additionalProperties":
-    case "unevaluatedProperties": {
-      const extra = String(params["additionalProperty"] ?? params["unevaluatedProperty"]);
-      const known = Object.keys(parentSchema?.["properties"] ?? {});
-      const names = known.length === 0 ? "no names are known here" : `known here: ${known.join(", ")}`;
-      const at = join(field, extra);
-      const received = inWords((data as Record<string, unknown>)[extra]);
-      return { field: at, message: `${at} is no known name; ${names}.`, expected: `nothing (${names})`, received };
-    }
-    default: {
-      // Ajv's own words: "must be >= 1", "must NOT have fewer than 2 items".
-      const expected = (message ?? keyword).replace(/^must be /, "").replace(/^must /, "a value that must ");
-      return told(field, expected, inWords(data));
-    }
-  }
+function toFailure({ instancePath, keyword, params, message, data, parentSchema }: ErrorObject): Failure {
+  return { field: fieldOf(instancePath), keyword, params, message, data, parentSchema };
 }
 
 /** `/address/zip` as `address.zip`. */
@@ -247,27 +199,4 @@ function fieldOf(pointer: string): string {
     .slice(1)
     .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
     .join(".");
-}
-
-function join(field: string, member: string): string {
-  return field === "" ? member : `${field}.${member}`;
-}
-
-function orOf(names: readonly unknown[]): string {
-  return names.map(String).join(" or ");
-}
-
-function typeOfMember(schema: object | undefined, name: string): string {
-  const properties: unknown = (schema as JsonSchema | undefined)?.properties;
-  const member = isPlainObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
-  const type = isPlainObject(member) ? member["type"] : undefined;
-  return type === undefined ? "a value" : orOf([type].flat());
-}
-
-function inWords(value: unknown): string {
-  if (value === null) return "null";
-  if (value === undefined) return "missing";
-  if (Array.isArray(value)) return `an array of ${value.length}`;
-  if (typeof value === "object") return `an object ${showValue(value)}`;
-  return `${typeof value} ${showValue(value)}`;
 }

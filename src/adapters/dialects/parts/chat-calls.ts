@@ -1,5 +1,6 @@
 import type { CallStream, ReadCall } from "../../../transcode/dialect.port.ts";
 import { createCallAssembly } from "./call-assembly.ts";
+import type { DefinitionShape } from "./definitions.ts";
 import { asRecord, asRecords, type RawCall, toReadCall } from "./read-call.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -9,7 +10,26 @@ export function either(value: Json, wire: string, camel: string): unknown {
   return value[wire] ?? value[camel];
 }
 
-/** The calls of a message in the form that began with OpenAI: `tool_calls`, each with a `function`. */
+/** How definitions in that form are told and read. */
+export const CHAT_DEFINITION: Pick<DefinitionShape<unknown>, "looksLike" | "read"> = {
+  looksLike: '{"type": "function", "function": {"name": …, "parameters": …}}',
+  read({ type = "function", function: tool }) {
+    const { name, description, parameters } = asRecord(tool);
+    return type === "function" && typeof name === "string" ? { name, description, parameters } : undefined;
+  },
+};
+
+const WIRE_NAMES: Readonly<Record<string, string>> = { toolCallId: "tool_call_id", imageUrl: "image_url" };
+
+/** A message of a library that spells members its own way, as HTTP takes it. */
+export function toWireSpelling(message: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const respell = (value: unknown): unknown => (Array.isArray(value) ? value.map(respellMembers) : value);
+  const respellMembers = (value: Json): Record<string, unknown> =>
+    Object.fromEntries(Object.entries(value).map(([name, member]) => [WIRE_NAMES[name] ?? name, respell(member)]));
+  return respellMembers(message);
+}
+
+/** The calls of a message in the form that OpenAI began: `tool_calls`, each with a `function`. */
 export function readChatCalls(message: Json): readonly ReadCall[] {
   return asRecords(either(message, "tool_calls", "toolCalls")).map((call, position) =>
     withCustom(call, toReadCall(toRaw(call), position)),

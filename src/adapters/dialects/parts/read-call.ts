@@ -38,7 +38,8 @@ function readArguments(given: unknown): ReadArguments {
   try {
     const parsed: unknown = JSON.parse(given);
     // Some servers write the JSON text as a JSON string once more.
-    const value: unknown = typeof parsed === "string" && parsed.trimStart().startsWith("{") ? JSON.parse(parsed) : parsed;
+    const value: unknown =
+      typeof parsed === "string" && parsed.trimStart().startsWith("{") ? JSON.parse(parsed) : parsed;
     if (value === null) return { arguments: {} };
     return isPlainObject(value) ? { arguments: value } : notAnObject(value);
   } catch (error) {

@@ -93,7 +93,8 @@ function toPart(block: Readonly<Record<string, unknown>>): ResultPart {
   if (type === "resource_link" && typeof uri === "string")
     return text(typeof name === "string" ? `${name}: ${uri}` : uri);
   if (type === "resource" && isPlainObject(resource)) {
-    if (typeof resource["text"] === "string") return text(`${String(resource["uri"] ?? "")}\n${resource["text"]}`.trim());
+    if (typeof resource["text"] === "string")
+      return text(`${String(resource["uri"] ?? "")}\n${resource["text"]}`.trim());
     if (typeof resource["blob"] === "string") {
       const kind = typeof resource["mimeType"] === "string" ? resource["mimeType"] : UNKNOWN_TYPE;
       return {

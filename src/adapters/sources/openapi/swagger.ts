@@ -34,6 +34,7 @@ export function prepareSwagger(document: Mutable, upgrade: (document: Mutable) =
       delete ordered[method];
       problems.push({ operation: `${method.toUpperCase()} ${path}`, reason, skipped: true });
     }
+    if (!METHODS.some((method) => ordered[method] !== undefined)) delete paths[path];
   }
   return problems;
 }

@@ -1,0 +1,162 @@
+import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { showValue } from "../../errors/show-value.ts";
+import { isPlainObject } from "../../tool/json-schema.ts";
+import type { DialectName } from "./built-in.ts";
+
+/** How a dialect is recognised. The first sign that fits decides, so the surest come first. */
+interface Sign {
+  readonly dialect: Exclude<DialectName, "auto">;
+  /** Fits the whole name of a model, without the provider before a slash. */
+  readonly model?: RegExp;
+  /** Fits the name of a client's class. */
+  readonly client?: RegExp;
+  /** Fits an answer or a definition. */
+  readonly example?: (value: Json) => boolean;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+const SIGNS: readonly Sign[] = [
+  {
+    dialect: "bedrock",
+    model: /^(?:(?:us|eu|apac|global)\.)?(?:anthropic|amazon|meta|mistral|cohere|ai21|deepseek)\.\S+$/,
+  },
+  {
+    dialect: "bedrock",
+    client: /^BedrockRuntime/,
+    example: (value) => "toolSpec" in value || hasIn(value, "output", "message"),
+  },
+  {
+    dialect: "langchain",
+    example: (value) =>
+      "lc_namespace" in value ||
+      "lc_serializable" in value ||
+      ("schema" in value && "name" in value) ||
+      typeof value["bindTools"] === "function",
+  },
+  {
+    dialect: "ai-sdk",
+    client: /^(?:ToolLoop)?Agent$/,
+    example: (value) =>
+      "specificationVersion" in value ||
+      hasType(value, "content", "tool-call") ||
+      hasType(value, "toolCalls", "tool-call") ||
+      (value["type"] === "function" && "inputSchema" in value),
+  },
+  {
+    dialect: "mcp",
+    client: /^(?:Mcp)?(?:Client|McpServer)$/,
+    example: (value) => "inputSchema" in value || value["method"] === "tools/call",
+  },
+  {
+    dialect: "anthropic",
+    model: /^claude-/,
+    client: /^Anthropic(?:Bedrock|Vertex)?$/,
+    example: (value) => "input_schema" in value || value["type"] === "message" || hasType(value, "content", "tool_use"),
+  },
+  {
+    dialect: "gemini",
+    model: /^(?:models\/)?gemini-/,
+    client: /^(?:GoogleGenAI|GoogleGenerativeAI|VertexAI)$/,
+    example: (value) =>
+      "candidates" in value ||
+      "parametersJsonSchema" in value ||
+      "functionDeclarations" in value ||
+      ("name" in value && hasIn(value, "parameters", "type") && isUpper(value)),
+  },
+  {
+    dialect: "openai-responses",
+    example: (value) =>
+      value["object"] === "response" ||
+      (value["type"] === "function" && "name" in value) ||
+      hasType(value, "output", "function_call"),
+  },
+  { dialect: "openapi", example: (value) => "operationId" in value || "openapi" in value },
+  {
+    dialect: "cohere",
+    model: /^command-/,
+    client: /^CohereClient/,
+    example: (value) => "finish_reason" in value && "message" in value && !("choices" in value),
+  },
+  { dialect: "ollama", client: /^Ollama/, example: (value) => "done" in value && "message" in value },
+  {
+    dialect: "mistral",
+    model: /^(?:mistral|ministral|codestral|devstral|magistral|pixtral)-/,
+    client: /^Mistral$/,
+    example: (value) =>
+      "choices" in value && (camelCalls(value) || "finishReason" in (firstOf(value["choices"]) ?? {})),
+  },
+  {
+    dialect: "openai",
+    model: /^(?:gpt-|chatgpt-|o\d|ft:)/,
+    client: /^(?:Azure)?OpenAI$/,
+    example: (value) =>
+      value["object"] === "chat.completion" ||
+      value["object"] === "chat.completion.chunk" ||
+      (value["type"] === "function" && "function" in value),
+  },
+];
+
+/**
+ * The dialect that a client object, a model's name, or an example of a provider's answer or definition belongs to. Throws QUERY_INVALID,
+ * with what was seen, where that is not certain.
+ */
+export function inferDialect(hint: unknown): Exclude<DialectName, "auto"> {
+  if (typeof hint === "string") return find(hint, ({ model }) => model?.test(hint.replace(/^.*\//, "")) === true);
+  if (!isPlainObject(hint)) throw unsure(hint, "neither a model's name nor an object");
+  const className: unknown = hint.constructor?.name;
+  const named = typeof className === "string" ? className : "";
+  if (named !== "" && named !== "Object") {
+    const byClient = SIGNS.find(({ client }) => client?.test(named) === true);
+    if (byClient !== undefined) return byClient.dialect;
+  }
+  return find(hint, ({ example }) => example?.(hint) === true);
+}
+
+function find(hint: unknown, fits: (sign: Sign) => boolean): Exclude<DialectName, "auto"> {
+  const sign = SIGNS.find(fits);
+  if (sign === undefined) throw unsure(hint, seen(hint));
+  return sign.dialect;
+}
+
+/** What there was to go by. */
+function seen(hint: unknown): string {
+  if (typeof hint === "string") return `the model name ${showValue(hint)}`;
+  const keys = Object.keys(hint as object);
+  const className = (hint as object).constructor?.name;
+  const kind = className === undefined || className === "Object" ? "an object" : `a ${className}`;
+  return `${kind} with ${keys.length === 0 ? "no members" : `the members ${keys.slice(0, 12).join(", ")}`}`;
+}
+
+function unsure(hint: unknown, what: string): ArsenalError {
+  const fix = "Name the dialect, or give the client, the model's name or one of the provider's answers.";
+  const message = `The dialect cannot be told from what was given: ${what}. ${fix}`;
+  return new ArsenalError("QUERY_INVALID", message, { field: "dialect", value: hint, fix });
+}
+
+function hasIn(value: Json, ...path: readonly string[]): boolean {
+  let inner: unknown = value;
+  for (const key of path) {
+    if (!isPlainObject(inner) || !(key in inner)) return false;
+    inner = inner[key];
+  }
+  return true;
+}
+
+function hasType(value: Json, list: string, type: string): boolean {
+  const entries = value[list];
+  return Array.isArray(entries) && entries.some((entry) => isPlainObject(entry) && entry["type"] === type);
+}
+
+function firstOf(list: unknown): Json | undefined {
+  return Array.isArray(list) && isPlainObject(list[0]) ? list[0] : undefined;
+}
+
+function camelCalls(value: Json): boolean {
+  return hasIn(firstOf(value["choices"]) ?? {}, "message", "toolCalls");
+}
+
+function isUpper(value: Json): boolean {
+  const { type } = value["parameters"] as Json;
+  return typeof type === "string" && type === type.toUpperCase();
+}

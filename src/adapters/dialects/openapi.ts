@@ -1,0 +1,117 @@
+import { toWire } from "../../errors/to-wire.ts";
+import { isPlainObject } from "../../tool/json-schema.ts";
+import type { AnsweredCall, Dialect } from "../../transcode/dialect.port.ts";
+import { SCHEMA_TARGETS } from "../../transcode/targets.ts";
+import { definitions, type ObjectSchema } from "./parts/definitions.ts";
+import { asRecord, asRecords, toReadCall } from "./parts/read-call.ts";
+import { contentOf, textOf } from "./parts/result-content.ts";
+
+/** A tool as an operation of an OpenAPI 3.1 document: the arguments are the JSON body of a POST. */
+export type OpenApiOperation = {
+  operationId: string;
+  summary?: string;
+  description: string;
+  requestBody: { required: true; content: JsonContent };
+  responses: { [status: string]: { description: string; content?: JsonContent } };
+};
+
+type JsonContent = { "application/json": { schema: { [keyword: string]: unknown } } };
+
+/** A result as an HTTP answer to the operation. */
+export type OpenApiAnswer = { operationId: string; status: number; contentType: string; body: unknown };
+
+/** OpenAPI 3.1: one tool as one operation. Calls are read as the steps of an Arazzo workflow name them. */
+export function openapi(): Dialect<OpenApiOperation, OpenApiAnswer> {
+  return {
+    ...definitions<OpenApiOperation>({
+      name: "openapi",
+      target: SCHEMA_TARGETS.openapi,
+      looksLike: '{"operationId": …, "requestBody": …}',
+      holds: (field) => field !== "annotations",
+      write: ({ name, description, schema, tool }) => ({
+        operationId: name,
+        ...(tool.title === undefined ? {} : { summary: tool.title }),
+        description: [description, tool.extendedDescription].filter((text) => text !== undefined).join("\n\n"),
+        requestBody: { required: true, content: { "application/json": { schema: withBase(schema, name) } } },
+        responses: {
+          "200": {
+            description: "What the tool returned.",
+            ...(tool.returns === undefined
+              ? {}
+              : { content: { "application/json": { schema: withBase(tool.returns, `${name}:result`) } } }),
+          },
+          default: { description: "Why the call failed." },
+        },
+      }),
+      read({ operationId, summary, description, parameters, requestBody, responses }) {
+        if (typeof operationId !== "string") return undefined;
+        const returns = schemaIn(asRecord(responses)["200"]);
+        return {
+          name: operationId,
+          description: description ?? summary,
+          parameters: readParameters(asRecords(parameters), asRecord(requestBody)),
+          ...(typeof summary === "string" ? { title: summary } : {}),
+          ...(isPlainObject(returns) ? { returns } : {}),
+        };
+      },
+    }),
+    readCalls(request) {
+      const steps = asRecord(request)["steps"] ?? request;
+      return (Array.isArray(steps) ? asRecords(steps) : [asRecord(steps)])
+        .filter(({ operationId }) => operationId !== undefined)
+        .map(({ stepId, operationId, parameters, requestBody }, position) => {
+          const payload = asRecord(requestBody)["payload"];
+          const named = Object.fromEntries(asRecords(parameters).map(({ name, value }) => [String(name), value]));
+          const args = isPlainObject(payload) ? { ...named, ...payload } : (payload ?? named);
+          return toReadCall({ id: stepId, name: operationId, arguments: args }, position);
+        });
+    },
+    writeResults: (answered) => answered.map(toAnswer),
+  };
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** `#` in a reference means the whole OpenAPI document, unless the schema has an address of its own. */
+function withBase(schema: Json, name: string): { [keyword: string]: unknown } {
+  const hasReferences = JSON.stringify(schema).includes('"$ref":"#');
+  return hasReferences && schema["$id"] === undefined ? { $id: `urn:tool:${name}`, ...schema } : { ...schema };
+}
+
+function schemaIn(holder: unknown): unknown {
+  const content = asRecord(asRecord(holder)["content"]);
+  return asRecord(content["application/json"] ?? Object.values(content)[0])["schema"];
+}
+
+/** Parameters and body in one object. A body that is no object is the argument `body`. */
+function readParameters(parameters: readonly Json[], requestBody: Json): ObjectSchema | unknown {
+  const body = schemaIn(requestBody);
+  if (parameters.length === 0 && isPlainObject(body) && (body["type"] ?? "object") === "object") return body;
+  const properties: Record<string, unknown> = {};
+  const required: string[] = [];
+  for (const { name, schema, description, required: needed } of parameters) {
+    if (typeof name !== "string") continue;
+    properties[name] = { ...asRecord(schema), ...(typeof description === "string" ? { description } : {}) };
+    if (needed === true) required.push(name);
+  }
+  if (body !== undefined) {
+    properties["body"] = body;
+    if (requestBody["required"] === true) required.push("body");
+  }
+  return { type: "object", properties, ...(required.length === 0 ? {} : { required }) };
+}
+
+function toAnswer(answered: AnsweredCall): OpenApiAnswer {
+  const { read, result } = answered;
+  const content = contentOf(answered);
+  const failed = result.error === undefined ? 500 : toWire(result.error.code).httpStatus;
+  const status = content.isError ? failed : 200;
+  const operationId = read.call.toolName;
+  if (content.isError) return { operationId, status, contentType: "text/plain", body: textOf(content) };
+  if (content.structured !== undefined)
+    return { operationId, status, contentType: "application/json", body: content.structured };
+  const [only, ...others] = content.parts;
+  if (only?.kind === "media" && others.length === 0)
+    return { operationId, status, contentType: only.mimeType, body: only.data };
+  return { operationId, status, contentType: "text/plain", body: textOf(content) };
+}

@@ -1,0 +1,34 @@
+import type { ToolCall } from "../execute/call.ts";
+import type { ToolResult } from "../execute/result.ts";
+import type { AnsweredCall, ReadCall } from "./dialect.port.ts";
+
+/**
+ * Runs the calls of an answer at once and pairs each with its outcome, ready for `writeResults`. A call that could not be read is not run:
+ * its outcome tells the model what to mend.
+ */
+export async function answerCalls(
+  calls: readonly ReadCall[],
+  execute: (call: ToolCall) => Promise<ToolResult>,
+): Promise<readonly AnsweredCall[]> {
+  return Promise.all(
+    calls.map(async (read) => ({
+      read,
+      result: read.problem === undefined ? await execute(read.call) : toFailure(read, read.problem),
+    })),
+  );
+}
+
+function toFailure({ call }: ReadCall, message: string): ToolResult {
+  const now = Date.now();
+  return {
+    toolName: call.toolName,
+    status: "failure",
+    error: { code: "ARGUMENTS_INVALID", message },
+    queuedAt: now,
+    completedAt: now,
+    latencyMs: 0,
+    attempts: 0,
+    traceId: "",
+    spanId: "",
+  };
+}
