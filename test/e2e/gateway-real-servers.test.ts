@@ -120,8 +120,6 @@ describe.skipIf(!installed)("eight servers of other people behind one gateway", 
     children.push(await serveEverything("streamableHttp", httpPort), await serveEverything("sse", ssePort));
     options = {
       mode: "static",
-      // It calls nearly everything it does destructive, opening a page included.
-      settings: { security: { allow: ["playwright.*"] } },
       servers: {
         ...realServers(folder),
         "everything-http": { type: "http", url: `http://127.0.0.1:${httpPort}/mcp` },

@@ -17,7 +17,7 @@ export function has(path: string): boolean {
 
 /** Files of the project that match, in order, as paths from its root with `/`. */
 export function files(pattern: string | readonly string[]): readonly string[] {
-  return globSync(pattern, { cwd: ROOT, withFileTypes: true })
+  return globSync(pattern, { cwd: ROOT, withFileTypes: true, exclude: ["**/node_modules"] })
     .filter((entry) => entry.isFile())
     .map((entry) => `${entry.parentPath}/${entry.name}`.replaceAll("\\", "/").slice(ROOT.length))
     .sort();

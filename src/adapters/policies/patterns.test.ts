@@ -66,9 +66,17 @@ describe("patterns", () => {
     expect(await decide(tool, { ...options, mode: "strict" })).toMatchObject({ effect: "confirm", rule });
   });
 
-  it("believes an unconfirmed hint that makes it more careful", async () => {
-    const tool: Tool = { ...toolNamed("harmless"), annotations: { destructive: true, confirmed: false } };
-    expect(await decide(tool)).toMatchObject({ effect: "confirm", rule: "tool.annotations.destructive" });
+  it("lets a server's own hint that its tool is destructive count in strict, or once somebody vouches for it", async () => {
+    const hinted: Tool = {
+      ...toolNamed("write_file"),
+      source: "mcp",
+      annotations: { destructive: true, confirmed: false },
+    };
+    expect(await decide(hinted)).toEqual({ effect: "allow" });
+    const confirmed = { effect: "confirm", rule: "tool.annotations.destructive" };
+    expect(await decide(hinted, { mode: "strict", allow: ["*"] })).toMatchObject(confirmed);
+    const vouched = { ...hinted, annotations: { destructive: true, confirmed: true } };
+    expect(await decide(vouched)).toMatchObject(confirmed);
   });
 
   it("allows a tool of high risk", async () => {

@@ -23,7 +23,8 @@ export interface PatternsOptions {
 
 /**
  * The policy that a configuration file writes: lists of tool patterns. Denying wins over allowing, and confirming over both allowing and
- * the caller's wish. A tool that says of itself that it is destructive, critical or to be confirmed is confirmed whatever the lists say.
+ * the caller's wish. A tool that is destructive, critical or to be confirmed is confirmed whatever the lists say; what another server hints
+ * of its own tool counts in `strict` alone, because most such servers hint it of nearly everything and their clients ask the person already.
  */
 export function patterns(options: PatternsOptions = {}): Policy {
   const { mode = "standard" } = options;
@@ -47,8 +48,7 @@ export function patterns(options: PatternsOptions = {}): Policy {
     const looped = inTheLoop(tool);
     if (looped !== undefined) return confirm(tool, "security.human_in_the_loop", `it matches ${looped}`);
     if (tool.requiresConfirmation) return confirm(tool, "tool.requires_confirmation", "its definition asks for it");
-    // An unconfirmed hint may be a lie, but believing this one can only make us more careful.
-    if (tool.annotations.destructive === true)
+    if (tool.annotations.destructive === true && (mode === "strict" || isOurWord(tool)))
       return confirm(tool, "tool.annotations.destructive", "it is destructive");
     if (tool.riskLevel === "critical") return confirm(tool, "tool.risk_level", "its risk is critical");
     return undefined;
@@ -76,6 +76,11 @@ export function patterns(options: PatternsOptions = {}): Policy {
       return confirmation(tool) ?? { effect: "allow" };
     },
   };
+}
+
+/** True where the definition was written, or vouched for, by whoever runs the arsenal and not by the server it came from. */
+function isOurWord({ annotations, source }: Tool): boolean {
+  return annotations.confirmed || (source !== "mcp" && source !== "a2a");
 }
 
 function confirm(tool: Tool, rule: string, why: string): PolicyDecision {
