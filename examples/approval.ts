@@ -23,10 +23,10 @@ const pending = await arsenal.execute(call);
 console.log(pending.status, refunded);
 
 // A person sees exactly what is waiting, and approves it.
-const [waiting] = arsenal.approvals.list();
+const [waiting] = await arsenal.approvals.list();
 assert.ok(waiting);
 console.log(waiting.requestedBy, "asks for", waiting.toolId, JSON.stringify(waiting.arguments));
-arsenal.approvals.approve(waiting.id, localOperator({ id: "dana" }));
+await arsenal.approvals.approve(waiting.id, localOperator({ id: "dana" }));
 
 // The approval is for those arguments, once.
 const greedy = await arsenal.execute({

@@ -6,8 +6,9 @@ import { patterns } from "./adapters/policies/patterns.ts";
 import type { McpServerSettings } from "./adapters/sources/mcp/settings.ts";
 import type { McpUpstream } from "./adapters/sources/mcp/upstream.ts";
 import { createUpstreams, type Upstreams } from "./adapters/sources/mcp/upstreams.ts";
+import { memoryState } from "./adapters/state/memory.ts";
 import { memory } from "./adapters/stores/memory.ts";
-import { ajv } from "./adapters/validators/ajv.ts";
+import { guarded } from "./adapters/validators/guarded/guarded.ts";
 import { type Catalog, createCatalog } from "./catalog/catalog.ts";
 import { tokenize } from "./catalog/tokenize.ts";
 import { configuredSinks, configuredTiers, type ToolArsenalParts } from "./config/arsenal-parts.ts";
@@ -19,6 +20,7 @@ import { ArsenalError } from "./errors/arsenal-error.ts";
 import type { BatchCall, ToolCall } from "./execute/call.ts";
 import { createEngine, type Engine } from "./execute/engine.ts";
 import type { BatchResult, ToolResult } from "./execute/result.ts";
+import type { Validator } from "./execute/validator.port.ts";
 import { type Aegis, type Approvals, createAegis } from "./guard/aegis.ts";
 import { localOperator, type Principal, principalOr } from "./guard/principal.ts";
 import { systemClock } from "./observe/clock.ts";
@@ -77,6 +79,7 @@ export class ToolArsenal {
   readonly #upstreams: Upstreams;
   readonly #aegis: Aegis;
   readonly #retriever: Retriever;
+  readonly #validator: Validator;
   readonly #engine: Engine;
   /** Settles when every configured MCP server is being connected to. */
   #connecting: Promise<void> | undefined;
@@ -113,7 +116,7 @@ export class ToolArsenal {
 
     // guard
     const policy = parts.policy ?? patterns({ ...security, mode: security.policy });
-    this.#aegis = createAegis({ policy, clock, emit, settings: security });
+    this.#aegis = createAegis({ policy, state: memoryState({ clock }), clock, emit, settings: security });
 
     // retrieve
     const { learning: settings } = routing;
@@ -131,11 +134,12 @@ export class ToolArsenal {
     });
 
     // execute
+    this.#validator = parts.validator ?? guarded();
     const engine = createEngine({
       find: (name, options) => this.#registry.find(name, options),
       explainMissing: (name, sees) => this.#registry.explainMissing(name, sees),
       aegis: this.#aegis,
-      validator: parts.validator ?? ajv(),
+      validator: this.#validator,
       executors: [...(parts.executors ?? []), direct()],
       health: this.#health,
       ensembleSettings: (name) => this.#ensembles.settings(name),
@@ -356,6 +360,7 @@ export class ToolArsenal {
       try {
         await this.#catalog.close();
       } finally {
+        await this.#validator.close?.();
         await this.#events.close();
       }
     })();

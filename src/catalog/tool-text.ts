@@ -23,13 +23,21 @@ export type DescribedTool = Pick<
 /** The parts of a tool that are searched by words. */
 export function toolFields(tool: DescribedTool): FieldTexts {
   const parameters = listParameters(tool.parameters);
+  const joined = (texts: readonly (string | undefined)[], by: string): string =>
+    texts.filter(Boolean).join(by).slice(0, READ_FIELD_LENGTH);
   return {
     name: tool.name,
-    description: [tool.title, tool.description, tool.extendedDescription].filter(Boolean).join("\n"),
-    tags: [...tool.tags, tool.category ?? ""].join(" "),
-    examples: tool.examples.join("\n"),
-    parameterNames: parameters.map(({ name }) => name).join(" "),
-    parameterDescriptions: parameters.map(({ description }) => description).join("\n"),
+    description: joined([tool.title?.slice(0, READ_LENGTH), tool.description, tool.extendedDescription], "\n"),
+    tags: joined([...tool.tags, tool.category], " "),
+    examples: joined(tool.examples, "\n"),
+    parameterNames: joined(
+      parameters.map(({ name }) => name),
+      " ",
+    ),
+    parameterDescriptions: joined(
+      parameters.map(({ description }) => description),
+      "\n",
+    ),
     namespace: namespaceRuns(tool).join(" "),
   };
 }
@@ -40,7 +48,9 @@ export function toolFields(tool: DescribedTool): FieldTexts {
  */
 export function toolTexts(tool: DescribedTool): readonly string[] {
   const { name, description } = originalOf(tool);
-  const subject = [namespaceWords(tool), textWords(name.trim() === "" ? tool.name : name)].flat().join(" ");
+  const subject = [namespaceWords(tool), textWords((name.trim() === "" ? tool.name : name).slice(0, READ_LENGTH))]
+    .flat()
+    .join(" ");
   const short = `${subject}: ${typeof description === "string" ? description : ""}`.trim();
   const parameters = listParameters(tool.parameters)
     .map(({ name: own, description: said }) => textWords(own).join(" ") + (said === "" ? "" : ` (${said})`))
@@ -62,8 +72,9 @@ const NON_ASCII = /\P{ASCII}/u;
 const OWNER = /^@[^/]+\//;
 /** Words that many namespaces have and that say nothing of what is in them. */
 const NOISE: ReadonlySet<string> = new Set(["mcp", "server", "default"]);
-/** No more of a namespace is read, whatever a source sends. */
+/** No more of a name or a namespace is read, whatever a source sends, and no more of everything of one kind. */
 const READ_LENGTH = 200;
+const READ_FIELD_LENGTH = 30_000;
 
 /**
  * What a namespace is called, in runs of letters and digits, without its owner and the words every MCP server has in its name. It is read

@@ -24,6 +24,18 @@ export const COMMANDS: Readonly<Record<string, { readonly summary: string; load(
     load: async () => (await import("./commands/search.ts")).search,
   },
   call: { summary: "Run one tool under policy", load: async () => (await import("./commands/call.ts")).call },
+  import: {
+    summary: "Print the tools of an OpenAPI document or an MCP server",
+    load: async () => (await import("./commands/import.ts")).importTools,
+  },
+  export: {
+    summary: "Print tool definitions as a model's API takes them",
+    load: async () => (await import("./commands/export.ts")).exportTools,
+  },
+  convert: {
+    summary: "Translate tool definitions from one dialect to another",
+    load: async () => (await import("./commands/convert.ts")).convert,
+  },
   eval: {
     summary: "Measure retrieval on your own tools and queries",
     load: async () => (await import("./commands/eval.ts")).evaluate,

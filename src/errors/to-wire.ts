@@ -22,6 +22,7 @@ export function toWire(code: ErrorCode): WireError {
     case "APPROVAL_INVALID":
       return { httpStatus: 403, jsonRpcCode: -32003 };
     case "CONFIRMATION_REQUIRED":
+    case "IDEMPOTENCY_CONFLICT":
       return { httpStatus: 409, jsonRpcCode: -32004 };
     case "RATE_LIMITED":
       return { httpStatus: 429, jsonRpcCode: -32005 };
@@ -42,6 +43,7 @@ export function toWire(code: ErrorCode): WireError {
     case "SANDBOX_FAILED":
     case "CONFIG_INVALID":
     case "STORE_FAILED":
+    case "AUDIT_FAILED":
     case "LIBRARY_MISSING":
       return { httpStatus: 500, jsonRpcCode: -32603 };
   }

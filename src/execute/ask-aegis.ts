@@ -23,10 +23,14 @@ export async function askAegis(request: AegisRequest, limits: WaitLimits, aegis:
 }
 
 /** Uses up the approval a call names, where it names one: undefined where it may run now. */
-export function redeemApproval(request: AegisRequest, limits: WaitLimits, aegis: Aegis): Outcome | undefined {
+export async function redeemApproval(
+  request: AegisRequest,
+  limits: WaitLimits,
+  aegis: Aegis,
+): Promise<Outcome | undefined> {
   // A call that was cancelled while it waited will not run, so it keeps its approval.
   if (limits.signal?.aborted) return cancelled(request.tool.id, limits.signal);
-  return stoppedBy(aegis.redeem(request));
+  return stoppedBy(await aegis.redeem(request));
 }
 
 function stoppedBy(decision: AegisDecision): Outcome | undefined {

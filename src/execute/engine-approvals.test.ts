@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { direct } from "../adapters/executors/direct.ts";
+import { memoryState } from "../adapters/state/memory.ts";
 import { ajv } from "../adapters/validators/ajv.ts";
 import { createAegis, type Aegis } from "../guard/aegis.ts";
 import { localOperator, type Principal } from "../guard/principal.ts";
@@ -37,6 +38,7 @@ function setUp(
   const clock = createManualClock(1_000_000);
   const emit = (): void => {};
   const aegis = createAegis({
+    state: memoryState({ clock }),
     policy: {
       sees: () => true,
       decide: ({ arguments: { amount } }) =>
@@ -76,7 +78,7 @@ function setUp(
     async approvedCall() {
       const call = { toolName: "pay", arguments: { amount: 5 } };
       const { confirmationId = "" } = await engine.execute(call);
-      aegis.approvals.approve(confirmationId, approver);
+      await aegis.approvals.approve(confirmationId, approver);
       return { ...call, confirmationId };
     },
   };

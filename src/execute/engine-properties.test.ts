@@ -52,7 +52,8 @@ function setUp(handler: Handler, settings: Partial<EngineSettings>): Bench {
     decide: (request) => decisions[String(request.arguments["guard"])]?.() ?? Promise.resolve({ effect: "allow" }),
     admit: ({ name }) => (name.startsWith("limited") ? { admitted: false, retryAfterMs: 5 } : { admitted: true }),
     redeem: () => ({ effect: "allow" }),
-    approvals: { list: () => [], approve: () => {}, deny: () => {} },
+    giveBack: async () => {},
+    approvals: { list: async () => [], approve: async () => {}, deny: async () => {} },
   };
   const engine = createEngine({
     find(name) {

@@ -26,7 +26,8 @@ const allowing: Aegis = {
   decide: () => Promise.resolve({ effect: "allow" }),
   admit: () => ({ admitted: true }),
   redeem: () => ({ effect: "allow" }),
-  approvals: { list: () => [], approve: () => {}, deny: () => {} },
+  giveBack: async () => {},
+  approvals: { list: async () => [], approve: async () => {}, deny: async () => {} },
 };
 
 /** An engine over one tool, `t`, or several of them that differ in name only. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { direct } from "../adapters/executors/direct.ts";
+import { memoryState } from "../adapters/state/memory.ts";
 import { ajv } from "../adapters/validators/ajv.ts";
 import { ArsenalError } from "../errors/arsenal-error.ts";
 import { createAegis, type Aegis } from "../guard/aegis.ts";
@@ -71,6 +72,7 @@ function setUp(
   const events: Bench["events"] = [];
   const emit: Emit = (name, data) => void events.push({ name, data: data as Record<string, unknown> });
   const aegis = createAegis({
+    state: memoryState({ clock }),
     policy: { ...allowAll, ...policy },
     clock,
     emit,
@@ -284,7 +286,7 @@ describe("a call", () => {
       error: { code: "CONFIRMATION_REQUIRED" },
     });
     const confirmationId = pending.confirmationId ?? "";
-    aegis.approvals.approve(confirmationId, approver);
+    await aegis.approvals.approve(confirmationId, approver);
     // Wrong arguments do not use the approval up.
     expect((await engine.execute({ ...call, confirmationId, arguments: { n: "1" } })).error?.code).toBe(
       "ARGUMENTS_INVALID",

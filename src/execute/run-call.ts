@@ -162,8 +162,13 @@ async function runPermitted(
   if (!pass.allowed) return circuitOpen(tool, pass);
   let verdict: Verdict = "neutral";
   try {
-    const stopped = redeemApproval(request, limits, runner.aegis);
+    const stopped = await redeemApproval(request, limits, runner.aegis);
     if (stopped !== undefined) return stopped;
+    if (limits.signal?.aborted) {
+      // Given up while the approval was being used up: it is left good.
+      await runner.aegis.giveBack(request);
+      return cancelled(tool.id, limits.signal);
+    }
     const { outcome, lastAttemptMs } = await runAttempts({
       ...runner,
       call,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { memoryState } from "../adapters/state/memory.ts";
 import { ArsenalError } from "../errors/arsenal-error.ts";
 import type { Emit } from "../observe/events.ts";
 import { createManualClock, type ManualClock } from "../testing/manual-clock.ts";
@@ -39,6 +40,7 @@ function setUp(policy: Policy, settings: Partial<AegisSettings> = {}): Setup {
   const events: { name: string; data: unknown }[] = [];
   const emit: Emit = (name, data) => void events.push({ name, data });
   const aegis = createAegis({
+    state: memoryState({ clock }),
     policy,
     clock,
     emit,
@@ -151,7 +153,7 @@ describe("decide", () => {
     });
     const asked = await aegis.decide(request());
     if (asked.effect !== "confirm") throw new Error("No confirmation was asked for.");
-    aegis.approvals.approve(asked.confirmationId, localOperator());
+    await aegis.approvals.approve(asked.confirmationId, localOperator());
     late = true;
     const redeeming = request({ confirmationId: asked.confirmationId });
     expect(await aegis.decide(redeeming)).toMatchObject({ effect: "deny", code: "PERMISSION_DENIED" });
@@ -178,7 +180,7 @@ describe("decide", () => {
         reason: expect.stringContaining("plain JSON arguments"),
       });
     }
-    expect(aegis.approvals.list()).toEqual([]);
+    expect(await aegis.approvals.list()).toEqual([]);
   });
 });
 
@@ -187,13 +189,13 @@ describe("redeem", () => {
     const { aegis, events } = setUp(CONFIRM);
     const asked = await aegis.decide(request());
     if (asked.effect !== "confirm") throw new Error("No confirmation was asked for.");
-    aegis.approvals.approve(asked.confirmationId, localOperator());
+    await aegis.approvals.approve(asked.confirmationId, localOperator());
     const redeeming = request({ confirmationId: asked.confirmationId });
     expect([await aegis.decide(redeeming), await aegis.decide(redeeming)]).toEqual([
       { effect: "allow" },
       { effect: "allow" },
     ]);
-    expect([aegis.redeem(redeeming).effect, aegis.redeem(redeeming).effect]).toEqual(["allow", "deny"]);
+    expect([(await aegis.redeem(redeeming)).effect, (await aegis.redeem(redeeming)).effect]).toEqual(["allow", "deny"]);
     expect(events.filter(({ name }) => name === "confirmation-resolved")).toHaveLength(2);
     expect(aegis.redeem(request())).toEqual({ effect: "allow" });
   });

@@ -1,4 +1,4 @@
-import { ArsenalError } from "../errors/arsenal-error.ts";
+import { ArsenalError, isArsenalError } from "../errors/arsenal-error.ts";
 import { showValue } from "../errors/show-value.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
@@ -8,6 +8,7 @@ import { missingCapabilities, missingScopes } from "./capabilities.ts";
 import type { Policy, PolicyDecision, PolicyRequest } from "./policy.port.ts";
 import type { Principal } from "./principal.ts";
 import { createRateLimiter } from "./rate-limit.ts";
+import type { State } from "./state.port.ts";
 
 /** The guard every call passes. */
 export interface Aegis {
@@ -21,7 +22,9 @@ export interface Aegis {
    * Uses up the approval that a call names; one that names none is allowed. For the last moment before the call runs, so that whatever
    * else refuses it leaves the approval good. Of several calls with one approval, one is allowed.
    */
-  redeem(request: AegisRequest): AegisDecision;
+  redeem(request: AegisRequest): AegisDecision | Promise<AegisDecision>;
+  /** Makes the approval good again that this very request redeemed, where the call then did not run after all. */
+  giveBack(request: AegisRequest): Promise<void>;
   readonly approvals: Approvals;
 }
 
@@ -39,10 +42,11 @@ export type AegisDecision =
 
 /** Calls that wait for a person. Each can be approved once, by id, and then runs once, for exactly the arguments it was asked with. */
 export interface Approvals {
-  list(): readonly PendingApproval[];
-  /** Throws `APPROVAL_INVALID` where the id is unknown, expired or settled, or the approver is the requester or lacks the `approver` role. */
-  approve(id: string, by: Principal): void;
-  deny(id: string, by: Principal): void;
+  /** Oldest first. */
+  list(): Promise<readonly PendingApproval[]>;
+  /** Rejects with `APPROVAL_INVALID` where the id is unknown, expired or settled, or the approver is the requester or lacks the `approver` role. */
+  approve(id: string, by: Principal): Promise<void>;
+  deny(id: string, by: Principal): Promise<void>;
 }
 
 export interface PendingApproval {
@@ -70,13 +74,15 @@ export interface AegisSettings {
 /** The guard: what a caller lacks is checked first, then the policy, then the approval. Whatever fails on the way refuses the call. */
 export function createAegis(options: {
   readonly policy: Policy;
+  /** Where approvals are kept. */
+  readonly state: State;
   readonly clock: Clock;
   readonly emit: Emit;
   readonly settings: AegisSettings;
 }): Aegis {
-  const { policy, clock, emit, settings } = options;
+  const { policy, state, clock, emit, settings } = options;
   checkSettings(settings);
-  const approvals = createApprovals({ clock, emit, settings });
+  const approvals = createApprovals({ state, clock, emit, settings });
   const limiter = createRateLimiter({ clock });
 
   function sees(tool: Tool, principal: Principal): boolean {
@@ -87,19 +93,23 @@ export function createAegis(options: {
     }
   }
 
-  function confirm(request: AegisRequest, reason: string): AegisDecision {
+  async function confirm(request: AegisRequest, reason: string): Promise<AegisDecision> {
     try {
-      const { id, reason: asked } = approvals.request(request, reason);
+      const { id, reason: asked } = await approvals.request(request, reason);
       return { effect: "confirm", confirmationId: id, reason: asked };
     } catch (error) {
-      return denied(cannotBeShown(request, error));
+      return denied(cannotBeApproved(request, error));
     }
   }
 
   /** What an approval that is checked, or used up, means for the call that names it. */
-  function approved(step: "check" | "redeem", request: AegisRequest, confirmationId: string): AegisDecision {
+  async function approved(
+    step: "check" | "redeem",
+    request: AegisRequest,
+    confirmationId: string,
+  ): Promise<AegisDecision> {
     try {
-      const found = approvals[step](confirmationId, request);
+      const found = await approvals[step](confirmationId, request);
       switch (found.state) {
         case "approved":
           return { effect: "allow" };
@@ -109,7 +119,7 @@ export function createAegis(options: {
           return { effect: "deny", code: "APPROVAL_INVALID", reason: found.reason };
       }
     } catch (error) {
-      return denied(cannotBeShown(request, error));
+      return denied(cannotBeApproved(request, error));
     }
   }
 
@@ -138,6 +148,8 @@ export function createAegis(options: {
       const { confirmationId } = request;
       return confirmationId === undefined ? { effect: "allow" } : approved("redeem", request, confirmationId);
     },
+
+    giveBack: approvals.giveBack,
   };
 }
 
@@ -179,8 +191,10 @@ function withRule({ reason, rule }: { readonly reason: string; readonly rule: st
   return `${reason} (rule ${rule})`;
 }
 
-function cannotBeShown({ tool }: AegisRequest, error: unknown): string {
+function cannotBeApproved({ tool }: AegisRequest, error: unknown): string {
   const why = error instanceof Error ? error.message : showValue(error);
+  if (isArsenalError(error) && error.code !== "ARGUMENTS_INVALID")
+    return `${tool.id} needs an approval, and approvals cannot be kept: ${why}`;
   return `${tool.id} needs an approval, and its arguments cannot be shown to a person: ${why}. Call it with plain JSON arguments.`;
 }
 

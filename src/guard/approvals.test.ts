@@ -1,4 +1,11 @@
-import { describe, expect, it } from "vitest";
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, describe, expect, it } from "vitest";
+import { memoryState } from "../adapters/state/memory.ts";
+import { sqliteState } from "../adapters/state/sqlite.ts";
 import { ArsenalError } from "../errors/arsenal-error.ts";
 import type { Emit, EventMap } from "../observe/events.ts";
 import { createManualClock, type ManualClock } from "../testing/manual-clock.ts";
@@ -7,6 +14,7 @@ import type { ToolDraft } from "../tool/draft.ts";
 import type { Tool } from "../tool/tool.ts";
 import { createAegis, type Aegis, type AegisDecision, type AegisSettings } from "./aegis.ts";
 import { MAX_APPROVALS } from "./approvals.ts";
+import type { State } from "./state.port.ts";
 import type { Policy } from "./policy.port.ts";
 import { localOperator, type Principal } from "./principal.ts";
 
@@ -50,8 +58,11 @@ interface Setup {
   ask(call?: Call): Promise<string>;
 }
 
-function setUp(settings: Partial<AegisSettings> = {}): Setup {
-  const clock = createManualClock(1_000_000);
+function setUp(
+  settings: Partial<AegisSettings> = {},
+  clock: ManualClock = createManualClock(1_000_000),
+  state: State = memoryState({ clock }),
+): Setup {
   const resolved: EventMap["confirmation-resolved"][] = [];
   const requested: EventMap["confirmation-requested"][] = [];
   const emit: Emit = (name, data) => {
@@ -60,6 +71,7 @@ function setUp(settings: Partial<AegisSettings> = {}): Setup {
   };
   const aegis = createAegis({
     policy: CONFIRM,
+    state,
     clock,
     emit,
     settings: { maxRequestsPerMinute: 60, confirmationTimeoutS: 600, selfApproval: "never", ...settings },
@@ -83,9 +95,9 @@ function setUp(settings: Partial<AegisSettings> = {}): Setup {
   };
 }
 
-function errorOf(run: () => unknown): ArsenalError {
+async function errorOf(run: () => Promise<unknown>): Promise<ArsenalError> {
   try {
-    run();
+    await run();
   } catch (error) {
     if (error instanceof ArsenalError) return error;
     throw error;
@@ -97,7 +109,7 @@ describe("an approved call", () => {
   it("runs once, for exactly the arguments it was asked with [000-6.2-approve-once]", async () => {
     const { aegis, call, ask, resolved } = setUp();
     const confirmationId = await ask({ arguments: { amount: 5, to: { iban: "DE1", name: "A" } } });
-    aegis.approvals.approve(confirmationId, bob);
+    await aegis.approvals.approve(confirmationId, bob);
     const sameInAnotherOrder = { to: { name: "A", iban: "DE1" }, amount: 5 };
     expect(await call({ arguments: sameInAnotherOrder, confirmationId })).toEqual({ effect: "allow" });
     expect(await call({ arguments: sameInAnotherOrder, confirmationId })).toEqual({
@@ -114,7 +126,7 @@ describe("an approved call", () => {
   it("runs once where two calls redeem it at the same time", async () => {
     const { aegis, call, ask } = setUp();
     const confirmationId = await ask();
-    aegis.approvals.approve(confirmationId, bob);
+    await aegis.approvals.approve(confirmationId, bob);
     const effects = (await Promise.all([1, 2, 3].map(() => call({ confirmationId })))).map(({ effect }) => effect);
     expect(effects.sort()).toEqual(["allow", "deny", "deny"]);
   });
@@ -122,7 +134,7 @@ describe("an approved call", () => {
   it("does not run with other arguments, and stays good for its own", async () => {
     const { aegis, call, ask } = setUp();
     const confirmationId = await ask();
-    aegis.approvals.approve(confirmationId, bob);
+    await aegis.approvals.approve(confirmationId, bob);
     expect(await call({ arguments: { amount: 5_000 }, confirmationId })).toEqual({
       effect: "deny",
       code: "APPROVAL_INVALID",
@@ -145,7 +157,7 @@ describe("an approved call", () => {
   ])("does not run for %s", async (_, other, why) => {
     const { aegis, call, ask } = setUp();
     const confirmationId = await ask();
-    aegis.approvals.approve(confirmationId, bob);
+    await aegis.approvals.approve(confirmationId, bob);
     const decision = await call({ confirmationId, ...other });
     expect(decision).toMatchObject({ effect: "deny", code: "APPROVAL_INVALID", reason: expect.stringContaining(why) });
     expect(decision).toMatchObject({ reason: expect.stringContaining("without confirmationId") });
@@ -157,8 +169,8 @@ describe("an approved call", () => {
     const confirmationId = await ask({ arguments: args });
     args.amount = 5_000;
     args.list.push(2);
-    expect(aegis.approvals.list()[0]?.arguments).toEqual({ amount: 5, list: [1] });
-    aegis.approvals.approve(confirmationId, bob);
+    expect((await aegis.approvals.list())[0]?.arguments).toEqual({ amount: 5, list: [1] });
+    await aegis.approvals.approve(confirmationId, bob);
     expect(await call({ arguments: args, confirmationId })).toMatchObject({ effect: "deny" });
   });
 
@@ -167,8 +179,8 @@ describe("an approved call", () => {
     const first = await ask({ arguments: { amount: 1 } });
     const second = await ask({ arguments: { amount: 2 } });
     await clock.advance(9_000);
-    aegis.approvals.approve(first, bob);
-    aegis.approvals.approve(second, bob);
+    await aegis.approvals.approve(first, bob);
+    await aegis.approvals.approve(second, bob);
     await clock.advance(9_999);
     expect(await call({ arguments: { amount: 1 }, confirmationId: first })).toEqual({ effect: "allow" });
     await clock.advance(1);
@@ -185,7 +197,7 @@ describe("a call that waits", () => {
   it("is listed with all an approver needs", async () => {
     const { aegis, ask } = setUp();
     const id = await ask();
-    expect(aegis.approvals.list()).toEqual([
+    expect(await aegis.approvals.list()).toEqual([
       {
         id,
         toolId: "billing.refund_user",
@@ -197,8 +209,8 @@ describe("a call that waits", () => {
         expiresAt: 1_600_000,
       },
     ]);
-    aegis.approvals.approve(id, bob);
-    expect(aegis.approvals.list()).toMatchObject([{ id, state: "approved" }]);
+    await aegis.approvals.approve(id, bob);
+    expect(await aegis.approvals.list()).toMatchObject([{ id, state: "approved" }]);
   });
 
   it("still waits where it is redeemed before anybody answered", async () => {
@@ -215,14 +227,14 @@ describe("a call that waits", () => {
     const { aegis, ask, requested } = setUp();
     const ids = [await ask(), await ask(), await ask()];
     expect(new Set(ids).size).toBe(1);
-    expect(aegis.approvals.list()).toHaveLength(1);
+    expect(await aegis.approvals.list()).toHaveLength(1);
     expect(requested).toHaveLength(1);
   });
 
   it("says that it is approved where the same call is made again without the id", async () => {
     const { aegis, call, ask } = setUp();
     const confirmationId = await ask();
-    aegis.approvals.approve(confirmationId, bob);
+    await aegis.approvals.approve(confirmationId, bob);
     expect(await call()).toEqual({
       effect: "confirm",
       confirmationId,
@@ -248,11 +260,11 @@ describe("a call that waits", () => {
     const id = await ask();
     expect(clock.pending).toBe(0);
     await clock.advance(9_999);
-    expect(aegis.approvals.list()).toHaveLength(1);
+    expect(await aegis.approvals.list()).toHaveLength(1);
     await clock.advance(1);
-    expect(aegis.approvals.list()).toEqual([]);
+    expect(await aegis.approvals.list()).toEqual([]);
     expect(resolved).toEqual([{ id, toolId: "billing.refund_user", outcome: "expired" }]);
-    expect(errorOf(() => aegis.approvals.approve(id, bob)).message).toBe("The confirmation has expired.");
+    expect((await errorOf(() => aegis.approvals.approve(id, bob))).message).toBe("The confirmation has expired.");
     expect(await ask()).not.toBe(id);
   });
 
@@ -262,9 +274,9 @@ describe("a call that waits", () => {
     await clock.advance(1_000);
     await ask({ arguments: { amount: 2 } });
     await clock.advance(8_000);
-    aegis.approvals.approve(approved, bob);
+    await aegis.approvals.approve(approved, bob);
     await clock.advance(2_000);
-    expect(aegis.approvals.list().map(({ id }) => id)).toEqual([approved]);
+    expect((await aegis.approvals.list()).map(({ id }) => id)).toEqual([approved]);
   });
 
   it("gives way to newer ones beyond a thousand, with an event", async () => {
@@ -273,7 +285,7 @@ describe("a call that waits", () => {
     for (let amount = 1; amount < MAX_APPROVALS; amount++) await ask({ arguments: { amount } });
     expect(resolved).toEqual([]);
     await ask({ arguments: { amount: -1 } });
-    expect(aegis.approvals.list()).toHaveLength(1_000);
+    expect(await aegis.approvals.list()).toHaveLength(1_000);
     expect(resolved).toEqual([{ id: oldest, toolId: "billing.refund_user", outcome: "expired" }]);
   });
 });
@@ -282,16 +294,16 @@ describe("approve", () => {
   it("needs the role approver", async () => {
     const { aegis, ask } = setUp();
     const id = await ask();
-    const error = errorOf(() => aegis.approvals.approve(id, guest));
+    const error = await errorOf(() => aegis.approvals.approve(id, guest));
     expect(error.code).toBe("APPROVAL_INVALID");
     expect(error.message).toBe('"guest" lacks the role "approver" and cannot answer a confirmation.');
-    expect(aegis.approvals.list()).toMatchObject([{ state: "pending" }]);
+    expect(await aegis.approvals.list()).toMatchObject([{ state: "pending" }]);
   });
 
   it("is not for the one who asked, approver or not [000-6.2-self-approval]", async () => {
     const { aegis, ask, resolved } = setUp({ selfApproval: "local" });
     const id = await ask();
-    const error = errorOf(() => aegis.approvals.approve(id, alice));
+    const error = await errorOf(() => aegis.approvals.approve(id, alice));
     expect(error.code).toBe("APPROVAL_INVALID");
     expect(error.message).toBe('"alice" asked for billing.refund_user and cannot approve it as well.');
     expect(resolved).toEqual([]);
@@ -300,11 +312,13 @@ describe("approve", () => {
   it("is for the local operator's own calls only where self-approval is set to local [000-6.2-self-approval]", async () => {
     const never = setUp({ selfApproval: "never" });
     const refused = await never.ask({ principal: localOperator() });
-    expect(errorOf(() => never.aegis.approvals.approve(refused, localOperator())).code).toBe("APPROVAL_INVALID");
+    expect((await errorOf(() => never.aegis.approvals.approve(refused, localOperator()))).code).toBe(
+      "APPROVAL_INVALID",
+    );
 
     const local = setUp({ selfApproval: "local" });
     const id = await local.ask({ principal: localOperator() });
-    local.aegis.approvals.approve(id, localOperator());
+    await local.aegis.approvals.approve(id, localOperator());
     expect(await local.call({ principal: localOperator(), confirmationId: id })).toEqual({ effect: "allow" });
   });
 
@@ -312,7 +326,7 @@ describe("approve", () => {
     const { aegis, ask } = setUp({ selfApproval: "local" });
     const operator = localOperator({ roles: ["operator"] });
     const id = await ask({ principal: operator });
-    expect(errorOf(() => aegis.approvals.approve(id, operator)).message).toContain('lacks the role "approver"');
+    expect((await errorOf(() => aegis.approvals.approve(id, operator))).message).toContain('lacks the role "approver"');
   });
 
   it("succeeds for exactly one of two approvers", async () => {
@@ -323,14 +337,14 @@ describe("approve", () => {
     );
     expect(attempts.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
     expect(resolved).toHaveLength(1);
-    expect(errorOf(() => aegis.approvals.approve(id, carol))).toMatchObject({
+    expect(await errorOf(() => aegis.approvals.approve(id, carol))).toMatchObject({
       code: "APPROVAL_INVALID",
       message: "The confirmation was already approved.",
     });
   });
 
-  it("refuses an id nobody asked for", () => {
-    expect(errorOf(() => setUp().aegis.approvals.approve("made-up", bob))).toMatchObject({
+  it("refuses an id nobody asked for", async () => {
+    expect(await errorOf(() => setUp().aegis.approvals.approve("made-up", bob))).toMatchObject({
       code: "APPROVAL_INVALID",
       message: "The confirmation is unknown.",
       details: { field: "confirmationId", value: "made-up" },
@@ -340,14 +354,14 @@ describe("approve", () => {
   it("is not for an approver of another tenant, who does not learn that the call exists", async () => {
     const { aegis, ask } = setUp();
     const id = await ask({ principal: { ...alice, tenant: "acme" } });
-    expect(errorOf(() => aegis.approvals.approve(id, { ...bob, tenant: "other" })).message).toBe(
+    expect((await errorOf(() => aegis.approvals.approve(id, { ...bob, tenant: "other" }))).message).toBe(
       "The confirmation is unknown.",
     );
-    expect(errorOf(() => aegis.approvals.deny(id, { ...alice, tenant: "other" })).message).toBe(
+    expect((await errorOf(() => aegis.approvals.deny(id, { ...alice, tenant: "other" }))).message).toBe(
       "The confirmation is unknown.",
     );
-    aegis.approvals.approve(id, { ...bob, tenant: "acme" });
-    expect(aegis.approvals.list()).toMatchObject([{ state: "approved" }]);
+    await aegis.approvals.approve(id, { ...bob, tenant: "acme" });
+    expect(await aegis.approvals.list()).toMatchObject([{ state: "approved" }]);
   });
 });
 
@@ -355,30 +369,137 @@ describe("deny", () => {
   it("ends the request, and the caller learns of it", async () => {
     const { aegis, call, ask, resolved } = setUp();
     const confirmationId = await ask();
-    aegis.approvals.deny(confirmationId, bob);
-    expect(aegis.approvals.list()).toEqual([]);
+    await aegis.approvals.deny(confirmationId, bob);
+    expect(await aegis.approvals.list()).toEqual([]);
     expect(resolved).toEqual([{ id: confirmationId, toolId: "billing.refund_user", outcome: "denied", by: "bob" }]);
     expect(await call({ confirmationId })).toEqual({
       effect: "deny",
       code: "APPROVAL_INVALID",
       reason: "The confirmation was denied. Make the call without confirmationId to ask again.",
     });
-    expect(errorOf(() => aegis.approvals.approve(confirmationId, carol)).message).toBe("The confirmation was denied.");
+    expect((await errorOf(() => aegis.approvals.approve(confirmationId, carol))).message).toBe(
+      "The confirmation was denied.",
+    );
   });
 
   it("needs the role approver, except for the one who asked", async () => {
     const { aegis, ask } = setUp();
     const id = await ask({ principal: guest });
     const stranger = { ...guest, id: "stranger" };
-    expect(errorOf(() => aegis.approvals.deny(id, stranger)).message).toContain('lacks the role "approver"');
-    aegis.approvals.deny(id, guest);
-    expect(aegis.approvals.list()).toEqual([]);
+    expect((await errorOf(() => aegis.approvals.deny(id, stranger))).message).toContain('lacks the role "approver"');
+    await aegis.approvals.deny(id, guest);
+    expect(await aegis.approvals.list()).toEqual([]);
   });
 
   it("comes too late for what is approved", async () => {
     const { aegis, ask } = setUp();
     const id = await ask();
-    aegis.approvals.approve(id, bob);
-    expect(errorOf(() => aegis.approvals.deny(id, carol)).message).toBe("The confirmation was already approved.");
+    await aegis.approvals.approve(id, bob);
+    expect((await errorOf(() => aegis.approvals.deny(id, carol))).message).toBe(
+      "The confirmation was already approved.",
+    );
+  });
+});
+
+describe("approvals in a state that outlives the process", () => {
+  const folder = mkdtempSync(join(tmpdir(), "arsenal-approvals-"));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  let files = 0;
+  const newFile = (): string => join(folder, `${++files}.sqlite`);
+
+  it("are answered and used after a restart, once", async () => {
+    const file = newFile();
+    const clock = createManualClock(1_000_000);
+    const restarted = async <Value>(step: (setup: Setup) => Promise<Value>): Promise<Value> => {
+      const state = sqliteState({ file, clock });
+      try {
+        return await step(setUp({}, clock, state));
+      } finally {
+        await state.close();
+      }
+    };
+    const confirmationId = await restarted(({ ask }) => ask());
+    expect(await restarted(({ ask }) => ask())).toBe(confirmationId);
+    await restarted(({ aegis }) => aegis.approvals.approve(confirmationId, bob));
+    expect(await restarted(({ call }) => call({ arguments: { amount: 6 }, confirmationId }))).toMatchObject({
+      effect: "deny",
+      reason: expect.stringContaining("other arguments"),
+    });
+    expect(await restarted(({ call }) => call({ confirmationId }))).toEqual({ effect: "allow" });
+    expect(await restarted(({ call }) => call({ confirmationId }))).toMatchObject({
+      effect: "deny",
+      reason: expect.stringContaining("was already used"),
+    });
+  });
+
+  it("are seen by a process that waits when another one gives them", async () => {
+    const file = newFile();
+    const state = sqliteState({ file });
+    const waiting = setUp({}, createManualClock(Date.now()), state);
+    const confirmationId = await waiting.ask();
+    const modules = ["../adapters/state/sqlite.ts", "approvals.ts", "principal.ts", "../observe/clock.ts"].map(
+      (path) => new URL(path, import.meta.url).href,
+    );
+    const program = `
+      const [{ sqliteState }, { createApprovals }, { localOperator }, { systemClock }] =
+        await Promise.all(${JSON.stringify(modules)}.map((url) => import(url)));
+      const state = sqliteState({ file: ${JSON.stringify(file)} });
+      const settings = { confirmationTimeoutS: 600, selfApproval: "never" };
+      const approvals = createApprovals({ state, clock: systemClock, emit() {}, settings });
+      const [{ id }] = await approvals.list();
+      await approvals.approve(id, localOperator({ id: "bob" }));
+      process.stdout.write(id);`;
+    expect(await waiting.call({ confirmationId })).toMatchObject({ effect: "confirm" });
+    const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program]);
+    expect(stdout).toBe(confirmationId);
+    expect(await waiting.call({ confirmationId })).toEqual({ effect: "allow" });
+    await state.close();
+  });
+
+  it("are given by one of two approvers and used by one of many calls, in two processes' worth of guards", async () => {
+    const file = newFile();
+    const clock = createManualClock(1_000_000);
+    const states = [sqliteState({ file, clock }), sqliteState({ file, clock })];
+    const guards = states.map((state) => setUp({}, clock, state));
+    const ids = await Promise.all(guards.flatMap(({ ask }) => [ask(), ask()]));
+    expect(new Set(ids).size).toBe(1);
+    const [confirmationId = ""] = ids;
+    expect(await guards[0]?.aegis.approvals.list()).toHaveLength(1);
+    const answers = await Promise.allSettled([
+      ...guards.map(({ aegis }, index) => aegis.approvals.approve(confirmationId, index === 0 ? bob : carol)),
+      guards[0]?.aegis.approvals.deny(confirmationId, carol),
+    ]);
+    expect(answers.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    const decisions = await Promise.all(guards.flatMap(({ call }) => [1, 2, 3].map(() => call({ confirmationId }))));
+    expect(decisions.filter(({ effect }) => effect === "allow")).toHaveLength(1);
+    expect(guards.flatMap(({ resolved }) => resolved.map(({ outcome }) => outcome)).sort()).toEqual([
+      "approved",
+      "used",
+    ]);
+    for (const state of states) await state.close();
+  });
+
+  it("refuse what needs one where the state fails, and say why", async () => {
+    const clock = createManualClock();
+    const state = memoryState({ clock });
+    const { call } = setUp({}, clock, state);
+    await state.close();
+    expect(await call()).toMatchObject({
+      effect: "deny",
+      code: "PERMISSION_DENIED",
+      reason:
+        "billing.refund_user needs an approval, and approvals cannot be kept: This state was closed and keeps nothing more. Create a new one.",
+    });
+    expect(await call({ confirmationId: "x" })).toMatchObject({ effect: "deny", code: "PERMISSION_DENIED" });
+  });
+
+  it("leave no arguments behind once they are settled, and nothing at all in the end", async () => {
+    const clock = createManualClock();
+    const state = memoryState({ clock });
+    const { aegis, ask } = setUp({ confirmationTimeoutS: 10 }, clock, state);
+    await aegis.approvals.deny(await ask({ arguments: { note: "secret" } }), bob);
+    expect(JSON.stringify(await state.list(""))).not.toContain("secret");
+    await clock.advance(20_000);
+    expect(await state.list("")).toEqual([]);
   });
 });

@@ -71,9 +71,12 @@ export interface EventMap {
   "confirmation-resolved": {
     readonly id: string;
     readonly toolId: string;
-    readonly outcome: "approved" | "denied" | "expired" | "used";
+    /** `returned` where a call used it, did not run after all, and left it good again. */
+    readonly outcome: "approved" | "denied" | "expired" | "used" | "returned";
     readonly by?: string;
   };
+  /** `records` could not be kept. */
+  "audit-failed": { readonly records: number; readonly message: string };
   "circuit-opened": { readonly toolId: string; readonly consecutiveFailures: number; readonly retryAfterMs: number };
   "circuit-probed": { readonly toolId: string };
   "circuit-closed": { readonly toolId: string };

@@ -21,6 +21,7 @@ const LEVEL_OF: { readonly [Name in EventName]: EventLevel | ((data: EventMap[Na
   "call-finished": ({ status }) => levelOfCall(status),
   "confirmation-requested": "info",
   "confirmation-resolved": "info",
+  "audit-failed": "error",
   "circuit-opened": "warn",
   "circuit-probed": "info",
   "circuit-closed": "info",

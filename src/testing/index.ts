@@ -8,6 +8,7 @@ export { createManualClock, type ManualClock } from "./manual-clock.ts";
 export { policyContract } from "./policy.contract.ts";
 export { rerankerContract } from "./reranker.contract.ts";
 export { sampleTools } from "./sample-tools.ts";
+export { sandboxContract } from "./sandbox.contract.ts";
 export { sinkContract } from "./sink.contract.ts";
 export { sourceContract } from "./source.contract.ts";
 export { toolStoreContract } from "./tool-store.contract.ts";

@@ -19,7 +19,8 @@ import {
   toTimeout,
   toVersion,
 } from "./normalise-fields.ts";
-import { toPlainData } from "./plain-data.ts";
+import { type DataLimits, toPlainData } from "./plain-data.ts";
+import { measureSchema, refusedParameters } from "./schema-limits.ts";
 import { toName, toNamespace, withTail } from "./slug.ts";
 import { CAPABILITIES, RISK_LEVELS, type Tool, type ToolSource } from "./tool.ts";
 
@@ -127,10 +128,28 @@ function isPresent(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
+/** A draft is hashed, stored and indexed while everybody else waits. */
+const DRAFT_LIMITS: DataLimits = { values: 100_000, characters: 2_000_000 };
+
 /** The draft as plain data. Something that is no object at all becomes a draft that says only that. */
 function readDraft(draft: unknown): Given {
-  const plain = toPlainData(draft);
+  const plain = toPlainData(withoutHugeSchemas(draft), undefined, DRAFT_LIMITS);
   return isPlainObject(plain) ? plain : { draft: plain ?? null };
+}
+
+/** A schema past the limits is not copied, hashed, stored or searched: a small one that says so stands in for it. */
+function withoutHugeSchemas(draft: unknown): unknown {
+  try {
+    if (!isPlainObject(draft)) return draft;
+    let light = draft;
+    for (const field of ["parameters", "returns"]) {
+      const { tooLarge } = measureSchema(draft[field]);
+      if (tooLarge !== undefined) light = { ...light, [field]: refusedParameters(tooLarge) };
+    }
+    return light;
+  } catch {
+    return draft; // what cannot be read is left out by the copy
+  }
 }
 
 function toIdentity(
@@ -139,7 +158,7 @@ function toIdentity(
   originals: Map<string, unknown>,
 ): Pick<HashedFields, "name" | "namespace" | "version" | "sourceName"> {
   const named = typeof given["namespace"] === "string" && given["namespace"].trim() !== "";
-  const originalNamespace = named ? String(given["namespace"]) : from.namespace;
+  const originalNamespace = named ? String(given["namespace"]).slice(0, READ_NAME_LENGTH) : from.namespace;
   const namespace = originalNamespace.trim() === "" ? DEFAULT_NAMESPACE : toNamespace(originalNamespace);
   if (namespace !== originalNamespace) originals.set("namespace", originalNamespace);
   else if (!named && isPresent(given["namespace"])) originals.set("namespace", given["namespace"]);
@@ -159,11 +178,14 @@ function toIdentity(
   return { name, namespace, version: version.value, sourceName: sourceName as string };
 }
 
+/** No more of a name is read: every character of it is looked at several times. */
+const READ_NAME_LENGTH = 1_000;
+
 /** The name the draft has, or the best stand-in it offers. */
 function originalName(given: Given): string {
   const { name, sourceName, title } = given;
   for (const candidate of [name, sourceName, title]) {
-    if (typeof candidate === "string" && candidate.trim() !== "") return candidate;
+    if (typeof candidate === "string" && candidate.trim() !== "") return candidate.slice(0, READ_NAME_LENGTH);
     if (typeof candidate === "number" || typeof candidate === "boolean") return String(candidate);
   }
   return `tool_${shortHash(canonicalJson(given), 8)}`;

@@ -4,17 +4,24 @@ export type OnLoss = (path: string, what: string) => void;
 /** Deeper data is cut off: no schema a person reads is so deep, and everything that walks it later is recursive. */
 const MAX_DEPTH = 200;
 
-/** Values shared by many parents are written once for each, which grows without end in hostile data. */
-const MAX_VALUES = 1_000_000;
+/** How much data is copied; what lies beyond is left out. */
+export interface DataLimits {
+  /** Values shared by many parents are written once for each, which grows without end in hostile data. */
+  readonly values: number;
+  readonly characters: number;
+}
+
+const DEFAULT_LIMITS: DataLimits = { values: 1_000_000, characters: Infinity };
 
 /**
  * A deeply frozen copy of a value as plain JSON data. Never throws: functions, symbols, cycles, unreadable properties and the like are left
  * out, and reported.
  */
-export function toPlainData(value: unknown, onLoss: OnLoss = () => {}): unknown {
+export function toPlainData(value: unknown, onLoss: OnLoss = () => {}, limits: DataLimits = DEFAULT_LIMITS): unknown {
   const path: PropertyKey[] = [];
   const ancestors: object[] = [];
   let values = 0;
+  let characters = 0;
 
   const lose = (what: string): null => {
     onLoss(path.map(String).join("."), what);
@@ -22,8 +29,13 @@ export function toPlainData(value: unknown, onLoss: OnLoss = () => {}): unknown 
   };
 
   const copy = (given: unknown): unknown => {
+    // Told once; what comes after it is not even looked at.
+    if (++values > limits.values) {
+      return values === limits.values + 1 ? lose(`part of more than ${limits.values} values`) : null;
+    }
     switch (typeof given) {
       case "string":
+        return copyText(given);
       case "boolean":
         return given;
       case "number":
@@ -41,10 +53,17 @@ export function toPlainData(value: unknown, onLoss: OnLoss = () => {}): unknown 
     }
   };
 
+  const copyText = (given: string): string => {
+    const room = Math.max(0, limits.characters - characters);
+    characters += given.length;
+    if (given.length <= room) return given;
+    lose(`part of more than ${limits.characters} characters`);
+    return given.slice(0, room);
+  };
+
   const copyObject = (given: object): unknown => {
     if (ancestors.includes(given)) return lose("a cycle: it contains itself");
     if (ancestors.length >= MAX_DEPTH) return lose(`nested more than ${MAX_DEPTH} levels deep`);
-    if (++values > MAX_VALUES) return lose(`part of more than ${MAX_VALUES} values`);
     ancestors.push(given);
     try {
       if (Array.isArray(given)) return copyArray(given);
@@ -60,7 +79,7 @@ export function toPlainData(value: unknown, onLoss: OnLoss = () => {}): unknown 
 
   const copyArray = (given: readonly unknown[]): readonly unknown[] => {
     const result: unknown[] = [];
-    for (let index = 0; index < given.length; index++) {
+    for (let index = 0; index < given.length && values <= limits.values; index++) {
       path.push(index);
       result.push(copy(given[index]) ?? null);
       path.pop();
@@ -71,6 +90,8 @@ export function toPlainData(value: unknown, onLoss: OnLoss = () => {}): unknown 
   const copyRecord = (given: Record<string, unknown>): Readonly<Record<string, unknown>> => {
     const result: Record<string, unknown> = {};
     for (const key of Object.keys(given)) {
+      if (values > limits.values) break;
+      characters += key.length;
       path.push(key);
       const copied = copyProperty(given, key);
       path.pop();

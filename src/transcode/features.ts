@@ -1,6 +1,14 @@
 import { isPlainObject, type JsonSchema } from "../tool/json-schema.ts";
-import { createReferences, type References } from "./find-reference.ts";
-import { ANNOTATIONS, childrenOf, FEATURE_OF, HOLDS_LIST, HOLDS_NAMED, HOLDS_SCHEMA, type SchemaNode } from "./keywords.ts";
+import { createReferences, type References } from "./schema/find-reference.ts";
+import {
+  ANNOTATIONS,
+  childrenOf,
+  FEATURE_OF,
+  HOLDS_LIST,
+  HOLDS_NAMED,
+  HOLDS_SCHEMA,
+  type SchemaNode,
+} from "./schema/keywords.ts";
 
 /** Features of JSON Schema that not every provider takes. */
 export const SCHEMA_FEATURES = [
@@ -43,7 +51,7 @@ export const SCHEMA_FEATURES = [
 export type SchemaFeature = (typeof SCHEMA_FEATURES)[number];
 
 const KNOWN = new Set(["type", "required", "$ref", "description", "nullable"]);
-const ROOT_COMBINATORS = ["anyOf", "oneOf", "allOf", "not", "enum", "const", "if"];
+const ROOT_COMBINATORS = ["anyOf", "oneOf", "allOf", "not", "enum", "const"];
 
 /** The features a schema uses, for a person to see or for a caller to choose a dialect by. */
 export function featuresOf(schema: JsonSchema): ReadonlySet<SchemaFeature> {

@@ -1,15 +1,81 @@
-import type { JsonSchema } from "../tool/json-schema.ts";
+import { isPlainObject, type JsonSchema } from "../tool/json-schema.ts";
+import { WRAPPER } from "./convert/convert-root.ts";
+import { createReferences, type References } from "./schema/find-reference.ts";
+import { fits, startEffort } from "./repair/fits.ts";
+import { below } from "./schema/json-pointer.ts";
+import { saferNames } from "./schema/parameter-names.ts";
+import { parameterNames, partsOf } from "./repair/parts-of.ts";
+import { type RepairTask, repairValue } from "./repair/repair-value.ts";
 
 /** One change that made arguments fit. */
 export interface Repair {
+  /** JSON Pointer into the arguments. */
   readonly path: string;
   readonly message: string;
 }
 
-/** Arguments as a model gave them for the converted schema, made to fit the original; nothing is guessed where the schema is ambiguous. */
+/**
+ * Arguments as a model gave them for the converted schema, made to fit the original; nothing is guessed where the schema is ambiguous.
+ * Arguments that fit are returned as they are, but for parameters that went by another name.
+ */
 export function repairArguments(
   args: Readonly<Record<string, unknown>>,
-  _schema: JsonSchema,
+  schema: JsonSchema,
 ): { readonly arguments: Record<string, unknown>; readonly repairs: readonly Repair[] } {
-  return { arguments: { ...args }, repairs: [] };
+  const task: RepairTask = { references: referencesOf(schema), effort: startEffort() };
+  const { references, effort } = task;
+  const repairs: Repair[] = [];
+  const named = rename(args, schema, references, repairs);
+  if (fits(named, schema, references, effort)) return { arguments: named, repairs };
+  const unwrapped = unwrap(named, schema, task);
+  if (unwrapped !== undefined) {
+    repairs.push({ path: below("", WRAPPER), message: "the parameters, taken out of their wrapper" });
+    const inner = repairValue(unwrapped, schema, task, "");
+    return { arguments: inner.value as Record<string, unknown>, repairs: [...repairs, ...inner.repairs] };
+  }
+  const repaired = repairValue(named, schema, task, "");
+  if (!isPlainObject(repaired.value)) return { arguments: named, repairs };
+  return { arguments: repaired.value, repairs: [...repairs, ...repaired.repairs] };
+}
+
+/** Schemas do not change and are called again and again: each is indexed once. */
+const indexed = new WeakMap<object, References>();
+
+function referencesOf(schema: JsonSchema): References {
+  const known = isPlainObject(schema) ? indexed.get(schema) : undefined;
+  if (known !== undefined) return known;
+  const references = createReferences(schema);
+  if (isPlainObject(schema)) indexed.set(schema, references);
+  return references;
+}
+
+/** Parameters back under their own names. */
+function rename(
+  args: Readonly<Record<string, unknown>>,
+  schema: JsonSchema,
+  references: References,
+  repairs: Repair[],
+): Record<string, unknown> {
+  const names = new Set(parameterNames(schema, references));
+  const original = new Map([...saferNames([...names])].map(([name, safer]) => [safer, name]));
+  if (original.size === 0) return { ...args };
+  return Object.fromEntries(
+    Object.entries(args).map(([name, value]) => {
+      const own = names.has(name) ? undefined : original.get(name);
+      if (own === undefined || Object.hasOwn(args, own)) return [name, value];
+      repairs.push({ path: below("", own), message: `was given as ${name}` });
+      return [own, value];
+    }),
+  );
+}
+
+/** What is inside the wrapper, where the schema refuses the wrapper and takes what is in it. */
+function unwrap(args: Readonly<Record<string, unknown>>, schema: JsonSchema, task: RepairTask): unknown {
+  const { references, effort } = task;
+  const names = Object.keys(args);
+  const inner = args[WRAPPER];
+  const hasUnion = partsOf(schema, references).some(({ anyOf, oneOf }) => Array.isArray(anyOf) || Array.isArray(oneOf));
+  if (names.length !== 1 || !isPlainObject(inner) || !hasUnion) return undefined;
+  const { value } = repairValue(inner, schema, task, "");
+  return fits(value, schema, references, effort) ? inner : undefined;
 }

@@ -61,6 +61,7 @@ describe("an MCP server in an arsenal", () => {
     expect(await arsenal.removeEnsemble("sample")).toBe(true);
     expect(arsenal.upstreams).toEqual([]);
     expect(arsenal.toolCount).toBe(0);
+    await arsenal.close();
     const told = events.filter(({ name }) => name.startsWith("ensemble-"));
     expect(told.map(({ name, data }) => [name, (data as { ensemble: string }).ensemble])).toEqual([
       ["ensemble-connected", "sample"],

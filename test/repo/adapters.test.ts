@@ -20,6 +20,9 @@ const SUITES: Readonly<Record<string, readonly string[]>> = {
 
 /** Folders and files beside adapters that are none themselves, `kind/name`, each with its reason. */
 const NO_ADAPTERS: Readonly<Record<string, string>> = {
+  "dialects/auto": "tells which dialect a client, a model or an example belongs to, tested beside it",
+  "dialects/built-in": "the dialects by name, tested beside auto",
+  "dialects/parts": "what dialects are made of, tested through them",
   "stores/snapshot-file": "the file that the memory store writes, tested through it",
   "embedders/encode-queue": "the order in which the tuned embedder's worker takes texts, tested beside it",
   "embedders/encoder-worker": "the tuned embedder's thread, tested through it",

@@ -44,7 +44,11 @@ export function gemini({ schema: form = "json" }: GeminiOptions = {}): Dialect<G
       }),
       read: ({ name, description, parametersJsonSchema, parameters }) =>
         typeof name === "string"
-          ? { name, description, parameters: parametersJsonSchema ?? fromGeminiSchema(parameters) }
+          ? {
+              name,
+              description,
+              parameters: parametersJsonSchema ?? fromGeminiSchema(parameters ?? { type: "object" }),
+            }
           : undefined,
     }),
     limits: { maxTools: 128 },

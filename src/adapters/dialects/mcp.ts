@@ -1,6 +1,7 @@
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { fromMcpAnnotations } from "../../tool/mcp-annotations.ts";
 import type { Tool } from "../../tool/tool.ts";
+import type { ConvertedSchema } from "../../transcode/convert-schema.ts";
 import type { AnsweredCall, Dialect } from "../../transcode/dialect.port.ts";
 import { SCHEMA_TARGETS } from "../../transcode/targets.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
@@ -12,12 +13,16 @@ export type McpTool = {
   name: string;
   title?: string;
   description: string;
-  inputSchema: ObjectSchema;
-  outputSchema?: ObjectSchema;
+  inputSchema: McpSchema;
+  outputSchema?: McpSchema;
   annotations?: McpAnnotations;
   icons?: { src: string; [member: string]: unknown }[];
   _meta?: { [key: string]: unknown };
 };
+
+type McpSchema = Omit<ObjectSchema, "properties"> & { type: "object"; properties?: { [name: string]: JsonValue } };
+
+type JsonValue = null | string | number | boolean | JsonValue[] | { [key: string]: JsonValue };
 
 type McpAnnotations = {
   title?: string;
@@ -46,13 +51,14 @@ export function mcp(): Dialect<McpTool, McpToolResult> {
       name: "mcp",
       target: SCHEMA_TARGETS.mcp,
       looksLike: '{"name": …, "inputSchema": …}',
+      adjust: withoutBooleans,
       holds: (field, { returns }) => field !== "returns" || returns?.type === "object",
       write: ({ name, description, schema, tool }) => ({
         name,
         ...(tool.title === undefined ? {} : { title: tool.title }),
         description: [description, tool.extendedDescription].filter((text) => text !== undefined).join("\n\n"),
-        inputSchema: schema,
-        ...(tool.returns?.type === "object" ? { outputSchema: tool.returns as ObjectSchema } : {}),
+        inputSchema: schema as McpSchema,
+        ...(tool.returns?.type === "object" ? { outputSchema: tool.returns as McpSchema } : {}),
         ...annotationsOf(tool),
         ...othersOf(givenBy(tool)),
       }),
@@ -81,6 +87,27 @@ export function mcp(): Dialect<McpTool, McpToolResult> {
 }
 
 type Json = Readonly<Record<string, unknown>>;
+
+/** Clients refuse a whole list of tools for one parameter whose schema is `true` or `false`. */
+function withoutBooleans(converted: ConvertedSchema): ConvertedSchema {
+  const { properties = {} } = converted.schema;
+  const booleans = Object.keys(properties).filter((name) => typeof properties[name] === "boolean");
+  if (booleans.length === 0) return converted;
+  const rewritten = booleans.map((name) => [name, properties[name] === true ? {} : { not: {} }]);
+  return {
+    ...converted,
+    schema: { ...converted.schema, properties: { ...properties, ...Object.fromEntries(rewritten) } },
+    losses: [
+      ...converted.losses,
+      ...booleans.map((name) => ({
+        path: `/properties/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`,
+        keyword: "properties",
+        action: "resolved" as const,
+        message: `${String(properties[name])} is written as an object`,
+      })),
+    ],
+  };
+}
 
 /** What the MCP server itself said, where the tool came from one. */
 function givenBy({ sourceMeta }: Tool): Json {

@@ -4,7 +4,7 @@ import type { AnsweredCall, Dialect } from "../../transcode/dialect.port.ts";
 import { SCHEMA_TARGETS } from "../../transcode/targets.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
 import { asRecord, asRecords, toReadCall } from "./parts/read-call.ts";
-import { contentOf, textOf } from "./parts/result-content.ts";
+import { contentOf, isPureData, textOf } from "./parts/result-content.ts";
 
 /** A tool as an operation of an OpenAPI 3.1 document: the arguments are the JSON body of a POST. */
 export type OpenApiOperation = {
@@ -108,8 +108,7 @@ function toAnswer(answered: AnsweredCall): OpenApiAnswer {
   const status = content.isError ? failed : 200;
   const operationId = read.call.toolName;
   if (content.isError) return { operationId, status, contentType: "text/plain", body: textOf(content) };
-  if (content.structured !== undefined)
-    return { operationId, status, contentType: "application/json", body: content.structured };
+  if (isPureData(content)) return { operationId, status, contentType: "application/json", body: content.structured };
   const [only, ...others] = content.parts;
   if (only?.kind === "media" && others.length === 0)
     return { operationId, status, contentType: only.mimeType, body: only.data };

@@ -5,6 +5,7 @@ import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 import type { Check, ImmediateValidator } from "../../execute/validator.port.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
+import { copyValue } from "./interpreter/copy-value.ts";
 import { safeFormats } from "./interpreter/formats.ts";
 import { nativePattern, safePattern } from "./interpreter/patterns.ts";
 import { brokenSchema, type Failure, toProblems, unusableSchema } from "./interpreter/problems.ts";
@@ -27,7 +28,7 @@ export function ajv(): ImmediateValidator {
         : (draft07 ??= createCompiler(new (library().Ajv)(OPTIONS)));
       const validate = compiler(schema);
       return (value): ReturnType<Check> => {
-        const checked = hasDefaults ? copy(value) : value;
+        const checked = hasDefaults ? copyValue(value) : value;
         if (validate(checked)) return { valid: true, value: checked };
         return { valid: false, problems: toProblems((validate.errors ?? []).map(toFailure)) };
       };
@@ -173,19 +174,6 @@ function traitsOf(schema: JsonSchema): { readonly hasDefaults: boolean; readonly
   const isNamed = /draft\/20(19-09|20-12)/.test(named);
   const isOlder = /draft-0[3-7]/.test(named);
   return { hasDefaults, isModern: isNamed || (!isOlder && hasModernKeyword && !hasTuple) };
-}
-
-/** A copy of own data that defaults can be written into. */
-function copy(value: unknown): unknown {
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map(copy);
-  const result: Record<string, unknown> = {};
-  for (const [key, member] of Object.entries(value)) {
-    // Assigning to this key would set the prototype, and hide the member from the check.
-    if (key === "__proto__") Object.defineProperty(result, key, { value: member, enumerable: true });
-    else result[key] = copy(member);
-  }
-  return result;
 }
 
 function toFailure({ instancePath, keyword, params, message, data, parentSchema }: ErrorObject): Failure {

@@ -55,7 +55,7 @@ export const call: Command = {
 async function approveAndRepeat(arsenal: ToolArsenal, request: ToolCall, pending: ToolResult): Promise<ToolResult> {
   const { confirmationId } = pending;
   if (confirmationId === undefined) return pending;
-  arsenal.approvals.approve(confirmationId, localOperator());
+  await arsenal.approvals.approve(confirmationId, localOperator());
   return arsenal.execute({ ...request, confirmationId });
 }
 

@@ -135,7 +135,7 @@ async function showConfirmation(arsenal: ToolArsenal, show: Show): Promise<void>
   const pending = await arsenal.execute(call);
   const confirmationId = pending.confirmationId ?? "";
   show.line(`${show.yellow(pending.status)}  ${pending.error?.message ?? ""}`);
-  arsenal.approvals.approve(confirmationId, localOperator());
+  await arsenal.approvals.approve(confirmationId, localOperator());
   const other = await arsenal.execute({ ...call, arguments: { order_id: "1043" }, confirmationId });
   show.line(`${show.red(other.status)}  approved for order 1042, tried with 1043`);
   const done = await arsenal.execute({ ...call, confirmationId });

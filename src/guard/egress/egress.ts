@@ -5,7 +5,7 @@ import type { LookupFunction } from "node:net";
 import type { Readable } from "node:stream";
 import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
 import { checkUrl, type EgressRules, hostOf } from "./check-url.ts";
-import { decoded, DECODERS } from "./decoded.ts";
+import { decoded, ENCODINGS } from "./decoded.ts";
 import { isPublicAddress } from "./public-address.ts";
 
 /** A request that leaves the program. */
@@ -19,7 +19,9 @@ export interface EgressRequest extends EgressRules {
   readonly signal?: AbortSignal;
   /** Redirects that are followed. Default 5; 0 hands the redirect back. */
   readonly maxRedirects?: number;
-  /** Bytes of the answer's body, decompressed, that are read before it is given up. Default 16 MiB. */
+  /** True where `allowPrivate` holds for the address itself and not for other origins that it redirects to. */
+  readonly publicRedirects?: boolean;
+  /** Bytes of the answer's body, decompressed, that are read before it is given up. Default 16 MiB; Infinity for a stream that need not end. */
   readonly maxBytes?: number;
 }
 
@@ -48,6 +50,8 @@ export type Resolve = (
   callback: (error: Error | null, addresses: readonly LookupAddress[]) => void,
 ) => void;
 
+/** A kept connection is closed by us after this time without a request, before most servers close it, perhaps while one is on its way. */
+const IDLE_MS = 4000;
 const MAX_REDIRECTS = 5;
 const MAX_BYTES = 16 * 1024 * 1024;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -65,13 +69,17 @@ export function createEgress(rules: EgressRules = {}, parts: EgressParts = {}): 
   const { resolve = resolveAll, isPublic = isPublicAddress } = parts;
   // A kept connection was checked when it was made; those to private addresses are kept apart from the others.
   const agents = [false, true].map((allowPrivate) => {
-    const options = { keepAlive: true, lookup: checkedLookup(resolve, allowPrivate ? () => true : isPublic) };
+    const options = {
+      keepAlive: true,
+      timeout: IDLE_MS,
+      lookup: checkedLookup(resolve, allowPrivate ? () => true : isPublic),
+    };
     return { "http:": new http.Agent(options), "https:": new https.Agent({ ...options, rejectUnauthorized: true }) };
   });
 
   async function request(given: string | URL, asked: EgressRequest = {}): Promise<EgressResponse> {
-    const allowPrivate = asked.allowPrivate ?? rules.allowPrivate ?? false;
-    let url = checked(given, asked);
+    let allowPrivate = asked.allowPrivate ?? rules.allowPrivate ?? false;
+    let url = checked(given, asked, allowPrivate);
     let { method = "GET", headers = {}, body } = asked;
     for (let followed = 0; ; followed++) {
       const answer = await send(url, { method, headers, body, signal: asked.signal, allowPrivate });
@@ -80,7 +88,9 @@ export function createEgress(rules: EgressRules = {}, parts: EgressParts = {}): 
       if (target === undefined || maxRedirects === 0) return toResponse(answer, url, asked.maxBytes ?? MAX_BYTES);
       answer.destroy();
       if (followed >= maxRedirects) throw failed(url, `it redirected more than ${maxRedirects} times`);
-      const next = checked(new URL(target, url), asked);
+      const to = new URL(target, url);
+      if (asked.publicRedirects === true && to.origin !== url.origin) allowPrivate = rules.allowPrivate ?? false;
+      const next = checked(to, asked, allowPrivate);
       if (next.origin !== url.origin) headers = withoutSecrets(headers, asked.secretHeaders);
       const becomesGet =
         answer.statusCode === 303 || (answer.statusCode !== 307 && answer.statusCode !== 308 && method === "POST");
@@ -93,8 +103,7 @@ export function createEgress(rules: EgressRules = {}, parts: EgressParts = {}): 
   }
 
   /** The rules of the program and of the request both hold. */
-  function checked(url: string | URL, asked: EgressRequest): URL {
-    const allowPrivate = asked.allowPrivate ?? rules.allowPrivate ?? false;
+  function checked(url: string | URL, asked: EgressRequest, allowPrivate: boolean): URL {
     const passed = checkUrl(url, { ...rules, allowPrivate }, isPublic);
     return asked.allowedDomains === undefined ? passed : checkUrl(passed, { ...asked, allowPrivate }, isPublic);
   }
@@ -111,12 +120,22 @@ export function createEgress(rules: EgressRules = {}, parts: EgressParts = {}): 
     return new Promise((resolved, reject) => {
       const options: RequestOptions = {
         method: method ?? "GET",
-        headers: { "accept-encoding": Object.keys(DECODERS).join(", "), ...headers },
+        protocol: url.protocol,
+        hostname: url.hostname.replace(/^\[|\]$/g, ""),
+        port: url.port,
+        path: url.pathname + url.search,
+        headers: { "accept-encoding": ENCODINGS, ...headers },
         agent: agents[allowPrivate ? 1 : 0]?.[url.protocol as "http:" | "https:"],
-        ...(signal === undefined ? {} : { signal }),
       };
-      const outgoing = (url.protocol === "https:" ? https : http).request(url, options, resolved);
+      if (signal?.aborted) return reject(toFailure(new Error("aborted"), url, signal));
+      const outgoing = (url.protocol === "https:" ? https : http).request(options, resolved);
       outgoing.once("error", (error) => reject(toFailure(error, url, signal)));
+      if (signal !== undefined) {
+        // Node's own `signal` option costs several listeners a request.
+        const abort = (): void => void outgoing.destroy(new Error("The request was cancelled"));
+        signal.addEventListener("abort", abort, { once: true });
+        outgoing.once("close", () => signal.removeEventListener("abort", abort));
+      }
       if (typeof body === "object" && !(body instanceof Uint8Array)) {
         body.once("error", (error) => outgoing.destroy(error));
         body.pipe(outgoing);
@@ -161,10 +180,12 @@ function privateAddress(host: string, address: string): ArsenalError {
 }
 
 function toResponse(answer: IncomingMessage, url: URL, maxBytes: number): EgressResponse {
-  const headers = Object.entries(answer.headers).map(([name, value]) => [name, [value].flat().join(", ")]);
+  const { "set-cookie": cookies } = answer.headers;
+  // Of no other header does Node keep several values apart.
+  const headers = cookies === undefined ? answer.headers : { ...answer.headers, "set-cookie": cookies.join(", ") };
   return {
     status: answer.statusCode ?? 0,
-    headers: Object.fromEntries(headers) as Record<string, string>,
+    headers: headers as Record<string, string>,
     url: url.href,
     body: decoded(answer, maxBytes),
   };

@@ -40,6 +40,8 @@ export interface DefinitionShape<Definition> {
   readonly strictTarget?: SchemaTarget;
   /** Whether a definition also holds this of a tool; where absent, it holds nothing beside name, description and parameters. */
   holds?(field: OptionalField, tool: Tool): boolean;
+  /** What the provider's own checks want beyond what the target says. */
+  adjust?(converted: ConvertedSchema): ConvertedSchema;
   write(parts: DefinitionParts): Definition;
   /** Undefined where it is no definition of this dialect. */
   read(definition: Readonly<Record<string, unknown>>): ReadDefinition | undefined;
@@ -59,9 +61,9 @@ const written = new WeakMap<object, Tool>();
 export function definitions<Definition extends object>(
   shape: DefinitionShape<Definition>,
 ): Pick<Dialect<Definition>, "name" | "supports" | "fromCanonical" | "convert" | "toCanonical"> {
-  const { name, target, strictTarget } = shape;
-  const plain = rememberSchemas(target);
-  const strictly = strictTarget === undefined ? undefined : rememberSchemas(strictTarget);
+  const { name, target, strictTarget, adjust = (converted) => converted } = shape;
+  const plain = remember((schema) => adjust(convertSchema(schema, target)));
+  const strictly = strictTarget && remember((schema) => adjust(convertSchema(schema, strictTarget)));
 
   const convert: Dialect<Definition>["convert"] = (tool, options = {}) => {
     const asked = options.strict === true;
@@ -104,12 +106,12 @@ function toDraft(read: ReadDefinition, sourceMeta: Record<string, unknown>): Sou
 }
 
 /** Tools do not change, and the same few are written again every turn: each schema is converted once. */
-function rememberSchemas(target: SchemaTarget): (schema: JsonSchema) => ConvertedSchema {
+function remember(convert: (schema: JsonSchema) => ConvertedSchema): (schema: JsonSchema) => ConvertedSchema {
   const known = new WeakMap<JsonSchema, ConvertedSchema>();
   return (schema) => {
     let converted = known.get(schema);
     if (converted === undefined) {
-      converted = convertSchema(schema, target);
+      converted = convert(schema);
       freeze(converted.schema);
       known.set(schema, converted);
     }
@@ -147,7 +149,10 @@ function isSaid(tool: Tool, field: OptionalField): boolean {
   return Object.keys(tool.annotations).some((key) => key !== "confirmed");
 }
 
-function noDefinition({ name, looksLike }: DefinitionShape<never>, value: unknown): ArsenalError {
+function noDefinition(
+  { name, looksLike }: Pick<DefinitionShape<unknown>, "name" | "looksLike">,
+  value: unknown,
+): ArsenalError {
   const fix = `Give an object like ${looksLike}.`;
   const message = `${showValue(value)} is no tool definition of ${name}. ${fix}`;
   return new ArsenalError("INPUT_INVALID", message, { field: "definition", value, fix });

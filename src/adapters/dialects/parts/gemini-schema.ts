@@ -1,4 +1,4 @@
-import { isPlainObject, type JsonSchema } from "../../../tool/json-schema.ts";
+import { isPlainObject } from "../../../tool/json-schema.ts";
 
 /** A schema in the closed subset that Gemini's `parameters` take. */
 export type GeminiSchema = {
@@ -30,7 +30,7 @@ export type GeminiSchema = {
 const COUNTS = ["minItems", "maxItems", "minProperties", "maxProperties", "minLength", "maxLength"];
 
 /** A schema that is already within the subset, in the protocol's own spelling. */
-export function toGeminiSchema(schema: JsonSchema): GeminiSchema {
+export function toGeminiSchema(schema: Readonly<Record<string, unknown>>): GeminiSchema {
   return walk(schema, (key, value) => {
     if (key === "type" && typeof value === "string") return [key, value.toUpperCase()];
     if (COUNTS.includes(key) && typeof value === "number") return [key, String(value)];

@@ -115,19 +115,13 @@ async function connectSse(settings: McpServerSettings, options: ConnectOptions):
 const providers = new WeakMap<HttpSettings, OAuthProvider>();
 
 async function toHttpParts(serverName: string, http: HttpSettings, options: ConnectOptions): Promise<HttpParts> {
-  const { clock = systemClock, fetch, oauth = providers.get(http) } = options;
-  const parts = { clock, ...(fetch ? { fetch } : {}) };
-  if (oauth !== undefined || http.oauth === undefined) return { ...parts, ...(oauth ? { oauth } : {}) };
+  const { clock = systemClock, oauth = providers.get(http) } = options;
+  if (oauth !== undefined || http.oauth === undefined) return { clock, ...(oauth ? { oauth } : {}) };
   const { createOAuthProvider } = await import("./oauth/provider.ts");
   const { url: serverUrl, headers } = http;
-  const made = createOAuthProvider(http.oauth, {
-    serverName,
-    serverUrl,
-    ...(headers ? { headers } : {}),
-    ...(fetch ? { fetch } : {}),
-  });
+  const made = createOAuthProvider(http.oauth, { serverName, serverUrl, ...(headers ? { headers } : {}) });
   providers.set(http, made);
-  return { ...parts, oauth: made };
+  return { clock, oauth: made };
 }
 
 interface Handshake {

@@ -2,14 +2,13 @@ import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import { RpcError } from "./protocol.ts";
 
-/** Why a connection could not even be opened, as Node and its fetch name it: nothing was sent. */
+/** Why a connection could not even be opened, as Node names it: nothing was sent. */
 const NOT_REACHED: ReadonlySet<string> = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",
   "EAI_AGAIN",
   "EHOSTUNREACH",
   "ENETUNREACH",
-  "UND_ERR_CONNECT_TIMEOUT",
   "CERT_HAS_EXPIRED",
   "DEPTH_ZERO_SELF_SIGNED_CERT",
   "SELF_SIGNED_CERT_IN_CHAIN",
@@ -43,9 +42,10 @@ export function httpStatusOf(error: unknown): number | undefined {
  * 404 means the session is gone.
  */
 export function toFailure(
-  error: unknown,
+  given: unknown,
   request: { readonly server: string; readonly method: string; readonly inSession: boolean },
 ): Error {
+  const error = withoutWrapping(given);
   if (isArsenalError(error) || error instanceof RpcError) return error;
   const { server, method, inSession } = request;
   const cause = error;
@@ -72,7 +72,7 @@ export function toFailure(
     return new ArsenalError("TRANSPORT_FAILED", message, { beforeSend: true, cause });
   }
   const code = systemCodeOf(error);
-  if (code !== undefined && NOT_REACHED.has(code)) {
+  if (code !== undefined && (NOT_REACHED.has(code) || isConnecting(error))) {
     const message = `${what} was not sent: the server cannot be reached (${code}). Check that it runs and its address is right.`;
     return mark(unreached, new ArsenalError("TRANSPORT_FAILED", message, { beforeSend: true, cause }));
   }
@@ -90,7 +90,8 @@ export function unknownOutcome(what: string, cause?: unknown): ArsenalError {
 }
 
 /** The failure of an attempt to connect. */
-export function toConnectFailure(error: unknown, server: string): Error {
+export function toConnectFailure(given: unknown, server: string): Error {
+  const error = withoutWrapping(given);
   if (isArsenalError(error)) return error;
   const status = httpStatusOf(error);
   const reason = status === undefined ? reasonOf(error) : `it answered HTTP ${status}`;
@@ -100,6 +101,13 @@ export function toConnectFailure(error: unknown, server: string): Error {
     fix,
     cause: error,
   });
+}
+
+/** What the login of a server had to say, out of the error by which the SDK's client knows such things. */
+function withoutWrapping(error: unknown): unknown {
+  return error instanceof Error && error.name === "UnauthorizedError" && isArsenalError(error.cause)
+    ? error.cause
+    : error;
 }
 
 /** An error's message with that of what caused it, which is where fetch says what really happened. */
@@ -147,6 +155,11 @@ function systemCodeOf(error: unknown): string | undefined {
     if (each instanceof AggregateError && each.errors.length > 0) return systemCodeOf(each.errors[0]);
   }
   return undefined;
+}
+
+/** True where the system gave up while it was still connecting. */
+function isConnecting(error: unknown): boolean {
+  return error instanceof Error && (error as { syscall?: unknown }).syscall === "connect";
 }
 
 function httpTextOf(error: unknown): string | undefined {

@@ -1,12 +1,15 @@
-import type { FetchLike, StreamableHTTPClientTransportOptions, Transport } from "@modelcontextprotocol/client";
+import type { Transport } from "@modelcontextprotocol/client";
+import { createEgress } from "../../../guard/egress/egress.ts";
 import type { Clock } from "../../../observe/clock.ts";
+import { egressFetch } from "./egress-fetch.ts";
 import type { OAuthProvider } from "./oauth/provider.ts";
 import type { HttpSettings } from "./settings.ts";
+import { streamableHttpTransport } from "./streamable-http.ts";
+import { within } from "./within.ts";
 
 /** What HTTP transports need beside the address. */
 export interface HttpParts {
   readonly clock: Clock;
-  readonly fetch?: FetchLike;
   /** Where tokens come from, for a server that asks for them. */
   readonly oauth?: OAuthProvider;
 }
@@ -23,59 +26,30 @@ export interface HttpTransport {
 /** A server may take this long to say goodbye. */
 const FAREWELL_MS = 1000;
 
-/** A stream that broke is opened again this often in a row before the server counts as gone. */
-const STREAM_TRIES = 3;
-
 /** Streamable HTTP. `lost` is called when the server's own stream broke and could not be opened again. */
 export async function streamableHttp(
   settings: HttpSettings,
   parts: HttpParts,
   lost: (error: Error) => void,
 ): Promise<HttpTransport> {
-  const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
-  const transport = new StreamableHTTPClientTransport(new URL(settings.url), {
-    ...toTransportOptions(settings, parts),
-    reconnectionOptions: {
-      initialReconnectionDelay: 500,
-      reconnectionDelayGrowFactor: 2,
-      maxReconnectionDelay: 30_000,
-      maxRetries: Number.POSITIVE_INFINITY,
-    },
-    reconnectionScheduler: (reconnect, delay, failures) => {
-      if (failures < STREAM_TRIES) return parts.clock.after(delay, reconnect, { background: true });
-      lost(new Error(`its stream broke and could not be opened again in ${failures} tries`));
-      return undefined;
-    },
-  });
-  const farewell = async (): Promise<void> => {
-    if (transport.sessionId === undefined) return;
-    await new Promise<void>((resolve) => {
-      const cancel = parts.clock.after(FAREWELL_MS, resolve, { background: true });
-      transport.terminateSession().then(
-        () => (cancel(), resolve()),
-        () => (cancel(), resolve()),
-      );
-    });
-  };
+  // Its own way out, so that closing it ends whatever is under way.
+  const transport = await streamableHttpTransport(settings, { ...parts, egress: createEgress(), lost });
+  const farewell = (): Promise<void> =>
+    within(
+      FAREWELL_MS,
+      transport.endSession().catch(() => {}),
+      parts.clock,
+    );
   return { transport, farewell, isFatal: () => false };
 }
 
 /** The older HTTP+SSE. Its stream is the session: once it breaks, the session is gone. */
-export async function httpWithSse(settings: HttpSettings, parts: HttpParts): Promise<HttpTransport> {
+export async function httpWithSse({ url, headers }: HttpSettings, { oauth }: HttpParts): Promise<HttpTransport> {
   const { SSEClientTransport, SseError } = await import("@modelcontextprotocol/client");
-  const transport = new SSEClientTransport(new URL(settings.url), {
-    ...toTransportOptions(settings, parts),
+  const fetch = egressFetch(createEgress());
+  const transport = new SSEClientTransport(new URL(url), {
+    ...(headers ? { requestInit: { headers: { ...headers } } } : {}),
+    ...(oauth ? { authProvider: oauth, fetch: oauth.wrapFetch(fetch) } : { fetch }),
   });
   return { transport, farewell: async () => {}, isFatal: (error) => error instanceof SseError };
-}
-
-function toTransportOptions(
-  { headers }: HttpSettings,
-  { fetch, oauth }: HttpParts,
-): Pick<StreamableHTTPClientTransportOptions, "authProvider" | "fetch" | "requestInit"> {
-  return {
-    ...(headers ? { requestInit: { headers: { ...headers } } } : {}),
-    ...(fetch ? { fetch } : {}),
-    ...(oauth ? { authProvider: oauth, fetch: oauth.wrapFetch(fetch ?? globalThis.fetch) } : {}),
-  };
 }

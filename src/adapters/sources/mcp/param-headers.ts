@@ -68,12 +68,13 @@ export function toParamHeaders(headers: readonly ParamHeader[], args: JsonObject
     let value: unknown = args;
     for (const key of path) value = isPlainObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
     if (typeof value === "string" || typeof value === "number" || typeof value === "boolean")
-      sent[header] = encode(String(value));
+      sent[header] = toHeaderValue(String(value));
   }
   return sent;
 }
 
-function encode(value: string): string {
+/** A value as a header can carry it: as it is, or in base64 where a header would change or refuse it. */
+export function toHeaderValue(value: string): string {
   const isPlain = PLAIN.test(value) && !(value.startsWith("=?base64?") && value.endsWith("?="));
   return isPlain ? value : `=?base64?${Buffer.from(value, "utf8").toString("base64")}?=`;
 }

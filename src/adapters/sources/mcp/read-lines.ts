@@ -2,8 +2,10 @@
 export interface LineReaderOptions {
   /** The longest line that is kept, in bytes without its end. */
   readonly maxBytes: number;
-  /** Takes each line, without its end. Empty ones are left out. */
+  /** Takes each line, without its end. */
   readonly onLine: (line: string) => void;
+  /** Called for each empty line instead. */
+  readonly onEmptyLine?: () => void;
   /** Called once for each line that is too long, as soon as that is known. */
   readonly onTooLong: () => void;
 }
@@ -22,7 +24,7 @@ const CARRIAGE_RETURN = 0x0d;
  * Reads lines of UTF-8 that end in LF or CRLF. Every byte is looked at once and copied a bounded number of times, however the stream is cut
  * into chunks; of a line that is too long nothing is kept.
  */
-export function createLineReader({ maxBytes, onLine, onTooLong }: LineReaderOptions): LineReader {
+export function createLineReader({ maxBytes, onLine, onEmptyLine, onTooLong }: LineReaderOptions): LineReader {
   /** The beginning of a line whose end has not come. Grows by doubling, so that a line of tiny chunks costs no more than one of large ones. */
   let pending = Buffer.alloc(0);
   let length = 0;
@@ -32,6 +34,7 @@ export function createLineReader({ maxBytes, onLine, onTooLong }: LineReaderOpti
     const end = bytes.at(-1) === CARRIAGE_RETURN ? bytes.length - 1 : bytes.length;
     if (end > maxBytes) onTooLong();
     else if (end > 0) onLine(bytes.toString("utf8", 0, end));
+    else onEmptyLine?.();
   }
 
   function keep(bytes: Buffer): void {
@@ -80,7 +83,7 @@ export function createLineReader({ maxBytes, onLine, onTooLong }: LineReaderOpti
       keep(chunk.subarray(start));
     },
     end() {
-      if (!discarding) finish();
+      if (!discarding && length > 0) finish();
     },
   };
 }

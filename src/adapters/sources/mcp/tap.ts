@@ -1,5 +1,4 @@
-import { AsyncLocalStorage } from "node:async_hooks";
-import type { Transport, TransportSendOptions } from "@modelcontextprotocol/client";
+import type { MessageExtraInfo, Transport, TransportSendOptions } from "@modelcontextprotocol/client";
 import type { JsonObject, RequestId, RpcMessage, RpcNotification, RpcRequest, RpcResponse } from "./protocol.ts";
 
 /** What comes over a tapped transport beside the answers that the SDK's client waits for. */
@@ -31,8 +30,11 @@ export interface Tap {
   close(): Promise<void>;
 }
 
-/** Which request the code that runs now serves: a stream is read in the context its request was sent in. */
-const serving = new AsyncLocalStorage<{ readonly inner: Transport; readonly id: string }>();
+/** What a transport with a stream for each request says beside a message. */
+export interface StreamMessageInfo extends MessageExtraInfo {
+  /** The id of the request on whose stream the message came. */
+  readonly about?: RequestId;
+}
 
 /** An id for our requests. The SDK's client uses numbers and words of its own, never these. */
 export function toRequestId(count: number): string {
@@ -67,7 +69,7 @@ export function createTap(inner: Transport, { sharedChannel }: { readonly shared
   };
 
   const incoming: Pick<Transport, "onmessage" | "onerror" | "onclose"> = {
-    onmessage(message, extra) {
+    onmessage(message, extra?: StreamMessageInfo) {
       const given = message as RpcMessage;
       if (!("method" in given)) {
         if (isOurs(given.id)) return listener?.answered(given);
@@ -76,9 +78,7 @@ export function createTap(inner: Transport, { sharedChannel }: { readonly shared
       } else if ("id" in given) {
         listener?.asked(given);
       } else {
-        const served = perRequestStream ? serving.getStore() : undefined;
-        // Another connection's request may have led to this one's being opened.
-        listener?.told(given, served?.inner === inner ? served.id : undefined);
+        listener?.told(given, extra?.about === undefined ? undefined : String(extra.about));
       }
     },
     onerror(error) {
@@ -105,11 +105,7 @@ export function createTap(inner: Transport, { sharedChannel }: { readonly shared
       listener = given;
       if (closed) given.closed();
     },
-    send(message, options) {
-      const outgoing = message as Parameters<Transport["send"]>[0];
-      if (!perRequestStream || !("method" in message) || !("id" in message)) return inner.send(outgoing, options);
-      return serving.run({ inner, id: String(message.id) }, () => inner.send(outgoing, options));
-    },
+    send: (message, options) => inner.send(message as Parameters<Transport["send"]>[0], options),
     close: () => inner.close(),
   };
 }

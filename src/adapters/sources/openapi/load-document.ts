@@ -8,7 +8,7 @@ import type { Egress } from "../../../guard/egress/egress.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import type { Problem } from "./operations.ts";
 import type { JsonObject } from "./references.ts";
-import { prepareSwagger } from "./swagger.ts";
+import { upgradeSwagger } from "./swagger.ts";
 
 /** A document of version 3.1 or later, whatever it was written as. */
 export interface LoadedDocument {
@@ -29,7 +29,7 @@ export interface LoadParts {
 /** Reads a document and brings it to version 3.1. Throws CONFIG_INVALID where it is none. */
 export async function loadDocument(document: string | object, parts: LoadParts): Promise<LoadedDocument> {
   parts.signal.throwIfAborted();
-  if (typeof document !== "string") return { ...(await toCurrent(copyOf(document), "The document")) };
+  if (typeof document !== "string") return toCurrent(copyOf(document), "The document");
   if (!/^https?:/i.test(document)) return toCurrent(await parse(await readText(document, parts), document), document);
   const { text, url } = await fetchText(document, parts);
   return { ...(await toCurrent(await parse(text, document), document)), url };
@@ -89,7 +89,7 @@ async function parse(text: string, shown: string): Promise<unknown> {
 async function parseYaml(source: string, shown: string, jsonError?: unknown): Promise<unknown> {
   const { parse: parseText } = await import("yaml");
   try {
-    return parseText(source, { merge: true, logLevel: "silent" }) as unknown;
+    return parseText(source, { merge: true, logLevel: "error" }) as unknown;
   } catch (cause) {
     const shownError = jsonError ?? cause;
     const why = shownError instanceof Error ? (shownError.message.split("\n")[0] ?? "") : "";
@@ -118,11 +118,12 @@ async function toCurrent(given: unknown, shown: string): Promise<LoadedDocument>
   // A version without quotes is a number in YAML.
   const document = version.startsWith("2") ? { ...given, swagger: "2.0" } : { ...given, openapi: version };
   const { upgrade } = await import("@scalar/openapi-upgrader");
+  const toLatest = (each: Record<string, unknown>): JsonObject => upgrade(each, "3.1") as unknown as JsonObject;
   try {
-    const problems = version.startsWith("2") ? prepareSwagger(document, (each) => upgrade(each, "3.0")) : [];
-    return { root: upgrade(document, "3.1") as unknown as JsonObject, problems };
+    return version.startsWith("2") ? upgradeSwagger(document, toLatest) : { root: toLatest(document), problems: [] };
   } catch (cause) {
-    const why = cause instanceof RangeError ? "it is nested too deep" : `it cannot be brought to 3.1: ${messageOf(cause)}`;
+    const why =
+      cause instanceof RangeError ? "it is nested too deep" : `it cannot be brought to 3.1: ${messageOf(cause)}`;
     throw unusable(shown, why, "Mend the document.", cause);
   }
 }

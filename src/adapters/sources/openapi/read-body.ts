@@ -138,7 +138,10 @@ function merged(bodies: readonly JsonObject[]): JsonObject | undefined {
       content[type] = {
         schema: {
           type: "object",
-          properties: { ...(before["properties"] as object | undefined), ...(schema["properties"] as object | undefined) },
+          properties: {
+            ...(before["properties"] as object | undefined),
+            ...(schema["properties"] as object | undefined),
+          },
           required: [...toNames(before["required"]), ...toNames(schema["required"])],
         },
       };

@@ -1,7 +1,9 @@
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
 
 /** Where a secret is found: `env:NAME`, or a function that fetches it. The secret itself is never written into settings. */
-export type SecretReference = `env:${string}` | ((options: { readonly signal: AbortSignal }) => string | Promise<string>);
+export type SecretReference =
+  | `env:${string}`
+  | ((options: { readonly signal: AbortSignal }) => string | Promise<string>);
 
 /** Looks secrets up when they are needed. */
 export interface Secrets {

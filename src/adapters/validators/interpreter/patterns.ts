@@ -3,17 +3,30 @@ import type { RE2JS } from "re2js";
 import { showValue } from "../../../errors/show-value.ts";
 import { safeLength } from "./pattern-cost.ts";
 import { parsePattern, type Pattern } from "./pattern-syntax.ts";
-import { toRe2 } from "./pattern-to-re2.ts";
+import { re2Size, toRe2 } from "./pattern-to-re2.ts";
 
 /** Decides whether a text matches, in time that grows with its length and no faster. */
 export interface SafePattern {
   test(text: string): boolean;
+  /** Steps that reading one character takes, at most and about. */
+  readonly size: number;
   /** What of the pattern is not checked, and why. */
   readonly note?: string;
+  /** True where every text is accepted for want of a way to decide. */
+  readonly isIgnored?: boolean;
 }
+
+/** Patterns that were read, by what they are written as. */
+export type Patterns = ReadonlyMap<string, SafePattern>;
 
 /** Longer patterns are not read. */
 const MAX_LENGTH = 5_000;
+
+/** Larger ones take RE2 long to compile, and long for each character. */
+const MAX_SIZE = 3_000;
+
+/** What the bound on backtracking comes to for a character, about. */
+const NATIVE_SIZE = 200;
 
 /**
  * A pattern that nobody can hang the process with. RE2 runs it, in linear time. What RE2 cannot say (lookaround, references back, counting
@@ -37,6 +50,7 @@ export function safePattern(source: string): SafePattern {
   }
   return {
     test: (text) => text.length > longest || native.test(text),
+    size: NATIVE_SIZE,
     note: `${shown} is checked on texts of up to ${longest} characters: beyond, it cannot be decided in linear time.`,
   };
 }
@@ -53,20 +67,26 @@ export function nativePattern(source: string): RegExp | undefined {
   return undefined;
 }
 
+/** Compiled with the first text: of the patterns of a large schema most are never asked. */
 function onRe2(pattern: Pattern): SafePattern | undefined {
-  const written = toRe2(pattern);
+  const size = re2Size(pattern);
+  const written = size > MAX_SIZE ? undefined : toRe2(pattern, isKnownProperty);
   if (written === undefined) return undefined;
+  let compiled: RE2JS | undefined;
+  return { test: (text) => (compiled ??= re2().compile(written)).test(text), size };
+}
+
+function isKnownProperty(name: string): boolean {
   try {
-    const compiled = re2().compile(written);
-    return { test: (text) => compiled.test(text) };
+    re2().compile(`\\p{${name}}`);
+    return true;
   } catch {
-    // A property RE2 has no table for, or numbers that multiply to more than it counts.
-    return undefined;
+    return false;
   }
 }
 
 function ignored(note: string): SafePattern {
-  return { test: () => true, note };
+  return { test: () => true, size: 0, note, isIgnored: true };
 }
 
 /** Loaded with the first pattern. */

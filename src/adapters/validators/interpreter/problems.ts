@@ -40,11 +40,7 @@ function toProblem({ field, keyword, params, message, data, parentSchema }: Fail
     case "type":
       return told(field, orOf([params["type"]].flat()), inWords(data));
     case "enum":
-      return told(
-        field,
-        `one of ${listed(params["allowedValues"] as unknown[], (one) => show(one))}`,
-        inWords(data),
-      );
+      return told(field, `one of ${listed(params["allowedValues"] as unknown[], (one) => show(one))}`, inWords(data));
     case "const":
       return told(field, show(params["allowedValue"]), inWords(data));
     case "format":

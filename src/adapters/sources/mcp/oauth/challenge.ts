@@ -2,14 +2,19 @@ import type { Challenge } from "./credentials.ts";
 import type { FetchLike } from "./guarded-fetch.ts";
 
 /** What a refusal's `WWW-Authenticate` header asks for. */
-export function challengeOf(response: Response): Challenge {
-  const header = response.headers.get("www-authenticate") ?? "";
+export function challengeOf(header: string | null | undefined): Challenge {
+  if (!header) return {};
   const scope = field(header, "scope");
   const resourceMetadataUrl = field(header, "resource_metadata");
   return {
     ...(scope === undefined ? {} : { scope }),
     ...(resourceMetadataUrl === undefined || !URL.canParse(resourceMetadataUrl) ? {} : { resourceMetadataUrl }),
   };
+}
+
+/** True for a refusal because the token has too few rights. */
+export function asksForScope(status: number, header: string | null | undefined): boolean {
+  return status === 403 && /\berror="?insufficient_scope\b/.test(header ?? "");
 }
 
 /** Asks the server what it wants of somebody who comes without a token. */
@@ -21,7 +26,7 @@ export async function askForChallenge(serverUrl: string, fetch: FetchLike): Prom
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" }),
   });
   await response.body?.cancel();
-  return response.status === 401 ? challengeOf(response) : {};
+  return response.status === 401 ? challengeOf(response.headers.get("www-authenticate")) : {};
 }
 
 /** True where both ask for the same. */

@@ -1,6 +1,6 @@
 import type { OAuthSettings } from "../settings.ts";
 import { type Challenge, joinScopes, type Tokens, tokensOf } from "./credentials.ts";
-import { challengeOf, isSameChallenge } from "./challenge.ts";
+import { asksForScope, challengeOf, isSameChallenge } from "./challenge.ts";
 import { lacksRights, needsLogin, toOAuthFailure } from "./failures.ts";
 import { createFlowClient } from "./flow-client.ts";
 import { type FetchLike, guardFetch } from "./guarded-fetch.ts";
@@ -21,9 +21,23 @@ export interface OAuthParts {
   readonly warn?: (message: string) => void;
 }
 
+/** The part of an answer that says whether its request was refused for want of a token. */
+export interface Refusable {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /** Gives the requests to one server their token, and renews it. It fits the MCP SDK's `authProvider`. Nothing here waits for a person. */
 export interface OAuthProvider {
   token(): Promise<string | undefined>;
+  /**
+   * Makes a request with a token, and again where the server refuses it and a better token can be had; `discard` gets the answers that are
+   * not returned. Rejects with an `ArsenalError` where a better token needs a person.
+   */
+  authorized<Answer extends Refusable>(
+    attempt: (token: string | undefined) => Promise<Answer>,
+    discard: (answer: Answer) => void,
+  ): Promise<Answer>;
   /** Renews the token that the server refused; rejects with an `ArsenalError` where that needs a person. */
   onUnauthorized(context: { readonly response: Response }): Promise<void>;
   /**
@@ -145,27 +159,52 @@ export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts):
     await renewTogether(sent, { ...challenge, ...(scope === undefined ? {} : { scope }) });
   }
 
+  /** Ends a request that was refused although its token was widened. */
+  async function refuseScope(challenge: Challenge): Promise<never> {
+    if (machine) throw lacksRights(serverName, challenge.scope);
+    return askForLogin(challenge, MORE_RIGHTS);
+  }
+
+  async function token(): Promise<string | undefined> {
+    return (loaded ? tokens : await load())?.access_token;
+  }
+
   return {
-    async token() {
-      return (loaded ? tokens : await load())?.access_token;
+    token,
+    async authorized(attempt, discard) {
+      let sent = await token();
+      let answer = await attempt(sent);
+      if (answer.status === 401) {
+        discard(answer);
+        await renewTogether(sent, challengeOf(answer.headers["www-authenticate"]));
+        sent = await token();
+        answer = await attempt(sent);
+      }
+      const lacks = (): boolean => asksForScope(answer.status, answer.headers["www-authenticate"]);
+      if (!lacks()) return answer;
+      discard(answer);
+      await widen(sent, challengeOf(answer.headers["www-authenticate"]));
+      answer = await attempt(await token());
+      if (!lacks()) return answer;
+      discard(answer);
+      return refuseScope(challengeOf(answer.headers["www-authenticate"]));
     },
     async onUnauthorized({ response }) {
-      await renewTogether(sentWith.get(response) ?? tokens?.access_token, challengeOf(response));
+      await renewTogether(sentWith.get(response) ?? tokens?.access_token, challengeIn(response));
     },
     wrapFetch: (inner) => async (url, init) => {
       const sent = bearerOf(init);
       const response = await inner(url, init);
       if (sent !== undefined) sentWith.set(response, sent);
-      if (!asksForScope(response)) return response;
+      if (!lacksScope(response)) return response;
       await response.body?.cancel();
-      await widen(sent, challengeOf(response));
+      await widen(sent, challengeIn(response));
       const headers = new Headers(init?.headers);
       headers.set("authorization", `Bearer ${tokens?.access_token ?? ""}`);
       const repeated = await inner(url, { ...init, headers });
-      if (!asksForScope(repeated)) return repeated;
+      if (!lacksScope(repeated)) return repeated;
       await repeated.body?.cancel();
-      if (machine) throw lacksRights(serverName, challengeOf(repeated).scope);
-      return askForLogin(challengeOf(repeated), MORE_RIGHTS);
+      return refuseScope(challengeIn(repeated));
     },
   };
 }
@@ -174,8 +213,10 @@ function bearerOf(init: RequestInit | undefined): string | undefined {
   return /^Bearer (.+)$/i.exec(new Headers(init?.headers).get("authorization") ?? "")?.[1];
 }
 
-function asksForScope(response: Response): boolean {
-  return (
-    response.status === 403 && /\berror="?insufficient_scope\b/.test(response.headers.get("www-authenticate") ?? "")
-  );
+function challengeIn(response: Response): Challenge {
+  return challengeOf(response.headers.get("www-authenticate"));
+}
+
+function lacksScope(response: Response): boolean {
+  return asksForScope(response.status, response.headers.get("www-authenticate"));
 }

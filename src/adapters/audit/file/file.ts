@@ -1,0 +1,159 @@
+import { resolve } from "node:path";
+import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
+import { type ChainWriter, createChainWriter } from "../../../guard/audit/chain-writer.ts";
+import type { AuditKey } from "../../../guard/audit/key.ts";
+import type { AuditLog, AuditRecord } from "../../../guard/audit.port.ts";
+import { type Clock, systemClock } from "../../../observe/clock.ts";
+import { createFileLock } from "./file-lock.ts";
+import { openKeyFile } from "./key-file.ts";
+import { createSegmentWriter, type SegmentWriter } from "./segment-writer.ts";
+
+export interface FileAuditOptions {
+  /** Its folder is created. Only this user can read it. */
+  readonly file: string;
+  /** What signs checkpoints. The key in `keyFile` where absent. */
+  readonly key?: AuditKey;
+  /** An Ed25519 key, made with the first use. The log's name with `.key` where absent. */
+  readonly keyFile?: string;
+  /** Records from one checkpoint to the next. 1,000 where absent. */
+  readonly checkpointEvery?: number;
+  /** `batch`: what is kept survives a power failure. `close`: it survives the process. `batch` where absent. */
+  readonly fsync?: "batch" | "close";
+  /** A file that has reached this size is put aside, and the log goes on in a new one. 64 MiB where absent. */
+  readonly maxFileBytes?: number;
+  readonly clock?: Clock;
+}
+
+/** Records that may wait for the disk. More are refused, so that a disk that hangs does not fill the memory. */
+const MAX_WAITING = 100_000;
+
+/** Records written at once. */
+const MAX_BATCH = 5_000;
+
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
+
+interface Waiting {
+  readonly record: AuditRecord;
+  readonly at: number;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Keeps the audit log in a file of JSON lines, which any number of processes on this machine may write together. */
+export function fileAudit(options: FileAuditOptions): AuditLog {
+  const { clock = systemClock, checkpointEvery, fsync = "batch", maxFileBytes = MAX_FILE_BYTES } = options;
+  const file = resolve(options.file);
+  const lock = createFileLock(`${file}.lock`, clock);
+  let parts: Promise<{ readonly writer: ChainWriter; readonly segments: SegmentWriter }> | undefined;
+  let waiting: Waiting[] = [];
+  let draining: Promise<void> | undefined;
+  let closing: Promise<void> | undefined;
+  let signed = false;
+
+  async function open(): Promise<{ readonly writer: ChainWriter; readonly segments: SegmentWriter }> {
+    const key = options.key ?? (await openKeyFile(options.keyFile ?? `${file}.key`));
+    const writer = createChainWriter({ key, every: checkpointEvery });
+    return { writer, segments: createSegmentWriter({ file, writer, fsync, maxFileBytes }) };
+  }
+
+  /** Does something at the log's true end, while no other process can add to it. */
+  async function atEnd<Value>(work: (writer: ChainWriter, segments: SegmentWriter) => Promise<Value>): Promise<Value> {
+    try {
+      parts ??= open();
+      const { writer, segments } = await parts.catch((error: unknown) => {
+        parts = undefined;
+        throw error;
+      });
+      return await lock.hold(async () => {
+        await segments.catchUp(clock.now());
+        return work(writer, segments);
+      });
+    } catch (error) {
+      throw isArsenalError(error) ? error : failure(file, error);
+    }
+  }
+
+  async function write(batch: readonly Waiting[]): Promise<void> {
+    await atEnd(async (writer, segments) => {
+      await segments.add(
+        () =>
+          // The first time, so that it is known who signs from here on, and how often.
+          (signed ? "" : writer.checkpoint(clock.now())) +
+          batch.map(({ record, at }) => writer.write(record, at)).join(""),
+      );
+      signed = true;
+    });
+  }
+
+  async function drain(): Promise<void> {
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, MAX_BATCH);
+      waiting = waiting.slice(MAX_BATCH);
+      try {
+        await write(batch);
+        for (const { resolve: kept } of batch) kept();
+      } catch (error) {
+        for (const { reject } of batch) reject(error);
+      }
+    }
+  }
+
+  function startDrain(): Promise<void> {
+    // After this turn, so that what is recorded together is written together.
+    draining ??= Promise.resolve()
+      .then(drain)
+      .finally(() => (draining = undefined));
+    return draining;
+  }
+
+  async function close(): Promise<void> {
+    try {
+      while (waiting.length > 0 || draining !== undefined) await startDrain();
+      if (!signed) return;
+      await atEnd(async (writer, segments) => {
+        await segments.add(() => writer.checkpoint(clock.now()));
+        await segments.close();
+      });
+    } finally {
+      const opened = await parts?.catch(() => undefined);
+      await opened?.segments.close();
+      lock.close();
+    }
+  }
+
+  return {
+    name: "file",
+
+    append(record) {
+      if (closing !== undefined)
+        return Promise.reject(new ArsenalError("CLOSED", "This audit log was closed and takes no more records."));
+      if (waiting.length >= MAX_WAITING)
+        return Promise.reject(failure(file, new Error("too many records wait for it")));
+      return new Promise((kept, reject) => {
+        waiting.push({ record, at: clock.now(), resolve: kept, reject });
+        void startDrain();
+      });
+    },
+
+    async head() {
+      await draining;
+      return atEnd(async (writer) => writer.head);
+    },
+
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+function failure(file: string, cause: unknown): ArsenalError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  const fix = "Check that the folder can be written and has room.";
+  return new ArsenalError("AUDIT_FAILED", `The audit log ${file} cannot be written: ${why}. ${fix}`, {
+    field: "audit.file",
+    value: file,
+    fix,
+    cause,
+  });
+}

@@ -1,0 +1,52 @@
+import { generateKeyPairSync, randomUUID } from "node:crypto";
+import { chmod, link, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { type AuditKey, ed25519Key } from "../../../guard/audit/key.ts";
+
+/** The key in a file that only this user can read; it is made where there is none, with its public half beside it as `.pub`. */
+export async function openKeyFile(file: string): Promise<AuditKey> {
+  return (await readKeyFile(file)) ?? createKeyFile(file);
+}
+
+/** The key in a file; undefined where there is no such file. A private key that others can read is refused. */
+export async function readKeyFile(file: string): Promise<AuditKey | undefined> {
+  try {
+    const pem = await readFile(file, "utf8");
+    const { mode } = await stat(file);
+    if (pem.includes("PRIVATE KEY") && process.platform !== "win32" && (mode & 0o077) !== 0) throw tooOpen(file);
+    return ed25519Key(pem);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+async function createKeyFile(file: string): Promise<AuditKey> {
+  const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+  const temporary = `${file}.${randomUUID()}.tmp`;
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  try {
+    await writeFile(temporary, privateKey.export({ type: "pkcs8", format: "pem" }), { mode: 0o600, flag: "wx" });
+    await chmod(temporary, 0o600);
+    // Takes the name only where it is free: of two processes that begin at once, both use the key of the first.
+    await link(temporary, file);
+    await writeFile(`${file}.pub`, publicKey.export({ type: "spki", format: "pem" }), { mode: 0o644 });
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+  } finally {
+    await rm(temporary, { force: true });
+  }
+  const key = await readKeyFile(file);
+  if (key === undefined) throw new ArsenalError("STORE_FAILED", `The audit key ${file} was removed as it was made.`);
+  return key;
+}
+
+function tooOpen(file: string): ArsenalError {
+  const fix = `Run: chmod 600 ${file}`;
+  return new ArsenalError("CONFIG_INVALID", `The audit key ${file} can be read by others. ${fix}`, {
+    field: "audit.key_file",
+    value: file,
+    fix,
+  });
+}

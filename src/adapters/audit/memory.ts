@@ -1,0 +1,42 @@
+import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { createChainWriter } from "../../guard/audit/chain-writer.ts";
+import type { AuditKey } from "../../guard/audit/key.ts";
+import type { AuditLog } from "../../guard/audit.port.ts";
+import { type Clock, systemClock } from "../../observe/clock.ts";
+
+export interface MemoryAuditOptions {
+  readonly clock?: Clock;
+  /** Signs checkpoints. Nothing is signed where absent. */
+  readonly key?: AuditKey;
+  readonly checkpointEvery?: number;
+}
+
+/** An audit log whose lines are in memory. */
+export interface MemoryAudit extends AuditLog {
+  /** As they would stand in a file, without line breaks. */
+  readonly lines: readonly string[];
+}
+
+/** Keeps an audit log in this process, for tests and for those who take it elsewhere themselves. It grows without end. */
+export function memoryAudit({ clock = systemClock, key, checkpointEvery }: MemoryAuditOptions = {}): MemoryAudit {
+  const writer = createChainWriter({ key, every: checkpointEvery });
+  const lines: string[] = [];
+  let closed = false;
+  const add = (text: string): void => void lines.push(...text.split("\n").slice(0, -1));
+  return {
+    name: "memory",
+    lines,
+    async append(record) {
+      if (closed) throw new ArsenalError("CLOSED", "This audit log was closed and takes no more records.");
+      add(writer.write(record, clock.now()));
+    },
+    async head() {
+      return writer.head;
+    },
+    async close() {
+      if (closed) return;
+      closed = true;
+      if (lines.length > 0) add(writer.checkpoint(clock.now()));
+    },
+  };
+}

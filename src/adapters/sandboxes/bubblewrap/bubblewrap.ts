@@ -1,0 +1,107 @@
+import { accessSync, constants, realpathSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
+import { SANDBOX_LIMITS, type Sandbox, type SandboxJob, type SandboxOutcome } from "../../../execute/sandbox.port.ts";
+import { runProcess } from "../subprocess/run-process.ts";
+import { environment, programOf } from "../subprocess/subprocess.ts";
+import { withLimits } from "../subprocess/with-limits.ts";
+import { bubblewrapArguments, SYSTEM_FOLDERS } from "./bubblewrap-arguments.ts";
+
+/** Where bubblewrap is, and what its jobs find. */
+export interface BubblewrapSettings {
+  /** The program. Default `bwrap`, found in PATH. */
+  readonly program?: string;
+  /** Folders with programs and libraries, which jobs can read. Default those of most Linux systems. */
+  readonly systemFolders?: readonly string[];
+}
+
+/** Processes and threads of a job at once. Node alone has about a dozen. */
+const PROCESSES = 128;
+
+/**
+ * Runs jobs in Linux namespaces of their own, through bubblewrap: they see programs, libraries and the paths they were given, no network and
+ * no other process, and all of them end together.
+ */
+export function bubblewrap(settings: BubblewrapSettings = {}): Sandbox {
+  const { program = "bwrap", systemFolders = SYSTEM_FOLDERS } = settings;
+  let works: Promise<true | string> | undefined;
+
+  async function start(job: SandboxJob, argv: readonly [string, ...string[]], input: string): Promise<SandboxOutcome> {
+    const { limits, signal } = job;
+    const isNode = job.kind === "javascript";
+    const seen = isNode ? [...systemFolders, realpathSync(process.execPath)] : systemFolders;
+    const confined = withLimits(argv, { ...limits, isNode, processes: PROCESSES });
+    return runProcess({
+      sandbox: "bubblewrap",
+      argv: [find(program), ...bubblewrapArguments(job, seen), ...confined],
+      // Given to bwrap as its own and handed on by it, so that no value stands in the list of processes.
+      env: environment(job),
+      cwd: "/",
+      input,
+      limits,
+      ...(signal === undefined ? {} : { signal }),
+    });
+  }
+
+  async function runJavaScript(job: SandboxJob & { readonly kind: "javascript" }): Promise<SandboxOutcome> {
+    const node = programOf(job, "bubblewrap");
+    const argv = [realpathSync(process.execPath), ...node.arguments] as const;
+    return node.toOutcome(await start(job, argv, node.input));
+  }
+
+  /** Runs something, since a bwrap that is installed may still not be allowed to make namespaces. */
+  async function probe(): Promise<true | string> {
+    if (process.platform !== "linux") return "Bubblewrap runs on Linux alone. Use isolate or docker.";
+    try {
+      const { status, stderr, reason } = await runJavaScript({ kind: "javascript", code: "", limits: SANDBOX_LIMITS });
+      if (status === "ok") return true;
+      const why = stderr.trim().split("\n").at(-1) ?? "";
+      return `${program} cannot confine a program here: ${why === "" ? reason : why}. Allow user namespaces, or use isolate or docker.`;
+    } catch (error) {
+      if (!isArsenalError(error)) throw error;
+      return `${program} cannot be started. Install it: apt-get install bubblewrap.`;
+    }
+  }
+
+  /** What works once is not asked again; what does not may have been mended. */
+  async function available(): Promise<true | string> {
+    works ??= probe();
+    const answer = await works;
+    if (answer !== true) works = undefined;
+    return answer;
+  }
+
+  return {
+    name: "bubblewrap",
+    kinds: ["command", "javascript"],
+    available,
+    async run(job) {
+      const answer = await available();
+      if (answer !== true) throw new ArsenalError("SANDBOX_FAILED", answer, { field: "sandbox", beforeSend: true });
+      const ended = job.kind === "command" ? await start(job, job.argv, job.input ?? "") : await runJavaScript(job);
+      return endedBySignal(ended);
+    },
+  };
+}
+
+/** A program in our PATH, which is not that of the jobs. */
+function find(program: string): string {
+  const folders = program.includes("/") ? [] : (process.env["PATH"] ?? "").split(delimiter);
+  return folders.map((folder) => join(folder, program)).find(isProgram) ?? program;
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A program between us and the job hands a signal on as an exit code above 128. */
+export function endedBySignal(ended: SandboxOutcome): SandboxOutcome {
+  const { status, exitCode = 0, ...rest } = ended;
+  if (status !== "failed" || exitCode <= 128) return ended;
+  return { ...rest, status: "killed", reason: `It was ended by signal ${exitCode - 128}, as happens at a limit.` };
+}

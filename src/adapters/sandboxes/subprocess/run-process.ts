@@ -1,0 +1,139 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import type { Readable } from "node:stream";
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import type { SandboxLimits, SandboxOutcome } from "../../../execute/sandbox.port.ts";
+
+/** A program to run, and when to end it. */
+export interface ProcessJob {
+  /** Named in errors. */
+  readonly sandbox: string;
+  readonly argv: readonly [program: string, ...rest: string[]];
+  /** The whole environment. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  readonly input: string;
+  readonly limits: Pick<SandboxLimits, "timeoutMs" | "outputBytes">;
+  readonly signal?: AbortSignal;
+  /** Ends what the program started elsewhere. Called, and waited for, where the program is ended before it ended by itself. */
+  readonly onKill?: () => Promise<void>;
+}
+
+/** Members of the group may hold the pipes after the program has ended. They were killed; this is how long their end is waited for. */
+const PIPES_CLOSE_MS = 250;
+
+/** Runs a program in a process group of its own, without a shell, and kills the whole group at its end, whatever the end is. */
+export function runProcess(job: ProcessJob): Promise<SandboxOutcome> {
+  const { argv, env, cwd, input, limits, signal, sandbox } = job;
+  if (signal?.aborted) return Promise.reject(cancelled(sandbox));
+  return new Promise((resolve, reject) => {
+    const [program, ...rest] = argv;
+    const child = spawn(program, rest, { env, cwd, detached: true, stdio: ["pipe", "pipe", "pipe"] });
+    let stopped: Stop | undefined;
+    let swept: Promise<void> | undefined;
+    let room = limits.outputBytes;
+
+    const stop = (why: Stop): void => {
+      if (stopped !== undefined) return;
+      stopped = why;
+      killGroup(child);
+      swept = job.onKill?.();
+    };
+    const gather = (stream: Readable): (() => string) => {
+      const chunks: Buffer[] = [];
+      stream.on("data", (chunk: Buffer) => {
+        if (room > 0) chunks.push(chunk.subarray(0, room));
+        room -= chunk.length;
+        if (room < 0) stop("output");
+      });
+      return () => Buffer.concat(chunks).toString("utf8");
+    };
+    const stdout = gather(child.stdout);
+    const stderr = gather(child.stderr);
+    const timer = setTimeout(() => stop("timeout"), limits.timeoutMs);
+    const onAbort = (): void => stop("cancelled");
+    signal?.addEventListener("abort", onAbort, { once: true });
+    const release = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+    };
+
+    // A program that ends before it has read everything closes the pipe, which is no error of ours.
+    child.stdin.on("error", () => {});
+    child.stdin.end(input);
+    child.on("error", (cause) => {
+      release();
+      reject(notStarted(job, cause));
+    });
+    child.on("exit", (exitCode, signalName) => {
+      // Children of the program do not outlive it.
+      killGroup(child);
+      release();
+      finish(exitCode, signalName).then(resolve, reject);
+    });
+    const finish = async (exitCode: number | null, signalName: string | null): Promise<SandboxOutcome> => {
+      await Promise.all([closed(child), swept]);
+      if (stopped === "cancelled") throw cancelled(sandbox);
+      return { stdout: stdout(), stderr: stderr(), ...toEnd({ stopped, exitCode, signalName, limits }) };
+    };
+  });
+}
+
+type Stop = "timeout" | "output" | "cancelled";
+
+function toEnd(end: {
+  readonly stopped: Stop | undefined;
+  readonly exitCode: number | null;
+  readonly signalName: string | null;
+  readonly limits: ProcessJob["limits"];
+}): Omit<SandboxOutcome, "stdout" | "stderr"> {
+  const { stopped, exitCode, signalName, limits } = end;
+  if (stopped === "timeout") return { status: "timeout", reason: tookTooLong(limits) };
+  if (stopped === "output") return { status: "killed", reason: saidTooMuch(limits) };
+  if (exitCode === null) return { status: "killed", reason: `It was ended by ${signalName}, as happens at a limit.` };
+  if (exitCode === 0) return { status: "ok", exitCode };
+  return { status: "failed", exitCode, reason: `It ended with exit code ${exitCode}.` };
+}
+
+/** Why a job that took too long was ended. */
+export function tookTooLong({ timeoutMs }: Pick<SandboxLimits, "timeoutMs">): string {
+  return `It did not end within ${timeoutMs} ms.`;
+}
+
+/** Why a job that wrote too much was ended. */
+export function saidTooMuch({ outputBytes }: Pick<SandboxLimits, "outputBytes">): string {
+  return `It wrote more than ${outputBytes} bytes.`;
+}
+
+/** What `run` rejects with once the caller has given up. */
+export function cancelled(sandbox: string): ArsenalError {
+  return new ArsenalError("CANCELLED", `The job in the sandbox "${sandbox}" was cancelled.`);
+}
+
+/** The program leads the group that `detached` made, so the group has its id. */
+function killGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // Nobody is left in it.
+  }
+}
+
+function closed(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => {
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+    }, PIPES_CLOSE_MS);
+    child.once("close", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+function notStarted({ sandbox, argv }: ProcessJob, cause: Error): ArsenalError {
+  const fix = `Check that ${argv[0]} is installed and may be run.`;
+  const message = `The sandbox "${sandbox}" could not start ${argv[0]}: ${cause.message}. ${fix}`;
+  return new ArsenalError("SANDBOX_FAILED", message, { field: "argv", value: argv[0], fix, cause, beforeSend: true });
+}

@@ -1,0 +1,47 @@
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { showValue } from "../../../errors/show-value.ts";
+import { createEgress } from "../../../guard/egress/egress.ts";
+import type { OfferedTool, Source } from "../../../register/source.port.ts";
+import { createSecrets } from "../openapi/secrets.ts";
+import { codeExecute } from "./code-execute.ts";
+import { fileTools } from "./file-tools.ts";
+import { httpGet } from "./http-get.ts";
+import { BUILTIN_TOOLS, type BuiltinParts, type BuiltinSettings, type BuiltinTool } from "./settings.ts";
+import { webSearch } from "./web-search.ts";
+
+/**
+ * Tools that come with the package: search the web, read and write files, fetch an address, run code.
+ *
+ * @example
+ * await arsenal.addEnsemble(builtins({ tools: ["file-read"], files: { roots: ["./docs"] } }));
+ */
+export function builtins(settings: BuiltinSettings = {}, parts: BuiltinParts = {}): Source {
+  const { name = "builtin", tools = BUILTIN_TOOLS } = settings;
+  for (const tool of tools) refuseUnknown(tool);
+  const egress = parts.egress ?? createEgress();
+  const secrets = parts.secrets ?? createSecrets(process.env);
+  const files = fileTools(settings.files);
+  const offered: Readonly<Record<BuiltinTool, OfferedTool>> = {
+    "web-search": webSearch({ egress, secrets }, settings.webSearch),
+    "file-read": files.read,
+    "file-write": files.write,
+    "http-get": httpGet(egress, settings.http),
+    "code-execute": codeExecute(settings.code),
+  };
+  return {
+    name,
+    kind: "builtin",
+    connect: async ({ signal }) => signal.throwIfAborted(),
+    list: async () => [...new Set(tools)].map((tool) => offered[tool]),
+    async disconnect() {
+      if (parts.egress === undefined) egress.close();
+    },
+  };
+}
+
+function refuseUnknown(tool: string): void {
+  if (BUILTIN_TOOLS.some((known) => known === tool)) return;
+  const fix = `Use some of ${BUILTIN_TOOLS.join(", ")}.`;
+  const message = `${showValue(tool)} is no built-in tool. ${fix}`;
+  throw new ArsenalError("CONFIG_INVALID", message, { field: "tools", value: tool, fix });
+}

@@ -1,0 +1,44 @@
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { SANDBOX_LIMITS } from "../../../execute/sandbox.port.ts";
+import type { OfferedTool } from "../../../register/source.port.ts";
+import { isolate } from "../../sandboxes/isolate/isolate.ts";
+import type { CodeSettings } from "./settings.ts";
+
+/** `code_execute`: JavaScript in a sandbox, without files and network. */
+export function codeExecute({ sandbox = isolate(), limits }: CodeSettings = {}): OfferedTool {
+  const bounds = { ...SANDBOX_LIMITS, ...limits };
+  return {
+    draft: {
+      name: "code_execute",
+      sourceName: "code-execute",
+      description: "Run JavaScript code in a sandbox and get what it returns and prints",
+      extendedDescription:
+        "The code is the body of an async function with the parameter input. What it returns must be JSON data. There are no files, no network and no modules.",
+      examples: ["compute the first 20 primes with code", "run this JavaScript"],
+      category: "code",
+      parameters: {
+        type: "object",
+        properties: {
+          code: { type: "string", description: "Body of an async JavaScript function; return the result" },
+          input: { description: "JSON data that the code gets as input" },
+        },
+        required: ["code"],
+        additionalProperties: false,
+      },
+      capabilities: ["execute_code"],
+      riskLevel: "high",
+      annotations: { readOnly: true, openWorld: false },
+      timeoutMs: bounds.timeoutMs + 5_000,
+    },
+    async handler(args, { signal }) {
+      const { code, input } = args as { readonly code: string; readonly input?: unknown };
+      const job = { kind: "javascript", code, input, limits: bounds, signal } as const;
+      const { status, result, stdout, stderr, reason } = await sandbox.run(job);
+      if (status === "ok") return { result: result ?? null, stdout, stderr };
+      const printed = stdout === "" && stderr === "" ? "" : `\nIt had printed:\n${`${stdout}${stderr}`.slice(-2_000)}`;
+      throw new ArsenalError(status === "failed" ? "EXECUTION_FAILED" : "SANDBOX_FAILED", `${reason}${printed}`, {
+        answered: true,
+      });
+    },
+  };
+}

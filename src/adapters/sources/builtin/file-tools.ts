@@ -1,0 +1,100 @@
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { createFileRoots } from "../../../guard/file-roots.ts";
+import type { OfferedTool } from "../../../register/source.port.ts";
+import { toContent } from "./read-body.ts";
+import type { FileSettings } from "./settings.ts";
+
+const MAX_BYTES = 1024 * 1024;
+
+/** `file_read` and `file_write`, below some folders. */
+export function fileTools(settings: FileSettings = {}): { readonly read: OfferedTool; readonly write: OfferedTool } {
+  const { roots: folders = [process.cwd()], maxBytes = MAX_BYTES } = settings;
+  const roots = createFileRoots(folders);
+  return {
+    read: {
+      draft: {
+        name: "file_read",
+        sourceName: "file-read",
+        description: "Read the contents of a file",
+        examples: ["show me what is in config.yaml", "read the file notes.txt"],
+        category: "file",
+        parameters: {
+          type: "object",
+          properties: {
+            path: { type: "string", description: "File path to read" },
+            encoding: {
+              type: "string",
+              enum: ["utf-8", "base64"],
+              default: "utf-8",
+              description: "File encoding. A file that is no UTF-8 text comes as base64",
+            },
+          },
+          required: ["path"],
+          additionalProperties: false,
+        },
+        capabilities: ["file_system", "read_data"],
+        riskLevel: "medium",
+        annotations: { readOnly: true, idempotent: true, openWorld: false },
+        timeoutMs: 5_000,
+      },
+      async handler(args) {
+        const { path, encoding } = args as { readonly path: string; readonly encoding?: string };
+        const { bytes } = await roots.read(path, { maxBytes });
+        const content =
+          encoding === "base64" ? { content: bytes.toString("base64"), encoding: "base64" } : toContent(bytes);
+        return { path, ...content, bytes: bytes.length };
+      },
+    },
+    write: {
+      draft: {
+        name: "file_write",
+        sourceName: "file-write",
+        description: "Write a file, replacing it where it exists",
+        examples: ["save this text as report.md", "write the results to a file"],
+        category: "file",
+        parameters: {
+          type: "object",
+          properties: {
+            path: { type: "string", description: "File path to write" },
+            content: { type: "string", description: "The file's whole content" },
+            encoding: {
+              type: "string",
+              enum: ["utf-8", "base64"],
+              default: "utf-8",
+              description: "How content is written: as text, or bytes in base64",
+            },
+          },
+          required: ["path", "content"],
+          additionalProperties: false,
+        },
+        capabilities: ["file_system", "write_data"],
+        riskLevel: "high",
+        annotations: { readOnly: false, idempotent: true, openWorld: false },
+        timeoutMs: 5_000,
+      },
+      async handler(args) {
+        const {
+          path,
+          content,
+          encoding = "utf-8",
+        } = args as {
+          readonly path: string;
+          readonly content: string;
+          readonly encoding?: string;
+        };
+        const bytes = encoding === "base64" ? fromBase64(content) : Buffer.from(content, "utf8");
+        const { created } = await roots.write(path, bytes, { maxBytes });
+        return { path, bytes: bytes.length, created };
+      },
+    },
+  };
+}
+
+/** Node skips what is no base64, and would write a file that nobody asked for. */
+function fromBase64(content: string): Buffer {
+  const bytes = Buffer.from(content, "base64");
+  const padding = /={0,2}$/;
+  if (bytes.toString("base64").replace(padding, "") === content.replace(padding, "")) return bytes;
+  const fix = "Encode the bytes as base64, or leave encoding out for text.";
+  throw new ArsenalError("ARGUMENTS_INVALID", `content is not base64. ${fix}`, { field: "content", fix });
+}

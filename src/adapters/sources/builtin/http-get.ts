@@ -1,0 +1,46 @@
+import type { Egress } from "../../../guard/egress/egress.ts";
+import type { OfferedTool } from "../../../register/source.port.ts";
+import { readBody, toContent } from "./read-body.ts";
+import type { HttpSettings } from "./settings.ts";
+
+const MAX_BYTES = 1024 * 1024;
+
+/** `http_get`: what is at an address, whatever status it answers with. */
+export function httpGet(egress: Egress, { allowedDomains, maxBytes = MAX_BYTES }: HttpSettings = {}): OfferedTool {
+  return {
+    draft: {
+      name: "http_get",
+      sourceName: "http-get",
+      description: "Fetch what is at a URL with an HTTP GET request",
+      examples: ["open https://example.com", "download this page", "what does this API answer?"],
+      category: "http",
+      parameters: {
+        type: "object",
+        properties: { url: { type: "string", description: "An http or https address" } },
+        required: ["url"],
+        additionalProperties: false,
+      },
+      capabilities: ["network_access"],
+      riskLevel: "medium",
+      annotations: { readOnly: true, idempotent: true, openWorld: true },
+      timeoutMs: 30_000,
+    },
+    async handler(args, { signal }) {
+      const { url } = args as { readonly url: string };
+      const response = await egress.request(url, {
+        signal,
+        maxBytes,
+        ...(allowedDomains === undefined ? {} : { allowedDomains }),
+      });
+      const { content, encoding } = toContent(await readBody(response));
+      const contentType = response.headers["content-type"];
+      return {
+        status: response.status,
+        url: response.url,
+        ...(contentType === undefined ? {} : { contentType }),
+        content,
+        encoding,
+      };
+    },
+  };
+}

@@ -1,0 +1,19 @@
+import type { EgressResponse } from "../../../guard/egress/egress.ts";
+
+/** The whole body of an answer. Its length is bounded by the request. */
+export async function readBody({ body }: EgressResponse): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of body) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+/** Bytes as JSON can hold them: text where they are UTF-8, base64 otherwise. */
+export function toContent(bytes: Buffer): { readonly content: string; readonly encoding: "utf-8" | "base64" } {
+  try {
+    return { content: STRICT.decode(bytes), encoding: "utf-8" };
+  } catch {
+    return { content: bytes.toString("base64"), encoding: "base64" };
+  }
+}
+
+const STRICT = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

@@ -1,0 +1,58 @@
+import type { Sandbox, SandboxLimits } from "../../../execute/sandbox.port.ts";
+import type { Egress } from "../../../guard/egress/egress.ts";
+import type { SecretReference, Secrets } from "../openapi/secrets.ts";
+
+/** The built-in tools, as a configuration names them. */
+export const BUILTIN_TOOLS = ["web-search", "file-read", "file-write", "http-get", "code-execute"] as const;
+export type BuiltinTool = (typeof BUILTIN_TOOLS)[number];
+
+/** Which built-in tools there are, and what they may do. */
+export interface BuiltinSettings {
+  /** The ensemble's name, and the namespace of the tools. Default `builtin`. */
+  readonly name?: string;
+  /** Default all. */
+  readonly tools?: readonly BuiltinTool[];
+  readonly webSearch?: WebSearchSettings;
+  readonly files?: FileSettings;
+  readonly http?: HttpSettings;
+  readonly code?: CodeSettings;
+}
+
+/** For `web-search`. */
+export interface WebSearchSettings {
+  /** Where the key of the Tavily API is. Looked up with each call. Default `env:TAVILY_API_KEY`. */
+  readonly apiKey?: SecretReference;
+  /** Where the API is, instead of api.tavily.com. It may be on this machine or a private network. */
+  readonly url?: string;
+}
+
+/** For `file-read` and `file-write`. */
+export interface FileSettings {
+  /** Folders that files may be read and written in. Default the one the program was started in. */
+  readonly roots?: readonly string[];
+  /** Bytes of a file. Default 1 MiB. */
+  readonly maxBytes?: number;
+}
+
+/** For `http-get`. */
+export interface HttpSettings {
+  /** `example.com` and `*.example.com` (all below it). Any public one where absent. */
+  readonly allowedDomains?: readonly string[];
+  /** Bytes of an answer, decompressed. Default 1 MiB. */
+  readonly maxBytes?: number;
+}
+
+/** For `code-execute`. */
+export interface CodeSettings {
+  /** Default `isolate()`. */
+  readonly sandbox?: Sandbox;
+  readonly limits?: Partial<SandboxLimits>;
+}
+
+/** What the built-in tools can be given. */
+export interface BuiltinParts {
+  /** The way out of the program. Its own one where absent. */
+  readonly egress?: Egress;
+  /** Where secrets are found. The process's environment where absent. */
+  readonly secrets?: Pick<Secrets, "get">;
+}

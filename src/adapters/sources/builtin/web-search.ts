@@ -1,0 +1,97 @@
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import type { Egress, EgressResponse } from "../../../guard/egress/egress.ts";
+import type { OfferedTool } from "../../../register/source.port.ts";
+import { isPlainObject } from "../../../tool/json-schema.ts";
+import { withoutSecrets, type Secrets } from "../openapi/secrets.ts";
+import { readBody } from "./read-body.ts";
+import type { WebSearchSettings } from "./settings.ts";
+
+const TAVILY = "https://api.tavily.com";
+const MAX_BYTES = 4 * 1024 * 1024;
+
+/** `web_search`, through the Tavily API. */
+export function webSearch(
+  parts: { readonly egress: Egress; readonly secrets: Pick<Secrets, "get"> },
+  { apiKey = "env:TAVILY_API_KEY", url }: WebSearchSettings = {},
+): OfferedTool {
+  return {
+    draft: {
+      name: "web_search",
+      sourceName: "web-search",
+      description: "Search the web for information using a query string",
+      examples: ["search the web for the latest Node release", "what is the news about fusion power?"],
+      category: "search",
+      parameters: {
+        type: "object",
+        properties: {
+          query: { type: "string", description: "Search query", minLength: 1 },
+          maxResults: {
+            type: "integer",
+            minimum: 1,
+            maximum: 20,
+            default: 5,
+            description: "Max results to return",
+          },
+        },
+        required: ["query"],
+        additionalProperties: false,
+      },
+      capabilities: ["network_access", "external_api"],
+      riskLevel: "low",
+      annotations: { readOnly: true, openWorld: true },
+      timeoutMs: 10_000,
+    },
+    async handler(args, { signal }) {
+      const { query, maxResults = 5 } = args as { readonly query: string; readonly maxResults?: number };
+      const key = await parts.secrets.get(apiKey, "webSearch.apiKey", signal);
+      const response = await parts.egress.request(new URL("/search", url ?? TAVILY), {
+        method: "POST",
+        headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
+        body: JSON.stringify({ query, max_results: maxResults }),
+        signal,
+        maxBytes: MAX_BYTES,
+        // An address that the operator wrote may be anywhere; it redirects nowhere.
+        maxRedirects: 0,
+        ...(url === undefined ? {} : { allowPrivate: true }),
+      });
+      const text = (await readBody(response)).toString("utf8");
+      if (response.status !== 200) throw refused(response, withoutSecrets(text, [key]));
+      return toAnswer(text);
+    },
+  };
+}
+
+/** What of the answer a reader needs. */
+function toAnswer(text: string): { readonly results: readonly object[]; readonly answer?: string } {
+  const body = parsed(text);
+  const results = body?.["results"];
+  if (!Array.isArray(results)) throw new ArsenalError("PROTOCOL_ERROR", "The search answered without results.");
+  const answer = body?.["answer"];
+  return {
+    ...(typeof answer === "string" && answer !== "" ? { answer } : {}),
+    results: results.filter(isPlainObject).map(({ title, url, content, score }) => ({ title, url, content, score })),
+  };
+}
+
+function refused({ status, headers }: EgressResponse, text: string): ArsenalError {
+  const detail = parsed(text)?.["detail"];
+  const said = isPlainObject(detail) ? detail["error"] : detail;
+  const why = typeof said === "string" ? said : text.slice(0, 200);
+  const seconds = Number(headers["retry-after"]);
+  const wait = status === 429 && Number.isFinite(seconds) ? { retryAfterMs: seconds * 1000 } : {};
+  const fix = status === 401 ? " Check the key that webSearch.apiKey refers to." : "";
+  const code = status === 429 ? "RATE_LIMITED" : "EXECUTION_FAILED";
+  return new ArsenalError(code, `The search was refused with status ${status}: ${why}${fix}`, {
+    answered: true,
+    ...wait,
+  });
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const body: unknown = JSON.parse(text);
+    return isPlainObject(body) ? body : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,127 @@
+import type { Readable } from "node:stream";
+import type { Clock } from "../../../observe/clock.ts";
+import type { RequestId } from "./protocol.ts";
+import { createEventReader } from "./read-events.ts";
+import { MAX_MESSAGE_BYTES, messageTooLong } from "./wire-message.ts";
+
+/** A stream of events: that of one request, or the server's own. */
+export interface EventStream {
+  /** The request that it belongs to; absent for the server's own. */
+  readonly about?: RequestId;
+  /** Leaves the stream. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called when it is over and the request has not been answered. */
+  readonly onEnd?: (() => void) | undefined;
+}
+
+/** What streams need of their transport. */
+export interface EventStreamParts {
+  /** The server, for messages. */
+  readonly server: string;
+  readonly clock: Clock;
+  /** Opens the server's own stream, or again one that broke after an event; undefined where the server has no such thing. */
+  readonly open: (lastEventId: string | undefined, signal: AbortSignal | undefined) => Promise<Readable | undefined>;
+  /** Takes the text of a message. True where it answers the request that the stream belongs to. */
+  readonly deliver: (text: string, about: RequestId | undefined) => boolean;
+  /** Takes what went wrong outside a request. */
+  readonly report: (error: unknown) => void;
+  /** Called when the server's own stream broke and could not be opened again. */
+  readonly lost: (error: Error) => void;
+}
+
+/** The streams of one transport. */
+export interface EventStreams {
+  /** Opens the server's own stream, where it has one. */
+  openOwn(): Promise<void>;
+  /** Reads a stream to its end, and goes on with it where it broke off too early and can be resumed. */
+  follow(body: Readable, stream: EventStream): void;
+  /** Opens no stream any more. */
+  close(): void;
+}
+
+/** Where a stream is resumed, and when. */
+interface Position {
+  lastEventId?: string;
+  retryMs?: number;
+}
+
+/** A stream that broke is opened again this often in a row before it counts as lost. */
+const TRIES = 3;
+const FIRST_DELAY_MS = 500;
+
+/** The shortest and the longest wait that a server can ask for. */
+const SHORTEST_MS = 100;
+const LONGEST_MS = 3_600_000;
+
+/** Reads streams of server-sent events, and resumes them. */
+export function createEventStreams(parts: EventStreamParts): EventStreams {
+  const { server, clock, open, deliver, report, lost } = parts;
+  let closed = false;
+
+  const isLeft = ({ signal }: EventStream): boolean => closed || signal?.aborted === true;
+
+  function read(body: Readable, stream: EventStream, position: Position): void {
+    let isOver = false;
+    const reader = createEventReader({
+      maxBytes: MAX_MESSAGE_BYTES,
+      onData(text) {
+        if (deliver(text, stream.about)) isOver = true;
+      },
+      onId: (id) => (position.lastEventId = id),
+      onRetry: (ms) => (position.retryMs = ms),
+      onTooLong() {
+        report(messageTooLong(server, MAX_MESSAGE_BYTES));
+        if (stream.about === undefined) return;
+        // It may have been the answer, which will not come again.
+        isOver = true;
+        stream.onEnd?.();
+        body.destroy();
+      },
+    });
+    body.on("data", reader.push);
+    body.on("error", () => {});
+    body.once("close", () => {
+      if (isOver || isLeft(stream)) return;
+      if (stream.about === undefined || position.lastEventId !== undefined) resume(stream, position, 0);
+      else stream.onEnd?.();
+    });
+  }
+
+  function resume(stream: EventStream, position: Position, failures: number): void {
+    if (failures === TRIES) return giveUp(stream);
+    const again = (): void => {
+      if (isLeft(stream)) return;
+      open(position.lastEventId, stream.signal).then(
+        (body) => (body === undefined ? stream.onEnd?.() : read(body, stream, position)),
+        (error: unknown) => {
+          if (isLeft(stream)) return;
+          report(error);
+          resume(stream, position, failures + 1);
+        },
+      );
+    };
+    // Somebody waits for the answer to a request.
+    clock.after(waitFor(position, failures), again, { background: stream.about === undefined });
+  }
+
+  function giveUp(stream: EventStream): void {
+    if (stream.about !== undefined) return stream.onEnd?.();
+    lost(new Error(`its stream broke and could not be opened again in ${TRIES} tries`));
+  }
+
+  return {
+    async openOwn() {
+      const body = await open(undefined, undefined);
+      if (body !== undefined) read(body, {}, {});
+    },
+    follow: (body, stream) => read(body, stream, {}),
+    close: () => void (closed = true),
+  };
+}
+
+function waitFor({ retryMs }: Position, failures: number): number {
+  const backoff = FIRST_DELAY_MS * 2 ** failures;
+  if (retryMs === undefined) return backoff;
+  const asked = Math.min(Math.max(retryMs, SHORTEST_MS), LONGEST_MS);
+  return failures === 0 ? asked : Math.max(asked, backoff);
+}

@@ -1,0 +1,20 @@
+import type { Readable } from "node:stream";
+import { messageTooLong } from "./wire-message.ts";
+
+/** Reads a body to its end as text. Rejects where it breaks off or is longer than allowed. */
+export function readBody(body: Readable, server: string, maxBytes: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    body.on("data", (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > maxBytes) body.destroy(messageTooLong(server, maxBytes));
+      else chunks.push(chunk);
+    });
+    body.once("end", () =>
+      resolve((chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, length))?.toString() ?? ""),
+    );
+    body.once("error", reject);
+    body.once("close", () => reject(new Error("the answer broke off")));
+  });
+}

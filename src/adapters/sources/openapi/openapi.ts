@@ -1,0 +1,90 @@
+import { createEgress, type Egress } from "../../../guard/egress/egress.ts";
+import { type Clock, systemClock } from "../../../observe/clock.ts";
+import type { Emit } from "../../../observe/events.ts";
+import type { Source } from "../../../register/source.port.ts";
+import { createAuthorize } from "./authorize.ts";
+import { createClientTokens } from "./client-tokens.ts";
+import { loadDocument } from "./load-document.ts";
+import type { Problem } from "./operations.ts";
+import { type ReadDocument, readDocument } from "./read-document.ts";
+import { createSecrets } from "./secrets.ts";
+import { locate } from "./servers.ts";
+import type { OpenApiSettings } from "./settings.ts";
+import type { WholeSchemas } from "./to-draft.ts";
+
+/** What the source of an API's tools can be given. */
+export interface OpenApiParts {
+  /** The way out of the program. One of its own, without rules, where absent. */
+  readonly egress?: Egress;
+  readonly clock?: Clock;
+  /** Where `env:NAME` is looked up. The process's own where absent. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Told of each operation that cannot be used, or not wholly. */
+  readonly report?: (problem: Problem) => void;
+  readonly emit?: Emit;
+}
+
+/** The tools of an API. */
+export interface OpenApiSource extends Source {
+  /** What is wrong with the document, once it is connected. */
+  readonly problems: readonly Problem[];
+  /** The whole schemas of a tool whose definition was shortened, by its `sourceName`. */
+  schemaOf(sourceName: string): WholeSchemas | undefined;
+}
+
+const MAX_DOCUMENT_BYTES = 64 * 1024 * 1024;
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+
+/**
+ * The operations of an OpenAPI document, each a tool that sends its request and returns the answer.
+ *
+ * @example
+ * await arsenal.addEnsemble(openapi({ name: "pets", document: "pets.yaml", credentials: { petKey: "env:PET_KEY" } }));
+ */
+export function openapi(settings: OpenApiSettings, parts: OpenApiParts = {}): OpenApiSource {
+  const { clock = systemClock, environment = process.env, report, emit } = parts;
+  const egress = parts.egress ?? createEgress();
+  const { name, maxConcurrent, timeoutMs } = settings;
+  let read: ReadDocument | undefined;
+
+  return {
+    name,
+    kind: "openapi",
+    ...(maxConcurrent === undefined ? {} : { maxConcurrent }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    get problems() {
+      return read?.problems ?? [];
+    },
+    async connect({ signal }) {
+      const maxBytes = settings.maxDocumentBytes ?? MAX_DOCUMENT_BYTES;
+      const document = await loadDocument(settings.document, { egress, maxBytes, signal });
+      const tokens = createClientTokens({ egress, clock });
+      const authorize = createAuthorize({
+        settings,
+        secrets: createSecrets(environment),
+        tokens,
+        locate: (url) => locate(url, { documentUrl: document.url, server: settings.server }),
+      });
+      read = readDocument(document, settings, {
+        egress,
+        authorize,
+        tokens,
+        clock,
+        filesFrom: settings.filesFrom,
+        maxAnswerBytes: settings.maxAnswerBytes ?? MAX_ANSWER_BYTES,
+      });
+      for (const problem of read.problems) {
+        report?.(problem);
+        const message = `${problem.operation} of ${name} ${problem.skipped ? "is left out" : "is not complete"}: ${problem.reason}`;
+        if (problem.skipped) emit?.("tool-rejected", { name: problem.operation, code: "TOOL_INVALID", message });
+      }
+    },
+    async list() {
+      return read?.tools ?? [];
+    },
+    schemaOf: (sourceName) => read?.schemasOf(sourceName),
+    async disconnect() {
+      if (parts.egress === undefined) egress.close();
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import { ArsenalError } from "../../errors/arsenal-error.ts";
+import type { State } from "../../guard/state.port.ts";
+import { type Clock, systemClock } from "../../observe/clock.ts";
+import { toPlainData } from "../../tool/plain-data.ts";
+
+export interface MemoryStateOptions {
+  readonly clock?: Clock;
+}
+
+/** Writes between two looks for what has expired. */
+const WRITES_A_SWEEP = 256;
+
+/** Keeps state in this process and nowhere else: what it keeps ends with it. */
+export function memoryState({ clock = systemClock }: MemoryStateOptions = {}): State {
+  const entries = new Map<string, { readonly value: unknown; readonly version: number; readonly expiresAt: number }>();
+  let version = 0;
+  let closed = false;
+
+  function refuseIfClosed(signal: AbortSignal | undefined): void {
+    signal?.throwIfAborted();
+    if (closed) throw new ArsenalError("CLOSED", "This state was closed and keeps nothing more. Create a new one.");
+  }
+
+  function live(key: string): { readonly value: unknown; readonly version: number } | undefined {
+    const entry = entries.get(key);
+    return entry === undefined || entry.expiresAt <= clock.now() ? undefined : entry;
+  }
+
+  function sweep(): void {
+    const now = clock.now();
+    for (const [key, { expiresAt }] of entries) if (expiresAt <= now) entries.delete(key);
+  }
+
+  return {
+    name: "memory",
+
+    async get(key, { signal } = {}) {
+      refuseIfClosed(signal);
+      const entry = live(key);
+      return entry && { value: entry.value, version: entry.version };
+    },
+
+    async set(key, value, { ifVersion, expiresAt = Number.POSITIVE_INFINITY, signal } = {}) {
+      refuseIfClosed(signal);
+      const plain = toPlainData(value, (path, what) => {
+        const fix = "Give plain JSON data.";
+        throw new ArsenalError("STORE_FAILED", `The state ${key} cannot be kept: ${path} is ${what}. ${fix}`, { fix });
+      });
+      if (ifVersion !== undefined && (live(key)?.version ?? "absent") !== ifVersion) return false;
+      version++;
+      entries.set(key, { value: plain, version, expiresAt });
+      if (version % WRITES_A_SWEEP === 0) sweep();
+      return true;
+    },
+
+    async delete(key, { ifVersion, signal } = {}) {
+      refuseIfClosed(signal);
+      const entry = live(key);
+      if (entry === undefined || (ifVersion !== undefined && entry.version !== ifVersion)) return false;
+      return entries.delete(key);
+    },
+
+    async list(prefix, { signal } = {}) {
+      refuseIfClosed(signal);
+      sweep();
+      return [...entries]
+        .filter(([key]) => key.startsWith(prefix))
+        .map(([key, { value, version: at }]) => ({ key, value, version: at }));
+    },
+
+    async close() {
+      closed = true;
+      entries.clear();
+    },
+  };
+}

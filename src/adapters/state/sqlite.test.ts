@@ -1,0 +1,179 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, describe, expect, it } from "vitest";
+import { createManualClock } from "../../testing/manual-clock.ts";
+import { stateContract } from "../../testing/state.contract.ts";
+import { loadSqlite } from "./load-sqlite.ts";
+import { sqliteState } from "./sqlite.ts";
+
+const root = mkdtempSync(join(tmpdir(), "arsenal-state-"));
+afterAll(() => rmSync(root, { recursive: true }));
+
+let files = 0;
+const newFile = (): string => join(root, String(++files), "state.sqlite");
+
+/** A program of its own that has `sqliteState` and the file. */
+function program(file: string, text: string): readonly string[] {
+  const module = new URL("sqlite.ts", import.meta.url).href;
+  const start = `import { sqliteState } from ${JSON.stringify(module)}; const state = sqliteState({ file: ${JSON.stringify(file)} });`;
+  return ["--input-type=module", "--eval", `${start}\n${text}`];
+}
+
+describe("sqliteState, as a state", () => {
+  const cases = stateContract((clock) => {
+    const adapter = sqliteState({ file: newFile(), clock });
+    return { adapter, dispose: () => adapter.close() };
+  });
+  for (const { name, run } of cases) it(name, run);
+});
+
+describe("sqliteState", () => {
+  it("keeps what it was given over a restart, expiry included", async () => {
+    const file = newFile();
+    const clock = createManualClock(1_000);
+    const before = sqliteState({ file, clock });
+    await before.set("a", { x: 1 }, { expiresAt: 3_000 });
+    const version = (await before.get("a"))?.version;
+    await before.close();
+    const after = sqliteState({ file, clock });
+    expect(await after.get("a")).toEqual({ value: { x: 1 }, version });
+    await clock.advance(2_000);
+    expect(await after.get("a")).toBeUndefined();
+    await after.close();
+  });
+
+  it("lets exactly one of two processes change an entry, each time", async () => {
+    const file = newFile();
+    // Each counts up a hundred times, and begins anew whenever the other was faster: no step may be lost.
+    const countUp = `
+      process.stdout.write("ready");
+      await new Promise((resolve) => process.stdin.once("data", resolve));
+      for (let done = 0; done < 100; ) {
+        const entry = await state.get("count");
+        if (await state.set("count", (entry?.value ?? 0) + 1, { ifVersion: entry?.version ?? "absent" })) done++;
+      }
+      await state.close();
+      process.exit(0);`;
+    const children = [1, 2].map(() => spawn(process.execPath, program(file, countUp)));
+    await Promise.all(children.map((child) => once(child.stdout, "data")));
+    for (const child of children) child.stdin.write("go");
+    expect((await Promise.all(children.map((child) => once(child, "close")))).map(([code]) => code)).toEqual([0, 0]);
+    const state = sqliteState({ file });
+    expect((await state.get("count"))?.value).toBe(200);
+    await state.close();
+  });
+
+  it("sees at once what another process wrote", async () => {
+    const file = newFile();
+    const state = sqliteState({ file });
+    await state.set("a", "here");
+    await promisify(execFile)(process.execPath, program(file, `await state.set("a", "there"); await state.close();`));
+    expect((await state.get("a"))?.value).toBe("there");
+    await state.close();
+  });
+
+  it("prints nothing on standard error", async () => {
+    const { stderr, stdout } = await promisify(execFile)(
+      process.execPath,
+      program(newFile(), `await state.set("a", 1); process.stdout.write("kept"); process.emitWarning("another one");`),
+    );
+    expect(stdout).toBe("kept");
+    expect(stderr).not.toContain("SQLite");
+    expect(stderr).toContain("another one");
+  });
+
+  it("is readable for this user alone, side files too", async () => {
+    const file = newFile();
+    const state = sqliteState({ file });
+    await state.set("a", 1);
+    const folder = join(file, "..");
+    const modes = readdirSync(folder).map((name) => (statSync(join(folder, name)).mode & 0o777).toString(8));
+    expect(modes.length).toBeGreaterThan(1);
+    expect(new Set(modes)).toEqual(new Set(["600"]));
+    expect((statSync(folder).mode & 0o777).toString(8)).toBe("700");
+    await state.close();
+  });
+
+  it("moves a file aside that is no database, says so once, and begins a new one", async () => {
+    const file = newFile();
+    await sqliteState({ file }).close();
+    const first = sqliteState({ file });
+    await first.set("a", 1);
+    await first.close();
+    writeFileSync(file, "this is no database, and is long enough to be taken for the header of one. ".repeat(100));
+    const state = sqliteState({ file });
+    await expect(state.get("a")).rejects.toMatchObject({
+      code: "STORE_FAILED",
+      message: expect.stringContaining(`is now ${file}.corrupt-1; a new, empty one takes its place`),
+    });
+    expect(await state.get("a")).toBeUndefined();
+    expect(await state.set("a", 2)).toBe(true);
+    expect(readdirSync(join(file, ".."))).toContain("state.sqlite.corrupt-1");
+    await state.close();
+  });
+
+  it("moves a file aside whose pages are damaged", async () => {
+    const file = newFile();
+    const first = sqliteState({ file });
+    for (let index = 0; index < 500; index++) await first.set(`key:${index}`, "x".repeat(100));
+    await first.close();
+    const { size } = statSync(file);
+    const bytes = readFileSync(file);
+    bytes.fill(0xff, 4096, size);
+    writeFileSync(file, bytes);
+    const state = sqliteState({ file });
+    await expect(state.list("")).rejects.toThrow("was damaged");
+    expect(await state.list("")).toEqual([]);
+    await state.close();
+  });
+
+  it.each([
+    ["another program's database", "CREATE TABLE other (x)", "is a database of another program"],
+    ["a later release's", "PRAGMA user_version = 99", "was written by a later release (schema 99)"],
+  ])("leaves %s alone", async (_, statement, why) => {
+    const file = newFile();
+    if (statement.startsWith("PRAGMA")) {
+      const mine = sqliteState({ file });
+      await mine.set("a", 1);
+      await mine.close();
+    } else {
+      mkdirSync(join(file, ".."));
+    }
+    const { DatabaseSync } = loadSqlite();
+    const other = new DatabaseSync(file);
+    other.exec(statement);
+    other.close();
+    const state = sqliteState({ file });
+    await expect(state.get("a")).rejects.toThrow(why);
+    await expect(state.get("a")).rejects.toThrow(why);
+    expect(readdirSync(join(file, "..")).filter((name) => name.includes("corrupt"))).toEqual([]);
+    await state.close();
+  });
+
+  it("says what it could not do with a file that cannot be made", async () => {
+    const file = join(root, "plain");
+    writeFileSync(file, "");
+    await expect(sqliteState({ file: join(file, "state.sqlite") }).get("a")).rejects.toMatchObject({
+      code: "STORE_FAILED",
+      details: { field: "state.file" },
+    });
+  });
+
+  it("removes what has expired from the file in time", async () => {
+    const file = newFile();
+    const clock = createManualClock();
+    const state = sqliteState({ file, clock });
+    for (let index = 0; index < 200; index++) await state.set(`gone:${index}`, index, { expiresAt: 10 });
+    await clock.advance(10);
+    for (let index = 0; index < 100; index++) await state.set("here", index);
+    await state.close();
+    const { DatabaseSync } = loadSqlite();
+    const database = new DatabaseSync(file);
+    expect(database.prepare("SELECT count(*) AS rows FROM state").get()).toEqual({ rows: 1 });
+    database.close();
+  });
+});

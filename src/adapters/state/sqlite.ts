@@ -1,0 +1,212 @@
+import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { dirname, resolve } from "node:path";
+import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
+import type { State } from "../../guard/state.port.ts";
+import { type Clock, systemClock } from "../../observe/clock.ts";
+import { loadSqlite } from "./load-sqlite.ts";
+import { isDamage, moveAside } from "./move-aside.ts";
+
+export interface SqliteStateOptions {
+  /** Its folder is created. Only this user can read the file. */
+  readonly file: string;
+  readonly clock?: Clock;
+}
+
+/** How long a write waits for another process's, in milliseconds. */
+const BUSY_TIMEOUT_MS = 5_000;
+
+/** Writes between two looks for what has expired. */
+const WRITES_A_SWEEP = 256;
+
+const SCHEMA_VERSION = 1;
+/** "TAST": says whose file it is. */
+const APPLICATION_ID = 0x54_41_53_54;
+
+const SCHEMA = `
+  CREATE TABLE state (key TEXT PRIMARY KEY, value TEXT NOT NULL, version INTEGER NOT NULL, expires_at REAL) STRICT, WITHOUT ROWID;
+  CREATE TABLE last_version (value INTEGER NOT NULL) STRICT;
+  INSERT INTO last_version VALUES (0);
+  PRAGMA application_id = ${APPLICATION_ID};
+  PRAGMA user_version = ${SCHEMA_VERSION};`;
+
+const LIVE = "(expires_at IS NULL OR expires_at > :now)";
+
+interface Row {
+  readonly key: string;
+  readonly value: string;
+  readonly version: number;
+}
+
+interface Opened {
+  readonly database: DatabaseSync;
+  readonly get: StatementSync;
+  readonly list: StatementSync;
+  readonly put: StatementSync;
+  readonly remove: StatementSync;
+  readonly nextVersion: StatementSync;
+  readonly sweep: StatementSync;
+}
+
+/** Keeps state in one SQLite file, which any number of processes on this machine may share. It is opened with the first use. */
+export function sqliteState({ file: given, clock = systemClock }: SqliteStateOptions): State {
+  const file = resolve(given);
+  let opened: Opened | undefined;
+  let closed = false;
+  let writes = 0;
+
+  /** Runs a step on the open database. A file that turns out damaged is moved aside, so that the next step begins a new one. */
+  function using<Value>(signal: AbortSignal | undefined, step: (opened: Opened) => Value): Value {
+    signal?.throwIfAborted();
+    if (closed) throw new ArsenalError("CLOSED", "This state was closed and keeps nothing more. Create a new one.");
+    try {
+      opened ??= open(file);
+      return step(opened);
+    } catch (cause) {
+      if (isArsenalError(cause)) throw cause;
+      if (!isDamage(cause)) throw failure(file, cause);
+      opened?.database.close();
+      opened = undefined;
+      throw moveAside(file, cause);
+    }
+  }
+
+  /** A change sees and leaves the file as no other process changes it in between. */
+  function changing<Value>(signal: AbortSignal | undefined, step: (opened: Opened) => Value): Value {
+    return using(signal, (parts) => {
+      parts.database.exec("BEGIN IMMEDIATE");
+      try {
+        const value = step(parts);
+        parts.database.exec("COMMIT");
+        return value;
+      } catch (error) {
+        if (parts.database.isTransaction) parts.database.exec("ROLLBACK");
+        throw error;
+      }
+    });
+  }
+
+  function find({ get }: Opened, key: string): Row | undefined {
+    return get.get({ key, now: clock.now() }) as Row | undefined;
+  }
+
+  return {
+    name: "sqlite",
+
+    async get(key, { signal } = {}) {
+      const row = using(signal, (parts) => find(parts, key));
+      return row && { value: JSON.parse(row.value), version: row.version };
+    },
+
+    async set(key, value, { ifVersion, expiresAt, signal } = {}) {
+      const text = toText(key, value);
+      return changing(signal, (parts) => {
+        if (ifVersion !== undefined && (find(parts, key)?.version ?? "absent") !== ifVersion) return false;
+        const { value: version } = parts.nextVersion.get() as { readonly value: number };
+        parts.put.run({ key, value: text, version, expiresAt: expiresAt ?? null });
+        if (++writes % WRITES_A_SWEEP === 0) parts.sweep.run({ now: clock.now() });
+        return true;
+      });
+    },
+
+    async delete(key, { ifVersion, signal } = {}) {
+      return changing(signal, (parts) => {
+        const row = find(parts, key);
+        if (row === undefined || (ifVersion !== undefined && row.version !== ifVersion)) return false;
+        parts.remove.run({ key });
+        return true;
+      });
+    },
+
+    async list(prefix, { signal } = {}) {
+      const rows = using(signal, ({ list }) => list.all({ prefix, now: clock.now() }) as unknown as readonly Row[]);
+      return rows.map(({ key, value, version }) => ({ key, value: JSON.parse(value), version }));
+    },
+
+    async close() {
+      closed = true;
+      opened?.database.close();
+      opened = undefined;
+    },
+  };
+}
+
+function open(file: string): Opened {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  // Made before SQLite makes it, which would let others read it; its side files then get the same mode.
+  closeSync(openSync(file, "a", 0o600));
+  chmodSync(file, 0o600);
+  const { DatabaseSync } = loadSqlite();
+  const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
+  try {
+    // A used approval must stay used when the power fails, so every change is on the disk before it counts.
+    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;");
+    prepareSchema(database, file);
+    return {
+      database,
+      get: database.prepare(`SELECT key, value, version FROM state WHERE key = :key AND ${LIVE}`),
+      list: database.prepare(
+        `SELECT key, value, version FROM state WHERE key >= :prefix AND key < :prefix || char(0x10FFFF) AND ${LIVE}`,
+      ),
+      put: database.prepare("INSERT OR REPLACE INTO state VALUES (:key, :value, :version, :expiresAt)"),
+      remove: database.prepare("DELETE FROM state WHERE key = :key"),
+      nextVersion: database.prepare("UPDATE last_version SET value = value + 1 RETURNING value"),
+      sweep: database.prepare("DELETE FROM state WHERE expires_at <= :now"),
+    };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function prepareSchema(database: DatabaseSync, file: string): void {
+  database.exec("BEGIN IMMEDIATE");
+  try {
+    const version = numberOf(database, "user_version");
+    const isNew = version === 0 && numberOf(database, "schema_version") === 0;
+    if (isNew) database.exec(SCHEMA);
+    else if (numberOf(database, "application_id") !== APPLICATION_ID)
+      throw unusable(file, "is a database of another program", "Name another file as state.file.");
+    else if (version > SCHEMA_VERSION)
+      throw unusable(file, `was written by a later release (schema ${version})`, "Use that release, or another file.");
+    database.exec("COMMIT");
+  } catch (error) {
+    if (database.isTransaction) database.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+function numberOf(database: DatabaseSync, pragma: string): number {
+  return Number(database.prepare(`PRAGMA ${pragma}`).get()?.[pragma]);
+}
+
+function toText(key: string, value: unknown): string {
+  let why = "JSON cannot say it";
+  try {
+    const text: string | undefined = JSON.stringify(value);
+    if (text !== undefined) return text;
+  } catch (error) {
+    why = error instanceof Error ? error.message : String(error);
+  }
+  const fix = "Give plain JSON data.";
+  throw new ArsenalError("STORE_FAILED", `The state ${key} cannot be kept: ${why}. ${fix}`, { fix });
+}
+
+function unusable(file: string, what: string, fix: string): ArsenalError {
+  return new ArsenalError("STORE_FAILED", `The state file ${file} ${what}. ${fix}`, {
+    field: "state.file",
+    value: file,
+    fix,
+  });
+}
+
+function failure(file: string, cause: unknown): ArsenalError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  const fix = "Check that the folder can be written and has room, and that no other program holds the file.";
+  return new ArsenalError("STORE_FAILED", `The state file ${file} cannot be used: ${why}. ${fix}`, {
+    field: "state.file",
+    value: file,
+    fix,
+    cause,
+  });
+}

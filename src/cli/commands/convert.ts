@@ -1,0 +1,112 @@
+import { text as readText } from "node:stream/consumers";
+import { DIALECTS, type DialectName, toDialect } from "../../adapters/dialects/built-in.ts";
+import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { showValue } from "../../errors/show-value.ts";
+import { isPlainObject } from "../../tool/json-schema.ts";
+import type { Dialect } from "../../transcode/dialect.port.ts";
+import type { Command, Input, Terminal } from "../command.ts";
+import { convertTools, keepNames, readTools } from "../convert/convert-tools.ts";
+import { readNumber } from "../read-number.ts";
+import { styles } from "../style.ts";
+
+const NAMES = Object.keys(DIALECTS).join(", ");
+
+/** `toolarsenal convert` */
+export const convert: Command = {
+  name: "convert",
+  summary: "Translate tool definitions from one dialect to another.",
+  positionals: [],
+  options: {
+    from: { type: "string", value: "D", description: `The dialect on stdin, or auto: ${NAMES}` },
+    to: { type: "string", value: "D", description: "The dialect to write" },
+    strict: { type: "boolean", description: "Ask for the provider's strict mode, and say which tools cannot have it" },
+    limit: {
+      type: "string",
+      value: "N",
+      description: "Only the first N tools, and no more strict ones than one request may hold",
+    },
+  },
+  examples: [
+    "convert --from mcp --to openai --strict < tools.json",
+    "convert --from auto --to gemini < tools.json",
+    "convert --from openai --to anthropic --strict --limit 30 < tools.json",
+  ],
+  async run(input, terminal) {
+    const to = dialectOption(input, "to");
+    const limit = readNumber(input.options["limit"], "--limit", { min: 1, max: 100_000, fallback: 0 });
+    requireOption(input, "from");
+    const definitions = readDefinitions(await readInput(terminal));
+    const from = dialectOption(input, "from", definitions[0]);
+
+    const { tools, losses } = readTools(limit === 0 ? definitions : definitions.slice(0, limit), from);
+    const strict = input.options["strict"] === true;
+    const converted = convertTools(tools, to, { strict, limited: limit > 0, nameOf: keepNames(tools, to) });
+    const all = [...losses, ...converted.losses];
+    terminal.out.write(`${JSON.stringify({ tools: converted.tools, losses: all }, undefined, 2)}\n`);
+    if (!input.json) {
+      const paint = styles(terminal.err, terminal.environment);
+      const strictly = strict ? `, ${converted.strict} of them strict` : "";
+      terminal.err.write(paint.dim(`${count(converted.tools, "tool")}${strictly}, ${count(all, "loss", "losses")}\n`));
+    }
+    return converted.tools.length === 0 && definitions.length > 0 ? 1 : 0;
+  },
+};
+
+/** The dialect an option names. */
+export function dialectOption(input: Input, option: string, hint?: unknown): Dialect {
+  const name = requireOption(input, option);
+  try {
+    return toDialect(name as DialectName, hint);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const fix = `Use one of ${NAMES}.`;
+    throw new ArsenalError("INPUT_INVALID", `--${option}: ${message}`, { field: `--${option}`, value: name, fix });
+  }
+}
+
+function requireOption(input: Input, option: string): string {
+  const value = input.options[option];
+  if (typeof value === "string") return value;
+  const fix = `Write --${option} and one of ${NAMES}.`;
+  throw new ArsenalError("INPUT_INVALID", `--${option} is missing. ${fix}`, { field: `--${option}`, value, fix });
+}
+
+async function readInput({ protocol, signal }: Terminal): Promise<string> {
+  const stdin = protocol?.input ?? process.stdin;
+  if (protocol === undefined && process.stdin.isTTY) throw noInput("stdin is a terminal", undefined);
+  const stop = (): void => void stdin.destroy();
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    return await readText(stdin);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+/** The definitions in `{"tools": […]}` or a list. Gemini's API groups them once more. */
+function readDefinitions(text: string): readonly unknown[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw noInput(`it is not JSON: ${error instanceof Error ? error.message : ""}`, text);
+  }
+  const tools = isPlainObject(value) ? value["tools"] : value;
+  if (!Array.isArray(tools)) throw noInput(`it is ${showValue(value)}`, value);
+  return tools.flatMap((tool: unknown) =>
+    isPlainObject(tool) && Array.isArray(tool["functionDeclarations"]) ? tool["functionDeclarations"] : [tool],
+  );
+}
+
+function noInput(problem: string, value: unknown): ArsenalError {
+  const fix = 'Pipe in {"tools": […]} or a list of definitions: toolarsenal convert … < tools.json';
+  return new ArsenalError("INPUT_INVALID", `There are no tools on stdin: ${problem}. ${fix}`, {
+    field: "stdin",
+    value,
+    fix,
+  });
+}
+
+function count(things: readonly unknown[], one: string, many: string = `${one}s`): string {
+  return `${things.length} ${things.length === 1 ? one : many}`;
+}

@@ -1,0 +1,108 @@
+import { isPlainObject } from "../../tool/json-schema.ts";
+import { normaliseTool } from "../../tool/normalise-tool.ts";
+import type { Tool } from "../../tool/tool.ts";
+import { toAlias } from "../../transcode/alias.ts";
+import { convertSet } from "../../transcode/convert-set.ts";
+import type { Dialect } from "../../transcode/dialect.port.ts";
+import type { Loss } from "../../transcode/losses.ts";
+
+/** One loss, and the tool it belongs to. */
+export interface ToolLoss extends Loss {
+  readonly tool: string;
+}
+
+/** What `convert` and `export` print. */
+export interface ConvertedTools {
+  readonly tools: readonly Record<string, unknown>[];
+  readonly losses: readonly ToolLoss[];
+  /** How many of the tools are strict. */
+  readonly strict: number;
+}
+
+/** How tools are converted. */
+export interface ConvertToolsOptions {
+  readonly strict: boolean;
+  /** Applies the target's limits on one request. */
+  readonly limited: boolean;
+  /** The name to write for a tool; its alias where absent. */
+  readonly nameOf?: (tool: Tool) => string;
+}
+
+/** The definitions of tools in a dialect. One that cannot be converted is a loss, and the others come through. */
+export function convertTools(tools: readonly Tool[], to: Dialect, options: ConvertToolsOptions): ConvertedTools {
+  const { strict, limited, nameOf = (tool: Tool) => toAlias(tool.id) } = options;
+  const losses: ToolLoss[] = [];
+  const possible = tools.filter((tool) => {
+    try {
+      to.convert(tool, { strict });
+      return true;
+    } catch (error) {
+      losses.push(leftOut(nameOf(tool), error));
+      return false;
+    }
+  });
+  const limits = limited ? (to.limits ?? {}) : undefined;
+  const converted = convertSet(possible, to, { strict, nameOf, ...(limits === undefined ? {} : { limits }) });
+  for (const [index, tool] of possible.entries())
+    losses.push(...(converted[index]?.losses ?? []).map((loss) => ({ tool: nameOf(tool), ...loss })));
+  return {
+    tools: converted.map(({ definition }) => definition),
+    losses,
+    strict: converted.filter((each) => each.strict).length,
+  };
+}
+
+/** The tools that definitions in a dialect mean, and those that mean none. */
+export function readTools(
+  definitions: readonly unknown[],
+  from: Dialect,
+): { readonly tools: readonly Tool[]; readonly losses: readonly ToolLoss[] } {
+  const tools: Tool[] = [];
+  const losses: ToolLoss[] = [];
+  const ids = new Set<string>();
+  for (const [index, definition] of definitions.entries()) {
+    try {
+      const draft = from.toCanonical(definition);
+      const source = draft.source ?? "descriptor";
+      const tool = normaliseTool(draft, { source, namespace: "default", taken: (id) => ids.has(id) });
+      ids.add(tool.id);
+      tools.push(tool);
+    } catch (error) {
+      losses.push(leftOut(nameIn(definition) ?? `#${index + 1}`, error));
+    }
+  }
+  return { tools, losses };
+}
+
+/** Names as they came, wherever the target takes them; aliases otherwise. */
+export function keepNames(tools: readonly Tool[], to: Dialect): (tool: Tool) => string {
+  const taken = PROTOCOLS.has(to.name) ? PROTOCOL_NAME : MODEL_NAME;
+  const names = new Map<string, Tool>();
+  for (const tool of tools) {
+    const { sourceName } = tool;
+    const name = taken.test(sourceName) && !names.has(sourceName) ? sourceName : toAlias(tool.id);
+    names.set(name, tool);
+  }
+  const byTool = new Map([...names].map(([name, tool]) => [tool, name]));
+  return (tool) => byTool.get(tool) ?? toAlias(tool.id);
+}
+
+/** What every model's API takes for a name. */
+const MODEL_NAME = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/;
+
+/** Dialects of programs rather than of models, which are wider. */
+const PROTOCOLS: ReadonlySet<string> = new Set(["mcp", "openapi"]);
+const PROTOCOL_NAME = /^[a-zA-Z0-9_./-]{1,128}$/;
+
+function leftOut(tool: string, error: unknown): ToolLoss {
+  const message = `left out: ${error instanceof Error ? error.message : String(error)}`;
+  return { tool, path: "", keyword: "tool", action: "dropped", message };
+}
+
+function nameIn(definition: unknown): string | undefined {
+  if (!isPlainObject(definition)) return undefined;
+  const { name, function: inner, toolSpec, operationId } = definition;
+  if (typeof name === "string") return name;
+  if (typeof operationId === "string") return operationId;
+  return nameIn(inner ?? toolSpec);
+}

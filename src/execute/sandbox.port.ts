@@ -1,0 +1,85 @@
+/** Runs foreign code apart from the program: it says what the code may touch, and how much of the machine it may take. */
+export interface Sandbox {
+  readonly name: string;
+  /** The kinds of job it can run. */
+  readonly kinds: readonly SandboxJob["kind"][];
+  /** True where it works on this machine. Otherwise why not, and what to do, in sentences. */
+  available(): Promise<true | string>;
+  /**
+   * What code does, breaks or exceeds is an outcome. Rejects with SANDBOX_FAILED where the job cannot be started or asks for something that
+   * this sandbox cannot give, and with CANCELLED soon after the signal fires. Nothing of the job runs on afterwards.
+   */
+  run(job: SandboxJob): Promise<SandboxOutcome>;
+}
+
+/** A piece of work for a sandbox. */
+export type SandboxJob = CommandJob | JavaScriptJob;
+
+/** A program and its arguments. No shell reads them. */
+export interface CommandJob extends JobBounds {
+  readonly kind: "command";
+  readonly argv: readonly [program: string, ...rest: string[]];
+  /** What the program reads from stdin. Nothing where absent. */
+  readonly input?: string;
+}
+
+/** JavaScript. What it returns is the result. */
+export interface JavaScriptJob extends JobBounds {
+  readonly kind: "javascript";
+  /** The body of an async function with the one parameter `input`. */
+  readonly code: string;
+  /** JSON data. */
+  readonly input?: unknown;
+  /** Functions of the program that the code can call, as `host.name(argument)`. Only `isolate` has them. */
+  readonly functions?: Readonly<Record<string, HostFunction>>;
+}
+
+/** A function of the program that confined code can call. JSON data goes in and comes out; of an error the code gets the message. */
+export type HostFunction = (argument: unknown, options: { readonly signal: AbortSignal }) => unknown;
+
+/** What a job may touch and take. Whatever is not named, it does not get. */
+export interface JobBounds {
+  /** Environment variables, beside `PATH` and `LANG`. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Absolute paths of folders and files that the job may read. */
+  readonly read?: readonly string[];
+  /** Absolute paths of folders that the job may read and write. */
+  readonly write?: readonly string[];
+  readonly network?: boolean;
+  readonly limits: SandboxLimits;
+  readonly signal?: AbortSignal;
+}
+
+/** How much a job may take. */
+export interface SandboxLimits {
+  /** Milliseconds from the start to the end. */
+  readonly timeoutMs: number;
+  /** Milliseconds of computing. Systems count whole seconds, so there it is rounded up. */
+  readonly cpuMs: number;
+  /** Bytes of memory, beside what the runtime needs for itself. */
+  readonly memoryBytes: number;
+  /** Bytes of stdout, stderr and result together. */
+  readonly outputBytes: number;
+}
+
+/** Limits for a small piece of code. */
+export const SANDBOX_LIMITS: SandboxLimits = {
+  timeoutMs: 10_000,
+  cpuMs: 5_000,
+  memoryBytes: 64 * 1024 * 1024,
+  outputBytes: 1024 * 1024,
+};
+
+/** How a job ended. Everything in it comes from the code and is not to be trusted. */
+export interface SandboxOutcome {
+  /** `failed`: the code ended with an error of its own. `timeout`: time ran out. `killed`: another limit, or a signal, ended it. */
+  readonly status: "ok" | "failed" | "timeout" | "killed";
+  /** Of a program that ended by itself. */
+  readonly exitCode?: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** What JavaScript returned, as JSON data; absent where it returned nothing. */
+  readonly result?: unknown;
+  /** Why the status is not `ok`, as a sentence. */
+  readonly reason?: string;
+}

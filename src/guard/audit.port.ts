@@ -1,0 +1,96 @@
+import type { ErrorCode } from "../errors/codes.ts";
+import type { ExecutionStatus } from "../execute/result.ts";
+
+/** Keeps what was done, so that nobody can change it later unnoticed. Records are only ever added, each one bound to the one before. */
+export interface AuditLog {
+  readonly name: string;
+  /** Adds a record after all those given before it. Resolves once it is kept as safely as this log promises; rejects where it is not kept. */
+  append(record: AuditRecord): Promise<void>;
+  /** Where the log ends now. Kept elsewhere, it proves later that nothing up to here was cut off. */
+  head(): Promise<AuditHead>;
+  /** Keeps what was given, signs the end and releases what is held. Safe to call twice; nothing can be added afterwards. */
+  close(): Promise<void>;
+}
+
+/** The end of a log. */
+export interface AuditHead {
+  /** 0 where the log is empty; the first record has 1. */
+  readonly seq: number;
+  /** SHA-256 in 64 hexadecimal digits, of everything up to here. */
+  readonly hash: string;
+}
+
+/** What can be recorded. The log adds `seq`, `at`, `prev` and `hash`. */
+export type AuditRecord =
+  | CallRecord
+  | ApprovalRecord
+  | PinAcceptedRecord
+  | ConfigChangedRecord
+  /** Records that could not be kept while the log failed. */
+  | { readonly kind: "gap"; readonly records: number };
+
+/** The one record that every call leaves, whatever became of it. */
+export interface CallRecord {
+  readonly kind: "call";
+  /** The tool that was meant, also where the caller may not know of it; `(unknown)` where there is none. */
+  readonly toolId: string;
+  /** The name that was asked for, cut off, where there is no such tool. */
+  readonly asked?: string;
+  readonly version?: string;
+  readonly contentHash?: string;
+  readonly principal: string;
+  readonly tenant?: string;
+  readonly decision: AuditedDecision;
+  readonly status: ExecutionStatus;
+  readonly code?: ErrorCode;
+  readonly confirmationId?: string;
+  readonly idempotencyKey?: string;
+  /** True where an earlier call with the same idempotency key had run, and its result was given again. */
+  readonly replayed?: true;
+  /** Absent where the call could not be read. */
+  readonly arguments?: AuditedArguments;
+  readonly attempts: number;
+  readonly queuedMs: number;
+  readonly latencyMs: number;
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+}
+
+/** What the guard said: `none` where a call ended before it was asked. */
+export interface AuditedDecision {
+  readonly effect: "allowed" | "denied" | "pending" | "none";
+  readonly rule?: string;
+}
+
+/** A call's arguments: their hash, and either the types they are made of or, where so configured, the arguments. */
+export type AuditedArguments =
+  | { readonly sha256: string; readonly shape: unknown }
+  | { readonly sha256: string; readonly value: unknown };
+
+/** Something happened to an approval. */
+export interface ApprovalRecord {
+  readonly kind: "approval";
+  readonly id: string;
+  readonly toolId: string;
+  readonly outcome: "requested" | "approved" | "denied" | "expired" | "used" | "returned";
+  /** Who asked, answered or used it; absent where it expired. */
+  readonly by?: string;
+}
+
+/** A changed tool was accepted. */
+export interface PinAcceptedRecord {
+  readonly kind: "pin-accepted";
+  readonly toolId: string;
+  readonly contentHash: string;
+  readonly previousContentHash?: string;
+  readonly by: string;
+}
+
+/** The configuration was changed while the arsenal ran. */
+export interface ConfigChangedRecord {
+  readonly kind: "config-changed";
+  /** The keys that differ, never their values. */
+  readonly keys: readonly string[];
+  readonly by?: string;
+}

@@ -1,0 +1,110 @@
+import type { Emit } from "../../observe/events.ts";
+import type { AuditedArguments, AuditLog, AuditRecord } from "../audit.port.ts";
+import { describeArguments } from "./describe-arguments.ts";
+
+/** The audit as calls see it: what becomes of a call whose record cannot be kept is decided here. */
+export interface CallAudit {
+  /** What the audit keeps of a call's arguments. To be asked before the tool can change them. */
+  describe(args: Readonly<Record<string, unknown>>): AuditedArguments;
+  /** Why no call may run now; undefined where it may. Nothing, at once, unless the audit is strict and the log is not known to work. */
+  refusal(): Promise<string | undefined> | undefined;
+  /**
+   * Keeps a record. Where the audit is strict, resolves once it is kept, or to the reason why it is not; otherwise nothing needs to be waited
+   * for. Never rejects.
+   */
+  record(record: AuditRecord): Promise<string | undefined> | undefined;
+}
+
+export interface CallAuditOptions {
+  readonly log: AuditLog;
+  readonly emit: Emit;
+  /** Whether a call that cannot be recorded is refused. An event is all that comes of it otherwise. */
+  readonly strict: boolean;
+  /** Whether arguments are kept as they are, or as a hash and their types. `shape` where absent. */
+  readonly arguments?: "shape" | "full";
+  /** Takes secrets out of each text that is kept of arguments. */
+  readonly redact?: (text: string) => string;
+}
+
+/** Creates the audit of calls over a log. */
+export function createCallAudit(options: CallAuditOptions): CallAudit {
+  const { log, emit, strict, arguments: mode = "shape", redact = (text) => text } = options;
+  /** Records that could not be kept since the log last worked. */
+  let lost = 0;
+  let works = false;
+  let untold = 0;
+
+  /** One event for all that fail together, such as those of one write. */
+  function tell(message: string): void {
+    if (untold++ === 0) {
+      queueMicrotask(() => {
+        emit("audit-failed", { records: untold, message });
+        untold = 0;
+      });
+    }
+  }
+
+  async function keep(record: AuditRecord): Promise<string | undefined> {
+    try {
+      await Promise.all([lost > 0 ? fillGap() : undefined, log.append(record)]);
+      works = true;
+      return undefined;
+    } catch (error) {
+      lost++;
+      works = false;
+      const message = messageOf(error);
+      tell(message);
+      return message;
+    }
+  }
+
+  /** Says in the log that something is missing from it. */
+  async function fillGap(): Promise<void> {
+    const records = lost;
+    lost = 0;
+    try {
+      await log.append({ kind: "gap", records });
+    } catch (error) {
+      lost += records;
+      throw error;
+    }
+  }
+
+  /** Whether the log can be opened, and written again where it failed. */
+  async function tryLog(): Promise<string | undefined> {
+    try {
+      await (lost > 0 ? fillGap() : log.head());
+      works = true;
+      return undefined;
+    } catch (error) {
+      return messageOf(error);
+    }
+  }
+
+  return {
+    describe: (args) => describeArguments(args, mode, redact),
+    refusal: () => (strict && !works ? tryLog() : undefined),
+    record(record) {
+      const kept = keep(record);
+      return strict ? kept : undefined;
+    },
+  };
+}
+
+/** An `emit` that also records what happens to approvals. */
+export function withAudit(emit: Emit, audit: CallAudit): Emit {
+  return (name, data) => {
+    emit(name, data);
+    if (name === "confirmation-requested") {
+      const { id, toolId, principal } = data as Parameters<typeof emit<"confirmation-requested">>[1];
+      void audit.record({ kind: "approval", id, toolId, outcome: "requested", by: principal });
+    } else if (name === "confirmation-resolved") {
+      const { id, toolId, outcome, by } = data as Parameters<typeof emit<"confirmation-resolved">>[1];
+      void audit.record({ kind: "approval", id, toolId, outcome, ...(by !== undefined && { by }) });
+    }
+  };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

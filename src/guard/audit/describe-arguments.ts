@@ -1,0 +1,42 @@
+import { hash } from "node:crypto";
+import { canonicalJson } from "../../tool/canonical-json.ts";
+import type { AuditedArguments } from "../audit.port.ts";
+
+/** Deeper, longer or wider arguments are described this far. */
+const MAX_DEPTH = 6;
+const MAX_MEMBERS = 64;
+
+/** What the audit keeps of a call's arguments: `shape` keeps names and types, `full` the arguments, redacted. */
+export function describeArguments(
+  args: Readonly<Record<string, unknown>>,
+  mode: "shape" | "full",
+  redact: (text: string) => string,
+): AuditedArguments {
+  const text = canonicalJson(args);
+  const sha256 = hash("sha256", text, "hex");
+  if (mode === "shape") return { sha256, shape: shapeOf(args, 0) };
+  // Read back from the text that was hashed: what the handler does to its arguments later is not what was asked for.
+  const value: unknown = JSON.parse(text, (_key, member: unknown) =>
+    typeof member === "string" ? redact(member) : member,
+  );
+  return { sha256, value };
+}
+
+function shapeOf(value: unknown, depth: number): unknown {
+  if (value === null) return "null";
+  if (typeof value !== "object") return typeof value;
+  if (depth === MAX_DEPTH) return Array.isArray(value) ? "array" : "object";
+  if (Array.isArray(value)) {
+    // The kinds of element there are, each once, however long the list.
+    const shapes = new Map<string, unknown>();
+    for (const element of value.slice(0, MAX_MEMBERS)) {
+      const shape = shapeOf(element, depth + 1);
+      shapes.set(JSON.stringify(shape), shape);
+    }
+    return [...shapes.values()];
+  }
+  const members = Object.entries(value);
+  const shape = members.slice(0, MAX_MEMBERS).map(([key, member]) => [key, shapeOf(member, depth + 1)] as const);
+  const more = members.length - MAX_MEMBERS;
+  return Object.fromEntries(more > 0 ? [...shape, ["…", `${more} more`]] : shape);
+}

@@ -1,0 +1,59 @@
+import { createHmac, createPrivateKey, createPublicKey, hash, sign, timingSafeEqual, verify } from "node:crypto";
+import { ArsenalError } from "../../errors/arsenal-error.ts";
+
+/** What signs a log's checkpoints, and checks them. */
+export interface AuditKey {
+  /** Says which key it is, and nothing about it. */
+  readonly id: string;
+  /** Absent in the public half of a pair, which can only check. */
+  readonly sign?: (text: string) => string;
+  verify(text: string, signature: string): boolean;
+}
+
+/** The fewest characters of a shared secret. */
+const MIN_SECRET = 32;
+
+/** An Ed25519 key from its PEM text: the private one signs and checks, the public one checks. */
+export function ed25519Key(pem: string): AuditKey {
+  const isPrivate = pem.includes("PRIVATE KEY");
+  try {
+    const publicKey = createPublicKey(pem);
+    const privateKey = isPrivate ? createPrivateKey(pem) : undefined;
+    if (publicKey.asymmetricKeyType !== "ed25519") throw new Error(`it is of type ${publicKey.asymmetricKeyType}`);
+    const id = hash("sha256", publicKey.export({ type: "spki", format: "pem" }), "hex").slice(0, 16);
+    return {
+      id: `ed25519:${id}`,
+      ...(privateKey && { sign: (text: string) => sign(null, Buffer.from(text), privateKey).toString("base64url") }),
+      verify: (text, signature) => verify(null, Buffer.from(text), publicKey, Buffer.from(signature, "base64url")),
+    };
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const fix = "Give an Ed25519 key in PEM, as the first use of the log writes it.";
+    throw new ArsenalError("CONFIG_INVALID", `The audit key cannot be used: ${why}. ${fix}`, {
+      field: "audit.key_file",
+      fix,
+      cause,
+    });
+  }
+}
+
+/** A secret that signs and checks. Whoever can check with it can also forge. */
+export function hmacKey(secret: string): AuditKey {
+  if (secret.length < MIN_SECRET) {
+    const fix = `Give at least ${MIN_SECRET} random characters.`;
+    throw new ArsenalError("CONFIG_INVALID", `The audit secret is too short to sign with. ${fix}`, {
+      field: "audit.secret",
+      fix,
+    });
+  }
+  const digest = (text: string): Buffer => createHmac("sha256", secret).update(text).digest();
+  return {
+    id: `hmac:${digest("key id").toString("hex").slice(0, 16)}`,
+    sign: (text) => digest(text).toString("base64url"),
+    verify(text, signature) {
+      const given = Buffer.from(signature, "base64url");
+      const right = digest(text);
+      return given.length === right.length && timingSafeEqual(given, right);
+    },
+  };
+}

@@ -1,0 +1,95 @@
+import type { AuditHead } from "../audit.port.ts";
+import { type ChainedRecord, EMPTY_LOG, readLine } from "./chain.ts";
+import { checkpointProblem } from "./checkpoint.ts";
+import type { AuditKey } from "./key.ts";
+
+export interface VerifyOptions {
+  /** An end of the log that was kept elsewhere: the log must reach it, unchanged. */
+  readonly head?: AuditHead;
+  /** The end of the part that was verified before, where that part is no longer there. The start of the log where absent. */
+  readonly after?: AuditHead;
+  /** What checkpoints may be signed with. Without any, signatures are not looked at: whoever could write the log could have forged it. */
+  readonly keys?: readonly AuditKey[];
+}
+
+/** What a log proves: that it is whole, or the first place where it is not. */
+export type Verification =
+  | {
+      readonly ok: true;
+      readonly records: number;
+      readonly head: AuditHead;
+      /** The last record that a checked signature covers; what follows can be forged by whoever can write the log. 0 where none is. */
+      readonly signedUpTo: number;
+    }
+  | {
+      readonly ok: false;
+      /** The first sequence number that is not as it was written. */
+      readonly seq: number;
+      readonly reason: string;
+    };
+
+/** Checks a log line by line, in order, and keeps none of it. */
+export interface Verifier {
+  /** Takes the next line, without its line break. False where it is bad: nothing after it counts. */
+  take(line: Buffer): boolean;
+  /** For what stands at the end of the log and is no whole line. */
+  refuse(reason: string): void;
+  end(): Verification;
+}
+
+/** Creates a verifier for one log. */
+export function createVerifier(options: VerifyOptions = {}): Verifier {
+  const { head: known, after = EMPTY_LOG, keys = [] } = options;
+  let head = after;
+  let signedUpTo = 0;
+  /** The sequence number by which the next checkpoint must have come. */
+  let nextCheckpoint = after.seq === 0 ? 1 : Number.POSITIVE_INFINITY;
+  let bad: Extract<Verification, { ok: false }> | undefined;
+
+  function refuse(reason: string): false {
+    bad ??= { ok: false, seq: head.seq + 1, reason };
+    return false;
+  }
+
+  /** What is wrong with a record that is intact and in its place. */
+  function problemOf(record: ChainedRecord): string | undefined {
+    if (record.kind === "rewound")
+      return `says that records up to ${String(record["knownSeq"])} were there and had been removed`;
+    if (keys.length === 0) return undefined;
+    if (record.kind !== "checkpoint") {
+      return record.seq < nextCheckpoint ? undefined : "stands where a signed checkpoint was promised: it was left out";
+    }
+    const problem = checkpointProblem(record, head, keys);
+    if (problem !== undefined) return problem;
+    signedUpTo = record.seq;
+    nextCheckpoint = record.seq + Number(record["every"]) + 1;
+    return undefined;
+  }
+
+  return {
+    take(line) {
+      if (bad !== undefined) return false;
+      const read = readLine(line);
+      const expected = head.seq + 1;
+      if (read === undefined) return refuse("is no audit record");
+      const { record, prev, hash, intact } = read;
+      if (!intact) return refuse("was changed: its hash is not that of its content");
+      if (record.seq !== expected) return refuse(`is not in its place: record ${record.seq} stands there`);
+      if (prev !== head.hash) return refuse(`does not follow record ${head.seq} as it stands there`);
+      const problem = problemOf(record);
+      if (problem !== undefined) return refuse(problem);
+      if (expected === known?.seq && hash !== known.hash)
+        return refuse("is another one than the head you gave: the log was written anew");
+      head = { seq: expected, hash };
+      return true;
+    },
+
+    refuse: (reason) => void refuse(reason),
+
+    end() {
+      if (bad === undefined && known !== undefined && head.seq < known.seq)
+        refuse(`is missing: the log ends before it, and reached ${known.seq} once`);
+      return bad ?? { ok: true, records: head.seq - after.seq, head, signedUpTo };
+    },
+  };
+}

@@ -1,0 +1,208 @@
+import { constants, type Stats } from "node:fs";
+import { lstat, mkdir, open, realpath, rename, rm, stat, type FileHandle } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
+import { ArsenalError } from "../errors/arsenal-error.ts";
+import { showValue } from "../errors/show-value.ts";
+
+/** Files below some folders, and no others: whatever a path is made of, what is opened lies in one of the folders. */
+export interface FileRoots {
+  /** Rejects with PERMISSION_DENIED outside the folders, and with EXECUTION_FAILED where there is no such file or it is longer than allowed. */
+  read(path: string, options: { readonly maxBytes: number }): Promise<FileRead>;
+  /** Replaces the file as a whole, or leaves it as it was. Folders on the way are created. */
+  write(path: string, bytes: Uint8Array, options: { readonly maxBytes: number }): Promise<FileWritten>;
+}
+
+/** A file that was read. */
+export interface FileRead {
+  /** Where it lies, links resolved. */
+  readonly path: string;
+  readonly bytes: Buffer;
+}
+
+/** A file that was written. */
+export interface FileWritten {
+  readonly path: string;
+  /** False where there was one before. */
+  readonly created: boolean;
+}
+
+/** What the folders can be given. */
+export interface FileRootsParts {
+  readonly open?: typeof open;
+}
+
+// The last step of a path is never followed, and a pipe does not make the caller wait. Windows knows neither.
+const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+
+/** Confines files to folders. A relative path starts in the first of them. Links within the folders are followed, those out of them are not. */
+export function createFileRoots(folders: readonly string[], { open: openFile = open }: FileRootsParts = {}): FileRoots {
+  const given = folders.map((folder) => resolve(folder));
+  let known: Promise<readonly string[]> | undefined;
+  /** The folders themselves may be links: whoever named them meant where they lead. */
+  const roots = (): Promise<readonly string[]> => (known ??= Promise.all(given.map((folder) => realpath(folder))));
+
+  async function check(path: string): Promise<{ readonly target: string; readonly roots: readonly string[] }> {
+    const [first] = given;
+    if (typeof path !== "string" || path === "" || path.includes("\0")) throw malformed(path);
+    // Refused before it is resolved: what a/../b means depends on whether a is a link.
+    if (path.split(/[/\\]/).includes("..")) throw outside(path);
+    if (first === undefined) throw outside(path);
+    const whole = isAbsolute(path) ? resolve(path) : join(first, path);
+    const real = await roots().catch((cause: unknown) => {
+      known = undefined;
+      throw noFolder(given, cause);
+    });
+    const target = await resolveLinks(whole);
+    if (!isWithin(target, real)) throw outside(path);
+    return { target, roots: real };
+  }
+
+  return {
+    async read(path, { maxBytes }) {
+      const { target } = await check(path);
+      const file = await openFile(target, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch((error: unknown) => {
+        throw toFailure(error, path);
+      });
+      try {
+        const found = await sameFile(file, target, path);
+        if (!found.isFile()) throw failed(`${showValue(path)} is no file`, "Name a file.");
+        return { path: target, bytes: await readAtMost(file, maxBytes, path) };
+      } finally {
+        await file.close();
+      }
+    },
+
+    async write(path, bytes, { maxBytes }) {
+      if (bytes.byteLength > maxBytes) throw tooLong(path, maxBytes);
+      const { target, roots: real } = await check(path);
+      const before = await lstat(target).catch(() => undefined);
+      // Links were resolved, so one that is still there leads to nothing.
+      if (before !== undefined && !before.isFile()) throw failed(`${showValue(path)} is no file`, "Name a file.");
+      const folder = dirname(target);
+      if (!isWithin(folder, real)) throw outside(path);
+      await makeFolders(folder, real, path);
+      const draft = join(folder, `.${basename(target).slice(0, 100)}.${randomUUID()}`);
+      const mode = before === undefined ? 0o644 : before.mode & 0o777;
+      const file = await openFile(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode).catch((error: unknown) => {
+        throw toFailure(error, path);
+      });
+      try {
+        try {
+          await sameFile(file, draft, path);
+          await file.writeFile(bytes);
+          await file.sync();
+        } finally {
+          await file.close();
+        }
+        // Where the folder was exchanged in the meantime, the draft is not in it, and nothing is renamed.
+        await rename(draft, target);
+      } catch (error) {
+        await rm(draft, { force: true });
+        throw toFailure(error, path);
+      }
+      return { path: target, created: before === undefined };
+    },
+  };
+}
+
+/** The path without links, as far as it exists; what does not exist yet is appended as it is. */
+async function resolveLinks(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    const { code } = error as { readonly code?: string };
+    const parent = dirname(path);
+    if (code !== "ENOENT" || parent === path) throw toFailure(error, path);
+    return join(await resolveLinks(parent), basename(path));
+  }
+}
+
+/** Creates the missing folders one by one, so that each lies where it should before the next is made in it. */
+async function makeFolders(folder: string, roots: readonly string[], path: string): Promise<void> {
+  const there = await realpath(folder).catch(() => undefined);
+  if (there === undefined) {
+    await makeFolders(dirname(folder), roots, path);
+    await mkdir(folder).catch((error: unknown) => {
+      throw toFailure(error, path);
+    });
+  }
+  if ((there ?? (await realpath(folder))) !== folder || !isWithin(folder, roots)) throw outside(path);
+}
+
+/** What was opened must be what now lies at the checked place: a folder on the way may have become a link in between. */
+async function sameFile(file: FileHandle, target: string, path: string): Promise<Stats> {
+  const [opened, there, real] = await Promise.all([
+    file.stat(),
+    stat(target).catch(() => undefined),
+    realpath(target).catch(() => undefined),
+  ]);
+  if (real !== target || opened.ino !== there?.ino || opened.dev !== there.dev) throw outside(path);
+  return opened;
+}
+
+/** Reads one byte more than allowed at most: the length that a file states may be nothing, or change. */
+async function readAtMost(file: FileHandle, maxBytes: number, path: string): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for (let total = 0; ;) {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(Math.min(64 * 1024, maxBytes + 1 - total)));
+    if (bytesRead === 0) return Buffer.concat(chunks);
+    total += bytesRead;
+    if (total > maxBytes) throw tooLong(path, maxBytes);
+    chunks.push(buffer.subarray(0, bytesRead));
+  }
+}
+
+function isWithin(path: string, roots: readonly string[]): boolean {
+  return roots.some((root) => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep));
+}
+
+function malformed(path: unknown): ArsenalError {
+  const fix = "Give a path below the allowed folders.";
+  return new ArsenalError("ARGUMENTS_INVALID", `${showValue(path)} is no path. ${fix}`, {
+    field: "path",
+    value: path,
+    fix,
+  });
+}
+
+/** The same for what is there and what is not: nothing outside can be found out. */
+function outside(path: string): ArsenalError {
+  const fix = "Use a path below the allowed folders, without '..'.";
+  const message = `${showValue(path)} is refused: it is, or leads, outside the allowed folders. ${fix}`;
+  return new ArsenalError("PERMISSION_DENIED", message, { field: "path", value: path, fix });
+}
+
+function noFolder(folders: readonly string[], cause: unknown): ArsenalError {
+  const fix = "Create it, or name another one.";
+  const message = `One of the allowed folders cannot be used: ${folders.join(", ")}. ${fix}`;
+  return new ArsenalError("CONFIG_INVALID", message, { field: "roots", fix, cause });
+}
+
+function tooLong(path: string, maxBytes: number): ArsenalError {
+  return failed(`${showValue(path)} is longer than ${maxBytes} bytes`, "Use a smaller file, or raise the limit.");
+}
+
+function failed(what: string, fix: string, cause?: unknown): ArsenalError {
+  return new ArsenalError("EXECUTION_FAILED", `${what}. ${fix}`, { field: "path", fix, answered: true, cause });
+}
+
+function toFailure(error: unknown, path: string): unknown {
+  const { code } = error as { readonly code?: string };
+  switch (code) {
+    // The last step became a link after it was checked.
+    case "ELOOP":
+      return outside(path);
+    case "ENOENT":
+      return failed(`There is no file ${showValue(path)}`, "Check the path.", error);
+    case "EISDIR":
+    case "ENOTDIR":
+    case "ENXIO":
+      return failed(`${showValue(path)} is no file`, "Name a file.", error);
+    case "EACCES":
+    case "EPERM":
+      return failed(`${showValue(path)} may not be opened`, "Change its permissions, or use another file.", error);
+    default:
+      return error;
+  }
+}

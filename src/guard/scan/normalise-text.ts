@@ -1,0 +1,292 @@
+import { decodeBits, decodeSelectors, decodeTags } from "./decode-hidden.ts";
+import { disguises, spelledWithFlags, styledWords, type Disguise } from "./lookalikes.ts";
+import {
+  hasRightToLeft,
+  isVariation,
+  joinsEmoji,
+  needsJoiner,
+  needsZeroWidthSpace,
+  taggedFlags,
+} from "./passing-characters.ts";
+import type { Severity } from "./severity.ts";
+import { reaches } from "./severity.ts";
+import { readEscape, TERMINAL_ESCAPE } from "./terminal-escapes.ts";
+
+/** The ways to hide text, or what it says, from a person who looks at it. */
+export type HidingKind =
+  | "tags"
+  | "selectors"
+  | "zero-width"
+  | "bidi"
+  | "terminal"
+  | "control"
+  | "filler"
+  | "soft-hyphen"
+  | "private-use"
+  | "stacked-marks"
+  | "lookalikes"
+  | "styled-letters";
+
+/** A place where a text hides something. */
+export interface HiddenText {
+  readonly kind: HidingKind;
+  readonly severity: Severity;
+  /** Where it begins, in UTF-16 code units of the text as given. */
+  readonly position: number;
+  /** How many characters take part. */
+  readonly count: number;
+  /** What was hidden, where it can be read. */
+  readonly hidden?: string;
+}
+
+/** A text as everybody sees it, and what it hid. */
+export interface NormalisedText {
+  readonly text: string;
+  readonly findings: readonly HiddenText[];
+}
+
+/** Ordinary text, which most is: nothing to look at. */
+const PLAIN = /^(?:[\t\n\x20-\x7E]|\r\n)*$/;
+
+const CLASSES = {
+  tags: String.raw`[\u{E0000}-\u{E007F}]+`,
+  selectors: String.raw`[\uFE00-\uFE0F\u{E0100}-\u{E01EF}\u180B-\u180D\u180F]+`,
+  zeroWidth: String.raw`[\u200B-\u200D\u2060-\u2065\uFEFF\u180E\u034F]+`,
+  bidi: String.raw`[\u061C\u200E\u200F\u202A-\u202E\u2066-\u206F]`,
+  terminal: TERMINAL_ESCAPE,
+  control: String.raw`[\x00-\x08\x0B\x0E-\x1F\x7F-\x84\x86-\x9F\uFFF9-\uFFFB\p{Cs}]+|\r(?!\n)`,
+  filler: String.raw`[\u115F\u1160\u3164\uFFA0\u2800\u17B4\u17B5\uFFFC\u{1D173}-\u{1D17A}\u{1BCA0}-\u{1BCA3}]+`,
+  softHyphen: String.raw`\u00AD+`,
+  privateUse: String.raw`[\uE000-\uF8FF\u{F0000}-\u{FFFFD}\u{100000}-\u{10FFFD}]+`,
+  marks: String.raw`[\u0300-\u034E\u0350-\u036F\u1AB0-\u1AFF\u1DC0-\u1DFF\u20D0-\u20FF\uFE20-\uFE2F]{4,}`,
+} as const;
+
+const SUSPECT = new RegExp(
+  Object.entries(CLASSES)
+    .map(([name, inside]) => `(?<${name}>${inside})`)
+    .join("|"),
+  "gu",
+);
+
+/** Findings of one kind this close together are one. */
+const CLOSE = 16;
+const MAX_FINDINGS = 64;
+/** After so many rounds nothing is let pass any more, so that the last round leaves nothing behind. */
+const LENIENT_ROUNDS = 3;
+
+/**
+ * Takes out what a person would not see and a model would read: tag characters, zero-width characters, terminal codes and so on, and writes
+ * lookalike letters as the ones they pass for. What languages and emoji need stays. Running it on its own output changes nothing.
+ */
+export function normaliseText(text: string): NormalisedText {
+  if (PLAIN.test(text)) return { text, findings: [] };
+  const findings: HiddenText[] = [];
+  let current = sweep(text, true, (found) => add(findings, found));
+  // What was taken out may have kept two characters apart that mean something together.
+  for (let round = 1; current.changed; round++) current = sweep(current.text, round < LENIENT_ROUNDS, () => {});
+  return { text: current.text, findings };
+}
+
+function sweep(
+  text: string,
+  lenient: boolean,
+  report: (found: HiddenText) => void,
+): { readonly text: string; readonly changed: boolean } {
+  const written = unveil(text, lenient, report);
+  const plain = respell(written, [...disguises(written), ...styledWords(written), ...spelledWithFlags(written)]);
+  if (written !== plain) reportDisguises(text, report);
+  return { text: plain, changed: plain !== text };
+}
+
+/** The text without its invisible characters. */
+function unveil(text: string, lenient: boolean, report: (found: HiddenText) => void): string {
+  const context = createContext(text, lenient);
+  let plain = "";
+  let last = 0;
+  for (const match of text.matchAll(SUSPECT)) {
+    const start = match.index;
+    const [run] = match;
+    const found = judge(match.groups ?? {}, run, start, context);
+    if (found === undefined) continue;
+    const { keep = "", ...rest } = found;
+    plain += text.slice(last, start) + keep;
+    last = start + run.length;
+    report({ position: start, count: Array.from(run).length, ...rest });
+  }
+  return last === 0 ? text : plain + text.slice(last);
+}
+
+interface Context {
+  readonly text: string;
+  readonly lenient: boolean;
+  readonly rightToLeft: () => boolean;
+  readonly inFlag: (position: number) => boolean;
+  readonly denseHyphens: () => boolean;
+  /** The whole character that ends or begins there; empty at the ends of the text. */
+  readonly before: (position: number) => string;
+  readonly after: (position: number) => string;
+}
+
+function createContext(text: string, lenient: boolean): Context {
+  let rightToLeft: boolean | undefined;
+  let dense: boolean | undefined;
+  const flags = lenient ? taggedFlags(text) : [];
+  return {
+    text,
+    lenient,
+    rightToLeft: () => (rightToLeft ??= hasRightToLeft(text)),
+    inFlag: (position) => flags.some(({ start, end }) => position >= start && position < end),
+    denseHyphens: () => (dense ??= /\u00AD[^\u00AD]{0,3}\u00AD[^\u00AD]{0,3}\u00AD/u.test(text)),
+    before: (position) => Array.from(text.slice(Math.max(0, position - 2), position)).at(-1) ?? "",
+    after: (position) => Array.from(text.slice(position, position + 2))[0] ?? "",
+  };
+}
+
+type Judgement = Pick<HiddenText, "kind" | "severity" | "hidden"> & { readonly keep?: string };
+
+/** What a run of suspect characters is; undefined where it may stay. */
+function judge(
+  groups: Readonly<Record<string, string | undefined>>,
+  run: string,
+  start: number,
+  context: Context,
+): Judgement | undefined {
+  if (groups["tags"] !== undefined) return judgeTags(run, start, context);
+  if (groups["selectors"] !== undefined) return judgeSelectors(run, start, context);
+  if (groups["zeroWidth"] !== undefined) return judgeZeroWidth(run, start, context);
+  if (groups["bidi"] !== undefined) return judgeBidi(run, start, context);
+  if (groups["terminal"] !== undefined) {
+    const { effect, hidden } = readEscape(run);
+    return { kind: "terminal", severity: effect === "colour" ? "medium" : "high", ...shown(hidden) };
+  }
+  if (groups["control"] !== undefined)
+    // Where a terminal would begin the line anew, the two halves must not grow together.
+    return { kind: "control", severity: "medium", keep: run === "\r" ? "\n" : "" };
+  if (groups["filler"] !== undefined) return judgeFiller(run, start, context);
+  if (groups["softHyphen"] !== undefined)
+    return context.lenient && !context.denseHyphens() ? undefined : { kind: "soft-hyphen", severity: "medium" };
+  if (groups["privateUse"] !== undefined)
+    return { kind: "private-use", severity: Array.from(run).length > 3 ? "medium" : "low" };
+  return { kind: "stacked-marks", severity: "medium" };
+}
+
+function judgeTags(run: string, start: number, { inFlag }: Context): Judgement | undefined {
+  if (inFlag(start)) return undefined;
+  const hidden = decodeTags(run);
+  return { kind: "tags", severity: hidden.length > 2 ? "critical" : "high", ...shown(hidden) };
+}
+
+function judgeSelectors(run: string, start: number, { lenient, before }: Context): Judgement | undefined {
+  const selectors = Array.from(run);
+  const base = before(start);
+  if (selectors.length === 1) {
+    const code = run.codePointAt(0) ?? 0;
+    if (lenient && (isVariation(base, code) || (code < 0xfe00 && /\p{Script=Mongolian}/u.test(base)))) return undefined;
+    return { kind: "selectors", severity: code >= 0xe0100 ? "medium" : "low" };
+  }
+  return { kind: "selectors", severity: "high", ...shown(decodeSelectors(run) ?? "") };
+}
+
+function judgeZeroWidth(run: string, start: number, { lenient, before, after }: Context): Judgement | undefined {
+  const [left, right] = [before(start), after(start + run.length)];
+  if (run.length === 1 && lenient && mayStand(run, start, left, right)) return undefined;
+  const inWord = /[\p{L}\p{N}]/u.test(left) && /[\p{L}\p{N}]/u.test(right);
+  const severity = run.length >= 8 ? "high" : run.length > 1 || inWord ? "medium" : "low";
+  return { kind: "zero-width", severity, ...shown(decodeBits(run) ?? "") };
+}
+
+function mayStand(character: string, start: number, left: string, right: string): boolean {
+  switch (character) {
+    case "\u200D":
+      return joinsEmoji(left, right) || needsJoiner(left) || needsJoiner(right);
+    case "\u200C":
+      return needsJoiner(left) || needsJoiner(right);
+    case "\u200B":
+      return needsZeroWidthSpace(left) || needsZeroWidthSpace(right);
+    case "\u034F":
+    case "\u180E":
+      return needsJoiner(left);
+    case "\uFEFF":
+      return start === 0;
+    default:
+      return false;
+  }
+}
+
+function judgeBidi(control: string, start: number, { text, lenient, rightToLeft }: Context): Judgement | undefined {
+  const code = control.charCodeAt(0);
+  const overrides = code === 0x202d || code === 0x202e;
+  if (lenient && !overrides && code < 0x206a && rightToLeft()) return undefined;
+  if (code === 0x061c || code === 0x200e || code === 0x200f) return { kind: "bidi", severity: "low" };
+  const inside = /^[^\u202C\u2066-\u2069\n]{0,2000}/.exec(text.slice(start + 1, start + 2001))?.[0] ?? "";
+  if (overrides) return { kind: "bidi", severity: "high", ...shown(code === 0x202e ? reversed(inside) : inside) };
+  const opens = code === 0x202a || code === 0x202b || (code >= 0x2066 && code <= 0x2068);
+  return { kind: "bidi", severity: "medium", ...shown(opens ? inside : "") };
+}
+
+function judgeFiller(run: string, start: number, { lenient, before, after }: Context): Judgement | undefined {
+  const around = before(start) + after(start + run.length);
+  const atHome =
+    (/^[\u115F\u1160\uFFA0]$/.test(run) && /\p{Script=Hangul}/u.test(around)) ||
+    (/^\u2800+$/.test(run) && /[\u2801-\u28FF]/.test(around)) ||
+    (/^[\u17B4\u17B5]$/.test(run) && /\p{Script=Khmer}/u.test(around));
+  if (lenient && atHome) return undefined;
+  return { kind: "filler", severity: run === "\uFFFC" ? "low" : "medium" };
+}
+
+/** Puts plain letters in the place of those that pass for them. */
+function respell(text: string, words: readonly Disguise[]): string {
+  if (words.length === 0) return text;
+  let plain = "";
+  let last = 0;
+  for (const { start, word, latin } of [...words].sort((one, other) => one.start - other.start)) {
+    if (start < last) continue;
+    plain += text.slice(last, start) + latin;
+    last = start + word.length;
+  }
+  return plain + text.slice(last);
+}
+
+function reportDisguises(text: string, report: (found: HiddenText) => void): void {
+  const lookalikes = disguises(text);
+  const styled = [...styledWords(text), ...spelledWithFlags(text)];
+  for (const [kind, words] of [["lookalikes", lookalikes] as const, ["styled-letters", styled] as const]) {
+    const letters = words.reduce((sum, { latin }) => sum + latin.length, 0);
+    const severity = kind === "styled-letters" && letters < 4 ? "low" : words.length >= 3 ? "high" : "medium";
+    for (const { start, word, latin } of words)
+      report({ kind, severity, position: start, count: Array.from(word).length, hidden: latin });
+  }
+}
+
+/** Adds a finding, or lengthens the one before it where they belong together. */
+function add(findings: HiddenText[], found: HiddenText): void {
+  const index = findings.findLastIndex(({ kind }) => kind === found.kind);
+  const before = findings[index];
+  const reach = before === undefined ? 0 : before.position + CLOSE * Math.max(1, before.count);
+  if (before === undefined || (found.position > reach && findings.length < MAX_FINDINGS)) {
+    if (findings.length < MAX_FINDINGS) findings.push(found);
+    return;
+  }
+  const count = before.count + found.count;
+  const hidden = joined(before, found);
+  const worse = reaches(found.severity, before.severity) ? found.severity : before.severity;
+  // One stray character is a slip of an editor; several close together are not.
+  const severity = count >= 3 && worse === "low" ? "medium" : worse;
+  findings[index] = { ...before, count, severity, ...shown(hidden) };
+}
+
+function joined(before: HiddenText, found: HiddenText): string {
+  const between = found.kind === "lookalikes" || found.kind === "styled-letters" ? " " : "";
+  return [before.hidden, found.hidden]
+    .filter((part) => part !== undefined)
+    .join(between)
+    .slice(0, 4096);
+}
+
+function shown(hidden: string): { readonly hidden?: string } {
+  return hidden === "" ? {} : { hidden };
+}
+
+function reversed(text: string): string {
+  return Array.from(text).reverse().join("");
+}

@@ -1,0 +1,112 @@
+import type { FindingCategory, Place } from "../finding.ts";
+import type { Severity } from "../severity.ts";
+
+/** Something to look for in a text. */
+export interface Rule {
+  /** `category.name`, as findings, settings and SARIF name it. */
+  readonly id: string;
+  readonly category: FindingCategory;
+  readonly severity: Severity;
+  /** Where it applies. Everywhere where absent. */
+  readonly places?: readonly Place[];
+  /** What a finding means, for a person. */
+  readonly message: string;
+  /** Where the text has it. Takes time in proportion to the text. */
+  readonly find: Search;
+}
+
+/** A stretch of a text. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Looks for something; undefined where it is not there. */
+export type Search = (text: RuleText) => Span | undefined;
+
+/** A text that rules read: without hidden characters, full-width and typographic forms folded. What one rule looked up, the next need not. */
+export interface RuleText {
+  readonly text: string;
+  /** Every place a word or phrase stands, in order. */
+  all(words: RegExp): readonly Span[];
+}
+
+/** Prepares a text for rules. */
+export function toRuleText(text: string): RuleText {
+  const known = new Map<RegExp, readonly Span[]>();
+  return {
+    text,
+    all(words) {
+      let spans = known.get(words);
+      if (spans === undefined) {
+        spans = Array.from(text.matchAll(words), ({ index, 0: { length } }) => ({ start: index, end: index + length }));
+        known.set(words, spans);
+      }
+      return spans;
+    },
+  };
+}
+
+/** Words or phrases, any of them, whole and in any case. White space in a phrase stands for any. */
+export function words(...phrases: readonly string[]): RegExp {
+  return new RegExp(String.raw`\b(?:${phrases.join("|").replaceAll(" ", String.raw`\s{1,8}`)})\b`, "gi");
+}
+
+/** Anything the expression matches. It must have the flag `g` and no repetition inside a repetition, so that it reads in linear time. */
+export function pattern(expression: RegExp): Search {
+  return (text) => text.all(expression)[0];
+}
+
+/** Like `pattern`, where the words just before do not forbid what it finds: "never send your key to …". */
+export function unforbidden(search: (text: RuleText) => readonly Span[]): Search {
+  return (text) => search(text).find(({ start }) => !FORBIDS.test(text.text.slice(Math.max(0, start - 40), start)));
+}
+
+const FORBIDS =
+  /\b(?:never|not|n't|avoid|without|prevents?|blocks?|detects?|forbids?|refuses? to|mitigates?|against)\s+(?:\w+\s+){0,3}$/i;
+
+/** One after another, each beginning at most `within` characters after the one before ended. Returns every chain's whole stretch. */
+export function chains(text: RuleText, parts: readonly RegExp[], within: number): readonly Span[] {
+  // The rarest part decides most texts: where it is absent nothing else is looked up.
+  if (parts.some((part) => text.all(part).length === 0)) return [];
+  const [last, ...earlier] = [...parts].reverse();
+  if (last === undefined) return [];
+  let reachable = text.all(last);
+  for (const part of earlier) {
+    const longer: Span[] = [];
+    let next = 0;
+    for (const { start, end } of text.all(part)) {
+      while (next < reachable.length && (reachable[next]?.start ?? 0) < end) next++;
+      const following = reachable[next];
+      if (following !== undefined && following.start - end <= within) longer.push({ start, end: following.end });
+    }
+    reachable = longer;
+  }
+  return reachable;
+}
+
+/** One part after another, close together. */
+export function sequence(parts: readonly RegExp[], within: number): Search {
+  return (text) => chains(text, parts, within)[0];
+}
+
+/** One part after another, close together, where nothing forbids it. */
+export function allowedSequence(parts: readonly RegExp[], within: number): Search {
+  return unforbidden((text) => chains(text, parts, within));
+}
+
+/** Two parts close together, in either order. */
+export function near(one: RegExp, other: RegExp, within: number): Search {
+  return (text) => chains(text, [one, other], within)[0] ?? chains(text, [other, one], within)[0];
+}
+
+/** The first search that finds something. */
+export function either(...searches: readonly Search[]): Search {
+  return (text) => {
+    for (const search of searches) {
+      const found = search(text);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+}

@@ -1,0 +1,87 @@
+import { allowedSequence, either, pattern, unforbidden, words, type Rule } from "./rule.ts";
+import { READ, SECRET_FILES } from "./vocabulary.ts";
+
+/** Files that hardly any text names but one that is after them. */
+const TELLING_FILES =
+  /\bid_(?:rsa|ed25519|ecdsa|dsa)\b|\/etc\/(?:\.{0,2}\/){0,6}(?:etc\/)?(?:shadow|passwd|sudoers|gshadow)\b|\bSystem32[/\\]{1,2}Config[/\\]{1,2}SAM\b|\bNTDS\.dit\b|\bapplication_default_credentials\.json\b|\.git-credentials\b/gi;
+/** Writing where the next login or start of the machine looks. */
+const FOOTHOLD =
+  /(?:>>?|\btee(?: -a)?|\bappends?\b[^.\n]{0,30}|\bwrites?\b[^.\n]{0,30}|write_file[^.\n]{0,40}|edit_file[^.\n]{0,10}|-> ?)\s{0,4}["']?(?:~|\/root|\/home\/\w{1,30}|\/etc|\/Users\/\w{1,30}|(?:\.\.\/){2,8}etc)\/(?:\.ssh\/authorized_keys|sudoers(?:\.d\/\w{1,30})?|pam\.d\/\w{1,20}|ssh\/sshd_config|cron\w{0,12}(?:\/\w{1,30})?|rc\.local|profile(?:\.d)?|\.bashrc|\.zshrc|\.profile|passwd|shadow|ld\.so\.preload|systemd\/system\/\S{1,40})|\bNOPASSWD:\s{0,4}ALL\b|\bLaunch(?:Agents|Daemons)\/[\w.-]{1,80}\.plist\b/gi;
+const LINKED =
+  /\bln\s{1,4}-s\w{0,2}\s{1,4}\S{0,60}(?:\.claude|\.cursor|\.mcp|\.codex|\.gemini|\.ssh|\/etc)\S{0,40}|\bsym(?:bolic )?link\b[^.\n]{0,60}(?:\.claude|\.cursor|\.mcp\.json|\.codex|\.gemini|\.ssh|\/etc\/|mcp\.json)|->\s{0,4}(?:\.\.\/){1,6}\.(?:claude|cursor|mcp|codex|gemini|ssh)/gi;
+/** Keys and tokens as such, in the shapes their makers gave them. */
+const KEYS =
+  /-----BEGIN (?:RSA |EC |OPENSSH |DSA |PGP |ENCRYPTED )?PRIVATE KEY|\bsk-(?:proj|ant|live|or)-[\w-]{8,}|\bgh[pousr]_[A-Za-z0-9]{16,}|\bAKIA[0-9A-Z]{12,}|\bxox[abprs]-[\w-]{10,}|\bglpat-[\w-]{16,}|\bAIza[\w-]{30,}|\bsk_live_\w{16,}|\bnpm_[A-Za-z0-9]{30,}/g;
+const KEY_IN_ADDRESS =
+  /[?&](?:access_token|api_?key|auth_token|session_?id|sessionId|token|secret|password)=(?!\$|\{|<|YOUR|your|x{3,})[\w.-]{12,}/gi;
+const METADATA =
+  /\b169\.254\.169\.254\b|\bmetadata\.google\.internal\b|\b100\.100\.100\.200\b|\bfd00:ec2::254\b|\bgopher:\/\/|\bdict:\/\/\d|\bfile:\/\/\/?(?:etc|root|home|proc|var\/run|c:)\b|https?:\/\/0x[0-9a-f]{8}\b|https?:\/\/\d{8,10}(?=[/:])|\[::ffff:(?:127|10|192|169)\.|\b(?:\d{1,3}\.){4}(?:nip|xip|sslip)\.io\b/gi;
+const BROWSER =
+  /\bsqlite3\b[^|\n]{0,120}\b(?:Login Data|Cookies|logins|key4)\b|\bSELECT\b[^|\n]{0,80}\b(?:password_value|encrypted_value)\b/gi;
+const TRAVERSAL =
+  /(?:\.\.[/\\]){2,20}(?:etc|home|root|proc|windows|users|var|boot|\.\w)|(?:%2e%2e(?:%2f|\/)|\.\.%2f){2,20}|\/etc\/(?:\.{1,2}\/|\/)[\w./]{0,40}(?:passwd|shadow)|\.ssh\/\.\.\/|\.aws\/\.\.\//gi;
+const ECHO =
+  /\b(?:echo|print|cat|printenv|output)\s{1,4}["']?\$\{?[A-Z_]{0,30}(?:API_?KEY|TOKEN|SECRET|PASSWORD)\b|\bprintenv\b\s{0,4}\||\benv\s{0,4}\|\s{0,4}grep\b/gi;
+const FOUND_KEY = words(
+  "(?:environment variable|env var|process\\.env|os\\.environ|ENV)[.\\[\\s]{1,4}\\[?\\w{0,30}(?:KEY|TOKEN|SECRET|PASSWORD)\\]?(?: is| exists)? (?:set|defined|stored|but|and|exists)",
+);
+
+/** Attempts at keys and secret files. */
+export const SECRET_RULES: readonly Rule[] = [
+  {
+    id: "secret-access.read",
+    category: "secret-access",
+    severity: "high",
+    message: "Reads a file that holds keys or secrets.",
+    find: allowedSequence([READ, SECRET_FILES], 40),
+  },
+  {
+    id: "secret-access.file",
+    category: "secret-access",
+    severity: "medium",
+    message: "Names a file that holds keys or passwords.",
+    find: unforbidden((text) => text.all(TELLING_FILES)),
+  },
+  {
+    id: "secret-access.foothold",
+    category: "secret-access",
+    severity: "critical",
+    message: "Writes where it gets itself in again: keys, cron, sudo, start-up files, another program's settings.",
+    find: either(pattern(FOOTHOLD), pattern(LINKED)),
+  },
+  {
+    id: "secret-access.key",
+    category: "secret-access",
+    severity: "medium",
+    message: "Contains what looks like a key or a token.",
+    find: either(pattern(KEYS), pattern(KEY_IN_ADDRESS)),
+  },
+  {
+    id: "secret-access.environment",
+    category: "secret-access",
+    severity: "medium",
+    message: "Looks for keys in the environment.",
+    find: either(pattern(ECHO), pattern(FOUND_KEY)),
+  },
+  {
+    id: "secret-access.internal-address",
+    category: "secret-access",
+    severity: "high",
+    message: "Has the address of a cloud's metadata, or an internal one in disguise.",
+    find: unforbidden((text) => text.all(METADATA)),
+  },
+  {
+    id: "secret-access.browser",
+    category: "secret-access",
+    severity: "high",
+    message: "Reads the passwords or cookies of a browser.",
+    find: pattern(BROWSER),
+  },
+  {
+    id: "secret-access.traversal",
+    category: "secret-access",
+    severity: "high",
+    message: "Has a path that climbs out of its folder.",
+    find: pattern(TRAVERSAL),
+  },
+];

@@ -1,0 +1,138 @@
+import type { Finding, Place } from "./finding.ts";
+import { type HiddenText, type HidingKind, normaliseText } from "./normalise-text.ts";
+import { decodePayloads } from "./rules/encoded.ts";
+import { type Rule, type Span, toRuleText } from "./rules/rule.ts";
+import type { Severity } from "./severity.ts";
+
+/** A finding, and the stretch of the text without hidden parts that it is about. */
+export interface PlacedFinding extends Finding {
+  /** Absent for what was hidden: that is gone already. */
+  readonly span?: Span;
+}
+
+/** What was found in one text. */
+export interface TextScan {
+  /** The text without what it hid. */
+  readonly text: string;
+  readonly findings: readonly PlacedFinding[];
+}
+
+/** Longer texts are read in windows of this many characters, each overlapping the one before, so that no rule ever sees more at once. */
+const WINDOW = 16_384;
+const OVERLAP = 512;
+
+const HIDING: Readonly<Record<HidingKind, string>> = {
+  tags: "Hides text in Unicode tag characters, which models read and people do not see.",
+  selectors: "Hides data in variation selectors.",
+  "zero-width": "Has zero-width characters that no language needs there.",
+  bidi: "Has controls that show text in another order than it is read.",
+  terminal: "Has codes that steer a terminal, and can hide or replace what it shows.",
+  control: "Has control characters, with which a terminal shows something else than a model reads.",
+  filler: "Has letters that are blank.",
+  "soft-hyphen": "Breaks its words with soft hyphens that nobody sees.",
+  "private-use": "Has characters without a meaning of their own.",
+  "stacked-marks": "Buries its letters under marks.",
+  lookalikes: "Spells words with letters of another alphabet that look the same.",
+  "styled-letters": "Spells words with letters that are no letters: full-width, mathematical, circled, flags.",
+};
+
+/** Runs the rules that apply over one text. Without a place, all of them do. */
+export function scanText(given: string, rules: readonly Rule[], place: Place | undefined): TextScan {
+  const { text, findings: hidden } = normaliseText(given);
+  const findings: PlacedFinding[] = hidden.map((found) => toFinding(found, given, place));
+  const applying = rules.filter(({ places }) => place === undefined || places === undefined || places.includes(place));
+  findings.push(...search(text, applying));
+  // What was hidden or encoded is read like the rest, and being hidden makes it worse.
+  for (const { hidden: content, position, kind } of hidden)
+    if (content !== undefined && kind !== "lookalikes" && kind !== "styled-letters")
+      findings.push(...uncovered(content, applying, position));
+  for (const { content, start, end } of decodePayloads(text.slice(0, 4 * WINDOW)))
+    findings.push(...uncovered(content, applying, start).map((finding) => ({ ...finding, span: { start, end } })));
+  return { text, findings };
+}
+
+function search(text: string, rules: readonly Rule[]): readonly PlacedFinding[] {
+  const found = new Map<string, PlacedFinding>();
+  for (let from = 0; from === 0 || from + OVERLAP < text.length; from += WINDOW - OVERLAP) {
+    const window = toRuleText(forRules(text.slice(from, from + WINDOW)));
+    for (const { id, category, severity, message, find } of rules) {
+      if (found.has(id)) continue;
+      const match = find(window);
+      if (match === undefined) continue;
+      const span = { start: from + match.start, end: from + match.end };
+      found.set(id, {
+        rule: id,
+        category,
+        severity,
+        message,
+        position: span.start,
+        excerpt: excerpt(window.text, match),
+        span,
+      });
+    }
+  }
+  return [...found.values()];
+}
+
+function uncovered(content: string, rules: readonly Rule[], position: number): readonly PlacedFinding[] {
+  const read = content.replaceAll(/(?<=\w)\+(?=\w)|%20/g, " ").slice(0, WINDOW);
+  return search(read, rules).map(({ span: _, ...finding }) => ({
+    ...finding,
+    severity: "critical",
+    position,
+    hidden: clip(read),
+  }));
+}
+
+const TYPOGRAPHIC: Readonly<Record<string, string>> = {
+  "\u2018": "'",
+  "\u2019": "'",
+  "\u201C": '"',
+  "\u201D": '"',
+  "\u00A0": " ",
+  "\u2010": "-",
+  "\u2011": "-",
+};
+
+/** Writes typographic forms as rules write them, one character for one, so that positions stay. */
+function forRules(text: string): string {
+  return /[^\t\n\r\x20-\x7E]/.test(text)
+    ? text.replaceAll(
+        /[\u2018\u2019\u201C\u201D\u00A0\u2010\u2011]/g,
+        (character) => TYPOGRAPHIC[character] ?? character,
+      )
+    : text;
+}
+
+function toFinding(
+  { kind, severity, position, count, hidden }: HiddenText,
+  given: string,
+  place: Place | undefined,
+): PlacedFinding {
+  return {
+    rule: `hidden.${kind}`,
+    category: "hidden-text",
+    severity: inPlace(kind, severity, place),
+    message: HIDING[kind],
+    position,
+    excerpt: excerpt(given, { start: position, end: position + count }),
+    ...(hidden === undefined ? {} : { hidden: clip(hidden) }),
+  };
+}
+
+/** Programs colour their output and draw progress with carriage returns: in a result that is nothing, in a definition it is. */
+function inPlace(kind: HidingKind, severity: Severity, place: Place | undefined): Severity {
+  return place === "result" && severity === "medium" && (kind === "terminal" || kind === "control") ? "low" : severity;
+}
+
+function excerpt(text: string, { start, end }: Span): string {
+  return clip(text.slice(Math.max(0, start - 20), Math.min(end, start + 120) + 20));
+}
+
+/** One line, and safe for a terminal. */
+function clip(text: string): string {
+  return text
+    .slice(0, 240)
+    .replaceAll(/[\p{C}\p{Z}]+/gu, " ")
+    .trim();
+}

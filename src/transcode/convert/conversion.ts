@@ -1,0 +1,112 @@
+import type { JsonSchema } from "../../tool/json-schema.ts";
+import type { SchemaTarget } from "../convert-schema.ts";
+import type { SchemaFeature } from "../features.ts";
+import { createReferences, type References } from "../schema/find-reference.ts";
+import type { Loss } from "../losses.ts";
+
+/** One schema on its way to one target: what was found out, what was lost, and how much work is left. */
+export interface Conversion {
+  readonly target: SchemaTarget;
+  readonly references: References;
+  has(feature: SchemaFeature): boolean;
+  /** Puts one change on record. The same change of the same place, met again where a definition is used twice, is one change. */
+  lose(path: string, keyword: string, action: Loss["action"], message: string): void;
+  /** Counts one schema. False once so many were written that the rest is left out. */
+  spend(): boolean;
+  /** Runs a step; where it ended in a refusal, forgets all of it and returns undefined. */
+  attempt<Result>(step: () => Result): Result | undefined;
+  /** True inside a step that may be forgotten. */
+  readonly isAttempting: boolean;
+  /** The definition of a place, by its key, under a name of its own. `write` is called for the first use. */
+  define(key: string, name: string, write: () => JsonSchema): string;
+  readonly losses: readonly Loss[];
+  readonly definitions: ReadonlyMap<string, JsonSchema>;
+  readonly isRefused: boolean;
+}
+
+/** The most schemas that one conversion writes: references are copied out within this. */
+const MAX_NODES = 20_000;
+
+/** Starts a conversion. */
+export function startConversion(root: unknown, target: SchemaTarget): Conversion {
+  const losses = new Map<string, Loss>();
+  const names = new Map<string, string>();
+  const definitions = new Map<string, JsonSchema>();
+  let refusals = 0;
+  let nodes = 0;
+  let attempts = 0;
+
+  return {
+    target,
+    references: createReferences(root),
+    has: (feature) => target.features.has(feature),
+    lose(path, keyword, action, message) {
+      const key = JSON.stringify([path, keyword, message]);
+      if (losses.has(key)) return;
+      losses.set(key, { path, keyword, action, message });
+      if (action === "refused") refusals += 1;
+    },
+    spend() {
+      nodes += 1;
+      return nodes <= MAX_NODES;
+    },
+    attempt(step) {
+      const before = { refusals, losses: losses.size, names: names.size };
+      attempts += 1;
+      const result = step();
+      attempts -= 1;
+      if (refusals === before.refusals) return result;
+      refusals = before.refusals;
+      for (const key of [...losses.keys()].slice(before.losses)) losses.delete(key);
+      for (const [key, name] of [...names].slice(before.names)) {
+        names.delete(key);
+        definitions.delete(name);
+      }
+      return undefined;
+    },
+    get isAttempting() {
+      return attempts > 0;
+    },
+    define(key, wanted, write) {
+      const known = names.get(key);
+      if (known !== undefined) return known;
+      const name = unusedName(wanted, new Set(names.values()));
+      // Named before it is written: it may refer to itself.
+      names.set(key, name);
+      definitions.set(name, write());
+      return name;
+    },
+    get losses() {
+      return [...losses.values()];
+    },
+    definitions,
+    get isRefused() {
+      return refusals > 0;
+    },
+  };
+}
+
+/** Letters, digits and `_` only: no provider and no pointer has trouble with those. */
+function unusedName(wanted: string, used: ReadonlySet<string>): string {
+  const name = wanted.replaceAll(/[^A-Za-z0-9_]+/g, "_") || "definition";
+  let candidate = name;
+  for (let count = 2; used.has(candidate); count++) candidate = `${name}_${count}`;
+  return candidate;
+}
+
+/** Where in the schema a step stands. */
+export interface Place {
+  /** JSON Pointer into the original. */
+  readonly path: string;
+  /** Steps down from the root, over everything. */
+  readonly depth: number;
+  /** Objects and arrays around this, itself not counted. */
+  readonly level: number;
+  /** Pointers of the references that were copied out on the way here. */
+  readonly following: ReadonlySet<string>;
+  /** Types that the other branches of the union around this take: an encoding must not look like one of them. */
+  readonly otherTypes: ReadonlySet<string>;
+}
+
+/** The root. */
+export const ROOT: Place = { path: "", depth: 0, level: 0, following: new Set(), otherTypes: new Set() };

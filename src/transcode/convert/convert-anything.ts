@@ -1,0 +1,86 @@
+import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
+import type { Conversion, Place } from "./conversion.ts";
+import { addNotes, showJson } from "./describe-constraint.ts";
+import type { Found } from "../schema/find-reference.ts";
+import { below } from "../schema/json-pointer.ts";
+import type { SchemaNode } from "../schema/keywords.ts";
+import { typesOf } from "../schema/types-of.ts";
+
+/** A schema that takes anything, where the target has one; a refusal, or the simple types, where it has not. */
+export function nothingKnown(node: SchemaNode, place: Place, conversion: Conversion): JsonSchema {
+  const { description } = node;
+  const told = typeof description === "string" ? { description } : {};
+  const { target } = conversion;
+  if (target.typed !== true) return told;
+  if (target.closedObjects === true || conversion.isAttempting) {
+    conversion.lose(place.path, "type", "refused", "takes values of any type, which cannot be said here");
+    return told;
+  }
+  conversion.lose(place.path, "type", "dropped", "takes values of any type: objects and lists can no longer be given");
+  const note = target.bareUnions === true ? told : {};
+  return {
+    ...(target.bareUnions === true ? {} : told),
+    anyOf: [
+      { type: "string", ...note },
+      { type: "number", ...note },
+      { type: "boolean", ...note },
+    ],
+  };
+}
+
+/** A schema that no value fits. */
+export function nothingFits(place: Place, conversion: Conversion): JsonSchema {
+  if (conversion.target.typed !== true && conversion.has("not")) return { not: {} };
+  conversion.lose(place.path, "not", "widened", "no value fits this, which cannot be said here");
+  return conversion.target.typed === true ? { type: "string", description: "Never given." } : {};
+}
+
+/** The place where a schema would be copied into itself for ever. */
+export function cutRecursion(beside: SchemaNode, found: Found, place: Place, conversion: Conversion): JsonSchema {
+  const types = typesOf(found.node, conversion.references);
+  const node = { ...(isPlainObject(found.node) ? { description: found.node["description"] } : {}), ...beside };
+  if (conversion.target.typed === true) return encodeAsText(node, types, "$ref", place, conversion);
+  const message = "the schema contains itself: cut here";
+  conversion.lose(below(place.path, "$ref"), "$ref", "widened", message);
+  const description = addNotes(node.description, [
+    `Fits ${found.pointer === "" ? "the whole" : showJson(found.pointer)} again.`,
+  ]);
+  const [type] = types;
+  return {
+    ...(types.size === 1 && type !== undefined ? { type } : {}),
+    ...(description === undefined ? {} : { description }),
+  };
+}
+
+/** An object or list as JSON text, where the target has no way to say what may be in it. `repairArguments` reads it back. */
+export function encodeAsText(
+  node: SchemaNode,
+  types: ReadonlySet<string>,
+  keyword: string,
+  place: Place,
+  conversion: Conversion,
+): JsonSchema {
+  const { path, otherTypes } = place;
+  const kinds = ["object", "array"].filter((type) => types.has(type));
+  const isOnlyThese = [...types].every((type) => kinds.includes(type) || type === "null");
+  if (kinds.length === 0 || !isOnlyThese || otherTypes.has("string")) {
+    if (conversion.target.closedObjects !== true && !conversion.isAttempting) {
+      conversion.lose(path, keyword, "dropped", "objects and lists beside text can no longer be given");
+      return { type: "string" };
+    }
+    const message = "takes objects or lists of any content beside text, which cannot be told apart here";
+    conversion.lose(path, keyword, "refused", message);
+    return {};
+  }
+  conversion.lose(path, keyword, "widened", "as JSON text, which is read back");
+  const description = addNotes(node["description"], [hint(node, kinds)]) ?? "";
+  return { type: "string", description };
+}
+
+function hint(node: SchemaNode, kinds: readonly string[]): string {
+  const what = kinds.map((kind) => (kind === "array" ? "a list" : "an object")).join(" or ");
+  const { description: _description, title: _title, type: _type, ...rest } = node;
+  const fits = Object.keys(rest).length === 0 ? "" : showJson(rest);
+  const isReadable = fits !== "" && !fits.endsWith("…") && !fits.includes('"$ref"');
+  return isReadable ? `JSON text of ${what} that fits ${fits}.` : `JSON text of ${what}.`;
+}

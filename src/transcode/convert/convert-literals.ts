@@ -1,0 +1,65 @@
+import type { Conversion, Place } from "./conversion.ts";
+import { describeConstraint } from "./describe-constraint.ts";
+import { below } from "../schema/json-pointer.ts";
+import { copyData } from "./keep-keywords.ts";
+import type { SchemaNode } from "../schema/keywords.ts";
+import { isOfType } from "../schema/types-of.ts";
+
+/** A part of a converted schema: its keywords, and what had to be said in words instead. */
+export interface Part {
+  readonly structure: Readonly<Record<string, unknown>>;
+  readonly notes: readonly string[];
+}
+
+/** `enum` and `const` as the target takes them. `types` are those that the schema takes; none where it does not say. */
+export function convertLiterals(
+  node: SchemaNode,
+  types: readonly string[],
+  place: Place,
+  conversion: Conversion,
+): Part & { readonly types: readonly string[] } {
+  const hasConst = Object.hasOwn(node, "const");
+  const keyword = hasConst ? "const" : "enum";
+  const given = hasConst ? [node["const"]] : node["enum"];
+  if (!Array.isArray(given)) return { structure: {}, notes: [], types };
+  const at = below(place.path, keyword);
+  const { target } = conversion;
+
+  const fitting = given.filter((value) => types.length === 0 || types.some((type) => isOfType(value, type)));
+  const values = target.typed === true ? fitting : given;
+  if (values.length === 0) return sayValues(given, types, at, keyword, place, conversion);
+  if (values.length < given.length) conversion.lose(at, keyword, "resolved", "without values that no type of it takes");
+  const listed =
+    target.enumValues === undefined ? values : values.filter((value) => isListable(value, target.enumValues));
+  if (listed.length < values.length || !conversion.has(hasConst && !conversion.has("enums") ? "const" : "enums"))
+    return sayValues(values, types, at, keyword, place, conversion);
+  if (!hasConst) return { structure: { enum: copyData(listed) }, notes: [], types };
+  if (conversion.has("const")) return { structure: { const: copyData(node["const"]) }, notes: [], types };
+  conversion.lose(at, keyword, "resolved", "as an enum of one");
+  return { structure: { enum: copyData(listed) }, notes: [], types };
+}
+
+/** Values that the target's list cannot hold: numbers as text where only text can be listed, the rest in words. */
+function sayValues(
+  values: readonly unknown[],
+  types: readonly string[],
+  at: string,
+  keyword: string,
+  place: Place,
+  conversion: Conversion,
+): Part & { readonly types: readonly string[] } {
+  const numbers = values.filter((value) => value !== null);
+  const isText = conversion.target.enumValues === "strings" && numbers.every((value) => typeof value === "number");
+  if (isText && numbers.length > 0 && !place.otherTypes.has("string")) {
+    conversion.lose(at, keyword, "resolved", "its numbers as text, which is read back");
+    const isNullable = values.length > numbers.length || types.includes("null");
+    return { structure: { enum: numbers.map(String) }, notes: [], types: isNullable ? ["string", "null"] : ["string"] };
+  }
+  conversion.lose(at, keyword, "described", "not taken here: said in the description");
+  const words = keyword === "const" ? describeConstraint("const", values[0]) : describeConstraint("enum", values);
+  return { structure: {}, notes: words === undefined ? [] : [words], types };
+}
+
+function isListable(value: unknown, kind: "strings" | "primitives" | undefined): boolean {
+  return kind === "strings" ? typeof value === "string" || value === null : typeof value !== "object" || value === null;
+}

@@ -1,0 +1,146 @@
+import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
+import { type Conversion, ROOT } from "./conversion.ts";
+import { convertSpelled } from "./convert-node.ts";
+import { namedProperties, requiredOf } from "./convert-object.ts";
+import { writeNamed } from "./convert-typed.ts";
+import { convertUnion } from "./convert-union.ts";
+import { addNotes, describeConstraint } from "./describe-constraint.ts";
+import { findEndless } from "./find-endless.ts";
+import { fits } from "../repair/fits.ts";
+import { below } from "../schema/json-pointer.ts";
+import type { SchemaNode } from "../schema/keywords.ts";
+import { mergeAllOf } from "./merge-all-of.ts";
+import { mergeBranches } from "./merge-branches.ts";
+import { parameterNames } from "../repair/parts-of.ts";
+import { saferNames } from "../schema/parameter-names.ts";
+import { spellModern } from "./spell-modern.ts";
+
+/** The one parameter that holds all others, where a provider takes no alternatives at the root. `repairArguments` takes it off again. */
+export const WRAPPER = "input";
+
+/** Converts a tool's parameters: always an object, whatever else the schema may be. */
+export function convertRoot(schema: unknown, conversion: Conversion): JsonSchema {
+  if (!isPlainObject(schema))
+    conversion.lose("", "type", "widened", "no schema of an object: taken as one without parameters");
+  const given = isPlainObject(schema) ? schema : { type: "object" };
+  if (conversion.has("rootCombinators")) return { ...given, type: toObject(given, conversion) };
+  const spelled = spellModern(given, "", conversion);
+  const node = withObjectType(withoutLiterals(merged(spelled, conversion), conversion), conversion);
+  const keyword = ["anyOf", "oneOf"].find((name) => node[name] !== undefined) as "anyOf" | "oneOf" | undefined;
+  const converted =
+    keyword === undefined
+      ? writeRoot(node, schema, conversion)
+      : convertAlternatives(node, keyword, schema, conversion);
+  return withDefinitions(given, converted, conversion);
+}
+
+function merged(node: SchemaNode, conversion: Conversion): SchemaNode {
+  const keyword = ["allOf", "$ref"].find((name) => node[name] !== undefined);
+  if (keyword === undefined) return node;
+  const message = keyword === "allOf" ? "merged into one schema" : "copied out";
+  conversion.lose(below("", keyword), keyword, "resolved", message);
+  const { node: result } = mergeAllOf(node, ROOT, conversion);
+  if (result !== false) return result;
+  conversion.lose(
+    below("", keyword),
+    keyword,
+    "widened",
+    "nothing fits all of it: taken as an object without parameters",
+  );
+  return {};
+}
+
+/** What a provider takes nowhere but below the root. */
+function withoutLiterals(node: SchemaNode, conversion: Conversion): SchemaNode {
+  const { not, enum: values, const: value, ...rest } = node;
+  const told = Object.entries({ not, enum: values, const: value }).filter(([keyword]) => Object.hasOwn(node, keyword));
+  if (told.length === 0) return node;
+  const notes = told.flatMap(([keyword, constraint]) => {
+    conversion.lose(below("", keyword), keyword, "described", "not taken at the root: said in the description");
+    return describeConstraint(keyword, constraint) ?? [];
+  });
+  return { ...rest, description: addNotes(rest["description"], notes) };
+}
+
+function withObjectType(node: SchemaNode, conversion: Conversion): SchemaNode {
+  return node["type"] === "object" ? node : { ...node, type: toObject(node, conversion) };
+}
+
+function toObject({ type }: SchemaNode, conversion: Conversion): "object" {
+  const isObject = type === undefined || [type].flat().includes("object");
+  if (type !== "object")
+    conversion.lose("/type", "type", isObject ? "resolved" : "widened", "parameters are always an object");
+  return "object";
+}
+
+function convertAlternatives(
+  node: SchemaNode,
+  keyword: "anyOf" | "oneOf",
+  original: unknown,
+  conversion: Conversion,
+): JsonSchema {
+  // Arguments in a wrapper must be recognised as such, which they are if the tool would refuse them.
+  const isRecognised = !fits({ [WRAPPER]: {} }, original, conversion.references);
+  if (conversion.target.closedObjects === true && isRecognised) {
+    const wrapped = conversion.attempt(() => wrap(node, keyword, conversion));
+    if (wrapped !== undefined) return wrapped;
+  }
+  let single = mergeBranches(node, keyword, conversion);
+  if (single["oneOf"] !== undefined) single = mergeBranches(single, "oneOf", conversion);
+  return writeRoot(single, original, conversion);
+}
+
+function wrap(node: SchemaNode, keyword: string, conversion: Conversion): JsonSchema {
+  const inside = convertUnion(node, { ...ROOT, level: 1 }, conversion);
+  if (inside.type === "object") return inside;
+  conversion.lose(below("", keyword), keyword, "resolved", `as the parameter ${WRAPPER}, which is taken off again`);
+  return { type: "object", properties: { [WRAPPER]: inside }, required: [WRAPPER], additionalProperties: false };
+}
+
+function writeRoot(given: SchemaNode, original: unknown, conversion: Conversion): JsonSchema {
+  const node = rename(given, original, conversion);
+  if (conversion.target.typed !== true) return convertSpelled(node, ROOT, conversion);
+  const { additionalProperties } = node;
+  const isOpen = additionalProperties === true || isPlainObject(additionalProperties);
+  if (isOpen && conversion.target.closedObjects === true && namedProperties(node, true).length === 0)
+    conversion.lose("/additionalProperties", "additionalProperties", "refused", "takes parameters of any name");
+  return writeNamed(node, [], ROOT, conversion);
+}
+
+/** Parameters whose names the provider refuses go by another. */
+function rename(node: SchemaNode, original: unknown, conversion: Conversion): SchemaNode {
+  const allowed = conversion.target.parameterNames;
+  if (allowed === undefined) return node;
+  const safer = saferNames(parameterNames(original, conversion.references));
+  const nameOf = (name: string): string => {
+    const other = allowed.test(name) ? undefined : safer.get(name);
+    if (other === undefined) return name;
+    const message = `named ${other} here, and ${name} again in the call`;
+    conversion.lose(below("", "properties", name), "properties", "resolved", message);
+    return other;
+  };
+  const { properties } = node;
+  const members = isPlainObject(properties) ? Object.entries(properties) : [];
+  return {
+    ...node,
+    ...(properties === undefined
+      ? {}
+      : { properties: Object.fromEntries(members.map(([name, schema]) => [nameOf(name), schema])) }),
+    ...(node["required"] === undefined ? {} : { required: requiredOf(node).map(nameOf) }),
+  };
+}
+
+function withDefinitions(given: SchemaNode, converted: JsonSchema, conversion: Conversion): JsonSchema {
+  const { definitions } = conversion;
+  for (const keyword of ["$defs", "definitions"]) {
+    const named = given[keyword];
+    const count = isPlainObject(named) ? Object.keys(named).length : 0;
+    if (count > definitions.size || (keyword === "definitions" && named !== undefined))
+      conversion.lose(below("", keyword), keyword, "resolved", "only what is used, as $defs or copied out");
+  }
+  if (definitions.size === 0) return converted;
+  const endless = conversion.target.closedObjects === true ? findEndless(definitions) : undefined;
+  if (endless !== undefined)
+    conversion.lose("/$defs", "$ref", "refused", `the definition ${endless} refers to itself without end`);
+  return { ...converted, $defs: Object.fromEntries(definitions) };
+}

@@ -1,0 +1,223 @@
+import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
+import { areExclusive } from "./are-exclusive.ts";
+import type { Conversion, Place } from "./conversion.ts";
+import { nothingFits } from "./convert-anything.ts";
+import type { Part } from "./convert-literals.ts";
+import { annotationsOf, convertNode, convertSpelled } from "./convert-node.ts";
+import { addNotes, showJson } from "./describe-constraint.ts";
+import { below } from "../schema/json-pointer.ts";
+import { assemble, isConstraining, keepKeywords } from "./keep-keywords.ts";
+import { ANNOTATIONS, type SchemaNode } from "../schema/keywords.ts";
+import { mergeAllOf } from "./merge-all-of.ts";
+import { isSame } from "./merge-schemas.ts";
+import { takesNull, withNull } from "./nullable.ts";
+import { spellModern } from "./spell-modern.ts";
+import { typesOf } from "../schema/types-of.ts";
+
+/** For a target that takes unions beside other keywords: each branch on its own. */
+export function convertBranches(node: SchemaNode, place: Place, conversion: Conversion): Part {
+  const structure: Record<string, unknown> = {};
+  const notes: string[] = [];
+  for (const keyword of ["allOf", "anyOf", "oneOf"] as const) {
+    const branches = node[keyword];
+    if (!Array.isArray(branches)) continue;
+    const target = keyword !== "oneOf" || conversion.has("oneOf") ? keyword : "anyOf";
+    if (!conversion.has(target) || structure[target] !== undefined) {
+      conversion.lose(below(place.path, keyword), keyword, "described", "not taken here: said in the description");
+      notes.push(describeBranches(branches));
+      continue;
+    }
+    if (target !== keyword) loseExclusion(branches, place, conversion);
+    structure[target] = branches.map((branch, index) =>
+      convertNode(branch, branchPlace(branch, keyword, index, place, conversion), conversion),
+    );
+  }
+  return { structure, notes };
+}
+
+/** A union that stands alone, whatever stood beside it. */
+export function convertUnion(
+  node: SchemaNode,
+  place: Place,
+  conversion: Conversion,
+  record: "told" | "silent" = "told",
+): JsonSchema {
+  const keyword = node["anyOf"] === undefined ? "oneOf" : "anyOf";
+  const { [keyword]: given, ...rest } = node;
+  const raw = given as readonly unknown[];
+  if (record === "told" && keyword === "oneOf") loseExclusion(raw, place, conversion);
+  if (raw.every(isOnlyAboutNames) && isConstraining(rest)) {
+    conversion.lose(
+      below(place.path, keyword),
+      keyword,
+      "described",
+      "which names go together: said in the description",
+    );
+    const description = addNotes(node["description"], [describeBranches(raw)]);
+    return convertSpelled({ ...rest, description }, place, conversion);
+  }
+  const branches = distribute(raw, keyword, rest, place, conversion);
+  if (branches === undefined) return nothingFits(place, conversion);
+  const about = annotationsOf(rest);
+  return writeUnion(branches, about, keyword, record, place, conversion);
+}
+
+interface Branch {
+  readonly node: SchemaNode | boolean;
+  readonly place: Place;
+}
+
+/** The branches that a value can fit, each with what stands beside the union written into it. */
+function distribute(
+  raw: readonly unknown[],
+  keyword: string,
+  rest: SchemaNode,
+  place: Place,
+  conversion: Conversion,
+): readonly Branch[] | undefined {
+  const own = Object.fromEntries(
+    Object.entries(rest).filter(([name]) => !ANNOTATIONS.has(name) && name !== "nullable"),
+  );
+  const hasOwn = Object.keys(own).length > 0;
+  if (hasOwn)
+    conversion.lose(
+      below(place.path, keyword),
+      keyword,
+      "resolved",
+      "what stands beside it is written into each branch",
+    );
+  const branches = raw.flatMap((branch, index): readonly Branch[] => {
+    const inside = branchPlace(branch, keyword, index, place, conversion);
+    if (branch === false) return [];
+    if (!isPlainObject(branch)) return [{ node: hasOwn ? own : true, place: inside }];
+    const spelled = spellModern(branch, inside.path, conversion);
+    if (!hasOwn) return [{ node: spelled, place: inside }];
+    const merged = mergeAllOf({ allOf: [spelled, own] }, inside, conversion);
+    return merged.node === false ? [] : [{ node: merged.node, place: { ...inside, following: merged.following } }];
+  });
+  return branches.length === 0 ? undefined : branches;
+}
+
+function writeUnion(
+  branches: readonly Branch[],
+  about: SchemaNode,
+  keyword: string,
+  record: "told" | "silent",
+  place: Place,
+  conversion: Conversion,
+): JsonSchema {
+  const { references, target } = conversion;
+  const types = branches.map(({ node }) => typesOf(node, references));
+  const isNull = types.map((told) => told.size === 1 && told.has("null"));
+  const kept = keepKeywords(about, [], place, conversion);
+  const separate: JsonSchema[] = [];
+  branches.forEach(({ node, place: inside }, index) => {
+    if (isNull[index] === true || types[index]?.size === 0) return;
+    const otherTypes = new Set([
+      ...place.otherTypes,
+      ...types.flatMap((told, other) => (other === index ? [] : [...told])),
+    ]);
+    const schema =
+      typeof node === "boolean"
+        ? convertNode(node, { ...inside, otherTypes }, conversion)
+        : convertSpelled(node, { ...inside, otherTypes }, conversion);
+    // A union in a union is one union.
+    const members = isBareUnion(schema) ? schema.anyOf : [schema];
+    for (const member of members) if (!separate.some((other) => isSame(other, member))) separate.push(member);
+  });
+  const converted = asOneList(separate);
+  const hasNull = isNull.includes(true);
+  const [only] = converted;
+  if (only === undefined) return assemble(about, kept, { type: "null" });
+  const changed = (message: string): void => {
+    if (record === "told") conversion.lose(below(place.path, keyword), keyword, "resolved", message);
+  };
+  if (converted.length === 1) {
+    changed(hasNull ? "that it may be null, said as it is said here" : "as the one schema in it");
+    const schema = withAbout(only, about, kept.notes, kept.keywords, conversion);
+    return hasNull ? withNull(schema, target) : schema;
+  }
+  if (converted.length < branches.length - (hasNull ? 1 : 0)) changed("without branches that say the same");
+  if (target.bareUnions !== true) {
+    const union = assemble(about, kept, { anyOf: converted });
+    return hasNull ? withNull(union, target) : union;
+  }
+  if (hasNull) changed("that it may be null, said as it is said here");
+  const note = addNotes(about["description"], kept.notes);
+  const described = converted.map((member) =>
+    note === undefined ? member : { ...member, description: addNotes(note, [member.description ?? ""]) ?? note },
+  );
+  const union = { anyOf: described } as JsonSchema;
+  return hasNull ? withNull(union, target) : union;
+}
+
+/** The one branch that is left, with what was said of the union. */
+function withAbout(
+  schema: JsonSchema,
+  about: SchemaNode,
+  notes: readonly string[],
+  keywords: Readonly<Record<string, unknown>>,
+  { target }: Conversion,
+): JsonSchema {
+  const inner = schema.description;
+  const description = addNotes(about["description"], [...notes, ...(inner === undefined ? [] : [inner])]);
+  if (description === undefined && Object.keys(keywords).length === 0) return schema;
+  const told = { ...(description === undefined ? {} : { description }), ...keywords };
+  if (schema["$ref"] === undefined || target.bareReferences !== true) return { ...schema, ...told };
+  return { ...told, anyOf: [schema] } as JsonSchema;
+}
+
+function isBareUnion(schema: JsonSchema): schema is JsonSchema & { readonly anyOf: readonly JsonSchema[] } {
+  const { anyOf } = schema;
+  const isUnion = Array.isArray(anyOf) && anyOf.length > 1 && Object.keys(schema).length === 1;
+  return isUnion && !takesNull(schema);
+}
+
+/** Several constants of one type are a list of values. */
+function asOneList(members: readonly JsonSchema[]): readonly JsonSchema[] {
+  const [first] = members;
+  if (first === undefined || members.length < 2) return members;
+  const values: unknown[] = [];
+  const notes: string[] = [];
+  for (const member of members) {
+    const { const: constant, enum: listed, type, title: _title, description, ...rest } = member;
+    const own: unknown = Object.hasOwn(member, "const") ? [constant] : listed;
+    if (!Array.isArray(own) || Object.keys(rest).length > 0 || !isSame(type, first.type)) return members;
+    values.push(...own);
+    if (description !== undefined) notes.push(`${own.map(showJson).join(", ")}: ${description}`);
+  }
+  const description = addNotes(undefined, notes);
+  const told = description === undefined ? {} : { description };
+  return [{ ...(first.type === undefined ? {} : { type: first.type }), ...told, enum: [...new Set(values)] }];
+}
+
+function isOnlyAboutNames(branch: unknown): boolean {
+  return (
+    isPlainObject(branch) &&
+    Object.keys(branch).length > 0 &&
+    Object.keys(branch).every(
+      (keyword) => keyword === "required" || (keyword === "not" && isOnlyAboutNames(branch["not"])),
+    )
+  );
+}
+
+function describeBranches(branches: readonly unknown[]): string {
+  const forms = branches.map((branch) => {
+    const names = isPlainObject(branch) && Object.keys(branch).join() === "required" ? branch["required"] : undefined;
+    return Array.isArray(names) ? `with ${names.join(" and ")}` : `fits ${showJson(branch)}`;
+  });
+  return `One of these: ${forms.join("; ")}.`;
+}
+
+function loseExclusion(branches: readonly unknown[], { path }: Place, conversion: Conversion): void {
+  const isExclusive = areExclusive(branches, conversion.references);
+  const message = isExclusive
+    ? "as anyOf: its branches exclude each other"
+    : "as anyOf: a value may now fit several branches";
+  conversion.lose(below(path, "oneOf"), "oneOf", isExclusive ? "resolved" : "widened", message);
+}
+
+function branchPlace(branch: unknown, keyword: string, index: number, place: Place, { references }: Conversion): Place {
+  const path = references.pointerOf(branch) ?? below(place.path, keyword, index);
+  return { ...place, path, depth: place.depth + 1 };
+}

@@ -1,0 +1,156 @@
+import type { JsonSchema } from "../../tool/json-schema.ts";
+import type { Conversion, Place } from "./conversion.ts";
+import { convertNode } from "./convert-node.ts";
+import { addNotes, describeCondition, describeConstraint } from "./describe-constraint.ts";
+import { below } from "../schema/json-pointer.ts";
+import { ANNOTATIONS, FEATURE_OF, HOLDS_NAMED, HOLDS_SCHEMA, type SchemaNode, TYPE_OF } from "../schema/keywords.ts";
+
+/** Keywords that have steps of their own. */
+const STRUCTURE = new Set([
+  "type",
+  "nullable",
+  "description",
+  "properties",
+  "required",
+  "additionalProperties",
+  "items",
+  "prefixItems",
+  "anyOf",
+  "oneOf",
+  "allOf",
+  "$ref",
+  "enum",
+  "const",
+]);
+
+/** Names of places; references are rewritten, so none is needed. */
+const PLACES = new Set([
+  "$defs",
+  "definitions",
+  "$anchor",
+  "$dynamicAnchor",
+  "$recursiveAnchor",
+  "$id",
+  "id",
+  "$vocabulary",
+]);
+
+/** What a schema says beside its structure. */
+export interface Kept {
+  readonly keywords: Record<string, unknown>;
+  /** What the target has no keyword for, in words. */
+  readonly notes: readonly string[];
+}
+
+/** Keeps each keyword that the target takes, puts the others into words, and drops what has none. */
+export function keepKeywords(
+  node: SchemaNode,
+  types: readonly string[],
+  place: Place,
+  conversion: Conversion,
+  only: "all" | "annotations" = "all",
+): Kept {
+  const keywords: Record<string, unknown> = {};
+  const notes: string[] = [];
+  const isAllowed = (keyword: string): boolean => only === "all" || ANNOTATIONS.has(keyword);
+  for (const [keyword, value] of Object.entries(node)) {
+    const isSaidWithIf = (keyword === "then" || keyword === "else") && !conversion.has("conditionals");
+    const at = below(place.path, keyword);
+    const isElsewhere = STRUCTURE.has(keyword) && !isBesideThePoint(keyword, types);
+    if (isElsewhere || (isSaidWithIf && node["if"] !== undefined)) continue;
+    const lose = (action: "dropped" | "described" | "resolved", message: string): void =>
+      conversion.lose(at, keyword, action, message);
+    if (PLACES.has(keyword)) {
+      if (!/defs|definitions/.test(keyword)) lose("dropped", "names a place, which nothing refers to any more");
+    } else if (isBesideThePoint(keyword, types))
+      lose("resolved", `says nothing of ${types.join(" or ")} values: left out`);
+    else if (isAllowed(keyword) && isTaken(keyword, value, types, conversion))
+      keywords[keyword] = copyKeyword(keyword, value, place, conversion);
+    else {
+      const words =
+        keyword === "if" ? describeCondition(value, node["then"], node["else"]) : describeConstraint(keyword, value);
+      if (words === undefined || words === "") lose("dropped", "not taken here");
+      else {
+        notes.push(words);
+        lose("described", "not taken here: said in the description");
+      }
+    }
+  }
+  return { keywords, notes };
+}
+
+/** A converted schema from its parts, the type and the description first. */
+export function assemble(
+  node: SchemaNode,
+  { keywords, notes }: Kept,
+  structure: Readonly<Record<string, unknown>>,
+): JsonSchema {
+  const { type, ...rest } = structure;
+  const { title, ...others } = keywords;
+  const description = addNotes(node["description"], notes);
+  return {
+    ...(type === undefined ? {} : { type: type as string }),
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    ...others,
+    ...rest,
+  };
+}
+
+function isBesideThePoint(keyword: string, types: readonly string[]): boolean {
+  const about = TYPE_OF.get(keyword);
+  if (keyword === "format" && types.length > 0) return !types.some((type) => /^(string|number|integer)$/.test(type));
+  if (types.length === 0 || about === undefined) return false;
+  return !types.some((type) => (type === "integer" ? "number" : type) === about);
+}
+
+/** Formats of numbers; the rest are of text. */
+const NUMBER_FORMAT = /^(u?int\d*|float|double|decimal)$/;
+
+function isTaken(keyword: string, value: unknown, types: readonly string[], { has, target }: Conversion): boolean {
+  const feature = FEATURE_OF.get(keyword);
+  if (target.without?.has(keyword) === true) return false;
+  if (keyword === "default" && value === null && target.allRequired === true) return false;
+  if (keyword === "format" && target.formats !== undefined) {
+    const isOfItsType = types.length === 0 || types.includes("string") !== NUMBER_FORMAT.test(String(value));
+    return has("format") && isOfItsType && target.formats.has(String(value));
+  }
+  if (keyword === "minItems" && target.maxMinItems !== undefined) return Number(value) <= target.maxMinItems;
+  if (feature !== undefined) return has(feature);
+  return has("unknownKeywords");
+}
+
+/** Values are copied, so that nobody who changes the result changes the original. */
+function copyKeyword(keyword: string, value: unknown, place: Place, conversion: Conversion): unknown {
+  const inside = (child: unknown, ...tokens: readonly string[]): unknown =>
+    convertNode(
+      child,
+      {
+        ...place,
+        path: conversion.references.pointerOf(child) ?? below(place.path, keyword, ...tokens),
+        depth: place.depth + 1,
+      },
+      conversion,
+    );
+  if (HOLDS_SCHEMA.has(keyword)) return typeof value === "boolean" ? value : inside(value);
+  if (HOLDS_NAMED.has(keyword) && typeof value === "object" && value !== null)
+    return Object.fromEntries(
+      Object.entries(value).map(([name, child]) => [name, Array.isArray(child) ? [...child] : inside(child, name)]),
+    );
+  return copyData(value);
+}
+
+/** A copy of JSON data; what is deeper than any real value is left out. */
+export function copyData(value: unknown, depth = 0): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (depth > 100) return null;
+  if (Array.isArray(value)) return value.map((item) => copyData(item, depth + 1));
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, copyData(member, depth + 1)]));
+}
+
+/** Whether a schema constrains values at all, beside describing them. */
+export function isConstraining(node: SchemaNode): boolean {
+  return Object.keys(node).some(
+    (keyword) => node[keyword] !== undefined && !ANNOTATIONS.has(keyword) && keyword !== "nullable",
+  );
+}

@@ -1,0 +1,182 @@
+import { isPlainObject } from "../../tool/json-schema.ts";
+import type { Conversion } from "./conversion.ts";
+import type { SchemaNode } from "../schema/keywords.ts";
+import { below } from "../schema/json-pointer.ts";
+
+/** The types of JSON Schema. */
+export const TYPES: readonly string[] = ["string", "number", "integer", "boolean", "object", "array", "null"];
+
+type Draft = Record<string, unknown>;
+
+const isNumber = (value: unknown): boolean => typeof value === "number" && Number.isFinite(value);
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
+const isText = (value: unknown): boolean => typeof value === "string";
+const isFilledList = (value: unknown): boolean => Array.isArray(value) && value.length > 0;
+const isSchema = (value: unknown): boolean => typeof value === "boolean" || isPlainObject(value);
+
+/** What a keyword's value must be; one that is something else says nothing and would be refused by providers. */
+const WELL_FORMED: ReadonlyMap<string, (value: unknown) => boolean> = new Map(
+  Object.entries({
+    minimum: isNumber,
+    maximum: isNumber,
+    exclusiveMinimum: isNumber,
+    exclusiveMaximum: isNumber,
+    multipleOf: (value) => isNumber(value) && (value as number) > 0,
+    minLength: isCount,
+    maxLength: isCount,
+    minItems: isCount,
+    maxItems: isCount,
+    minProperties: isCount,
+    maxProperties: isCount,
+    minContains: isCount,
+    maxContains: isCount,
+    uniqueItems: (value) => typeof value === "boolean",
+    pattern: isRegularExpression,
+    format: isText,
+    title: isText,
+    description: isText,
+    $ref: isText,
+    enum: isFilledList,
+    anyOf: isFilledList,
+    oneOf: isFilledList,
+    allOf: isFilledList,
+    prefixItems: isFilledList,
+    required: (value) => Array.isArray(value) && value.every(isText),
+    properties: isPlainObject,
+    patternProperties: isPlainObject,
+    dependentRequired: isPlainObject,
+    dependentSchemas: isPlainObject,
+    items: isSchema,
+    additionalProperties: isSchema,
+    unevaluatedItems: isSchema,
+    unevaluatedProperties: isSchema,
+    contains: isSchema,
+    propertyNames: isSchema,
+    not: isSchema,
+    if: isSchema,
+    else: isSchema,
+    ["then" as string]: isSchema,
+  }),
+);
+
+/** One schema, not those inside it, in the spelling of draft 2020-12, whatever draft or OpenAPI version it was written for. */
+export function spellModern(raw: SchemaNode, path: string, conversion: Conversion): SchemaNode {
+  const node: Draft = {};
+  for (const [keyword, value] of Object.entries(raw)) if (value !== undefined) node[keyword] = value;
+  const resolve = (keyword: string, message: string): void =>
+    conversion.lose(below(path, keyword), keyword, "resolved", message);
+
+  spellReferences(node, resolve);
+  spellLimits(node, resolve);
+  spellTuples(node, conversion.has("tuples") ? resolve : () => {});
+  spellDependencies(node, conversion.has("dependencies") ? resolve : () => {});
+  for (const [keyword, value] of Object.entries(node)) {
+    if (WELL_FORMED.get(keyword)?.(value) !== false) continue;
+    delete node[keyword];
+    conversion.lose(below(path, keyword), keyword, "dropped", `its value has no meaning for ${keyword}`);
+  }
+  spellTypes(node, path, conversion);
+  spellNullable(node, conversion.target.nullable === "nullable-keyword", resolve);
+  return node;
+}
+
+type Resolve = (keyword: string, message: string) => void;
+
+function spellReferences(node: Draft, resolve: Resolve): void {
+  for (const keyword of ["$dynamicRef", "$recursiveRef"]) {
+    const reference = node[keyword];
+    if (typeof reference !== "string" || node["$ref"] !== undefined) continue;
+    delete node[keyword];
+    node["$ref"] = reference;
+    resolve(keyword, "written as $ref");
+  }
+}
+
+/** Draft 4 said "exclusive" with a flag beside the limit. */
+function spellLimits(node: Draft, resolve: Resolve): void {
+  for (const [flag, limit] of [
+    ["exclusiveMinimum", "minimum"],
+    ["exclusiveMaximum", "maximum"],
+  ] as const) {
+    if (typeof node[flag] !== "boolean") continue;
+    const isExclusive = node[flag] && typeof node[limit] === "number";
+    delete node[flag];
+    if (isExclusive) {
+      node[flag] = node[limit];
+      delete node[limit];
+    }
+    resolve(flag, `the flag of draft 4 as a number`);
+  }
+}
+
+function spellTuples(node: Draft, resolve: Resolve): void {
+  if (!Array.isArray(node["items"])) {
+    delete node["additionalItems"];
+    return;
+  }
+  node["prefixItems"] = node["items"];
+  delete node["items"];
+  if (isSchema(node["additionalItems"])) node["items"] = node["additionalItems"];
+  delete node["additionalItems"];
+  resolve("items", "the list of items as prefixItems");
+}
+
+function spellDependencies(node: Draft, resolve: Resolve): void {
+  if (!isPlainObject(node["dependencies"])) return;
+  const members = Object.entries(node["dependencies"]);
+  const names = members.filter(([, value]) => Array.isArray(value));
+  const schemas = members.filter(([, value]) => isSchema(value));
+  delete node["dependencies"];
+  if (names.length > 0) node["dependentRequired"] = Object.fromEntries(names);
+  if (schemas.length > 0) node["dependentSchemas"] = Object.fromEntries(schemas);
+  resolve("dependencies", "as dependentRequired and dependentSchemas");
+}
+
+function spellTypes(node: Draft, path: string, conversion: Conversion): void {
+  const given = node["type"];
+  if (given === undefined) return;
+  const names = (Array.isArray(given) ? given : [given]).map((name) => String(name).toLowerCase());
+  const types = [...new Set(names)].filter((name) => TYPES.includes(name));
+  // Every integer is a number.
+  const told = types.includes("number") ? types.filter((name) => name !== "integer") : types;
+  const [first] = told;
+  const isWhole = told.length === new Set(names).size;
+  if (first === undefined || (!isWhole && names.includes("any"))) delete node["type"];
+  else node["type"] = told.length === 1 ? first : told;
+  if (first === undefined) conversion.lose(below(path, "type"), "type", "dropped", "no type of JSON Schema");
+  else if (JSON.stringify(node["type"]) !== JSON.stringify(given))
+    conversion.lose(
+      below(path, "type"),
+      "type",
+      "resolved",
+      "the types it names, each once and as JSON Schema has them",
+    );
+}
+
+/** OpenAPI 3.0 says "or null" with a flag. */
+function spellNullable(node: Draft, keeps: boolean, resolve: Resolve): void {
+  const { nullable, type, anyOf } = node;
+  if (typeof nullable !== "boolean") return;
+  delete node["nullable"];
+  if (nullable && type !== undefined) {
+    // Remembered for a target that says it so too.
+    if (keeps) node["nullable"] = true;
+    const types = [type].flat();
+    if (!types.includes("null")) node["type"] = [...types, "null"];
+  } else if (nullable && Array.isArray(anyOf)) node["anyOf"] = [...anyOf, { type: "null" }];
+  if (!keeps) resolve("nullable", "as a type of its own");
+}
+
+/** Most real patterns are written without the `u` flag in mind, some need it. */
+function isRegularExpression(value: unknown): boolean {
+  return typeof value === "string" && ["", "u"].some((flags) => compiles(value, flags));
+}
+
+function compiles(pattern: string, flags: string): boolean {
+  try {
+    RegExp(pattern, flags);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,54 @@
+import { isPlainObject } from "../../tool/json-schema.ts";
+import type { References } from "../schema/find-reference.ts";
+import type { SchemaNode } from "../schema/keywords.ts";
+
+const MAX_PARTS = 100;
+
+/** The schemas that a value must all fit: a schema, what it refers to, and what is in its `allOf`. */
+export function partsOf(schema: unknown, references: References): readonly SchemaNode[] {
+  const parts = new Set<SchemaNode>();
+  const waiting: unknown[] = [schema];
+  for (let node = waiting.pop(); node !== undefined && parts.size < MAX_PARTS; node = waiting.pop()) {
+    if (!isPlainObject(node) || parts.has(node)) continue;
+    parts.add(node);
+    const { $ref, allOf } = node;
+    const target = typeof $ref === "string" ? references.find($ref) : undefined;
+    if (Array.isArray(allOf)) waiting.push(...allOf.toReversed());
+    if (target !== undefined) waiting.push(target.node);
+  }
+  return [...parts];
+}
+
+/** What each named property must fit. */
+export function propertySchemas(parts: readonly SchemaNode[]): ReadonlyMap<string, unknown> {
+  const found = new Map<string, unknown>();
+  for (const { properties } of parts) {
+    for (const [name, schema] of isPlainObject(properties) ? Object.entries(properties) : [])
+      found.set(name, found.has(name) ? { allOf: [found.get(name), schema] } : schema);
+  }
+  return found;
+}
+
+/** What one keyword's schemas say together; undefined where no part has it. */
+export function together(parts: readonly SchemaNode[], keyword: string): unknown {
+  const told = parts.map((part) => part[keyword]).filter((schema) => isPlainObject(schema));
+  return told.length > 1 ? { allOf: told } : told[0];
+}
+
+/** Every name that a tool's parameters may have, those of alternatives included, always in the same order. */
+export function parameterNames(schema: unknown, references: References): readonly string[] {
+  const names = new Set<string>();
+  const seen = new Set<unknown>();
+  const waiting: unknown[] = [schema];
+  for (let at = 0; at < waiting.length && at < MAX_PARTS; at++) {
+    const node = waiting[at];
+    if (!isPlainObject(node) || seen.has(node)) continue;
+    seen.add(node);
+    const { $ref, allOf, anyOf, oneOf, properties, required } = node;
+    for (const name of isPlainObject(properties) ? Object.keys(properties) : []) names.add(name);
+    for (const name of Array.isArray(required) ? required : []) if (typeof name === "string") names.add(name);
+    for (const list of [allOf, anyOf, oneOf]) if (Array.isArray(list)) waiting.push(...list);
+    if (typeof $ref === "string") waiting.push(references.find($ref)?.node);
+  }
+  return [...names];
+}

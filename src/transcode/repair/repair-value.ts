@@ -1,0 +1,149 @@
+import { isPlainObject } from "../../tool/json-schema.ts";
+import type { References } from "../schema/find-reference.ts";
+import { type Effort, fits } from "./fits.ts";
+import { below } from "../schema/json-pointer.ts";
+import type { SchemaNode } from "../schema/keywords.ts";
+import { isSame } from "../convert/merge-schemas.ts";
+import { partsOf, propertySchemas, together } from "./parts-of.ts";
+import { readAs } from "./read-as.ts";
+import type { Repair } from "../repair-arguments.ts";
+import { typeOfValue, typesOf } from "../schema/types-of.ts";
+
+/** A value after repair. */
+export interface Repaired {
+  readonly value: unknown;
+  readonly repairs: readonly Repair[];
+}
+
+/** What the repair of one value goes by. */
+export interface RepairTask {
+  readonly references: References;
+  readonly effort: Effort;
+}
+
+const MAX_DEPTH = 100;
+
+/** One value made to fit a schema, as far as there is one way to. A value that fits is not touched. */
+export function repairValue(value: unknown, schema: unknown, task: RepairTask, path: string, depth = 0): Repaired {
+  const untouched: Repaired = { value, repairs: [] };
+  if (!isPlainObject(schema) || depth > MAX_DEPTH || fits(value, schema, task.references, task.effort))
+    return untouched;
+  const parts = partsOf(schema, task.references);
+  const union = parts.flatMap(({ anyOf, oneOf }) => [anyOf, oneOf]).find(Array.isArray);
+  if (union !== undefined) return repairInUnion(value, union, parts, task, path, depth);
+
+  const read = readAs(value, typesOf(schema, task.references), parts);
+  if (read !== undefined) {
+    const inner = repairInside(read.value, parts, task, path, depth);
+    return { value: inner.value, repairs: [{ path, message: read.message }, ...inner.repairs] };
+  }
+  return asList(value, schema, parts, task, path, depth) ?? repairInside(value, parts, task, path, depth);
+}
+
+/** The branch under which the value can be made to fit, where there is one; among several, the one that changes least. */
+function repairInUnion(
+  value: unknown,
+  union: readonly unknown[],
+  parts: readonly SchemaNode[],
+  task: RepairTask,
+  path: string,
+  depth: number,
+): Repaired {
+  const beside = parts.map((part) => withoutUnion(part, union));
+  const found = union
+    .map((branch) => {
+      const whole = { allOf: [...beside, branch] };
+      const repaired = repairValue(value, whole, task, path, depth + 1);
+      return fits(repaired.value, whole, task.references, task.effort) ? repaired : undefined;
+    })
+    .filter((repaired) => repaired !== undefined);
+  const least = Math.min(...found.map(({ repairs }) => repairs.length));
+  const [first, ...others] = found.filter(({ repairs }) => repairs.length === least);
+  const isCertain = first !== undefined && others.every((other) => isSame(other.value, first.value));
+  return isCertain ? first : { value, repairs: [] };
+}
+
+/** What stands beside a union; references and `allOf` are parts of their own. */
+function withoutUnion(part: SchemaNode, union: readonly unknown[]): SchemaNode {
+  const { $ref: _ref, allOf: _allOf, ...rest } = part;
+  return Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== union));
+}
+
+/** One item where a list is wanted. A text with separators in it may be a list already, so it is left alone. */
+function asList(
+  value: unknown,
+  schema: SchemaNode,
+  parts: readonly SchemaNode[],
+  task: RepairTask,
+  path: string,
+  depth: number,
+): Repaired | undefined {
+  const types = typesOf(schema, task.references);
+  const items = together(parts, "items");
+  const isSingle = types.has("array") && types.size === 1 && value !== null && typeOfValue(value) !== "array";
+  if (!isSingle || items === undefined || (typeof value === "string" && /[,;\n]/.test(value))) return undefined;
+  const item = repairValue(value, items, task, below(path, 0), depth + 1);
+  if (!fits([item.value], schema, task.references, task.effort)) return undefined;
+  return { value: [item.value], repairs: [{ path, message: "one item, as a list" }, ...item.repairs] };
+}
+
+function repairInside(
+  value: unknown,
+  parts: readonly SchemaNode[],
+  task: RepairTask,
+  path: string,
+  depth: number,
+): Repaired {
+  if (Array.isArray(value)) return repairItems(value, parts, task, path, depth);
+  if (isPlainObject(value)) return repairMembers(value, parts, task, path, depth);
+  return { value, repairs: [] };
+}
+
+function repairItems(
+  items: readonly unknown[],
+  parts: readonly SchemaNode[],
+  task: RepairTask,
+  path: string,
+  depth: number,
+): Repaired {
+  const repairs: Repair[] = [];
+  const tuple = parts.flatMap(({ items: given, prefixItems }) => [prefixItems, given]).find(Array.isArray) ?? [];
+  const rest = together(parts, "items") ?? together(parts, "additionalItems");
+  const value = items.map((item, index) => {
+    const schema = index < tuple.length ? (tuple as readonly unknown[])[index] : rest;
+    const repaired = repairValue(item, schema, task, below(path, index), depth + 1);
+    repairs.push(...repaired.repairs);
+    return repaired.value;
+  });
+  return { value: repairs.length === 0 ? items : value, repairs };
+}
+
+function repairMembers(
+  given: SchemaNode,
+  parts: readonly SchemaNode[],
+  task: RepairTask,
+  path: string,
+  depth: number,
+): Repaired {
+  const repairs: Repair[] = [];
+  const named = propertySchemas(parts);
+  const others = together(parts, "additionalProperties");
+  const required = new Set(parts.flatMap((part) => (Array.isArray(part["required"]) ? part["required"] : [])));
+  const members = Object.entries(given).flatMap(([name, member]) => {
+    const schema = named.has(name) ? named.get(name) : others;
+    const at = below(path, name);
+    if (
+      member === null &&
+      named.has(name) &&
+      !required.has(name) &&
+      !fits(null, schema, task.references, task.effort)
+    ) {
+      repairs.push({ path: at, message: "null for what may be left out: left out" });
+      return [];
+    }
+    const repaired = repairValue(member, schema, task, at, depth + 1);
+    repairs.push(...repaired.repairs);
+    return [[name, repaired.value] as const];
+  });
+  return { value: repairs.length === 0 ? given : Object.fromEntries(members), repairs };
+}

@@ -1,0 +1,79 @@
+import { isPlainObject } from "../../tool/json-schema.ts";
+import { below, tokensOf } from "./json-pointer.ts";
+import { childrenOf, type SchemaNode } from "./keywords.ts";
+
+/** The place a reference leads to. */
+export interface Found {
+  /** JSON Pointer from the root of the schema. */
+  readonly pointer: string;
+  readonly node: unknown;
+}
+
+/** Looks references up inside one schema. */
+export interface References {
+  /** Undefined for what lies outside the schema or nowhere. Nothing is ever read from a file or the network. */
+  find(reference: string): Found | undefined;
+  /** Where a schema of the original stands; undefined for one that was made on the way. */
+  pointerOf(node: unknown): string | undefined;
+}
+
+/** How far the index of a schema goes; conversion stops long before. */
+const MAX_INDEXED = 200_000;
+
+/** An index of one schema's places: by pointer, by `$anchor` and by `$id`. */
+export function createReferences(root: unknown): References {
+  const { pointers, names } = index(root);
+
+  return {
+    find(reference) {
+      const named = names.get(reference);
+      if (named !== undefined) return named;
+      if (!reference.startsWith("#")) return undefined;
+      const tokens = tokensOf(decode(reference.slice(1)));
+      if (tokens === undefined) return undefined;
+      let node: unknown = root;
+      for (const token of tokens) {
+        if (typeof node !== "object" || node === null || !Object.hasOwn(node, token)) return undefined;
+        node = (node as SchemaNode)[token];
+      }
+      if (typeof node !== "boolean" && !isPlainObject(node)) return undefined;
+      return { pointer: below("", ...tokens), node };
+    },
+    pointerOf: (node) => (typeof node === "object" && node !== null ? pointers.get(node) : undefined),
+  };
+}
+
+function index(root: unknown): {
+  readonly pointers: ReadonlyMap<object, string>;
+  readonly names: ReadonlyMap<string, Found>;
+} {
+  const pointers = new Map<object, string>();
+  const names = new Map<string, Found>();
+  const waiting: (readonly [unknown, string])[] = [[root, ""]];
+  for (let at = 0; at < waiting.length && at < MAX_INDEXED; at++) {
+    const [node, pointer] = waiting[at] ?? [undefined, ""];
+    if (!isPlainObject(node) || pointers.has(node)) continue;
+    pointers.set(node, pointer);
+    for (const name of namesOf(node)) if (!names.has(name)) names.set(name, { pointer, node });
+    for (const [tokens, child] of childrenOf(node)) waiting.push([child, below(pointer, ...tokens)]);
+  }
+  return { pointers, names };
+}
+
+/** What a schema may be called by: `#anchor`, and its own id. */
+function namesOf(node: SchemaNode): readonly string[] {
+  const { $id, id, $anchor, $dynamicAnchor } = node;
+  return [
+    ...[$anchor, $dynamicAnchor].filter((name) => typeof name === "string").map((name) => `#${name}`),
+    // Draft 4's id is a property of some data in other people's hands; only its anchors are sure.
+    ...[$id, typeof id === "string" && id.startsWith("#") ? id : undefined].filter((name) => typeof name === "string"),
+  ];
+}
+
+function decode(fragment: string): string {
+  try {
+    return decodeURIComponent(fragment);
+  } catch {
+    return fragment;
+  }
+}

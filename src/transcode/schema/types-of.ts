@@ -1,0 +1,78 @@
+import { isPlainObject } from "../../tool/json-schema.ts";
+import type { References } from "./find-reference.ts";
+import { type SchemaNode, TYPE_OF } from "./keywords.ts";
+
+/** The types a JSON value can have. Integers are numbers here. */
+export const VALUE_TYPES: readonly string[] = ["string", "number", "boolean", "object", "array", "null"];
+
+/** The type of a JSON value. */
+export function typeOfValue(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  return typeof value;
+}
+
+/** The one type that the keywords of a schema without `type` speak about; undefined where they speak of several or of none. */
+export function impliedType(node: SchemaNode): string | undefined {
+  const told = new Set(Object.keys(node).flatMap((keyword) => TYPE_OF.get(keyword) ?? []));
+  const [only] = told;
+  return told.size === 1 ? only : undefined;
+}
+
+const MAX_VISITS = 2_000;
+
+/** The types that values of a schema can have, as its author `meant` it, where `properties` alone means an object, or as the schema `says`. */
+export function typesOf(
+  schema: unknown,
+  references: References,
+  reading: "meant" | "said" = "meant",
+): ReadonlySet<string> {
+  const seen = new Set<unknown>();
+  let visits = 0;
+
+  function visit(node: unknown): ReadonlySet<string> {
+    visits += 1;
+    if (node === false) return new Set();
+    if (!isPlainObject(node) || visits > MAX_VISITS || seen.has(node)) return new Set(VALUE_TYPES);
+    seen.add(node);
+    const told = constraints(node);
+    seen.delete(node);
+    if (told.length > 0) return told.reduce(both);
+    const implied = reading === "meant" ? impliedType(node) : undefined;
+    return new Set(implied === undefined ? VALUE_TYPES : [implied]);
+  }
+
+  function constraints(node: SchemaNode): readonly ReadonlySet<string>[] {
+    const { type, nullable, enum: values, $ref, anyOf, oneOf, allOf } = node;
+    const told: ReadonlySet<string>[] = [];
+    if (type !== undefined) told.push(declaredTypes(type, nullable));
+    if (Array.isArray(values)) told.push(new Set(values.map(typeOfValue)));
+    if (Object.hasOwn(node, "const")) told.push(new Set([typeOfValue(node["const"])]));
+    const target = typeof $ref === "string" ? references.find($ref) : undefined;
+    if (target !== undefined) told.push(visit(target.node));
+    for (const union of [anyOf, oneOf])
+      if (Array.isArray(union)) told.push(new Set(union.flatMap((branch) => [...visit(branch)])));
+    if (Array.isArray(allOf)) told.push(...allOf.map(visit));
+    return told;
+  }
+
+  return visit(schema);
+}
+
+function declaredTypes(type: unknown, nullable: unknown): ReadonlySet<string> {
+  const names = [type]
+    .flat()
+    .map((name) => (String(name).toLowerCase() === "integer" ? "number" : String(name).toLowerCase()));
+  const known = names.filter((name) => VALUE_TYPES.includes(name));
+  if (known.length === 0) return new Set(VALUE_TYPES);
+  return new Set(nullable === true ? [...known, "null"] : known);
+}
+
+function both(left: ReadonlySet<string>, right: ReadonlySet<string>): ReadonlySet<string> {
+  return new Set([...left].filter((name) => right.has(name)));
+}
+
+/** Whether a value is of a type of JSON Schema. */
+export function isOfType(value: unknown, type: string): boolean {
+  return type === "integer" ? Number.isInteger(value) : typeOfValue(value) === type;
+}
