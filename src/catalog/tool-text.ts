@@ -23,12 +23,14 @@ export type DescribedTool = Pick<
 /** The parts of a tool that are searched by words. */
 export function toolFields(tool: DescribedTool): FieldTexts {
   const parameters = listParameters(tool.parameters);
-  const joined = (texts: readonly (string | undefined)[], by: string): string =>
-    texts.filter(Boolean).join(by).slice(0, READ_FIELD_LENGTH);
+  const joined = (texts: readonly string[], by: string): string => texts.join(by).slice(0, READ_FIELD_LENGTH);
   return {
     name: tool.name,
-    description: joined([tool.title?.slice(0, READ_LENGTH), tool.description, tool.extendedDescription], "\n"),
-    tags: joined([...tool.tags, tool.category], " "),
+    description: joined(
+      [tool.title?.slice(0, READ_LENGTH) ?? "", tool.description, tool.extendedDescription ?? ""].filter(Boolean),
+      "\n",
+    ),
+    tags: joined([...tool.tags, tool.category ?? ""], " "),
     examples: joined(tool.examples, "\n"),
     parameterNames: joined(
       parameters.map(({ name }) => name),

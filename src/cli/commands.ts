@@ -36,6 +36,10 @@ export const COMMANDS: Readonly<Record<string, { readonly summary: string; load(
     summary: "Translate tool definitions from one dialect to another",
     load: async () => (await import("./commands/convert.ts")).convert,
   },
+  scan: {
+    summary: "Look for hidden text and attacks in tools",
+    load: async () => (await import("./commands/scan.ts")).scan,
+  },
   eval: {
     summary: "Measure retrieval on your own tools and queries",
     load: async () => (await import("./commands/eval.ts")).evaluate,

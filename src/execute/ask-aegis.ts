@@ -36,14 +36,22 @@ export async function redeemApproval(
 function stoppedBy(decision: AegisDecision): Outcome | undefined {
   switch (decision.effect) {
     case "deny":
-      return { status: "permission_denied", error: { code: decision.code, message: decision.reason } };
+      return {
+        status: "permission_denied",
+        error: { code: decision.code, message: decision.reason },
+        ...named(decision),
+      };
     case "confirm": {
       const { confirmationId, reason } = decision;
       const fix = `Have a person approve ${confirmationId}, then make the same call with it as confirmationId.`;
       const error = { code: "CONFIRMATION_REQUIRED", message: `${reason} ${fix}`, fix } as const;
-      return { status: "pending_confirmation", confirmationId, error };
+      return { status: "pending_confirmation", confirmationId, error, ...named(decision) };
     }
     case "allow":
       return undefined;
   }
+}
+
+function named({ rule }: { readonly rule?: string }): { readonly rule?: string } {
+  return rule === undefined ? {} : { rule };
 }

@@ -16,6 +16,11 @@ export interface ToolCall {
   readonly requireConfirmation?: boolean;
   /** The approved confirmation this call redeems. */
   readonly confirmationId?: string;
+  /**
+   * A name for this one call, 1 to 255 characters, unique among the caller's calls of the tool: repeating the call with it, when its answer was
+   * lost, gives the same result and runs nothing again. With other arguments it is refused. It is remembered for a day.
+   */
+  readonly idempotencyKey?: string;
   readonly traceId?: string;
   readonly parentSpanId?: string;
   /** Who calls. The local operator where absent. */

@@ -1,5 +1,7 @@
 import { ArsenalError } from "../errors/arsenal-error.ts";
 import type { Aegis } from "../guard/aegis.ts";
+import type { CallAudit } from "../guard/audit/call-audit.ts";
+import type { Idempotency } from "../guard/idempotency.ts";
 import type { Principal } from "../guard/principal.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
@@ -36,6 +38,10 @@ export interface EngineParts extends FindToolParts {
   readonly validator: Validator;
   /** The first that supports a tool's source runs it. */
   readonly executors: readonly Executor[];
+  /** Records every call. Nothing is recorded where absent. */
+  readonly audit?: CallAudit | undefined;
+  /** Keeps the results of calls that name a key. Such calls are refused where absent. */
+  readonly idempotency?: Idempotency | undefined;
   readonly health: HealthBook;
   readonly ensembleSettings: (name: string) => EnsembleSettings;
   readonly emit: Emit;

@@ -13,6 +13,9 @@ export interface Outcome {
   readonly startedAt?: number;
   /** 0 where absent. */
   readonly attempts?: number;
+  readonly replayed?: true;
+  /** The rule of the policy that refused the call or had it wait. */
+  readonly rule?: string;
 }
 
 /** A call that ended with an error. */

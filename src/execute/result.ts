@@ -25,6 +25,8 @@ export interface ToolResult {
   readonly error?: ResultError;
   /** Approve this id, then make the same call with it as `confirmationId`. */
   readonly confirmationId?: string;
+  /** True where an earlier call with the same idempotency key ran, and this is its result. */
+  readonly replayed?: true;
   /** Milliseconds since the epoch. */
   readonly queuedAt: number;
   /** When the handler was first called; absent where it never was. */

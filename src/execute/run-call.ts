@@ -1,4 +1,7 @@
 import type { Aegis, AegisRequest } from "../guard/aegis.ts";
+import type { CallAudit } from "../guard/audit/call-audit.ts";
+import type { AuditedArguments } from "../guard/audit.port.ts";
+import type { Idempotency } from "../guard/idempotency.ts";
 import type { Principal } from "../guard/principal.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
@@ -7,6 +10,7 @@ import type { Handler } from "../tool/handler.ts";
 import type { Tool } from "../tool/tool.ts";
 import { askAegis, redeemApproval } from "./ask-aegis.ts";
 import { runAttempts } from "./attempts.ts";
+import { notAudited } from "./audit-call.ts";
 import type { Breakers } from "./breaker.ts";
 import type { ToolCall } from "./call.ts";
 import type { ArgumentChecks } from "./check-arguments.ts";
@@ -18,6 +22,7 @@ import type { CallIds, StateOf } from "./handler-context.ts";
 import { cancelled, circuitOpen, closedBefore, failed, neverStarted, type Outcome } from "./outcome.ts";
 import { type Verdict, verdictOf } from "./verdict.ts";
 import type { ToolResult } from "./result.ts";
+import { type KeyedRun, recallResult, runOnce } from "./run-once.ts";
 import type { EngineSettings } from "./settings.ts";
 import type { Concurrency } from "./take-permits.ts";
 import { toResultError } from "./to-result-error.ts";
@@ -31,6 +36,8 @@ export interface CallRunner extends FindToolParts {
   readonly breakers: Breakers;
   readonly concurrency: Concurrency;
   readonly executors: readonly Executor[];
+  readonly audit?: CallAudit | undefined;
+  readonly idempotency?: Idempotency | undefined;
   readonly health: HealthBook;
   readonly ensembleSettings: (name: string) => EnsembleSettings;
   readonly stateOf: StateOf;
@@ -56,8 +63,8 @@ export async function runCall(call: ToolCall, runner: CallRunner): Promise<ToolR
   try {
     const ids: CallIds = { traceId: givenTraceId(call) ?? runner.traceIds.traceId(), spanId };
     const principal = call?.principal ?? runner.localPrincipal;
-    const { outcome, tool, hiddenId } = await lookUpAndRun(call, ids, principal, runner);
-    return finishCall({ call, ids, principal, queuedAt, outcome, tool, hiddenId }, runner);
+    const { outcome, tool, hiddenId, arguments: args } = await lookUpAndRun(call, ids, principal, runner);
+    return finishCall({ call, ids, principal, queuedAt, outcome, tool, hiddenId, arguments: args }, runner);
   } catch (error) {
     // What is read out here is read again by the checks, so a call that throws at it has not run.
     const ids: CallIds = { traceId: runner.traceIds.traceId(), spanId };
@@ -71,17 +78,20 @@ interface Ran {
   readonly tool?: Tool;
   /** The tool that was meant and may not be known to the caller. */
   readonly hiddenId?: string | undefined;
+  readonly arguments?: AuditedArguments | undefined;
 }
 
 async function lookUpAndRun(call: ToolCall, ids: CallIds, principal: Principal, runner: CallRunner): Promise<Ran> {
   let tool: Tool | undefined;
+  let args: AuditedArguments | undefined;
   try {
     if (isSignal(call?.signal) && call.signal.aborted)
       return { outcome: cancelled(String(call.toolName), call.signal) };
     const validated = validateCall(call);
     if (!validated.valid) return { outcome: failed(validated.error) };
     const found = findTool(call.toolName, principal, runner);
-    if (!found.found) return { outcome: failed(found.error), hiddenId: found.hiddenId };
+    args = runner.audit?.describe(validated.arguments);
+    if (!found.found) return { outcome: failed(found.error), hiddenId: found.hiddenId, arguments: args };
     tool = found.tool;
     return {
       outcome: await runTool(
@@ -89,10 +99,11 @@ async function lookUpAndRun(call: ToolCall, ids: CallIds, principal: Principal, 
         runner,
       ),
       tool,
+      arguments: args,
     };
   } catch (error) {
     // A part of the arsenal itself threw; the caller still gets the one result it was promised.
-    return { outcome: failed(toResultError(error)), ...(tool !== undefined && { tool }) };
+    return { outcome: failed(toResultError(error)), ...(tool !== undefined && { tool }), arguments: args };
   }
 }
 
@@ -126,7 +137,26 @@ async function runTool(found: FoundCall, runner: CallRunner): Promise<Outcome> {
   };
   const request = toRequest(found, checked.arguments);
   const stopped = await askAegis(request, limits, runner.aegis);
-  if (stopped !== undefined) return stopped;
+  const { idempotencyKey } = call;
+  if (idempotencyKey === undefined) return stopped ?? runInTurn(found, request, limits, ensemble, runner);
+  const maxAttempts = attemptsOf(call, runner.settings);
+  const keyed: KeyedRun = { request, idempotencyKey, limits, maxAttempts, idempotency: runner.idempotency };
+  if (stopped !== undefined) return recallResult(stopped, keyed);
+  return runOnce(keyed, () => runInTurn(found, request, limits, ensemble, runner));
+}
+
+/** The guard lets the call pass: waits for its turn and runs it. */
+async function runInTurn(
+  found: FoundCall,
+  request: AegisRequest,
+  limits: WaitLimits,
+  ensemble: EnsembleSettings | undefined,
+  runner: CallRunner,
+): Promise<Outcome> {
+  const { call, tool } = found;
+  const unaudited = runner.audit?.refusal();
+  const problem = unaudited === undefined ? undefined : await unaudited;
+  if (problem !== undefined) return notAudited(tool, problem);
 
   const taken = runner.concurrency.take(tool, ensemble?.maxConcurrent, limits);
   const permits = taken instanceof Promise ? await taken : taken;
@@ -177,7 +207,7 @@ async function runPermitted(
       handler,
       arguments: request.arguments,
       limits,
-      maxAttempts: Math.max(1, call.retryCount || settings.maxRetries),
+      maxAttempts: attemptsOf(call, settings),
       retryBaseMs: settings.retryBaseMs,
     });
     verdict = verdictOf(outcome);
@@ -187,6 +217,10 @@ async function runPermitted(
   } finally {
     breakers.settle(pass, verdict === "reported" ? "success" : verdict);
   }
+}
+
+function attemptsOf({ retryCount }: ToolCall, { maxRetries }: EngineSettings): number {
+  return Math.max(1, retryCount || maxRetries);
 }
 
 function timeoutOf(

@@ -59,6 +59,11 @@ function checkCall(call: unknown): Record<string, unknown> {
   checkType(call, "checkArguments", "boolean");
   checkType(call, "requireConfirmation", "boolean");
   checkType(call, "confirmationId", "string");
+  checkType(call, "idempotencyKey", "string");
+  const { length } = (call["idempotencyKey"] as string | undefined) ?? "-";
+  if (!isBetween(length, 1, 255)) {
+    refuse("idempotencyKey", length, "has the wrong length", "Give 1 to 255 characters, or leave it out.");
+  }
   checkType(call, "traceId", "string");
   checkType(call, "parentSpanId", "string");
   checkType(call, "auxdata", "object");

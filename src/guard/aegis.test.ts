@@ -106,6 +106,7 @@ describe("decide", () => {
       effect: "deny",
       code: "PERMISSION_DENIED",
       reason: "It is late. (rule office-hours)",
+      rule: "office-hours",
     });
   });
 

@@ -37,8 +37,14 @@ export interface AegisRequest extends PolicyRequest {
 
 export type AegisDecision =
   | { readonly effect: "allow" }
-  | { readonly effect: "deny"; readonly reason: string; readonly code: "PERMISSION_DENIED" | "APPROVAL_INVALID" }
-  | { readonly effect: "confirm"; readonly confirmationId: string; readonly reason: string };
+  | {
+      readonly effect: "deny";
+      readonly reason: string;
+      readonly code: "PERMISSION_DENIED" | "APPROVAL_INVALID";
+      /** The rule of the policy that says so. */
+      readonly rule?: string;
+    }
+  | { readonly effect: "confirm"; readonly confirmationId: string; readonly reason: string; readonly rule?: string };
 
 /** Calls that wait for a person. Each can be approved once, by id, and then runs once, for exactly the arguments it was asked with. */
 export interface Approvals {
@@ -93,10 +99,10 @@ export function createAegis(options: {
     }
   }
 
-  async function confirm(request: AegisRequest, reason: string): Promise<AegisDecision> {
+  async function confirm(request: AegisRequest, reason: string, rule?: string): Promise<AegisDecision> {
     try {
       const { id, reason: asked } = await approvals.request(request, reason);
-      return { effect: "confirm", confirmationId: id, reason: asked };
+      return { effect: "confirm", confirmationId: id, reason: asked, ...(rule !== undefined && { rule }) };
     } catch (error) {
       return denied(cannotBeApproved(request, error));
     }
@@ -133,9 +139,9 @@ export function createAegis(options: {
       const lacking = lacks(tool, principal);
       if (lacking !== undefined) return denied(lacking);
       const decision = await ask(policy, request);
-      if (decision.effect === "deny") return denied(withRule(decision));
+      if (decision.effect === "deny") return denied(withRule(decision), decision.rule);
       if (confirmationId !== undefined) return approved("check", request, confirmationId);
-      if (decision.effect === "confirm") return confirm(request, withRule(decision));
+      if (decision.effect === "confirm") return confirm(request, withRule(decision), decision.rule);
       if (request.requireConfirmation) return confirm(request, `The caller asked that a person approve ${tool.id}.`);
       return { effect: "allow" };
     },
@@ -183,8 +189,8 @@ function named(one: string, many: string, names: readonly string[]): readonly st
   return names.length === 0 ? [] : [`${names.length === 1 ? one : many} ${names.join(", ")}`];
 }
 
-function denied(reason: string): AegisDecision {
-  return { effect: "deny", code: "PERMISSION_DENIED", reason };
+function denied(reason: string, rule?: string): AegisDecision {
+  return { effect: "deny", code: "PERMISSION_DENIED", reason, ...(rule !== undefined && { rule }) };
 }
 
 function withRule({ reason, rule }: { readonly reason: string; readonly rule: string }): string {

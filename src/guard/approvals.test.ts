@@ -239,6 +239,7 @@ describe("a call that waits", () => {
       effect: "confirm",
       confirmationId,
       reason: "The call is approved. Make it again with this confirmationId.",
+      rule: "always",
     });
   });
 

@@ -129,7 +129,7 @@ function isPresent(value: unknown): boolean {
 }
 
 /** A draft is hashed, stored and indexed while everybody else waits. */
-const DRAFT_LIMITS: DataLimits = { values: 100_000, characters: 2_000_000 };
+const DRAFT_LIMITS: DataLimits = { values: 60_000, characters: 2_000_000 };
 
 /** The draft as plain data. Something that is no object at all becomes a draft that says only that. */
 function readDraft(draft: unknown): Given {
@@ -158,7 +158,7 @@ function toIdentity(
   originals: Map<string, unknown>,
 ): Pick<HashedFields, "name" | "namespace" | "version" | "sourceName"> {
   const named = typeof given["namespace"] === "string" && given["namespace"].trim() !== "";
-  const originalNamespace = named ? String(given["namespace"]).slice(0, READ_NAME_LENGTH) : from.namespace;
+  const originalNamespace = named ? String(given["namespace"]) : from.namespace;
   const namespace = originalNamespace.trim() === "" ? DEFAULT_NAMESPACE : toNamespace(originalNamespace);
   if (namespace !== originalNamespace) originals.set("namespace", originalNamespace);
   else if (!named && isPresent(given["namespace"])) originals.set("namespace", given["namespace"]);
@@ -178,14 +178,11 @@ function toIdentity(
   return { name, namespace, version: version.value, sourceName: sourceName as string };
 }
 
-/** No more of a name is read: every character of it is looked at several times. */
-const READ_NAME_LENGTH = 1_000;
-
 /** The name the draft has, or the best stand-in it offers. */
 function originalName(given: Given): string {
   const { name, sourceName, title } = given;
   for (const candidate of [name, sourceName, title]) {
-    if (typeof candidate === "string" && candidate.trim() !== "") return candidate.slice(0, READ_NAME_LENGTH);
+    if (typeof candidate === "string" && candidate.trim() !== "") return candidate;
     if (typeof candidate === "number" || typeof candidate === "boolean") return String(candidate);
   }
   return `tool_${shortHash(canonicalJson(given), 8)}`;
@@ -223,7 +220,7 @@ function toDescriptions(
   if (!isFittingDescription(givenText)) {
     const described = isPlainObject(given["parameters"]) ? parameters : undefined;
     // The source's own spelling has the word boundaries; a name in another script is better than its hash.
-    const words = sourceName.trim() === "" ? name : sourceName;
+    const words = sourceName.trim() === "" ? name : sourceName.slice(0, LIMITS.descriptionMax);
     ({ description, rest } = fitDescription(givenText, words, described));
     originals.set("description", original ?? null);
   }

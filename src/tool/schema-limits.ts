@@ -8,11 +8,8 @@ export interface SchemaSize {
   readonly depth: number;
 }
 
-/**
- * What a schema may be at most. Models take a hundredth of it; the largest real ones, whole API descriptions with everything they refer to,
- * a third.
- */
-export const SCHEMA_LIMITS: SchemaSize = { characters: 1_000_000, values: 50_000, depth: 100 };
+/** What a schema may be at most: several times what any model's API takes. */
+export const SCHEMA_LIMITS: SchemaSize = { characters: 1_000_000, values: 20_000, depth: 100 };
 
 /** The size of a schema, counted only until it is past a limit; `tooLarge` then says which, in words. */
 export interface MeasuredSchema extends SchemaSize {

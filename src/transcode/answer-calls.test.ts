@@ -18,7 +18,7 @@ function succeed({ toolName, arguments: result }: ToolCall): ToolResult {
 }
 
 describe("answerCalls", () => {
-  it("pairs each call with its outcome, in order", async () => {
+  it("pairs each call with its outcome, in order [001-processor-execute]", async () => {
     const second = { ...SOUND, id: "c", call: { toolName: "pong", arguments: {} } };
     const answered = await answerCalls([SOUND, second], async (call) => succeed(call));
     expect(answered.map(({ read, result }) => [read.id, result.toolName, result.result])).toEqual([

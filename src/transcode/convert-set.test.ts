@@ -31,6 +31,7 @@ describe("convertSet", () => {
     const converted = convertSet(TOOLS, dialect, { strict: true, limits: { maxStrictTools: 1 } });
     expect(strictOf(converted)).toEqual([true, false, false]);
     expect(converted.map(({ definition }) => definition["strict"])).toEqual([true, false, false]);
+    expect(converted[1]?.losses).toEqual([]); // its own refusal is the dialect's to tell
     expect(converted[2]?.losses).toMatchObject([{ path: "", keyword: "strict", action: "refused" }]);
     expect(converted[2]?.losses[0]?.message).toMatch(/^not strict in this set: ./);
   });

@@ -40,6 +40,6 @@ export const CORPORA: readonly Corpus[] = [
 export function isPresent({ name, file, absent }: Corpus): boolean {
   const present = existsSync(file);
   if (!present && name === "GitHub" && process.env["CI"] !== undefined) throw new Error(absent);
-  if (!present) console.warn(`${name} is left out: ${absent}`);
+  if (!present) process.stderr.write(`${name} is left out: ${absent}\n`);
   return present;
 }

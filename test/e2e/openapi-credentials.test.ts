@@ -65,6 +65,12 @@ describe("credentials", () => {
     expect([headers["x-key"], headers.authorization, target]).toEqual(["k3y value", "Bearer pass", "/it"]);
   });
 
+  it("of a set that lacks one are not sent", async () => {
+    const credentials = { header: "env:KEY", query: "env:KEY" } as const;
+    const { headers, target } = await sendWith([{ header: [], basic: [] }, { query: [] }], { credentials });
+    expect([headers["x-key"], target]).toEqual([undefined, "/it?key=k3y%20value"]);
+  });
+
   it("are sent where they are optional and there, and missed only where they are not optional", async () => {
     const { headers } = await sendWith([{}, { header: [] }], { credentials: { header: "env:KEY" } });
     expect(headers["x-key"]).toBe("k3y value");

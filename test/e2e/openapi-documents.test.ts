@@ -32,7 +32,7 @@ describe.each(CORPORA)("the document of $name", (corpus) => {
       const { tools } = takeIn(offered, source, { add() {}, get: () => undefined, ofEnsemble: () => [] }, 0);
 
       const skipped = source.problems.filter((problem) => problem.skipped);
-      for (const { operation, reason } of skipped) console.warn(`${corpus.name}: ${operation}: ${reason}`);
+      for (const { operation, reason } of skipped) process.stderr.write(`${corpus.name}: ${operation}: ${reason}\n`);
       expect(tools.length + skipped.length).toBe(corpus.operations);
       expect(tools.length / corpus.operations).toBeGreaterThanOrEqual(0.995);
       expect(new Set(tools.map(({ id }) => id)).size).toBe(tools.length);
@@ -79,8 +79,10 @@ function least(schema: JsonSchema, root: JsonSchema): unknown {
   const { type, properties = {} } = schema;
   switch (Array.isArray(type) ? type[0] : type) {
     case "object": {
+      // A variant may describe members of its own, or only demand those that are described here.
+      const described = { ...properties, ...variant?.properties };
       const names = [...(schema.required ?? []), ...(variant?.required ?? [])];
-      return Object.fromEntries(names.map((name) => [name, least(asSchema(properties[name]), root)]));
+      return Object.fromEntries(names.map((name) => [name, least(asSchema(described[name]), root)]));
     }
     case "array":
       return Array.from({ length: (schema["minItems"] as number | undefined) ?? 0 }, () =>

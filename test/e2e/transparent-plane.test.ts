@@ -50,17 +50,16 @@ async function post(
 ): Promise<{ readonly body: Json; readonly text: string; readonly session: string | null }> {
   const body = JSON.stringify({ jsonrpc: "2.0", id: 7, method, params });
   const response = await fetch(url, { method: "POST", headers: { ...HEADERS, ...headers }, body });
-  const said = await response.text();
+  const whole = await response.text();
   const isStream = response.headers.get("content-type") === "text/event-stream";
-  const events = said.split("\n").flatMap((line) => (line.startsWith("data: ") ? [line.slice(6)] : []));
-  const text = isStream ? (events.at(-1) ?? "") : said;
+  const events = whole.split("\n").flatMap((line) => (line.startsWith("data: ") ? [line.slice(6)] : []));
+  const text = isStream ? (events.at(-1) ?? "") : whole;
   return { body: JSON.parse(text) as Json, text, session: response.headers.get("mcp-session-id") };
 }
 
-/** What an answer says. Which of its own members comes first is the transports' affair; everything below them is compared to the letter. */
-function said({ body }: { readonly body: Json }): readonly string[] {
-  const members = Object.entries((body["result"] ?? body["error"]) as Json);
-  return members.map(([name, value]) => `${name}: ${JSON.stringify(value)}`).sort();
+/** What an answer says, to the letter, its members in their order. */
+function said({ body }: { readonly body: Json }): string {
+  return JSON.stringify(body["result"] ?? body["error"]);
 }
 
 const TOOLS = [

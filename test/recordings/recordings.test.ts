@@ -54,27 +54,30 @@ describe("recorded answers", () => {
     expect(Object.keys(DIALECTS).filter((name) => !recorded.has(name))).toEqual(["openapi"]);
   });
 
-  it.each(RECORDINGS)("$dialect: $title", async (recording) => {
-    const dialect = toDialect(recording.dialect as DialectName);
-    const read = readAll(dialect, recording);
-    expect(
-      read.map(({ call, problem }) => [call.toolName, problem === undefined ? call.arguments : undefined]),
-    ).toEqual(recording.calls);
-    expect(new Set(read.map(({ id }) => id)).size).toBe(read.length);
+  it.each(RECORDINGS)(
+    "$dialect: $title [001-processor-read-calls] [001-processor-write-results]",
+    async (recording) => {
+      const dialect = toDialect(recording.dialect as DialectName);
+      const read = readAll(dialect, recording);
+      expect(
+        read.map(({ call, problem }) => [call.toolName, problem === undefined ? call.arguments : undefined]),
+      ).toEqual(recording.calls);
+      expect(new Set(read.map(({ id }) => id)).size).toBe(read.length);
 
-    await using arsenal = weather();
-    const answered = await answerCalls(read, (call) => arsenal.execute(call));
-    expect(answered.map(({ result }) => result.status)).toEqual(
-      recording.calls.map(([, args]) => (args === undefined || args["city"] === "Oslo" ? "failure" : "success")),
-    );
-    const written = JSON.stringify(dialect.writeResults(answered));
-    for (const [index, [name, args]] of recording.calls.entries()) {
-      expect(written).toContain(outcomeOf(name, args));
-      const { id = "", idMadeUp } = read[index] ?? {};
-      // MCP's results go back through the request they belong to.
-      if (idMadeUp !== true && recording.dialect !== "mcp") expect(written).toContain(id);
-    }
-  });
+      await using arsenal = weather();
+      const answered = await answerCalls(read, (call) => arsenal.execute(call));
+      expect(answered.map(({ result }) => result.status)).toEqual(
+        recording.calls.map(([, args]) => (args === undefined || args["city"] === "Oslo" ? "failure" : "success")),
+      );
+      const written = JSON.stringify(dialect.writeResults(answered));
+      for (const [index, [name, args]] of recording.calls.entries()) {
+        expect(written).toContain(outcomeOf(name, args));
+        const { id = "", idMadeUp } = read[index] ?? {};
+        // MCP's results go back through the request they belong to.
+        if (idMadeUp !== true && recording.dialect !== "mcp") expect(written).toContain(id);
+      }
+    },
+  );
 });
 
 /** What the provider must be told of a call. */

@@ -40,6 +40,25 @@ export function arbitraryInstance(schema: JsonSchema, root: JsonSchema = schema,
   return orNull(ofType(types[0] ?? "", schema, inside, depth));
 }
 
+function numbers(schema: JsonSchema): fc.Arbitrary<number> {
+  const { minimum = -50, maximum = 50, exclusiveMinimum = -51, exclusiveMaximum = 51, multipleOf = 1 } = schema;
+  const step = Number(multipleOf);
+  const min = Math.ceil(Math.max(Number(minimum), Number(exclusiveMinimum) + 1) / step);
+  const max = Math.floor(Math.min(Number(maximum), Number(exclusiveMaximum) - 1) / step);
+  return fc.integer({ min, max: Math.max(min, max) }).map((count) => count * step);
+}
+
+function strings(schema: JsonSchema): fc.Arbitrary<string> {
+  const { format, pattern } = schema;
+  if (format !== undefined && format !== "enum") return fc.constant(SAMPLES[String(format)] ?? "");
+  if (pattern !== undefined) return fc.constantFrom("a", "abc");
+  const { minLength = 0, maxLength = Infinity } = schema;
+  const fitting = ["", "x", "text", "5", "true", "{}", " a "].filter(
+    ({ length }) => length >= Number(minLength) && length <= Number(maxLength),
+  );
+  return fc.constantFrom(...fitting);
+}
+
 function ofType(
   type: string,
   schema: JsonSchema,
@@ -52,13 +71,10 @@ function ofType(
     case "boolean":
       return fc.boolean();
     case "integer":
-      return fc.integer({ min: Number(schema["minimum"] ?? -100), max: Number(schema["maximum"] ?? 100) });
     case "number":
-      return fc.integer({ min: Number(schema["minimum"] ?? -100), max: Number(schema["maximum"] ?? 100) });
+      return numbers(schema);
     case "string":
-      return schema["format"] === undefined
-        ? fc.constantFrom("", "text", "5", "true", "{}", " a ")
-        : fc.constant(SAMPLES[String(schema["format"])] ?? "");
+      return strings(schema);
     case "array": {
       const items = schema.items as JsonSchema;
       const minLength = Number(schema["minItems"] ?? 0);

@@ -90,7 +90,7 @@ export function definitions(tool: Tool): void {
 
 /** Never run. */
 export function results(): void {
-  takes<OpenAI.ChatCompletionToolMessageParam>()(a<OpenAiToolMessage>());
+  takes<OpenAI.ChatCompletionToolMessageParam | OpenAI.ChatCompletionFunctionMessageParam>()(a<OpenAiToolMessage>());
   takes<OpenAI.Responses.ResponseInputItem.FunctionCallOutput>()(a<ResponsesToolOutput>());
   takes<Anthropic.MessageParam>()(a<AnthropicResults>());
   takes<Google.Content>()(a<GeminiResults>());

@@ -86,7 +86,10 @@ describe("ai-sdk", () => {
       { type: "tool-call", toolCallId: "a", toolName: "ping", input: { n: 1 } },
       { type: "tool-call", toolCallId: "b", toolName: "web_search", input: {}, providerExecuted: true },
     ];
-    expect(aiSdk().readCalls({ toolCalls })).toEqual([{ id: "a", call: { toolName: "ping", arguments: { n: 1 } } }]);
+    const ours = [{ id: "a", call: { toolName: "ping", arguments: { n: 1 } } }];
+    expect(aiSdk().readCalls({ toolCalls })).toEqual(ours);
+    const stream = aiSdk().readStream?.();
+    expect(toolCalls.flatMap((part) => stream?.push(part) ?? [])).toEqual(ours);
   });
 
   it("reads a schema that jsonSchema() wraps", () => {

@@ -41,7 +41,7 @@ describe("anthropic", () => {
     });
   });
 
-  it("marks what is strict", () => {
+  it("marks what is strict [003-adapter-anthropic]", () => {
     const { definition, strict } = anthropic().convert(refundUser(), { strict: true });
     expect(strict).toBe(true);
     expect(definition).toHaveProperty("strict", true);

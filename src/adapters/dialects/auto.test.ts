@@ -27,7 +27,7 @@ describe("inferDialect", () => {
     ["mcp", new Client({ name: "x", version: "1" })],
     ["langchain", new AIMessage("hello")],
     ["ai-sdk", { specificationVersion: "v3", provider: "openai", modelId: "gpt-5", doGenerate: () => {} }],
-  ] as const)("knows %s by its client or model object", (name, client) => {
+  ] as const)("knows %s by its client or model object [000-4.1-auto]", (name, client) => {
     expect(inferDialect(client)).toBe(name);
   });
 
@@ -96,7 +96,7 @@ describe("toDialect", () => {
     expect(Object.values(DIALECTS).map(({ name }) => name)).toEqual(Object.keys(DIALECTS));
   });
 
-  it("refuses what is no dialect", () => {
+  it("refuses what is no dialect [003-adapter-unknown]", () => {
     expect(() => toDialect("antropic" as "anthropic")).toThrow(
       'dialect is "antropic", which is no dialect. Use anthropic',
     );

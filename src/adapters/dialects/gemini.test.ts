@@ -54,7 +54,7 @@ describe("gemini", () => {
   for (const { name, run } of dialectContract(() => ({ adapter: gemini({ schema: "parameters" }) }), samples))
     it(`as parameters: ${name}`, run);
 
-  it("writes the closed subset where that is asked for", () => {
+  it("writes the closed subset where that is asked for [000-4.1-gemini-subset]", () => {
     const dialect = gemini({ schema: "parameters" });
     expect(dialect.fromCanonical(refundUser())).toEqual({
       name: "billing-refund_user",
@@ -70,6 +70,7 @@ describe("gemini", () => {
       type: "OBJECT",
       properties: {
         user: { type: "STRING", nullable: true, example: "Dana", maxLength: "40" },
+        unit: { type: "STRING", nullable: true, enum: ["day"] },
         days: { type: "ARRAY", items: { anyOf: [{ type: "INTEGER" }, { type: "TYPE_UNSPECIFIED" }] } },
       },
       propertyOrdering: ["user", "days"],
@@ -78,6 +79,7 @@ describe("gemini", () => {
       type: "object",
       properties: {
         user: { type: ["string", "null"], examples: ["Dana"], maxLength: 40 },
+        unit: { type: ["string", "null"], enum: ["day", null] },
         days: { type: "array", items: { anyOf: [{ type: "integer" }, {}] } },
       },
     });

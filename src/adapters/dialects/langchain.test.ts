@@ -69,7 +69,7 @@ describe("langchain", () => {
     expect(langchain().readCalls(message.toJSON())).toHaveLength(2);
   });
 
-  it("writes messages that LangChain makes tool messages of", () => {
+  it("writes messages that LangChain makes tool messages of [003-adapter-langchain]", () => {
     const [message] = langchain().writeResults(ANSWERED);
     const made = coerceMessageLikeToMessage(message ?? "");
     expect(made).toBeInstanceOf(ToolMessage);

@@ -43,7 +43,7 @@ describe("mcp", () => {
     ]);
   });
 
-  it("keeps title, hints, output schema, icons and _meta of a server's tool", () => {
+  it("keeps title, hints, output schema, icons and _meta of a server's tool [003-adapter-mcp]", () => {
     const definition = {
       name: "read-file",
       title: "Read a file",

@@ -39,7 +39,7 @@ describe("openai", () => {
     });
   });
 
-  it("marks what is strict", () => {
+  it("marks what is strict [000-4.1-openai-strict] [003-adapter-openai]", () => {
     const { definition, strict } = openai().convert(refundUser(), { strict: true });
     expect(strict).toBe(true);
     expect(definition).toHaveProperty(["function", "strict"], true);
@@ -73,6 +73,25 @@ describe("openai", () => {
         ["b", "second", { n: 2 }],
       ]);
     }
+  });
+
+  it("reads the function_call of older models, whole or streamed, and answers it by name [004-agent-detect]", () => {
+    const function_call = { name: "refund", arguments: '{"user":"Dana"}' };
+    const read = openai().readCalls({ choices: [{ message: { role: "assistant", content: null, function_call } }] });
+    expect(read).toMatchObject([{ idMadeUp: true, call: { toolName: "refund", arguments: { user: "Dana" } } }]);
+    const stream = openai().readStream?.();
+    const deltas = [{ name: "refund", arguments: "" }, { arguments: '{"user":' }, { arguments: '"Dana"}' }];
+    for (const delta of deltas)
+      expect(stream?.push({ choices: [{ index: 0, delta: { function_call: delta }, finish_reason: null }] })).toEqual(
+        [],
+      );
+    expect(stream?.push({ choices: [{ index: 0, delta: {}, finish_reason: "function_call" }] })).toEqual(read);
+    const [call] = read;
+    const [answer] = ANSWERED;
+    if (call === undefined || answer === undefined) throw new Error("unreachable");
+    expect(openai().writeResults([{ ...answer, read: call }])).toEqual([
+      { role: "function", name: "refund", content: "refunded Dana" },
+    ]);
   });
 
   it("answers a call of a custom tool with what to do instead", () => {

@@ -10,8 +10,10 @@ export type OpenAiTool = {
   function: { name: string; description: string; parameters: ObjectSchema; strict?: true };
 };
 
-/** A result as Chat Completions takes it. */
-export type OpenAiToolMessage = { role: "tool"; tool_call_id: string; content: string };
+/** A result as Chat Completions takes it: the second form answers a `function_call` of older models, which has no id. */
+export type OpenAiToolMessage =
+  | { role: "tool"; tool_call_id: string; content: string }
+  | { role: "function"; name: string; content: string };
 
 /** What one request to OpenAI may hold; all but the number of tools count strict schemas only. */
 export const OPENAI_LIMITS: SetLimits = {
@@ -38,7 +40,12 @@ export function openai(): Dialect<OpenAiTool, OpenAiToolMessage> {
     limits: OPENAI_LIMITS,
     readCalls: (response) => readChatCalls(chatMessageOf(response)),
     writeResults: (answered) =>
-      answered.map((each) => ({ role: "tool", tool_call_id: each.read.id, content: textOf(contentOf(each)) })),
+      answered.map((each) => {
+        const { id, idMadeUp, call } = each.read;
+        const content = textOf(contentOf(each));
+        if (idMadeUp === true) return { role: "function", name: call.toolName, content };
+        return { role: "tool", tool_call_id: id, content };
+      }),
     readStream: createChatStream,
   };
 }

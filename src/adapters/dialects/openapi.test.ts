@@ -59,7 +59,7 @@ describe("openapi", () => {
     });
   });
 
-  it("reads an operation's parameters and body as one object", () => {
+  it("reads an operation's parameters and body as one object [003-adapter-openapi]", () => {
     const operation = {
       operationId: "updateUser",
       summary: "Update a user",

@@ -159,6 +159,17 @@ describe("ajv [002-validator-required] [002-validator-type] [002-validator-enum]
     ).toHaveLength(1);
   });
 
+  it("tells the patterns of one schema apart", () => {
+    const schema: JsonSchema = { properties: { a: { pattern: "^a" }, b: { pattern: "^b" } } };
+    expect(problemsOf(schema, { a: "a", b: "b" })).toEqual([]);
+    expect(problemsOf(schema, { a: "b", b: "a" }).map(({ field }) => field)).toEqual(["a", "b"]);
+  });
+
+  it("runs a pattern that RE2 cannot say as it is written", () => {
+    expect(problemsOf({ pattern: "^(?=.*x)(\\w+)-\\1$" }, "ax-ax")).toEqual([]);
+    expect(problemsOf({ pattern: "^(?=.*x)(\\w+)-\\1$" }, "ax-bx")).toHaveLength(1);
+  });
+
   it("accepts patterns that are legal only without the u flag, and formats nobody knows", () => {
     expect(problemsOf({ type: "string", pattern: "^[\\w-.]+$" }, "a-b.c")).toEqual([]);
     expect(problemsOf({ type: "string", pattern: "^[\\w-.]+$" }, "a b")).toHaveLength(1);

@@ -66,11 +66,12 @@ const OPTIONS: Options = {
  * What runs a pattern: RE2, in linear time, since arguments come from outside even where the schema does not. One that RE2 cannot say runs
  * as its author wrote it.
  */
-function toRegExp(pattern: string): Pick<RegExp, "test"> {
+function toRegExp(pattern: string): { test(text: string): boolean; toString(): string } {
   const native = nativePattern(pattern);
   if (!native) throw new Error(`the keyword pattern has ${showValue(pattern)}, which is no regular expression`);
-  const safe = safePattern(pattern);
-  return safe.note === undefined ? safe : native;
+  const { test, note } = safePattern(pattern);
+  // Ajv takes two that are written alike for the same one.
+  return note === undefined ? { test, toString: () => String(native) } : native;
 }
 
 function createCompiler(instance: Ajv | Ajv2020): Compiler {

@@ -74,7 +74,7 @@ describe("convert", () => {
     expect(limited.losses.filter(({ action }) => action === "refused")).toHaveLength(5);
   });
 
-  it("goes on where one definition is none, and fails only where all are", async () => {
+  it("goes on where one definition is none, and fails only where all are [003-adapter-wrong-shape]", async () => {
     const broken = [null, { description: "nameless" }, READ, 7];
     const { tools, losses } = await convert([...FROM_MCP, "--to", "openai"], broken);
     expect(tools).toHaveLength(1);
@@ -89,7 +89,7 @@ describe("convert", () => {
 
   it("keeps clashing names and names that the target refuses apart", async () => {
     const names = ["files.read", "files/read", "read", "read", "x".repeat(80)];
-    const { tools } = await convert(
+    const { tools, losses } = await convert(
       [...FROM_MCP, "--to", "anthropic"],
       names.map((name) => ({ ...READ, name })),
     );
@@ -97,6 +97,10 @@ describe("convert", () => {
     expect(new Set(given).size).toBe(5);
     for (const name of given) expect(name).toMatch(/^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/);
     expect(given[2]).toBe("read");
+    expect(losses.map(({ tool, keyword, message }) => [tool, keyword, message]).slice(0, 2)).toEqual([
+      [given[0], "name", 'was named "files.read"'],
+      [given[1], "name", 'was named "files/read"'],
+    ]);
     const back = await convert([...FROM_MCP, "--to", "mcp"], [{ ...READ, name: "files.read" }]);
     expect(back.tools).toEqual([{ ...READ, name: "files.read" }]);
   });

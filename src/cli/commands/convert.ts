@@ -5,7 +5,7 @@ import { showValue } from "../../errors/show-value.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Dialect } from "../../transcode/dialect.port.ts";
 import type { Command, Input, Terminal } from "../command.ts";
-import { convertTools, keepNames, readTools } from "../convert/convert-tools.ts";
+import { convertTools, keepNames, readTools, renamed } from "../convert/convert-tools.ts";
 import { readNumber } from "../read-number.ts";
 import { styles } from "../style.ts";
 
@@ -40,8 +40,9 @@ export const convert: Command = {
 
     const { tools, losses } = readTools(limit === 0 ? definitions : definitions.slice(0, limit), from);
     const strict = input.options["strict"] === true;
-    const converted = convertTools(tools, to, { strict, limited: limit > 0, nameOf: keepNames(tools, to) });
-    const all = [...losses, ...converted.losses];
+    const nameOf = keepNames(tools, to);
+    const converted = convertTools(tools, to, { strict, limited: limit > 0, nameOf });
+    const all = [...losses, ...renamed(tools, nameOf), ...converted.losses];
     terminal.out.write(`${JSON.stringify({ tools: converted.tools, losses: all }, undefined, 2)}\n`);
     if (!input.json) {
       const paint = styles(terminal.err, terminal.environment);

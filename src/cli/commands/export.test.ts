@@ -26,7 +26,7 @@ describe("export", () => {
     expect(err).toContain(`${tools.length} tools for anthropic\n`);
   });
 
-  it("prints the best few with --query", async () => {
+  it("prints the best few with --query [003-registry-export]", async () => {
     const { out } = await run(
       "--dialect",
       "mcp",

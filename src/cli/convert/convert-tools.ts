@@ -1,3 +1,4 @@
+import { showValue } from "../../errors/show-value.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { normaliseTool } from "../../tool/normalise-tool.ts";
 import type { Tool } from "../../tool/tool.ts";
@@ -85,6 +86,19 @@ export function keepNames(tools: readonly Tool[], to: Dialect): (tool: Tool) => 
   }
   const byTool = new Map([...names].map(([name, tool]) => [tool, name]));
   return (tool) => byTool.get(tool) ?? toAlias(tool.id);
+}
+
+/** One entry for each tool whose name could not be kept. */
+export function renamed(tools: readonly Tool[], nameOf: (tool: Tool) => string): readonly ToolLoss[] {
+  return tools
+    .filter((tool) => nameOf(tool) !== tool.sourceName)
+    .map((tool) => ({
+      tool: nameOf(tool),
+      path: "",
+      keyword: "name",
+      action: "resolved",
+      message: `was named ${showValue(tool.sourceName, 140)}`,
+    }));
 }
 
 /** What every model's API takes for a name. */

@@ -160,6 +160,31 @@ describe("a request that leaves the program", () => {
     await expect(text(answer.body)).rejects.toThrow(/longer than 100000 bytes/);
   });
 
+  it("brings an answer that announces its length as it is, and none that announces or has too much", async () => {
+    const port = await serve((request, response) => {
+      const body = "x".repeat(Number(request.headers["x-length"]));
+      if (request.headers["x-announced"] === "yes") response.setHeader("content-length", body.length);
+      else response.flushHeaders();
+      response.end(body);
+    });
+    const read = async (length: number, announced: string, maxBytes: number): Promise<number> => {
+      const headers = { "x-length": String(length), "x-announced": announced };
+      const answer = await egress().request(`http://127.0.0.1:${port}/`, { allowPrivate: true, headers, maxBytes });
+      return (await text(answer.body)).length;
+    };
+    for (const announced of ["yes", "no"]) {
+      expect(await read(100, announced, 100)).toBe(100);
+      await expect(read(101, announced, 100)).rejects.toThrow(/longer than 100 bytes/);
+      expect(await read(20_000_000, announced, Number.POSITIVE_INFINITY)).toBe(20_000_000);
+    }
+  });
+
+  it("joins several cookies as it joins other headers", async () => {
+    const port = await serve((_request, response) => response.writeHead(200, { "set-cookie": ["a=1", "b=2"] }).end());
+    const answer = await egress().request(`http://127.0.0.1:${port}/`, { allowPrivate: true });
+    expect(answer.headers["set-cookie"]).toBe("a=1, b=2");
+  });
+
   it("goes nowhere but to the allowed domains, its own and the program's", async () => {
     const out = egress({ allowedDomains: ["a.test", "b.test"] }, names);
     await expect(out.request("http://c.test/")).rejects.toThrow(/not among the allowed domains/);
@@ -173,6 +198,8 @@ describe("a request that leaves the program", () => {
     const { signal } = controller;
     const cancelled = egress().request(`http://127.0.0.1:${port}/`, { allowPrivate: true, signal });
     await expect(cancelled).rejects.toMatchObject({ code: "CANCELLED" });
+    const late = egress().request(`http://127.0.0.1:${port}/`, { allowPrivate: true, signal });
+    await expect(late).rejects.toMatchObject({ code: "CANCELLED" });
     const closed = await serve(() => {});
     await opened.pop()?.close();
     await expect(egress().request(`http://127.0.0.1:${closed}/`, { allowPrivate: true })).rejects.toMatchObject({

@@ -206,6 +206,12 @@ function mayStand(character: string, start: number, left: string, right: string)
     case "\u034F":
     case "\u180E":
       return needsJoiner(left);
+    case "\u2061":
+    case "\u2062":
+    case "\u2063":
+    case "\u2064":
+      // The invisible operators of formulas: two times x.
+      return /[\p{N}\p{Sm})]/u.test(left);
     case "\uFEFF":
       return start === 0;
     default:

@@ -46,7 +46,10 @@ export function scanText(given: string, rules: readonly Rule[], place: Place | u
   for (const { hidden: content, position, kind } of hidden)
     if (content !== undefined && kind !== "lookalikes" && kind !== "styled-letters")
       findings.push(...uncovered(content, applying, position));
-  for (const { content, start, end } of decodePayloads(text.slice(0, 4 * WINDOW)))
+  const encoded = findings.some(({ rule }) => rule === "encoded.payload")
+    ? decodePayloads(text.slice(0, 4 * WINDOW))
+    : [];
+  for (const { content, start, end } of encoded)
     findings.push(...uncovered(content, applying, start).map((finding) => ({ ...finding, span: { start, end } })));
   return { text, findings };
 }

@@ -168,14 +168,14 @@ export function createModernRequests(plane: Plane, options: ModernRequestsOption
   };
 }
 
-/** A result with what this revision demands of every one, where the plane did not say it. */
+/** A result with what this revision demands of every one, where the plane did not say it. What it did say stays where it stands. */
 function completed(method: string, result: JsonObject, serverInfo: JsonObject | undefined): JsonObject {
-  const { resultType = "complete" } = result;
+  const { resultType = "complete", ttlMs = 0, cacheScope = "private" } = result;
   const meta = isPlainObject(result["_meta"]) ? result["_meta"] : {};
   return {
-    ...(CACHEABLE.has(method) && resultType === "complete" ? { ttlMs: 0, cacheScope: "private" } : {}),
     ...result,
     resultType,
+    ...(CACHEABLE.has(method) && resultType === "complete" ? { ttlMs, cacheScope } : {}),
     ...(serverInfo === undefined || META.serverInfo in meta
       ? {}
       : { _meta: { ...meta, [META.serverInfo]: serverInfo } }),

@@ -28,11 +28,23 @@ export function nothingKnown(node: SchemaNode, place: Place, conversion: Convers
   };
 }
 
+/** Stands for a schema that no value fits, in targets that cannot say so. Who holds it leaves it out where that says the same. */
+export const NEVER: JsonSchema = Object.freeze({ type: "string", description: "Never given." });
+
 /** A schema that no value fits. */
 export function nothingFits(place: Place, conversion: Conversion): JsonSchema {
-  if (conversion.target.typed !== true && conversion.has("not")) return { not: {} };
+  if (conversion.target.typed === true) {
+    conversion.lose(place.path, "not", "resolved", "no value fits this: left out");
+    return NEVER;
+  }
   conversion.lose(place.path, "not", "widened", "no value fits this, which cannot be said here");
-  return conversion.target.typed === true ? { type: "string", description: "Never given." } : {};
+  return {};
+}
+
+/** What is kept although no value fits it, because it cannot be left out. */
+export function keepNever(schema: JsonSchema, place: Place, conversion: Conversion): JsonSchema {
+  if (schema === NEVER) conversion.lose(place.path, "not", "widened", "no value fits this, which cannot be said here");
+  return schema;
 }
 
 /** The place where a schema would be copied into itself for ever. */

@@ -1,5 +1,6 @@
 import type { Conversion, Place } from "./conversion.ts";
 import type { Part } from "./convert-literals.ts";
+import { keepNever } from "./convert-anything.ts";
 import { convertNode } from "./convert-node.ts";
 import { showJson } from "./describe-constraint.ts";
 import { below } from "../schema/json-pointer.ts";
@@ -9,18 +10,16 @@ import { isSame } from "./merge-schemas.ts";
 /** `items` and `prefixItems` as the target takes them. */
 export function convertArray(node: SchemaNode, place: Place, conversion: Conversion): Part {
   const { prefixItems, items } = node;
-  const inside = (child: unknown, ...tokens: readonly (string | number)[]): unknown =>
-    convertNode(
-      child,
-      {
-        path: conversion.references.pointerOf(child) ?? below(place.path, ...tokens),
-        depth: place.depth + 1,
-        level: place.level + 1,
-        following: place.following,
-        otherTypes: new Set(),
-      },
-      conversion,
-    );
+  const inside = (child: unknown, ...tokens: readonly (string | number)[]): unknown => {
+    const at = {
+      path: conversion.references.pointerOf(child) ?? below(place.path, ...tokens),
+      depth: place.depth + 1,
+      level: place.level + 1,
+      following: place.following,
+      otherTypes: new Set<string>(),
+    };
+    return keepNever(convertNode(child, at, conversion), at, conversion);
+  };
   if (Array.isArray(prefixItems)) {
     if (!conversion.has("tuples")) return widenTuple(node, prefixItems, inside, place, conversion);
     const prefix = prefixItems.map((child, index) => inside(child, "prefixItems", index));

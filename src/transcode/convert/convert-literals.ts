@@ -9,6 +9,8 @@ import { isOfType } from "../schema/types-of.ts";
 export interface Part {
   readonly structure: Readonly<Record<string, unknown>>;
   readonly notes: readonly string[];
+  /** True where no value fits the whole because of this part. */
+  readonly isNever?: boolean;
 }
 
 /** `enum` and `const` as the target takes them. `types` are those that the schema takes; none where it does not say. */
@@ -52,7 +54,7 @@ function sayValues(
   const isText = conversion.target.enumValues === "strings" && numbers.every((value) => typeof value === "number");
   if (isText && numbers.length > 0 && !place.otherTypes.has("string")) {
     conversion.lose(at, keyword, "resolved", "its numbers as text, which is read back");
-    const isNullable = values.length > numbers.length || types.includes("null");
+    const isNullable = values.length > numbers.length;
     return { structure: { enum: numbers.map(String) }, notes: [], types: isNullable ? ["string", "null"] : ["string"] };
   }
   conversion.lose(at, keyword, "described", "not taken here: said in the description");

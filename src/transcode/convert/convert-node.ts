@@ -18,10 +18,11 @@ const MAX_DEPTH = 80;
 
 /** Converts one schema and all that is inside it. */
 export function convertNode(raw: unknown, place: Place, conversion: Conversion): JsonSchema {
+  // The type of schemas names only objects; the targets that take booleans take them wherever a schema may be.
+  if (typeof raw === "boolean" && conversion.has("booleanSchemas")) return raw as unknown as JsonSchema;
   if (raw === false) return nothingFits(place, conversion);
   if (!isPlainObject(raw)) {
-    if (!conversion.has("booleanSchemas") && conversion.target.typed !== true)
-      conversion.lose(place.path, "true", "resolved", "as an empty schema");
+    if (conversion.target.typed !== true) conversion.lose(place.path, "true", "resolved", "as an empty schema");
     return nothingKnown({}, place, conversion);
   }
   if (place.depth > MAX_DEPTH || !conversion.spend()) {
@@ -47,7 +48,8 @@ export function convertSpelled(node: SchemaNode, place: Place, conversion: Conve
     if (!isConstraining(rest)) return convertReference(node, place, conversion);
   }
   const isTyped = conversion.target.typed === true;
-  if ((allOf !== undefined && !conversion.has("allOf")) || ($ref !== undefined && (isTyped || !conversion.has("ref"))))
+  const canStandBeside = conversion.has("ref") && conversion.target.bareReferences !== true;
+  if ((allOf !== undefined && !conversion.has("allOf")) || ($ref !== undefined && !canStandBeside))
     return convertMerged(node, place, conversion);
   return isTyped ? convertTyped(node, place, conversion) : convertLoose(node, place, conversion);
 }

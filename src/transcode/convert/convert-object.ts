@@ -1,6 +1,7 @@
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
 import type { Conversion, Place } from "./conversion.ts";
 import type { Part } from "./convert-literals.ts";
+import { NEVER } from "./convert-anything.ts";
 import { convertNode } from "./convert-node.ts";
 import { describeConstraint } from "./describe-constraint.ts";
 import { below } from "../schema/json-pointer.ts";
@@ -10,7 +11,7 @@ import { takesNull, withNull } from "./nullable.ts";
 /** `properties`, `required` and `additionalProperties` as the target takes them. */
 export function convertObject(node: SchemaNode, place: Place, conversion: Conversion): Part {
   const { target } = conversion;
-  const { properties, notes } = convertProperties(node, place, conversion);
+  const { properties, notes, isNever } = convertProperties(node, place, conversion);
   const names = Object.keys(properties);
   const required = requiredOf(node);
   const others = convertOthers(node, place, conversion);
@@ -25,6 +26,7 @@ export function convertObject(node: SchemaNode, place: Place, conversion: Conver
       ...others.structure,
     },
     notes: [...notes, ...others.notes],
+    isNever,
   };
 }
 
@@ -47,21 +49,29 @@ function convertProperties(
   node: SchemaNode,
   place: Place,
   conversion: Conversion,
-): { readonly properties: Readonly<Record<string, JsonSchema>>; readonly notes: readonly string[] } {
+): {
+  readonly properties: Readonly<Record<string, JsonSchema>>;
+  readonly notes: readonly string[];
+  readonly isNever: boolean;
+} {
   const { target, references } = conversion;
   const isTyped = target.typed === true;
   const required = new Set(requiredOf(node));
   const notes: string[] = [];
   const converted: (readonly [string, JsonSchema])[] = [];
+  let isNever = false;
   for (const [name, child] of namedProperties(node, isTyped)) {
     const path = references.pointerOf(child) ?? below(place.path, "properties", name);
     if (child === false && (isTyped || !conversion.has("booleanSchemas"))) {
       conversion.lose(path, "false", isTyped ? "dropped" : "described", "can never be given: left out");
       notes.push(`${name} must not be given.`);
+      isNever ||= isTyped && required.has(name);
       continue;
     }
     const inside = { ...place, path, otherTypes: new Set<string>(), depth: place.depth + 1, level: place.level + 1 };
     const schema = convertNode(child, inside, conversion);
+    if (schema === NEVER && !required.has(name)) continue;
+    isNever ||= schema === NEVER;
     const mayBeAbsent = target.allRequired === true && !required.has(name);
     if (mayBeAbsent) {
       const message = takesNull(schema) ? "given always, though it may be left out" : "null where it is left out";
@@ -69,7 +79,11 @@ function convertProperties(
     }
     converted.push([name, mayBeAbsent ? withNull(schema, target) : schema]);
   }
-  return { properties: Object.fromEntries(converted), notes: isTyped && target.closedObjects === true ? [] : notes };
+  return {
+    properties: Object.fromEntries(converted),
+    notes: isTyped && target.closedObjects === true ? [] : notes,
+    isNever,
+  };
 }
 
 function convertOthers(node: SchemaNode, place: Place, conversion: Conversion): Part {

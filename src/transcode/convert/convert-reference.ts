@@ -1,10 +1,12 @@
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
 import type { Conversion, Place } from "./conversion.ts";
-import { cutRecursion, nothingKnown } from "./convert-anything.ts";
+import { cutRecursion, NEVER, nothingFits, nothingKnown } from "./convert-anything.ts";
+import { addNotes } from "./describe-constraint.ts";
+import { describeWhole } from "./describe-whole.ts";
 import { convertNode } from "./convert-node.ts";
 import type { Found } from "../schema/find-reference.ts";
 import { below, tokensOf } from "../schema/json-pointer.ts";
-import { assemble, isConstraining, keepKeywords } from "./keep-keywords.ts";
+import { isConstraining, keepKeywords } from "./keep-keywords.ts";
 import type { SchemaNode } from "../schema/keywords.ts";
 
 const MAX_ALIASES = 50;
@@ -19,12 +21,14 @@ export function convertReference(node: SchemaNode, place: Place, conversion: Con
     conversion.lose(at, "$ref", "dropped", "refers to nothing inside this schema; nothing is read from elsewhere");
     return nothingKnown(beside, place, conversion);
   }
+  if (found.node === false && conversion.target.typed === true) return nothingFits(place, conversion);
   if (following.has(found.pointer) && !conversion.has("recursion")) {
     return cutRecursion(beside, found, place, conversion);
   }
   if (conversion.has("ref")) return keepReference(String($ref), beside, found, place, conversion);
   conversion.lose(at, "$ref", "resolved", "copied out");
-  return annotate(copyOut(found, place, conversion), beside, place, conversion);
+  const copied = copyOut(found, place, conversion);
+  return copied === NEVER ? NEVER : annotate(copied, beside, place, conversion);
 }
 
 function keepReference(
@@ -40,13 +44,13 @@ function keepReference(
   const name = conversion.define([found.pointer, ...other].join(" "), wanted === "" ? "root" : wanted, () =>
     copyOut(found, place, conversion),
   );
+  if (conversion.definitions.get(name) === NEVER) return NEVER;
   const kept = `#/$defs/${name}`;
   if (kept !== reference) conversion.lose(below(place.path, "$ref"), "$ref", "resolved", `as ${kept}`);
-  const told = assemble(beside, keepKeywords(beside, [], place, conversion), {});
-  if (Object.keys(told).length === 0) return { $ref: kept };
-  if (conversion.target.bareReferences !== true) return { $ref: kept, ...told };
-  conversion.lose(below(place.path, "$ref"), "$ref", "resolved", "in a union of one, beside which it can be described");
-  return { ...told, anyOf: [{ $ref: kept }] };
+  const described = annotate({ $ref: kept }, beside, place, conversion);
+  if (described["anyOf"] !== undefined)
+    conversion.lose(below(place.path, "$ref"), "$ref", "resolved", "in a union of one, which can be described");
+  return described;
 }
 
 function copyOut(found: Found, place: Place, conversion: Conversion): JsonSchema {
@@ -56,9 +60,8 @@ function copyOut(found: Found, place: Place, conversion: Conversion): JsonSchema
 
 /** What is said beside a reference is about this use of it, and comes first. */
 function annotate(schema: JsonSchema, beside: SchemaNode, place: Place, conversion: Conversion): JsonSchema {
-  const kept = keepKeywords(beside, [], place, conversion);
-  const inner = schema.description === undefined ? [] : [schema.description];
-  return { ...schema, ...assemble(beside, { ...kept, notes: [...kept.notes, ...inner] }, {}) };
+  const { keywords, notes } = keepKeywords(beside, [], place, conversion);
+  return describeWhole(schema, addNotes(beside["description"], notes), keywords, conversion.target);
 }
 
 /** Follows references that are nothing but references; undefined where they lead nowhere or in a circle. */

@@ -93,6 +93,11 @@ function convertAlternatives(
 function wrap(node: SchemaNode, keyword: string, conversion: Conversion): JsonSchema {
   const inside = convertUnion(node, { ...ROOT, level: 1 }, conversion);
   if (inside.type === "object") return inside;
+  const { anyOf } = inside;
+  const isTakenOff =
+    Array.isArray(anyOf) && anyOf.every(({ type, $ref }: JsonSchema) => type === "object" || $ref !== undefined);
+  if (!isTakenOff)
+    conversion.lose(below("", keyword), keyword, "refused", "alternatives that are not said as objects here");
   conversion.lose(below("", keyword), keyword, "resolved", `as the parameter ${WRAPPER}, which is taken off again`);
   return { type: "object", properties: { [WRAPPER]: inside }, required: [WRAPPER], additionalProperties: false };
 }

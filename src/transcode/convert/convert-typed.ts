@@ -1,6 +1,6 @@
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
 import type { Conversion, Place } from "./conversion.ts";
-import { encodeAsText, nothingKnown } from "./convert-anything.ts";
+import { encodeAsText, keepNever, NEVER, nothingKnown } from "./convert-anything.ts";
 import { convertArray } from "./convert-array.ts";
 import { convertLiterals, type Part } from "./convert-literals.ts";
 import { convertObject, namedProperties } from "./convert-object.ts";
@@ -28,17 +28,16 @@ export function convertTyped(node: SchemaNode, place: Place, conversion: Convers
     types.length === 1
       ? convertOne(node, type, literals, place, conversion)
       : convertSimple(node, types, literals, place, conversion);
-  if (!hasNull || !takesNullToo(literals)) return schema;
+  if (!hasNull || !takesNullToo(node)) return schema;
   if (conversion.target.nullable !== "type-array" && node["nullable"] !== true)
     conversion.lose(below(place.path, "type"), "type", "resolved", "that it may be null, said as it is said here");
   return withNull(schema, conversion.target);
 }
 
 /** A type beside a list of values takes null only where the list has it. */
-function takesNullToo({ structure }: Part): boolean {
-  const { enum: values } = structure;
-  if (Object.hasOwn(structure, "const")) return structure["const"] === null;
-  return !Array.isArray(values) || values.includes(null) || values.every((value) => typeof value === "string");
+function takesNullToo(node: SchemaNode): boolean {
+  if (Object.hasOwn(node, "const")) return node["const"] === null;
+  return !Array.isArray(node["enum"]) || node["enum"].includes(null);
 }
 
 /** The types a schema names, or the only ones it can mean; none where it takes anything. */
@@ -78,7 +77,7 @@ function writeArray(node: SchemaNode, literals: Part, place: Place, conversion: 
 function writeObject(node: SchemaNode, literals: Part, place: Place, conversion: Conversion): JsonSchema {
   const { additionalProperties, unevaluatedProperties } = node;
   const isOpen = additionalProperties !== false && unevaluatedProperties !== false;
-  const named = namedProperties(node, true);
+  const named = namedProperties(node, true).filter(([, child]) => child !== false);
   // Where an object cannot be said to be closed, an empty one is taken for an open one.
   if (named.length === 0 && (isOpen || conversion.target.closedObjects !== true)) {
     const isMap = isPlainObject(additionalProperties) && Object.keys(additionalProperties).length > 0;
@@ -96,7 +95,9 @@ export function writeNamed(
   conversion: Conversion,
 ): JsonSchema {
   const kept = keepKeywords(node, ["object"], place, conversion);
-  const { structure, notes } = convertObject(node, place, conversion);
+  const { structure, notes, isNever } = convertObject(node, place, conversion);
+  if (isNever === true && place.depth > 0) return NEVER;
+  if (isNever === true) keepNever(NEVER, place, conversion);
   return assemble(node, { ...kept, notes: [...kept.notes, ...said, ...notes] }, { type: "object", ...structure });
 }
 

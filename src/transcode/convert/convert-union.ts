@@ -1,10 +1,11 @@
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
 import { areExclusive } from "./are-exclusive.ts";
 import type { Conversion, Place } from "./conversion.ts";
-import { nothingFits } from "./convert-anything.ts";
+import { NEVER, nothingFits } from "./convert-anything.ts";
 import type { Part } from "./convert-literals.ts";
 import { annotationsOf, convertNode, convertSpelled } from "./convert-node.ts";
 import { addNotes, showJson } from "./describe-constraint.ts";
+import { describeWhole } from "./describe-whole.ts";
 import { below } from "../schema/json-pointer.ts";
 import { assemble, isConstraining, keepKeywords } from "./keep-keywords.ts";
 import { ANNOTATIONS, type SchemaNode } from "../schema/keywords.ts";
@@ -122,19 +123,19 @@ function writeUnion(
         ? convertNode(node, { ...inside, otherTypes }, conversion)
         : convertSpelled(node, { ...inside, otherTypes }, conversion);
     // A union in a union is one union.
-    const members = isBareUnion(schema) ? schema.anyOf : [schema];
+    const members = isBareUnion(schema) ? schema.anyOf : schema === NEVER ? [] : [schema];
     for (const member of members) if (!separate.some((other) => isSame(other, member))) separate.push(member);
   });
   const converted = asOneList(separate);
   const hasNull = isNull.includes(true);
   const [only] = converted;
-  if (only === undefined) return assemble(about, kept, { type: "null" });
+  if (only === undefined) return hasNull ? assemble(about, kept, { type: "null" }) : nothingFits(place, conversion);
   const changed = (message: string): void => {
     if (record === "told") conversion.lose(below(place.path, keyword), keyword, "resolved", message);
   };
   if (converted.length === 1) {
     changed(hasNull ? "that it may be null, said as it is said here" : "as the one schema in it");
-    const schema = withAbout(only, about, kept.notes, kept.keywords, conversion);
+    const schema = describeWhole(only, addNotes(about["description"], kept.notes), kept.keywords, target);
     return hasNull ? withNull(schema, target) : schema;
   }
   if (converted.length < branches.length - (hasNull ? 1 : 0)) changed("without branches that say the same");
@@ -143,28 +144,8 @@ function writeUnion(
     return hasNull ? withNull(union, target) : union;
   }
   if (hasNull) changed("that it may be null, said as it is said here");
-  const note = addNotes(about["description"], kept.notes);
-  const described = converted.map((member) =>
-    note === undefined ? member : { ...member, description: addNotes(note, [member.description ?? ""]) ?? note },
-  );
-  const union = { anyOf: described } as JsonSchema;
+  const union = describeWhole({ anyOf: converted }, addNotes(about["description"], kept.notes), {}, target);
   return hasNull ? withNull(union, target) : union;
-}
-
-/** The one branch that is left, with what was said of the union. */
-function withAbout(
-  schema: JsonSchema,
-  about: SchemaNode,
-  notes: readonly string[],
-  keywords: Readonly<Record<string, unknown>>,
-  { target }: Conversion,
-): JsonSchema {
-  const inner = schema.description;
-  const description = addNotes(about["description"], [...notes, ...(inner === undefined ? [] : [inner])]);
-  if (description === undefined && Object.keys(keywords).length === 0) return schema;
-  const told = { ...(description === undefined ? {} : { description }), ...keywords };
-  if (schema["$ref"] === undefined || target.bareReferences !== true) return { ...schema, ...told };
-  return { ...told, anyOf: [schema] } as JsonSchema;
 }
 
 function isBareUnion(schema: JsonSchema): schema is JsonSchema & { readonly anyOf: readonly JsonSchema[] } {
@@ -188,7 +169,13 @@ function asOneList(members: readonly JsonSchema[]): readonly JsonSchema[] {
   }
   const description = addNotes(undefined, notes);
   const told = description === undefined ? {} : { description };
-  return [{ ...(first.type === undefined ? {} : { type: first.type }), ...told, enum: [...new Set(values)] }];
+  return [{ ...(first.type === undefined ? {} : { type: first.type }), ...told, enum: inOrder(values) }];
+}
+
+/** Each value once, null last. */
+function inOrder(values: readonly unknown[]): readonly unknown[] {
+  const once = [...new Set(values)];
+  return once.includes(null) ? [...once.filter((value) => value !== null), null] : once;
 }
 
 function isOnlyAboutNames(branch: unknown): boolean {

@@ -1,6 +1,6 @@
 import type { JsonSchema } from "../../tool/json-schema.ts";
 import type { Conversion, Place } from "./conversion.ts";
-import { encodeAsText } from "./convert-anything.ts";
+import { encodeAsText, keepNever } from "./convert-anything.ts";
 import { convertNode } from "./convert-node.ts";
 import { below } from "../schema/json-pointer.ts";
 import { assemble, keepKeywords } from "./keep-keywords.ts";
@@ -24,7 +24,7 @@ export function encodeAsPairs(
     const kept = keepKeywords(rest, ["object"], place, conversion);
     const path = conversion.references.pointerOf(additionalProperties) ?? at;
     const inside = { ...place, otherTypes: new Set<string>(), depth: place.depth + 1, level: place.level + 2, path };
-    const value = convertNode(additionalProperties, inside, conversion);
+    const value = keepNever(convertNode(additionalProperties, inside, conversion), inside, conversion);
     const pair = {
       type: "object",
       properties: { key: { type: "string" }, value },

@@ -61,7 +61,8 @@ export function keepKeywords(
     const lose = (action: "dropped" | "described" | "resolved", message: string): void =>
       conversion.lose(at, keyword, action, message);
     if (PLACES.has(keyword)) {
-      if (!/defs|definitions/.test(keyword)) lose("dropped", "names a place, which nothing refers to any more");
+      const isRoot = place.path === "" && /defs|definitions/.test(keyword);
+      if (!isRoot) lose("resolved", "references are written without it");
     } else if (isBesideThePoint(keyword, types))
       lose("resolved", `says nothing of ${types.join(" or ")} values: left out`);
     else if (isAllowed(keyword) && isTaken(keyword, value, types, conversion))

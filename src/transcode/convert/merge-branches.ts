@@ -25,15 +25,18 @@ export function mergeBranches(node: SchemaNode, keyword: "anyOf" | "oneOf", conv
   const required = forms.map(requiredOf);
   const inAll = (required[0] ?? []).filter((name) => required.every((names) => names.includes(name)));
   const isClosed = forms.length > 0 && forms.every((form) => form["additionalProperties"] === false);
+  const properties = sharedProperties(forms);
+  const isMap = Object.keys(properties).length === 0 && forms.some((form) => Boolean(form["additionalProperties"]));
   const words = `Give the parameters of one of these: ${forms.map(inWords).join("; ")}.`;
   const description = addNotes(rest["description"], forms.length > 1 ? [words] : []);
   return {
     ...rest,
     ...(description === undefined ? {} : { description }),
     type: "object",
-    properties: sharedProperties(forms),
+    properties,
     required: inAll,
     ...(isClosed ? { additionalProperties: false } : {}),
+    ...(isMap ? { additionalProperties: true } : {}),
   };
 }
 

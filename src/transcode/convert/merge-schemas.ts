@@ -61,9 +61,14 @@ export function mergeSchemas(first: SchemaNode, second: SchemaNode): Merged {
   const listed = Array.isArray(result["enum"]) ? result["enum"] : undefined;
   const values = listed?.filter((value) => types === undefined || types.some((type) => isOfType(value, String(type))));
   if (values !== undefined) result["enum"] = values;
-  if (types?.length === 0 || values?.length === 0) return { node: false, left };
+  if (types?.length === 0 || values?.length === 0 || requiresTheImpossible(result)) return { node: false, left };
   if (types?.length === 1) result["type"] = types[0];
   return { node: result, left };
+}
+
+function requiresTheImpossible({ type, properties, required }: SchemaNode): boolean {
+  if (type !== "object" || !isPlainObject(properties) || !Array.isArray(required)) return false;
+  return required.some((name) => Object.hasOwn(properties, String(name)) && properties[String(name)] === false);
 }
 
 const OBJECT_KEYWORDS = new Set(["properties", "additionalProperties"]);

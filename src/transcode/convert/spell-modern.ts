@@ -159,8 +159,10 @@ function spellNullable(node: Draft, keeps: boolean, resolve: Resolve): void {
   if (typeof nullable !== "boolean") return;
   delete node["nullable"];
   if (nullable && type !== undefined) {
-    // Remembered for a target that says it so too.
+    // Remembered for a target that says it so too, and whose lists cannot hold null.
     if (keeps) node["nullable"] = true;
+    const { enum: values } = node;
+    if (keeps && Array.isArray(values) && !values.includes(null)) node["enum"] = [...values, null];
     const types = [type].flat();
     if (!types.includes("null")) node["type"] = [...types, "null"];
   } else if (nullable && Array.isArray(anyOf)) node["anyOf"] = [...anyOf, { type: "null" }];

@@ -19,14 +19,19 @@ export function partsOf(schema: unknown, references: References): readonly Schem
   return [...parts];
 }
 
-/** What each named property must fit. */
-export function propertySchemas(parts: readonly SchemaNode[]): ReadonlyMap<string, unknown> {
-  const found = new Map<string, unknown>();
-  for (const { properties } of parts) {
-    for (const [name, schema] of isPlainObject(properties) ? Object.entries(properties) : [])
-      found.set(name, found.has(name) ? { allOf: [found.get(name), schema] } : schema);
-  }
-  return found;
+/** What a property must fit, and whether the schemas know its name. */
+export function propertyIn(
+  parts: readonly SchemaNode[],
+  name: string,
+): { readonly isNamed: boolean; readonly schema: unknown } {
+  let isNamed = false;
+  const told = parts.flatMap(({ properties, additionalProperties, patternProperties }) => {
+    const isHere = isPlainObject(properties) && Object.hasOwn(properties, name);
+    isNamed ||= isHere;
+    if (isHere) return [properties[name]];
+    return additionalProperties === undefined || patternProperties !== undefined ? [] : [additionalProperties];
+  });
+  return { isNamed, schema: told.length > 1 ? { allOf: told } : told[0] };
 }
 
 /** What one keyword's schemas say together; undefined where no part has it. */

@@ -4,7 +4,7 @@ import { type Effort, fits } from "./fits.ts";
 import { below } from "../schema/json-pointer.ts";
 import type { SchemaNode } from "../schema/keywords.ts";
 import { isSame } from "../convert/merge-schemas.ts";
-import { partsOf, propertySchemas, together } from "./parts-of.ts";
+import { partsOf, propertyIn, together } from "./parts-of.ts";
 import { readAs } from "./read-as.ts";
 import type { Repair } from "../repair-arguments.ts";
 import { typeOfValue, typesOf } from "../schema/types-of.ts";
@@ -126,18 +126,11 @@ function repairMembers(
   depth: number,
 ): Repaired {
   const repairs: Repair[] = [];
-  const named = propertySchemas(parts);
-  const others = together(parts, "additionalProperties");
   const required = new Set(parts.flatMap((part) => (Array.isArray(part["required"]) ? part["required"] : [])));
   const members = Object.entries(given).flatMap(([name, member]) => {
-    const schema = named.has(name) ? named.get(name) : others;
+    const { isNamed, schema } = propertyIn(parts, name);
     const at = below(path, name);
-    if (
-      member === null &&
-      named.has(name) &&
-      !required.has(name) &&
-      !fits(null, schema, task.references, task.effort)
-    ) {
+    if (member === null && isNamed && !required.has(name) && !fits(null, schema, task.references, task.effort)) {
       repairs.push({ path: at, message: "null for what may be left out: left out" });
       return [];
     }

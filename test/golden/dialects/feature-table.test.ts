@@ -30,7 +30,7 @@ describe("docs/dialects.md", () => {
   if (process.env["UPDATE_GOLDEN"] === "1")
     writeFileSync(PAGE, readFileSync(PAGE, "utf8").replace(MARKED, `\n${table()}\n`));
 
-  it("shows what each dialect takes", () => {
+  it("shows what each dialect takes [003-adapter-features]", () => {
     expect(MARKED.exec(readFileSync(PAGE, "utf8"))?.[0].trim()).toBe(table().trim());
   });
 });

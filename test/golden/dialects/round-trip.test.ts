@@ -31,12 +31,16 @@ function checkRoundTrip(tool: Tool, strict: boolean): void {
 }
 
 describe("round trip", () => {
-  it("gives back each of 5,000 generated tools, exactly, in every dialect", { timeout: 120_000 }, () => {
-    fc.assert(
-      fc.property(draft, fc.boolean(), (given, strict) => checkRoundTrip(toTool(given), strict)),
-      { numRuns: 5000 },
-    );
-  });
+  it(
+    "gives back each of 5,000 generated tools, exactly, in every dialect [003-adapter-both-ways]",
+    { timeout: 120_000 },
+    () => {
+      fc.assert(
+        fc.property(draft, fc.boolean(), (given, strict) => checkRoundTrip(toTool(given), strict)),
+        { numRuns: 5000 },
+      );
+    },
+  );
 
   const present = existsSync(CORPORA);
   if (!present) process.stderr.write("not run: real tools. Set TOOLARSENAL_CORPORA to a folder of them.\n");

@@ -96,13 +96,13 @@ export function fileAudit(options: FileAuditOptions): AuditLog {
         for (const { reject } of batch) reject(error);
       }
     }
+    // In the same turn as the look at what waits: what comes from now on begins anew.
+    draining = undefined;
   }
 
   function startDrain(): Promise<void> {
     // After this turn, so that what is recorded together is written together.
-    draining ??= Promise.resolve()
-      .then(drain)
-      .finally(() => (draining = undefined));
+    draining ??= Promise.resolve().then(drain);
     return draining;
   }
 

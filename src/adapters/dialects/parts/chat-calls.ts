@@ -1,3 +1,4 @@
+import { isPlainObject } from "../../../tool/json-schema.ts";
 import type { CallStream, ReadCall } from "../../../transcode/dialect.port.ts";
 import { createCallAssembly } from "./call-assembly.ts";
 import type { DefinitionShape } from "./definitions.ts";
@@ -31,9 +32,11 @@ export function toWireSpelling(message: Readonly<Record<string, unknown>>): Reco
 
 /** The calls of a message in the form that OpenAI began: `tool_calls`, each with a `function`. */
 export function readChatCalls(message: Json): readonly ReadCall[] {
-  return asRecords(either(message, "tool_calls", "toolCalls")).map((call, position) =>
-    withCustom(call, toReadCall(toRaw(call), position)),
-  );
+  const calls = asRecords(either(message, "tool_calls", "toolCalls"));
+  const { function_call } = message;
+  // Before there were several calls an answer, there was one, without an id.
+  if (calls.length === 0 && isPlainObject(function_call)) return [toReadCall(toRaw({ function: function_call }), 0)];
+  return calls.map((call, position) => withCustom(call, toReadCall(toRaw(call), position)));
 }
 
 /** The message of a whole answer, of its first choice, or the message itself. */
@@ -82,6 +85,12 @@ export function createChatStream(): CallStream {
           assembly.open(key, { id, name });
           if (typeof args === "string") assembly.add(key, args);
           else assembly.set(key, args);
+        }
+        const { function_call } = delta;
+        if (isPlainObject(function_call)) {
+          const key = `${String(choice["index"] ?? 0)}/`;
+          assembly.open(key, { name: function_call["name"] });
+          assembly.add(key, function_call["arguments"]);
         }
         if (typeof either(choice, "finish_reason", "finishReason") === "string")
           done.push(...assembly.closeAll(`${String(choice["index"] ?? 0)}/`));

@@ -46,6 +46,9 @@ export function fromGeminiSchema(schema: unknown): unknown {
       if (name === "type_unspecified") return undefined;
       return [key, nullable === true ? [name, "null"] : name];
     }
+    // In JSON Schema an enum holds for null as well.
+    if (key === "enum" && Array.isArray(value))
+      return [key, nullable === true ? [...(value as unknown[]), null] : value];
     if (key === "nullable") return typeof type === "string" ? undefined : [key, value];
     if (key === "propertyOrdering") return undefined;
     if (key === "example") return ["examples", [value]];

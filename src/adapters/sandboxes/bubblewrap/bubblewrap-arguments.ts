@@ -20,7 +20,8 @@ export function bubblewrapArguments(
     ["--unshare-user", "--disable-userns", "--cap-drop", "ALL"],
     network ? ["--share-net"] : [],
     ["--die-with-parent", "--new-session"],
-    ["--proc", "/proc", "--dev", "/dev"],
+    // The settings of the kernel in /proc/sys belong to root, namespaces or not: where root starts jobs, they could be written.
+    ["--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev"],
     // Files in memory count as memory.
     ["--size", size, "--tmpfs", "/dev/shm", "--remount-ro", "/dev", "--size", size, "--tmpfs", "/tmp"],
     programs.flatMap(showing),

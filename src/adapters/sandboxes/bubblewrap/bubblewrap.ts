@@ -1,9 +1,10 @@
-import { accessSync, constants, realpathSync } from "node:fs";
+import { accessSync, constants, readFileSync, realpathSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
 import { SANDBOX_LIMITS, type Sandbox, type SandboxJob, type SandboxOutcome } from "../../../execute/sandbox.port.ts";
 import { runProcess } from "../subprocess/run-process.ts";
 import { environment, programOf } from "../subprocess/subprocess.ts";
+import { untilGone } from "../subprocess/until-gone.ts";
 import { withLimits } from "../subprocess/with-limits.ts";
 import { bubblewrapArguments, SYSTEM_FOLDERS } from "./bubblewrap-arguments.ts";
 
@@ -33,13 +34,14 @@ export function bubblewrap(settings: BubblewrapSettings = {}): Sandbox {
     const confined = withLimits(argv, { ...limits, isNode, processes: PROCESSES });
     return runProcess({
       sandbox: "bubblewrap",
-      argv: [find(program), ...bubblewrapArguments(job, seen), ...confined],
+      argv: [find(program), "--info-fd", "3", ...bubblewrapArguments(job, seen), ...confined],
       // Given to bwrap as its own and handed on by it, so that no value stands in the list of processes.
       env: environment(job),
       cwd: "/",
       input,
       limits,
       ...(signal === undefined ? {} : { signal }),
+      afterEnd: allGone,
     });
   }
 
@@ -82,6 +84,25 @@ export function bubblewrap(settings: BubblewrapSettings = {}): Sandbox {
       return endedBySignal(ended);
     },
   };
+}
+
+/**
+ * Waits until every process of a job has ended. Bwrap ends before the first process of the namespace, which ends after all others in it.
+ */
+async function allGone(told: string): Promise<void> {
+  const first = /"child-pid":\s*(?<pid>\d+)/.exec(told)?.groups?.["pid"];
+  if (first === undefined) return;
+  await untilGone(() => isLiving(first));
+}
+
+/** A process that nobody has asked for its end is still listed, as a zombie. */
+function isLiving(pid: string): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    return stat[stat.lastIndexOf(")") + 2] !== "Z";
+  } catch {
+    return false;
+  }
 }
 
 /** A program in our PATH, which is not that of the jobs. */

@@ -31,7 +31,7 @@ export const GUEST = `(function (names, send, write) {
     try {
       return stringify({ result: await new AsyncFunction("input", code)(parse(input)) });
     } catch (error) {
-      return stringify({ error: show(error) });
+      return stringify({ error: error === null ? "null, as is thrown where an error itself is out of memory" : show(error) });
     }
   };
 })`;

@@ -25,7 +25,7 @@ describe("isolate", () => {
 
   it("has another realm: no constructor leads out of it", async () => {
     const { result } = await run(
-      'return [host.ping, console.log].map((f) => f.constructor("return typeof process + typeof globalThis.host")());',
+      'return Promise.all([host.ping, console.log].map((f) => f.constructor("return typeof process + typeof globalThis.host")()));',
       { functions: { ping: () => 1 } },
     );
     expect(result).toEqual(["undefinedobject", "undefinedobject"]);
@@ -55,7 +55,8 @@ describe("isolate", () => {
     ["objects", "const kept = []; for (;;) kept.push({ kept });"],
   ])("refuses memory beyond the limit for %s [002-sandbox-memory]", async (_what, code) => {
     const { status, reason } = await run(code);
-    expect({ status, reason }).toEqual({ status: "failed", reason: "InternalError: out of memory" });
+    expect(status).toBe("failed");
+    expect(reason).toMatch(/out of memory/);
   });
 
   it("ends recursion without end", async () => {
@@ -132,15 +133,16 @@ describe("isolate", () => {
       expect(most).toBeLessThanOrEqual(64);
     });
 
-    it("are told when the code has ended", async () => {
+    it("are told when nobody waits for them any more", async () => {
+      const caller = new AbortController();
       const { promise: told, resolve } = Promise.withResolvers<string>();
-      const wait = (_argument: unknown, { signal }: { readonly signal: AbortSignal }): Promise<never> =>
-        new Promise(() => signal.addEventListener("abort", () => resolve("told")));
-      const outcome = await run("await host.wait();", {
-        functions: { wait },
-        limits: { ...SANDBOX_LIMITS, timeoutMs: 300 },
-      });
-      expect(outcome.status).toBe("timeout");
+      const wait = (_argument: unknown, { signal }: { readonly signal: AbortSignal }): Promise<never> => {
+        signal.addEventListener("abort", () => resolve("told"));
+        caller.abort();
+        return new Promise(() => {});
+      };
+      const running = run("await host.wait();", { functions: { wait }, signal: caller.signal });
+      await expect(running).rejects.toMatchObject({ code: "CANCELLED" });
       expect(await told).toBe("told");
     });
   });

@@ -1,7 +1,9 @@
-import { spawn, type ChildProcess } from "node:child_process";
-import type { Readable } from "node:stream";
+import { spawn, type ChildProcess, type ChildProcessWithoutNullStreams } from "node:child_process";
+import { Readable } from "node:stream";
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import type { SandboxLimits, SandboxOutcome } from "../../../execute/sandbox.port.ts";
+import { isGroupAlive, signalGroup } from "../../sources/mcp/stdio-process-group.ts";
+import { untilGone } from "./until-gone.ts";
 
 /** A program to run, and when to end it. */
 export interface ProcessJob {
@@ -16,6 +18,8 @@ export interface ProcessJob {
   readonly signal?: AbortSignal;
   /** Ends what the program started elsewhere. Called, and waited for, where the program is ended before it ended by itself. */
   readonly onKill?: () => Promise<void>;
+  /** Waited for after the program's end. Gets what it wrote to descriptor 3, which is open only where this is given. */
+  readonly afterEnd?: (told: string) => Promise<void>;
 }
 
 /** Members of the group may hold the pipes after the program has ended. They were killed; this is how long their end is waited for. */
@@ -27,7 +31,14 @@ export function runProcess(job: ProcessJob): Promise<SandboxOutcome> {
   if (signal?.aborted) return Promise.reject(cancelled(sandbox));
   return new Promise((resolve, reject) => {
     const [program, ...rest] = argv;
-    const child = spawn(program, rest, { env, cwd, detached: true, stdio: ["pipe", "pipe", "pipe"] });
+    const told: "pipe" | "ignore" = job.afterEnd === undefined ? "ignore" : "pipe";
+    const stdio = ["pipe", "pipe", "pipe", told] as const;
+    const child = spawn(program, rest, {
+      env,
+      cwd,
+      detached: true,
+      stdio: [...stdio],
+    }) as ChildProcessWithoutNullStreams;
     let stopped: Stop | undefined;
     let swept: Promise<void> | undefined;
     let room = limits.outputBytes;
@@ -49,6 +60,8 @@ export function runProcess(job: ProcessJob): Promise<SandboxOutcome> {
     };
     const stdout = gather(child.stdout);
     const stderr = gather(child.stderr);
+    const fourth = child.stdio[3];
+    const info = fourth instanceof Readable ? gather(fourth) : () => "";
     const timer = setTimeout(() => stop("timeout"), limits.timeoutMs);
     const onAbort = (): void => stop("cancelled");
     signal?.addEventListener("abort", onAbort, { once: true });
@@ -71,7 +84,8 @@ export function runProcess(job: ProcessJob): Promise<SandboxOutcome> {
       finish(exitCode, signalName).then(resolve, reject);
     });
     const finish = async (exitCode: number | null, signalName: string | null): Promise<SandboxOutcome> => {
-      await Promise.all([closed(child), swept]);
+      await Promise.all([closed(child), swept, untilGone(() => child.pid !== undefined && isGroupAlive(child.pid))]);
+      await job.afterEnd?.(info());
       if (stopped === "cancelled") throw cancelled(sandbox);
       return { stdout: stdout(), stderr: stderr(), ...toEnd({ stopped, exitCode, signalName, limits }) };
     };
@@ -111,12 +125,7 @@ export function cancelled(sandbox: string): ArsenalError {
 
 /** The program leads the group that `detached` made, so the group has its id. */
 function killGroup({ pid }: ChildProcess): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, "SIGKILL");
-  } catch {
-    // Nobody is left in it.
-  }
+  if (pid !== undefined) signalGroup(pid, "SIGKILL");
 }
 
 function closed(child: ChildProcess): Promise<void> {

@@ -81,7 +81,7 @@ describe("subprocess", () => {
     const beside = "return Buffer.alloc(1_500_000_000, 1).length;";
     expect(await script(beside)).toMatchObject({
       status: "failed",
-      reason: "RangeError: Array buffer allocation failed",
+      reason: expect.stringMatching(/^RangeError: .*alloc/),
     });
   });
 

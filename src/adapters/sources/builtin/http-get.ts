@@ -1,6 +1,6 @@
 import type { Egress } from "../../../guard/egress/egress.ts";
 import type { OfferedTool } from "../../../register/source.port.ts";
-import { readBody, toContent } from "./read-body.ts";
+import { readBody, toContent, withoutEffect } from "./read-body.ts";
 import type { HttpSettings } from "./settings.ts";
 
 const MAX_BYTES = 1024 * 1024;
@@ -27,12 +27,12 @@ export function httpGet(egress: Egress, { allowedDomains, maxBytes = MAX_BYTES }
     },
     async handler(args, { signal }) {
       const { url } = args as { readonly url: string };
-      const response = await egress.request(url, {
-        signal,
-        maxBytes,
-        ...(allowedDomains === undefined ? {} : { allowedDomains }),
+      const asked = { signal, maxBytes, ...(allowedDomains === undefined ? {} : { allowedDomains }) };
+      const [response, body] = await withoutEffect(async () => {
+        const answer = await egress.request(url, asked);
+        return [answer, await readBody(answer)] as const;
       });
-      const { content, encoding } = toContent(await readBody(response));
+      const { content, encoding } = toContent(body);
       const contentType = response.headers["content-type"];
       return {
         status: response.status,

@@ -3,7 +3,7 @@ import type { Egress, EgressResponse } from "../../../guard/egress/egress.ts";
 import type { OfferedTool } from "../../../register/source.port.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import { withoutSecrets, type Secrets } from "../openapi/secrets.ts";
-import { readBody } from "./read-body.ts";
+import { readBody, withoutEffect } from "./read-body.ts";
 import type { WebSearchSettings } from "./settings.ts";
 
 const TAVILY = "https://api.tavily.com";
@@ -44,19 +44,21 @@ export function webSearch(
     async handler(args, { signal }) {
       const { query, maxResults = 5 } = args as { readonly query: string; readonly maxResults?: number };
       const key = await parts.secrets.get(apiKey, "webSearch.apiKey", signal);
-      const response = await parts.egress.request(new URL("/search", url ?? TAVILY), {
-        method: "POST",
-        headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
-        body: JSON.stringify({ query, max_results: maxResults }),
-        signal,
-        maxBytes: MAX_BYTES,
-        // An address that the operator wrote may be anywhere; it redirects nowhere.
-        maxRedirects: 0,
-        ...(url === undefined ? {} : { allowPrivate: true }),
+      return withoutEffect(async () => {
+        const response = await parts.egress.request(new URL("/search", url ?? TAVILY), {
+          method: "POST",
+          headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
+          body: JSON.stringify({ query, max_results: maxResults }),
+          signal,
+          maxBytes: MAX_BYTES,
+          // An address that the operator wrote may be anywhere; it redirects nowhere.
+          maxRedirects: 0,
+          ...(url === undefined ? {} : { allowPrivate: true }),
+        });
+        const text = (await readBody(response)).toString("utf8");
+        if (response.status !== 200) throw refused(response, withoutSecrets(text, [key]));
+        return toAnswer(text);
       });
-      const text = (await readBody(response)).toString("utf8");
-      if (response.status !== 200) throw refused(response, withoutSecrets(text, [key]));
-      return toAnswer(text);
     },
   };
 }

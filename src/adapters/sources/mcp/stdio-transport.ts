@@ -162,6 +162,11 @@ export function stdioTransport(settings: StdioSettings, options: StdioOptions = 
         }),
       );
     const { stdin } = child;
+    // What is sent in one turn of the event loop is written at once.
+    if (stdin.writableCorked === 0) {
+      stdin.cork();
+      setImmediate(() => stdin.uncork());
+    }
     return new Promise((resolve, reject) => {
       stdin.write(`${JSON.stringify(message)}\n`, (cause) => {
         if (cause == null) resolve();

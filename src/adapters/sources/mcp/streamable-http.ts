@@ -56,15 +56,13 @@ export async function streamableHttpTransport(
   async function send(given: JSONRPCMessage, options: TransportSendOptions = {}): Promise<void> {
     const message = given as RpcMessage;
     const method = "method" in message ? message.method : undefined;
-    const isInitialize = method === "initialize";
     const response = await exchange({
       method: "POST",
       headers: {
         ...options.headers,
         "content-type": JSON_TYPE,
         accept: `${JSON_TYPE}, ${EVENTS_TYPE}`,
-        // A session is asked for without the name of another.
-        ...(isInitialize ? {} : sessionHeaders),
+        ...sessionHeaders,
         ...toMessageHeaders(message),
       },
       body: JSON.stringify(message),
@@ -72,7 +70,7 @@ export async function streamableHttpTransport(
     });
     if (closed) return leave(response);
     if (!isOk(response)) throw await refusal(response);
-    if (isInitialize) {
+    if (method === "initialize") {
       sessionId = response.headers["mcp-session-id"] || undefined;
       renewSessionHeaders();
     }

@@ -29,7 +29,7 @@ export function arrayRules(schema: SchemaObject, holds: Holds): readonly Rule[] 
   return [
     (value, place, run, spoken) => {
       if (!Array.isArray(value)) return true;
-      if (run.tentative === 0) fillItems(value, first);
+      if (run.tentative === 0 && Array.isArray(items)) fillItems(value, items);
       let valid = true;
       const check = (each: unknown, index: number): void => {
         spoken?.places.add(index);

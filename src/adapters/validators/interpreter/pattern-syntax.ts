@@ -57,7 +57,6 @@ export function parsePattern(source: string): Pattern {
   function quantified(inner: Pattern): Pattern {
     const found = match(/(?:([*+?])|\{(\d+)(?:(,)(\d*))?\})\??/y);
     if (!found) return inner;
-    if (inner.kind === "assertion" || inner.kind === "look") fail("a repeated assertion");
     const [, sign, low, comma, high] = found;
     if (sign !== undefined) {
       return { kind: "repeat", inner, min: sign === "+" ? 1 : 0, max: sign === "?" ? 1 : Infinity };

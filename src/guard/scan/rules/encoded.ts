@@ -5,6 +5,8 @@ const BASE64 = /(?<![\w+/=.-])[A-Za-z0-9+/_-]{24,8192}={0,2}(?![\w+/=])/g;
 const HEX = /(?<![0-9A-Fa-f])(?:0x)?[0-9A-Fa-f]{40,8192}(?![0-9A-Za-z])/g;
 const ESCAPED =
   /(?:\\x[0-9A-Fa-f]{2}){12,2048}|(?:%[0-9A-Fa-f]{2}){12,2048}|(?:&#x?[0-9A-Fa-f]{2,6};){8,1024}|(?:\\u00[0-9A-Fa-f]{2}){8,1024}/g;
+/** Every payload has so many characters without a space. */
+const LONG = /\S{24}/;
 /** Invisible characters written out, for a program to put in. */
 const SPELLED_TAGS = /\\u\{?[eE]00[0-7][0-9a-fA-F]\}?|&#x[eE]00[0-7][0-9a-fA-F];|\\U000[eE]00[0-7][0-9a-fA-F]/g;
 
@@ -18,6 +20,7 @@ const MAX_PAYLOADS = 32;
 
 /** What the encoded stretches of a text say, of those that say something in words. */
 export function decodePayloads(text: string): readonly Decoded[] {
+  if (!LONG.test(text)) return [];
   const found: Decoded[] = [];
   const take = (expression: RegExp, decode: (payload: string) => string): void => {
     let seen = 0;

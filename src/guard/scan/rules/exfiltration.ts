@@ -1,4 +1,4 @@
-import { allowedSequence, either, pattern, unforbidden, words, chains, type Rule } from "./rule.ts";
+import { needing, allowedSequence, either, near, pattern, sequence, unforbidden, words, type Rule } from "./rule.ts";
 import {
   CARRIER,
   CONVERSATION,
@@ -12,27 +12,66 @@ import {
   SYSTEM_PROMPT,
 } from "./vocabulary.ts";
 
-/** An image whose address takes something along: whoever renders it sends it. */
-const IMAGE =
-  /!\[[^\]\n]{0,200}\]\(\s{0,4}https?:\/\/[^)\s]{1,300}[?&/=][\w-]{0,40}=?(?:\[|\{|<|%7B|%5B|\$\{?|(?:data|leak|exfil|secret|context|conversation|info|token|key|prompt|history|chat|stolen)=)[^)\n]{0,300}/gi;
-const SCRIPT_LINK = /\]\(\s{0,4}(?:javascript|data|vbscript):/gi;
-const COOKIES = /\bdocument\.cookie\b|\blocalStorage\.getItem\b.{0,60}\bfetch\b/gi;
-/** A key read from the environment in the same breath as a request. */
-const ENV =
-  /\b(?:process\.env|os\.environ|os\.getenv|getenv|ENV)\b|\$\{?(?:env[.:])?[A-Z_]{2,40}(?:KEY|TOKEN|SECRET|PASSWORD)\b|\b(?:env|printenv)\s{0,4}\|/gi;
-const REQUEST =
-  /\b(?:fetch|curl|wget|requests\.(?:post|get)|axios|urlopen|http\.(?:get|request)|https\.(?:get|request)|XMLHttpRequest|sendBeacon|nc|ncat|Invoke-WebRequest|iwr)\b|\("https?"\)\.(?:get|request)|\('https?'\)\.(?:get|request)|\\"https?\\"\)\.get/gi;
-const PIPED =
-  /\|\s{0,4}(?:base64\s{0,4}(?:-\w{1,4}\s{0,4}(?:\d{1,3}\s{0,4})?)?\|\s{0,4})?(?:curl|wget|nc|ncat|netcat)\b|\bcurl\b[^|\n]{0,160}(?:\s-d\s{0,2}|--data(?:-\w{1,10})?[ =]|\s-F\s|\s-T\s)[^|\n]{0,20}(?:@|\$\()|\b(?:curl|wget)\b[^|\n]{0,160}\?\w{1,20}=\$\(/gi;
-const TUNNEL =
-  /\bngrok\s{1,4}(?:tcp|http|tls)\b|\bcloudflared\s{1,4}tunnel\b|\bssh\s{1,4}-[NfR]{0,3}R\s{1,4}\d|\b(?:webhook\.site|requestbin|pipedream\.net|burpcollaborator|oastify|interact\.sh|ngrok\.io|ngrok-free\.app)\b/gi;
-const REROUTE =
-  /\b\w{2,30}_BASE_URL["']?\s{0,4}[:=]\s{0,4}["']?https?:\/\/(?!(?:api\.)?(?:openai|anthropic|localhost|127\.0\.0\.1)[.:/])/g;
-const EVERY_TIME = words(
-  "when(?:ever)? (?:asked|answering|responding|you|the user|a user|a question)|every time|each time",
-  "after (?:responding|answering|replying|each|every|collecting|reading)",
-  "before (?:responding|answering|replying|using|calling|running)|additionally|also|as part of|always",
+/** Words that are about sending and nothing else. */
+const CARRY_OFF = words(
+  "send(?:s|ing)?|forward(?:s|ing)?|upload(?:s|ing)?|transmit(?:s|ting)?|relay(?:s|ing)?|exfil\\w*",
 );
+const STEAL = words("exfil\\w*|leak(?:s|ing)?|steal(?:s|ing)?|harvest(?:s|ing)?");
+const SEARCH = words("scan|search|collect|gather|harvest|read all");
+const TAKE_ALONG = words(
+  "includ(?:e|es|ing)|append(?:s|ing)?|pass(?:es|ing)?|attach(?:es|ing)?|embed(?:s|ding)?|encod(?:e|es|ing)|cop(?:y|ies|ying)",
+);
+const LAY_OPEN = words(
+  "includ(?:e|es|ing)|echo|print|output|plac(?:e|es|ing)|put|append(?:s|ing)?|embed(?:s|ding)?|paste",
+);
+const ANSWER = words(
+  "(?:your|the|every|each) (?:\\w+ )?(?:responses?|repl(?:y|ies)|answers?)|href|markdown link|responses",
+);
+const ARGUMENT = words("parameters?|arguments?|fields?|url|header|notes?");
+const EVERY_TIME = words(
+  "when(?:ever)? (?:asked|answering|responding|you|the user|a user|a question)|every time|each time|additionally|also|always",
+  "after (?:responding|answering|replying|each|every|collecting|reading)|before (?:responding|answering|replying|using|calling|running)|as part of",
+);
+const EVERYTHING = words(
+  "everything|(?:all|every|any|each) (?:\\w+ )?(?:outputs?|e-?mails?|messages?|payments?|requests?|responses?|api responses|findings|results|user data|data)",
+);
+const TO = words("to");
+const CALL = words("call(?:s|ing)?|invok(?:e|es|ing)|run|use");
+const WITH = words("with|passing|including|to send");
+
+/** An image whose address takes something along: whoever renders it sends it. */
+const IMAGE = needing(
+  ["!["],
+  /!\[[^\]\n]{0,200}\]\(\s{0,4}https?:\/\/[^)\s]{1,300}[?&/=][\w-]{0,40}=?(?:\[|\{|<|%7B|%5B|\$\{?|(?:data|leak|exfil|secret|context|conversation|info|token|key|prompt|history|chat|stolen)=)[^)\n]{0,300}/gi,
+);
+const SCRIPT_LINK = /\]\(\s{0,4}(?:javascript|data|vbscript):/gi;
+const COOKIES = /\bdocument\.cookie\b|\blocalStorage\.getItem\b/gi;
+/** Keys from the environment, as programs read them. */
+const ENV = /\b(?:process\.env|os\.environ|os\.getenv|getenv)\b|\$\{env[.:][A-Z_]{2,40}|\b(?:env|printenv)\s{0,4}\|/g;
+const REQUEST =
+  /\b(?:fetch|curl|wget|requests\.(?:post|get)|axios|urlopen|https?\.(?:get|request)|XMLHttpRequest|sendBeacon|nc|ncat|Invoke-WebRequest|iwr)\b|\(\\?["']https?\\?["']\)\.(?:get|request)/gi;
+const PIPED = needing(
+  ["curl", "wget", "nc"],
+  /\|\s{0,4}(?:base64\s{0,4}(?:-\w{1,4}\s{0,4}(?:\d{1,3}\s{0,4})?)?\|\s{0,4})?(?:curl|wget|nc|ncat|netcat)\b|\bcurl\b[^|\n]{0,160}(?:\s-d\s{0,2}|--data(?:-\w{1,10})?[ =]|\s-F\s|\s-T\s)[^|\n]{0,20}(?:@|\$\(|\$\{?[A-Z_]{0,30}(?:KEY|TOKEN|SECRET))|\b(?:curl|wget)\b[^|\n]{0,160}\?\w{1,20}=\$\(/gi,
+);
+const TUNNEL = needing(
+  [
+    "ngrok",
+    "cloudflared",
+    "ssh",
+    "webhook.site",
+    "requestbin",
+    "pipedream",
+    "burpcollaborator",
+    "oastify",
+    "interact.sh",
+  ],
+  /\bngrok\s{1,4}(?:tcp|http|tls)\b|\bcloudflared\s{1,4}tunnel\b|\bssh\s{1,4}-[NfR]{0,3}R\s{1,4}\d|\b(?:webhook\.site|requestbin|pipedream\.net|burpcollaborator|oastify|interact\.sh|ngrok\.io|ngrok-free\.app)\b/gi,
+);
+const REROUTE =
+  /_BASE_URL["']?\s{0,4}[:=]\s{0,4}["']?https?:\/\/(?!(?:api\.)?(?:openai|anthropic|localhost|127\.0\.0\.1)[.:/])/g;
+const ASKING_NAME =
+  /(?:from|after|by|of)_(?:reading|content|contents|file)_\w{0,10}_?(?:ssh|env|aws|id_rsa|credentials|secrets?|passwd|token|dot_env)/gi;
 
 /** Attempts to carry data out. */
 export const EXFILTRATION_RULES: readonly Rule[] = [
@@ -46,17 +85,7 @@ export const EXFILTRATION_RULES: readonly Rule[] = [
       allowedSequence([SEND, SECRET_FILES, DESTINATION], 60),
       allowedSequence([SEND, SYSTEM_PROMPT, DESTINATION], 60),
       allowedSequence([READ, SECRET_FILES, SEND], 80),
-      allowedSequence(
-        [
-          READ,
-          CREDENTIALS,
-          words(
-  "send(?:s|ing)?|forward(?:s|ing)?|upload(?:s|ing)?|transmit(?:s|ting)?|exfil\\w*|relay(?:s|ing)?",
-),
-          DESTINATION,
-        ],
-        60,
-      ),
+      allowedSequence([READ, CREDENTIALS, CARRY_OFF, DESTINATION], 60),
     ),
   },
   {
@@ -66,23 +95,8 @@ export const EXFILTRATION_RULES: readonly Rule[] = [
     message: "Sends what was said to the model somewhere.",
     find: either(
       allowedSequence([SEND, CONVERSATION, DESTINATION], 60),
-      allowedSequence(
-        [
-          words(
-  "send(?:s|ing)?|forward(?:s|ing)?|upload(?:s|ing)?|transmit(?:s|ting)?|relay(?:s|ing)?|exfil\\w*",
-),
-          CONVERSATION,
-        ],
-        40,
-      ),
-      allowedSequence(
-        [
-          words("call(?:s|ing)?|invok(?:e|es|ing)|run|use"),
-          words("with|passing|including|to send"),
-          CONVERSATION,
-        ],
-        40,
-      ),
+      allowedSequence([CARRY_OFF, CONVERSATION], 24),
+      allowedSequence([CALL, WITH, CONVERSATION], 40),
     ),
   },
   {
@@ -92,17 +106,9 @@ export const EXFILTRATION_RULES: readonly Rule[] = [
     message: "Sends private data to an address of its own choice.",
     find: either(
       allowedSequence([EVERY_TIME, SEND, PRIVATE_DATA, DESTINATION], 60),
-      allowedSequence([words("exfil\\w*|leak(?:s|ing)?|steal(?:s|ing)?|harvest(?:s|ing)?"), PRIVATE_DATA], 30),
-      allowedSequence(
-        [
-          words(
-  "(?:all|every|any|each) (?:\\w+ )?(?:e-?mails?|messages?|payments?|requests?|responses?|api responses|findings|results|user data|data)",
-),
-          words("to"),
-          DESTINATION,
-        ],
-        24,
-      ),
+      allowedSequence([STEAL, PRIVATE_DATA], 30),
+      allowedSequence([SEARCH, PRIVATE_DATA, CARRY_OFF], 40),
+      allowedSequence([EVERYTHING, TO, DESTINATION], 24),
     ),
   },
   {
@@ -111,32 +117,13 @@ export const EXFILTRATION_RULES: readonly Rule[] = [
     severity: "high",
     message: "Wants secrets, or what was said, put into an argument or an answer.",
     find: either(
-      allowedSequence([INCLUDE, SECRET_FILES], 60),
+      allowedSequence([TAKE_ALONG, SECRET_FILES], 60),
+      allowedSequence([SECRET_FILES, INCLUDE, CARRIER], 60),
       allowedSequence([INCLUDE, CONVERSATION, CARRIER], 60),
       allowedSequence([CARRIER, INCLUDE, CONVERSATION], 60),
-      allowedSequence(
-        [INCLUDE, SYSTEM_PROMPT, words("parameters?|arguments?|fields?|url|header|notes?")],
-        60,
-      ),
-      allowedSequence(
-        [
-          words("always|must|whenever|silently"),
-          INCLUDE,
-          CREDENTIALS,
-          words("responses?|repl(?:y|ies)|answers?|url|parameters?|requests?"),
-        ],
-        40,
-      ),
-      allowedSequence([SECRET_FILES, INCLUDE, CARRIER], 60),
-    ),
-  },
-  {
-    id: "exfiltration.in-parameter-name",
-    category: "exfiltration",
-    severity: "high",
-    message: "Has a parameter that asks for a secret file by its name.",
-    find: pattern(
-      /\b\w{0,30}(?:from|after|by|of)_(?:reading|content|contents|file)_\w{0,10}_?(?:ssh|env|aws|id_rsa|credentials|secrets?|passwd|token|dot_env)\w{0,30}\b/gi,
+      allowedSequence([INCLUDE, SYSTEM_PROMPT, ARGUMENT], 60),
+      allowedSequence([LAY_OPEN, CREDENTIALS, ANSWER], 40),
+      pattern(ASKING_NAME),
     ),
   },
   {
@@ -151,20 +138,20 @@ export const EXFILTRATION_RULES: readonly Rule[] = [
     category: "exfiltration",
     severity: "critical",
     message: "Is code that sends secrets out.",
-    find: either(
-      (text) => chains(text, [ENV, REQUEST], 120)[0] ?? chains(text, [REQUEST, ENV], 120)[0],
-      (text) => chains(text, [SECRET_FILES, REQUEST], 120)[0],
-      pattern(PIPED),
-    ),
+    find: either(near(ENV, REQUEST, 120), sequence([SECRET_FILES, REQUEST], 120), pattern(PIPED)),
   },
   {
     id: "exfiltration.way-out",
     category: "exfiltration",
     severity: "medium",
-    message: "Opens a way out past the firewall, or sends a model's traffic elsewhere.",
-    find: either(
-      unforbidden((text) => text.all(TUNNEL)),
-      pattern(REROUTE),
-    ),
+    message: "Opens a way out past the firewall.",
+    find: unforbidden((text) => text.all(TUNNEL)),
+  },
+  {
+    id: "exfiltration.reroute",
+    category: "exfiltration",
+    severity: "low",
+    message: "Sends a model's traffic to another address.",
+    find: pattern(REROUTE),
   },
 ];

@@ -1,9 +1,20 @@
-import { allowedSequence, chains, either, near, pattern, sequence, unforbidden, words, type Rule } from "./rule.ts";
+import {
+  needing,
+  allowedSequence,
+  chains,
+  either,
+  near,
+  pattern,
+  sequence,
+  unforbidden,
+  words,
+  type Rule,
+} from "./rule.ts";
 import { CONVERSATION, CREDENTIALS, SHOW, SYSTEM_PROMPT } from "./vocabulary.ts";
 
-const DISMISS = String.raw`\b(?:ignor(?:e|es|ing)|disregard(?:s|ing)?|forget(?:s|ting)?|overrid(?:e|es|ing)|bypass(?:es|ing)?|circumvent(?:s|ing)?|discard(?:s|ing)?|neglect(?:s|ing)?|dismiss(?:es|ing)?|eras(?:e|es|ing)|clear|skip(?:s|ping)?|violat(?:e|es|ing)|abandon(?:s|ing)?|replac(?:e|es|ing)|supersed(?:e|es|ing)|disabl(?:e|es|ing)|remov(?:e|es|ing)|evad(?:e|es|ing)|break(?:s|ing)?|suspend(?:s|ing)?|turn(?:s|ing)? off)`;
+const DISMISS = String.raw`\b(?:ignor(?:e|es|ing)|disregard(?:s|ing)?|forget(?:s|ting)?|overrid(?:e|es|ing)|bypass(?:es|ing)?|circumvent(?:s|ing)?|discard(?:s|ing)?|neglect(?:s|ing)?|dismiss(?:es|ing)?|eras(?:e|es|ing)|clear|skip(?:s|ping)?|abandon(?:s|ing)?|replac(?:e|es|ing)|supersed(?:e|es|ing)|disabl(?:e|es|ing)|remov(?:e|es|ing)|evad(?:e|es|ing)|break(?:s|ing)?|suspend(?:s|ing)?|turn(?:s|ing)? off)`;
 const WHOSE = String.raw`(?:all|any|every|the|these|those|your|my|its|their|our|of|previous|previously|prior|above|earlier|preceding|former|existing|original|initial|current|other|system|safety|security|content|ethical|ethics|moral|legal|standard|default|normal|regular|typical|given|developer|model|built-in|openai's|openai|anthropic's|anthropic|chatgpt's|set|loaded|and|or|behavioral|operational|usage|privacy|deployment|underlying)`;
-const SAFEGUARD = String.raw`(?:instructions?|directives?|guidelines?|guardrails?|restrictions?|constraints?|safeguards?|protections?|system prompts?|programming|moderation|limitations|commands|orders|directions|safety|filters|filtering|censorship|rules|polic(?:y|ies)|checks|controls?|training|protocols?|measures|settings|boundaries|principles)`;
+const SAFEGUARD = String.raw`(?:instructions?|directives?|guidelines?|guardrails?|restrictions?|constraints?|safeguards?|protections?|system prompts?|programming|moderation|limitations|commands|directions|safety|filters|filtering|censorship|rules|polic(?:y|ies)|checks|controls?|training|protocols?|measures|settings|boundaries|principles)`;
 
 /** "Ignore all previous instructions", in its many spellings. What stands between is a closed list, so that "ignore cached results" passes. */
 const OVERRIDE = new RegExp(String.raw`${DISMISS}\s{1,8}(?:${WHOSE}[\s,/]{1,8}){1,7}${SAFEGUARD}\b`, "gi");
@@ -16,7 +27,7 @@ const OVERRIDE_BEFORE =
   /\b(?:ignore|disregard|forget|discard)\s{1,8}(?:(?:all|of|the|everything|every|thing|that|what|whatever|rest|anything|you|were|was|been|have|had|i|said|told|stated|written|is|legal|text|info|content|previous|prior|data|this|message)\s{1,8}){0,8}(?:above|before|earlier|previously|so far|told|prior to this|except for|rest of)\b/gi;
 /** Ordinary settings that share the words: "overrides the default settings". */
 const SETTING =
-  /\b(?:set|default|current|existing|standard|global|normal)\s+(?:settings|rules|polic(?:y|ies)|controls?|constraints?|checks|commands|orders|filters|limitations|restrictions|directions)$/i;
+  /\b(?:set|default|current|existing|standard|global|normal)\s+(?:settings|rules|polic(?:y|ies)|controls?|constraints?|checks|commands|filters|limitations|restrictions|directions)$/i;
 
 const MODEL = String.raw`(?:ai|a\.i\.|assistants?|agents?|models?|llms?|language models?|chatgpt|gpt|claude|copilot|bot|chatbot)`;
 
@@ -24,10 +35,13 @@ const ROLE_TOKENS =
   /<\|(?:im_start|im_end|im_sep|endoftext|begin_of_text|end_of_text|start_header_id|end_header_id|eot_id|system|user|assistant|endofprompt|tool|fim_\w{1,12})\|?>?|<<\/?SYS>>|\[\/?INST\]\s{0,4}(?=<|you|ignore|$)|<\/?s>\s{0,4}\[INST\]|\bBEGIN\s{1,4}(?:SYSTEM|JAILBREAK|OVERRIDE|ADMIN)\b/gi;
 
 const ROLE_LABELS =
-  /\[(?:system|admin|administrator|developer|root|override|jailbreak|action required|urgent|hidden|priority|internal|ai|assistant)(?:[ _-]?(?:request|message|override|prompt|instructions?|note|update|alert|command|mode))?\s{0,4}:{0,2}\s{0,4}\]|\[(?:system|admin) request::|\b(?:hidden|secret|system|injected|embedded|core|priority)[ _-](?:instructions?|directives?|override)s?\b\s{0,4}(?::|=|"\s{0,4}:|begins?|starts?|starting|follow)|\bnew\s{1,4}(?:system\s{1,4})?(?:prompt|instructions?|directives?)\s{0,4}:|\b(?:system|admin|developer)\s{0,4}(?:override|annou-?ncement begins|message begins|i-?nstruction begins|i-?nstruction starting)|\bend of (?:system )?(?:prompt|instructions|context)\b|\bsystem_instructions?\b|\buser message\s{1,4}terminat\w{1,6}|\bterminatio-n\b|,\s{0,4}follow instruction\b/gi;
+  /\[(?:system|admin|administrator|developer|root|override|jailbreak|action required|urgent|hidden|priority|internal)(?:[ _-]?(?:request|message|override|prompt|instructions?|note|update|alert|command|mode))?\s{0,4}:{0,2}\s{0,4}\]|\[(?:system|admin) request::|\b(?:hidden|secret|system|injected|embedded|core|priority)[ _-](?:instructions?|directives?|override)s?\b\s{0,4}(?::|=|"\s{0,4}:|begins?|starts?|starting|follow)|\bnew\s{1,4}(?:system\s{1,4})?(?:prompt|instructions?|directives?)\s{0,4}:|\b(?:system|admin|developer)\s{0,4}(?:override|annou-?ncement begins|message begins|i-?nstruction begins|i-?nstruction starting)|\bend of (?:system )?(?:prompt|instructions|context)\b|\bsystem_instructions?\b|-{2,8}\s{0,4}END\b[^-\n]{0,40}-{2,8}|,\s{0,4}follow instruction\b/gi;
+
+/** A line that gives itself the voice of the system. */
+const SPEAKER = /\b(?:SYSTEM(?: NOTE| MESSAGE)?|ADMIN|DEVELOPER)\s?:\s/g;
 
 const ADDRESSED = new RegExp(
-  String.raw`\b(?:notes?|messages?|instructions?|attention|reminder|directives?|commands?|hints?|important(?: note)?)\s{1,8}(?:to|for|,)\s{1,8}(?:the\s{1,8}|all\s{1,8}|any\s{1,8})?${MODEL}\b(?!\s(?:sdk|gateway|tools?|config|api))|\b(?:dear|attention|hey|hello|hi)\s{1,8}(?:ai|assistant|agent|llm|chatgpt|claude)\b`,
+  String.raw`\b(?:notes?|messages?|instructions?|attention|reminder|directives?|commands?|hints?|important(?: note)?)\s{1,8}(?:to|for|,)\s{1,8}(?:the\s{1,8}|all\s{1,8}|any\s{1,8})?${MODEL}\b(?!\s(?:sdk|gateway|tools?|config|api|operations|teams?|analysis))|\b(?:dear|attention|hey|hello|hi)\s{1,8}(?:ai|assistant|agent|llm|chatgpt|claude)\b`,
   "gi",
 );
 
@@ -48,7 +62,7 @@ const ORDERS = words(
   "include|forward|execute|disregard|call",
 );
 const SHOUTED =
-  /\b(?:critical|important|urgent|mandatory|required)\s{1,4}(?:system\s{1,4})?(?:instructions?|directives?|orders?|commands?)\b[^.\n]{0,20}|\b(?:you must|must) (?:do|follow|obey|execute|complete) (?:this|these|the following|exactly)(?: \w+)? (?:first|before|without)|\bbefore (?:doing|starting|responding|answering|proceeding with|you do|performing)(?: to)? (?:anything|any other|any task|everything)\b|\b(?:takes?|has|have) (?:precedence|priority) over (?:all|any|every|other)\b|\bhighest priority\b.{0,20}\b(?:directive|instruction)/gi;
+  /\b(?:critical|important|urgent|mandatory)\s{1,4}(?:system\s{1,4})?(?:instructions?|directives?)\b[^.\n]{0,20}|\b(?:you must|must) (?:do|follow|obey|execute|complete) (?:this|these|the following|exactly)(?: \w+)? (?:first|before|without)|\bbefore (?:doing|starting|responding|answering|proceeding with|you do|performing)(?: to)? (?:anything|any other|any task|everything)\b|\b(?:takes?|has|have) (?:precedence|priority) over (?:all|any|every|other)\b|\bhighest[- ]priority\b.{0,20}\b(?:directive|instruction)|\bauthoritative (?:system )?(?:directives|instructions)\b/gi;
 
 const SECRECY = new RegExp(
   String.raw`\b(?:do not|don'?t|never|must not|mustn'?t|should not|shouldn'?t|cannot|avoid|refrain from)\s{1,8}(?:\w{1,12}\s{1,8}){0,2}(?:tell|telling|mention|mentioning|inform|informing|notify|notifying|reveal|revealing|disclose|disclosing|alert|alerting|let|warn|report|reporting)\b(?:\s{1,8}[\w']{1,14}){0,5}?\s{1,8}(?:to\s{1,8})?(?:the\s{1,8}|any\s{1,8})?(?:users?|humans?|anyone|anybody|operators?|person|people|them|customer|owner|this)\b|\bwithout\s{1,8}(?:\w{1,12}\s{1,8}){0,2}(?:asking|notifying|informing|telling|alerting|warning|mentioning|prompting|consulting)\s{1,8}(?:this to\s{1,8})?(?:the\s{1,8}|any\s{1,8})?(?:users?|humans?|anyone|operators?|owner|person)\b|\bwithout\s{1,8}(?:the\s{1,8}|any\s{1,8})?(?:users?|user's|human|owner's|operator's|their)\s{1,8}(?:knowledge|consent|awareness|noticing|knowing)\b|\b(?:hide|conceal|keep)\s{1,8}(?:this|it|that)\s{1,8}(?:secret\s{1,8}|hidden\s{1,8})?from\s{1,8}(?:the\s{1,8})?(?:users?|humans?|anyone)\b|\bkeep\s{1,8}(?:this|it)\s{1,8}(?:a\s{1,8})?(?:secret|hidden|confidential from)\b`,
@@ -60,19 +74,62 @@ const COVERTLY = words(
 );
 const ACTS = words(
   "send(?:s|ing)?|forward(?:s|ing)?|upload(?:s|ing)?|transmit(?:s|ting)?|post(?:s|ing)?|cop(?:y|ies|ying)",
-  "exfil\\w*|execut(?:e|es|ing)|invok(?:e|es|ing)|call(?:s|ing)?|read(?:s|ing)?|collect(?:s|ing)?",
-  "relay(?:s|ing)?|leak(?:s|ing)?|run(?:s|ning)?|install(?:s|ing)?|append(?:s|ing)?|bcc|add(?:s|ing)?",
+  "exfil\\w*|execut(?:e|es|ing)|invok(?:e|es|ing)|read(?:s|ing)?|collect(?:s|ing)?",
+  "relay(?:s|ing)?|leak(?:s|ing)?|append(?:s|ing)?|prepend(?:s|ing)?|bcc",
   "harvest(?:s|ing)?",
 );
 
 const MODEL_SHOULD = new RegExp(
-  String.raw`\b(?:the|this|you|your|any)\s{1,4}(?:\w{1,12}\s{1,4})?${MODEL}\s{1,8}(?:must|should|shall|will|has to|needs to)(?:\s{1,8}(?:now|next|always|immediately|also|then|first))*\s{1,8}(?:adopt|ignore|disregard|forward|exfiltrate|obey|comply|override|forget|reveal|disclose|send|immediately|output all|delete)\b`,
+  String.raw`\b(?:the|this|you|your|any)\s{1,4}(?:\w{1,12}\s{1,4})?${MODEL}\s{1,8}(?:must|should|shall|will|has to|needs to)(?:\s{1,8}(?:now|next|always|immediately|also|then|first))*\s{1,8}(?:adopt|ignore|disregard|forward|exfiltrate|obey|comply|override|forget|reveal|disclose|send (?!a|an)\w{1,12}|immediately|output all|delete|(?:always |silently )?prepend|treat (?:them|it|this) as)\b`,
   "gi",
 );
 const PERSIST =
-  /\b(?:preserve|retain|keep|persist|remember|survive|include|never forget)\w{0,3}\b[^.\n]{0,60}\b(?:across|through|after|over|when|in every)\b[^.\n]{0,20}\b(?:compact(?:ion|ed)|compress(?:ion|ed)|summar(?:y|ies|i[sz]\w{1,6})|context (?:window|reset)|sessions)\b|\bwhen (?:the )?context is (?:compacted|summari[sz]ed|compressed)\b|\b(?:inject|write|add|append|insert|save|store|plant)\w{0,3}\b[^.\n]{0,60}\b(?:CLAUDE\.md|AGENTS\.md|\.cursorrules|GEMINI\.md|SOUL\.md|MEMORY\.md|copilot-instructions\.md|system prompt|long[- ]term memory)\b/gi;
-const APPROVE =
-  /\b(?:just|simply|please)\s{1,4}(?:click|hit|press)\s{1,4}(?:approve|confirm|allow|yes|accept)\b|\b(?:always|automatically|blindly|silently)\s{1,4}(?:approve|confirm|accept|allow|grant)\b|\bapprove\s{1,4}(?:all|everything|any|every)\b|\b(?:enable|turn on|switch to|activate)\s{1,4}auto-?\s?approv\w{1,4}|\b(?:don'?t|do not|no need to|never)\s{1,4}(?:bother\s{1,4})?(?:to\s{1,4})?(?:review|deny|reject|verify|question|double-check)\w{0,3}\b(?:\s{1,4}\w{1,12}){0,3}?\s{1,4}(?:each|every|steps?|access|requests?|them|any|this|it)\b|\bskip\s{1,4}(?:all\s{1,4}|the\s{1,4}|any\s{1,4}|security\s{1,4}|user\s{1,4})*(?:verification|confirmations?|approvals?|reviews?|permission)\b|\bwithout\s{1,4}(?:any\s{1,4}|further\s{1,4}|user\s{1,4}|human\s{1,4}|asking\s{1,4}for\s{1,4}|requiring\s{1,4}|waiting\s{1,4}for\s{1,4})+(?:confirmation|approval|permission|review|oversight)\b/gi;
+  /\b(?:preserve|retain|keep|persist|remember|survive|include|never forget)\w{0,3}\b[^.\n]{0,60}\b(?:across|through|after|over|when|in every)\b[^.\n]{0,20}\b(?:compact(?:ion|ed)|compress(?:ion|ed)|summar(?:y|ies|i[sz]\w{1,6})|context (?:window|reset)|sessions)\b|\bwhen (?:the )?context is (?:compacted|summari[sz]ed|compressed)\b|\b(?:inject|write|add|append|insert|save|store|plant)\w{0,3}\b[^.\n]{0,60}\b(?:CLAUDE\.md|AGENTS\.md|\.cursorrules|GEMINI\.md|SOUL\.md|MEMORY\.md|copilot-instructions\.md|SKILL\.md|system prompt)\b/gi;
+const APPROVE = needing(
+  [
+    "approv",
+    "click",
+    "hit",
+    "press",
+    "accept",
+    "allow",
+    "grant",
+    "review",
+    "deny",
+    "reject",
+    "verif",
+    "question",
+    "double-check",
+    "skip",
+    "confirmation",
+    "permission",
+    "oversight",
+  ],
+  /\b(?:just|simply|please)\s{1,4}(?:click|hit|press)\s{1,4}(?:approve|confirm|allow|yes|accept)\b|\b(?:always|automatically|blindly|silently)\s{1,4}(?:approve|accept|allow|grant)\b|\bapprove\s{1,4}(?:all|everything|any|every)\b|\b(?:enable|turn on|switch to|activate)\s{1,4}auto-?\s?approv\w{1,4}|\b(?:don'?t|do not|no need to|never)\s{1,4}(?:bother\s{1,4})?(?:to\s{1,4})?(?:review|deny|reject|verify|question|double-check)\w{0,3}\b(?:\s{1,4}\w{1,12}){0,3}?\s{1,4}(?:each|every|steps?|access|requests?|them|any|this|it)\b|\bskip\s{1,4}(?:all\s{1,4}|the\s{1,4}|any\s{1,4}|security\s{1,4}|user\s{1,4})*(?:verification|confirmations?|approvals?|reviews?|permission)\b|\bwithout\s{1,4}(?:any\s{1,4}|further\s{1,4}|user\s{1,4}|human\s{1,4}|asking\s{1,4}for\s{1,4}|requiring\s{1,4}|waiting\s{1,4}for\s{1,4})+(?:confirmation|approval|permission|review|oversight)\b/gi,
+);
+const ALREADY_APPROVED = needing(
+  [
+    "granted",
+    "authori",
+    "approved",
+    "certified",
+    "verified",
+    "consent",
+    "ask the user",
+    "trust",
+    "told me",
+    "wants",
+    "requested",
+    "said",
+    "prompt",
+    "turn off",
+  ],
+  /\b(?:user|operator|admin(?:istrator)?|owner|anthropic|openai|platform|manager|security team|system)\s{1,4}(?:has|have|had)\s{1,4}(?:already\s{1,4}|been\s{1,4})?(?:authori[sz]ed|approved|certified|verified|granted|pre-?approved|consented)\b[^.\n]{0,60}\b(?:proceed|without|so|therefore|trust|execute|no need)\b|\b(?:override|permission|approval|authori[sz]ation)\s{1,4}granted\b[^.\n]{0,40}\b(?:execute|proceed|without|therefore)\b|\bdo not ask the user (?:for permission|for consent|before|to confirm|for confirmation|for approval)|\btrust every (?:command|instruction|call)\b|\bnow that this tool is trusted\b|\b(?:the admin|manager|boss) (?:told me to|wants everyone|requested that you|said (?:you|to))\b|\b(?:without|no) (?:asking for )?(?:human |user )?(?:consent|approval prompt)\b|\bproceed without prompting\b|\bturn off the security\b/gi,
+);
+const PHISHING =
+  /\baccount\b[^.\n]{0,30}\b(?:will be|has been|is)\s{1,4}(?:locked|suspended|disabled|terminated|restricted)\b|\bverify your (?:credentials|password|account|identity|api keys?)\b|\bclick (?:this|the|on this|here)\s{0,4}(?:link)?\b[^.\n]{0,30}\b(?:restore|verify|unlock|secure|confirm)|\b(?:share|give|send) (?:me |us )?your (?:ssh|private|api|secret)[ -]?(?:key|token|password)|\bplease re-?authenticate\b|\bexport your data to\b|\bimmediate action required\b/gi;
+const TELL = words("output|print|reveal|disclose|repeat|dump");
+const BETRAY = words("output|reveal|disclose|dump|leak|display");
 const PRETEND_FAILURE =
   /\b(?:tell|show|reply|respond|claim|pretend|say|report|return)\w{0,2}\b[^.\n]{0,60}\b(?:fail(?:ed|ure)?|error|denied|unavailable|rate[- ]limited|timeout|timed out)\b[^.\n]{0,40}\b(?:but|while|and)\b[^.\n]{0,30}\b(?:still|actually|anyway|secretly|silently|behind the scenes|in the background)\b/gi;
 
@@ -101,7 +158,7 @@ export const INJECTION_RULES: readonly Rule[] = [
     category: "injection",
     severity: "medium",
     message: "Passes for a message of the system or an administrator, or speaks to the model.",
-    find: either(pattern(ROLE_LABELS), pattern(ADDRESSED)),
+    find: either(pattern(ROLE_LABELS), pattern(SPEAKER), pattern(ADDRESSED)),
   },
   {
     id: "injection.new-task",
@@ -157,7 +214,17 @@ export const INJECTION_RULES: readonly Rule[] = [
     category: "injection",
     severity: "medium",
     message: "Argues for letting things through without a look.",
-    find: pattern(APPROVE),
+    find: either(
+      pattern(APPROVE),
+      unforbidden((text) => text.all(ALREADY_APPROVED)),
+    ),
+  },
+  {
+    id: "injection.phishing",
+    category: "injection",
+    severity: "medium",
+    message: "Presses for credentials or a click.",
+    find: unforbidden((text) => text.all(PHISHING)),
   },
   {
     id: "injection.prompt-leak",
@@ -166,12 +233,8 @@ export const INJECTION_RULES: readonly Rule[] = [
     message: "Asks for the model's own instructions.",
     find: either(
       allowedSequence([SHOW, SYSTEM_PROMPT], 24),
-      unforbidden((text) =>
-        chains(text, [words("output|print|reveal|disclose|repeat|dump"), CONVERSATION], 24),
-      ),
-      unforbidden((text) =>
-        chains(text, [words("output|reveal|disclose|dump|leak|display"), CREDENTIALS], 24),
-      ),
+      unforbidden((text) => chains(text, [TELL, CONVERSATION], 24)),
+      unforbidden((text) => chains(text, [BETRAY, CREDENTIALS], 24)),
     ),
   },
 ];

@@ -24,36 +24,57 @@ export interface Span {
 /** Looks for something; undefined where it is not there. */
 export type Search = (text: RuleText) => Span | undefined;
 
+/**
+ * An expression to look for, and where it helps the letters that every match has: without any of them in the text, the expression is not
+ * run. It has the flag `g`, and no repetition inside a repetition, so that it reads in linear time.
+ */
+export type Phrases = RegExp | { readonly expression: RegExp; readonly needs: readonly string[] };
+
 /** A text that rules read: without hidden characters, full-width and typographic forms folded. What one rule looked up, the next need not. */
 export interface RuleText {
   readonly text: string;
   /** Every place a word or phrase stands, in order. */
-  all(words: RegExp): readonly Span[];
+  all(phrases: Phrases): readonly Span[];
 }
 
 /** Prepares a text for rules. */
 export function toRuleText(text: string): RuleText {
-  const known = new Map<RegExp, readonly Span[]>();
+  const lower = text.toLowerCase();
+  const known = new Map<Phrases, readonly Span[]>();
   return {
     text,
-    all(words) {
-      let spans = known.get(words);
+    all(phrases) {
+      let spans = known.get(phrases);
       if (spans === undefined) {
-        spans = Array.from(text.matchAll(words), ({ index, 0: { length } }) => ({ start: index, end: index + length }));
-        known.set(words, spans);
+        spans = phrases instanceof RegExp ? every(text, phrases) : everyNeedy(text, lower, phrases);
+        known.set(phrases, spans);
       }
       return spans;
     },
   };
 }
 
-/** Words or phrases, any of them, whole and in any case. White space in a phrase stands for any. */
-export function words(...phrases: readonly string[]): RegExp {
-  return new RegExp(String.raw`\b(?:${phrases.join("|").replaceAll(" ", String.raw`\s{1,8}`)})\b`, "gi");
+function everyNeedy(text: string, lower: string, { expression, needs }: Exclude<Phrases, RegExp>): readonly Span[] {
+  return needs.some((letters) => lower.includes(letters)) ? every(text, expression) : [];
 }
 
-/** Anything the expression matches. It must have the flag `g` and no repetition inside a repetition, so that it reads in linear time. */
-export function pattern(expression: RegExp): Search {
+function every(text: string, expression: RegExp): readonly Span[] {
+  return Array.from(text.matchAll(expression), ({ index, 0: { length } }) => ({ start: index, end: index + length }));
+}
+
+/** An expression that is run only on a text with some of these letters, given in lower case. Of each match, some must be part. */
+export function needing(needs: readonly string[], expression: RegExp): Phrases {
+  return { expression, needs };
+}
+
+/** Words or phrases, any of them, whole and in any case. A space outside brackets stands for any white space. */
+export function words(...phrases: readonly string[]): RegExp {
+  const spaced = phrases.join("|").replaceAll(/ (?![^[\]]*\])/g, String.raw`\s{1,8}`);
+  return new RegExp(String.raw`\b(?:${spaced})\b`, "gi");
+}
+
+/** Anything the expression matches. */
+export function pattern(expression: Phrases): Search {
   return (text) => text.all(expression)[0];
 }
 
@@ -66,7 +87,7 @@ const FORBIDS =
   /\b(?:never|not|n't|avoid|without|prevents?|blocks?|detects?|forbids?|refuses? to|mitigates?|against)\s+(?:\w+\s+){0,3}$/i;
 
 /** One after another, each beginning at most `within` characters after the one before ended. Returns every chain's whole stretch. */
-export function chains(text: RuleText, parts: readonly RegExp[], within: number): readonly Span[] {
+export function chains(text: RuleText, parts: readonly Phrases[], within: number): readonly Span[] {
   // The rarest part decides most texts: where it is absent nothing else is looked up.
   if (parts.some((part) => text.all(part).length === 0)) return [];
   const [last, ...earlier] = [...parts].reverse();
@@ -86,17 +107,17 @@ export function chains(text: RuleText, parts: readonly RegExp[], within: number)
 }
 
 /** One part after another, close together. */
-export function sequence(parts: readonly RegExp[], within: number): Search {
+export function sequence(parts: readonly Phrases[], within: number): Search {
   return (text) => chains(text, parts, within)[0];
 }
 
 /** One part after another, close together, where nothing forbids it. */
-export function allowedSequence(parts: readonly RegExp[], within: number): Search {
+export function allowedSequence(parts: readonly Phrases[], within: number): Search {
   return unforbidden((text) => chains(text, parts, within));
 }
 
 /** Two parts close together, in either order. */
-export function near(one: RegExp, other: RegExp, within: number): Search {
+export function near(one: Phrases, other: Phrases, within: number): Search {
   return (text) => chains(text, [one, other], within)[0] ?? chains(text, [other, one], within)[0];
 }
 

@@ -12,7 +12,7 @@ export const SEND: RegExp = words(
 export const INCLUDE: RegExp = words(
   "includ(?:e|es|ing)|append(?:s|ing)?|embed(?:s|ding)?|pass(?:es|ing)?|attach(?:es|ing)?|insert(?:s|ing)?",
   "add(?:s|ing)?|put(?:s|ting)?|encod(?:e|es|ing)|smuggl(?:e|es|ing)|provid(?:e|es|ing)|copy|copies|copying",
-  "plac(?:e|es|ing)|stor(?:e|es|ing)|offload|fill|supply|concatenat(?:e|es|ing)",
+  "plac(?:e|es|ing)|stor(?:e|es|ing)|populat(?:e|es|ing)|offload|fill|supply|concatenat(?:e|es|ing)",
 );
 
 /** Words for showing something in an answer. */
@@ -20,7 +20,7 @@ export const SHOW: RegExp = words(
   "reveal(?:s|ing)?|outputs?|outputting|prints?|printing|repeat(?:s|ing)?|disclos(?:e|es|ing)",
   "display(?:s|ing)?|dump(?:s|ing)?|leak(?:s|ing)?|echo(?:es)?|tell me|show(?:s|ing)?(?: me)?",
   "shar(?:e|es|ing)|return(?:s|ing)?|recit(?:e|es|ing)|give me|respond with|reply with|expos(?:e|es|ing)",
-  "spell out|write out|includ(?:e|es|ing)",
+  "spell out|write out",
 );
 
 /** Words for looking into something. */
@@ -46,23 +46,24 @@ export const CONVERSATION: RegExp = words(
 /** What a model was told by those who run it. */
 export const SYSTEM_PROMPT: RegExp = words(
   "(?:system|initial|hidden|developer|original|internal|secret|base|root|pre)[ _-]?(?:prompts?|instructions?|messages?|context|directives?|guidelines)",
-  "(?:your|its) (?:full |complete |exact |entire |own |hidden |secret |internal )*(?:instructions|prompts?|directives|guidelines|rules|configuration|context|programming)",
+  "your (?:full |complete |exact |entire |own |hidden |secret |internal )*(?:instructions|prompts?|directives|guidelines|rules|configuration|context|programming)",
   "(?:everything|text|words|all|content|lines) (?:that (?:came|comes) )?(?:above|before) (?:this|the)",
   "(?:instructions|text|prompt|everything) above|knowledge base contents",
   "tool (?:definitions|schemas) verbatim",
 );
 
 /** Things that let one in. */
-export const CREDENTIALS: RegExp = words(
-  "credentials?|api[ _-]?keys?|access[ _-]?(?:tokens?|keys?)|session[ _-]?(?:tokens?|cookies?)",
-  "auth(?:entication|orization)?[ _-]?(?:tokens?|headers?|cookies?)|bearer tokens?|oauth tokens?",
-  "refresh tokens?|(?:workspace|github|gh|npm|slack|user|operator|deploy) tokens?",
-  "secret(?:[ _-]?(?:access[ _-]?)?keys?)?s?|passwords?|private[ _-]?keys?|ssh[ _-]?keys?",
-  "(?:seed|recovery|mnemonic) phrases?|env(?:ironment)? (?:variables?|vars?)|environment secrets?|all env",
-  "cookies|wallet keys?|encryption keys?|signing keys?|pii|social security numbers?|ssns?",
-  "credit card(?: numbers?| details)?|process\\.env(?:\\.\\w+|\\[[^\\]]{1,40}\\])?",
-  "os\\.environ(?:\\.\\w+|\\[[^\\]]{1,40}\\])?",
-  "\\w{0,30}(?:_API_KEY|_SECRET|_TOKEN|_PASSWORD|SECRET_KEY|ACCESS_KEY)",
+export const CREDENTIALS: RegExp = new RegExp(
+  String.raw`${
+    words(
+      "credentials?|api[ _-]?keys?|(?:access|session|auth|authentication|authorization|bearer|oauth|refresh)[ _-]?(?:tokens?|keys?|headers?|cookies?)",
+      "(?:workspace|github|gh|npm|slack|user|operator|deploy) tokens?|secret(?:[ _-]?(?:access[ _-]?)?keys?)?s?|passwords?",
+      "(?:private|ssh|encryption|signing|wallet)[ _-]?keys?|(?:seed|recovery|mnemonic) phrases?|env(?:ironment)? (?:variables?|vars?|secrets?)",
+      "all env|cookies|pii|social security numbers?|ssns?|credit card(?: numbers?| details)?",
+      "process\\.env(?:\\.\\w+|\\[[^\\]]{1,40}\\])?|os\\.environ(?:\\.\\w+|\\[[^\\]]{1,40}\\])?",
+    ).source
+  }|_(?:API_KEY|SECRET|TOKEN|PASSWORD|SECRET_KEY|ACCESS_KEY)\b`,
+  "gi",
 );
 
 /** Personal or confidential things that are not keys. */
@@ -75,21 +76,15 @@ export const PRIVATE_DATA: RegExp = words(
 
 /** Files that hold keys and secrets, wherever they are. */
 export const SECRET_FILES: RegExp =
-  /(?:(?:~|\$HOME|\$\{HOME\}|%USERPROFILE%|\/root|\/home\/\w{1,40}|\/Users\/\w{1,40})?[/\\]?\.(?:ssh|aws|gnupg|kube|docker|azure|gcloud|config[/\\]gcloud|password-store|mozilla|bitcoin|ethereum)[/\\](?:[\w.-]{1,60})?|\bid_(?:rsa|ed25519|ecdsa|dsa)\b|\/etc\/(?:\.{0,2}\/){0,6}(?:etc\/)?(?:passwd|shadow|sudoers|gshadow|master\.passwd)\b|(?<![\w.])\.(?:env(?:\.(?:local|prod|production))?|netrc|npmrc|pypirc|pgpass|git-credentials|htpasswd|bash_history|zsh_history)\b|\b(?:mcp|claude_desktop_config|credentials|application_default_credentials|wallet|keystore|secrets)\.(?:json|dat|ya?ml)\b|\bSystem32[/\\]{1,2}Config[/\\]{1,2}SAM\b|\bLogin Data\b|\bCookies\.sqlite\b|\bkey[34]\.db\b|\blogins\.json\b|\bNTDS\.dit\b|\*\.(?:pem|key|keystore|pfx|p12)\b|\bprivate\.key\b|\bpassword[ -]file\b|\.(?:cursor|claude|codex|gemini|vscode)[/\\](?:mcp|settings|config)\.(?:json|toml)\b)/gi;
+  /(?:\.(?:ssh|aws|gnupg|kube|docker|azure|gcloud|config[/\\]gcloud|password-store|mozilla|bitcoin|ethereum)[/\\](?!config\b)(?:[\w.-]{1,60})?|\bid_(?:rsa|ed25519|ecdsa|dsa)\b(?!\.pub)|\/etc\/(?:\.{0,2}\/){0,6}(?:etc\/)?(?:passwd|shadow|sudoers|gshadow|master\.passwd)\b|(?<![\w.])\.(?:env(?:\.(?:local|prod|production))?|netrc|npmrc|pypirc|pgpass|git-credentials|htpasswd|bash_history|zsh_history)\b|\b(?:mcp|claude_desktop_config|credentials|application_default_credentials|wallet|keystore|secrets)\.(?:json|dat|ya?ml)\b|\bSystem32[/\\]{1,2}Config[/\\]{1,2}SAM\b|\bLogin Data\b|\bCookies\.sqlite\b|\bkey[34]\.db\b|\blogins\.json\b|\bNTDS\.dit\b|\*\.(?:pem|key|keystore|pfx|p12)\b|\bprivate\.key\b|\bpassword[ -]file\b|\.(?:cursor|claude|codex|gemini|vscode)[/\\](?:mcp|settings|config)\.(?:json|toml)\b)/gi;
 
 /** Places something can be sent to. */
 export const DESTINATION: RegExp =
-  /(?:\b(?:https?|wss?|ftp):\/\/[^\s"'`)]{3,200}|\b[\w.+-]{1,64}@[\w-]{1,63}\.[a-z]{2,10}\b|\b(?:[\w-]{2,40}\.)(?:com|net|org|io|dev|app|xyz|ru|cn|tk|top|evil|example|site|cloud|me|co|sh)\b(?!\()|\b(?:external|remote|third[- ]party|attacker'?s?|our|secondary|collection|analytics|telemetry|logging|audit(?:ing)?|cloud|outside|following|above|exfil\w*)\s+(?:\w+\s+)?(?:endpoint|server|url|webhook|service|host|address|site|domain|collector|agent|listener|bucket|language model)s?\b|\bwebhooks?\b|\bngrok\b|\bpastebin\b|\battacker\b|\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b|\/(?:collect|exfil|steal|upload|ingest|log|c2)\b)/gi;
+  /(?:\b(?:https?|wss?|ftp):\/\/[^\s"'`)]{3,200}|(?<=\w)@[\w-]{1,63}\.[a-z]{2,10}\b|(?<=[\w-]{2})\.(?:com|net|org|io|dev|app|xyz|ru|cn|tk|top|evil|example|site|cloud|me|co|sh)\b(?!\()|\b(?:external|remote|third[- ]party|attacker'?s?|our|secondary|collection|analytics|telemetry|logging|audit(?:ing)?|cloud|outside|following|above|exfil\w*)\s+(?:\w+\s+)?(?:endpoint|server|url|webhook|service|host|address|site|domain|collector|agent|listener|bucket|language model)s?\b|\bwebhooks?\b|\bngrok\b|\bpastebin\b|\battacker\b|\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b|\/(?:collect|exfil|steal|upload|ingest|log|c2)\b)/gi;
 
 /** Where in a call or an answer something can be put. */
 export const CARRIER: RegExp = words(
-  "(?:the |a |an |this |its |tool |tool's |request |\\w+ |['\"`]\\w+['\"`] )?(?:parameters?|arguments?|fields?|var(?:iable)?|header|body|metadata|payload|query string|sidenote|param)",
-  "(?:your|the|every|each|all|its|first|next) (?:\\w+ )?(?:repl(?:y|ies)|responses?|answers?|outputs?|summary|summaries|messages?|requests?|comments?)",
-  "as (?:the |a |an )?['\"`]?\\w+['\"`]?|url|query",
-);
-
-/** Words for running something. */
-export const RUN: RegExp = words(
-  "run(?:s|ning)?|execut(?:e|es|ing)|call(?:s|ing)?|invok(?:e|es|ing)|us(?:e|es|ing)|trigger(?:s|ing)?",
-  "launch(?:es|ing)?|start(?:s|ing)?",
+  "parameters?|arguments?|fields?|var|variable|headers?|body|metadata|payload|query string|sidenote|param|url|query",
+  "(?:your|the|every|each|all|its|first|next) (?:\\w+ )?(?:repl(?:y|ies)|responses?|answers?|outputs?|summar(?:y|ies)|messages?|requests?|comments?)",
+  "as (?:the |a |an )?['\"`]?\\w+['\"`]?",
 );

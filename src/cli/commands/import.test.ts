@@ -1,0 +1,81 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startModernServer, type UpstreamServer } from "../../../test/mcp/upstream-server.ts";
+import { type Ran, runInMemory } from "../../../test/e2e/terminal.ts";
+
+let folder: string;
+let server: UpstreamServer;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "arsenal-"));
+  server = await startModernServer();
+});
+afterAll(async () => {
+  await server.close();
+  await rm(folder, { recursive: true });
+});
+
+const run = (...argv: readonly string[]): Promise<Ran> => runInMemory(argv, { folder });
+const linesOf = ({ out }: Ran): readonly Record<string, unknown>[] =>
+  out
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+describe("import openapi", () => {
+  it("prints one line a tool, and one on stderr for each operation left out", async () => {
+    const text =
+      "openapi: 3.1.0\npaths:\n  /pets: {get: {operationId: listPets, summary: List all pets.}}\n" +
+      "  /bad: {get: {parameters: [{in: query}]}}\n";
+    await writeFile(join(folder, "shop.openapi.yaml"), text);
+    const ran = await run("import", "openapi", "shop.openapi.yaml");
+    expect(linesOf(ran)).toEqual([
+      {
+        id: "shop.list_pets",
+        name: "list_pets",
+        namespace: "shop",
+        description: "List all pets.",
+        parameters: { type: "object", properties: {}, additionalProperties: false },
+      },
+    ]);
+    expect([ran.code, ran.err]).toEqual([
+      0,
+      "Skipped: GET /bad: a parameter's name is undefined\n1 tool, 1 left out\n",
+    ]);
+    expect(linesOf(await run("import", "openapi", "shop.openapi.yaml", "--name", "other"))[0]?.["id"]).toBe(
+      "other.list_pets",
+    );
+  });
+
+  it("exits 1 where no tool came, and 2 where the document cannot be read", async () => {
+    await writeFile(join(folder, "empty.json"), '{"openapi":"3.1.0"}');
+    expect(await run("import", "openapi", "empty.json")).toMatchObject({ code: 1, out: "", err: "0 tools\n" });
+    expect(await run("import", "openapi", "none.json")).toMatchObject({ code: 2, out: "" });
+  });
+});
+
+describe("import mcp", () => {
+  it("takes an address, and the configuration file of a client", async () => {
+    const byAddress = await run("import", "mcp", server.url, "--name", "one");
+    expect(byAddress.code).toBe(0);
+    expect(linesOf(byAddress).map(({ namespace }) => namespace)).toContain("one");
+    const config = { mcpServers: { two: { url: server.url }, away: { url: "http://127.0.0.1:1/mcp" }, bad: {} } };
+    await writeFile(join(folder, "mcp.json"), JSON.stringify(config));
+    const byFile = await run("import", "mcp", "mcp.json");
+    expect([byFile.code, linesOf(byFile).length]).toEqual([0, linesOf(byAddress).length]);
+    expect(byFile.err).toMatch(/^Skipped: bad: command is missing/m);
+    expect(byFile.err).toMatch(/^away: /m);
+  });
+});
+
+describe("import", () => {
+  it.each([
+    ["a2a", /"a2a" cannot be imported in this release. Use openapi or mcp/],
+    ["descriptor", /"descriptor" cannot be imported in this release/],
+    ["openap", /there is no kind "openap". Did you mean openapi/],
+  ])("of %s says what can be imported", async (kind, message) => {
+    const { code, err } = await run("import", kind, "x");
+    expect([code, err]).toEqual([2, expect.stringMatching(message)]);
+  });
+});

@@ -1,0 +1,385 @@
+import { hash } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { memoryAudit, type MemoryAudit } from "../adapters/audit/memory.ts";
+import { direct } from "../adapters/executors/direct.ts";
+import { memoryState } from "../adapters/state/memory.ts";
+import { ajv } from "../adapters/validators/ajv.ts";
+import { type Aegis, createAegis } from "../guard/aegis.ts";
+import { createCallAudit, withAudit } from "../guard/audit/call-audit.ts";
+import { createVerifier } from "../guard/audit/verifier.ts";
+import type { AuditLog, AuditRecord } from "../guard/audit.port.ts";
+import { createIdempotency } from "../guard/idempotency.ts";
+import type { Policy } from "../guard/policy.port.ts";
+import { localOperator } from "../guard/principal.ts";
+import type { Emit } from "../observe/events.ts";
+import { createHealth } from "../observe/health.ts";
+import { createManualClock, type ManualClock } from "../testing/manual-clock.ts";
+import { defineTool } from "../tool/define-tool.ts";
+import type { Handler } from "../tool/handler.ts";
+import { createEngine, type Engine } from "./engine.ts";
+import { DEFAULT_ENGINE_SETTINGS } from "./settings.ts";
+
+const caller = localOperator({ id: "caller", tenant: "acme", local: false });
+const approver = localOperator({ id: "boss", local: false });
+
+/** Hides what is called hidden, refuses what is called denied, has what is called risky approved. */
+const policy: Policy = {
+  sees: ({ name }) => name !== "hidden",
+  decide({ tool }) {
+    if (tool.name === "denied") return { effect: "deny", rule: "no-denied", reason: "No." };
+    if (tool.name === "risky") return { effect: "confirm", rule: "ask-first", reason: "Ask." };
+    return { effect: "allow" };
+  },
+};
+
+interface Bench {
+  readonly engine: Engine;
+  readonly aegis: Aegis;
+  readonly clock: ManualClock;
+  readonly log: MemoryAudit;
+  readonly events: { readonly name: string; readonly data: unknown }[];
+  runs(): number;
+  calls(): readonly Record<string, unknown>[];
+}
+
+interface Options {
+  readonly strict?: boolean;
+  readonly handler?: Handler;
+  readonly arguments?: "shape" | "full";
+  readonly redact?: (text: string) => string;
+  readonly fails?: (record: AuditRecord) => boolean;
+}
+
+function setUp(options: Options = {}): Bench {
+  const { strict = true, handler = () => "done", fails = () => false } = options;
+  const clock = createManualClock(1_000);
+  const events: { name: string; data: unknown }[] = [];
+  const emit: Emit = (name, data) => void events.push({ name, data });
+  const log = memoryAudit({ clock });
+  const failing: AuditLog = {
+    ...log,
+    append: (record) => (fails(record) ? Promise.reject(new Error("No space left.")) : log.append(record)),
+  };
+  const audit = createCallAudit({
+    log: failing,
+    emit,
+    strict,
+    ...(options.arguments && { arguments: options.arguments }),
+    ...(options.redact && { redact: options.redact }),
+  });
+  const state = memoryState({ clock });
+  const aegis = createAegis({
+    policy,
+    state,
+    clock,
+    emit: withAudit(emit, audit),
+    settings: { maxRequestsPerMinute: 100_000, confirmationTimeoutS: 600, selfApproval: "never" },
+  });
+  let runs = 0;
+  const tools = ["works", "hidden", "denied", "risky", "limited"].map((name) =>
+    defineTool({
+      name,
+      description: "Does something for somebody.",
+      parameters: { type: "object", properties: { n: { type: "number" } } },
+      createdAt: 0,
+      ...(name === "limited" && { cost: { rateLimit: 1 } }),
+    }),
+  );
+  const engine = createEngine({
+    find: (name, { sees = () => true } = {}) => {
+      const tool = tools.find((candidate) => candidate.name === name && sees(candidate));
+      if (tool === undefined) return { found: false, reason: "unknown" } as never;
+      return { found: true, tool, handler: (args, context) => (runs++, handler(args, context)) };
+    },
+    aegis,
+    validator: ajv(),
+    executors: [direct()],
+    audit,
+    idempotency: createIdempotency(state, clock),
+    health: createHealth({ clock, emit }),
+    ensembleSettings: () => ({}),
+    emit,
+    clock,
+    localPrincipal: caller,
+    settings: { ...DEFAULT_ENGINE_SETTINGS, maxRetries: 1 },
+  });
+  return {
+    engine,
+    aegis,
+    clock,
+    log,
+    events,
+    runs: () => runs,
+    calls: () => log.lines.map((line) => JSON.parse(line)).filter(({ kind }) => kind === "call"),
+  };
+}
+
+const sha256 = (text: string): string => hash("sha256", text, "hex");
+
+describe("every call leaves one record", () => {
+  it("with tool, caller, decision, status, times and the arguments' hash and shape", async () => {
+    const { engine, calls, clock } = setUp({ handler: () => clock.advance(20) });
+    const parentSpanId = "b".repeat(16);
+    const args = { n: 1, name: "secret", list: ["a", 1, "b"], nested: { flag: true, none: null } };
+    const { traceId, spanId } = await engine.execute({ toolName: "works", arguments: args, parentSpanId });
+    expect(calls()).toEqual([
+      {
+        seq: 1,
+        at: 1_020,
+        prev: "0".repeat(64),
+        hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+        kind: "call",
+        toolId: "default.works",
+        version: "1.0.0",
+        contentHash: expect.stringMatching(/^[0-9a-f]{16}$/),
+        principal: "caller",
+        tenant: "acme",
+        decision: { effect: "allowed" },
+        status: "success",
+        arguments: {
+          sha256: sha256('{"list":["a",1,"b"],"n":1,"name":"secret","nested":{"flag":true,"none":null}}'),
+          shape: { n: "number", name: "string", list: ["string", "number"], nested: { flag: "boolean", none: "null" } },
+        },
+        attempts: 1,
+        queuedMs: 0,
+        latencyMs: 20,
+        traceId,
+        spanId,
+        parentSpanId,
+      },
+    ]);
+  });
+
+  it.each([
+    [
+      "hidden",
+      { toolId: "default.hidden", decision: { effect: "denied", rule: "not-visible" }, code: "TOOL_NOT_FOUND" },
+    ],
+    [
+      "denied",
+      { decision: { effect: "denied", rule: "no-denied" }, status: "permission_denied", code: "PERMISSION_DENIED" },
+    ],
+    ["risky", { decision: { effect: "pending", rule: "ask-first" }, status: "pending_confirmation" }],
+    [
+      "no_such_tool",
+      { toolId: "(unknown)", asked: "no_such_tool", decision: { effect: "none" }, code: "TOOL_NOT_FOUND" },
+    ],
+  ])("also a call of %s", async (toolName, expected) => {
+    const { engine, calls, runs } = setUp();
+    await engine.execute({ toolName, arguments: { n: 1 } });
+    expect(calls()).toMatchObject([{ ...expected, arguments: { sha256: sha256('{"n":1}') } }]);
+    expect(runs()).toBe(0);
+  });
+
+  it("also one that fails, is limited, is wrong or cannot be read", async () => {
+    const { engine, calls } = setUp({
+      handler: () => {
+        throw new Error("broken");
+      },
+    });
+    await engine.execute({ toolName: "works" });
+    await engine.execute({ toolName: "works", arguments: { n: "one" } });
+    await engine.execute({ toolName: "limited" });
+    await engine.execute({ toolName: "limited" });
+    await engine.execute(undefined as never);
+    await engine.execute({ toolName: "works", arguments: { n: 1n } });
+    expect(calls().map(({ code, decision }) => [code, decision])).toEqual([
+      ["EXECUTION_FAILED", { effect: "allowed" }],
+      ["ARGUMENTS_INVALID", { effect: "none" }],
+      ["EXECUTION_FAILED", { effect: "allowed" }],
+      ["RATE_LIMITED", { effect: "denied", rule: "rate-limit" }],
+      ["CALL_INVALID", { effect: "none" }],
+      ["CALL_INVALID", { effect: "none" }],
+    ]);
+  });
+
+  it("10,000 calls at once, 10,000 records, and the log verifies", async () => {
+    const { engine, log, calls } = setUp();
+    const results = await Promise.all(
+      Array.from({ length: 10_000 }, (_, n) =>
+        engine.execute({ toolName: n % 3 === 0 ? "denied" : "works", arguments: { n } }),
+      ),
+    );
+    expect(new Set(calls().map(({ spanId }) => spanId))).toEqual(new Set(results.map(({ spanId }) => spanId)));
+    expect(calls()).toHaveLength(10_000);
+    const verifier = createVerifier();
+    for (const line of log.lines) verifier.take(Buffer.from(line));
+    expect(verifier.end()).toMatchObject({ ok: true, records: 10_000 });
+  });
+
+  it("with the arguments the caller gave, whatever the handler makes of them", async () => {
+    const { engine, calls } = setUp({
+      arguments: "full",
+      redact: (text) => text.replaceAll("s3cret", "[redacted]"),
+      handler: (args) => void Object.assign(args as object, { n: 999 }),
+    });
+    await engine.execute({ toolName: "works", arguments: { n: 1, header: "Bearer s3cret" } });
+    expect(calls()).toMatchObject([
+      {
+        arguments: {
+          value: { n: 1, header: "Bearer [redacted]" },
+          sha256: sha256('{"header":"Bearer s3cret","n":1}'),
+        },
+      },
+    ]);
+  });
+
+  it("and approvals theirs, from the request to the use", async () => {
+    const { engine, aegis, log } = setUp();
+    const { confirmationId = "" } = await engine.execute({ toolName: "risky" });
+    await aegis.approvals.approve(confirmationId, approver);
+    await engine.execute({ toolName: "risky", confirmationId });
+    const approvals = log.lines.map((line) => JSON.parse(line)).filter(({ kind }) => kind === "approval");
+    expect(approvals).toMatchObject([
+      { id: confirmationId, toolId: "default.risky", outcome: "requested", by: "caller" },
+      { id: confirmationId, outcome: "approved", by: "boss" },
+      { id: confirmationId, outcome: "used", by: "caller" },
+    ]);
+  });
+});
+
+describe("where the audit is strict", () => {
+  it("the result is given only once the record is kept", async () => {
+    let keep = (): void => {};
+    const kept = new Promise<void>((resolve) => (keep = resolve));
+    const bench = setUp();
+    const log: AuditLog = { ...bench.log, append: () => kept, head: async () => ({ seq: 0, hash: "" }) };
+    const audit = createCallAudit({ log, emit: () => {}, strict: true });
+    let given = false;
+    const recording = audit.record({ kind: "gap", records: 1 })?.then(() => (given = true));
+    await bench.clock.advance(0);
+    expect(given).toBe(false);
+    keep();
+    await recording;
+    expect(given).toBe(true);
+  });
+
+  it("a result whose record cannot be kept is withheld, and nothing runs until the log works again", async () => {
+    let full = true;
+    const { engine, runs, calls, events, log } = setUp({ fails: () => full });
+    const first = await engine.execute({ toolName: "works" });
+    expect(first).toMatchObject({
+      status: "failure",
+      attempts: 1,
+      error: {
+        code: "AUDIT_FAILED",
+        message: "default.works ran, and its result is withheld: its audit record could not be kept. No space left.",
+      },
+    });
+    expect(first).not.toHaveProperty("result");
+    expect(await engine.execute({ toolName: "works" })).toMatchObject({
+      attempts: 0,
+      error: {
+        code: "AUDIT_FAILED",
+        beforeSend: true,
+        message: "default.works was not started: its audit record could not be kept. No space left.",
+      },
+    });
+    expect(runs()).toBe(1);
+    expect(events.filter(({ name }) => name === "audit-failed")).toHaveLength(2);
+    expect(events.filter(({ name }) => name === "call-finished")).toMatchObject([
+      { data: { status: "failure", code: "AUDIT_FAILED" } },
+      { data: { status: "failure", code: "AUDIT_FAILED" } },
+    ]);
+    full = false;
+    expect((await engine.execute({ toolName: "works" })).status).toBe("success");
+    expect(JSON.parse(log.lines[0] ?? "")).toMatchObject({ kind: "gap", records: 2 });
+    expect(calls()).toHaveLength(1);
+  });
+
+  it("nothing runs where the log cannot be opened in the first place", async () => {
+    const bench = setUp();
+    const log: AuditLog = { ...bench.log, head: () => Promise.reject(new Error("No such folder.")) };
+    const audit = createCallAudit({ log, emit: () => {}, strict: true });
+    expect(await audit.refusal()).toBe("No such folder.");
+  });
+
+  it("a refused call is told its refusal all the same", async () => {
+    const { engine } = setUp({ fails: () => true });
+    expect((await engine.execute({ toolName: "denied" })).error?.code).toBe("PERMISSION_DENIED");
+  });
+});
+
+describe("where the audit is not strict", () => {
+  it("a call goes on without its record, and an event says how many are missing", async () => {
+    let full = true;
+    const { engine, clock, events, log } = setUp({ strict: false, fails: () => full });
+    const results = await Promise.all([1, 2, 3].map(() => engine.execute({ toolName: "works" })));
+    expect(results.map(({ status }) => status)).toEqual(["success", "success", "success"]);
+    await clock.advance(0);
+    const failures = events
+      .filter(({ name }) => name === "audit-failed")
+      .map(({ data }) => data as { records: number });
+    expect(failures.reduce((sum, { records }) => sum + records, 0)).toBe(3);
+    full = false;
+    await engine.execute({ toolName: "works" });
+    await clock.advance(0);
+    expect(log.lines.map((line) => JSON.parse(line))).toMatchObject([{ kind: "gap", records: 3 }, { kind: "call" }]);
+  });
+});
+
+describe("a call with an idempotency key", () => {
+  it("runs once, however often it is made at once, and every answer is the same", async () => {
+    const { engine, runs, calls } = setUp({ handler: () => ({ receipt: 7 }) });
+    const call = { toolName: "works", arguments: { n: 1 }, idempotencyKey: "order-1" };
+    const results = await Promise.all(Array.from({ length: 50 }, () => engine.execute(call)));
+    expect(runs()).toBe(1);
+    expect(results.map(({ status, result }) => [status, result])).toEqual(Array(50).fill(["success", { receipt: 7 }]));
+    expect(results.filter(({ replayed }) => replayed === true)).toHaveLength(49);
+    expect(calls().filter(({ replayed }) => replayed === true)).toHaveLength(49);
+    expect(calls()).toMatchObject(Array(50).fill({ decision: { effect: "allowed" }, idempotencyKey: "order-1" }));
+  });
+
+  it("is refused with other arguments", async () => {
+    const { engine, runs } = setUp();
+    await engine.execute({ toolName: "works", arguments: { n: 1 }, idempotencyKey: "k" });
+    expect(await engine.execute({ toolName: "works", arguments: { n: 2 }, idempotencyKey: "k" })).toMatchObject({
+      status: "failure",
+      error: {
+        code: "IDEMPOTENCY_CONFLICT",
+        message:
+          'The idempotency key "k" was used for default.works with other arguments. Give each call a key of its own; repeat a key only with exactly the same arguments.',
+      },
+    });
+    expect(runs()).toBe(1);
+  });
+
+  it("gets its result again though its approval is used up, and only then", async () => {
+    const { engine, aegis, runs } = setUp();
+    const call = { toolName: "risky", arguments: { n: 1 }, idempotencyKey: "pay-1" };
+    const { confirmationId = "" } = await engine.execute(call);
+    await aegis.approvals.approve(confirmationId, approver);
+    const approved = { ...call, confirmationId };
+    expect(await engine.execute(approved)).toMatchObject({ status: "success", result: "done" });
+    expect(await engine.execute(approved)).toMatchObject({ status: "success", result: "done", replayed: true });
+    expect((await engine.execute({ ...approved, idempotencyKey: "pay-2" })).error?.code).toBe("APPROVAL_INVALID");
+    expect((await engine.execute({ ...approved, arguments: { n: 2 } })).error?.code).toBe("APPROVAL_INVALID");
+    expect(runs()).toBe(1);
+  });
+
+  it("keeps its key free while it is refused, and keeps a failure that may have taken effect", async () => {
+    let fails = true;
+    const { engine, runs } = setUp({
+      handler: () => {
+        if (fails) throw new Error("broken");
+        return "done";
+      },
+    });
+    const call = { toolName: "limited", idempotencyKey: "k" };
+    await engine.execute({ toolName: "limited" });
+    expect((await engine.execute(call)).error?.code).toBe("RATE_LIMITED");
+    const first = await engine.execute({ toolName: "works", idempotencyKey: "k" });
+    fails = false;
+    const second = await engine.execute({ toolName: "works", idempotencyKey: "k" });
+    expect([first.error?.message, second.error?.message, second.replayed]).toEqual(["broken", "broken", true]);
+    expect(runs()).toBe(2);
+  });
+
+  it.each(["", "x".repeat(256)])("must have a key of 1 to 255 characters", async (idempotencyKey) => {
+    const { engine } = setUp();
+    expect((await engine.execute({ toolName: "works", idempotencyKey })).error).toMatchObject({
+      code: "CALL_INVALID",
+      field: "idempotencyKey",
+    });
+  });
+});

@@ -1,0 +1,136 @@
+import { hash } from "node:crypto";
+import type { Clock } from "../observe/clock.ts";
+import { canonicalJson } from "../tool/canonical-json.ts";
+import { toPlainData } from "../tool/plain-data.ts";
+import type { PolicyRequest } from "./policy.port.ts";
+import type { State } from "./state.port.ts";
+
+/** Lets a call run once for its key, however often it is made: whoever repeats it gets what the first one got. */
+export interface Idempotency {
+  /** Runs the call where its key is new; otherwise waits for the call that has it, and gives what that one gave. */
+  once<Value>(call: KeyedCall, options: OnceOptions<Value>): Promise<Once<Value>>;
+  /** What an earlier call with this key gave, once it has ended; undefined where there was none. Runs nothing. */
+  recall<Value>(call: KeyedCall, options: WaitOptions): Promise<Exclude<Once<Value>, { kind: "ran" }> | undefined>;
+}
+
+/** A call and its key. Keys of different tools, callers and tenants have nothing to do with each other. */
+export interface KeyedCall extends PolicyRequest {
+  readonly idempotencyKey: string;
+}
+
+export interface WaitOptions {
+  /** How long to wait for another call with the same key, in milliseconds. */
+  readonly waitMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface OnceOptions<Value> extends WaitOptions {
+  /** Runs the call. What is not `final` did nothing, so that the key is free for the next one. */
+  run(): Promise<{ readonly value: Value; readonly final: boolean }>;
+  /** The longest the run can take, in milliseconds: a process that has not told its end by then has died. */
+  readonly leaseMs: number;
+}
+
+/** What became of a call with a key. */
+export type Once<Value> =
+  /** It ran, now. */
+  | { readonly kind: "ran"; readonly value: Value }
+  /** It ran before. The value is JSON: what JSON cannot say is not in it. */
+  | { readonly kind: "replayed"; readonly value: Value }
+  /** The key belongs to a call with other arguments. */
+  | { readonly kind: "conflict" }
+  /** It began before, and how it ended is not known: the process that ran it has died. */
+  | { readonly kind: "unknown" }
+  /** It runs elsewhere, and the wait was over or given up. */
+  | { readonly kind: "running" };
+
+type Kept = { readonly arguments: string } & (
+  | { readonly runningUntil: number }
+  | { readonly done: true; readonly value?: unknown }
+);
+
+const PREFIX = "idempotency:";
+
+/** How long a key is remembered. */
+const KEEP_MS = 24 * 60 * 60 * 1_000;
+
+/** How often to look whether another process has ended. */
+const POLL_MS = 100;
+
+/** Creates the keys' book, over a state that other processes may share. */
+export function createIdempotency(state: State, clock: Clock): Idempotency {
+  /** Runs under way in this process, by the name of their key. */
+  const running = new Map<string, Promise<unknown>>();
+
+  /** Follows the call that has the key to its end; undefined where the key is free. */
+  async function follow<Value>(
+    name: string,
+    fingerprint: string,
+    { waitMs, signal }: WaitOptions,
+  ): Promise<Exclude<Once<Value>, { kind: "ran" }> | undefined> {
+    const until = clock.now() + waitMs;
+    for (;;) {
+      const kept = (await state.get(name))?.value as Kept | undefined;
+      if (kept === undefined) return undefined;
+      if (kept.arguments !== fingerprint) return { kind: "conflict" };
+      if ("done" in kept) return { kind: "replayed", value: kept.value as Value };
+      const here = running.get(name);
+      if (here === undefined && kept.runningUntil <= clock.now()) return { kind: "unknown" };
+      const left = until - clock.now();
+      if (left <= 0 || signal?.aborted) return { kind: "running" };
+      await pause(here === undefined ? Math.min(POLL_MS, left) : left, here, signal);
+    }
+  }
+
+  /** Waits for a time, an end or an abort, whichever is first. */
+  function pause(ms: number, end: Promise<unknown> | undefined, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      const over = (): void => {
+        cancel();
+        signal?.removeEventListener("abort", over);
+        resolve();
+      };
+      const cancel = clock.after(ms, over);
+      signal?.addEventListener("abort", over, { once: true });
+      end?.then(over, over);
+    });
+  }
+
+  async function runAndKeep<Value>(name: string, fingerprint: string, run: OnceOptions<Value>["run"]): Promise<Value> {
+    const { value, final } = await run();
+    const expiresAt = clock.now() + KEEP_MS;
+    // The call has its result whatever happens here. Where it cannot be kept, later calls are told that the outcome is unknown.
+    const kept = final
+      ? state.set(name, { arguments: fingerprint, done: true, value: toPlainData(value) }, { expiresAt })
+      : state.delete(name);
+    await kept.catch(() => {});
+    return value;
+  }
+
+  return {
+    async once(call, options) {
+      const name = nameOf(call);
+      const fingerprint = fingerprintOf(call);
+      for (;;) {
+        const earlier = await follow<never>(name, fingerprint, options);
+        if (earlier !== undefined) return earlier;
+        const now = clock.now();
+        const claim: Kept = { arguments: fingerprint, runningUntil: now + options.leaseMs };
+        if (!(await state.set(name, claim, { ifVersion: "absent", expiresAt: now + KEEP_MS }))) continue;
+        const run = runAndKeep(name, fingerprint, options.run).finally(() => running.delete(name));
+        running.set(name, run);
+        return { kind: "ran", value: await run };
+      }
+    },
+    recall: (call, options) => follow(nameOf(call), fingerprintOf(call), options),
+  };
+}
+
+function nameOf({ tool, principal, idempotencyKey }: KeyedCall): string {
+  const parts = [tool.id, principal.id, principal.tenant ?? null, idempotencyKey];
+  return PREFIX + hash("sha256", canonicalJson(parts), "base64url");
+}
+
+function fingerprintOf({ arguments: args }: KeyedCall): string {
+  return hash("sha256", canonicalJson(args), "base64url");
+}

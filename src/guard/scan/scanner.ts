@@ -1,0 +1,194 @@
+import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { showValue } from "../../errors/show-value.ts";
+import { isPlainObject } from "../../tool/json-schema.ts";
+import type { Finding, Place } from "./finding.ts";
+import { SCAN_RULES } from "./rules/all-rules.ts";
+import type { Rule } from "./rules/rule.ts";
+import { type PlacedFinding, scanText as searchText, type TextScan } from "./scan-text.ts";
+import { reaches, SEVERITIES, type Severity, worst } from "./severity.ts";
+import { toolTexts } from "./tool-texts.ts";
+
+/** What to do about a text with bad findings: refuse it, only say so, or take the bad parts out. */
+export const SCAN_MODES = ["block", "flag", "neutralise"] as const;
+export type ScanMode = (typeof SCAN_MODES)[number];
+
+/** How a scanner judges. */
+export interface ScannerOptions {
+  readonly mode: ScanMode;
+  /** From which severity on a text counts as flagged. `medium` where absent. */
+  readonly flagAt?: Severity;
+  /** From which severity on `block` and `neutralise` act. `high` where absent. */
+  readonly actAt?: Severity;
+  /** All there are where absent. */
+  readonly rules?: readonly Rule[];
+}
+
+/** What a scan found, and what follows from it. */
+export interface ScanReport {
+  readonly flagged: boolean;
+  /** The worst of the findings; null where there is none. */
+  readonly severity: Severity | null;
+  readonly findings: readonly Finding[];
+  readonly action: "allow" | "block" | "neutralise";
+  /** Why the scan could not be finished. The action then follows the mode: `block` blocks, and `neutralise` withholds the text. */
+  readonly failure?: string;
+}
+
+/** Something without its bad parts, and the report on it as it was. */
+export interface Neutralised<Value> {
+  readonly value: Value;
+  readonly report: ScanReport;
+}
+
+/** Looks for hidden text and attacks in what others wrote. It advises; pins, approvals and egress control protect. Never throws. */
+export interface Scanner {
+  readonly mode: ScanMode;
+  /** Scans everything a model would read of a definition: canonical, or as MCP lists it. */
+  scanTool(tool: object): ScanReport;
+  /** Scans one text. Without a place, every rule applies. */
+  scanText(text: string, place?: Place): ScanReport;
+  /** Scans the texts in plain JSON data: the arguments of a call, the content of a result. */
+  scanValue(value: unknown, place: Place): ScanReport;
+  /** A text without what it hid, and with a mark in the place of every finding that the scanner acts on. Doing it twice changes nothing more. */
+  neutraliseText(text: string, place?: Place): Neutralised<string>;
+  /** The same for every text in plain JSON data. Names of members stay. */
+  neutraliseValue<Value>(value: Value, place: Place): Neutralised<Value>;
+}
+
+const WITHHELD = "[removed: this text could not be made safe]";
+/** Taking one thing out can bring two others together. A text that is still bad after so many rounds is withheld. */
+const MAX_ROUNDS = 6;
+const MAX_DEPTH = 200;
+
+/** A scanner with settings of its own. */
+export function createScanner(options: ScannerOptions): Scanner {
+  checkOptions(options);
+  const { mode, flagAt = "medium", actAt = "high", rules = SCAN_RULES } = options;
+
+  function report(findings: readonly Finding[]): ScanReport {
+    const severity = worst(findings.map((finding) => finding.severity)) ?? null;
+    const acts = severity !== null && reaches(severity, actAt) && mode !== "flag";
+    return {
+      flagged: severity !== null && reaches(severity, flagAt),
+      severity,
+      findings,
+      action: acts ? mode : "allow",
+    };
+  }
+
+  function failed(error: unknown): ScanReport {
+    const failure = `The scan failed: ${error instanceof Error ? error.message : showValue(error)}`;
+    return { flagged: true, severity: null, findings: [], action: mode === "flag" ? "allow" : mode, failure };
+  }
+
+  function attempt(scan: () => readonly Finding[]): ScanReport {
+    try {
+      return report(scan());
+    } catch (error) {
+      return failed(error);
+    }
+  }
+
+  function clean(text: string, place: Place | undefined): { readonly text: string; readonly first: TextScan } {
+    const first = searchText(text, rules, place);
+    let scan = first;
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const next = strike(scan, actAt);
+      if (next === scan.text && round > 0) return { text: next, first };
+      scan = searchText(next, rules, place);
+    }
+    return { text: WITHHELD, first };
+  }
+
+  return {
+    mode,
+
+    scanTool: (tool) =>
+      attempt(() =>
+        toolTexts(tool).flatMap(({ path, text }) =>
+          searchText(text, rules, "definition").findings.map((finding) => ({ ...withoutSpan(finding), path })),
+        ),
+      ),
+
+    scanText: (text, place) => attempt(() => searchText(text, rules, place).findings.map(withoutSpan)),
+
+    scanValue: (value, place) =>
+      attempt(() => {
+        const findings: Finding[] = [];
+        mapTexts(value, "", (text, path) => {
+          for (const finding of searchText(text, rules, place).findings)
+            findings.push({ ...withoutSpan(finding), path });
+          return text;
+        });
+        return findings;
+      }),
+
+    neutraliseText(text, place) {
+      try {
+        const { text: value, first } = clean(text, place);
+        return { value, report: report(first.findings.map(withoutSpan)) };
+      } catch (error) {
+        return { value: WITHHELD, report: failed(error) };
+      }
+    },
+
+    neutraliseValue(value, place) {
+      const findings: Finding[] = [];
+      try {
+        const cleaned = mapTexts(value, "", (text, path) => {
+          const { text: plain, first } = clean(text, place);
+          for (const finding of first.findings) findings.push({ ...withoutSpan(finding), path });
+          return plain;
+        });
+        return { value: cleaned as typeof value, report: report(findings) };
+      } catch (error) {
+        return { value: WITHHELD as typeof value, report: failed(error) };
+      }
+    },
+  };
+}
+
+function withoutSpan({ span: _, ...finding }: PlacedFinding): Finding {
+  return finding;
+}
+
+/** The text with a mark in the place of each finding that reaches the severity. */
+function strike({ text, findings }: TextScan, actAt: Severity): string {
+  const bad = findings
+    .flatMap(({ span, severity, rule }) => (span !== undefined && reaches(severity, actAt) ? [{ ...span, rule }] : []))
+    .sort((one, other) => one.start - other.start || other.end - one.end);
+  let plain = "";
+  let last = 0;
+  for (const { start, end, rule } of bad) {
+    if (start >= last) plain += `${text.slice(last, start)}[removed: ${rule}]`;
+    last = Math.max(last, end);
+  }
+  return plain + text.slice(last);
+}
+
+/** The same data with every text replaced. Plain JSON only; what is deeper than any real data is refused. */
+function mapTexts(value: unknown, path: string, replace: (text: string, path: string) => string, depth = 0): unknown {
+  if (depth > MAX_DEPTH) throw new Error(`The data is nested more than ${MAX_DEPTH} deep.`);
+  if (typeof value === "string") return replace(value, path);
+  if (Array.isArray(value))
+    return value.map((item, index) => mapTexts(item, join(path, String(index)), replace, depth + 1));
+  if (!isPlainObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [key, mapTexts(inner, join(path, key), replace, depth + 1)]),
+  );
+}
+
+function join(path: string, key: string): string {
+  return path === "" ? key : `${path}.${key}`;
+}
+
+function checkOptions({ mode, flagAt = "medium", actAt = "high" }: ScannerOptions): void {
+  const check = (field: string, value: string, known: readonly string[]): void => {
+    if (known.includes(value)) return;
+    const fix = `Write one of ${known.join(", ")}.`;
+    throw new ArsenalError("CONFIG_INVALID", `${field} is ${showValue(value)}. ${fix}`, { field, value, fix });
+  };
+  check("mode", mode, SCAN_MODES);
+  check("flagAt", flagAt, SEVERITIES);
+  check("actAt", actAt, SEVERITIES);
+}

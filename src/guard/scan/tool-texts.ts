@@ -1,0 +1,63 @@
+import { isPlainObject } from "../../tool/json-schema.ts";
+
+/** A text in a tool's definition that a model gets to read, and where it is. */
+export interface ToolText {
+  /** `description`, `parameters.properties.city.description` */
+  readonly path: string;
+  readonly text: string;
+}
+
+/** What of a definition a model, or a person who approves it, reads. Canonical tools and the definitions of MCP name some of it differently. */
+const READ_PARTS = [
+  "name",
+  "title",
+  "description",
+  "extendedDescription",
+  "examples",
+  "tags",
+  "category",
+  "deprecationMessage",
+  "instructions",
+  "annotations",
+  "parameters",
+  "inputSchema",
+  "input_schema",
+  "returns",
+  "outputSchema",
+] as const;
+
+/** Keywords of JSON Schema whose values are for validators. */
+const FOR_VALIDATORS: ReadonlySet<string> = new Set(["$schema", "$id", "$ref", "type", "format", "pattern"]);
+
+/** A definition with more parts is no longer read by a person either: it counts as one that cannot be scanned. */
+const MAX_PARTS = 50_000;
+
+/** Every text of a tool's definition, names of parameters included. Throws on one that is too large to read. */
+export function toolTexts(tool: object): readonly ToolText[] {
+  const texts: ToolText[] = [];
+  const names = new Set<string>();
+  const pending: { readonly path: string; readonly value: unknown }[] = [];
+  for (const part of READ_PARTS) {
+    const value = (tool as Readonly<Record<string, unknown>>)[part];
+    if (value !== undefined) pending.push({ path: part, value });
+  }
+  pending.reverse();
+  let parts = 0;
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { path, value } = next;
+    if (++parts > MAX_PARTS) throw new Error(`The definition has more than ${MAX_PARTS} parts.`);
+    if (typeof value === "string") texts.push({ path, text: value });
+    else if (Array.isArray(value)) {
+      for (let index = value.length - 1; index >= 0; index--)
+        pending.push({ path: `${path}.${index}`, value: value[index] });
+    } else if (isPlainObject(value)) {
+      for (const [key, inner] of Object.entries(value).reverse()) {
+        names.add(key);
+        if (typeof inner !== "string" || !FOR_VALIDATORS.has(key))
+          pending.push({ path: `${path}.${key}`, value: inner });
+      }
+    }
+  }
+  if (names.size > 0) texts.push({ path: "names", text: [...names].join("\n") });
+  return texts;
+}
