@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
-import { openapi } from "../src/adapters/sources/openapi/openapi.ts";
 import { ToolArsenal } from "../src/index.ts";
 
 // The API that the document describes: it answers with what it was asked.
@@ -17,14 +16,12 @@ const api = createServer(async (request, response) => {
 await new Promise<void>((resolve) => void api.listen(0, "127.0.0.1", resolve));
 
 const arsenal = new ToolArsenal({ telemetry: { enabled: false } });
-const count = await arsenal.addEnsemble(
-  openapi({
-    name: "pets",
-    document: fileURLToPath(new URL("pets.yaml", import.meta.url)),
-    server: `http://127.0.0.1:${(api.address() as AddressInfo).port}`,
-    credentials: { petKey: () => "from-a-vault" }, // or "env:PET_KEY"; never the key itself
-  }),
-);
+const count = await arsenal.addOpenApi({
+  name: "pets",
+  document: fileURLToPath(new URL("pets.yaml", import.meta.url)),
+  server: `http://127.0.0.1:${(api.address() as AddressInfo).port}`,
+  credentials: { petKey: () => "from-a-vault" }, // or "env:PET_KEY"; never the key itself
+});
 console.log(count, (await arsenal.listTools()).map(({ id }) => id).join(" ")); // prints: 2 pets.list_pets pets.rename_pet
 
 const listed = await arsenal.execute({ toolName: "pets.list_pets", arguments: { kind: ["cat", "dog"] } });

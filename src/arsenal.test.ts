@@ -5,7 +5,7 @@ import { describe, expect, expectTypeOf, it } from "vitest";
 import { z } from "zod";
 import {
   type ArsenalEvent,
-  type Dialect,
+  type Tool,
   localOperator,
   type Reranker,
   type Source,
@@ -282,7 +282,7 @@ describe("parts of one's own", () => {
   it("a dialect writes the definitions", async () => {
     await using arsenal = new ToolArsenal(quiet);
     await arsenal.addTool(look);
-    const dialect: Dialect = { name: "mine", fromCanonical: ({ id }) => ({ call: id }) };
+    const dialect = { name: "mine", fromCanonical: ({ id }: Tool) => ({ call: id }) };
     expect(await arsenal.retrieveTools("look around", { dialect })).toEqual([{ call: "default.look_around" }]);
   });
 

@@ -1,8 +1,9 @@
 import { resolve } from "node:path";
-import { type DialectName, toDialect } from "./adapters/dialects/built-in.ts";
+import { type AskedBy, definitionWriter, type RetrieveToolsOptions } from "./arsenal-options.ts";
 import type { TierName } from "./adapters/embedders/shipped-tiers.ts";
 import { direct } from "./adapters/executors/direct.ts";
 import { patterns } from "./adapters/policies/patterns.ts";
+import type { OpenApiSettings } from "./adapters/sources/openapi/settings.ts";
 import type { McpServerSettings } from "./adapters/sources/mcp/settings.ts";
 import type { McpUpstream } from "./adapters/sources/mcp/upstream.ts";
 import { createUpstreams, type Upstreams } from "./adapters/sources/mcp/upstreams.ts";
@@ -22,6 +23,7 @@ import { createEngine, type Engine } from "./execute/engine.ts";
 import type { BatchResult, ToolResult } from "./execute/result.ts";
 import type { Validator } from "./execute/validator.port.ts";
 import { type Aegis, type Approvals, createAegis } from "./guard/aegis.ts";
+import { createEgress, type Egress } from "./guard/egress/egress.ts";
 import { localOperator, type Principal, principalOr } from "./guard/principal.ts";
 import { systemClock } from "./observe/clock.ts";
 import { createEvents, type Events } from "./observe/emitter.ts";
@@ -43,21 +45,9 @@ import type { ArgumentsOf, ParametersSchema } from "./tool/infer.ts";
 import type { Health, Tool, ToolSource } from "./tool/tool.ts";
 import type { ServedMcp, ServeMcpOptions } from "./serve/serve-mcp.ts";
 import { fromAlias, isCutAlias, toAlias } from "./transcode/alias.ts";
-import type { Dialect } from "./transcode/dialect.port.ts";
 
+export type { AskedBy, DefinitionOptions, DefinitionWriter, RetrieveToolsOptions } from "./arsenal-options.ts";
 export type { ToolArsenalParts };
-
-/** What `retrieveTools` takes beside the request: any part of a query, and the shape the model's API accepts. */
-export type RetrieveToolsOptions = Omit<ToolQuery, "context"> & {
-  readonly context?: Omit<ToolQuery["context"], "query">;
-  /** A dialect, or the name of a built-in one. `openai` where absent. */
-  readonly dialect?: Dialect | DialectName;
-};
-
-/** For whom something is asked of the catalog: what they may not see does not exist for them. */
-export interface AskedBy {
-  readonly principal?: Principal;
-}
 
 /**
  * The tool layer of an agent: register every tool once, retrieve the few that matter, execute the chosen one under policy.
@@ -77,6 +67,7 @@ export class ToolArsenal {
   readonly #registry: Registry;
   readonly #ensembles: Ensembles;
   readonly #upstreams: Upstreams;
+  readonly #egress: Egress;
   readonly #aegis: Aegis;
   readonly #retriever: Retriever;
   readonly #validator: Validator;
@@ -115,6 +106,7 @@ export class ToolArsenal {
     this.#upstreams = createUpstreams({ addEnsemble: (source) => this.addEnsemble(source), relist, clock, emit });
 
     // guard
+    this.#egress = createEgress({ allowedDomains: security.allowedDomains });
     const policy = parts.policy ?? patterns({ ...security, mode: security.policy });
     this.#aegis = createAegis({ policy, state: memoryState({ clock }), clock, emit, settings: security });
 
@@ -221,6 +213,13 @@ export class ToolArsenal {
     return this.#upstreams.add(settings, options);
   }
 
+  /** Adds the operations of an OpenAPI document as one ensemble. Returns how many tools came; one that cannot be used is reported and left out. */
+  async addOpenApi(settings: OpenApiSettings): Promise<number> {
+    this.#refuseIfClosed();
+    const { openapi } = await import("./adapters/sources/openapi/openapi.ts");
+    return this.addEnsemble(openapi(settings, { egress: this.#egress, emit: this.#events.emit }));
+  }
+
   /** Disconnects an ensemble and removes its tools. False where there is none of that name. */
   async removeEnsemble(name: string): Promise<boolean> {
     this.#refuseIfClosed();
@@ -272,10 +271,10 @@ export class ToolArsenal {
 
   /** Finds tools for a request in words and returns them in the shape a model's API accepts. */
   async retrieveTools(query: string, options: RetrieveToolsOptions = {}): Promise<readonly Record<string, unknown>[]> {
-    const { dialect = "openai", context, ...rest } = options;
-    const target = toDialect(dialect);
+    const { dialect, strict, client, context, ...rest } = options;
+    const write = definitionWriter(options);
     const { tools } = await this.retrieve({ ...rest, context: { ...context, query } });
-    return tools.map(({ tool }) => target.fromCanonical(tool));
+    return write(tools.map(({ tool }) => tool));
   }
 
   /** Runs one tool under policy. A failing tool is a result with a status, not an exception. */
@@ -357,6 +356,7 @@ export class ToolArsenal {
     this.#closed ??= (async () => {
       this.#engine.close();
       await this.#ensembles.close();
+      this.#egress.close();
       try {
         await this.#catalog.close();
       } finally {

@@ -48,6 +48,14 @@ export const COMMANDS: Readonly<Record<string, { readonly summary: string; load(
     summary: "Measure speed and keep the latency contract",
     load: async () => (await import("./commands/benchmark.ts")).benchmark,
   },
+  approvals: {
+    summary: "List, approve or deny the calls that wait for a person",
+    load: async () => (await import("./commands/approvals.ts")).approvals,
+  },
+  audit: {
+    summary: "Verify the audit log, or show its end",
+    load: async () => (await import("./commands/audit.ts")).audit,
+  },
   doctor: {
     summary: "Check the configuration and say how to mend it",
     load: async () => (await import("./commands/doctor.ts")).doctor,

@@ -1,5 +1,8 @@
+import { fileAudit } from "../adapters/audit/file/file.ts";
 import { shippedTiers } from "../adapters/embedders/shipped-tiers.ts";
 import { consoleSink } from "../adapters/sinks/console.ts";
+import { memoryState } from "../adapters/state/memory.ts";
+import { sqliteState } from "../adapters/state/sqlite.ts";
 import { memoryVectors } from "../adapters/stores/memory-vectors.ts";
 import type { Embedder } from "../catalog/embedder.port.ts";
 import type { Tier } from "../catalog/tiers.ts";
@@ -7,7 +10,11 @@ import type { ToolStore } from "../catalog/tool-store.port.ts";
 import type { VectorIndex } from "../catalog/vector-index.port.ts";
 import type { Executor } from "../execute/executor.port.ts";
 import type { Validator } from "../execute/validator.port.ts";
+import { type CallAudit, createCallAudit } from "../guard/audit/call-audit.ts";
+import { hmacKey } from "../guard/audit/key.ts";
+import type { AuditLog } from "../guard/audit.port.ts";
 import type { Policy } from "../guard/policy.port.ts";
+import type { State } from "../guard/state.port.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
 import type { Sink } from "../observe/sink.port.ts";
@@ -27,6 +34,10 @@ export interface ToolArsenalParts {
   readonly reranker?: Reranker;
   readonly classifyIntent?: IntentClassifier;
   readonly policy?: Policy;
+  /** Where approvals and idempotency keys are kept. It is yours to close. */
+  readonly state?: State;
+  /** What records every call. It is yours to close. */
+  readonly audit?: AuditLog;
   readonly validator?: Validator;
   /** Tried in order before the one that runs handlers in this process. */
   readonly executors?: readonly Executor[];
@@ -44,4 +55,29 @@ export function configuredTiers(config: ResolvedConfig, parts: ToolArsenalParts,
 /** Where events go by configuration. */
 export function configuredSinks({ telemetry: { enabled, type, level } }: ResolvedConfig): readonly Sink[] {
   return enabled && type === "console" ? [consoleSink({ level })] : [];
+}
+
+/** Where approvals and idempotency keys are kept by configuration. */
+export function configuredState({ state: { file } }: ResolvedConfig, clock: Clock): State {
+  return file === undefined ? memoryState({ clock }) : sqliteState({ file, clock });
+}
+
+/** The audit log by configuration; none where no file is named. */
+export function configuredAudit({ audit }: ResolvedConfig, clock: Clock): AuditLog | undefined {
+  const { file, keyFile, secret, checkpointEvery, fsync, maxFileBytes } = audit;
+  if (file === undefined) return undefined;
+  return fileAudit({
+    file,
+    ...(secret !== undefined && { key: hmacKey(secret) }),
+    ...(keyFile !== undefined && { keyFile }),
+    checkpointEvery,
+    fsync,
+    maxFileBytes,
+    clock,
+  });
+}
+
+/** How calls are recorded: strictly where the policy is strict. */
+export function configuredCallAudit({ audit, security }: ResolvedConfig, log: AuditLog, emit: Emit): CallAudit {
+  return createCallAudit({ log, emit, strict: security.policy === "strict", arguments: audit.arguments });
 }

@@ -12,6 +12,8 @@ export interface ToolArsenalConfig {
   readonly execution?: ExecutionConfig;
   readonly telemetry?: TelemetryConfig;
   readonly security?: SecurityConfig;
+  readonly state?: StateConfig;
+  readonly audit?: AuditConfig;
   readonly mcp?: McpConfig;
   readonly server?: ServerConfig;
   readonly a2a?: A2aConfig;
@@ -157,6 +159,30 @@ export interface SecurityConfig {
   readonly confirmationTimeoutS?: number;
   /** Whether the local operator may approve their own calls. Default `never`. */
   readonly selfApproval?: "never" | "local";
+}
+
+/** What outlives a call: approvals and idempotency keys. */
+export interface StateConfig {
+  /** A SQLite file it is kept in, which several processes may share. In memory by default: it then ends with the process. */
+  readonly file?: string;
+}
+
+/** The record of every call. */
+export interface AuditConfig {
+  /** The file it is kept in. Nothing is recorded by default. */
+  readonly file?: string;
+  /** The Ed25519 key that signs it, made with the first use. The log's file with `.key` by default. */
+  readonly keyFile?: string;
+  /** Signs it in place of a key: at least 32 characters, best from the environment. */
+  readonly secret?: string;
+  /** Records from one signed checkpoint to the next. Default 1,000. */
+  readonly checkpointEvery?: number;
+  /** `batch`: a record that is kept survives a power failure. `close`: it survives the process. Default `batch`. */
+  readonly fsync?: "batch" | "close";
+  /** Bytes after which a new file is begun. Default 67,108,864. */
+  readonly maxFileBytes?: number;
+  /** Whether arguments are kept as a hash and their types, or as they are. Default `shape`. */
+  readonly arguments?: "shape" | "full";
 }
 
 export interface McpConfig {

@@ -123,13 +123,19 @@ function withClients(
 }
 
 function withAbsolutePaths(config: ResolvedConfig, folder: string): ResolvedConfig {
-  const { vectorStore, embedder, mcp } = config;
+  const { vectorStore, embedder, state, audit, mcp } = config;
   const { snapshot } = vectorStore;
   const { cache } = embedder;
   return {
     ...config,
     vectorStore: { ...vectorStore, ...(snapshot === undefined ? {} : { snapshot: resolve(folder, snapshot) }) },
     embedder: { ...embedder, ...(typeof cache === "string" ? { cache: resolve(folder, cache) } : {}) },
+    state: { ...state, ...(state.file === undefined ? {} : { file: resolve(folder, state.file) }) },
+    audit: {
+      ...audit,
+      ...(audit.file === undefined ? {} : { file: resolve(folder, audit.file) }),
+      ...(audit.keyFile === undefined ? {} : { keyFile: resolve(folder, audit.keyFile) }),
+    },
     mcp: { ...mcp, servers: mcp.servers.map((server) => withServerPaths(server, folder)) },
   };
 }

@@ -19,7 +19,6 @@ describe("what this release does not have", () => {
     ["reranker.enabled", { reranker: { enabled: true } }, "reranker"],
     ["telemetry.type", { telemetry: { type: "datadog" } }, "sinks"],
     ["execution.enable_sandbox", { execution: { enableSandbox: true } }, "executors"],
-    ["security.allowed_domains", { security: { allowedDomains: ["example.com"] } }, "policy"],
     ["a2a.agents", { a2a: { agents: [{ name: "agent", url: "http://agent" }] } }, undefined],
   ];
 

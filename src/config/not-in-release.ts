@@ -52,12 +52,6 @@ const MISSING: readonly Setting[] = [
     fix: "Set it to false, or inject an executor that isolates tools as `executors`.",
   },
   {
-    field: "security.allowed_domains",
-    asked: ({ security }) => filled(security.allowedDomains),
-    insteadOf: "policy",
-    fix: "Leave it empty and restrict the network of the process, or inject your own `policy`.",
-  },
-  {
     field: "a2a.agents",
     asked: ({ a2a }) => filled(a2a.agents.map(({ name }) => name)),
     fix: "Leave it empty, or add a source of your own with addEnsemble.",

@@ -59,6 +59,8 @@ describe("resolveConfig", () => {
         confirmationTimeoutS: 600,
         selfApproval: "never",
       },
+      state: {},
+      audit: { checkpointEvery: 1_000, fsync: "batch", maxFileBytes: 67_108_864, arguments: "shape" },
       mcp: { servers: [], serveMcp: false, mcpMode: "dynamic", commonTools: [] },
       server: { host: "127.0.0.1", port: 8080, allowedHosts: [], allowedOrigins: [], tokens: {} },
       a2a: { agents: [], serveA2a: false, a2aPort: 8080 },

@@ -3,6 +3,7 @@ import type { RoutingWeights } from "../retrieve/result.ts";
 import { checkConfig, configInvalid, type KeyStyle, type Origin } from "./check-config.ts";
 import type {
   A2aConfig,
+  AuditConfig,
   EmbedderConfig,
   ExecutionConfig,
   LearningConfig,
@@ -13,6 +14,7 @@ import type {
   RoutingConfig,
   SecurityConfig,
   ServerConfig,
+  StateConfig,
   TelemetryConfig,
   ToolArsenalConfig,
   VectorStoreConfig,
@@ -34,6 +36,8 @@ export interface ResolvedConfig {
   readonly execution: Filled<ExecutionConfig, "maxConcurrentPerEnsemble">;
   readonly telemetry: Filled<TelemetryConfig, "otlpEndpoint">;
   readonly security: Required<SecurityConfig>;
+  readonly state: StateConfig;
+  readonly audit: Filled<AuditConfig, "file" | "keyFile" | "secret">;
   readonly mcp: Required<McpConfig>;
   readonly server: Required<ServerConfig>;
   readonly a2a: Required<A2aConfig>;

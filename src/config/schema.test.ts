@@ -88,6 +88,16 @@ const COMPLETE: Complete<ToolArsenalConfig> = {
     confirmationTimeoutS: 60,
     selfApproval: "local",
   },
+  state: { file: "state.sqlite" },
+  audit: {
+    file: "audit.jsonl",
+    keyFile: "audit.key",
+    secret: "0123456789abcdef0123456789abcdef",
+    checkpointEvery: 10,
+    fsync: "close",
+    maxFileBytes: 1_024,
+    arguments: "full",
+  },
   mcp: {
     servers: [
       {

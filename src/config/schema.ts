@@ -112,6 +112,18 @@ export const CONFIG_SCHEMA: JsonSchema = object("Configuration of ToolArsenal.",
     confirmationTimeoutS: whole("Seconds a confirmation is kept.", 1, 604_800, 600),
     selfApproval: choice("Whether the local operator may approve their own calls.", ["never", "local"], "never"),
   }),
+  state: object("Where approvals and idempotency keys are kept.", {
+    file: text("A SQLite file, which several processes may share; in memory where absent."),
+  }),
+  audit: object("The record of every call.", {
+    file: text("The file it is kept in; nothing is recorded where absent."),
+    keyFile: text("The Ed25519 key that signs it, made with the first use; the log's file with .key where absent."),
+    secret: text("Signs it in place of a key: at least 32 characters."),
+    checkpointEvery: whole("Records from one signed checkpoint to the next.", 1, 1_000_000, 1_000),
+    fsync: choice("batch: a kept record survives a power failure; close: the process.", ["batch", "close"], "batch"),
+    maxFileBytes: whole("Bytes after which a new file is begun.", 1_024, Number.MAX_SAFE_INTEGER, 67_108_864),
+    arguments: choice("Whether arguments are kept as a hash and types, or as they are.", ["shape", "full"], "shape"),
+  }),
   mcp: object("MCP servers, and serving as one.", {
     servers: list("Servers whose tools are used.", mcpServer(), []),
     serveMcp: flag("Whether the arsenal is served as an MCP server.", false),

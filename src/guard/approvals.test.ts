@@ -1,11 +1,5 @@
-import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { promisify } from "node:util";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { memoryState } from "../adapters/state/memory.ts";
-import { sqliteState } from "../adapters/state/sqlite.ts";
 import { ArsenalError } from "../errors/arsenal-error.ts";
 import type { Emit, EventMap } from "../observe/events.ts";
 import { createManualClock, type ManualClock } from "../testing/manual-clock.ts";
@@ -14,7 +8,6 @@ import type { ToolDraft } from "../tool/draft.ts";
 import type { Tool } from "../tool/tool.ts";
 import { createAegis, type Aegis, type AegisDecision, type AegisSettings } from "./aegis.ts";
 import { MAX_APPROVALS } from "./approvals.ts";
-import type { State } from "./state.port.ts";
 import type { Policy } from "./policy.port.ts";
 import { localOperator, type Principal } from "./principal.ts";
 
@@ -58,11 +51,8 @@ interface Setup {
   ask(call?: Call): Promise<string>;
 }
 
-function setUp(
-  settings: Partial<AegisSettings> = {},
-  clock: ManualClock = createManualClock(1_000_000),
-  state: State = memoryState({ clock }),
-): Setup {
+function setUp(settings: Partial<AegisSettings> = {}): Setup {
+  const clock = createManualClock(1_000_000);
   const resolved: EventMap["confirmation-resolved"][] = [];
   const requested: EventMap["confirmation-requested"][] = [];
   const emit: Emit = (name, data) => {
@@ -71,7 +61,7 @@ function setUp(
   };
   const aegis = createAegis({
     policy: CONFIRM,
-    state,
+    state: memoryState({ clock }),
     clock,
     emit,
     settings: { maxRequestsPerMinute: 60, confirmationTimeoutS: 600, selfApproval: "never", ...settings },
@@ -399,108 +389,5 @@ describe("deny", () => {
     expect((await errorOf(() => aegis.approvals.deny(id, carol))).message).toBe(
       "The confirmation was already approved.",
     );
-  });
-});
-
-describe("approvals in a state that outlives the process", () => {
-  const folder = mkdtempSync(join(tmpdir(), "arsenal-approvals-"));
-  afterAll(() => rmSync(folder, { recursive: true }));
-  let files = 0;
-  const newFile = (): string => join(folder, `${++files}.sqlite`);
-
-  it("are answered and used after a restart, once", async () => {
-    const file = newFile();
-    const clock = createManualClock(1_000_000);
-    const restarted = async <Value>(step: (setup: Setup) => Promise<Value>): Promise<Value> => {
-      const state = sqliteState({ file, clock });
-      try {
-        return await step(setUp({}, clock, state));
-      } finally {
-        await state.close();
-      }
-    };
-    const confirmationId = await restarted(({ ask }) => ask());
-    expect(await restarted(({ ask }) => ask())).toBe(confirmationId);
-    await restarted(({ aegis }) => aegis.approvals.approve(confirmationId, bob));
-    expect(await restarted(({ call }) => call({ arguments: { amount: 6 }, confirmationId }))).toMatchObject({
-      effect: "deny",
-      reason: expect.stringContaining("other arguments"),
-    });
-    expect(await restarted(({ call }) => call({ confirmationId }))).toEqual({ effect: "allow" });
-    expect(await restarted(({ call }) => call({ confirmationId }))).toMatchObject({
-      effect: "deny",
-      reason: expect.stringContaining("was already used"),
-    });
-  });
-
-  it("are seen by a process that waits when another one gives them", async () => {
-    const file = newFile();
-    const state = sqliteState({ file });
-    const waiting = setUp({}, createManualClock(Date.now()), state);
-    const confirmationId = await waiting.ask();
-    const modules = ["../adapters/state/sqlite.ts", "approvals.ts", "principal.ts", "../observe/clock.ts"].map(
-      (path) => new URL(path, import.meta.url).href,
-    );
-    const program = `
-      const [{ sqliteState }, { createApprovals }, { localOperator }, { systemClock }] =
-        await Promise.all(${JSON.stringify(modules)}.map((url) => import(url)));
-      const state = sqliteState({ file: ${JSON.stringify(file)} });
-      const settings = { confirmationTimeoutS: 600, selfApproval: "never" };
-      const approvals = createApprovals({ state, clock: systemClock, emit() {}, settings });
-      const [{ id }] = await approvals.list();
-      await approvals.approve(id, localOperator({ id: "bob" }));
-      process.stdout.write(id);`;
-    expect(await waiting.call({ confirmationId })).toMatchObject({ effect: "confirm" });
-    const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program]);
-    expect(stdout).toBe(confirmationId);
-    expect(await waiting.call({ confirmationId })).toEqual({ effect: "allow" });
-    await state.close();
-  });
-
-  it("are given by one of two approvers and used by one of many calls, in two processes' worth of guards", async () => {
-    const file = newFile();
-    const clock = createManualClock(1_000_000);
-    const states = [sqliteState({ file, clock }), sqliteState({ file, clock })];
-    const guards = states.map((state) => setUp({}, clock, state));
-    const ids = await Promise.all(guards.flatMap(({ ask }) => [ask(), ask()]));
-    expect(new Set(ids).size).toBe(1);
-    const [confirmationId = ""] = ids;
-    expect(await guards[0]?.aegis.approvals.list()).toHaveLength(1);
-    const answers = await Promise.allSettled([
-      ...guards.map(({ aegis }, index) => aegis.approvals.approve(confirmationId, index === 0 ? bob : carol)),
-      guards[0]?.aegis.approvals.deny(confirmationId, carol),
-    ]);
-    expect(answers.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-    const decisions = await Promise.all(guards.flatMap(({ call }) => [1, 2, 3].map(() => call({ confirmationId }))));
-    expect(decisions.filter(({ effect }) => effect === "allow")).toHaveLength(1);
-    expect(guards.flatMap(({ resolved }) => resolved.map(({ outcome }) => outcome)).sort()).toEqual([
-      "approved",
-      "used",
-    ]);
-    for (const state of states) await state.close();
-  });
-
-  it("refuse what needs one where the state fails, and say why", async () => {
-    const clock = createManualClock();
-    const state = memoryState({ clock });
-    const { call } = setUp({}, clock, state);
-    await state.close();
-    expect(await call()).toMatchObject({
-      effect: "deny",
-      code: "PERMISSION_DENIED",
-      reason:
-        "billing.refund_user needs an approval, and approvals cannot be kept: This state was closed and keeps nothing more. Create a new one.",
-    });
-    expect(await call({ confirmationId: "x" })).toMatchObject({ effect: "deny", code: "PERMISSION_DENIED" });
-  });
-
-  it("leave no arguments behind once they are settled, and nothing at all in the end", async () => {
-    const clock = createManualClock();
-    const state = memoryState({ clock });
-    const { aegis, ask } = setUp({ confirmationTimeoutS: 10 }, clock, state);
-    await aegis.approvals.deny(await ask({ arguments: { note: "secret" } }), bob);
-    expect(JSON.stringify(await state.list(""))).not.toContain("secret");
-    await clock.advance(20_000);
-    expect(await state.list("")).toEqual([]);
   });
 });

@@ -1,3 +1,4 @@
+export { auditContract } from "./audit.contract.ts";
 export { contract, type ContractCase, type Make } from "./contract.ts";
 export { dialectContract } from "./dialect.contract.ts";
 export { embedderContract } from "./embedder.contract.ts";
@@ -11,6 +12,7 @@ export { sampleTools } from "./sample-tools.ts";
 export { sandboxContract } from "./sandbox.contract.ts";
 export { sinkContract } from "./sink.contract.ts";
 export { sourceContract } from "./source.contract.ts";
+export { stateContract } from "./state.contract.ts";
 export { toolStoreContract } from "./tool-store.contract.ts";
 export { validatorContract } from "./validator.contract.ts";
 export { vectorIndexContract } from "./vector-index.contract.ts";

@@ -15,6 +15,7 @@ const SUITES: Readonly<Record<string, readonly string[]>> = {
   policies: ["policyContract"],
   identity: ["identityContract"],
   state: ["stateContract"],
+  audit: ["auditContract"],
   sinks: ["sinkContract"],
 };
 
@@ -23,6 +24,8 @@ const NO_ADAPTERS: Readonly<Record<string, string>> = {
   "dialects/auto": "tells which dialect a client, a model or an example belongs to, tested beside it",
   "dialects/built-in": "the dialects by name, tested beside auto",
   "dialects/parts": "what dialects are made of, tested through them",
+  "state/load-sqlite": "how the SQLite adapters load Node's SQLite, tested through them",
+  "state/move-aside": "what the SQLite state does with a damaged file, tested through it",
   "stores/snapshot-file": "the file that the memory store writes, tested through it",
   "embedders/encode-queue": "the order in which the tuned embedder's worker takes texts, tested beside it",
   "embedders/encoder-worker": "the tuned embedder's thread, tested through it",

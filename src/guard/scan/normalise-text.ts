@@ -71,6 +71,8 @@ const SUSPECT = new RegExp(
 /** Findings of one kind this close together are one. */
 const CLOSE = 16;
 const MAX_FINDINGS = 64;
+/** So much of what was hidden is kept. */
+const MAX_HIDDEN = 4096;
 /** After so many rounds nothing is let pass any more, so that the last round leaves nothing behind. */
 const LENIENT_ROUNDS = 3;
 
@@ -224,7 +226,7 @@ function judgeBidi(control: string, start: number, { text, lenient, rightToLeft 
   const overrides = code === 0x202d || code === 0x202e;
   if (lenient && !overrides && code < 0x206a && rightToLeft()) return undefined;
   if (code === 0x061c || code === 0x200e || code === 0x200f) return { kind: "bidi", severity: "low" };
-  const inside = /^[^\u202C\u2066-\u2069\n]{0,2000}/.exec(text.slice(start + 1, start + 2001))?.[0] ?? "";
+  const inside = /^[^\u202A-\u202E\u2066-\u2069\n]{0,2000}/.exec(text.slice(start + 1, start + 2001))?.[0] ?? "";
   if (overrides) return { kind: "bidi", severity: "high", ...shown(code === 0x202e ? reversed(inside) : inside) };
   const opens = code === 0x202a || code === 0x202b || (code >= 0x2066 && code <= 0x2068);
   return { kind: "bidi", severity: "medium", ...shown(opens ? inside : "") };
@@ -254,14 +256,15 @@ function respell(text: string, words: readonly Disguise[]): string {
 }
 
 function reportDisguises(text: string, report: (found: HiddenText) => void): void {
-  const lookalikes = disguises(text);
-  const styled = [...styledWords(text), ...spelledWithFlags(text)];
-  for (const [kind, words] of [["lookalikes", lookalikes] as const, ["styled-letters", styled] as const]) {
-    const letters = words.reduce((sum, { latin }) => sum + latin.length, 0);
-    const severity = kind === "styled-letters" && letters < 4 ? "low" : words.length >= 3 ? "high" : "medium";
+  const tell = (kind: HidingKind, words: readonly Disguise[], least: number): void => {
+    let letters = 0;
+    for (const { latin } of words) letters += latin.length;
+    const severity = letters < least ? "low" : words.length >= 3 ? "high" : "medium";
     for (const { start, word, latin } of words)
       report({ kind, severity, position: start, count: Array.from(word).length, hidden: latin });
-  }
+  };
+  tell("lookalikes", disguises(text), 0);
+  tell("styled-letters", [...styledWords(text), ...spelledWithFlags(text)], 4);
 }
 
 /** Adds a finding, or lengthens the one before it where they belong together. */
@@ -282,11 +285,12 @@ function add(findings: HiddenText[], found: HiddenText): void {
 }
 
 function joined(before: HiddenText, found: HiddenText): string {
+  if (before.hidden !== undefined && before.hidden.length >= MAX_HIDDEN) return before.hidden;
   const between = found.kind === "lookalikes" || found.kind === "styled-letters" ? " " : "";
   return [before.hidden, found.hidden]
     .filter((part) => part !== undefined)
     .join(between)
-    .slice(0, 4096);
+    .slice(0, MAX_HIDDEN);
 }
 
 function shown(hidden: string): { readonly hidden?: string } {
@@ -294,5 +298,5 @@ function shown(hidden: string): { readonly hidden?: string } {
 }
 
 function reversed(text: string): string {
-  return Array.from(text).reverse().join("");
+  return Array.from(text).toReversed().join("");
 }

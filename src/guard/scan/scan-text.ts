@@ -5,7 +5,8 @@ import { type Rule, type Span, toRuleText } from "./rules/rule.ts";
 import type { Severity } from "./severity.ts";
 
 /** A finding, and the stretch of the text without hidden parts that it is about. */
-export interface PlacedFinding extends Finding {
+export interface PlacedFinding {
+  readonly finding: Finding;
   /** Absent for what was hidden: that is gone already. */
   readonly span?: Span;
 }
@@ -39,18 +40,16 @@ const HIDING: Readonly<Record<HidingKind, string>> = {
 /** Runs the rules that apply over one text. Without a place, all of them do. */
 export function scanText(given: string, rules: readonly Rule[], place: Place | undefined): TextScan {
   const { text, findings: hidden } = normaliseText(given);
-  const findings: PlacedFinding[] = hidden.map((found) => toFinding(found, given, place));
+  const findings: PlacedFinding[] = hidden.map((found) => ({ finding: toFinding(found, given, place) }));
   const applying = rules.filter(({ places }) => place === undefined || places === undefined || places.includes(place));
   findings.push(...search(text, applying));
   // What was hidden or encoded is read like the rest, and being hidden makes it worse.
   for (const { hidden: content, position, kind } of hidden)
     if (content !== undefined && kind !== "lookalikes" && kind !== "styled-letters")
-      findings.push(...uncovered(content, applying, position));
-  const encoded = findings.some(({ rule }) => rule === "encoded.payload")
-    ? decodePayloads(text.slice(0, 4 * WINDOW))
-    : [];
-  for (const { content, start, end } of encoded)
-    findings.push(...uncovered(content, applying, start).map((finding) => ({ ...finding, span: { start, end } })));
+      findings.push(...uncovered(content, applying, position).map((finding) => ({ finding })));
+  if (findings.some(({ finding }) => finding.rule === "encoded.payload"))
+    for (const { content, start, end } of decodePayloads(text.slice(0, 4 * WINDOW)))
+      findings.push(...uncovered(content, applying, start).map((finding) => ({ finding, span: { start, end } })));
   return { text, findings };
 }
 
@@ -62,29 +61,19 @@ function search(text: string, rules: readonly Rule[]): readonly PlacedFinding[] 
       if (found.has(id)) continue;
       const match = find(window);
       if (match === undefined) continue;
-      const span = { start: from + match.start, end: from + match.end };
+      const position = from + match.start;
       found.set(id, {
-        rule: id,
-        category,
-        severity,
-        message,
-        position: span.start,
-        excerpt: excerpt(window.text, match),
-        span,
+        finding: { rule: id, category, severity, message, position, excerpt: excerpt(window.text, match) },
+        span: { start: position, end: from + match.end },
       });
     }
   }
   return [...found.values()];
 }
 
-function uncovered(content: string, rules: readonly Rule[], position: number): readonly PlacedFinding[] {
+function uncovered(content: string, rules: readonly Rule[], position: number): readonly Finding[] {
   const read = content.replaceAll(/(?<=\w)\+(?=\w)|%20/g, " ").slice(0, WINDOW);
-  return search(read, rules).map(({ span: _, ...finding }) => ({
-    ...finding,
-    severity: "critical",
-    position,
-    hidden: clip(read),
-  }));
+  return search(read, rules).map(({ finding }) => ({ ...finding, severity: "critical", position, hidden: clip(read) }));
 }
 
 const TYPOGRAPHIC: Readonly<Record<string, string>> = {
@@ -111,7 +100,7 @@ function toFinding(
   { kind, severity, position, count, hidden }: HiddenText,
   given: string,
   place: Place | undefined,
-): PlacedFinding {
+): Finding {
   return {
     rule: `hidden.${kind}`,
     category: "hidden-text",

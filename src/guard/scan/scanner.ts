@@ -4,7 +4,7 @@ import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Finding, Place } from "./finding.ts";
 import { SCAN_RULES } from "./rules/all-rules.ts";
 import type { Rule } from "./rules/rule.ts";
-import { type PlacedFinding, scanText as searchText, type TextScan } from "./scan-text.ts";
+import { scanText as searchText, type TextScan } from "./scan-text.ts";
 import { reaches, SEVERITIES, type Severity, worst } from "./severity.ts";
 import { toolTexts } from "./tool-texts.ts";
 
@@ -106,18 +106,17 @@ export function createScanner(options: ScannerOptions): Scanner {
     scanTool: (tool) =>
       attempt(() =>
         toolTexts(tool).flatMap(({ path, text }) =>
-          searchText(text, rules, "definition").findings.map((finding) => ({ ...withoutSpan(finding), path })),
+          searchText(text, rules, "definition").findings.map(({ finding }) => ({ ...finding, path })),
         ),
       ),
 
-    scanText: (text, place) => attempt(() => searchText(text, rules, place).findings.map(withoutSpan)),
+    scanText: (text, place) => attempt(() => searchText(text, rules, place).findings.map(({ finding }) => finding)),
 
     scanValue: (value, place) =>
       attempt(() => {
         const findings: Finding[] = [];
         mapTexts(value, "", (text, path) => {
-          for (const finding of searchText(text, rules, place).findings)
-            findings.push({ ...withoutSpan(finding), path });
+          for (const { finding } of searchText(text, rules, place).findings) findings.push({ ...finding, path });
           return text;
         });
         return findings;
@@ -126,7 +125,7 @@ export function createScanner(options: ScannerOptions): Scanner {
     neutraliseText(text, place) {
       try {
         const { text: value, first } = clean(text, place);
-        return { value, report: report(first.findings.map(withoutSpan)) };
+        return { value, report: report(first.findings.map(({ finding }) => finding)) };
       } catch (error) {
         return { value: WITHHELD, report: failed(error) };
       }
@@ -137,7 +136,7 @@ export function createScanner(options: ScannerOptions): Scanner {
       try {
         const cleaned = mapTexts(value, "", (text, path) => {
           const { text: plain, first } = clean(text, place);
-          for (const finding of first.findings) findings.push({ ...withoutSpan(finding), path });
+          for (const { finding } of first.findings) findings.push({ ...finding, path });
           return plain;
         });
         return { value: cleaned as typeof value, report: report(findings) };
@@ -148,14 +147,12 @@ export function createScanner(options: ScannerOptions): Scanner {
   };
 }
 
-function withoutSpan({ span: _, ...finding }: PlacedFinding): Finding {
-  return finding;
-}
-
 /** The text with a mark in the place of each finding that reaches the severity. */
 function strike({ text, findings }: TextScan, actAt: Severity): string {
   const bad = findings
-    .flatMap(({ span, severity, rule }) => (span !== undefined && reaches(severity, actAt) ? [{ ...span, rule }] : []))
+    .flatMap(({ span, finding: { severity, rule } }) =>
+      span !== undefined && reaches(severity, actAt) ? [{ ...span, rule }] : [],
+    )
     .sort((one, other) => one.start - other.start || other.end - one.end);
   let plain = "";
   let last = 0;

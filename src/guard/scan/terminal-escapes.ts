@@ -12,11 +12,14 @@ export const TERMINAL_ESCAPE: string = [
   String.raw`\x1B[ -/]{0,4}[0-~]?`,
 ].join("|");
 
+const CONTROL = new RegExp(String.raw`^(?:\x1B\[|\x9B)([0-9;:]*)(.?)$`, "s");
+const CARRIES = new RegExp(String.raw`^(?:\x1B[\]PX^_]|[\x90\x98\x9D\x9E\x9F])([^\x07\x1B\x9C]*)`);
+
 /** Says what one escape sequence does. */
 export function readEscape(sequence: string): TerminalEscape {
-  const control = /^(?:\x1B\[|\x9B)([0-9;:]*)(.?)$/s.exec(sequence);
+  const control = CONTROL.exec(sequence);
   if (control === null) {
-    const carried = /^(?:\x1B[\]PX^_]|[\x90\x98\x9D\x9E\x9F])([^\x07\x1B\x9C]*)/.exec(sequence)?.[1];
+    const carried = CARRIES.exec(sequence)?.[1];
     return carried === undefined ? { effect: "steer", hidden: "" } : { effect: "text", hidden: carried };
   }
   const [, parameters = "", final] = control;

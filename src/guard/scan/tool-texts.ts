@@ -51,7 +51,7 @@ export function toolTexts(tool: object): readonly ToolText[] {
       for (let index = value.length - 1; index >= 0; index--)
         pending.push({ path: `${path}.${index}`, value: value[index] });
     } else if (isPlainObject(value)) {
-      for (const [key, inner] of Object.entries(value).reverse()) {
+      for (const [key, inner] of Object.entries(value).toReversed()) {
         names.add(key);
         if (typeof inner !== "string" || !FOR_VALIDATORS.has(key))
           pending.push({ path: `${path}.${key}`, value: inner });

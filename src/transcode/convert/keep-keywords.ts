@@ -141,12 +141,22 @@ function copyKeyword(keyword: string, value: unknown, place: Place, conversion: 
   return copyData(value);
 }
 
-/** A copy of JSON data; what is deeper than any real value is left out. */
-export function copyData(value: unknown, depth = 0): unknown {
-  if (typeof value !== "object" || value === null) return value;
-  if (depth > 100) return null;
-  if (Array.isArray(value)) return value.map((item) => copyData(item, depth + 1));
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, copyData(member, depth + 1)]));
+const MAX_DATA = 10_000;
+const MAX_DATA_DEPTH = 100;
+
+/** A copy of JSON data; what is deeper or larger than any real value is left out. */
+export function copyData(value: unknown): unknown {
+  let copied = 0;
+
+  function copy(given: unknown, depth: number): unknown {
+    if (typeof given !== "object" || given === null) return given;
+    copied += 1;
+    if (depth > MAX_DATA_DEPTH || copied > MAX_DATA) return null;
+    if (Array.isArray(given)) return given.map((item) => copy(item, depth + 1));
+    return Object.fromEntries(Object.entries(given).map(([name, member]) => [name, copy(member, depth + 1)]));
+  }
+
+  return copy(value, 0);
 }
 
 /** Whether a schema constrains values at all, beside describing them. */

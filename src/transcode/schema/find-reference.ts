@@ -19,6 +19,7 @@ export interface References {
 
 /** How far the index of a schema goes; conversion stops long before. */
 const MAX_INDEXED = 200_000;
+const MAX_DEPTH = 200;
 
 /** An index of one schema's places: by pointer, by `$anchor` and by `$id`. */
 export function createReferences(root: unknown): References {
@@ -49,13 +50,13 @@ function index(root: unknown): {
 } {
   const pointers = new Map<object, string>();
   const names = new Map<string, Found>();
-  const waiting: (readonly [unknown, string])[] = [[root, ""]];
+  const waiting: (readonly [unknown, string, number])[] = [[root, "", 0]];
   for (let at = 0; at < waiting.length && at < MAX_INDEXED; at++) {
-    const [node, pointer] = waiting[at] ?? [undefined, ""];
-    if (!isPlainObject(node) || pointers.has(node)) continue;
+    const [node, pointer, depth] = waiting[at] ?? [undefined, "", 0];
+    if (!isPlainObject(node) || pointers.has(node) || depth > MAX_DEPTH) continue;
     pointers.set(node, pointer);
     for (const name of namesOf(node)) if (!names.has(name)) names.set(name, { pointer, node });
-    for (const [tokens, child] of childrenOf(node)) waiting.push([child, below(pointer, ...tokens)]);
+    for (const [tokens, child] of childrenOf(node)) waiting.push([child, below(pointer, ...tokens), depth + 1]);
   }
   return { pointers, names };
 }

@@ -20,6 +20,7 @@ export function impliedType(node: SchemaNode): string | undefined {
 }
 
 const MAX_VISITS = 2_000;
+const MAX_DEPTH = 60;
 
 /** The types that values of a schema can have, as its author `meant` it, where `properties` alone means an object, or as the schema `says`. */
 export function typesOf(
@@ -33,7 +34,8 @@ export function typesOf(
   function visit(node: unknown): ReadonlySet<string> {
     visits += 1;
     if (node === false) return new Set();
-    if (!isPlainObject(node) || visits > MAX_VISITS || seen.has(node)) return new Set(VALUE_TYPES);
+    const isEnough = visits > MAX_VISITS || seen.size > MAX_DEPTH;
+    if (!isPlainObject(node) || isEnough || seen.has(node)) return new Set(VALUE_TYPES);
     seen.add(node);
     const told = constraints(node);
     seen.delete(node);

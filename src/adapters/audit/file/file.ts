@@ -125,8 +125,7 @@ export function fileAudit(options: FileAuditOptions): AuditLog {
     name: "file",
 
     append(record) {
-      if (closing !== undefined)
-        return Promise.reject(new ArsenalError("CLOSED", "This audit log was closed and takes no more records."));
+      if (closing !== undefined) return Promise.reject(closed());
       if (waiting.length >= MAX_WAITING)
         return Promise.reject(failure(file, new Error("too many records wait for it")));
       return new Promise((kept, reject) => {
@@ -136,6 +135,7 @@ export function fileAudit(options: FileAuditOptions): AuditLog {
     },
 
     async head() {
+      if (closing !== undefined) throw closed();
       await draining;
       return atEnd(async (writer) => writer.head);
     },
@@ -145,6 +145,10 @@ export function fileAudit(options: FileAuditOptions): AuditLog {
       return closing;
     },
   };
+}
+
+function closed(): ArsenalError {
+  return new ArsenalError("CLOSED", "This audit log was closed and takes no more records.");
 }
 
 function failure(file: string, cause: unknown): ArsenalError {

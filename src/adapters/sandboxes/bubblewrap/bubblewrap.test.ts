@@ -11,7 +11,7 @@ import { bubblewrap } from "./bubblewrap.ts";
 
 const works = await bubblewrap().available();
 const isInstalled = works === true || !works.includes("cannot be started");
-if (works !== true) console.warn(`Tests of bubblewrap do not run: ${works}`);
+if (works !== true) process.stderr.write(`Tests of bubblewrap do not run: ${works}\n`);
 
 let folder = "";
 beforeEach(() => {

@@ -95,7 +95,7 @@ function engineEnvironment(): Record<string, string> {
 }
 
 function lastLine(text: string): string {
-  return text.trim().split("\n").at(-1) ?? "";
+  return text.trim().split("\n").at(-1)?.replace(/\W+$/, "") ?? "";
 }
 
 function failed(why: string): ArsenalError {

@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess, type ChildProcessWithoutNullStreams } from "node:child_process";
-import { Readable } from "node:stream";
+import type { Readable } from "node:stream";
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import type { SandboxLimits, SandboxOutcome } from "../../../execute/sandbox.port.ts";
 import { isGroupAlive, signalGroup } from "../../sources/mcp/stdio-process-group.ts";
@@ -31,14 +31,8 @@ export function runProcess(job: ProcessJob): Promise<SandboxOutcome> {
   if (signal?.aborted) return Promise.reject(cancelled(sandbox));
   return new Promise((resolve, reject) => {
     const [program, ...rest] = argv;
-    const told: "pipe" | "ignore" = job.afterEnd === undefined ? "ignore" : "pipe";
-    const stdio = ["pipe", "pipe", "pipe", told] as const;
-    const child = spawn(program, rest, {
-      env,
-      cwd,
-      detached: true,
-      stdio: [...stdio],
-    }) as ChildProcessWithoutNullStreams;
+    const stdio = Array.from({ length: job.afterEnd === undefined ? 3 : 4 }, () => "pipe" as const);
+    const child = spawn(program, rest, { env, cwd, detached: true, stdio }) as ChildProcessWithoutNullStreams;
     let stopped: Stop | undefined;
     let swept: Promise<void> | undefined;
     let room = limits.outputBytes;
@@ -60,8 +54,8 @@ export function runProcess(job: ProcessJob): Promise<SandboxOutcome> {
     };
     const stdout = gather(child.stdout);
     const stderr = gather(child.stderr);
-    const fourth = child.stdio[3];
-    const info = fourth instanceof Readable ? gather(fourth) : () => "";
+    let told = "";
+    child.stdio[3]?.on("data", (chunk: Buffer) => (told += chunk.toString("latin1")));
     const timer = setTimeout(() => stop("timeout"), limits.timeoutMs);
     const onAbort = (): void => stop("cancelled");
     signal?.addEventListener("abort", onAbort, { once: true });
@@ -85,7 +79,7 @@ export function runProcess(job: ProcessJob): Promise<SandboxOutcome> {
     });
     const finish = async (exitCode: number | null, signalName: string | null): Promise<SandboxOutcome> => {
       await Promise.all([closed(child), swept, untilGone(() => child.pid !== undefined && isGroupAlive(child.pid))]);
-      await job.afterEnd?.(info());
+      await job.afterEnd?.(told);
       if (stopped === "cancelled") throw cancelled(sandbox);
       return { stdout: stdout(), stderr: stderr(), ...toEnd({ stopped, exitCode, signalName, limits }) };
     };
@@ -131,8 +125,7 @@ function killGroup({ pid }: ChildProcess): void {
 function closed(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => {
-      child.stdout?.destroy();
-      child.stderr?.destroy();
+      for (const stream of child.stdio) stream?.destroy();
     }, PIPES_CLOSE_MS);
     child.once("close", () => {
       clearTimeout(timer);

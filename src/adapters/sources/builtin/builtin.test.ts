@@ -18,14 +18,14 @@ beforeEach(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), "builtin-")));
 });
 afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
+  for (const end of ends.splice(0).toReversed()) await end();
   rmSync(folder, { recursive: true, force: true });
 });
 
 type Call = (toolName: string, args: Record<string, unknown>) => Promise<ToolResult>;
 
 async function start(settings: BuiltinSettings = {}, parts: BuiltinParts = {}): Promise<Call> {
-  const arsenal = new ToolArsenal({}, { sinks: [] });
+  const arsenal = new ToolArsenal({ telemetry: { enabled: false } });
   ends.push(() => arsenal.close());
   await arsenal.addEnsemble(builtins({ files: { roots: [folder] }, ...settings }, parts));
   return (name, args) => arsenal.execute({ toolName: `builtin.${name}`, arguments: args });

@@ -1,4 +1,5 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { isArsenalError } from "../../../errors/arsenal-error.ts";
 import type { Checked, Validator } from "../../../execute/validator.port.ts";
@@ -53,6 +54,7 @@ describe("guarded", () => {
     const schema: JsonSchema = { ...wide(5_000), required: ["p1"] };
     const delay = monitorEventLoopDelay({ resolution: 1 });
     delay.enable();
+    while (delay.count < 2) await nextTurn();
     const check = validator.compile(schema);
     expect(check).toBeInstanceOf(Promise);
     const compiled = await check;

@@ -91,7 +91,12 @@ export function valueRules(schema: SchemaObject, patterns: Patterns): readonly V
     add("minItems", isList, ({ length }) => length >= limit("minItems"), tooFew(limit("minItems"), "items"));
   if (schema["uniqueItems"] === true) {
     const message = (value: readonly unknown[]): string => duplicates(findDuplicate(value) ?? [0, 0]);
-    add("uniqueItems", isList, (value, run) => (spend(run, sizeOf(value)), !findDuplicate(value)), message);
+    add(
+      "uniqueItems",
+      isList,
+      (value, run) => (spend(run, sizeOf(value, run.maxSteps)), !findDuplicate(value)),
+      message,
+    );
   }
   return rules;
 
@@ -165,12 +170,11 @@ function characters(text: string, run: Run): number {
   return countCharacters(text);
 }
 
-/** How many values a value is. */
-export function sizeOf(value: unknown): number {
-  return measureSchema(value, NO_LIMITS).values;
+/** How many values a value is; counted no further than up to a limit, beyond which there are infinitely many. */
+export function sizeOf(value: unknown, limit: number = Infinity): number {
+  const { tooLarge, values } = measureSchema(value, { characters: Infinity, values: limit, depth: Infinity });
+  return tooLarge === undefined ? values : Infinity;
 }
-
-const NO_LIMITS = { characters: Infinity, values: Infinity, depth: Infinity };
 
 function isAny(value: unknown): value is unknown {
   return value !== undefined;

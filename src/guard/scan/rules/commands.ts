@@ -102,7 +102,7 @@ export const COMMAND_RULES: readonly Rule[] = [
     find: unforbidden((text) => text.all(DOWNLOAD_AND_RUN)),
   },
   {
-    id: "command.reverse-shell",
+    id: "command.remote-shell",
     category: "command",
     severity: "critical",
     message: "Opens a shell to somewhere else.",

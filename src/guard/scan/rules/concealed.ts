@@ -16,7 +16,7 @@ const GAP = /\s{48,}/g;
 
 /** True for a gap that pushes what follows off the screen. Tables have gaps too, and go on with a rule or a bar. */
 function floods(text: string, { start, end }: Span): boolean {
-  if (start === 0 || end === text.length || /[|+\-]/.test(text.charAt(end))) return false;
+  if (start === 0 || end === text.length || /[|+-]/.test(text.charAt(end))) return false;
   const gap = text.slice(start, end);
   return gap.length >= 120 ? gap.includes("\n") || gap.length >= 160 : gap.split("\n").length > 24;
 }

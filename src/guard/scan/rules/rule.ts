@@ -90,7 +90,7 @@ const FORBIDS =
 export function chains(text: RuleText, parts: readonly Phrases[], within: number): readonly Span[] {
   // The rarest part decides most texts: where it is absent nothing else is looked up.
   if (parts.some((part) => text.all(part).length === 0)) return [];
-  const [last, ...earlier] = [...parts].reverse();
+  const [last, ...earlier] = parts.toReversed();
   if (last === undefined) return [];
   let reachable = text.all(last);
   for (const part of earlier) {

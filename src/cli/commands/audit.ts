@@ -1,0 +1,128 @@
+import { resolve } from "node:path";
+import { readKeyFile } from "../../adapters/audit/file/key-file.ts";
+import { auditFiles } from "../../adapters/audit/file/segments.ts";
+import { loadConfig } from "../../config/load-config.ts";
+import type { ResolvedConfig } from "../../config/resolve-config.ts";
+import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { type AuditKey, hmacKey } from "../../guard/audit/key.ts";
+import { type FileVerification, linesOf, verify } from "../../guard/audit/verify.ts";
+import type { AuditHead } from "../../guard/audit.port.ts";
+import type { Command, Input, Terminal } from "../command.ts";
+import { configPath } from "../open-arsenal.ts";
+import { readNumber } from "../read-number.ts";
+import { clip, table } from "../style.ts";
+
+/** `toolarsenal audit` */
+export const audit: Command = {
+  name: "audit",
+  summary: "Verify the audit log, or show its end.",
+  positionals: ["ACTION"],
+  options: {
+    file: { type: "string", value: "FILE", description: "The log", fallback: "audit.file of the configuration" },
+    head: { type: "string", value: "SEQ:HASH", description: "For verify: an end of the log that you kept elsewhere" },
+    key: { type: "string", value: "FILE", description: "For verify: the key, or its public half, that signs the log" },
+    lines: { type: "string", value: "N", description: "For tail: how many records", fallback: "20" },
+  },
+  examples: ["audit verify", "audit verify --head 1042:9f86d081…", "audit tail --lines 50 --json"],
+  async run(input, terminal) {
+    const [action = ""] = input.positionals;
+    if (action !== "verify" && action !== "tail")
+      throw wrong("ACTION", action, `There is no action "${action}".`, "Write verify or tail.");
+    const { config } = await loadConfig(configPath(input, terminal), terminal.environment, { folder: terminal.folder });
+    const given = input.options["file"];
+    const file = typeof given === "string" ? resolve(terminal.folder, given) : config.audit.file;
+    if (file === undefined)
+      throw wrong("--file", undefined, "No audit log is configured.", "Set audit.file, or give --file FILE.");
+    const files = await auditFiles(file);
+    if (files.length === 0)
+      throw wrong("--file", file, `There is no audit log at ${file}.`, "It comes with the first call.");
+    return action === "tail" ? tail(files, input, terminal) : check(file, files, config, input, terminal);
+  },
+};
+
+async function check(
+  file: string,
+  files: readonly string[],
+  config: ResolvedConfig,
+  input: Input,
+  terminal: Terminal,
+): Promise<number> {
+  const head = readHead(input.options["head"]);
+  const key = await findKey(file, config, input, terminal);
+  if (key === undefined && !input.json)
+    terminal.err.write("Signatures are not checked: there is no key. Give --key FILE.\n");
+  const found = await verify(files, { ...(head && { head }), ...(key && { keys: [key] }) });
+  terminal.out.write(`${input.json ? JSON.stringify(found) : inWords(found, files.length)}\n`);
+  return found.ok ? 0 : 1;
+}
+
+function inWords(found: FileVerification, files: number): string {
+  if (!found.ok) {
+    const place = found.file === undefined ? "" : ` (${found.file}:${found.line})`;
+    return `Record ${found.seq} ${found.reason}.${place}`;
+  }
+  const { records, head, signedUpTo } = found;
+  const where = files === 1 ? "" : ` in ${files} files`;
+  const signed = signedUpTo === 0 ? "" : `, signed up to ${signedUpTo}`;
+  return `${records} records${where} are as they were written${signed}.\nHead ${head.seq}:${head.hash}`;
+}
+
+function readHead(given: unknown): AuditHead | undefined {
+  if (given === undefined) return undefined;
+  const [, seq, hash] = /^(\d+):([0-9a-f]{64})$/.exec(String(given)) ?? [];
+  if (seq !== undefined && hash !== undefined) return { seq: Number(seq), hash };
+  throw wrong("--head", given, "--head is no head.", "Write SEQ:HASH as an earlier verify printed it.");
+}
+
+/** The key that is given or configured, or else the one that lies beside the log. */
+async function findKey(
+  file: string,
+  { audit: { keyFile = `${file}.key`, secret } }: ResolvedConfig,
+  input: Input,
+  { folder }: Terminal,
+): Promise<AuditKey | undefined> {
+  const given = input.options["key"];
+  if (typeof given !== "string")
+    return secret === undefined ? ((await readKeyFile(keyFile)) ?? readKeyFile(`${keyFile}.pub`)) : hmacKey(secret);
+  const key = await readKeyFile(resolve(folder, given));
+  if (key !== undefined) return key;
+  throw wrong("--key", given, `The key ${given} cannot be read.`, "Check the path.");
+}
+
+async function tail(files: readonly string[], input: Input, terminal: Terminal): Promise<number> {
+  const wanted = readNumber(input.options["lines"], "--lines", { fallback: 20, min: 1, max: 100_000 });
+  let lines: readonly string[] = [];
+  for (const file of files.toReversed()) {
+    if (lines.length >= wanted) break;
+    lines = [...(await lastLines(file, wanted - lines.length)), ...lines];
+  }
+  if (input.json) terminal.out.write(lines.map((line) => `${line}\n`).join(""));
+  else terminal.out.write(`${table(lines.map(toRow))}\n`);
+  return 0;
+}
+
+async function lastLines(file: string, wanted: number): Promise<readonly string[]> {
+  let last: string[] = [];
+  for await (const { bytes, whole } of linesOf(file)) {
+    if (!whole) continue;
+    last.push(bytes.toString("utf8"));
+    if (last.length > 2 * wanted) last = last.slice(-wanted);
+  }
+  return last.slice(-wanted);
+}
+
+function toRow(line: string): readonly (string | number)[] {
+  try {
+    const record = JSON.parse(line) as Record<string, unknown>;
+    const { seq, at, kind, toolId = "", status, outcome, code = "", principal, by } = record;
+    const time = new Date(Number(at)).toISOString();
+    const words = [kind, status ?? outcome ?? "", toolId, principal ?? by ?? "", code];
+    return [Number(seq), time, ...words.map((word) => clip(String(word), 60))];
+  } catch {
+    return ["?", "unreadable", clip(line, 60)];
+  }
+}
+
+function wrong(field: string, value: unknown, problem: string, fix: string): ArsenalError {
+  return new ArsenalError("INPUT_INVALID", `${problem} ${fix}`, { field, value, fix });
+}
