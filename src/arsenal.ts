@@ -271,7 +271,7 @@ export class ToolArsenal {
 
   /** Finds tools for a request in words and returns them in the shape a model's API accepts. */
   async retrieveTools(query: string, options: RetrieveToolsOptions = {}): Promise<readonly Record<string, unknown>[]> {
-    const { dialect, strict, client, context, ...rest } = options;
+    const { dialect: _dialect, strict: _strict, client: _client, context, ...rest } = options;
     const write = definitionWriter(options);
     const { tools } = await this.retrieve({ ...rest, context: { ...context, query } });
     return write(tools.map(({ tool }) => tool));

@@ -64,7 +64,15 @@ export {
   type ResultError,
   type ToolResult,
 } from "./execute/result.ts";
-export type { Check, Checked, Problem, Validator } from "./execute/validator.port.ts";
+export type {
+  AnyCheck,
+  Check,
+  Checked,
+  CompileOptions,
+  ImmediateValidator,
+  Problem,
+  Validator,
+} from "./execute/validator.port.ts";
 
 export { systemClock, type Clock } from "./observe/clock.ts";
 export type { ArsenalEvent, EventLevel, EventMap, EventName } from "./observe/events.ts";
@@ -92,6 +100,8 @@ export { memory, type MemoryOptions } from "./adapters/stores/memory.ts";
 export { memoryVectors } from "./adapters/stores/memory-vectors.ts";
 export { simdVectors, type SimdVectorsOptions } from "./adapters/stores/simd-vectors.ts";
 export { ajv } from "./adapters/validators/ajv.ts";
+export { guarded, type GuardedOptions } from "./adapters/validators/guarded/guarded.ts";
+export { interpreter, type InterpreterOptions } from "./adapters/validators/interpreter/interpreter.ts";
 
 export type { ServedMcp, ServeMcpOptions } from "./serve/serve-mcp.ts";
 

@@ -69,4 +69,14 @@ describe("tool text", () => {
       10,
     );
   });
+
+  it("reads only the beginning of what is endless", () => {
+    const properties = Object.fromEntries(
+      Array.from({ length: 10_000 }, (_, at) => [`parameter_${at}`, { description: "many words ".repeat(10) }]),
+    );
+    const long = "many words ".repeat(100_000);
+    const fields = toolFields({ ...tool, title: long, tags: [long], parameters: { type: "object", properties } });
+    for (const text of Object.values(fields)) expect(text.length).toBeLessThanOrEqual(30_000);
+    expect(toolTexts({ ...tool, sourceName: long })[0]?.length).toBeLessThan(300);
+  });
 });

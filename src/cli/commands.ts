@@ -52,6 +52,10 @@ export const COMMANDS: Readonly<Record<string, { readonly summary: string; load(
     summary: "List, approve or deny the calls that wait for a person",
     load: async () => (await import("./commands/approvals.ts")).approvals,
   },
+  keys: {
+    summary: "Create, list or revoke the API keys of callers",
+    load: async () => (await import("./commands/keys.ts")).keys,
+  },
   audit: {
     summary: "Verify the audit log, or show its end",
     load: async () => (await import("./commands/audit.ts")).audit,

@@ -1,4 +1,7 @@
+import type { JwtAlgorithm } from "../adapters/identity/jwt/algorithms.ts";
+import type { ClaimNames } from "../adapters/identity/jwt/claims.ts";
 import type { RoutingWeights } from "../retrieve/result.ts";
+import type { Capability } from "../tool/tool.ts";
 
 /**
  * Everything that can be configured. In a file the same keys are written in snake_case; `config.schema.json` describes them for editors.
@@ -242,16 +245,45 @@ export interface McpOAuthConfig {
 
 /** How `toolarsenal serve` listens. */
 export interface ServerConfig {
-  /** Default 127.0.0.1. Anything but loopback needs `tokens`. */
+  /** Default 127.0.0.1. Anything but loopback needs `tokens` or `auth`. */
   readonly host?: string;
   /** Default 8080; 0 takes a free one. */
   readonly port?: number;
-  /** Names, beside loopback's and the host's own, by which clients may call. */
+  /** The address clients call it by, where that is another than the one listened on: `https://tools.example.com`. */
+  readonly publicUrl?: string;
+  /** Names, beside loopback's, the host's own and that of `publicUrl`, by which clients may call. */
   readonly allowedHosts?: readonly string[];
   /** Origins of web pages that may call, beside loopback's. */
   readonly allowedOrigins?: readonly string[];
   /** Callers by name, each with the bearer token it proves itself by. Without any, everybody who can connect is the local operator. */
   readonly tokens?: Readonly<Record<string, string>>;
+  /** Further ways for callers to prove who they are. */
+  readonly auth?: CallerAuthConfig;
+}
+
+/** Ways for callers to prove who they are; one suffices. */
+export interface CallerAuthConfig {
+  /** The file that `toolarsenal keys` writes. */
+  readonly apiKeys?: { readonly file: string };
+  readonly jwt?: CallerJwtConfig;
+}
+
+/** Access tokens of an OAuth 2 or OpenID Connect issuer. */
+export interface CallerJwtConfig {
+  /** As tokens have it in `iss`. */
+  readonly issuer: string;
+  /** What `aud` must hold, one of them. By default the address that was called, or one that it lies below. */
+  readonly audience?: readonly string[];
+  /** Found through the issuer's metadata by default. */
+  readonly jwksUri?: string;
+  /** Default RS256, PS256, ES256, EdDSA and Ed25519. */
+  readonly algorithms?: readonly JwtAlgorithm[];
+  /** Scopes that every token needs, all of them. */
+  readonly scopes?: readonly string[];
+  /** What every caller may touch, beside what its token claims. */
+  readonly capabilities?: readonly Capability[];
+  /** In which claims tokens say what of their caller. */
+  readonly claims?: ClaimNames;
 }
 
 export interface A2aConfig {

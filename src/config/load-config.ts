@@ -123,7 +123,7 @@ function withClients(
 }
 
 function withAbsolutePaths(config: ResolvedConfig, folder: string): ResolvedConfig {
-  const { vectorStore, embedder, state, audit, mcp } = config;
+  const { vectorStore, embedder, state, audit, server, mcp } = config;
   const { snapshot } = vectorStore;
   const { cache } = embedder;
   return {
@@ -136,8 +136,15 @@ function withAbsolutePaths(config: ResolvedConfig, folder: string): ResolvedConf
       ...(audit.file === undefined ? {} : { file: resolve(folder, audit.file) }),
       ...(audit.keyFile === undefined ? {} : { keyFile: resolve(folder, audit.keyFile) }),
     },
-    mcp: { ...mcp, servers: mcp.servers.map((server) => withServerPaths(server, folder)) },
+    server: withKeyFile(server, folder),
+    mcp: { ...mcp, servers: mcp.servers.map((each) => withServerPaths(each, folder)) },
   };
+}
+
+function withKeyFile(server: ResolvedConfig["server"], folder: string): ResolvedConfig["server"] {
+  const { apiKeys } = server.auth ?? {};
+  if (apiKeys === undefined) return server;
+  return { ...server, auth: { ...server.auth, apiKeys: { file: resolve(folder, apiKeys.file) } } };
 }
 
 function withServerPaths(server: McpServerConfig, folder: string): McpServerConfig {

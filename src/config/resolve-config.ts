@@ -39,7 +39,7 @@ export interface ResolvedConfig {
   readonly state: StateConfig;
   readonly audit: Filled<AuditConfig, "file" | "keyFile" | "secret">;
   readonly mcp: Required<McpConfig>;
-  readonly server: Required<ServerConfig>;
+  readonly server: Filled<ServerConfig, "publicUrl" | "auth">;
   readonly a2a: Required<A2aConfig>;
   readonly modules: readonly string[];
   readonly autoSync: boolean;

@@ -122,7 +122,26 @@ const COMPLETE: Complete<ToolArsenalConfig> = {
     mcpMode: "static",
     commonTools: ["files.read"],
   },
-  server: { host: "localhost", port: 0, allowedHosts: ["a"], allowedOrigins: ["http://a"], tokens: {} },
+  server: {
+    host: "localhost",
+    port: 0,
+    publicUrl: "https://tools.example.com",
+    allowedHosts: ["a"],
+    allowedOrigins: ["http://a"],
+    tokens: {},
+    auth: {
+      apiKeys: { file: "keys.json" },
+      jwt: {
+        issuer: "https://login.example.com",
+        audience: ["tools"],
+        jwksUri: "https://login.example.com/keys",
+        algorithms: ["ES256"],
+        scopes: ["tools:use"],
+        capabilities: ["read_data"],
+        claims: { id: "email", tenant: "org", roles: "groups", capabilities: "may", scopes: "scp" },
+      },
+    },
+  },
   a2a: {
     agents: [{ name: "agent", url: "http://agent", headers: {}, namespace: "agent" }],
     serveA2a: true,

@@ -1,4 +1,6 @@
+import { JWT_ALGORITHMS } from "../adapters/identity/jwt/algorithms.ts";
 import type { JsonSchema } from "../tool/json-schema.ts";
+import { CAPABILITIES } from "../tool/tool.ts";
 
 /** The longest wait that can be set: what a timer takes. */
 export const MAX_TIMEOUT_MS = 2_147_483_647;
@@ -135,11 +137,13 @@ export const CONFIG_SCHEMA: JsonSchema = object("Configuration of ToolArsenal.",
     ),
   }),
   server: object("How toolarsenal serve listens.", {
-    host: text("The address it listens on; anything but loopback needs tokens.", "127.0.0.1"),
+    host: text("The address it listens on; anything but loopback needs tokens or auth.", "127.0.0.1"),
     port: whole("The port it listens on; 0 takes a free one.", 0, 65_535, 8080),
+    publicUrl: text("The address clients call it by, where that is another one: https://tools.example.com."),
     allowedHosts: list("Further names by which clients may call it.", text("A host name."), []),
     allowedOrigins: list("Origins of web pages that may call it.", text("An origin."), []),
     tokens: { ...texts("Callers by name, each with its bearer token."), default: {} },
+    auth: callerProofs(),
   }),
   a2a: object("Other agents, and serving as one.", {
     agents: list(
@@ -168,6 +172,47 @@ export const CONFIG_SCHEMA: JsonSchema = object("Configuration of ToolArsenal.",
   autoSync: flag("Whether retrieve and execute first index what is pending.", true),
   syncOnRegister: flag("Whether register starts indexing at once.", false),
 });
+
+function callerProofs(): JsonSchema {
+  const capability = choice("A capability.", CAPABILITIES);
+  const jwt = object(
+    "Callers with access tokens of an OAuth 2 or OpenID Connect issuer.",
+    {
+      issuer: text("The issuer, as its tokens have it in iss."),
+      audience: list(
+        "What aud must hold, one of them; the address that was called where absent.",
+        text("An audience."),
+      ),
+      jwksUri: text("Where the issuer's keys are; found through its metadata where absent."),
+      algorithms: list(
+        "Signatures that are accepted; RS256, PS256, ES256, EdDSA and Ed25519 where absent.",
+        choice("An algorithm.", JWT_ALGORITHMS),
+      ),
+      scopes: list("Scopes that every token needs, all of them.", text("A scope.")),
+      capabilities: list("What every caller may touch, beside what its token claims.", capability),
+      claims: optional(
+        object("In which claims tokens say what of their caller: a name, or a path with dots.", {
+          id: text("Who it is; sub where absent."),
+          tenant: text("Its tenant; a token without it is then refused. Not read where absent."),
+          roles: text("Its roles; roles where absent."),
+          capabilities: text("What it may touch; capabilities where absent."),
+          scopes: text("Its scopes; scope, or else scp, where absent."),
+        }),
+      ),
+    },
+    ["issuer"],
+  );
+  return optional(
+    object("Further ways for callers to prove who they are.", {
+      apiKeys: object(
+        "Callers with API keys.",
+        { file: text("The file that `toolarsenal keys` writes and only its user can read.") },
+        ["file"],
+      ),
+      jwt,
+    }),
+  );
+}
 
 function mcpServer(): JsonSchema {
   return object(

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import {
   chmodSync,
+  constants,
   existsSync,
   linkSync,
   mkdirSync,
@@ -181,6 +182,18 @@ describe("file roots [002-security-paths]", () => {
       await expect(createFileRoots([inside], { open: racing(swap) }).read("a.txt", LIMIT)).rejects.toMatchObject(
         DENIED,
       );
+    });
+
+    it("never asks the system to follow the last step", async () => {
+      const asked: unknown[] = [];
+      const noting: typeof open = (...given: Parameters<typeof open>) => {
+        asked.push(Number(given[1]) & constants.O_NOFOLLOW);
+        return open(...given);
+      };
+      const roots = createFileRoots([inside], { open: noting });
+      await roots.read("a.txt", LIMIT);
+      await roots.write("a.txt", Buffer.from("new"), LIMIT);
+      expect(asked).toEqual([constants.O_NOFOLLOW, constants.O_NOFOLLOW]);
     });
 
     it.each([

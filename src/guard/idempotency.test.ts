@@ -48,7 +48,9 @@ describe("a key", () => {
     const all = await Promise.all(Array.from({ length: 50 }, () => setup.once()));
     expect(setup.runs).toBe(1);
     expect(all.filter(({ kind }) => kind === "ran")).toEqual([{ kind: "ran", value: 1 }]);
-    expect(all.filter(({ kind }) => kind === "replayed")).toEqual(Array(49).fill({ kind: "replayed", value: 1 }));
+    expect(all.filter(({ kind }) => kind === "replayed")).toEqual(
+      Array.from({ length: 49 }, () => ({ kind: "replayed", value: 1 })),
+    );
     expect(setup.clock.pending).toBe(0);
   });
 

@@ -6,6 +6,28 @@ export interface Credentials {
   readonly headers: Readonly<Record<string, string>>;
   /** The address the connection came from; absent on standard streams. */
   readonly remoteAddress?: string;
+  /** What the caller asks for, by the address clients know it by and without a query: `https://tools.example.com/mcp`. */
+  readonly resource?: string;
+}
+
+/** Why credentials that were there did not let a caller in, in the words of RFC 6750. Nothing of the credentials is in it. */
+export type Refusal =
+  | { readonly error: "invalid_token"; readonly description: string }
+  /** The caller is known and would be let in with all of `scopes`. */
+  | { readonly error: "insufficient_scope"; readonly description: string; readonly scopes: readonly string[] };
+
+/** Who a caller is, or why it is nobody. Neither is there where the caller brought no credentials. */
+export interface Identified {
+  readonly principal?: Principal;
+  readonly refusal?: Refusal;
+}
+
+/** Where a caller without a token gets one: what RFC 9728 tells of a protected resource. */
+export interface TokenOrigin {
+  /** The issuers whose tokens are taken. */
+  readonly authorizationServers: readonly string[];
+  /** The scopes every token needs. */
+  readonly scopes: readonly string[];
 }
 
 /** Tells who a caller is. */
@@ -13,6 +35,10 @@ export interface Identity {
   readonly name: string;
   /** The caller; undefined where the credentials prove nobody. Rejects only where the answer could not be found out. */
   authenticate(credentials: Credentials, options?: { readonly signal?: AbortSignal }): Promise<Principal | undefined>;
+  /** The same, with why not. Where it is absent, a refused caller is told the challenge alone. */
+  identify?(credentials: Credentials, options?: { readonly signal?: AbortSignal }): Promise<Identified>;
   /** What a refused HTTP caller is told in `WWW-Authenticate`. */
   readonly challenge: string;
+  /** Set where callers come with tokens of an authorization server: HTTP surfaces then publish it. */
+  readonly tokenOrigin?: TokenOrigin;
 }

@@ -4,13 +4,19 @@ import type { Principal } from "./principal.ts";
 /** Decides whether a call may run. Consulted for every call, whatever surface it came through. */
 export interface Policy {
   /** Whether the principal may know of the tool at all. What it may not see answers as if it did not exist. */
-  sees(tool: Tool, principal: Principal): boolean;
+  sees(tool: Tool, principal: Principal, through?: PolicyView): boolean;
   /** Whether this call may run now. A policy that throws refuses the call. */
   decide(request: PolicyRequest): PolicyDecision | Promise<PolicyDecision>;
 }
 
+/** The view of the catalog that a caller looks through. */
+export interface PolicyView {
+  /** The toolset's name; absent where the caller has the whole catalog before it. */
+  readonly toolset?: string;
+}
+
 /** One call, before it runs. */
-export interface PolicyRequest {
+export interface PolicyRequest extends PolicyView {
   readonly tool: Tool;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly principal: Principal;
@@ -18,6 +24,40 @@ export interface PolicyRequest {
 
 /** What the policy says, and the rule that says so. */
 export type PolicyDecision =
-  | { readonly effect: "allow" }
+  | { readonly effect: "allow"; readonly rule?: string; readonly obligations?: Obligations }
   | { readonly effect: "deny"; readonly rule: string; readonly reason: string }
-  | { readonly effect: "confirm"; readonly rule: string; readonly reason: string };
+  | {
+      readonly effect: "confirm";
+      readonly rule: string;
+      readonly reason: string;
+      /** Hold once the call is approved. */
+      readonly obligations?: Obligations;
+    };
+
+/** What must hold for a call that may run. A caller of the policy that cannot keep one of them must not run the call. */
+export interface Obligations {
+  /** The call must fit into every one of them. */
+  readonly rates?: readonly RateObligation[];
+  /** Applied to the result, in order, before anybody sees it. */
+  readonly redact?: readonly Redaction[];
+  /** The only domains the call may reach: `example.com`, or `*.example.com` for all below it. Empty: none at all. */
+  readonly egress?: readonly string[];
+  /** The most the result may measure, in bytes of UTF-8. */
+  readonly maxResultBytes?: number;
+}
+
+/** So many calls in a span of time, wherever it begins. */
+export interface RateObligation {
+  /** What is counted together: the rule and the caller. */
+  readonly key: string;
+  readonly calls: number;
+  readonly windowMs: number;
+}
+
+/** Takes something out of a result. */
+export interface Redaction {
+  /** As it was written. */
+  readonly text: string;
+  /** A copy of a result, plain JSON data, without it; the same value where there was nothing to take out. */
+  apply(value: unknown): unknown;
+}

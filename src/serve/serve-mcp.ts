@@ -29,7 +29,9 @@ export interface ServeMcpOptions {
   readonly common?: readonly string[];
   /** Without one every caller is the local operator, and only loopback is listened on. */
   readonly identity?: Identity;
-  /** Names, beside loopback's and the bound host, by which clients may call this server. */
+  /** The address that clients call this server by, where it is another than the one listened on: `https://tools.example.com`. */
+  readonly publicUrl?: string;
+  /** Names, beside loopback's, the bound host and that of `publicUrl`, by which clients may call this server. */
   readonly allowedHosts?: readonly string[];
   /** Origins of web pages that may call it, beside loopback's. */
   readonly allowedOrigins?: readonly string[];

@@ -78,4 +78,13 @@ describe("toPlainData", () => {
     for (let level = 0; level < 100; level++) wide = [wide, wide];
     expect(losses(wide).length).toBeGreaterThan(0);
   });
+
+  it("leaves out what lies beyond the limits, and tells it once", () => {
+    const told: string[] = [];
+    const copy = (value: unknown): unknown =>
+      toPlainData(value, (path, what) => told.push(`${path}: ${what}`), { values: 4, characters: 10 });
+    expect(copy({ a: [1, 2, 3, 4, 5], b: 6 })).toEqual({ a: [1, 2, null] });
+    expect(copy({ a: "12345", b: "123456" })).toEqual({ a: "12345", b: "123" });
+    expect(told).toEqual(["a.2: part of more than 4 values", "b: part of more than 10 characters"]);
+  });
 });

@@ -37,7 +37,10 @@ export function measureSchema(schema: unknown, limits: SchemaSize = SCHEMA_LIMIT
       if (depth > limits.depth) return found(`is nested more than ${limits.depth} levels deep`);
       const members: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
       // The members of one huge array need not be looked at to know that they are too many.
-      if (members.length > limits.values) return found(`has more than ${limits.values.toLocaleString("en")} values`);
+      if (members.length > limits.values) {
+        values += members.length;
+        return found(`has more than ${limits.values.toLocaleString("en")} values`);
+      }
       if (!Array.isArray(value)) for (const key of Object.keys(value)) characters += key.length + 3;
       for (const member of members) {
         waiting.push(member);

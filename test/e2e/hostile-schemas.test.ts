@@ -207,7 +207,9 @@ describe("a source with a hostile schema", () => {
       const again = await arsenal.execute({ toolName: "outside.hostile", arguments: hostile.arguments ?? {} });
       await sampled(delay);
       delay.disable();
-      console.log(`${name}: ${outcomeOf(bad)}, longest delay of the event loop ${(delay.max / 1e6).toFixed(0)} ms`);
+      process.stderr.write(
+        `${name}: ${outcomeOf(bad)}, longest delay of the event loop ${(delay.max / 1e6).toFixed(0)} ms\n`,
+      );
 
       expect(listed.map(({ id }) => id)).toEqual(["outside.hostile", "outside.read_weather", "outside.send_letter"]);
       expect(tools[0]?.tool.id).toBe("outside.read_weather");

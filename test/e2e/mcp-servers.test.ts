@@ -13,7 +13,7 @@ const EVERYTHING = fileURLToPath(
 
 const endings: (() => unknown)[] = [];
 afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end();
+  for (const end of endings.splice(0).toReversed()) await end();
 });
 
 function createArsenal(): { readonly arsenal: ToolArsenal; readonly events: ArsenalEvent[] } {

@@ -1,5 +1,6 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { bearerCredential } from "../../guard/bearer-credential.ts";
 import type { Identity } from "../../guard/identity.port.ts";
 import type { Principal } from "../../guard/principal.ts";
 import { CAPABILITIES } from "../../tool/tool.ts";
@@ -37,7 +38,7 @@ export function bearerToken(options: BearerTokenOptions): Identity {
     name: "bearer-token",
     challenge: 'Bearer realm="toolarsenal"',
     async authenticate({ headers }) {
-      const token = tokenOf(headers["authorization"]);
+      const token = bearerCredential(headers["authorization"]);
       if (token === undefined) return undefined;
       const digest = digestOf(token);
       let caller: Principal | undefined;
@@ -46,10 +47,6 @@ export function bearerToken(options: BearerTokenOptions): Identity {
       return caller;
     },
   };
-}
-
-function tokenOf(header: unknown): string | undefined {
-  return typeof header === "string" ? /^bearer +(?<token>\S+) *$/i.exec(header)?.groups?.["token"] : undefined;
 }
 
 function digestOf(token: string): Buffer {

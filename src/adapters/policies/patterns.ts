@@ -47,11 +47,7 @@ export function patterns(options: PatternsOptions = {}): Policy {
     if (listed !== undefined) return confirm(tool, "security.require_confirmation", `it matches ${listed}`);
     const looped = inTheLoop(tool);
     if (looped !== undefined) return confirm(tool, "security.human_in_the_loop", `it matches ${looped}`);
-    if (tool.requiresConfirmation) return confirm(tool, "tool.requires_confirmation", "its definition asks for it");
-    if (tool.annotations.destructive === true && (mode === "strict" || isOurWord(tool)))
-      return confirm(tool, "tool.annotations.destructive", "it is destructive");
-    if (tool.riskLevel === "critical") return confirm(tool, "tool.risk_level", "its risk is critical");
-    return undefined;
+    return askedByTool(tool, mode);
   }
 
   return {
@@ -78,11 +74,22 @@ export function patterns(options: PatternsOptions = {}): Policy {
   };
 }
 
+/** The confirmation that a tool's own definition asks for, whatever a policy's lists or rules say. */
+export function askedByTool(tool: Tool, mode: "standard" | "strict"): Confirmation | undefined {
+  if (tool.requiresConfirmation) return confirm(tool, "tool.requires_confirmation", "its definition asks for it");
+  if (tool.annotations.destructive === true && (mode === "strict" || isOurWord(tool)))
+    return confirm(tool, "tool.annotations.destructive", "it is destructive");
+  if (tool.riskLevel === "critical") return confirm(tool, "tool.risk_level", "its risk is critical");
+  return undefined;
+}
+
+type Confirmation = Extract<PolicyDecision, { readonly effect: "confirm" }>;
+
 /** True where the definition was written, or vouched for, by whoever runs the arsenal and not by the server it came from. */
 function isOurWord({ annotations, source }: Tool): boolean {
   return annotations.confirmed || (source !== "mcp" && source !== "a2a");
 }
 
-function confirm(tool: Tool, rule: string, why: string): PolicyDecision {
+function confirm(tool: Tool, rule: string, why: string): Confirmation {
   return { effect: "confirm", rule, reason: `A person must approve ${tool.id}: ${why}.` };
 }

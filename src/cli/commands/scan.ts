@@ -7,6 +7,7 @@ import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 import { PLACES, type Place } from "../../guard/scan/finding.ts";
 import { SCAN_RULES } from "../../guard/scan/rules/all-rules.ts";
+import { HIDING_RULES } from "../../guard/scan/scan-text.ts";
 import { createScanner, type Scanner, type ScanReport } from "../../guard/scan/scanner.ts";
 import { reaches, SEVERITIES } from "../../guard/scan/severity.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
@@ -117,7 +118,7 @@ function inputStream(
 function isPiped(): boolean {
   try {
     const standard = fstatSync(0);
-    return standard.isFIFO() || standard.isFile();
+    return standard.isFIFO() || standard.isSocket() || standard.isFile();
   } catch {
     return false;
   }
@@ -161,7 +162,7 @@ function lineOutput(): Output {
 }
 
 function sarifOutput(): Output {
-  const log = createSarifLog(SCAN_RULES);
+  const log = createSarifLog([...SCAN_RULES, ...HIDING_RULES]);
   return {
     begin: log.begin(),
     item({ place, ...scanned }) {

@@ -1,9 +1,9 @@
 import { flushCompileCache } from "node:module";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ToolArsenal } from "../../arsenal.ts";
+import { configuredIdentity } from "../../config/configured-identity.ts";
 import { resolveConfig } from "../../config/resolve-config.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
-import type { Identity } from "../../guard/identity.port.ts";
 import type { ServedMcp } from "../../serve/serve-mcp.ts";
 import type { Command, Input, Terminal } from "../command.ts";
 import { type ConfigFiles, configFiles, type Configured, loadConfigured, MCP_CONFIG } from "../open-arsenal.ts";
@@ -44,7 +44,7 @@ export const serve: Command = {
     const { server, mcp } = configured?.config ?? resolveConfig({});
     const port = readNumber(input.options["port"], "--port", { min: 0, max: 65_535, fallback: server.port });
     const host = typeof input.options["host"] === "string" ? input.options["host"] : server.host;
-    const identity = await identityOf(server.tokens, terminal.environment["TOOLARSENAL_TOKEN"]);
+    const identity = await configuredIdentity(server, terminal.environment["TOOLARSENAL_TOKEN"]);
 
     const arsenal = await openServed(configured);
     const announcer = createAnnouncer({ arsenal, input, terminal, mode: mode ?? mcp.mcpMode });
@@ -67,8 +67,13 @@ export const serve: Command = {
 
     async function overHttp(): Promise<ServedMcp> {
       if (configured !== undefined) await fill(arsenal, configured);
-      const { allowedHosts, allowedOrigins } = server;
-      const protection = { allowedHosts, allowedOrigins, ...(identity === undefined ? {} : { identity }) };
+      const { allowedHosts, allowedOrigins, publicUrl } = server;
+      const protection = {
+        allowedHosts,
+        allowedOrigins,
+        ...(publicUrl === undefined ? {} : { publicUrl }),
+        ...(identity === undefined ? {} : { identity }),
+      };
       const served = await arsenal.serveMcp({ transport: "http", ...shown, host, port, ...protection });
       if (files === undefined && !input.json && terminal.out.isTTY === true) await showDemo(input, terminal);
       return served;
@@ -165,22 +170,5 @@ function readMode({ options: { mode } }: Input): Mode | undefined {
     field: "--mode",
     value: mode,
     fix,
-  });
-}
-
-/** Knows the callers that the configuration, or the environment, gives tokens; nobody is asked where neither gives one. */
-async function identityOf(
-  tokens: Readonly<Record<string, string>>,
-  token: string | undefined,
-): Promise<Identity | undefined> {
-  const callers = Object.entries({ ...(token === undefined || token === "" ? {} : { operator: token }), ...tokens });
-  if (callers.length === 0) return undefined;
-  const { bearerToken } = await import("../../adapters/identity/bearer-token.ts");
-  const { CAPABILITIES } = await import("../../tool/tool.ts");
-  return bearerToken({
-    tokens: callers.map(([id, token]) => ({
-      token,
-      principal: { id, roles: ["operator"], capabilities: CAPABILITIES, scopes: ["*"], local: false },
-    })),
   });
 }

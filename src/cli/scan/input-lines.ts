@@ -7,6 +7,7 @@ export type InputLine = { readonly text: string } | { readonly tooLong: true };
 export const MAX_LINE_BYTES: number = 16 * 1024 * 1024;
 
 const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
 
 /**
  * The lines of a stream, each as soon as it is complete, empty ones included. Only LF ends a line: JSON may have every other line end of
@@ -21,10 +22,12 @@ export async function* inputLines(stream: Readable, maxBytes: number = MAX_LINE_
     else parts = [];
   };
   const take = (): InputLine => {
-    const line = length > maxBytes + 1 ? undefined : Buffer.concat(parts).toString("utf8").replace(/\r$/, "");
+    const line = Buffer.concat(parts);
+    // Where too much came, nothing was kept, and `length` still says how much it was.
+    const end = length - (line.at(-1) === CARRIAGE_RETURN ? 1 : 0);
     parts = [];
     length = 0;
-    return line === undefined ? { tooLong: true } : { text: line };
+    return end > maxBytes ? { tooLong: true } : { text: line.toString("utf8", 0, end) };
   };
   for await (const chunk of stream) {
     const bytes = typeof chunk === "string" ? Buffer.from(chunk) : (chunk as Buffer);

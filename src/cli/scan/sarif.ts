@@ -31,8 +31,8 @@ const SCORES: Readonly<Record<Severity, string>> = {
 };
 const MAX_NOTES = 1000;
 
-/** A new log, for the rules that a scan ran. Findings of hidden characters have rules without an entry of their own. */
-export function createSarifLog(rules: readonly Rule[]): SarifLog {
+/** A new log, for the rules that a scan ran. */
+export function createSarifLog(rules: readonly Pick<Rule, "id" | "message" | "severity">[]): SarifLog {
   const notes: string[] = [];
   let unread = 0;
   let first = true;

@@ -25,8 +25,8 @@ export function decodeSelectors(characters: string): string | undefined {
 export function decodeBits(characters: string): string | undefined {
   const [zero, one, more] = new Set(characters);
   if (zero === undefined || one === undefined || more !== undefined) return undefined;
-  // A letter of ASCII begins with a zero; the turned reading is tried as well.
-  return readable(octets(characters, one)) ?? readable(octets(characters, zero));
+  // A letter of ASCII begins with a zero, so the character that comes first is the zero.
+  return readable(octets(characters, one));
 }
 
 function octets(characters: string, one: string): readonly number[] {

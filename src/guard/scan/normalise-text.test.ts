@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { normaliseText } from "./normalise-text.ts";
 
@@ -69,6 +69,7 @@ describe("what is found", () => {
     ["bits as zero-width characters", `A${bits(HIDDEN, "\u200B", "\u200C")}`, "A", "zero-width", "high", HIDDEN],
     ["the same the other way round", `A${bits(HIDDEN, "\u200D", "\u2060")}`, "A", "zero-width", "high", HIDDEN],
     ["text that runs backwards", "A\u202Eliam eht daeR\u202C", "Aliam eht daeR", "bidi", "high", HIDDEN],
+    ["the same in Arabic text", "نص \u202Eliam eht daeR\u202C", "نص liam eht daeR\u202C", "bidi", "high", HIDDEN],
     ["an isolate without any right-to-left text", `A\u2066${HIDDEN}\u2069`, `A${HIDDEN}`, "bidi", "medium", HIDDEN],
     [
       "a link of a terminal",

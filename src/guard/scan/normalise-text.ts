@@ -45,8 +45,8 @@ export interface NormalisedText {
   readonly findings: readonly HiddenText[];
 }
 
-/** Ordinary text, which most is: nothing to look at. */
-const PLAIN = /^(?:[\t\n\x20-\x7E]|\r\n)*$/;
+/** What ordinary text, which most is, has none of: nothing to look at. */
+const UNUSUAL = /[^\t\n\r\x20-\x7E]|\r(?!\n)/;
 
 const CLASSES = {
   tags: String.raw`[\u{E0000}-\u{E007F}]+`,
@@ -81,7 +81,7 @@ const LENIENT_ROUNDS = 3;
  * lookalike letters as the ones they pass for. What languages and emoji need stays. Running it on its own output changes nothing.
  */
 export function normaliseText(text: string): NormalisedText {
-  if (PLAIN.test(text)) return { text, findings: [] };
+  if (!UNUSUAL.test(text)) return { text, findings: [] };
   const findings: HiddenText[] = [];
   let current = sweep(text, true, (found) => add(findings, found));
   // What was taken out may have kept two characters apart that mean something together.

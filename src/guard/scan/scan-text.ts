@@ -37,6 +37,15 @@ const HIDING: Readonly<Record<HidingKind, string>> = {
   "styled-letters": "Spells words with letters that are no letters: full-width, mathematical, circled, flags.",
 };
 
+/** What the normaliser finds, as rules: for whoever lists everything a scan can find. */
+export const HIDING_RULES: readonly Pick<Rule, "id" | "message" | "severity">[] = Object.entries(HIDING).map(
+  ([kind, message]) => ({
+    id: `hidden.${kind}`,
+    message,
+    severity: "medium",
+  }),
+);
+
 /** Runs the rules that apply over one text. Without a place, all of them do. */
 export function scanText(given: string, rules: readonly Rule[], place: Place | undefined): TextScan {
   const { text, findings: hidden } = normaliseText(given);
@@ -118,7 +127,10 @@ function inPlace(kind: HidingKind, severity: Severity, place: Place | undefined)
 }
 
 function excerpt(text: string, { start, end }: Span): string {
-  return clip(text.slice(Math.max(0, start - 20), Math.min(end, start + 120) + 20));
+  const before = text.slice(Math.max(0, start - 24), start);
+  // Begins with a whole word where there is one.
+  const lead = start > 24 ? before.slice(before.indexOf(" ") + 1) : before;
+  return clip(lead + text.slice(start, Math.min(end, start + 120) + 20));
 }
 
 /** One line, and safe for a terminal. */

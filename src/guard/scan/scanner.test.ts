@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { SCAN_RULES } from "./rules/all-rules.ts";
 import type { Rule } from "./rules/rule.ts";

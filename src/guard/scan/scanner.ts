@@ -94,7 +94,7 @@ export function createScanner(options: ScannerOptions): Scanner {
     let scan = first;
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const next = strike(scan, actAt);
-      if (next === scan.text && round > 0) return { text: next, first };
+      if (next === scan.text) return { text: next, first };
       scan = searchText(next, rules, place);
     }
     return { text: WITHHELD, first };

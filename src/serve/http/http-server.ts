@@ -1,12 +1,16 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
-import type { Identity } from "../../guard/identity.port.ts";
+import { identified } from "../../guard/any-identity.ts";
+import type { Identified, Identity } from "../../guard/identity.port.ts";
 import { localOperator, type Principal } from "../../guard/principal.ts";
 import { createCallerCheck, hostInUrl, isLoopback } from "./allowed-callers.ts";
 import { refuse } from "./answer.ts";
+import { toChallenge } from "./challenge.ts";
 import { answerPreflight, isPreflight, letPageRead } from "./cors.ts";
 import { listen } from "./listen.ts";
 import { createOpenWork } from "./open-work.ts";
+import { checkedPublicUrl, createOwnAddress } from "./own-address.ts";
+import { metadataRoutes, metadataUrl } from "./resource-metadata.ts";
 import { createRouteTable } from "./route-table.ts";
 
 /** A request that passed the checks every route shares: Host, Origin, identity. */
@@ -34,7 +38,9 @@ export interface HttpServerOptions {
   readonly routes: readonly Route[];
   /** Without one every caller is the local operator, and only loopback is listened on. */
   readonly identity?: Identity;
-  /** Names, beside loopback's and the bound host, by which clients may call this server. */
+  /** The address that clients call this server by, where it is another than the one listened on: `https://tools.example.com`. */
+  readonly publicUrl?: string;
+  /** Names, beside loopback's, the bound host and that of `publicUrl`, by which clients may call this server. */
   readonly allowedHosts?: readonly string[];
   /** Origins of web pages that may call it, beside loopback's. */
   readonly allowedOrigins?: readonly string[];
@@ -80,9 +86,25 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const { host = DEFAULT_HOST, identity, onError } = options;
   const { headersMs = 10_000, requestMs = 30_000, keepAliveMs = 65_000, closeMs = 1000 } = options.timeouts ?? {};
   if (identity === undefined && !isLoopback(host)) throw openToAll(host);
+  const publicUrl = options.publicUrl === undefined ? undefined : checkedPublicUrl(options.publicUrl);
+  const { tokenOrigin } = identity ?? {};
+  if (tokenOrigin !== undefined && publicUrl === undefined && !isLoopback(host)) throw nameless(host);
 
-  const refusalOf = createCallerCheck({ ...options, host });
-  const routes = createRouteTable(options.routes);
+  const publicHosts = publicUrl === undefined ? [] : [new URL(publicUrl).hostname];
+  const refusalOf = createCallerCheck({
+    ...options,
+    host,
+    allowedHosts: [...publicHosts, ...(options.allowedHosts ?? [])],
+  });
+  const isProtected = (path: string): boolean => {
+    const route = routes.find(path, () => path);
+    return route !== undefined && route.open !== true;
+  };
+  const metadata =
+    tokenOrigin === undefined
+      ? []
+      : metadataRoutes({ tokenOrigin, isProtected, addressOf: (called) => addressOf(called) });
+  const routes = createRouteTable([...options.routes, ...metadata]);
   const unasked = identity === undefined ? localOperator() : ANONYMOUS;
 
   function receive(request: IncomingMessage, response: ServerResponse): void {
@@ -117,7 +139,14 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
         },
       });
     if (identity === undefined || route.open === true) void handle(unasked);
-    else void identify(identity, request, response, handle);
+    else
+      void identify({
+        identity,
+        request,
+        response,
+        path: route.path.endsWith("/") ? url().pathname : route.path,
+        handle,
+      });
   }
 
   async function serve(route: Route, exchange: HttpExchange): Promise<void> {
@@ -131,27 +160,35 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     }
   }
 
-  async function identify(
-    known: Identity,
-    { headers, socket }: IncomingMessage,
-    response: ServerResponse,
-    handle: (principal: Principal) => Promise<void>,
-  ): Promise<void> {
+  async function identify(asked: {
+    readonly identity: Identity;
+    readonly request: IncomingMessage;
+    readonly response: ServerResponse;
+    readonly path: string;
+    readonly handle: (principal: Principal) => Promise<void>;
+  }): Promise<void> {
+    const { response, path } = asked;
+    const { headers, socket } = asked.request;
     const { remoteAddress } = socket;
-    let principal: Principal | undefined;
+    const address = addressOf(headers.host);
+    let found: Identified;
     try {
-      principal = await known.authenticate({
+      found = await identified(asked.identity, {
         // Of all headers Node gives only set-cookie as a list, and that is none of a request.
         headers: headers as Readonly<Record<string, string>>,
         ...(remoteAddress === undefined ? {} : { remoteAddress }),
+        resource: address + path,
       });
     } catch (error) {
       onError?.(error);
       return refuse(response, { status: 503, message: "Who calls could not be found out. Try again later." });
     }
-    if (principal !== undefined) return handle(principal);
-    const message = "The credentials are missing or prove nobody.";
-    return refuse(response, { status: 401, message }, { "www-authenticate": known.challenge });
+    const { principal, refusal } = found;
+    if (principal !== undefined) return asked.handle(principal);
+    const status = refusal?.error === "insufficient_scope" ? 403 : 401;
+    const message = refusal?.description ?? "The credentials are missing or prove nobody.";
+    const challenge = toChallenge(asked.identity, refusal, metadataUrl(address, path));
+    return refuse(response, { status, message }, { "www-authenticate": challenge });
   }
 
   const server = createServer(
@@ -172,6 +209,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   server.maxHeadersCount = 0;
   const work = createOpenWork(server);
   const port = await listen(server, host, options.port ?? DEFAULT_PORT);
+  const addressOf = createOwnAddress({ host, port, ...(publicUrl === undefined ? {} : { publicUrl }) });
   return { url: `http://${hostInUrl(host)}:${port}`, close: () => work.close(closeMs) };
 }
 
@@ -182,4 +220,10 @@ function openToAll(host: string): ArsenalError {
     "Set a token of 16 characters or more, as TOOLARSENAL_TOKEN for `toolarsenal serve` or as identity: bearerToken({ tokens: [token] }) in code, or listen on 127.0.0.1.";
   const message = `Listening on ${host || "every address"} lets other machines call every tool, and nothing would ask who they are. ${fix}`;
   return new ArsenalError("CONFIG_INVALID", message, { field: "host", value: host, fix });
+}
+
+function nameless(host: string): ArsenalError {
+  const fix = "Set server.public_url in the configuration, or publicUrl in code, such as https://tools.example.com.";
+  const message = `Listening on ${host || "every address"} for callers with tokens needs the address that the tokens are for. ${fix}`;
+  return new ArsenalError("CONFIG_INVALID", message, { field: "publicUrl", fix });
 }

@@ -25,15 +25,15 @@ export function convertNode(raw: unknown, place: Place, conversion: Conversion):
     if (conversion.target.typed !== true) conversion.lose(place.path, "true", "resolved", "as an empty schema");
     return nothingKnown({}, place, conversion);
   }
-  if (place.depth > MAX_DEPTH || !conversion.spend()) {
-    conversion.lose(place.path, "depth", "widened", "too deep or too large: cut here");
-    return nothingKnown({}, place, conversion);
-  }
   return convertSpelled(spellModern(raw, place.path, conversion), place, conversion);
 }
 
 /** The same for a schema in modern spelling. */
 export function convertSpelled(node: SchemaNode, place: Place, conversion: Conversion): JsonSchema {
+  if (place.depth > MAX_DEPTH || !conversion.spend()) {
+    conversion.lose(place.path, "depth", "widened", "too deep or too large: cut here");
+    return nothingKnown({}, place, conversion);
+  }
   const { allOf, $ref } = node;
   if (Array.isArray(allOf) && $ref === undefined) {
     const { allOf: _allOf, ...rest } = node;

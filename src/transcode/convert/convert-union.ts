@@ -111,22 +111,22 @@ function writeUnion(
   const types = branches.map(({ node }) => typesOf(node, references));
   const isNull = types.map((told) => told.size === 1 && told.has("null"));
   const kept = keepKeywords(about, [], place, conversion);
-  const separate: JsonSchema[] = [];
+  const counts = countTypes(types);
+  const separate = new Map<string, JsonSchema>();
   branches.forEach(({ node, place: inside }, index) => {
     if (isNull[index] === true || types[index]?.size === 0) return;
-    const otherTypes = new Set([
-      ...place.otherTypes,
-      ...types.flatMap((told, other) => (other === index ? [] : [...told])),
-    ]);
+    const own = types[index];
+    const others = [...counts].filter(([type, count]) => count > (own?.has(type) === true ? 1 : 0));
+    const otherTypes = new Set([...place.otherTypes, ...others.map(([type]) => type)]);
     const schema =
       typeof node === "boolean"
         ? convertNode(node, { ...inside, otherTypes }, conversion)
         : convertSpelled(node, { ...inside, otherTypes }, conversion);
     // A union in a union is one union.
     const members = isBareUnion(schema) ? schema.anyOf : schema === NEVER ? [] : [schema];
-    for (const member of members) if (!separate.some((other) => isSame(other, member))) separate.push(member);
+    for (const member of members) separate.set(JSON.stringify(member), member);
   });
-  const converted = asOneList(separate);
+  const converted = asOneList([...separate.values()]);
   const hasNull = isNull.includes(true);
   const [only] = converted;
   if (only === undefined) return hasNull ? assemble(about, kept, { type: "null" }) : nothingFits(place, conversion);
@@ -146,6 +146,13 @@ function writeUnion(
   if (hasNull) changed("that it may be null, said as it is said here");
   const union = describeWhole({ anyOf: converted }, addNotes(about["description"], kept.notes), {}, target);
   return hasNull ? withNull(union, target) : union;
+}
+
+/** How many branches take each type. */
+function countTypes(types: readonly ReadonlySet<string>[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const told of types) for (const type of told) counts.set(type, (counts.get(type) ?? 0) + 1);
+  return counts;
 }
 
 function isBareUnion(schema: JsonSchema): schema is JsonSchema & { readonly anyOf: readonly JsonSchema[] } {

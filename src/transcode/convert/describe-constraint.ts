@@ -1,17 +1,36 @@
 import { isPlainObject } from "../../tool/json-schema.ts";
 
 const MAX_SHOWN = 400;
+const MAX_SHOWN_DEPTH = 20;
 
-/** A value as JSON, cut where it is long. */
+/** A value as JSON, cut where it is long; however large it is, no more is read than is shown. */
 export function showJson(value: unknown): string {
-  let text: string | undefined;
-  try {
-    text = JSON.stringify(value);
-  } catch {
-    // Deeper than the stack, or in circles.
+  let text = "";
+
+  function write(given: unknown, depth: number): void {
+    if (text.length > MAX_SHOWN) return;
+    if (typeof given !== "object" || given === null) text += JSON.stringify(given) ?? "null";
+    else if (depth > MAX_SHOWN_DEPTH) text += "…".repeat(MAX_SHOWN);
+    else if (Array.isArray(given)) writeAll("[", given, "]", (item) => write(item, depth + 1));
+    else
+      writeAll("{", Object.entries(given), "}", ([name, member]) => {
+        text += `${JSON.stringify(name)}:`;
+        write(member, depth + 1);
+      });
   }
-  text ??= "…";
-  return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`;
+
+  function writeAll<Item>(start: string, items: readonly Item[], end: string, each: (item: Item) => void): void {
+    text += start;
+    for (const [index, item] of items.entries()) {
+      if (text.length > MAX_SHOWN) return;
+      if (index > 0) text += ",";
+      each(item);
+    }
+    text += end;
+  }
+
+  write(value, 0);
+  return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN).replace(/…+$/, "")}…`;
 }
 
 /** A constraint in words, for a model to keep to where its grammar cannot hold it; undefined where there is nothing to say. */

@@ -1,6 +1,5 @@
 import type { JsonSchema } from "../../tool/json-schema.ts";
 import type { SchemaTarget } from "../convert-schema.ts";
-import { isSame } from "./merge-schemas.ts";
 import { addNotes } from "./describe-constraint.ts";
 
 /** A converted schema with a description before its own, wherever the target has a place for it. */
@@ -15,9 +14,7 @@ export function describeWhole(
   if (Array.isArray(anyOf) && target.bareUnions === true) {
     const branches = anyOf.map((branch: JsonSchema) => describeWhole(branch, description, {}, target));
     // Branches may have differed in nothing but what is said of all now.
-    return {
-      anyOf: branches.filter((branch, index) => branches.findIndex((other) => isSame(other, branch)) === index),
-    };
+    return { anyOf: [...new Map(branches.map((branch) => [JSON.stringify(branch), branch])).values()] };
   }
   const whole = description === undefined ? own : addNotes(description, own === undefined ? [] : [own]);
   const told = { ...(whole === undefined ? {} : { description: whole }), ...keywords };

@@ -1,7 +1,8 @@
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Conversion, Place } from "./conversion.ts";
 import { below } from "../schema/json-pointer.ts";
-import { ANNOTATIONS, type SchemaNode } from "../schema/keywords.ts";
+import type { SchemaNode } from "../schema/keywords.ts";
+import { isConstraining } from "./keep-keywords.ts";
 import { mergeSchemas } from "./merge-schemas.ts";
 import { spellModern } from "./spell-modern.ts";
 
@@ -52,21 +53,20 @@ export function mergeAllOf(node: SchemaNode, place: Place, conversion: Conversio
     return enter(found.node, found.pointer, nesting);
   }
 
-  let merged: SchemaNode | false = {};
-  for (const part of gather(node, place.path, 0)) {
-    if (part === false || merged === false) return { node: false, following };
-    const isNeutral = Object.keys(part).every((keyword) => ANNOTATIONS.has(keyword));
-    const result = mergeSchemas(withLiterals(merged), isNeutral ? part : withLiterals(part));
-    merged = result.node;
-    for (const keyword of result.left)
-      conversion.lose(
-        below(place.path, keyword),
-        keyword,
-        "widened",
-        "cannot be merged with what else must fit: one of them is left out",
-      );
+  /** By halves, so that many small schemas take no longer than a few large ones. */
+  function merge(parts: readonly (SchemaNode | false)[]): SchemaNode | false {
+    if (parts.length <= 1) return parts[0] ?? {};
+    const middle = parts.length >> 1;
+    const [first, second] = [merge(parts.slice(0, middle)), merge(parts.slice(middle))];
+    if (first === false || second === false) return false;
+    const isPlain = !isConstraining(first) || !isConstraining(second);
+    const merged = isPlain ? mergeSchemas(first, second) : mergeSchemas(withLiterals(first), withLiterals(second));
+    for (const keyword of merged.left)
+      conversion.lose(below(place.path, keyword), keyword, "widened", "two of it cannot be merged: one is left out");
+    return merged.node;
   }
-  return { node: merged, following };
+
+  return { node: merge(gather(node, place.path, 0)), following };
 }
 
 /** Two constants, or a constant and a list of values, are merged as lists. */

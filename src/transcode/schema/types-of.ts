@@ -22,23 +22,40 @@ export function impliedType(node: SchemaNode): string | undefined {
 const MAX_VISITS = 2_000;
 const MAX_DEPTH = 60;
 
+type Reading = "meant" | "said";
+
+/** What was found out about a schema's parts; they are asked for again and again. */
+const known = new WeakMap<References, Record<Reading, WeakMap<object, ReadonlySet<string>>>>();
+
+function knownTo(references: References): Record<Reading, WeakMap<object, ReadonlySet<string>>> {
+  const found = known.get(references) ?? { meant: new WeakMap(), said: new WeakMap() };
+  known.set(references, found);
+  return found;
+}
+
 /** The types that values of a schema can have, as its author `meant` it, where `properties` alone means an object, or as the schema `says`. */
-export function typesOf(
-  schema: unknown,
-  references: References,
-  reading: "meant" | "said" = "meant",
-): ReadonlySet<string> {
-  const seen = new Set<unknown>();
+export function typesOf(schema: unknown, references: References, reading: Reading = "meant"): ReadonlySet<string> {
+  const found = knownTo(references)[reading];
+  const open = new Set<unknown>();
   let visits = 0;
 
   function visit(node: unknown): ReadonlySet<string> {
-    visits += 1;
     if (node === false) return new Set();
-    const isEnough = visits > MAX_VISITS || seen.size > MAX_DEPTH;
-    if (!isPlainObject(node) || isEnough || seen.has(node)) return new Set(VALUE_TYPES);
-    seen.add(node);
+    if (!isPlainObject(node)) return new Set(VALUE_TYPES);
+    const before = found.get(node);
+    if (before !== undefined) return before;
+    visits += 1;
+    if (visits > MAX_VISITS || open.size > MAX_DEPTH || open.has(node)) return new Set(VALUE_TYPES);
+    open.add(node);
+    const types = evaluate(node);
+    open.delete(node);
+    // Where something inside was too much to look at, it counts as anything: more than the truth, which is safe to go by.
+    found.set(node, types);
+    return types;
+  }
+
+  function evaluate(node: SchemaNode): ReadonlySet<string> {
     const told = constraints(node);
-    seen.delete(node);
     if (told.length > 0) return told.reduce(both);
     const implied = reading === "meant" ? impliedType(node) : undefined;
     return new Set(implied === undefined ? VALUE_TYPES : [implied]);

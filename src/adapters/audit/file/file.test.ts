@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
   appendFileSync,
@@ -14,6 +14,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
 import { ed25519Key, hmacKey } from "../../../guard/audit/key.ts";
 import { type FileVerification, verify } from "../../../guard/audit/verify.ts";
@@ -117,16 +118,19 @@ describe("fileAudit", () => {
     await log.close();
   });
 
-  it.each([1, 20, 150, 200])("cuts off a line of %i bytes that a crash left torn, and notes it", async (bytes) => {
-    const file = newFile();
-    await withLog({ file }, [1, 2]);
-    const whole = readFileSync(file);
-    appendFileSync(file, whole.subarray(0, bytes));
-    expect(await verifyFile(file)).toMatchObject({ ok: false, seq: 5, line: 5, file });
-    await withLog({ file }, [3]);
-    expect(await verifyFile(file)).toMatchObject({ ok: true, records: 8 });
-    expect(recordsOf(file)[4]).toMatchObject({ kind: "recovered", cutBytes: bytes });
-  });
+  it.each([1, 20, 150, 200, 5_000])(
+    "cuts off a line of %i bytes that a crash left torn, and notes it",
+    async (bytes) => {
+      const file = newFile();
+      await withLog({ file }, [1, 2]);
+      const [line = ""] = readFileSync(file, "utf8").split("\n");
+      appendFileSync(file, Buffer.alloc(bytes, line));
+      expect(await verifyFile(file)).toMatchObject({ ok: false, seq: 5, line: 5, file });
+      await withLog({ file }, [3]);
+      expect(await verifyFile(file)).toMatchObject({ ok: true, records: 8 });
+      expect(recordsOf(file)[4]).toMatchObject({ kind: "recovered", cutBytes: bytes });
+    },
+  );
 
   it("recovers a log whose only line is torn", async () => {
     const file = newFile();
@@ -200,6 +204,25 @@ describe("fileAudit", () => {
     await log.append(record(3));
     await log.close();
     expect(recordsOf(file).map(({ kind }) => kind)).toEqual(["checkpoint", "rewound", "gap", "checkpoint"]);
+  });
+
+  it("goes on unharmed after a write that the disk took in part only", async () => {
+    const file = newFile();
+    const module = new URL("file.ts", import.meta.url).href;
+    // The limit on the size of files stands in for a full disk: the large record does not fit, the small one after it does.
+    const program = `
+      const { fileAudit } = await import(${JSON.stringify(module)});
+      const log = fileAudit({ file: ${JSON.stringify(file)} });
+      const add = (key) => log.append({ kind: "config-changed", keys: [key] }).then(() => "kept", ({ code }) => code);
+      console.log(await add("small"), await add("x".repeat(200_000)), await add("small again"));
+      await log.close();`;
+    const script = 'ulimit -f 64; exec "$0" --input-type=module --eval "$1"';
+    const { stdout } = await promisify(execFile)("sh", ["-c", script, process.execPath, program]);
+    expect(stdout).toBe("kept AUDIT_FAILED kept\n");
+    const kinds = recordsOf(file).map(({ kind }) => kind);
+    expect(kinds).toEqual(["checkpoint", "config-changed", "config-changed", "checkpoint"]);
+    const keys = [ed25519Key(readFileSync(`${file}.key.pub`, "utf8"))];
+    expect(await verify([file], { keys })).toMatchObject({ ok: true });
   });
 
   it("holds together where two processes write it at once", async () => {

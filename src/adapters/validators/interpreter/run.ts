@@ -65,5 +65,5 @@ export function mergeSpoken(into: Spoken | undefined, from: Spoken | undefined):
 function fieldOf(place: Place | undefined): string {
   const members: (string | number)[] = [];
   for (let at = place; at; at = at.around) members.push(at.member);
-  return members.reverse().reduce<string>(joinField, "");
+  return members.toReversed().reduce<string>(joinField, "");
 }

@@ -1,4 +1,4 @@
-import { allowedSequence, either, pattern, words, type Rule } from "./rule.ts";
+import { allowedSequence, either, pattern, unforbidden, words, type Rule } from "./rule.ts";
 
 const OTHER_TOOL =
   /\b(?:the\s{1,4})?(?:other|also present|previously declared|another|built-in|existing|real|original|official)\s{1,4}(?:[`'"]?\w{2,40}[`'"]?\s{1,4}){0,2}tools?\b|\b(?:the\s{1,4})[`'"]?[a-z]{2,20}_[a-z_]{2,30}[`'"]?\s{1,4}tool\b/gi;
@@ -15,6 +15,10 @@ const INSTEAD =
   /\b(?:overrides?|replaces?|supersedes?|takes? over|hijacks?|intercepts?|shadows?)\s{1,4}(?:the\s{1,4}|all\s{1,4}|any\s{1,4}|calls to\s{1,4}|every\s{1,4}){0,3}(?:[`'"]?\w{2,40}[`'"]?\s{1,4}){0,2}(?:tools?|functions?|calls)\b/gi;
 const IMPOSTOR =
   /\b(?:drop-in\s{1,4})?(?:replacement|replaces?|alternative|fork|version|clone|successor)\s{1,4}(?:for|of|to)?\s{0,4}(?:the\s{1,4})(?:official|original|real|legitimate)\b|\b(?:use|call|choose|prefer)\s{1,4}this\s{1,4}tool\s{1,4}(?:rather than|instead of)\s{1,4}(?:any\s{1,4}|all\s{1,4}|the\s{1,4})?others?\b|\b(?:do not|don't|never) use (?:any )?other tools\b|\breplace the (?:wrong )?(?:result|output) of (?:the )?(?:\w{1,20} ){0,3}tool\b|\b(?:intercepts?|hijacks?|rewrites?) (?:all |every )?tool (?:calls|results)\b/gi;
+const GATE =
+  /\b(?:before|prior to)\s{1,4}(?:any|every|each|all)\s{1,4}(?:\w{1,14}\s{1,4}){0,3}?(?:operations?|calls?|requests?|actions?|tools?|quer(?:y|ies)|transactions?|writes?|reads?)\b[^.\n]{0,60}\b(?:you must|must (?:first )?(?:call|read|run|execute|send)|is required to|first (?:call|read|run))\b|\b(?:all|any|every)\s{1,4}(?:\w{1,14}\s{1,4}){0,3}?(?:operations|tool calls|requests|actions|transactions|messages)\s{1,4}(?:must|should|have to)\s{1,4}(?:first\s{1,4}(?:call|go)|be (?:preceded|routed|forwarded|copied|sent)|go through)\b|\b(?:otherwise|or else)\b[^.\n]{0,20}\b(?:subsequent|following|other|next|all)\s{1,4}(?:tool_?\s?calls?|calls|tools|operations)\b[^.\n]{0,20}\b(?:fail|invalid|break|be blocked|not work)/gi;
+const TAMPER =
+  /\b(?:change|modify|replace|alter|rewrite|substitute|overwrite)\s{1,4}(?:the\s{1,4}|its\s{1,4}|any\s{1,4})(?:\w{1,14}\s{1,4}){0,2}?(?:parameters?|arguments?|recipients?|amount|destination|address(?:es)?|payee|iban)\s{1,4}(?:of\s{1,4}(?:the\s{1,4})?[`'"]?\w{2,40}[`'"]?\s{1,4}(?:tool\s{1,4})?)?(?:to|with)\b/gi;
 const DIVERT =
   /\b(?:send|forward|route|deliver|redirect|bcc|cc)\s{1,4}(?:a copy of\s{1,4})?(?:all|every|any|each)\s{1,4}(?:\w{1,14}\s{1,4}){0,2}(?:e-?mails?|messages?|payments?|transfers?|transactions?|invoices?|notifications?|funds)\s{1,4}to\b/gi;
 
@@ -29,6 +33,16 @@ export const SHADOWING_RULES: readonly Rule[] = [
       pattern(ALSO_PRESENT),
       allowedSequence([WHEN_CALLED, CHANGE], 60),
       allowedSequence([OTHER_TOOL, CHANGE], 60),
+    ),
+  },
+  {
+    id: "shadowing.gate",
+    category: "shadowing",
+    severity: "medium",
+    message: "Makes itself a condition of every other call, or changes what other calls are given.",
+    find: either(
+      pattern(GATE),
+      unforbidden((text) => text.all(TAMPER)),
     ),
   },
   {

@@ -1,0 +1,90 @@
+import { timingSafeEqual } from "node:crypto";
+import { stat } from "node:fs/promises";
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { bearerCredential } from "../../../guard/bearer-credential.ts";
+import type { Credentials, Identified, Identity } from "../../../guard/identity.port.ts";
+import { type Clock, systemClock } from "../../../observe/clock.ts";
+import { readKeyFile, type StoredKey } from "./key-file.ts";
+import { hashOfKey, KEY_HASH, KEY_NAME, nameInKey } from "./key-text.ts";
+
+export type { StoredKey } from "./key-file.ts";
+
+/** A file is looked at this often at most, so that a revoked key works no longer. */
+const LOOK_EVERY_MS = 1000;
+
+const NO_KEY = `sha256:${"0".repeat(64)}`;
+
+/** Knows callers by keys, `ta_NAME_SECRET`, sent as `X-API-Key` or `Authorization: Bearer …`. Only hashes of the keys are known here. */
+export function apiKeys(options: { readonly keys: readonly StoredKey[] }): Identity {
+  const byName = toMap(options.keys);
+  return identityOver(() => byName);
+}
+
+/** The same for the keys of a file, as `toolarsenal keys` writes it. Keys that are added or revoked while it is used count within a second. */
+export async function apiKeyFile(path: string, options: { readonly clock?: Clock } = {}): Promise<Identity> {
+  const { clock = systemClock } = options;
+  let seen = await versionOf(path);
+  let keys = toMap(await readKeyFile(path));
+  let lookedAt = clock.now();
+
+  /** Rejects where the file cannot be read any more: nobody is let in by keys that may have been revoked. */
+  async function follow(): Promise<ReadonlyMap<string, StoredKey>> {
+    const version = await versionOf(path);
+    if (version !== seen) {
+      keys = toMap(await readKeyFile(path));
+      seen = version;
+    }
+    lookedAt = clock.now();
+    return keys;
+  }
+
+  return identityOver(() => (clock.now() - lookedAt < LOOK_EVERY_MS ? keys : follow()));
+}
+
+type Keys = ReadonlyMap<string, StoredKey>;
+
+function identityOver(current: () => Keys | Promise<Keys>): Identity {
+  async function identify({ headers }: Credentials): Promise<Identified> {
+    const text = headers["x-api-key"] ?? bearerCredential(headers["authorization"]);
+    if (typeof text !== "string") return {};
+    const name = nameInKey(text);
+    const key = name === undefined ? undefined : (await current()).get(name);
+    // A key that is not there is compared too, so that the time taken does not tell which names there are.
+    const isRight = isSame(hashOfKey(text), key?.hash ?? NO_KEY);
+    if (key !== undefined && isRight) return { principal: key.principal };
+    return { refusal: { error: "invalid_token", description: "The key is unknown or was revoked." } };
+  }
+
+  return {
+    name: "api-keys",
+    challenge: 'Bearer realm="toolarsenal"',
+    identify,
+    authenticate: async (credentials) => (await identify(credentials)).principal,
+  };
+}
+
+function isSame(left: string, right: string): boolean {
+  return timingSafeEqual(Buffer.from(left), Buffer.from(right));
+}
+
+function toMap(keys: readonly StoredKey[]): Keys {
+  const byName = new Map<string, StoredKey>();
+  for (const key of keys) {
+    if (byName.has(key.id)) throw wrongKey(key.id, "is there twice", "Give each key its own name.");
+    if (!KEY_NAME.test(key.id) || !KEY_HASH.test(key.hash))
+      throw wrongKey(key.id, "has a name or hash that no key has", "Take both from: toolarsenal keys create NAME");
+    byName.set(key.id, key);
+  }
+  return byName;
+}
+
+function wrongKey(name: string, why: string, fix: string): ArsenalError {
+  const message = `The API key ${JSON.stringify(name)} ${why}. ${fix}`;
+  return new ArsenalError("CONFIG_INVALID", message, { field: "keys", value: name, fix });
+}
+
+/** Changes whenever the file is replaced or written. */
+async function versionOf(path: string): Promise<string> {
+  const { ino, size, mtimeMs, ctimeMs } = await stat(path).catch(() => ({ ino: 0, size: 0, mtimeMs: 0, ctimeMs: 0 }));
+  return [ino, size, mtimeMs, ctimeMs].join(" ");
+}

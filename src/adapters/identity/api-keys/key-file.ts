@@ -1,0 +1,98 @@
+import { randomUUID } from "node:crypto";
+import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { showValue } from "../../../errors/show-value.ts";
+import type { Principal } from "../../../guard/principal.ts";
+import { isPlainObject } from "../../../tool/json-schema.ts";
+import { CAPABILITIES, type Capability } from "../../../tool/tool.ts";
+import { withFileLock } from "../../sources/mcp/oauth/file-lock.ts";
+import { KEY_HASH, KEY_NAME } from "./key-text.ts";
+
+/** What is kept of one key. The key itself is nowhere. */
+export interface StoredKey {
+  /** The name in the key. */
+  readonly id: string;
+  /** `sha256:` and 64 hexadecimal digits. */
+  readonly hash: string;
+  /** Who comes with it. */
+  readonly principal: Principal;
+}
+
+/** Reads a key file, which this user alone may be able to read. */
+export async function readKeyFile(path: string): Promise<readonly StoredKey[]> {
+  const text = await readFile(path, "utf8").catch((cause: unknown) => {
+    throw unusable(path, "cannot be read", "Make one with: toolarsenal keys create NAME", cause);
+  });
+  const { mode } = await stat(path);
+  if (process.platform !== "win32" && (mode & 0o077) !== 0)
+    throw unusable(path, "can be read or written by others", `Run: chmod 600 ${path}`);
+  return parse(text, path);
+}
+
+/** Replaces the keys of a file in one step, while no other process does. A file that is not there has no keys yet. */
+export async function updateKeyFile(
+  path: string,
+  change: (keys: readonly StoredKey[]) => readonly StoredKey[],
+): Promise<void> {
+  await withFileLock(`${path}.lock`, async () => {
+    const keys = change((await isThere(path)) ? await readKeyFile(path) : []);
+    const temporary = `${path}.${randomUUID()}.tmp`;
+    try {
+      await writeFile(temporary, `${JSON.stringify({ version: 1, keys }, null, 2)}\n`, { mode: 0o600, flag: "wx" });
+      await rename(temporary, path);
+    } finally {
+      await rm(temporary, { force: true });
+    }
+  });
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+function parse(text: string, path: string): readonly StoredKey[] {
+  let content: unknown;
+  try {
+    content = JSON.parse(text);
+  } catch (cause) {
+    throw unusable(path, "is no JSON", "Restore it, or remove it and make the keys anew.", cause);
+  }
+  const { version, keys } = isPlainObject(content) ? content : {};
+  if (version !== 1 || !Array.isArray(keys))
+    throw unusable(path, 'is no key file: it has no "version": 1 and "keys"', "Restore it, or remove it.");
+  return keys.map((entry: unknown, index) => {
+    const key = toStoredKey(entry);
+    if (key !== undefined) return key;
+    throw unusable(path, `has an entry, keys.${index}, that is no key`, "Mend it, or make the key anew.");
+  });
+}
+
+function toStoredKey(entry: unknown): StoredKey | undefined {
+  if (!isPlainObject(entry) || !isPlainObject(entry["principal"])) return undefined;
+  const { id: name, hash, principal } = entry;
+  const { id, tenant, roles, capabilities, scopes } = principal as Record<string, unknown>;
+  if (typeof name !== "string" || !KEY_NAME.test(name)) return undefined;
+  if (typeof hash !== "string" || !KEY_HASH.test(hash)) return undefined;
+  if (typeof id !== "string" || id === "" || (tenant !== undefined && typeof tenant !== "string")) return undefined;
+  if (!isTexts(roles) || !isTexts(scopes) || !isTexts(capabilities) || !capabilities.every(isCapability))
+    return undefined;
+  // Whoever comes over the network is never the person at this machine, whatever a file says.
+  const known = { id, roles, capabilities, scopes, local: false };
+  return { id: name, hash, principal: tenant === undefined ? known : { ...known, tenant } };
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === "string");
+}
+
+function isCapability(value: string): value is Capability {
+  return (CAPABILITIES as readonly string[]).includes(value);
+}
+
+function unusable(path: string, why: string, fix: string, cause?: unknown): ArsenalError {
+  const message = `The key file ${showValue(path)} ${why}. ${fix}`;
+  return new ArsenalError("CONFIG_INVALID", message, { field: "server.auth.api_keys.file", value: path, fix, cause });
+}

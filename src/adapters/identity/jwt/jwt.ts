@@ -1,0 +1,137 @@
+import type { JWTPayload, JWTVerifyGetKey } from "jose";
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { bearerCredential } from "../../../guard/bearer-credential.ts";
+import { createEgress, type Egress } from "../../../guard/egress/egress.ts";
+import type { Credentials, Identified, Identity } from "../../../guard/identity.port.ts";
+import { type Clock, systemClock } from "../../../observe/clock.ts";
+import type { Capability } from "../../../tool/tool.ts";
+import { JWT_ALGORITHMS, type JwtAlgorithm } from "./algorithms.ts";
+import { type ClaimNames, toPrincipal } from "./claims.ts";
+import { covers } from "./covers.ts";
+import { createIssuerKeys } from "./issuer-keys.ts";
+import { createKeySet } from "./key-set.ts";
+import { whyNotAccessToken } from "./not-access-token.ts";
+import { whyRefused } from "./why-refused.ts";
+
+/** Whose tokens are taken, and what they say of their callers. */
+export interface JwtOptions {
+  /** As tokens have it in `iss`. An https address, or an http one on this machine. */
+  readonly issuer: string;
+  /** What `aud` must hold, one of them. By default the address that was called, or one that it lies below. */
+  readonly audience?: string | readonly string[];
+  /** Where the issuer's keys are. Found through its metadata by default. */
+  readonly jwksUri?: string;
+  /** Default RS256, PS256, ES256, EdDSA and Ed25519. */
+  readonly algorithms?: readonly JwtAlgorithm[];
+  /** Scopes that every token needs, all of them. */
+  readonly scopes?: readonly string[];
+  /** What every caller may touch, beside what its token claims. */
+  readonly capabilities?: readonly Capability[];
+  readonly claims?: ClaimNames;
+  readonly egress?: Egress;
+  readonly clock?: Clock;
+}
+
+const DEFAULT_ALGORITHMS: readonly JwtAlgorithm[] = ["RS256", "PS256", "ES256", "EdDSA", "Ed25519"];
+
+/** Clocks of two machines differ by this much at most, in seconds. */
+const LEEWAY_S = 30;
+
+/** Knows callers by the access tokens of an OAuth 2 or OpenID Connect issuer: JWTs that are signed with a key the issuer publishes. */
+export function jwt(options: JwtOptions): Identity {
+  const { clock = systemClock, scopes: needed = [], capabilities = [], claims = {} } = options;
+  const { issuer, algorithms } = checked(options);
+  const audience = options.audience === undefined ? undefined : [options.audience].flat();
+  const fetch = createIssuerKeys({ ...options, issuer, egress: options.egress ?? createEgress() });
+  let prepared: ReturnType<typeof prepare> | undefined;
+
+  /** jose is loaded with the first token. */
+  async function prepare(): Promise<{ readonly jose: typeof import("jose"); readonly keyOf: JWTVerifyGetKey }> {
+    const jose = await import("jose");
+    const isUnknownKey = (error: unknown): boolean => error instanceof jose.errors.JWKSNoMatchingKey;
+    return { jose, keyOf: createKeySet({ clock, fetch, toLookUp: jose.createLocalJWKSet, isUnknownKey }) };
+  }
+
+  /** The claims of a token that is the issuer's, for this audience, now; or why it is not. */
+  async function verify(token: string, resource: string | undefined): Promise<JWTPayload | string> {
+    const { jose, keyOf } = await (prepared ??= prepare());
+    try {
+      const { payload, protectedHeader } = await jose.jwtVerify(token, keyOf, {
+        algorithms: [...algorithms],
+        issuer,
+        ...(audience === undefined ? {} : { audience }),
+        requiredClaims: ["exp", "aud"],
+        clockTolerance: LEEWAY_S,
+        currentDate: new Date(clock.now()),
+      });
+      if (audience === undefined && !isFor(payload, resource)) return "The token is for another audience.";
+      return whyNotAccessToken(protectedHeader, payload) ?? payload;
+    } catch (error) {
+      if (error instanceof jose.errors.JOSEError) return whyRefused(error);
+      throw error;
+    }
+  }
+
+  async function identify({ headers, resource }: Credentials): Promise<Identified> {
+    const token = bearerCredential(headers["authorization"]);
+    if (token === undefined) return {};
+    if (!/^[\w-]+\.[\w-]+\.[\w-]*$/.test(token)) return invalid("The token is malformed.");
+    const payload = await verify(token, resource);
+    if (typeof payload === "string") return invalid(payload);
+    const principal = toPrincipal(payload, { claims, capabilities });
+    if (typeof principal === "string") return invalid(`The token lacks the claim ${printable(principal)}.`);
+    const missing = needed.filter((scope) => !principal.scopes.includes(scope));
+    if (missing.length === 0) return { principal };
+    const description = `The token lacks the scope ${missing.join(" ")}.`;
+    return { refusal: { error: "insufficient_scope", description, scopes: needed } };
+  }
+
+  return {
+    name: "jwt",
+    challenge: 'Bearer realm="toolarsenal"',
+    identify,
+    authenticate: async (credentials) => (await identify(credentials)).principal,
+    tokenOrigin: { authorizationServers: [issuer], scopes: needed },
+  };
+}
+
+function isFor({ aud = [] }: JWTPayload, resource: string | undefined): boolean {
+  return resource !== undefined && [aud].flat().some((audience) => covers(audience, resource));
+}
+
+function invalid(description: string): Identified {
+  return { refusal: { error: "invalid_token", description } };
+}
+
+/** A claim's name as it can stand in a header. */
+function printable(claim: string): string {
+  return claim.replaceAll(/[^\u0020-\u007e]|["\\]/g, "?");
+}
+
+function checked({ issuer, jwksUri, algorithms = DEFAULT_ALGORITHMS, scopes = [] }: JwtOptions): {
+  readonly issuer: string;
+  readonly algorithms: readonly JwtAlgorithm[];
+} {
+  if (!isSecure(issuer)) throw wrong("issuer", issuer, "Write the issuer's https address, as its tokens have it.");
+  if (jwksUri !== undefined && !isSecure(jwksUri)) throw wrong("jwksUri", jwksUri, "Write an https address.");
+  const other = algorithms.find((algorithm) => !JWT_ALGORITHMS.includes(algorithm));
+  if (other !== undefined || algorithms.length === 0)
+    throw wrong("algorithms", other, `Use one or more of ${JWT_ALGORITHMS.join(", ")}.`);
+  const odd = scopes.find((scope) => !/^[\u0021\u0023-\u005b\u005d-\u007e]+$/.test(scope));
+  if (odd !== undefined) throw wrong("scopes", odd, "Write each scope by itself, without blanks and quotes.");
+  return { issuer, algorithms };
+}
+
+/** https, or http where nobody sits between: on this machine. */
+function isSecure(address: string): boolean {
+  const url = URL.parse(address);
+  if (url === null || url.hash !== "" || url.username !== "" || url.password !== "") return false;
+  return (
+    url.protocol === "https:" || (url.protocol === "http:" && /^(?:127\.[\d.]+|localhost|\[::1\])$/.test(url.hostname))
+  );
+}
+
+function wrong(field: string, value: unknown, fix: string): ArsenalError {
+  const message = `${field} of jwt cannot be used. ${fix}`;
+  return new ArsenalError("CONFIG_INVALID", message, { field, value, fix });
+}

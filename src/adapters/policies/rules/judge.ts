@@ -1,0 +1,123 @@
+import type { PolicyDecision, PolicyRequest, PolicyView } from "../../../guard/policy.port.ts";
+import type { Principal } from "../../../guard/principal.ts";
+import type { Tool } from "../../../tool/tool.ts";
+import { type Caller, isAboutReach } from "./conditions.ts";
+import { obligationsOf } from "./obligations.ts";
+import type { Rule } from "./rule.ts";
+import type { ToolRules } from "./tool-rules.ts";
+import type { Facts } from "./when.ts";
+
+/** What a decision is made from. */
+export interface Judge {
+  sees(tool: Tool, principal: Principal, through: PolicyView): boolean;
+  decide(request: PolicyRequest): PolicyDecision;
+}
+
+/** The rule that is named where a policy denies what nothing allows. */
+export const DEFAULT_DENY = { strict: "mode: strict", preset: "preset:requireAuthorizationForAll" } as const;
+
+/** Decides by the rules: a deny, or a rule that fails, refuses; then an approval; then a permission; then what holds by default. */
+export function createJudge(options: {
+  readonly rulesFor: (tool: Tool) => ToolRules;
+  /** What refuses where no rule permits; undefined where such calls run. */
+  readonly denyByDefault: string | undefined;
+  readonly now: () => number;
+}): Judge {
+  const { rulesFor, denyByDefault, now } = options;
+
+  return {
+    sees(tool, principal, { toolset }) {
+      const { broken, hiding, reaching, view } = rulesFor(tool);
+      if (broken !== undefined || brokenPrincipal(principal) !== undefined) return false;
+      const caller: Caller = { principal, toolset };
+      const facts: Facts = { tool: view, principal: viewOf(principal), arguments: {}, now };
+      // A condition that fails hides as one that holds.
+      if (hiding.some((rule) => isFor(rule, caller) && rule.when?.evaluate(facts) !== false)) return false;
+      if (denyByDefault === undefined) return true;
+      return reaching.some(({ aboutCaller }) =>
+        aboutCaller.every((condition) => !isAboutReach(condition) || condition.holds(caller)),
+      );
+    },
+
+    decide({ tool, principal, arguments: args, toolset }) {
+      const { matching, asked, named, view, broken } = rulesFor(tool);
+      const attribute =
+        broken === undefined ? prefixed("principal", brokenPrincipal(principal)) : prefixed("tool", broken);
+      if (attribute !== undefined) {
+        const reason = `${attribute} is missing or of another type, so no rule can be trusted to match. Mend what made it.`;
+        return { effect: "deny", rule: "policy-attributes", reason };
+      }
+      const caller: Caller = { principal, toolset };
+      const facts: Facts = { tool: view, principal: viewOf(principal), arguments: args, now };
+      const matched: Rule[] = [];
+      for (const rule of matching) {
+        if (!isFor(rule, caller)) continue;
+        const holds = rule.when?.evaluate(facts) ?? true;
+        if (typeof holds === "object") return { effect: "deny", rule: rule.id, reason: failed(rule, holds.failed) };
+        if (!holds) continue;
+        if (rule.effect === "deny")
+          return { effect: "deny", rule: rule.id, reason: rule.reason ?? denies(rule, tool, principal) };
+        matched.push(rule);
+      }
+      const granted = matched.find(({ grants }) => grants);
+      if (granted === undefined && denyByDefault !== undefined)
+        return { effect: "deny", rule: denyByDefault, reason: nothingAllows(tool, caller, matching) };
+      const obligations = obligationsOf(matched, principal);
+      const owing = obligations === undefined ? {} : { obligations };
+      const approval = matched.find(({ effect }) => effect === "require_approval");
+      if (approval !== undefined) {
+        const reason = approval.reason ?? `A person must approve ${tool.id}: rule "${approval.id}" asks for it.`;
+        return { effect: "confirm", rule: approval.id, reason, ...owing };
+      }
+      const confirmation = asked ?? (granted === undefined ? named : undefined);
+      if (confirmation !== undefined) return { ...confirmation, ...owing };
+      return { effect: "allow", ...(granted !== undefined && { rule: granted.id }), ...owing };
+    },
+  };
+}
+
+function isFor({ aboutCaller }: Rule, caller: Caller): boolean {
+  for (const condition of aboutCaller) if (!condition.holds(caller)) return false;
+  return true;
+}
+
+/** The attribute of a caller that rules could not be compared with. */
+function brokenPrincipal(principal: Principal): string | undefined {
+  const { id, tenant, roles, capabilities, scopes } = principal;
+  if (typeof id !== "string") return "id";
+  if (tenant !== undefined && typeof tenant !== "string") return "tenant";
+  for (const [key, list] of Object.entries({ roles, capabilities, scopes }))
+    if (!Array.isArray(list) || list.some((entry) => typeof entry !== "string")) return key;
+  return undefined;
+}
+
+function prefixed(owner: string, attribute: string | undefined): string | undefined {
+  return attribute === undefined ? undefined : `${owner}.${attribute}`;
+}
+
+function viewOf({ id, tenant, roles, capabilities, scopes, local }: Principal): Readonly<Record<string, unknown>> {
+  return { id, tenant, roles, capabilities, scopes, local };
+}
+
+function denies({ id, when }: Rule, tool: Tool, principal: Principal): string {
+  const where = when === undefined ? "" : ` where ${when.text}`;
+  return `Rule "${id}" denies ${tool.id} to "${principal.id}"${where}.`;
+}
+
+function failed({ id, when }: Rule, problem: string): string {
+  return `Rule "${id}" could not be decided, so the call is refused: ${problem}, in ${when?.text ?? "its condition"}. Give what it looks at, or mend the rule.`;
+}
+
+/** Says what the caller lacks where one permission would hold but for that. Whom else a rule is for stays untold. */
+function nothingAllows(tool: Tool, caller: Caller, matching: readonly Rule[]): string {
+  const near = matching.flatMap((rule) => {
+    const unmet = rule.grants ? rule.aboutCaller.filter(({ holds }) => !holds(caller)) : [];
+    if (!rule.grants || unmet.some(({ field }) => field !== "roles")) return [];
+    const [roles] = unmet;
+    return roles === undefined
+      ? [`rule "${rule.id}" does where ${rule.when?.text}`]
+      : [`rule "${rule.id}" does for the role ${roles.wants.join(" or ")}`];
+  });
+  const hint = near.length > 0 ? `: ${near.slice(0, 3).join("; ")}` : "";
+  return `No rule allows ${tool.id} to "${caller.principal.id}"${hint}. Add an allow rule to the policy, or use another tool.`;
+}

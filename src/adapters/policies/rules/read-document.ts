@@ -1,0 +1,55 @@
+import { createRequire } from "node:module";
+import type * as Yaml from "yaml";
+import { documentInvalid, type Locate } from "./problems.ts";
+
+/** More aliases than this are an attack, or a mistake. */
+const MAX_ALIASES = 100;
+
+/** A YAML (or JSON) text as plain data, and where everything in it stands. `name` stands in messages. */
+export function readDocument(text: string, name: string): { readonly value: unknown; readonly locate: Locate } {
+  const { LineCounter, parseDocument } = library();
+  const lines = new LineCounter();
+  const at = (offset = 0): string => {
+    const { line, col } = lines.linePos(offset);
+    return `${name}:${Math.max(1, line)}:${Math.max(1, col)} `;
+  };
+  try {
+    const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+    const [broken] = document.errors;
+    if (broken !== undefined) {
+      const fix = "Mend the YAML at that line; a text that begins with * needs quotes.";
+      throw documentInvalid([{ path: ["yaml"], message: broken.message, fix }], () => at(broken.pos[0]));
+    }
+    const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES });
+    return { value, locate: (path) => at(offsetOf(document, path)) };
+  } catch (cause) {
+    if (cause instanceof Error && cause.name === "ArsenalError") throw cause;
+    // Such as a nesting so deep that the parser runs out of stack, an alias to nowhere, or a bomb of aliases.
+    const message = `the document cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`;
+    const fix = "Check its anchors and aliases (a pattern that begins with * needs quotes), and its nesting.";
+    throw documentInvalid([{ path: ["yaml"], message, fix }], () => `${name}: `);
+  }
+}
+
+/** Where a value stands, or its nearest parent that is there. A key that should not be there is found by itself. */
+function offsetOf(document: Yaml.Document, path: readonly string[]): number | undefined {
+  const { isMap, isNode, isScalar } = library();
+  for (let length = path.length; length > 0; length--) {
+    const parent: unknown = length === 1 ? document.contents : document.getIn(path.slice(0, length - 1), true);
+    const key = path[length - 1] ?? "";
+    if (isMap(parent)) {
+      const pair = parent.items.find((item) => isScalar(item.key) && String(item.key.value) === key);
+      const node = isNode(pair?.value) && isScalar(pair.value) ? pair.value : pair?.key;
+      if (isNode(node) && node.range) return node.range[0];
+    } else {
+      const node: unknown = document.getIn(path.slice(0, length), true);
+      if (isNode(node) && node.range) return node.range[0];
+    }
+  }
+  return undefined;
+}
+
+/** Loaded with the first document that is a text. */
+function library(): typeof Yaml {
+  return createRequire(import.meta.url)("yaml") as typeof Yaml;
+}

@@ -1,0 +1,95 @@
+import type { Redaction } from "../../../guard/policy.port.ts";
+import type { Tool } from "../../../tool/tool.ts";
+import { blockedCommands } from "./blocked-commands.ts";
+import { type Caller, callerConditions, type Condition, toolConditions } from "./conditions.ts";
+import type { CheckedDocument, CheckedObligations, CheckedRule, Effect } from "./document.ts";
+import { compileExpression, type ExpressionProblem } from "./expression.ts";
+import { presetRules } from "./presets.ts";
+import { documentInvalid, type Locate, type Problem } from "./problems.ts";
+import { createRedaction } from "./redaction.ts";
+import type { When } from "./when.ts";
+
+/** A rule, compiled. */
+export interface Rule {
+  readonly id: string;
+  readonly effect: Effect;
+  readonly aboutTool: readonly Condition<Tool>[];
+  readonly aboutCaller: readonly Condition<Caller>[];
+  readonly when?: When;
+  /** True for a deny that also hides the tool. */
+  readonly hides: boolean;
+  /** True for a rule that is a permission, with or without an approval. */
+  readonly grants: boolean;
+  readonly reason?: string;
+  readonly obligations?: RuleObligations;
+}
+
+/** A rule's obligations, with what of them is made once. */
+export interface RuleObligations extends Omit<CheckedObligations, "redact"> {
+  readonly redact?: readonly Redaction[];
+}
+
+/** The rules of a document, those of its presets first, in its order. Throws with every expression that does not compile. */
+export function compileRules(document: CheckedDocument, denyByDefault: boolean, locate: Locate): readonly Rule[] {
+  const problems: Problem[] = [];
+  const written = document.rules.map((rule, index) => {
+    const { problem, ...when } = rule.when === undefined ? {} : compileWhen(rule.when);
+    const path = ["rules", String(index)];
+    if (problem !== undefined) problems.push(doesNotCompile(rule, problem, [...path, "when"]));
+    else if (rule.hide === true && looksAtCall(when.when)) {
+      const message = `rule "${rule.id}" hides the tool by looking at a call, and there is none yet when tools are listed`;
+      const fix = "Use only tool and principal in its when, or write hide: false.";
+      problems.push({ path: [...path, "hide"], message, value: true, fix });
+    }
+    return compileRule(rule, when.when, denyByDefault);
+  });
+  if (problems.length > 0) throw documentInvalid(problems, locate);
+  const { blockedCommands: commands } = document.presets;
+  const blocked: CheckedRule = {
+    id: "preset:blockedCommands",
+    effect: "deny",
+    lists: { capabilities: ["execute_code"] },
+  };
+  return [
+    ...(commands === undefined ? [] : [compileRule(blocked, blockedCommands(commands), denyByDefault)]),
+    ...presetRules(document.presets).map((rule) => compileRule(rule, undefined, denyByDefault)),
+    ...written,
+  ];
+}
+
+function compileWhen(text: string): { readonly when?: When; readonly problem?: ExpressionProblem } {
+  const compiled = compileExpression(text);
+  return "problem" in compiled ? compiled : { when: compiled };
+}
+
+function compileRule(rule: CheckedRule, when: When | undefined, denyByDefault: boolean): Rule {
+  const { id, effect, hide = !looksAtCall(when), tightens = false, reason, obligations } = rule;
+  const grants = effect !== "deny" && !tightens;
+  return {
+    id,
+    effect,
+    // An approval lets a call run that nothing else does only where nothing runs by default.
+    aboutTool: toolConditions(rule, effect === "allow" || (grants && denyByDefault)),
+    aboutCaller: callerConditions(rule),
+    ...(when !== undefined && { when }),
+    hides: effect === "deny" && hide,
+    grants,
+    ...(reason !== undefined && { reason }),
+    ...(obligations !== undefined && { obligations: compileObligations(obligations) }),
+  };
+}
+
+function compileObligations({ redact, ...rest }: CheckedObligations): RuleObligations {
+  return redact === undefined ? rest : { ...rest, redact: redact.map(createRedaction) };
+}
+
+function looksAtCall(when: When | undefined): boolean {
+  return when !== undefined && (when.usesArguments || when.usesTime);
+}
+
+function doesNotCompile({ id, when }: CheckedRule, problem: ExpressionProblem, path: readonly string[]): Problem {
+  const { message, line = 1, column } = problem;
+  const place = column === undefined ? "" : ` at ${line === 1 ? "" : `line ${line}, `}column ${column}`;
+  const fix = 'Write CEL over tool, args, principal and now, such as "args.amount > 100.0".';
+  return { path, message: `rule "${id}" does not compile${place}: ${message}`, value: when, fix };
+}

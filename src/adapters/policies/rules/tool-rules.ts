@@ -1,0 +1,104 @@
+import type { NamedTool, PatternMatcher } from "../../../guard/pattern.ts";
+import type { PolicyDecision } from "../../../guard/policy.port.ts";
+import { RISK_LEVELS, TOOL_SOURCES, type Tool } from "../../../tool/tool.ts";
+import { askedByTool } from "../patterns.ts";
+import { isAboutReach } from "./conditions.ts";
+import type { Rule } from "./rule.ts";
+import { createRuleIndex } from "./rule-index.ts";
+
+/** Everything of a policy that depends on the tool alone, found once for each tool. */
+export interface ToolRules {
+  /** The rules whose conditions on the tool hold, in the order of the document. */
+  readonly matching: readonly Rule[];
+  /** Those of them that hide the tool from whom they match. */
+  readonly hiding: readonly Rule[];
+  /** The permissions that reach the tool, whatever else they need. */
+  readonly reaching: readonly Rule[];
+  /** The confirmation that the tool's own definition asks for. */
+  readonly asked: Confirmation | undefined;
+  /** The confirmation that its name asks for where no rule speaks of it. */
+  readonly named: Confirmation | undefined;
+  /** The tool as expressions see it. */
+  readonly view: Readonly<Record<string, unknown>>;
+  /** Why the tool cannot be decided on: an attribute that is missing or of another type. */
+  readonly broken: string | undefined;
+}
+
+type Confirmation = Extract<PolicyDecision, { readonly effect: "confirm" }>;
+
+/** Finds the rules for a tool. Tools are immutable, so each is compared with the rules once. */
+export function createToolRules(options: {
+  readonly rules: readonly Rule[];
+  readonly mode: "standard" | "strict";
+  /** Names that a person approves where no rule speaks of the tool. */
+  readonly confirmed: PatternMatcher;
+}): (tool: Tool) => ToolRules {
+  const { rules, mode, confirmed } = options;
+  const candidates = createRuleIndex(rules);
+  const known = new WeakMap<Tool, ToolRules>();
+
+  function find(tool: Tool): ToolRules {
+    const broken = brokenAttribute(tool);
+    if (broken !== undefined) return { ...NOTHING, broken };
+    const found = candidates(tool);
+    const matching = found.filter(({ aboutTool }) => aboutTool.every(({ holds }) => holds(tool)));
+    return {
+      matching,
+      hiding: matching.filter(({ hides }) => hides),
+      reaching: found.filter(
+        ({ grants, aboutTool }) => grants && aboutTool.every((each) => !isAboutReach(each) || each.holds(tool)),
+      ),
+      asked: askedByTool(tool, mode),
+      named: confirmedByName(tool, confirmed),
+      view: viewOf(tool),
+      broken: undefined,
+    };
+  }
+
+  return (tool) => {
+    let found = known.get(tool);
+    if (found === undefined) known.set(tool, (found = find(tool)));
+    return found;
+  };
+}
+
+const NOTHING = { matching: [], hiding: [], reaching: [], asked: undefined, named: undefined, view: {} } as const;
+
+function confirmedByName(tool: NamedTool, confirmed: PatternMatcher): Confirmation | undefined {
+  const pattern = confirmed(tool);
+  if (pattern === undefined) return undefined;
+  const reason = `A person must approve ${tool.id}: it matches ${pattern}, and no rule speaks of it.`;
+  return { effect: "confirm", rule: "security.require_confirmation", reason };
+}
+
+/** The attribute that rules could not be compared with. One that is absent must not pass for one that does not match. */
+function brokenAttribute(tool: Tool): string | undefined {
+  for (const key of ["id", "name", "namespace", "sourceName"] as const) if (typeof tool[key] !== "string") return key;
+  if (!TOOL_SOURCES.includes(tool.source)) return "source";
+  if (!RISK_LEVELS.includes(tool.riskLevel)) return "riskLevel";
+  for (const key of ["capabilities", "tags", "requiredScopes"] as const)
+    if (!Array.isArray(tool[key]) || tool[key].some((entry) => typeof entry !== "string")) return key;
+  return typeof tool.annotations === "object" && tool.annotations !== null ? undefined : "annotations";
+}
+
+function viewOf(tool: Tool): Readonly<Record<string, unknown>> {
+  const { readOnly, destructive, idempotent, openWorld, confirmed } = tool.annotations;
+  return {
+    id: tool.id,
+    name: tool.name,
+    namespace: tool.namespace,
+    version: tool.version,
+    source: tool.source,
+    source_name: tool.sourceName,
+    source_uri: tool.sourceUri,
+    ensemble: tool.ensemble,
+    category: tool.category,
+    capabilities: tool.capabilities,
+    risk: tool.riskLevel,
+    tags: tool.tags,
+    scopes: tool.requiredScopes,
+    requires_confirmation: tool.requiresConfirmation,
+    deprecated: tool.deprecated,
+    annotations: { read_only: readOnly, destructive, idempotent, open_world: openWorld, confirmed },
+  };
+}

@@ -1,0 +1,45 @@
+import type { TokenOrigin } from "../../guard/identity.port.ts";
+import { answerJson, refuse, refuseMethod } from "./answer.ts";
+import type { Route } from "./http-server.ts";
+
+/** Where RFC 9728 puts what it tells of a resource; the resource's own path follows. */
+const METADATA_PATH = "/.well-known/oauth-protected-resource";
+
+/** The address of what is told about the resource at a path. */
+export function metadataUrl(address: string, path: string): string {
+  return address + METADATA_PATH + (path === "/" ? "" : path);
+}
+
+/** What the metadata routes need to know. */
+export interface ResourceMetadataParts {
+  readonly tokenOrigin: TokenOrigin;
+  /** The address that a client knows this server by. */
+  addressOf(host: string | undefined): string;
+  /** True for a path that asks who calls. */
+  isProtected(path: string): boolean;
+}
+
+/** Tells clients where to get a token for the whole server or for one of its paths. Whoever has no token yet must be able to ask. */
+export function metadataRoutes(parts: ResourceMetadataParts): readonly Route[] {
+  const { authorizationServers, scopes } = parts.tokenOrigin;
+
+  const route = (path: string): Route => ({
+    path,
+    open: true,
+    handle({ request: { method, headers }, response, url }) {
+      if (method !== "GET" && method !== "HEAD") return refuseMethod(response, "GET, HEAD");
+      const resource = url.pathname.slice(METADATA_PATH.length);
+      if (resource !== "" && !parts.isProtected(resource))
+        return refuse(response, { status: 404, message: "No protected resource is at that path." });
+      answerJson(response, 200, {
+        resource: parts.addressOf(headers.host) + resource,
+        authorization_servers: authorizationServers,
+        ...(scopes.length === 0 ? {} : { scopes_supported: scopes }),
+        bearer_methods_supported: ["header"],
+        resource_name: "ToolArsenal",
+      });
+    },
+  });
+
+  return [route(METADATA_PATH), route(`${METADATA_PATH}/`)];
+}
