@@ -7,7 +7,7 @@ const MAX_ALIASES = 100;
 
 /** A YAML (or JSON) text as plain data, and where everything in it stands. `name` stands in messages. */
 export function readDocument(text: string, name: string): { readonly value: unknown; readonly locate: Locate } {
-  const { LineCounter, parseDocument } = library();
+  const { LineCounter, parseDocument, visit } = library();
   const lines = new LineCounter();
   const at = (offset = 0): string => {
     const { line, col } = lines.linePos(offset);
@@ -17,16 +17,24 @@ export function readDocument(text: string, name: string): { readonly value: unkn
     const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
     const [broken] = document.errors;
     if (broken !== undefined) {
-      const fix = "Mend the YAML at that line; a text that begins with * needs quotes.";
+      const fix = "Mend the YAML at that line; a text with : or # in it, or * at its start, needs quotes.";
       throw documentInvalid([{ path: ["yaml"], message: broken.message, fix }], () => at(broken.pos[0]));
     }
+    visit(document, {
+      Alias(_key, node) {
+        if (node.resolve(document) !== undefined) return;
+        const message = `*${node.source} is an alias to nothing`;
+        const fix = `Put a pattern that begins with * in quotes: "*${node.source}".`;
+        throw documentInvalid([{ path: ["yaml"], message, fix }], () => at(node.range?.[0]));
+      },
+    });
     const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES });
     return { value, locate: (path) => at(offsetOf(document, path)) };
   } catch (cause) {
     if (cause instanceof Error && cause.name === "ArsenalError") throw cause;
-    // Such as a nesting so deep that the parser runs out of stack, an alias to nowhere, or a bomb of aliases.
+    // Such as a nesting so deep that the parser runs out of stack, or a bomb of aliases.
     const message = `the document cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`;
-    const fix = "Check its anchors and aliases (a pattern that begins with * needs quotes), and its nesting.";
+    const fix = "Check its anchors and aliases, and write it with less nesting.";
     throw documentInvalid([{ path: ["yaml"], message, fix }], () => `${name}: `);
   }
 }

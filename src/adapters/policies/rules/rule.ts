@@ -90,6 +90,6 @@ function looksAtCall(when: When | undefined): boolean {
 function doesNotCompile({ id, when }: CheckedRule, problem: ExpressionProblem, path: readonly string[]): Problem {
   const { message, line = 1, column } = problem;
   const place = column === undefined ? "" : ` at ${line === 1 ? "" : `line ${line}, `}column ${column}`;
-  const fix = 'Write CEL over tool, args, principal and now, such as "args.amount > 100.0".';
+  const fix = 'Write CEL over tool, args, principal and now, such as "args.amount > 100".';
   return { path, message: `rule "${id}" does not compile${place}: ${message}`, value: when, fix };
 }
