@@ -32,13 +32,15 @@ export function definitionWriter(
   options: DefinitionOptions,
 ): (tools: readonly Tool[]) => readonly Record<string, unknown>[] {
   const { dialect = "openai", strict = false, client } = options;
-  const target = typeof dialect === "object" && !isWhole(dialect) ? dialect : toDialect(dialect, client);
-  if (!isWhole(target)) return (tools) => tools.map((tool) => target.fromCanonical(tool));
+  if (isPartial(dialect)) return (tools) => tools.map((tool) => dialect.fromCanonical(tool));
+  const target = toDialect(dialect as Dialect | DialectName, client);
   const { limits } = target;
   const set = { strict, ...(limits === undefined ? {} : { limits }) };
   return (tools) => convertSet(tools, target, set).map(({ definition }) => definition);
 }
 
-function isWhole(dialect: DefinitionWriter): dialect is Dialect {
-  return typeof dialect?.convert === "function" && typeof dialect.toCanonical === "function";
+/** True for what writes definitions and nothing else. */
+function isPartial(dialect: unknown): dialect is Pick<Dialect, "fromCanonical"> {
+  const { fromCanonical, convert } = (dialect ?? {}) as Partial<Dialect>;
+  return typeof fromCanonical === "function" && typeof convert !== "function";
 }

@@ -2,18 +2,17 @@ import { resolve } from "node:path";
 import { type AskedBy, definitionWriter, type RetrieveToolsOptions } from "./arsenal-options.ts";
 import type { TierName } from "./adapters/embedders/shipped-tiers.ts";
 import { direct } from "./adapters/executors/direct.ts";
-import { patterns } from "./adapters/policies/patterns.ts";
 import type { OpenApiSettings } from "./adapters/sources/openapi/settings.ts";
 import type { McpServerSettings } from "./adapters/sources/mcp/settings.ts";
 import type { McpUpstream } from "./adapters/sources/mcp/upstream.ts";
 import { createUpstreams, type Upstreams } from "./adapters/sources/mcp/upstreams.ts";
-import { memoryState } from "./adapters/state/memory.ts";
 import { memory } from "./adapters/stores/memory.ts";
 import { guarded } from "./adapters/validators/guarded/guarded.ts";
 import { type Catalog, createCatalog } from "./catalog/catalog.ts";
 import { tokenize } from "./catalog/tokenize.ts";
 import { configuredSinks, configuredTiers, type ToolArsenalParts } from "./config/arsenal-parts.ts";
 import type { ToolArsenalConfig } from "./config/config.ts";
+import { configuredGuard, type ConfiguredGuard } from "./config/configured-guard.ts";
 import { refuseNotInRelease } from "./config/not-in-release.ts";
 import { type ResolvedConfig, resolveConfig } from "./config/resolve-config.ts";
 import { runModule } from "./config/run-module.ts";
@@ -22,7 +21,7 @@ import type { BatchCall, ToolCall } from "./execute/call.ts";
 import { createEngine, type Engine } from "./execute/engine.ts";
 import type { BatchResult, ToolResult } from "./execute/result.ts";
 import type { Validator } from "./execute/validator.port.ts";
-import { type Aegis, type Approvals, createAegis } from "./guard/aegis.ts";
+import type { Approvals } from "./guard/aegis.ts";
 import { createEgress, type Egress } from "./guard/egress/egress.ts";
 import { localOperator, type Principal, principalOr } from "./guard/principal.ts";
 import { systemClock } from "./observe/clock.ts";
@@ -45,9 +44,7 @@ import type { ArgumentsOf, ParametersSchema } from "./tool/infer.ts";
 import type { Health, Tool, ToolSource } from "./tool/tool.ts";
 import type { ServedMcp, ServeMcpOptions } from "./serve/serve-mcp.ts";
 import { fromAlias, isCutAlias, toAlias } from "./transcode/alias.ts";
-
-export type { AskedBy, DefinitionOptions, DefinitionWriter, RetrieveToolsOptions } from "./arsenal-options.ts";
-export type { ToolArsenalParts };
+import { repairArguments } from "./transcode/repair-arguments.ts";
 
 /**
  * The tool layer of an agent: register every tool once, retrieve the few that matter, execute the chosen one under policy.
@@ -68,7 +65,7 @@ export class ToolArsenal {
   readonly #ensembles: Ensembles;
   readonly #upstreams: Upstreams;
   readonly #egress: Egress;
-  readonly #aegis: Aegis;
+  readonly #guard: ConfiguredGuard;
   readonly #retriever: Retriever;
   readonly #validator: Validator;
   readonly #engine: Engine;
@@ -107,8 +104,8 @@ export class ToolArsenal {
 
     // guard
     this.#egress = createEgress({ allowedDomains: security.allowedDomains });
-    const policy = parts.policy ?? patterns({ ...security, mode: security.policy });
-    this.#aegis = createAegis({ policy, state: memoryState({ clock }), clock, emit, settings: security });
+    this.#guard = configuredGuard(this.#config, parts, { clock, emit });
+    const { aegis, audit, idempotency } = this.#guard;
 
     // retrieve
     const { learning: settings } = routing;
@@ -116,7 +113,7 @@ export class ToolArsenal {
     this.#retriever = createRetriever({
       catalog: this.#catalog,
       health: this.#health,
-      sees: (tool, principal) => this.#aegis.sees(tool, principal ?? this.#operator),
+      sees: (tool, principal) => aegis.sees(tool, principal ?? this.#operator),
       ...(parts.reranker ? { reranker: parts.reranker } : {}),
       ...(parts.classifyIntent ? { classifyIntent: parts.classifyIntent } : {}),
       learning,
@@ -130,8 +127,11 @@ export class ToolArsenal {
     const engine = createEngine({
       find: (name, options) => this.#registry.find(name, options),
       explainMissing: (name, sees) => this.#registry.explainMissing(name, sees),
-      aegis: this.#aegis,
+      aegis,
+      audit,
+      idempotency,
       validator: this.#validator,
+      repair: repairArguments,
       executors: [...(parts.executors ?? []), direct()],
       health: this.#health,
       ensembleSettings: (name) => this.#ensembles.settings(name),
@@ -291,7 +291,7 @@ export class ToolArsenal {
 
   /** Calls that wait for a person's approval. */
   get approvals(): Approvals {
-    return this.#aegis.approvals;
+    return this.#guard.aegis.approvals;
   }
 
   /** The semantic score under which `retrieve` leaves a tool out, where a query does not say. */
@@ -308,7 +308,7 @@ export class ToolArsenal {
   async getTool(name: string, namespace = "default", by: AskedBy = {}): Promise<Tool | undefined> {
     await this.#ready();
     const tool = this.#registry.get(`${namespace}.${name}`);
-    return tool && this.#aegis.sees(tool, principalOr(this.#operator, by.principal)) ? tool : undefined;
+    return tool && this.#guard.aegis.sees(tool, principalOr(this.#operator, by.principal)) ? tool : undefined;
   }
 
   /** Every tool that passes the filter, ordered by id. */
@@ -322,7 +322,7 @@ export class ToolArsenal {
         (tool) =>
           (filter.namespace === undefined || tool.namespace === filter.namespace) &&
           (filter.source === undefined || tool.source === filter.source) &&
-          this.#aegis.sees(tool, principal),
+          this.#guard.aegis.sees(tool, principal),
       )
       .sort((a, b) => (a.id < b.id ? -1 : 1));
   }
@@ -360,7 +360,7 @@ export class ToolArsenal {
       try {
         await this.#catalog.close();
       } finally {
-        await this.#validator.close?.();
+        await Promise.allSettled([this.#validator.close?.(), this.#guard.close()]);
         await this.#events.close();
       }
     })();

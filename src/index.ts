@@ -1,4 +1,6 @@
-export { ToolArsenal, type AskedBy, type RetrieveToolsOptions, type ToolArsenalParts } from "./arsenal.ts";
+export { ToolArsenal } from "./arsenal.ts";
+export type { AskedBy, DefinitionOptions, DefinitionWriter, RetrieveToolsOptions } from "./arsenal-options.ts";
+export type { ToolArsenalParts } from "./config/arsenal-parts.ts";
 
 export { ArsenalError, isArsenalError, type ErrorDetails, type ErrorIssue } from "./errors/arsenal-error.ts";
 export { ERROR_CODES, type ErrorCode } from "./errors/codes.ts";

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { consoleSink } from "../adapters/sinks/console.ts";
-import { ToolArsenal, type ToolArsenalParts } from "../arsenal.ts";
+import { ToolArsenal } from "../arsenal.ts";
+import type { ToolArsenalParts } from "../config/arsenal-parts.ts";
 import { asChecked, type ResolvedConfig } from "../config/resolve-config.ts";
 import { runModule } from "../config/run-module.ts";
 import type { Sink } from "../observe/sink.port.ts";

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import type { ToolArsenal, ToolArsenalParts } from "../arsenal.ts";
+import type { ToolArsenal } from "../arsenal.ts";
+import type { ToolArsenalParts } from "../config/arsenal-parts.ts";
 import type { LoadedConfig } from "../config/load-config.ts";
 import { type ConfiguredMcpServer, toMcpServers } from "../config/mcp-servers.ts";
 import { type ServerNote, type ServerProblem, showProblem } from "../config/server-problem.ts";

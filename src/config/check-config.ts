@@ -1,7 +1,7 @@
 import { ajv } from "../adapters/validators/ajv.ts";
 import { ArsenalError, type ErrorIssue } from "../errors/arsenal-error.ts";
 import { nearest, showValue } from "../errors/show-value.ts";
-import type { Check, Validator } from "../execute/validator.port.ts";
+import type { Check, ImmediateValidator } from "../execute/validator.port.ts";
 import { isPlainObject, type JsonSchema } from "../tool/json-schema.ts";
 import { toSnake } from "./key-style.ts";
 import { CONFIG_SCHEMA } from "./schema.ts";
@@ -22,7 +22,7 @@ const FROM_CODE: Origin = { locate: () => "", reference: () => undefined };
 
 /** By section: compiling the whole schema would cost every program some 80 ms, and few configure more than a section or two. */
 const compiled = new Map<string, Check>();
-let validator: Validator | undefined;
+let validator: ImmediateValidator | undefined;
 
 function problemFields(config: Readonly<Record<string, unknown>>): readonly string[] {
   return Object.entries(config).flatMap(([key, section]) => {

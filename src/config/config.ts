@@ -147,6 +147,8 @@ export interface TelemetryConfig {
 export interface SecurityConfig {
   /** `strict` refuses what no rule allows; `standard` allows what no rule refuses. Default `standard`. */
   readonly policy?: "standard" | "strict";
+  /** A document of rules that stands in for the lists below. None by default. */
+  readonly policyFile?: string;
   /** Tool names, ids or patterns (`*`, `?`) whose calls a person must approve. Default `delete_*`, `payment_*`, `drop_*`, `refund_*`. */
   readonly requireConfirmation?: readonly string[];
   /** Further tool names, ids or patterns that a person must approve. */

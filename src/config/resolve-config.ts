@@ -35,7 +35,7 @@ export interface ResolvedConfig {
   };
   readonly execution: Filled<ExecutionConfig, "maxConcurrentPerEnsemble">;
   readonly telemetry: Filled<TelemetryConfig, "otlpEndpoint">;
-  readonly security: Required<SecurityConfig>;
+  readonly security: Filled<SecurityConfig, "policyFile">;
   readonly state: StateConfig;
   readonly audit: Filled<AuditConfig, "file" | "keyFile" | "secret">;
   readonly mcp: Required<McpConfig>;

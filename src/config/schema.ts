@@ -101,6 +101,7 @@ export const CONFIG_SCHEMA: JsonSchema = object("Configuration of ToolArsenal.",
       ["standard", "strict"],
       "standard",
     ),
+    policyFile: text("A document of rules that stands in for the lists below."),
     requireConfirmation: list(
       "Tools whose calls a person must approve: names, ids or patterns.",
       text("A name, id or pattern."),

@@ -301,6 +301,19 @@ describe("where the audit is strict", () => {
 });
 
 describe("where the audit is not strict", () => {
+  it("records that fail together are told of once", async () => {
+    const { log, clock } = setUp();
+    const told: unknown[] = [];
+    const audit = createCallAudit({
+      log: { ...log, append: () => Promise.reject(new Error("No space left.")) },
+      emit: (name, data) => void told.push([name, data]),
+      strict: false,
+    });
+    for (let records = 1; records <= 3; records++) audit.record({ kind: "gap", records });
+    await clock.advance(0);
+    expect(told).toEqual([["audit-failed", { records: 3, message: "No space left." }]]);
+  });
+
   it("a call goes on without its record, and an event says how many are missing", async () => {
     let full = true;
     const { engine, clock, events, log } = setUp({ strict: false, fails: () => full });
@@ -315,71 +328,5 @@ describe("where the audit is not strict", () => {
     await engine.execute({ toolName: "works" });
     await clock.advance(0);
     expect(log.lines.map((line) => JSON.parse(line))).toMatchObject([{ kind: "gap", records: 3 }, { kind: "call" }]);
-  });
-});
-
-describe("a call with an idempotency key", () => {
-  it("runs once, however often it is made at once, and every answer is the same", async () => {
-    const { engine, runs, calls } = setUp({ handler: () => ({ receipt: 7 }) });
-    const call = { toolName: "works", arguments: { n: 1 }, idempotencyKey: "order-1" };
-    const results = await Promise.all(Array.from({ length: 50 }, () => engine.execute(call)));
-    expect(runs()).toBe(1);
-    expect(results.map(({ status, result }) => [status, result])).toEqual(Array(50).fill(["success", { receipt: 7 }]));
-    expect(results.filter(({ replayed }) => replayed === true)).toHaveLength(49);
-    expect(calls().filter(({ replayed }) => replayed === true)).toHaveLength(49);
-    expect(calls()).toMatchObject(Array(50).fill({ decision: { effect: "allowed" }, idempotencyKey: "order-1" }));
-  });
-
-  it("is refused with other arguments", async () => {
-    const { engine, runs } = setUp();
-    await engine.execute({ toolName: "works", arguments: { n: 1 }, idempotencyKey: "k" });
-    expect(await engine.execute({ toolName: "works", arguments: { n: 2 }, idempotencyKey: "k" })).toMatchObject({
-      status: "failure",
-      error: {
-        code: "IDEMPOTENCY_CONFLICT",
-        message:
-          'The idempotency key "k" was used for default.works with other arguments. Give each call a key of its own; repeat a key only with exactly the same arguments.',
-      },
-    });
-    expect(runs()).toBe(1);
-  });
-
-  it("gets its result again though its approval is used up, and only then", async () => {
-    const { engine, aegis, runs } = setUp();
-    const call = { toolName: "risky", arguments: { n: 1 }, idempotencyKey: "pay-1" };
-    const { confirmationId = "" } = await engine.execute(call);
-    await aegis.approvals.approve(confirmationId, approver);
-    const approved = { ...call, confirmationId };
-    expect(await engine.execute(approved)).toMatchObject({ status: "success", result: "done" });
-    expect(await engine.execute(approved)).toMatchObject({ status: "success", result: "done", replayed: true });
-    expect((await engine.execute({ ...approved, idempotencyKey: "pay-2" })).error?.code).toBe("APPROVAL_INVALID");
-    expect((await engine.execute({ ...approved, arguments: { n: 2 } })).error?.code).toBe("APPROVAL_INVALID");
-    expect(runs()).toBe(1);
-  });
-
-  it("keeps its key free while it is refused, and keeps a failure that may have taken effect", async () => {
-    let fails = true;
-    const { engine, runs } = setUp({
-      handler: () => {
-        if (fails) throw new Error("broken");
-        return "done";
-      },
-    });
-    const call = { toolName: "limited", idempotencyKey: "k" };
-    await engine.execute({ toolName: "limited" });
-    expect((await engine.execute(call)).error?.code).toBe("RATE_LIMITED");
-    const first = await engine.execute({ toolName: "works", idempotencyKey: "k" });
-    fails = false;
-    const second = await engine.execute({ toolName: "works", idempotencyKey: "k" });
-    expect([first.error?.message, second.error?.message, second.replayed]).toEqual(["broken", "broken", true]);
-    expect(runs()).toBe(2);
-  });
-
-  it.each(["", "x".repeat(256)])("must have a key of 1 to 255 characters", async (idempotencyKey) => {
-    const { engine } = setUp();
-    expect((await engine.execute({ toolName: "works", idempotencyKey })).error).toMatchObject({
-      code: "CALL_INVALID",
-      field: "idempotencyKey",
-    });
   });
 });

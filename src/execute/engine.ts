@@ -10,6 +10,7 @@ import { runBatch } from "./batch.ts";
 import { createBreakers } from "./breaker.ts";
 import type { BatchCall, ToolCall } from "./call.ts";
 import { createArgumentChecks } from "./check-arguments.ts";
+import type { RepairArguments } from "./check-or-repair.ts";
 import type { Executor } from "./executor.port.ts";
 import { findVisible, type FindToolParts } from "./find-tool.ts";
 import { createStates } from "./handler-context.ts";
@@ -37,6 +38,8 @@ export interface EngineParts extends FindToolParts {
   readonly aegis: Aegis;
   readonly validator: Validator;
   /** The first that supports a tool's source runs it. */
+  /** Makes arguments fit where it is plain what was meant. They are refused as they are where absent. */
+  readonly repair?: RepairArguments;
   readonly executors: readonly Executor[];
   /** Records every call. Nothing is recorded where absent. */
   readonly audit?: CallAudit | undefined;

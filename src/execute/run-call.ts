@@ -14,6 +14,7 @@ import { notAudited } from "./audit-call.ts";
 import type { Breakers } from "./breaker.ts";
 import type { ToolCall } from "./call.ts";
 import type { ArgumentChecks } from "./check-arguments.ts";
+import { checkOrRepair, type RepairArguments } from "./check-or-repair.ts";
 import { LONGEST_TIMER_MS, type WaitLimits } from "./deadline.ts";
 import type { Executor } from "./executor.port.ts";
 import { findTool, type FindToolParts } from "./find-tool.ts";
@@ -33,6 +34,7 @@ import { isSignal, unreadable, validateCall } from "./validate-call.ts";
 export interface CallRunner extends FindToolParts {
   readonly aegis: Aegis;
   readonly checks: ArgumentChecks;
+  readonly repair?: RepairArguments | undefined;
   readonly breakers: Breakers;
   readonly concurrency: Concurrency;
   readonly executors: readonly Executor[];
@@ -122,11 +124,10 @@ async function runTool(found: FoundCall, runner: CallRunner): Promise<Outcome> {
   const refusal = runner.breakers.refusal(tool.id);
   if (refusal !== undefined) return circuitOpen(tool, refusal);
 
-  const checking =
+  const checked =
     call.checkArguments === false
       ? { valid: true as const, arguments: found.given }
-      : runner.checks.check(tool, found.given);
-  const checked = checking instanceof Promise ? await checking : checking;
+      : await checkOrRepair(tool, found.given, found.ids, runner);
   if (!checked.valid) return failed(checked.error);
 
   const ensemble = tool.ensemble === undefined ? undefined : runner.ensembleSettings(tool.ensemble);

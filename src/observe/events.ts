@@ -33,6 +33,13 @@ export interface EventMap {
     readonly spanId: string;
     readonly attempt: number;
   };
+  /** A model's arguments were made to fit, each change named. */
+  "arguments-repaired": {
+    readonly toolId: string;
+    readonly traceId: string;
+    readonly spanId: string;
+    readonly repairs: readonly { readonly path: string; readonly message: string }[];
+  };
   "call-retried": {
     readonly toolId: string;
     readonly traceId: string;

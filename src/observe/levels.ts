@@ -16,6 +16,7 @@ const LEVEL_OF: { readonly [Name in EventName]: EventLevel | ((data: EventMap[Na
   "ensemble-failed": "error",
   "retrieval-finished": "info",
   "call-started": "debug",
+  "arguments-repaired": "info",
   "call-retried": "warn",
   "call-progressed": "debug",
   "call-finished": ({ status }) => levelOfCall(status),

@@ -59,7 +59,7 @@ const constraint: fc.Arbitrary<Node> = fc.oneof(
     { contentEncoding: "base64" },
     { dependentRequired: { a: ["b"] } },
     { dependencies: { a: ["b"], b: { required: ["c"] } } },
-    { if: { required: ["a"] }, then: { required: ["b"] } },
+    { if: { required: ["a"] }, ["then" as string]: { required: ["b"] } },
     { not: { required: ["a"] } },
     { propertyNames: { pattern: "^a" } },
     { unevaluatedProperties: false },

@@ -1,4 +1,5 @@
-import { ToolArsenal, type ToolArsenalParts } from "../../arsenal.ts";
+import { ToolArsenal } from "../../arsenal.ts";
+import type { ToolArsenalParts } from "../../config/arsenal-parts.ts";
 import { DEMO_TOOLS } from "./catalog.ts";
 
 /** An arsenal with the demo catalog. Its operator may approve their own calls, so that one person can see the whole path. */

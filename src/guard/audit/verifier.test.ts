@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { memoryAudit } from "../../adapters/audit/memory.ts";
 import { createManualClock } from "../../testing/manual-clock.ts";
@@ -146,6 +146,16 @@ describe("verify names the first bad sequence", () => {
     } = JSON.parse(lines[2] ?? "") as Record<string, unknown>;
     const forged = chain({ ...record, by: "nobody" }, { seq: 2, hash: String(before) }, Number(at)).line.slice(0, -1);
     expect(verifyLines(lines.with(2, forged))).toMatchObject({ ok: false, seq: 4 });
+  });
+
+  it("of a record that follows rightly and claims another place", () => {
+    const first = chain({ kind: "gap", records: 1 }, EMPTY_LOG, 1);
+    const second = chain({ kind: "gap", records: 1 }, { ...first.head, seq: 7 }, 2);
+    expect(verifyLines([first.line, second.line].map((line) => line.slice(0, -1)))).toEqual({
+      ok: false,
+      seq: 2,
+      reason: "is not in its place: record 8 stands there",
+    });
   });
 
   it("whose signature is wrong where all was written anew", async () => {

@@ -29,12 +29,12 @@ export function convertLiterals(
 
   const fitting = given.filter((value) => types.length === 0 || types.some((type) => isOfType(value, type)));
   const values = target.typed === true ? fitting : given;
-  if (values.length === 0) return sayValues(given, types, at, keyword, place, conversion);
+  if (values.length === 0) return sayValues(node, given, types, at, keyword, place, conversion);
   if (values.length < given.length) conversion.lose(at, keyword, "resolved", "without values that no type of it takes");
   const listed =
     target.enumValues === undefined ? values : values.filter((value) => isListable(value, target.enumValues));
   if (listed.length < values.length || !conversion.has(hasConst && !conversion.has("enums") ? "const" : "enums"))
-    return sayValues(values, types, at, keyword, place, conversion);
+    return sayValues(node, values, types, at, keyword, place, conversion);
   if (!hasConst) return { structure: { enum: copyData(listed) }, notes: [], types };
   if (conversion.has("const")) return { structure: { const: copyData(node["const"]) }, notes: [], types };
   conversion.lose(at, keyword, "resolved", "as an enum of one");
@@ -43,6 +43,7 @@ export function convertLiterals(
 
 /** Values that the target's list cannot hold: numbers as text where only text can be listed, the rest in words. */
 function sayValues(
+  node: SchemaNode,
   values: readonly unknown[],
   types: readonly string[],
   at: string,
@@ -50,16 +51,25 @@ function sayValues(
   place: Place,
   conversion: Conversion,
 ): Part & { readonly types: readonly string[] } {
-  const numbers = values.filter((value) => value !== null);
+  const numbers = values.filter((value) => value !== null && !isOutside(value, node));
   const isText = conversion.target.enumValues === "strings" && numbers.every((value) => typeof value === "number");
   if (isText && numbers.length > 0 && !place.otherTypes.has("string")) {
     conversion.lose(at, keyword, "resolved", "its numbers as text, which is read back");
-    const isNullable = values.length > numbers.length;
+    const isNullable = values.includes(null);
     return { structure: { enum: numbers.map(String) }, notes: [], types: isNullable ? ["string", "null"] : ["string"] };
   }
   conversion.lose(at, keyword, "described", "not taken here: said in the description");
   const words = keyword === "const" ? describeConstraint("const", values[0]) : describeConstraint("enum", values);
   return { structure: {}, notes: words === undefined ? [] : [words], types };
+}
+
+/** Limits of numbers do not hold for text, so what is outside them is not listed. */
+function isOutside(value: unknown, node: SchemaNode): boolean {
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = node;
+  if (typeof value !== "number") return false;
+  const isMultiple = typeof multipleOf !== "number" || Number.isInteger(value / multipleOf);
+  const isTooSmall = value < Number(minimum) || value <= Number(exclusiveMinimum);
+  return !isMultiple || isTooSmall || value > Number(maximum) || value >= Number(exclusiveMaximum);
 }
 
 function isListable(value: unknown, kind: "strings" | "primitives" | undefined): boolean {

@@ -44,8 +44,11 @@ function keepReference(
   const name = conversion.define([found.pointer, ...other].join(" "), wanted === "" ? "root" : wanted, () =>
     copyOut(found, place, conversion),
   );
-  if (conversion.definitions.get(name) === NEVER) return NEVER;
-  const kept = `#/$defs/${name}`;
+  const written = conversion.definitions.get(name);
+  if (written === NEVER) return NEVER;
+  // What was a schema of its own may have become a mere reference.
+  const isAlias = typeof written?.["$ref"] === "string" && Object.keys(written).length === 1;
+  const kept = isAlias ? String(written["$ref"]) : `#/$defs/${name}`;
   if (kept !== reference) conversion.lose(below(place.path, "$ref"), "$ref", "resolved", `as ${kept}`);
   const described = annotate({ $ref: kept }, beside, place, conversion);
   if (described["anyOf"] !== undefined)

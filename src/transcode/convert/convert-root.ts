@@ -8,7 +8,7 @@ import { addNotes, describeConstraint } from "./describe-constraint.ts";
 import { findEndless } from "./find-endless.ts";
 import { fits } from "../repair/fits.ts";
 import { below } from "../schema/json-pointer.ts";
-import type { SchemaNode } from "../schema/keywords.ts";
+import { childrenOf, type SchemaNode } from "../schema/keywords.ts";
 import { mergeAllOf } from "./merge-all-of.ts";
 import { mergeBranches } from "./merge-branches.ts";
 import { parameterNames } from "../repair/parts-of.ts";
@@ -136,7 +136,7 @@ function rename(node: SchemaNode, original: unknown, conversion: Conversion): Sc
 }
 
 function withDefinitions(given: SchemaNode, converted: JsonSchema, conversion: Conversion): JsonSchema {
-  const { definitions } = conversion;
+  const definitions = usedBy(converted, conversion.definitions);
   for (const keyword of ["$defs", "definitions"]) {
     const named = given[keyword];
     const count = isPlainObject(named) ? Object.keys(named).length : 0;
@@ -148,4 +148,20 @@ function withDefinitions(given: SchemaNode, converted: JsonSchema, conversion: C
   if (endless !== undefined)
     conversion.lose("/$defs", "$ref", "refused", `the definition ${endless} refers to itself without end`);
   return { ...converted, $defs: Object.fromEntries(definitions) };
+}
+
+/** The definitions that a schema refers to, directly or through others: some were written for what is left out now. */
+function usedBy(schema: JsonSchema, definitions: ReadonlyMap<string, JsonSchema>): ReadonlyMap<string, JsonSchema> {
+  const used = new Set<string>();
+  const waiting: unknown[] = [schema];
+  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+    if (!isPlainObject(node)) continue;
+    const name = typeof node["$ref"] === "string" ? node["$ref"].replace("#/$defs/", "") : undefined;
+    if (name !== undefined && !used.has(name)) {
+      used.add(name);
+      waiting.push(definitions.get(name));
+    }
+    for (const [, child] of childrenOf(node)) waiting.push(child);
+  }
+  return new Map([...definitions].filter(([name]) => used.has(name)));
 }

@@ -84,7 +84,10 @@ function writeObject(node: SchemaNode, literals: Part, place: Place, conversion:
     if (isMap) return encodeAsPairs(node, literals.notes, place, conversion);
     return encodeAsText(node, new Set(["object"]), "additionalProperties", place, conversion);
   }
-  return writeNamed(node, literals.notes, place, conversion);
+  const written = writeNamed(node, literals.notes, place, conversion);
+  const isEmpty = written !== NEVER && Object.keys(written.properties ?? {}).length === 0;
+  if (!isEmpty || conversion.target.closedObjects === true) return written;
+  return encodeAsText(node, new Set(["object"]), "properties", place, conversion);
 }
 
 /** An object with the properties it names. */

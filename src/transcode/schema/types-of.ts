@@ -82,9 +82,9 @@ function declaredTypes(type: unknown, nullable: unknown): ReadonlySet<string> {
   const names = [type]
     .flat()
     .map((name) => (String(name).toLowerCase() === "integer" ? "number" : String(name).toLowerCase()));
-  const known = names.filter((name) => VALUE_TYPES.includes(name));
-  if (known.length === 0) return new Set(VALUE_TYPES);
-  return new Set(nullable === true ? [...known, "null"] : known);
+  const valid = names.filter((name) => VALUE_TYPES.includes(name));
+  if (valid.length === 0) return new Set(VALUE_TYPES);
+  return new Set(nullable === true ? [...valid, "null"] : valid);
 }
 
 function both(left: ReadonlySet<string>, right: ReadonlySet<string>): ReadonlySet<string> {

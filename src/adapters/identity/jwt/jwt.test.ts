@@ -149,7 +149,7 @@ describe("a token", () => {
     ["with at_hash", { at_hash: "h" }, "The token is an ID token."],
     ["bound to a key", { cnf: { jkt: "k" } }, "The token is bound to a key, and a bearer cannot prove to hold it."],
   ])("%s is refused", async (_what, more, why) => {
-    expect(await tell(more)).toBe(why);
+    expect(await tell(more as JWTPayload)).toBe(why);
   });
 
   it.each([

@@ -1,3 +1,4 @@
+import type * as Jose from "jose";
 import type { JWTPayload, JWTVerifyGetKey } from "jose";
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import { bearerCredential } from "../../../guard/bearer-credential.ts";
@@ -46,7 +47,7 @@ export function jwt(options: JwtOptions): Identity {
   let prepared: ReturnType<typeof prepare> | undefined;
 
   /** jose is loaded with the first token. */
-  async function prepare(): Promise<{ readonly jose: typeof import("jose"); readonly keyOf: JWTVerifyGetKey }> {
+  async function prepare(): Promise<{ readonly jose: typeof Jose; readonly keyOf: JWTVerifyGetKey }> {
     const jose = await import("jose");
     const isUnknownKey = (error: unknown): boolean => error instanceof jose.errors.JWKSNoMatchingKey;
     return { jose, keyOf: createKeySet({ clock, fetch, toLookUp: jose.createLocalJWKSet, isUnknownKey }) };

@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import type * as Cel from "@bufbuild/cel";
 import type { RE2JS } from "re2js";
+import { createVariables } from "./expression-variables.ts";
 import { inspectExpression } from "./inspect-expression.ts";
 import { exceeds } from "./measure-arguments.ts";
 import type { Facts, When } from "./when.ts";
@@ -24,7 +25,7 @@ export function compileExpression(text: string): When | { readonly problem: Expr
   if (text.length > MAX_LENGTH)
     return { problem: { message: `it has ${text.length} characters, and ${MAX_LENGTH} are the most` } };
   if (nestingOf(text) > MAX_NESTING) return { problem: { message: `it nests brackets deeper than ${MAX_NESTING}` } };
-  const { cel, environment, pattern } = (loaded ??= load());
+  const { cel, environment, pattern, variablesOf } = (loaded ??= load());
   let parsed: ReturnType<typeof Cel.parse>;
   try {
     parsed = cel.parse(text);
@@ -50,11 +51,10 @@ export function compileExpression(text: string): When | { readonly problem: Expr
     usesArguments: variables.has("args"),
     usesTime: variables.has("now"),
     evaluate(facts) {
-      if (variables.has("args") && exceeds(facts.arguments, loops))
-        return { failed: "the arguments are too large for it" };
+      if (variables.has("args") && exceeds(facts, loops)) return { failed: "the arguments are too large for it" };
       let value: unknown;
       try {
-        value = run(bindings(facts, variables) as Record<string, Cel.CelInput>);
+        value = run(variablesOf(facts));
       } catch (error) {
         return { failed: messageOf(error) };
       }
@@ -64,20 +64,11 @@ export function compileExpression(text: string): When | { readonly problem: Expr
   };
 }
 
-function bindings(facts: Facts, variables: ReadonlySet<string>): Record<string, unknown> {
-  return {
-    tool: facts.tool,
-    principal: facts.principal,
-    args: facts.arguments,
-    ...(variables.has("now") && { now: loaded?.timestamp(facts.now()) }),
-  };
-}
-
 interface Loaded {
   readonly cel: typeof Cel;
   readonly environment: Cel.CelEnv;
   readonly pattern: (source: string) => RE2JS;
-  readonly timestamp: (ms: number) => unknown;
+  readonly variablesOf: (facts: Facts) => Record<string, Cel.CelInput>;
 }
 
 /** With the first expression: a document without one does not need the library. */
@@ -96,12 +87,12 @@ function load(): Loaded {
   };
   const environment = cel.celEnv({ re2: { compile: pattern }, funcs: [strictDouble(cel)] });
   const toTimestamp = cel.plan(environment, cel.parse("timestamp(text)"));
-  return {
-    cel,
-    environment,
-    pattern,
-    timestamp: (ms) => toTimestamp({ text: new Date(ms).toISOString() }),
+  const timestamp = (ms: number): Cel.CelInput => {
+    const value = toTimestamp({ text: new Date(ms).toISOString() });
+    if (cel.isCelError(value)) throw value;
+    return value;
   };
+  return { cel, environment, pattern, variablesOf: createVariables(cel, timestamp) };
 }
 
 /** The library makes NaN of a text that is no number, and a comparison with NaN is false: a refusal would not hold. */

@@ -1,0 +1,146 @@
+import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Identity } from "../../../guard/identity.port.ts";
+import type { Principal } from "../../../guard/principal.ts";
+import { identityContract } from "../../../testing/identity.contract.ts";
+import { createManualClock } from "../../../testing/manual-clock.ts";
+import { apiKeyFile, apiKeys, type StoredKey } from "./api-keys.ts";
+import { updateKeyFile } from "./key-file.ts";
+import { createKeyText, hashOfKey } from "./key-text.ts";
+
+const principal: Principal = { id: "ci", roles: [], capabilities: ["read_data"], scopes: ["build"], local: false };
+const KEY = createKeyText("ci");
+const stored: StoredKey = { id: "ci", hash: hashOfKey(KEY), principal };
+const REFUSED = { refusal: { error: "invalid_token", description: "The key is unknown or was revoked." } };
+
+describe("apiKeys, as an identity", () => {
+  const examples = {
+    known: { headers: { authorization: `Bearer ${KEY}` } },
+    unknown: { headers: { authorization: `Bearer ${createKeyText("ci")}` } },
+  };
+  for (const { name, run } of identityContract(() => ({ adapter: apiKeys({ keys: [stored] }) }), examples))
+    it(name, run);
+});
+
+describe("apiKeys", () => {
+  const identity = apiKeys({ keys: [stored] });
+
+  it("knows a caller by either header", async () => {
+    expect(await identity.authenticate({ headers: { "x-api-key": KEY } })).toEqual(principal);
+    expect(await identity.authenticate({ headers: { authorization: `bearer ${KEY}` } })).toEqual(principal);
+  });
+
+  it("says nothing to one without a key, and the same to everyone with a wrong one", async () => {
+    expect(await identity.identify?.({ headers: {} })).toEqual({});
+    const swapped = createKeyText("other").replace("_other_", "_ci_");
+    for (const wrong of [
+      createKeyText("ci"),
+      createKeyText("nobody"),
+      swapped,
+      `${KEY}x`,
+      KEY.slice(0, -1),
+      "",
+      stored.hash,
+    ])
+      expect(await identity.identify?.({ headers: { "x-api-key": wrong } })).toEqual(REFUSED);
+  });
+
+  it("takes a key under its own name alone", async () => {
+    const other: StoredKey = { ...stored, id: "other" };
+    const both = apiKeys({ keys: [{ ...stored, hash: hashOfKey(createKeyText("ci")) }, other] });
+    expect(await both.authenticate({ headers: { "x-api-key": KEY } })).toBe(undefined);
+  });
+
+  it.each([
+    ["twice", [stored, stored]],
+    ["with a hash that is none", [{ ...stored, hash: "sha256:12" }]],
+    ["with a name that no key has", [{ ...stored, id: "a_b" }]],
+  ])("refuses keys %s", (_what, keys) => {
+    expect(() => apiKeys({ keys })).toThrow(/^The API key/);
+  });
+});
+
+describe("a new key", () => {
+  it("has its name, 256 random bits and nothing that a header cannot carry", () => {
+    expect(KEY).toMatch(/^ta_ci_[A-Za-z0-9_-]{43}$/);
+    expect(createKeyText("ci")).not.toBe(KEY);
+  });
+});
+
+describe("apiKeyFile", () => {
+  let folder: string;
+  let file: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "arsenal-keys-"));
+    file = join(folder, "keys.json");
+    await updateKeyFile(file, () => [stored]);
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  const clock = createManualClock();
+  const callerOf = (identity: Identity, key: string): Promise<Principal | undefined> =>
+    identity.authenticate({ headers: { "x-api-key": key } });
+
+  it("knows the keys of a file, which hold no key", async () => {
+    expect(await callerOf(await apiKeyFile(file), KEY)).toEqual(principal);
+    expect(await readFile(file, "utf8")).not.toContain(KEY.slice(6));
+  });
+
+  it("knows a new key and refuses a revoked one within a second", async () => {
+    const identity = await apiKeyFile(file, { clock });
+    const key = createKeyText("new");
+    await updateKeyFile(file, () => [{ ...stored, id: "new", hash: hashOfKey(key) }]);
+    await clock.advance(1000);
+    expect(await callerOf(identity, key)).toEqual(principal);
+    expect(await callerOf(identity, KEY)).toBe(undefined);
+  });
+
+  it("lets nobody in where the file is gone, open to others or damaged since", async () => {
+    const identity = await apiKeyFile(file, { clock });
+    const change = async (make: () => Promise<unknown>): Promise<void> => {
+      await make();
+      await clock.advance(1000);
+      await expect(callerOf(identity, KEY)).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+    };
+    await change(() => chmod(file, 0o640));
+    await change(() => rm(file));
+    await change(() => writeFile(file, "{", { mode: 0o600 }));
+    await rm(file);
+    await updateKeyFile(file, () => [stored]);
+    expect(await callerOf(identity, KEY)).toEqual(principal);
+  });
+
+  it.each([
+    ["that is not there", undefined, "cannot be read. Make one with: toolarsenal keys create NAME"],
+    ["that is no JSON", "keys", "is no JSON"],
+    ["of another kind", '{"keys":[]}', 'has no "version": 1'],
+    ["with a broken entry", '{"version":1,"keys":[{}]}', "keys.0"],
+    [
+      "with an unknown capability",
+      JSON.stringify({ version: 1, keys: [{ ...stored, principal: { ...principal, capabilities: ["fly"] } }] }),
+      "keys.0",
+    ],
+  ])("refuses a file %s", async (_what, text, why) => {
+    await rm(file);
+    if (text !== undefined) await writeFile(file, text, { mode: 0o600 });
+    await expect(apiKeyFile(file)).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: expect.stringContaining(why) as string,
+      details: { field: "server.auth.api_keys.file", value: file },
+    });
+  });
+
+  it("takes nobody for the person at this machine, whatever the file says", async () => {
+    await updateKeyFile(file, () => [{ ...stored, principal: { ...principal, local: true } }]);
+    expect(await callerOf(await apiKeyFile(file), KEY)).toEqual(principal);
+  });
+
+  it("keeps every key that is added at once", async () => {
+    const names = Array.from({ length: 10 }, (_, index) => `key-${index}`);
+    await Promise.all(names.map((id) => updateKeyFile(file, (keys) => [...keys, { ...stored, id }])));
+    const { keys } = JSON.parse(await readFile(file, "utf8")) as { keys: StoredKey[] };
+    expect(keys.map(({ id }) => id).sort()).toEqual(["ci", ...names]);
+  });
+});
