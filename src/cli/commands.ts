@@ -56,6 +56,10 @@ export const COMMANDS: Readonly<Record<string, { readonly summary: string; load(
     summary: "Create, list or revoke the API keys of callers",
     load: async () => (await import("./commands/keys.ts")).keys,
   },
+  policy: {
+    summary: "Test a policy file, or explain one decision",
+    load: async () => (await import("./commands/policy.ts")).policy,
+  },
   audit: {
     summary: "Verify the audit log, or show its end",
     load: async () => (await import("./commands/audit.ts")).audit,

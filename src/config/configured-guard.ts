@@ -1,10 +1,10 @@
-import { patterns } from "../adapters/policies/patterns.ts";
 import { type Aegis, createAegis } from "../guard/aegis.ts";
 import { type CallAudit, withAudit } from "../guard/audit/call-audit.ts";
 import { createIdempotency, type Idempotency } from "../guard/idempotency.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
 import { configuredAudit, configuredCallAudit, configuredState, type ToolArsenalParts } from "./arsenal-parts.ts";
+import { configuredPolicy } from "./configured-policy.ts";
 import type { ResolvedConfig } from "./resolve-config.ts";
 
 /** What guards and records the calls of one arsenal. */
@@ -23,7 +23,7 @@ export function configuredGuard(
   { clock, emit }: { readonly clock: Clock; readonly emit: Emit },
 ): ConfiguredGuard {
   const { security } = config;
-  const policy = parts.policy ?? patterns({ ...security, mode: security.policy });
+  const policy = parts.policy ?? configuredPolicy(config, clock);
   const state = parts.state ?? configuredState(config, clock);
   const log = parts.audit ?? configuredAudit(config, clock);
   const audit = log === undefined ? undefined : configuredCallAudit(config, log, emit);

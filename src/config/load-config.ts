@@ -2,10 +2,12 @@ import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { ArsenalError, isArsenalError } from "../errors/arsenal-error.ts";
 import { showValue } from "../errors/show-value.ts";
+import { systemClock } from "../observe/clock.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
 import { checkConfig } from "./check-config.ts";
 import { CLIENT_KEYS, type ClientServers, readClientConfig } from "./client-config.ts";
 import type { McpServerConfig } from "./config.ts";
+import { configuredPolicy } from "./configured-policy.ts";
 import { readMcpConfigFile } from "./mcp-config-file.ts";
 import { readYaml } from "./read-yaml.ts";
 import { asChecked, foldShortForm, type ResolvedConfig, resolveConfig } from "./resolve-config.ts";
@@ -41,7 +43,10 @@ export async function loadConfig(
       : await parse(await readText(path), path, environment, folder);
   const files = await Promise.all((options.mcpConfigs ?? []).map((file) => readMcpConfigFile(file, environment)));
   const { config, ...said } = withClients(own.config, [own.clients, ...files]);
-  return { config: asChecked(withAbsolutePaths(config, folder)), folder, ...said };
+  const absolute = withAbsolutePaths(config, folder);
+  // Made and dropped, so that a wrong rule is told with the rest of the configuration.
+  if (absolute.security.policyFile !== undefined) configuredPolicy(absolute, systemClock);
+  return { config: asChecked(absolute), folder, ...said };
 }
 
 /** Reads a configuration from its text; `name` stands in messages. */
@@ -123,13 +128,15 @@ function withClients(
 }
 
 function withAbsolutePaths(config: ResolvedConfig, folder: string): ResolvedConfig {
-  const { vectorStore, embedder, state, audit, server, mcp } = config;
+  const { vectorStore, embedder, security, state, audit, server, mcp } = config;
+  const { policyFile } = security;
   const { snapshot } = vectorStore;
   const { cache } = embedder;
   return {
     ...config,
     vectorStore: { ...vectorStore, ...(snapshot === undefined ? {} : { snapshot: resolve(folder, snapshot) }) },
     embedder: { ...embedder, ...(typeof cache === "string" ? { cache: resolve(folder, cache) } : {}) },
+    security: { ...security, ...(policyFile === undefined ? {} : { policyFile: resolve(folder, policyFile) }) },
     state: { ...state, ...(state.file === undefined ? {} : { file: resolve(folder, state.file) }) },
     audit: {
       ...audit,

@@ -79,6 +79,7 @@ const COMPLETE: Complete<ToolArsenalConfig> = {
   },
   security: {
     policy: "strict",
+    policyFile: "policy.yaml",
     requireConfirmation: ["a"],
     humanInTheLoop: ["b"],
     allow: ["c"],

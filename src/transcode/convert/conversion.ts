@@ -25,7 +25,7 @@ export interface Conversion {
 }
 
 /** The most schemas that one conversion writes: references are copied out within this. */
-const MAX_NODES = 20_000;
+const MAX_NODES = 10_000;
 
 /** Starts a conversion. */
 export function startConversion(root: unknown, target: SchemaTarget): Conversion {

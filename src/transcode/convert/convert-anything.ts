@@ -58,10 +58,9 @@ export function cutRecursion(beside: SchemaNode, found: Found, place: Place, con
     `Fits ${found.pointer === "" ? "the whole" : showJson(found.pointer)} again.`,
   ]);
   const [type] = types;
-  return {
-    ...(types.size === 1 && type !== undefined ? { type } : {}),
-    ...(description === undefined ? {} : { description }),
-  };
+  const told = description === undefined ? {} : { description };
+  if (types.size !== 1 || type === undefined) return told;
+  return { type, ...told, ...(type === "array" ? { items: {} } : {}) };
 }
 
 /** An object or list as JSON text, where the target has no way to say what may be in it. `repairArguments` reads it back. */

@@ -28,10 +28,7 @@ export function isAboutReach({ field }: Condition<never>): boolean {
 /** The lists of a rule that look at the tool alone. `grants` is for rules that let calls run. */
 export function toolConditions({ lists }: CheckedRule, grants: boolean): readonly Condition<Tool>[] {
   return compile<Tool>(lists, {
-    tools(wanted) {
-      const match = compilePatterns(wanted, { field: "tools", grants });
-      return (tool) => match(tool) !== undefined;
-    },
+    tools: (wanted) => onTools(wanted, grants),
     namespaces: (wanted) => on(wanted, "any case", ({ namespace }) => [namespace]),
     sources: (wanted) => on(wanted, "exact", ({ source }) => [source]),
     capabilities: (wanted) => on(wanted, "exact", ({ capabilities }) => capabilities),
@@ -60,6 +57,27 @@ function compile<Subject>(lists: CheckedRule["lists"], compilers: Compilers<Subj
   });
 }
 
+/** As `compilePatterns` compares. It keeps its answers for each tool; here, where each tool is asked about once, comparing is cheaper. */
+function onTools(wanted: readonly string[], grants: boolean): (tool: Tool) => boolean {
+  const rare = wanted.filter((pattern) => pattern.includes("?"));
+  const matchesRare = compilePatterns(rare, { field: "tools", grants });
+  const others = wanted.filter((pattern) => !pattern.includes("?"));
+  const patterns = others.map((pattern) => ({
+    parts: pattern.toLowerCase().split("*"),
+    coversSourceName: !(grants && pattern.includes(".")),
+  }));
+  return (tool) => {
+    const id = tool.id.toLowerCase();
+    const name = tool.name.toLowerCase();
+    const sourceName = tool.sourceName.toLowerCase();
+    for (const { parts, coversSourceName } of patterns) {
+      if (isMade(id, parts) || isMade(name, parts)) return true;
+      if (coversSourceName && isMade(sourceName, parts)) return true;
+    }
+    return rare.length > 0 && matchesRare(tool) !== undefined;
+  };
+}
+
 function on<Subject>(
   wanted: readonly string[],
   letters: "exact" | "any case",
@@ -68,13 +86,14 @@ function on<Subject>(
   const fold = (text: string): string => (letters === "exact" ? text : text.toLowerCase());
   const exact = new Set(wanted.filter((name) => !name.includes("*")).map(fold));
   const patterns = wanted.filter((name) => name.includes("*")).map((name) => fold(name).split("*"));
-  const matches = (name: string): boolean => exact.has(name) || patterns.some((parts) => hasParts(name, parts));
+  const matches = (name: string): boolean => exact.has(name) || patterns.some((parts) => isMade(name, parts));
   return (subject) => names(subject).some((name) => matches(fold(name)));
 }
 
-/** Whether a text is the parts in their order with anything between: the first at its start, the last at its end. */
-function hasParts(text: string, parts: readonly string[]): boolean {
+/** Whether a text is made of the parts in their order with anything between: the first at its start, the last at its end. */
+function isMade(text: string, parts: readonly string[]): boolean {
   const first = parts[0] ?? "";
+  if (parts.length === 1) return text === first;
   const last = parts.at(-1) ?? "";
   if (!text.startsWith(first) || !text.endsWith(last) || text.length < first.length + last.length) return false;
   let at = first.length;

@@ -30,7 +30,7 @@ export function createJudge(options: {
       const { broken, hiding, reaching, view } = rulesFor(tool);
       if (broken !== undefined || brokenPrincipal(principal) !== undefined) return false;
       const caller: Caller = { principal, toolset };
-      const facts: Facts = { tool: view, principal: viewOf(principal), arguments: {}, now };
+      const facts = createFacts(view, principal, {}, now);
       // A condition that fails hides as one that holds.
       if (hiding.some((rule) => isFor(rule, caller) && rule.when?.evaluate(facts) !== false)) return false;
       if (denyByDefault === undefined) return true;
@@ -48,7 +48,7 @@ export function createJudge(options: {
         return { effect: "deny", rule: "policy-attributes", reason };
       }
       const caller: Caller = { principal, toolset };
-      const facts: Facts = { tool: view, principal: viewOf(principal), arguments: args, now };
+      const facts = createFacts(view, principal, args, now);
       const matched: Rule[] = [];
       for (const rule of matching) {
         if (!isFor(rule, caller)) continue;
@@ -82,21 +82,32 @@ function isFor({ aboutCaller }: Rule, caller: Caller): boolean {
 }
 
 /** The attribute of a caller that rules could not be compared with. */
-function brokenPrincipal(principal: Principal): string | undefined {
-  const { id, tenant, roles, capabilities, scopes } = principal;
+function brokenPrincipal({ id, tenant, roles, capabilities, scopes }: Principal): string | undefined {
   if (typeof id !== "string") return "id";
   if (tenant !== undefined && typeof tenant !== "string") return "tenant";
-  for (const [key, list] of Object.entries({ roles, capabilities, scopes }))
-    if (!Array.isArray(list) || list.some((entry) => typeof entry !== "string")) return key;
-  return undefined;
+  if (!isTexts(roles)) return "roles";
+  if (!isTexts(capabilities)) return "capabilities";
+  return isTexts(scopes) ? undefined : "scopes";
+}
+
+function isTexts(list: unknown): boolean {
+  return Array.isArray(list) && list.every((entry) => typeof entry === "string");
 }
 
 function prefixed(owner: string, attribute: string | undefined): string | undefined {
   return attribute === undefined ? undefined : `${owner}.${attribute}`;
 }
 
-function viewOf({ id, tenant, roles, capabilities, scopes, local }: Principal): Readonly<Record<string, unknown>> {
-  return { id, tenant, roles, capabilities, scopes, local };
+function createFacts(tool: Facts["tool"], principal: Principal, args: Facts["arguments"], now: () => number): Facts {
+  return {
+    tool,
+    get principal() {
+      const { id, tenant, roles, capabilities, scopes, local } = principal;
+      return { id, tenant, roles, capabilities, scopes, local };
+    },
+    arguments: args,
+    now,
+  };
 }
 
 function denies({ id, when }: Rule, tool: Tool, principal: Principal): string {

@@ -1,23 +1,30 @@
-import type { Obligations } from "../../../guard/policy.port.ts";
+import type { Obligations, RateObligation, Redaction } from "../../../guard/policy.port.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import type { Rule } from "./rule.ts";
 
 /** What must hold for a call under all the rules it matches: every rate, every redaction, the common domains, the least size. */
 export function obligationsOf(rules: readonly Rule[], principal: Principal): Obligations | undefined {
-  const owing = rules.filter(({ obligations }) => obligations !== undefined);
-  if (owing.length === 0) return undefined;
-  const { tenant = "", id } = principal;
-  const rates = owing.flatMap(({ id: rule, obligations }) =>
-    obligations?.rate === undefined ? [] : [{ key: JSON.stringify([rule, tenant, id]), ...obligations.rate }],
-  );
-  const redact = owing.flatMap(({ obligations }) => obligations?.redact ?? []);
-  const domains = owing.flatMap(({ obligations }) => (obligations?.egress === undefined ? [] : [obligations.egress]));
-  const sizes = owing.flatMap(({ obligations }) => obligations?.maxResultBytes ?? []);
+  if (!rules.some(({ obligations }) => obligations !== undefined)) return undefined;
+  const rates: RateObligation[] = [];
+  const redact: Redaction[] = [];
+  let egress: readonly string[] | undefined;
+  let maxResultBytes: number | undefined;
+  for (const { id, obligations = {} } of rules) {
+    if (obligations.rate !== undefined) {
+      const key = JSON.stringify([id, principal.tenant ?? "", principal.id]);
+      rates.push({ key, ...obligations.rate });
+    }
+    redact.push(...(obligations.redact ?? []));
+    if (obligations.egress !== undefined)
+      egress = egress === undefined ? obligations.egress : commonDomains(egress, obligations.egress);
+    if (obligations.maxResultBytes !== undefined)
+      maxResultBytes = Math.min(maxResultBytes ?? Number.POSITIVE_INFINITY, obligations.maxResultBytes);
+  }
   return {
     ...(rates.length > 0 && { rates }),
     ...(redact.length > 0 && { redact }),
-    ...(domains.length > 0 && { egress: domains.reduce(commonDomains) }),
-    ...(sizes.length > 0 && { maxResultBytes: Math.min(...sizes) }),
+    ...(egress !== undefined && { egress }),
+    ...(maxResultBytes !== undefined && { maxResultBytes }),
   };
 }
 

@@ -1,0 +1,138 @@
+import { readFile } from "node:fs/promises";
+import { readDocument } from "../../adapters/policies/rules/read-document.ts";
+import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { nearest, showValue } from "../../errors/show-value.ts";
+import type { PolicyRequest } from "../../guard/policy.port.ts";
+import { defineTool } from "../../tool/define-tool.ts";
+import { isPlainObject } from "../../tool/json-schema.ts";
+import { type Tool, TOOL_SOURCES, type ToolSource } from "../../tool/tool.ts";
+import { readPrincipal } from "./read-principal.ts";
+
+/** What a case may expect. `hidden`: the caller does not even see the tool. */
+export const OUTCOMES = ["allow", "deny", "require_approval", "hidden"] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+/** One line of the table. */
+export interface PolicyCase {
+  readonly name: string;
+  readonly request: PolicyRequest;
+  /** Milliseconds since the epoch; undefined where the time does not matter. */
+  readonly now: number | undefined;
+  readonly expect: Outcome;
+  /** The rule that must say so, where that matters. */
+  readonly rule: string | undefined;
+}
+
+/** A table of cases, and the policy it is about where it names one. */
+export interface PolicyCases {
+  readonly policy: string | undefined;
+  readonly cases: readonly PolicyCase[];
+}
+
+const CASE_KEYS = ["name", "tool", "principal", "args", "toolset", "now", "expect", "rule"];
+
+/** Reads a table of cases, as YAML or JSON. */
+export async function readCases(path: string): Promise<PolicyCases> {
+  const text = await readFile(path, "utf8").catch(() => {
+    throw wrong("FILE", path, `The file ${path} cannot be read.`, "Check the path.");
+  });
+  const { value, locate } = readDocument(text, path);
+  const { policy, cases } = isPlainObject(value) ? value : {};
+  if (!Array.isArray(cases) || cases.length === 0)
+    throw wrong(
+      "cases",
+      cases,
+      `${path} has no cases.`,
+      "Write `cases:` and a list of { tool, principal, args, expect }.",
+    );
+  if (policy !== undefined && typeof policy !== "string")
+    throw wrong("policy", policy, `${path}: policy is ${showValue(policy)}.`, "Write the path of a policy file.");
+  return {
+    policy,
+    cases: cases.map((entry: unknown, index) => {
+      try {
+        return readCase(entry, index);
+      } catch (error) {
+        if (!(error instanceof ArsenalError)) throw error;
+        const at = locate(["cases", String(index)]);
+        throw new ArsenalError("INPUT_INVALID", `${at}${error.message}`, { ...error.details, cause: error });
+      }
+    }),
+  };
+}
+
+function readCase(entry: unknown, index: number): PolicyCase {
+  if (!isPlainObject(entry))
+    throw wrong(`cases.${index}`, entry, `A case is ${showValue(entry)}.`, "Write { tool, principal, args, expect }.");
+  const unknown = Object.keys(entry).find((key) => !CASE_KEYS.includes(key));
+  if (unknown !== undefined) {
+    const near = nearest(unknown, CASE_KEYS);
+    const fix = near === undefined ? `There are ${CASE_KEYS.join(", ")}.` : `Did you mean "${near}"?`;
+    throw wrong(unknown, entry[unknown], `${unknown} is no key of a case.`, fix);
+  }
+  const { name, tool, principal, args = {}, toolset, now, expect, rule } = entry;
+  const wanted = OUTCOMES.find((outcome) => outcome === expect);
+  if (wanted === undefined)
+    throw wrong("expect", expect, `expect is ${showValue(expect)}.`, `Write one of ${OUTCOMES.join(", ")}.`);
+  if (!isPlainObject(args)) throw wrong("args", args, `args is ${showValue(args)}.`, "Write a mapping.");
+  for (const [key, text] of Object.entries({ name, toolset, rule }))
+    if (text !== undefined && typeof text !== "string")
+      throw wrong(key, text, `${key} is ${showValue(text)}.`, "Write a text.");
+  const found = readTool(tool);
+  return {
+    name: typeof name === "string" ? name : `${index + 1}: ${found.id}`,
+    request: {
+      tool: found,
+      arguments: args,
+      principal: readPrincipal(principal ?? "nobody", "principal"),
+      ...(typeof toolset === "string" && { toolset }),
+    },
+    now: readTime(now),
+    expect: wanted,
+    rule: typeof rule === "string" ? rule : undefined,
+  };
+}
+
+/** A tool from its id, or from its id with what rules look at. */
+function readTool(given: unknown): Tool {
+  const said = typeof given === "string" ? { id: given } : given;
+  if (!isPlainObject(said) || typeof said["id"] !== "string" || !said["id"].includes("."))
+    throw wrong(
+      "tool",
+      given,
+      `tool is ${showValue(given)}.`,
+      "Write an id such as crm.find_customer, or { id, risk, … }.",
+    );
+  const { id, source = "function", source_name: sourceName, risk: riskLevel, requires_confirmation, ...rest } = said;
+  if (!TOOL_SOURCES.includes(source as ToolSource))
+    throw wrong(
+      "tool.source",
+      source,
+      `tool.source is ${showValue(source)}.`,
+      `Write one of ${TOOL_SOURCES.join(", ")}.`,
+    );
+  const text = String(id);
+  const dot = text.lastIndexOf(".");
+  const draft = {
+    name: text.slice(dot + 1),
+    namespace: text.slice(0, dot),
+    description: "Stands for a tool in a case of a policy.",
+    parameters: { type: "object" },
+    ...(sourceName === undefined ? {} : { sourceName }),
+    ...(riskLevel === undefined ? {} : { riskLevel }),
+    ...(requires_confirmation === undefined ? {} : { requiresConfirmation: requires_confirmation }),
+    ...rest,
+  };
+  return { ...defineTool(draft as Parameters<typeof defineTool>[0]), source: source as ToolSource };
+}
+
+function readTime(given: unknown): number | undefined {
+  if (given === undefined) return undefined;
+  const time = given instanceof Date ? given.getTime() : Date.parse(String(given));
+  if (Number.isNaN(time)) throw wrong("now", given, `now is ${showValue(given)}.`, "Write 2026-05-04T12:00:00Z.");
+  return time;
+}
+
+function wrong(field: string, value: unknown, problem: string, fix: string): ArsenalError {
+  return new ArsenalError("INPUT_INVALID", `${problem} ${fix}`, { field, value, fix });
+}

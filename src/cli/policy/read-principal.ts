@@ -1,0 +1,34 @@
+import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { showValue } from "../../errors/show-value.ts";
+import type { Principal } from "../../guard/principal.ts";
+import { isPlainObject } from "../../tool/json-schema.ts";
+import { CAPABILITIES } from "../../tool/tool.ts";
+
+const KEYS = ["id", "tenant", "roles", "capabilities", "scopes", "local"];
+
+/** A caller from its id, or from `{ id, tenant, roles, capabilities, scopes, local }`. Without more said it has no role, every capability and every scope. */
+export function readPrincipal(given: unknown, field: string): Principal {
+  const said = typeof given === "string" ? { id: given } : given;
+  const refuse = (at: string, value: unknown, problem: string, fix: string): never => {
+    throw new ArsenalError("INPUT_INVALID", `${at} ${problem}. ${fix}`, { field: at, value, fix });
+  };
+  if (!isPlainObject(said) || typeof said["id"] !== "string" || said["id"] === "")
+    return refuse(
+      field,
+      given,
+      `is ${showValue(given)}, which names nobody`,
+      "Write an id, or { id: ada, roles: [support] }.",
+    );
+  for (const [key, value] of Object.entries(said)) {
+    const at = `${field}.${key}`;
+    if (!KEYS.includes(key)) refuse(at, value, "is unknown", `There are ${KEYS.join(", ")}.`);
+    const isList = Array.isArray(value) && value.every((entry) => typeof entry === "string");
+    if (["roles", "capabilities", "scopes"].includes(key) && !isList)
+      refuse(at, value, `is ${showValue(value)}`, "Write a list of texts.");
+    if (key === "tenant" && typeof value !== "string") refuse(at, value, `is ${showValue(value)}`, "Write a text.");
+    if (key === "local" && typeof value !== "boolean")
+      refuse(at, value, `is ${showValue(value)}`, "Write true or false.");
+  }
+  const everything = { roles: [], capabilities: CAPABILITIES, scopes: ["*"], local: false };
+  return { ...everything, ...(said as unknown as Pick<Principal, "id">) };
+}
