@@ -153,7 +153,7 @@ describe("a malformed call yields one clear error", () => {
     ["a signal that is none", { ...call, signal: {} }, "CALL_INVALID", "signal", "{}"],
     ["an unknown tool", { ...call, toolName: "ad" }, "TOOL_NOT_FOUND", "toolName", '"ad"'],
     ["a missing argument", { ...call, arguments: {} }, "ARGUMENTS_INVALID", "a", "nothing"],
-    ["an argument of the wrong type", { ...call, arguments: { a: "1" } }, "ARGUMENTS_INVALID", "a", 'string "1"'],
+    ["an argument of the wrong type", { ...call, arguments: { a: "one" } }, "ARGUMENTS_INVALID", "a", 'string "one"'],
     [
       "an argument that is no choice",
       { ...call, arguments: { a: 1, unit: "mile" } },

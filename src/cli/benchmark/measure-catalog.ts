@@ -40,7 +40,7 @@ const TURN = 1000;
 /** Registers invented tools, retrieves for invented requests, and measures both. */
 export async function measureCatalog(size: number, options: MeasureOptions): Promise<CatalogFigures> {
   const { tier, rounds, signal } = options;
-  const drafts = syntheticTools(size);
+  const drafts = await inventTools(size, signal);
   const config = { telemetry: { enabled: false }, embedder: { tier, cache: false } } as const;
   const rehearsals = size <= FEW ? rounds - 1 : 0;
   let earlierMs = Infinity;
@@ -71,6 +71,17 @@ export async function measureCatalog(size: number, options: MeasureOptions): Pro
     registrationRatio: registrationMs / copyMs,
     bytesPerTool,
   };
+}
+
+/** Invents tools a turn at a time: a million take seconds, and whoever interrupts must not wait for them. */
+async function inventTools(size: number, signal: AbortSignal): Promise<readonly ToolDraft[]> {
+  const drafts: ToolDraft[] = [];
+  while (drafts.length < size) {
+    await nextTurn();
+    signal.throwIfAborted();
+    for (const draft of syntheticTools(Math.min(TURN * 10, size - drafts.length), drafts.length)) drafts.push(draft);
+  }
+  return drafts;
 }
 
 async function register(

@@ -91,9 +91,10 @@ const DETAILS = [
   "including drafts",
 ];
 
-/** Invented tools with names, texts and schemas of ordinary size; the same ones for the same count. */
-export function syntheticTools(count: number): readonly ToolDraft[] {
-  return Array.from({ length: count }, (_, index) => {
+/** Invented tools with names, texts and schemas of ordinary size; the same ones for the same place in the row. */
+export function syntheticTools(count: number, from = 0): readonly ToolDraft[] {
+  return Array.from({ length: count }, (_, place) => {
+    const index = from + place;
     const verb = VERBS[index % VERBS.length] ?? "";
     const object = OBJECTS[Math.floor(index / VERBS.length) % OBJECTS.length] ?? "";
     const product = PRODUCTS[Math.floor(index / (VERBS.length * OBJECTS.length)) % PRODUCTS.length] ?? "";

@@ -95,7 +95,7 @@ function isMade(text: string, parts: readonly string[]): boolean {
   const first = parts[0] ?? "";
   if (parts.length === 1) return text === first;
   const last = parts.at(-1) ?? "";
-  if (!text.startsWith(first) || !text.endsWith(last) || text.length < first.length + last.length) return false;
+  if (!text.startsWith(first) || !text.endsWith(last)) return false;
   let at = first.length;
   for (const part of parts.slice(1, -1)) {
     const found = text.indexOf(part, at);

@@ -37,8 +37,7 @@ function redactPath(value: unknown, path: readonly string[]): unknown {
   const [step, ...rest] = path;
   if (step === undefined) return REDACTED;
   if (step === "**") {
-    const here = rest.length === 0 ? REDACTED : redactPath(value, rest);
-    return mapMembers(here, (member) => redactPath(member, path));
+    return mapMembers(redactPath(value, rest), (member) => redactPath(member, path));
   }
   return mapMembers(value, (member, key) => (step === "*" || step === key ? redactPath(member, rest) : member));
 }

@@ -159,7 +159,16 @@ describe("what a caller sees", () => {
   it("is not changed by case in the names of tools and namespaces, and is in those of people", () => {
     expect(sees(policyOf({ id: "a", effect: "deny", namespaces: "CRM" }), find)).toBe(false);
     expect(sees(policyOf({ id: "a", effect: "deny", principals: "ADA" }), find)).toBe(true);
-    expect(sees(policyOf({ id: "a", effect: "deny", principals: "a*a" }), find)).toBe(false);
+  });
+
+  it.each([
+    ["a*a", false],
+    ["*d*", false],
+    ["ada*a", true],
+    ["a*d*da", true],
+    ["a*b*a", true],
+  ])("goes by %s in names as one reads it: each part once, in order", (principals, visible) => {
+    expect(sees(policyOf({ id: "a", effect: "deny", principals }), find)).toBe(visible);
   });
 });
 
@@ -213,6 +222,9 @@ describe("a condition", () => {
     const loop = policyOf({ id: "loop", effect: "deny", when: "args.list.exists(each, each in args.list)" });
     const large = { list: Array.from({ length: 3_000 }, (_, index) => `value ${index}`) };
     expect(decide(loop, find, large)).toHaveProperty("reason", expect.stringContaining("too large"));
+    const long = { list: ["x".repeat(70_000)] };
+    expect(decide(loop, find, long)).toHaveProperty("reason", expect.stringContaining("too large"));
+    expect(decide(loop, find, { list: ["x"] })).toMatchObject({ effect: "deny", rule: "loop" });
     const pattern = policyOf({ id: "pattern", effect: "deny", when: "args.text.matches('^(a+)+$')" });
     expect(decide(pattern, find, { text: `${"a".repeat(50_000)}!` })).toEqual({ effect: "allow" });
   });
