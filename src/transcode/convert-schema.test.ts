@@ -38,7 +38,7 @@ describe("convertSchema for OpenAI strict", () => {
     });
   });
 
-  it("says in the description what the grammar does not hold", () => {
+  it("says in the description what the grammar does not hold [003-adapter-patterns]", () => {
     const converted = convertSchema(
       withOne({ type: "string", description: "A code", minLength: 2, format: "iban", default: "DE" }),
       openaiStrict,
@@ -213,7 +213,7 @@ describe("convertSchema for Anthropic", () => {
 });
 
 describe("convertSchema for Gemini", () => {
-  it("writes the closed subset for parameters: nullable, values as text, no references", () => {
+  it("writes the closed subset for parameters: nullable, values as text, no references [003-adapter-refs]", () => {
     const schema = {
       type: "object",
       properties: {
@@ -252,7 +252,7 @@ describe("convertSchema for targets that are not strict", () => {
     expect(convertSchema(schema, mcp).schema).toBe(schema);
   });
 
-  it("merges the parts of a root into one object for OpenAI, and says which alternatives go together", () => {
+  it("merges the parts of a root into one object for OpenAI, and says which alternatives go together [003-adapter-any-of]", () => {
     const schema = {
       allOf: [{ properties: { a: { type: "string" } }, required: ["a"] }],
       oneOf: [

@@ -76,7 +76,7 @@ describe("an MCP server in an arsenal", () => {
     expect(arsenal.upstreams).toEqual([]);
   });
 
-  it("of a configuration gets its headers from the environment, and one bad server leaves the others be [004-mcp-auth] [004-config-servers] [000-9.1-serve-mcp]", async () => {
+  it("of a configuration gets its headers from the environment, and one bad server leaves the others be [000-14-serve-mcp] [004-mcp-auth] [004-config-servers] [000-9.1-serve-mcp]", async () => {
     const server = await startLegacyServer();
     endings.push(() => server.close());
     const folder = mkdtempSync(join(tmpdir(), "toolarsenal-mcp-"));

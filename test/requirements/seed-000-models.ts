@@ -3,6 +3,11 @@ import { covered, open, type Requirement } from "./requirement.ts";
 /** Sections 1 to 5 of the main document: purpose, architecture, data models, ports. */
 export const models: readonly Requirement[] = [
   ...covered({
+    "000-4.1-auto": "Infers the dialect from the client, the model's name or an example.",
+    "000-4.1-openai-strict": "Writes OpenAI definitions in strict mode.",
+    "000-4.1-gemini-subset": "Writes Gemini's closed subset of JSON Schema where it is asked for.",
+    "000-5.4-mcp": "Runs a tool on the MCP server it came from.",
+    "000-5.4-http": "Runs a tool as an HTTP request of its OpenAPI operation.",
     "000-1-few-tools": "Hands the model five tools of a large catalog by default, never all of them.",
     "000-1-tokens-saved": "Shows how many prompt tokens retrieval saves against listing every tool.",
     "000-2.1-fields": "Searches name, description, tags, examples, parameters and namespace, each with its weight.",
@@ -65,11 +70,7 @@ export const models: readonly Requirement[] = [
     "000-4.1-gemini": "Writes a tool as a Gemini function declaration.",
     "000-4.1-alias": "Gives each tool a name that every model API accepts, and takes calls by it.",
   }),
-  ...open("dialects", {
-    "000-4.1-auto": "Infers the dialect from the client, the model's name or an example.",
-    "000-4.1-openai-strict": "Writes OpenAI definitions in strict mode.",
-    "000-4.1-gemini-subset": "Writes Gemini's closed subset of JSON Schema where it is asked for.",
-  }),
+
   ...covered({
     "000-4.2-summary": "Uses the summary and the recent messages of the conversation in routing.",
     "000-4.2-recent-messages": "Refuses more than 10 recent messages.",
@@ -160,9 +161,9 @@ export const models: readonly Requirement[] = [
     "000-5.4-subprocess": "Runs tools in a subprocess with limits.",
     "000-5.4-docker": "Runs tools in a container.",
   }),
-  ...open("MCP", { "000-5.4-mcp": "Runs a tool on the MCP server it came from." }),
+
   ...open("A2A", { "000-5.4-a2a": "Runs a tool by sending a task to the agent it came from." }),
-  ...open("OpenAPI", { "000-5.4-http": "Runs a tool as an HTTP request of its OpenAPI operation." }),
+
   ...open("telemetry", {
     "000-5.5-opentelemetry": "Sends traces and metrics to an OpenTelemetry collector.",
     "000-5.5-datadog": "Sends traces and metrics to Datadog.",

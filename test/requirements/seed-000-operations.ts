@@ -3,6 +3,12 @@ import { covered, open, type Requirement } from "./requirement.ts";
 /** Sections 9 to 15 of the main document: configuration, integrations, command line, tests, façade, threats. */
 export const operations: readonly Requirement[] = [
   ...covered({
+    "000-14-serve-mcp": "Serves MCP from the library.",
+    "000-14-add-openapi": "Adds the operations of an OpenAPI document as tools.",
+    "000-9.1-mcp-servers": "Connects the configured MCP servers.",
+    "000-9.1-serve-mcp": "Serves MCP in the configured mode.",
+    "000-11-serve": "Serves MCP from the shell on stdio or HTTP.",
+    "000-14-add-mcp-server": "Adds an MCP server and says how many tools came.",
     "000-9.1-sections": "Reads every section of the configuration and keeps every documented default.",
     "000-9.1-yaml": "Reads the configuration from a YAML file.",
     "000-9.1-invalid": "Refuses a wrong value and names the key, the value and the fix.",
@@ -29,10 +35,7 @@ export const operations: readonly Requirement[] = [
     "000-9.1-otlp": "Sends telemetry to otlp_endpoint under service_name.",
     "000-9.1-prometheus-port": "Serves metrics on the configured port.",
   }),
-  ...open("MCP", {
-    "000-9.1-mcp-servers": "Connects the configured MCP servers.",
-    "000-9.1-serve-mcp": "Serves MCP in the configured mode.",
-  }),
+
   ...open("A2A", {
     "000-9.1-a2a-agents": "Uses the configured agents.",
     "000-9.1-serve-a2a": "Serves A2A on the configured port.",
@@ -56,7 +59,7 @@ export const operations: readonly Requirement[] = [
     "000-11-help": "Helps with every command and suggests the nearest for a misspelt one.",
     "000-11-completion": "Completes commands and options in the shell.",
   }),
-  ...open("MCP", { "000-11-serve": "Serves MCP from the shell on stdio or HTTP." }),
+
   ...covered({
     "000-12.1-samples": "Publishes the five sample tools for tests.",
     "000-12.2-top-1": "Finds the right tool first for common requests.",
@@ -97,17 +100,12 @@ export const operations: readonly Requirement[] = [
     "000-14-health-check": "Says which parts work.",
     "000-14-close": "Takes no more work once closed, and closes twice without harm.",
   }),
-  ...open("MCP", {
-    "000-14-add-mcp-server": "Adds an MCP server and says how many tools came.",
-    "000-14-serve-mcp": "Serves MCP from the library.",
-  }),
+
   ...open("A2A", {
     "000-14-add-a2a-agent": "Adds an agent and says how many tools came.",
     "000-14-serve-a2a": "Serves A2A from the library.",
   }),
-  ...open("OpenAPI", {
-    "000-14-add-openapi": "Adds the operations of an OpenAPI document as tools.",
-  }),
+
   ...open("Aegis", {
     "000-15.1-injection": "Finds hidden text and injections in definitions and results.",
     "000-15.1-sandbox": "Confines tools that run foreign code.",

@@ -3,6 +3,10 @@ import { covered, open, type Requirement } from "./requirement.ts";
 /** The tool calling architecture: ensembles, the handler's context, providers' shapes, descriptors, error categories. */
 export const ensembles: readonly Requirement[] = [
   ...covered({
+    "001-processor-read-calls": "Reads the calls out of a provider's response, with their ids.",
+    "001-processor-write-results": "Writes results in the shape a provider wants, each with the id of its call.",
+    "001-processor-execute": "Runs all calls of a response and returns their results in order.",
+    "001-ensemble-mcp": "Makes each MCP server one ensemble with its lifecycle.",
     "001-invoker-arguments": "Hands the handler its checked arguments, with the schema's defaults filled in.",
     "001-invoker-typed": "Infers the type of the handler's argument from the schema.",
     "001-invoker-standard-schema": "Takes schemas of Zod, Valibot and ArkType as well as JSON Schema.",
@@ -29,9 +33,6 @@ export const ensembles: readonly Requirement[] = [
   }),
   ...open("dialects", {
     "001-processor-prepare": "Writes the tools of several ensembles in a provider's shape.",
-    "001-processor-read-calls": "Reads the calls out of a provider's response, with their ids.",
-    "001-processor-write-results": "Writes results in the shape a provider wants, each with the id of its call.",
-    "001-processor-execute": "Runs all calls of a response and returns their results in order.",
   }),
   ...open("descriptors", {
     "001-configuration-tool": "Reads a tool from a TOML descriptor with its arguments as a schema.",
@@ -40,7 +41,7 @@ export const ensembles: readonly Requirement[] = [
     "001-configuration-relative": "Finds a descriptor's tool files from its own folder.",
     "001-configuration-prepare": "Connects every enabled ensemble of the configuration.",
   }),
-  ...open("MCP", { "001-ensemble-mcp": "Makes each MCP server one ensemble with its lifecycle." }),
+
   ...open("agent", {
     "001-flow-conversation": "Runs a conversation: request, calls, results, answer.",
     "001-flow-lifetime": "Connects ensembles for a conversation and disconnects them after it.",

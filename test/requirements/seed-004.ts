@@ -3,6 +3,14 @@ import { covered, open, type Requirement } from "./requirement.ts";
 /** The arsenal of an agent: MCP transports, resource controls, the text a model reads back. */
 export const armaments: readonly Requirement[] = [
   ...covered({
+    "004-mcp-stdio": "Runs command-line MCP servers by command and arguments.",
+    "004-mcp-sse": "Uses remote MCP servers by endpoint.",
+    "004-mcp-reconnect": "Reconnects to a server that went away.",
+    "004-mcp-json-rpc": "Speaks JSON-RPC 2.0 and negotiates what a server can do.",
+    "004-mcp-content": "Reads text and other content of a result.",
+    "004-mcp-auth": "Authenticates to a server with a token from the environment.",
+    "004-mcp-example-servers": "Works with the example servers over stdio and HTTP.",
+    "004-agent-detect": "Detects function_call in a model's response, with arguments as a string.",
     "004-config-timeout": "Takes default_timeout_seconds of the arsenal block as the timeout of every call.",
     "004-config-concurrency": "Takes max_concurrent_tools of the arsenal block as the number of calls at once.",
     "004-config-servers": "Takes mcp_servers of the arsenal block, stdio and sse, as MCP servers.",
@@ -16,18 +24,9 @@ export const armaments: readonly Requirement[] = [
     "004-format-failure": "Formats a failure for the model: tool, arguments, error, time and what to do.",
   }),
   ...open("MCP", {
-    "004-mcp-stdio": "Runs command-line MCP servers by command and arguments.",
-    "004-mcp-sse": "Uses remote MCP servers by endpoint.",
-    "004-mcp-reconnect": "Reconnects to a server that went away.",
-    "004-mcp-json-rpc": "Speaks JSON-RPC 2.0 and negotiates what a server can do.",
-    "004-mcp-content": "Reads text and other content of a result.",
-    "004-mcp-auth": "Authenticates to a server with a token from the environment.",
     "004-mcp-debug": "Logs the protocol's messages where debugging is asked for.",
-    "004-mcp-example-servers": "Works with the example servers over stdio and HTTP.",
   }),
-  ...open("dialects", {
-    "004-agent-detect": "Detects function_call in a model's response, with arguments as a string.",
-  }),
+
   ...open("agent", {
     "004-agent-build": "Builds an agent from a model, a system prompt and a name.",
     "004-agent-loop": "Runs the model's calls and continues with their results.",

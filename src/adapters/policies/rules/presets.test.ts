@@ -24,7 +24,7 @@ describe("presets", () => {
   const withPresets = (...presets: readonly (string | Record<string, unknown>)[]): RulesPolicy =>
     rules({ version: 1, presets, rules: [{ id: "reads", effect: "allow", tools: "crm.find_*" }] });
 
-  it("requireAuthorizationForAll refuses what no rule allows", () => {
+  it("requireAuthorizationForAll refuses what no rule allows [002-identity-authorize]", () => {
     const policy = withPresets("requireAuthorizationForAll");
     expect(decide(policy, find)).toMatchObject({ effect: "allow", rule: "reads" });
     expect(decide(policy, toolAt("crm.send"))).toMatchObject({ rule: "preset:requireAuthorizationForAll" });

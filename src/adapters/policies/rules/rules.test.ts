@@ -55,7 +55,7 @@ for (const [name, text] of Object.entries(DOCUMENTS)) {
 }
 
 describe("rules", () => {
-  it("lets a deny win over an approval, and that over a permission, wherever they stand", () => {
+  it("lets a deny win over an approval, and that over a permission, wherever they stand [000-6.2-policy-language]", () => {
     const allow: RuleDocument = { id: "all", effect: "allow" };
     const ask: RuleDocument = { id: "ask", effect: "require_approval", tools: "crm.*", reason: "Dana wants to know." };
     const deny: RuleDocument = { id: "no", effect: "deny", tools: "crm.*", reason: "Not while we migrate." };

@@ -52,7 +52,7 @@ const eras = [
 ] as const;
 
 describe.each(eras)("a connection to a %s server", (era, version, start) => {
-  it("speaks the era that the server speaks [004-mcp-json-rpc] [000-7.1-http]", async () => {
+  it("speaks the era that the server speaks [000-7.1-initialize] [004-mcp-json-rpc] [000-7.1-http]", async () => {
     const connection = await open((await started(start)).url);
     expect([connection.era, connection.protocolVersion]).toEqual([era, version]);
     expect(connection.server.info).toMatchObject({ name: era === "legacy" ? "old sample" : "new sample" });
@@ -233,7 +233,7 @@ describe("streamable HTTP gives way to the older HTTP+SSE", () => {
     await expect(connect(settings(url), { identity })).rejects.toMatchObject({ code: "TRANSPORT_FAILED" });
   });
 
-  it("and then works with a server that knows nothing else [004-mcp-sse]", async () => {
+  it("and then works with a server that knows nothing else [000-7.1-sse] [004-mcp-sse]", async () => {
     const main = fileURLToPath(import.meta.resolve("@modelcontextprotocol/server-everything/dist/index.js"));
     const port = await freePort();
     const child = spawn(process.execPath, [main, "sse"], {

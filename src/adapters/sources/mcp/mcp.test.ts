@@ -93,7 +93,7 @@ describe("a server's tools", () => {
     expect(bare?.name).toBe("bare");
   });
 
-  it("are called by their original names and answer with the server's whole result [000-5.4-mcp]", async () => {
+  it("are called by their original names and answer with the server's whole result [000-7.1-call] [000-5.4-mcp]", async () => {
     const server = await started(startLegacyServer);
     const answers: unknown[] = [];
     server.pages = [[{ name: "Echo.It", inputSchema: {} }]];

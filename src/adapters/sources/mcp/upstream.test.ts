@@ -69,7 +69,7 @@ describe.each(eras)("an upstream of a %s server", (era, start) => {
     expect(upstream.state).toMatchObject({ kind: "connected", era });
   });
 
-  it("lists tools over a hundred pages, once until they change", async () => {
+  it("lists tools over a hundred pages, once until they change [000-7.1-list]", async () => {
     const { server, upstream } = await connected(start);
     server.pages = Array.from({ length: 100 }, (_, page) => [
       { name: `tool ${page}`, inputSchema: { type: "object" } },
@@ -80,7 +80,7 @@ describe.each(eras)("an upstream of a %s server", (era, start) => {
     expect(server.requests.filter(({ body }) => String(body["method"]).endsWith("/list"))).toHaveLength(100);
   });
 
-  it("lists again when the server says that its tools changed", async () => {
+  it("lists again when the server says that its tools changed [000-7.1-list-changed]", async () => {
     const { server, upstream } = await connected(start);
     expect(await names(upstream)).toHaveLength(5);
     if (era === "modern") await requested(server, "subscriptions/listen");
