@@ -49,15 +49,53 @@ export type {
 } from "./retrieve/result.ts";
 
 export { toAlias } from "./transcode/alias.ts";
-export type { Dialect } from "./transcode/dialect.port.ts";
+export { answerCalls } from "./transcode/answer-calls.ts";
+export { convertSet, type ConvertSetOptions } from "./transcode/convert-set.ts";
+export type {
+  AnsweredCall,
+  CallStream,
+  Converted,
+  ConvertOptions,
+  Dialect,
+  ReadCall,
+  SetLimits,
+} from "./transcode/dialect.port.ts";
+export type { SchemaFeature } from "./transcode/features.ts";
+export type { Loss } from "./transcode/losses.ts";
+export { repairArguments, type Repair } from "./transcode/repair-arguments.ts";
 
 export type { Approvals, PendingApproval } from "./guard/aegis.ts";
-export type { Credentials, Identity } from "./guard/identity.port.ts";
+export type { ApprovalRecord, AuditHead, AuditLog, AuditRecord, CallRecord } from "./guard/audit.port.ts";
+export { ed25519Key, hmacKey, type AuditKey } from "./guard/audit/key.ts";
+export { verify as verifyAudit, type FileVerification } from "./guard/audit/verify.ts";
+export type { VerifyOptions } from "./guard/audit/verifier.ts";
+export type { EgressRules } from "./guard/egress/check-url.ts";
+export { createEgress, type Egress, type EgressRequest, type EgressResponse } from "./guard/egress/egress.ts";
+export { createFileRoots, type FileRoots } from "./guard/file-roots.ts";
+export type { Credentials, Identified, Identity, Refusal, TokenOrigin } from "./guard/identity.port.ts";
 export type { Policy, PolicyDecision, PolicyRequest } from "./guard/policy.port.ts";
 export { localOperator, type Principal } from "./guard/principal.ts";
+export {
+  createScanner,
+  type ScanMode,
+  type Scanner,
+  type ScannerOptions,
+  type ScanReport,
+} from "./guard/scan/scanner.ts";
+export { wrapUntrusted } from "./guard/scan/wrap-untrusted.ts";
+export type { ListedState, State, StateEntry, StateOptions, StateSetOptions } from "./guard/state.port.ts";
 
 export type { BatchCall, ToolCall } from "./execute/call.ts";
 export type { Executor, RunRequest } from "./execute/executor.port.ts";
+export {
+  SANDBOX_LIMITS,
+  type CommandJob,
+  type JavaScriptJob,
+  type Sandbox,
+  type SandboxJob,
+  type SandboxLimits,
+  type SandboxOutcome,
+} from "./execute/sandbox.port.ts";
 export { formatResult } from "./execute/format-result.ts";
 export {
   EXECUTION_STATUSES,
@@ -80,16 +118,38 @@ export { systemClock, type Clock } from "./observe/clock.ts";
 export type { ArsenalEvent, EventLevel, EventMap, EventName } from "./observe/events.ts";
 export type { Sink } from "./observe/sink.port.ts";
 
+export { fileAudit, type FileAuditOptions } from "./adapters/audit/file/file.ts";
+export { aiSdk } from "./adapters/dialects/ai-sdk.ts";
 export { anthropic } from "./adapters/dialects/anthropic.ts";
+export { inferDialect } from "./adapters/dialects/auto.ts";
+export { bedrock } from "./adapters/dialects/bedrock.ts";
+export type { DialectName } from "./adapters/dialects/built-in.ts";
+export { cohere } from "./adapters/dialects/cohere.ts";
 export { gemini } from "./adapters/dialects/gemini.ts";
+export { langchain } from "./adapters/dialects/langchain.ts";
+export { mcp as mcpDialect } from "./adapters/dialects/mcp.ts";
+export { mistral } from "./adapters/dialects/mistral.ts";
+export { ollama } from "./adapters/dialects/ollama.ts";
 export { openai } from "./adapters/dialects/openai.ts";
+export { openaiResponses } from "./adapters/dialects/openai-responses.ts";
+export { openapi as openapiDialect } from "./adapters/dialects/openapi.ts";
 export { cachedEmbedder, type CachedEmbedderOptions } from "./adapters/embedders/cached.ts";
 export { staticEmbedder } from "./adapters/embedders/static.ts";
 export { tunedEmbedder, type TunedEmbedderOptions } from "./adapters/embedders/tuned.ts";
 export { direct } from "./adapters/executors/direct.ts";
+export { sandboxed, type SandboxedSettings } from "./adapters/executors/sandboxed.ts";
+export { apiKeyFile, apiKeys, type StoredKey } from "./adapters/identity/api-keys/api-keys.ts";
 export { bearerToken, type BearerTokenOptions } from "./adapters/identity/bearer-token.ts";
+export { jwt, type JwtOptions } from "./adapters/identity/jwt/jwt.ts";
 export { patterns, type PatternsOptions } from "./adapters/policies/patterns.ts";
+export { bubblewrap, type BubblewrapSettings } from "./adapters/sandboxes/bubblewrap/bubblewrap.ts";
+export { docker, type DockerSettings } from "./adapters/sandboxes/docker/docker.ts";
+export { isolate } from "./adapters/sandboxes/isolate/isolate.ts";
+export { none } from "./adapters/sandboxes/none/none.ts";
+export { subprocess } from "./adapters/sandboxes/subprocess/subprocess.ts";
 export { consoleSink, type ConsoleSinkOptions } from "./adapters/sinks/console.ts";
+export { builtins } from "./adapters/sources/builtin/builtin.ts";
+export type { BuiltinParts, BuiltinSettings } from "./adapters/sources/builtin/settings.ts";
 export type {
   HttpSettings,
   McpServerSettings,
@@ -98,6 +158,15 @@ export type {
   WebSocketSettings,
 } from "./adapters/sources/mcp/settings.ts";
 export type { McpUpstream, UpstreamState } from "./adapters/sources/mcp/upstream.ts";
+export type {
+  BasicCredential,
+  ClientCredential,
+  Credential,
+  OpenApiSettings,
+  OperationFilter,
+} from "./adapters/sources/openapi/settings.ts";
+export { memoryState, type MemoryStateOptions } from "./adapters/state/memory.ts";
+export { sqliteState, type SqliteStateOptions } from "./adapters/state/sqlite.ts";
 export { memory, type MemoryOptions } from "./adapters/stores/memory.ts";
 export { memoryVectors } from "./adapters/stores/memory-vectors.ts";
 export { simdVectors, type SimdVectorsOptions } from "./adapters/stores/simd-vectors.ts";

@@ -71,6 +71,20 @@ describe("convertSchema for OpenAI strict", () => {
     });
   });
 
+  it("writes an object with free names beside lists as JSON text, which no list can be taken for", () => {
+    const map = { type: "object", additionalProperties: { type: "string" } };
+    const converted = convertSchema(
+      withOne({ anyOf: [map, { type: "array", items: { type: "integer" } }] }),
+      openaiStrict,
+    );
+    expect(oneIn(converted)).toEqual({
+      anyOf: [
+        { type: "string", description: 'JSON text of an object that fits {"additionalProperties":{"type":"string"}}.' },
+        { type: "array", items: { type: "integer" } },
+      ],
+    });
+  });
+
   it("writes an object of which nothing is known as JSON text, and says that this is wider", () => {
     const converted = convertSchema(withOne({ type: "object", description: "Anything" }), openaiStrict);
     expect(oneIn(converted)).toEqual({ type: "string", description: "Anything. JSON text of an object." });

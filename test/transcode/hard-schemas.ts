@@ -7,7 +7,10 @@ const object = (properties: Record<string, unknown>, rest: Record<string, unknow
 export const HARD_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   "an optional number": object({ limit: { type: "integer" } }),
   "an optional that may be null": object({ limit: { type: ["integer", "null"] } }),
-  "null only by enum": object({ sort: { type: ["string", "null"], enum: ["asc", "desc"] } }),
+  "null only by type, not by enum": object(
+    { sort: { type: ["string", "null"], enum: ["asc", "desc"] } },
+    { required: ["sort"] },
+  ),
   "nullable as OpenAPI 3.0 has it": object({ when: { type: "string", nullable: true } }, { required: ["when"] }),
   "a map of text": object({ labels: { type: "object", additionalProperties: { type: "string" } } }),
   "a map of maps": object({

@@ -10,7 +10,8 @@ import { repairArguments } from "../../src/transcode/repair-arguments.ts";
 import { SCHEMA_TARGETS } from "../../src/transcode/targets.ts";
 import { arbitraryPlainSchema, arbitrarySchema } from "./arbitrary-schema.ts";
 
-const RUNS = { numRuns: 5_000 };
+/** The same schemas every time: a rare one found by chance belongs into the tests of its own, not into somebody else's run. */
+const RUNS = { numRuns: 5_000, seed: 20_260_728 };
 /** Thousands of schemas, each for every target, on a machine that may have other things to do. */
 const TIMEOUT = 180_000;
 

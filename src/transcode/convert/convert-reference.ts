@@ -49,6 +49,10 @@ function keepReference(
   // What was a schema of its own may have become a mere reference.
   const isAlias = typeof written?.["$ref"] === "string" && Object.keys(written).length === 1;
   const kept = isAlias ? String(written["$ref"]) : `#/$defs/${name}`;
+  if (isAlias && kept === `#/$defs/${name}`) {
+    conversion.lose(below(place.path, "$ref"), "$ref", "dropped", "refers to nothing but itself");
+    return nothingKnown(beside, place, conversion);
+  }
   if (kept !== reference) conversion.lose(below(place.path, "$ref"), "$ref", "resolved", `as ${kept}`);
   const described = annotate({ $ref: kept }, beside, place, conversion);
   if (described["anyOf"] !== undefined)

@@ -92,7 +92,6 @@ function convertAlternatives(
 
 function wrap(node: SchemaNode, keyword: string, conversion: Conversion): JsonSchema {
   const inside = convertUnion(node, { ...ROOT, level: 1 }, conversion);
-  if (inside.type === "object") return inside;
   const { anyOf } = inside;
   const isTakenOff =
     Array.isArray(anyOf) && anyOf.every(({ type, $ref }: JsonSchema) => type === "object" || $ref !== undefined);

@@ -24,13 +24,13 @@ describe("presets", () => {
   const withPresets = (...presets: readonly (string | Record<string, unknown>)[]): RulesPolicy =>
     rules({ version: 1, presets, rules: [{ id: "reads", effect: "allow", tools: "crm.find_*" }] });
 
-  it("requireAuthorizationForAll refuses what no rule allows [002-identity-authorize]", () => {
+  it("requireAuthorizationForAll refuses what no rule allows [002-security-all]", () => {
     const policy = withPresets("requireAuthorizationForAll");
     expect(decide(policy, find)).toMatchObject({ effect: "allow", rule: "reads" });
     expect(decide(policy, toolAt("crm.send"))).toMatchObject({ rule: "preset:requireAuthorizationForAll" });
   });
 
-  it("blockHighRiskWithoutApproval asks a person, and permits nothing by it", () => {
+  it("blockHighRiskWithoutApproval asks a person, and permits nothing by it [002-security-high-risk]", () => {
     const risky = toolAt("crm.find_all", { riskLevel: "high" });
     const rule = "preset:blockHighRiskWithoutApproval";
     expect(decide(withPresets("blockHighRiskWithoutApproval"), risky)).toMatchObject({ effect: "confirm", rule });
@@ -55,7 +55,7 @@ describe("presets", () => {
     ["rm   -rf   /home", "deny"],
     ["rm -rf ./build", "allow"],
     ["echo pseudosudo", "allow"],
-  ])("blockedCommands decides on %j for tools that run code", (command, effect) => {
+  ])("blockedCommands decides on %j for tools that run code [002-security-commands]", (command, effect) => {
     const shell = toolAt("ops.shell", { capabilities: ["execute_code"] });
     const policy = withPresets("blockedCommands");
     expect(decide(policy, shell, { steps: [{ command }] })).toMatchObject({ effect });
