@@ -73,7 +73,14 @@ export type { EgressRules } from "./guard/egress/check-url.ts";
 export { createEgress, type Egress, type EgressRequest, type EgressResponse } from "./guard/egress/egress.ts";
 export { createFileRoots, type FileRoots } from "./guard/file-roots.ts";
 export type { Credentials, Identified, Identity, Refusal, TokenOrigin } from "./guard/identity.port.ts";
-export type { Policy, PolicyDecision, PolicyRequest } from "./guard/policy.port.ts";
+export type {
+  Obligations,
+  Policy,
+  PolicyDecision,
+  PolicyRequest,
+  RateObligation,
+  Redaction,
+} from "./guard/policy.port.ts";
 export { localOperator, type Principal } from "./guard/principal.ts";
 export {
   createScanner,
@@ -142,6 +149,7 @@ export { apiKeyFile, apiKeys, type StoredKey } from "./adapters/identity/api-key
 export { bearerToken, type BearerTokenOptions } from "./adapters/identity/bearer-token.ts";
 export { jwt, type JwtOptions } from "./adapters/identity/jwt/jwt.ts";
 export { patterns, type PatternsOptions } from "./adapters/policies/patterns.ts";
+export { rules, type RulesParts, type RulesPolicy } from "./adapters/policies/rules/rules.ts";
 export { bubblewrap, type BubblewrapSettings } from "./adapters/sandboxes/bubblewrap/bubblewrap.ts";
 export { docker, type DockerSettings } from "./adapters/sandboxes/docker/docker.ts";
 export { isolate } from "./adapters/sandboxes/isolate/isolate.ts";

@@ -239,6 +239,22 @@ describe("admit", () => {
   });
 });
 
+describe("obligations", () => {
+  it("refuse the call, approved or not, as long as nobody keeps them", async () => {
+    const obligations = { maxResultBytes: 10 };
+    const allowed = setUp({ ...ALLOW, decide: () => ({ effect: "allow", rule: "small", obligations }) });
+    const confirmed = setUp({
+      ...ALLOW,
+      decide: () => ({ effect: "confirm", rule: "small", reason: "Ask.", obligations }),
+    });
+    for (const { aegis } of [allowed, confirmed]) {
+      const decision = await aegis.decide(request());
+      expect(decision).toMatchObject({ effect: "deny", code: "PERMISSION_DENIED" });
+      expect(decision).toMatchObject({ reason: expect.stringContaining("maxResultBytes") });
+    }
+  });
+});
+
 describe("settings", () => {
   it.each([
     ["security.max_requests_per_minute", { maxRequestsPerMinute: 0 }],

@@ -140,6 +140,7 @@ export function createAegis(options: {
       if (lacking !== undefined) return denied(lacking);
       const decision = await ask(policy, request);
       if (decision.effect === "deny") return denied(withRule(decision), decision.rule);
+      if (decision.obligations !== undefined) return denied(cannotKeep(tool, decision), decision.rule);
       if (confirmationId !== undefined) return approved("check", request, confirmationId);
       if (decision.effect === "confirm") return confirm(request, withRule(decision), decision.rule);
       if (request.requireConfirmation) return confirm(request, `The caller asked that a person approve ${tool.id}.`);
@@ -191,6 +192,15 @@ function named(one: string, many: string, names: readonly string[]): readonly st
 
 function denied(reason: string, rule?: string): AegisDecision {
   return { effect: "deny", code: "PERMISSION_DENIED", reason, ...(rule !== undefined && { rule }) };
+}
+
+/** Letting a call pass without what its rule demands would be more than the rule allows. */
+function cannotKeep(
+  tool: Tool,
+  { rule = "a rule", obligations = {} }: PolicyDecision & { obligations?: object },
+): string {
+  const kinds = Object.keys(obligations).join(", ");
+  return `${rule} lets ${tool.id} run only with obligations (${kinds}), which this release does not enforce. Remove them from the rule.`;
 }
 
 function withRule({ reason, rule }: { readonly reason: string; readonly rule: string }): string {

@@ -1,6 +1,6 @@
 export { auditContract } from "./audit.contract.ts";
 export { contract, type ContractCase, type Make } from "./contract.ts";
-export { dialectContract } from "./dialect.contract.ts";
+export { dialectContract, type DialectSamples, type SampleCall } from "./dialect.contract.ts";
 export { embedderContract } from "./embedder.contract.ts";
 export { executorContract } from "./executor.contract.ts";
 export { createHashingEmbedder, type HashingEmbedderOptions } from "./hashing-embedder.ts";

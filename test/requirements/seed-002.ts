@@ -3,6 +3,9 @@ import { covered, open, type Requirement } from "./requirement.ts";
 /** The tools layer for agents: risk, categories, typed errors, the Effect service, sandbox, built-in tools. */
 export const toolService: readonly Requirement[] = [
   ...covered({
+    "002-security-all": "Requires authorisation for all tools where configured.",
+    "002-security-high-risk": "Blocks high-risk tools without approval where configured.",
+    "002-security-commands": "Blocks listed commands.",
     "002-mcp-connect": "Connects an MCP server by name, transport, endpoint or command, within 10 s.",
     "002-mcp-register": "Registers every tool a server has, with its schema.",
     "002-mcp-disconnect": "Disconnects a server and marks it so.",
@@ -52,9 +55,6 @@ export const toolService: readonly Requirement[] = [
     "002-identity-authorize": "Authorises the agent for every call.",
     "002-identity-audit": "Records every call with agent, session, result and duration.",
     "002-identity-audit-away": "Runs calls without audit outside strict, with an event.",
-    "002-security-all": "Requires authorisation for all tools where configured.",
-    "002-security-high-risk": "Blocks high-risk tools without approval where configured.",
-    "002-security-commands": "Blocks listed commands.",
     "002-security-max-tools": "Refuses more tools than configured.",
     "002-security-duplicates": "Refuses duplicate names where configured.",
   }),

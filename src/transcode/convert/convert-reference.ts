@@ -6,6 +6,7 @@ import { describeWhole } from "./describe-whole.ts";
 import { convertNode } from "./convert-node.ts";
 import type { Found } from "../schema/find-reference.ts";
 import { below, tokensOf } from "../schema/json-pointer.ts";
+import { typesOf } from "../schema/types-of.ts";
 import { isConstraining, keepKeywords } from "./keep-keywords.ts";
 import type { SchemaNode } from "../schema/keywords.ts";
 
@@ -25,7 +26,10 @@ export function convertReference(node: SchemaNode, place: Place, conversion: Con
   if (following.has(found.pointer) && !conversion.has("recursion")) {
     return cutRecursion(beside, found, place, conversion);
   }
-  if (conversion.has("ref")) return keepReference(String($ref), beside, found, place, conversion);
+  const types = typesOf(found.node, conversion.references);
+  // What is null and nothing else is said as it is wherever null is said.
+  const isNull = conversion.target.typed === true && types.size === 1 && types.has("null");
+  if (conversion.has("ref") && !isNull) return keepReference(String($ref), beside, found, place, conversion);
   conversion.lose(at, "$ref", "resolved", "copied out");
   const copied = copyOut(found, place, conversion);
   return copied === NEVER ? NEVER : annotate(copied, beside, place, conversion);

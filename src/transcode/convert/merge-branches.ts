@@ -17,7 +17,13 @@ export function mergeBranches(node: SchemaNode, keyword: "anyOf" | "oneOf", conv
     return merged === false ? [] : [merged];
   });
   if (forms.length === 1) conversion.lose(below("", keyword), keyword, "resolved", "as the one alternative there is");
-  else conversion.lose(below("", keyword), keyword, "widened", "its alternatives as one object, told apart in words");
+  else
+    conversion.lose(
+      below("", keyword),
+      keyword,
+      "widened",
+      "its alternatives as one object; which go together is said in the description",
+    );
   const required = forms.map(requiredOf);
   const inAll = (required[0] ?? []).filter((name) => required.every((names) => names.includes(name)));
   const isClosed = forms.length > 0 && forms.every((form) => form["additionalProperties"] === false);
