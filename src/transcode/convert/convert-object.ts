@@ -94,6 +94,8 @@ function convertOthers(node: SchemaNode, place: Place, conversion: Conversion): 
     conversion.lose(at, "additionalProperties", action, message);
   if (target.closedObjects === true) {
     if (given !== false && unevaluatedProperties !== false) lose("dropped", "only the named properties can be given");
+    else if (node["properties"] === undefined)
+      conversion.lose(below(place.path, "properties"), "properties", "resolved", "that it names none is said");
     return { structure: { additionalProperties: false }, notes: [] };
   }
   if (given === undefined) return { structure: {}, notes: [] };

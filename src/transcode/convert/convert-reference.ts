@@ -7,7 +7,8 @@ import { convertNode } from "./convert-node.ts";
 import type { Found } from "../schema/find-reference.ts";
 import { below, tokensOf } from "../schema/json-pointer.ts";
 import { typesOf } from "../schema/types-of.ts";
-import { isConstraining, keepKeywords } from "./keep-keywords.ts";
+import { spellModern } from "./spell-modern.ts";
+import { isConstraining, keepKeywords, PLACES } from "./keep-keywords.ts";
 import type { SchemaNode } from "../schema/keywords.ts";
 
 const MAX_ALIASES = 50;
@@ -76,17 +77,19 @@ function annotate(schema: JsonSchema, beside: SchemaNode, place: Place, conversi
 }
 
 /** Follows references that are nothing but references; undefined where they lead nowhere or in a circle. */
-function resolveAliases(reference: string, { references }: Conversion): Found | undefined {
-  const start = references.find(reference);
+function resolveAliases(reference: string, conversion: Conversion): Found | undefined {
+  const start = conversion.references.find(reference);
   let end = start;
   let last = start;
   for (let count = 0; count < MAX_ALIASES; count++) {
-    const node = end?.node;
-    if (!isPlainObject(node) || node["$ref"] === undefined || isConstraining({ ...node, $ref: undefined }))
-      return end === undefined ? undefined : last;
-    end = references.find(String(node["$ref"]));
+    if (end === undefined) return undefined;
+    if (!isPlainObject(end.node) || end.node["$ref"] === undefined) return last;
+    const { $ref, ...beside } = spellModern(end.node, end.pointer, conversion);
+    if ($ref === undefined || isConstraining(beside)) return last;
+    const next = conversion.references.find(String($ref));
     // One that says more than where to look is a definition of its own.
-    if (Object.keys(node).length === 1 && last?.node === node) last = end;
+    if (Object.keys(beside).every((keyword) => PLACES.has(keyword)) && last === end) last = next;
+    end = next;
   }
   return undefined;
 }

@@ -3,7 +3,7 @@ import { type Conversion, ROOT } from "./conversion.ts";
 import { convertSpelled } from "./convert-node.ts";
 import { namedProperties, requiredOf } from "./convert-object.ts";
 import { writeNamed } from "./convert-typed.ts";
-import { convertUnion } from "./convert-union.ts";
+import { convertUnion, describeBranches, isOnlyAboutNames } from "./convert-union.ts";
 import { addNotes, describeConstraint } from "./describe-constraint.ts";
 import { findEndless } from "./find-endless.ts";
 import { fits } from "../repair/fits.ts";
@@ -79,9 +79,17 @@ function convertAlternatives(
   original: unknown,
   conversion: Conversion,
 ): JsonSchema {
+  const isStrict = conversion.target.closedObjects === true;
+  const branches = node[keyword];
+  if (isStrict && Array.isArray(branches) && branches.every(isOnlyAboutNames)) {
+    const { [keyword]: _branches, ...rest } = node;
+    conversion.lose(below("", keyword), keyword, "described", "which names go together: said in the description");
+    const description = addNotes(rest["description"], [describeBranches(branches)]);
+    return writeRoot({ ...rest, description }, original, conversion);
+  }
   // Arguments in a wrapper must be recognised as such, which they are if the tool would refuse them.
   const isRecognised = !fits({ [WRAPPER]: {} }, original, conversion.references);
-  if (conversion.target.closedObjects === true && isRecognised) {
+  if (isStrict && isRecognised) {
     const wrapped = conversion.attempt(() => wrap(node, keyword, conversion));
     if (wrapped !== undefined) return wrapped;
   }

@@ -1,3 +1,4 @@
+import { canonicalJson } from "../../tool/canonical-json.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
 import { areExclusive } from "./are-exclusive.ts";
 import type { Conversion, Place } from "./conversion.ts";
@@ -10,7 +11,6 @@ import { below } from "../schema/json-pointer.ts";
 import { assemble, isConstraining, keepKeywords } from "./keep-keywords.ts";
 import { ANNOTATIONS, type SchemaNode } from "../schema/keywords.ts";
 import { mergeAllOf } from "./merge-all-of.ts";
-import { isSame } from "./merge-schemas.ts";
 import { takesNull, withNull } from "./nullable.ts";
 import { spellModern } from "./spell-modern.ts";
 import { typesOf } from "../schema/types-of.ts";
@@ -124,9 +124,9 @@ function writeUnion(
         : convertSpelled(node, { ...inside, otherTypes }, conversion);
     // A union in a union is one union.
     const members = isBareUnion(schema) ? schema.anyOf : schema === NEVER ? [] : [schema];
-    for (const member of members) separate.set(JSON.stringify(member), member);
+    for (const member of members) separate.set(canonicalJson(member), member);
   });
-  const converted = asOneList([...separate.values()]);
+  const converted = withOneList([...separate.values()]);
   const hasNull = isNull.includes(true);
   const [only] = converted;
   if (only === undefined) return hasNull ? assemble(about, kept, { type: "null" }) : nothingFits(place, conversion);
@@ -161,22 +161,37 @@ function isBareUnion(schema: JsonSchema): schema is JsonSchema & { readonly anyO
   return isUnion && !takesNull(schema);
 }
 
-/** Several constants of one type are a list of values. */
-function asOneList(members: readonly JsonSchema[]): readonly JsonSchema[] {
-  const [first] = members;
-  if (first === undefined || members.length < 2) return members;
-  const values: unknown[] = [];
-  const notes: string[] = [];
-  for (const member of members) {
-    const { const: constant, enum: listed, type, title: _title, description, ...rest } = member;
-    const own: unknown = Object.hasOwn(member, "const") ? [constant] : listed;
-    if (!Array.isArray(own) || Object.keys(rest).length > 0 || !isSame(type, first.type)) return members;
-    values.push(...own);
-    if (description !== undefined) notes.push(`${own.map(showJson).join(", ")}: ${description}`);
-  }
+/** Branches with those that only list values of one type as one list, where the first of them stood. */
+function withOneList(members: readonly JsonSchema[]): readonly JsonSchema[] {
+  const lists = Map.groupBy(members.filter(isList), ({ type }) => JSON.stringify(type));
+  const merged = new Set<string>();
+  return members.flatMap((member) => {
+    const key = JSON.stringify(member.type);
+    const group = isList(member) ? lists.get(key) : undefined;
+    if (group === undefined || group.length < 2) return [member];
+    if (merged.has(key)) return [];
+    merged.add(key);
+    return [mergeLists(group)];
+  });
+}
+
+function isList(member: JsonSchema): boolean {
+  const { const: _constant, enum: listed, type: _type, title: _title, description: _description, ...rest } = member;
+  return Object.keys(rest).length === 0 && (Array.isArray(listed) || Object.hasOwn(member, "const"));
+}
+
+function mergeLists(members: readonly JsonSchema[]): JsonSchema {
+  const type = members[0]?.type;
+  const listed = members.map((member) => (Array.isArray(member.enum) ? (member.enum as unknown[]) : [member.const]));
+  const notes = members.flatMap(({ description }, index) =>
+    description === undefined ? [] : [`${(listed[index] ?? []).map(showJson).join(", ")}: ${description}`],
+  );
   const description = addNotes(undefined, notes);
-  const told = description === undefined ? {} : { description };
-  return [{ ...(first.type === undefined ? {} : { type: first.type }), ...told, enum: inOrder(values) }];
+  return {
+    ...(type === undefined ? {} : { type }),
+    ...(description === undefined ? {} : { description }),
+    enum: inOrder(listed.flat()),
+  };
 }
 
 /** Each value once, null last. */
@@ -185,7 +200,8 @@ function inOrder(values: readonly unknown[]): readonly unknown[] {
   return once.includes(null) ? [...once.filter((value) => value !== null), null] : once;
 }
 
-function isOnlyAboutNames(branch: unknown): boolean {
+/** Whether a branch says nothing but which properties must be given. */
+export function isOnlyAboutNames(branch: unknown): boolean {
   return (
     isPlainObject(branch) &&
     Object.keys(branch).length > 0 &&
@@ -195,7 +211,8 @@ function isOnlyAboutNames(branch: unknown): boolean {
   );
 }
 
-function describeBranches(branches: readonly unknown[]): string {
+/** Branches in words. */
+export function describeBranches(branches: readonly unknown[]): string {
   const forms = branches.map((branch) => {
     const names = isPlainObject(branch) && Object.keys(branch).join() === "required" ? branch["required"] : undefined;
     return Array.isArray(names) ? `with ${names.join(" and ")}` : `fits ${showJson(branch)}`;

@@ -1,3 +1,4 @@
+import { canonicalJson } from "../../tool/canonical-json.ts";
 import type { JsonSchema } from "../../tool/json-schema.ts";
 import type { SchemaTarget } from "../convert-schema.ts";
 import { addNotes } from "./describe-constraint.ts";
@@ -14,7 +15,9 @@ export function describeWhole(
   if (Array.isArray(anyOf) && target.bareUnions === true) {
     const branches = anyOf.map((branch: JsonSchema) => describeWhole(branch, description, {}, target));
     // Branches may have differed in nothing but what is said of all now.
-    return { anyOf: [...new Map(branches.map((branch) => [JSON.stringify(branch), branch])).values()] };
+    const different = [...new Map(branches.map((branch) => [canonicalJson(branch), branch])).values()];
+    const [only] = different;
+    return only !== undefined && different.length === 1 ? only : { anyOf: different };
   }
   const whole = description === undefined ? own : addNotes(description, own === undefined ? [] : [own]);
   const told = { ...(whole === undefined ? {} : { description: whole }), ...keywords };

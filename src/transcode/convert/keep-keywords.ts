@@ -24,7 +24,7 @@ const STRUCTURE = new Set([
 ]);
 
 /** Names of places; references are rewritten, so none is needed. */
-const PLACES = new Set([
+export const PLACES: ReadonlySet<string> = new Set([
   "$defs",
   "definitions",
   "$anchor",

@@ -238,7 +238,15 @@ describe("interpreter", () => {
     const programs = ajv();
     const seen = agreement(saneSchema(), (schema) => {
       const compiled = programs.compile(schema);
-      return (value) => compiled(value).valid;
+      return (value) => {
+        try {
+          return compiled(value).valid;
+        } catch (error) {
+          // Its generated code loses track of which properties were evaluated in some nested alternatives.
+          if (error instanceof TypeError) return undefined;
+          throw error;
+        }
+      };
     });
     // A test whose values were all refused would show little.
     expect(Math.min(seen.accepted, seen.refused)).toBeGreaterThan(200);
