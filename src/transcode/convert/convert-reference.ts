@@ -51,10 +51,8 @@ function keepReference(
   );
   const written = conversion.definitions.get(name);
   if (written === NEVER) return NEVER;
-  // What was a schema of its own may have become a mere reference.
-  const isAlias = typeof written?.["$ref"] === "string" && Object.keys(written).length === 1;
-  const kept = isAlias ? String(written["$ref"]) : `#/$defs/${name}`;
-  if (isAlias && kept === `#/$defs/${name}`) {
+  const kept = `#/$defs/${name}`;
+  if (written?.["$ref"] === kept) {
     conversion.lose(below(place.path, "$ref"), "$ref", "dropped", "refers to nothing but itself");
     return nothingKnown(beside, place, conversion);
   }

@@ -5,6 +5,7 @@ import { namedProperties, requiredOf } from "./convert-object.ts";
 import { writeNamed } from "./convert-typed.ts";
 import { convertUnion, describeBranches, isOnlyAboutNames } from "./convert-union.ts";
 import { addNotes, describeConstraint } from "./describe-constraint.ts";
+import { type Definitions, dropAliases } from "./drop-aliases.ts";
 import { findEndless } from "./find-endless.ts";
 import { fits } from "../repair/fits.ts";
 import { below } from "../schema/json-pointer.ts";
@@ -142,8 +143,9 @@ function rename(node: SchemaNode, original: unknown, conversion: Conversion): Sc
   };
 }
 
-function withDefinitions(given: SchemaNode, converted: JsonSchema, conversion: Conversion): JsonSchema {
-  const definitions = usedBy(converted, conversion.definitions);
+function withDefinitions(given: SchemaNode, written: JsonSchema, conversion: Conversion): JsonSchema {
+  const [converted, all] = dropAliases(written, conversion.definitions);
+  const definitions = usedBy(converted, all);
   for (const keyword of ["$defs", "definitions"]) {
     const named = given[keyword];
     const count = isPlainObject(named) ? Object.keys(named).length : 0;
@@ -158,7 +160,7 @@ function withDefinitions(given: SchemaNode, converted: JsonSchema, conversion: C
 }
 
 /** The definitions that a schema refers to, directly or through others: some were written for what is left out now. */
-function usedBy(schema: JsonSchema, definitions: ReadonlyMap<string, JsonSchema>): ReadonlyMap<string, JsonSchema> {
+function usedBy(schema: JsonSchema, definitions: Definitions): Definitions {
   const used = new Set<string>();
   const waiting: unknown[] = [schema];
   for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
