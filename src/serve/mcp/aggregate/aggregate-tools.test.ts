@@ -1,53 +1,13 @@
 import { describe, expect, it } from "vitest";
+import { serve, modern, legacy, send, call, textOf, namesOf } from "../../../../test/mcp/served-aggregate.ts";
 import type { JsonObject, RpcNotification } from "../../../adapters/sources/mcp/protocol.ts";
-import { ToolArsenal } from "../../../arsenal.ts";
-import type { ToolArsenalConfig } from "../../../config/config.ts";
+import type { ToolArsenal } from "../../../arsenal.ts";
 import { localOperator } from "../../../guard/principal.ts";
 import type { Source } from "../../../register/source.port.ts";
 import type { Handler } from "../../../tool/handler.ts";
 import type { JsonSchema } from "../../../tool/json-schema.ts";
 import { toAlias } from "../../../transcode/alias.ts";
-import type { Exchange, Peer, Plane } from "../plane.ts";
-import { createSeal } from "../seal.ts";
-import { type AggregateParts, aggregatePlane } from "./aggregate-plane.ts";
 import { PAGE_SIZE, pageOf } from "./page.ts";
-
-const quiet = { telemetry: { enabled: false } } as const;
-const info = { name: "toolarsenal", version: "1.0.0" };
-
-function serve(config: ToolArsenalConfig, parts: Partial<AggregateParts> = {}): { arsenal: ToolArsenal; plane: Plane } {
-  const arsenal = new ToolArsenal({ ...quiet, ...config });
-  const plane = aggregatePlane({ arsenal, upstreams: () => [], mode: "static", seal: createSeal(), info, ...parts });
-  return { arsenal, plane };
-}
-
-const modern: Peer = { era: "modern", protocolVersion: "2026-07-28", capabilities: {}, principal: localOperator() };
-const legacy: Peer = { ...modern, era: "legacy", protocolVersion: "2025-11-25" };
-
-function send(
-  plane: Plane,
-  method: string,
-  params: JsonObject = {},
-  more: Partial<Exchange> = {},
-): Promise<JsonObject> {
-  return plane.shared.handle({
-    id: 1,
-    method,
-    params,
-    peer: modern,
-    signal: new AbortController().signal,
-    notify: () => undefined,
-    ask: () => Promise.reject(new Error("nobody asks")),
-    headers: {},
-    ...more,
-  });
-}
-
-const call = (plane: Plane, name: string, args: unknown = {}, more: Partial<Exchange> = {}): Promise<JsonObject> =>
-  send(plane, "tools/call", { name, arguments: args }, more);
-const textOf = (result: JsonObject): string => (result["content"] as { text: string }[]).map(({ text }) => text).join();
-const namesOf = (result: JsonObject): readonly string[] =>
-  (result["tools"] as { name: string }[]).map(({ name }) => name);
 
 const add = (
   arsenal: ToolArsenal,
