@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import { configureGlobal } from "fast-check";
 
 /** Property tests try the same cases every time, so that a change is to blame where one fails. `FAST_CHECK_SEED=…` tries others. */
-fc.configureGlobal({ seed: Number(process.env["FAST_CHECK_SEED"] ?? 20_260_728) });
+configureGlobal({ seed: Number(process.env["FAST_CHECK_SEED"] ?? 20_260_728) });

@@ -81,6 +81,8 @@ export interface SetLimits {
   readonly maxTools?: number;
   readonly maxStrictTools?: number;
   readonly maxOptionalParameters?: number;
+  /** Parameters of several types, over all strict tools. */
+  readonly maxUnionParameters?: number;
   readonly maxProperties?: number;
   readonly maxDepth?: number;
   readonly maxEnumValues?: number;

@@ -18,14 +18,8 @@ export interface StrictDecision {
   readonly reason?: string;
 }
 
-/** What the strict tools of one request may have in all. */
-export interface StrictLimits extends SetLimits {
-  /** Parameters that are a union or of several types. */
-  readonly maxUnionParameters?: number;
-}
-
 /** What is added up over the tools, the limit on it, and what it is called. */
-const SUMS: readonly (readonly [keyof SchemaSize, keyof StrictLimits, string])[] = [
+const SUMS: readonly (readonly [keyof SchemaSize, keyof SetLimits, string])[] = [
   ["optionalParameters", "maxOptionalParameters", "optional parameters"],
   ["unionParameters", "maxUnionParameters", "parameters of several types"],
   ["properties", "maxProperties", "properties"],
@@ -37,7 +31,7 @@ const SUMS: readonly (readonly [keyof SchemaSize, keyof StrictLimits, string])[]
  * Which tools of a retrieved set, best first, are strict so that the limits of one request hold. A tool that does not fit beside the better
  * ones is not strict; a smaller one after it still may be.
  */
-export function decideStrict(candidates: readonly StrictCandidate[], limits: StrictLimits): readonly StrictDecision[] {
+export function decideStrict(candidates: readonly StrictCandidate[], limits: SetLimits): readonly StrictDecision[] {
   const { maxStrictTools = Infinity, maxDepth = Infinity } = limits;
   const totals = new Map<keyof SchemaSize, number>();
   let count = 0;

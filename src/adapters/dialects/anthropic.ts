@@ -45,7 +45,7 @@ export function anthropic(): Dialect<AnthropicTool, AnthropicResults> {
           ? { name, description, parameters: input_schema }
           : undefined,
     }),
-    limits: { maxStrictTools: 20, maxOptionalParameters: 24 },
+    limits: { maxStrictTools: 20, maxOptionalParameters: 24, maxUnionParameters: 16 },
     readCalls: (response) =>
       asRecords(Array.isArray(response) ? response : asRecord(response)["content"])
         .filter(({ type }) => type === "tool_use")

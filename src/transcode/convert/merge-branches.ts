@@ -7,6 +7,9 @@ import { ANNOTATIONS, type SchemaNode } from "../schema/keywords.ts";
 import { mergeAllOf } from "./merge-all-of.ts";
 import { isSame } from "./merge-schemas.ts";
 
+/** What is taken over from an alternative. */
+const KEPT: ReadonlySet<string> = new Set(["type", "properties", "required", "additionalProperties", ...ANNOTATIONS]);
+
 /** A tool's alternatives for its parameters as one object with the properties of all; which of them go together is said in words. */
 export function mergeBranches(node: SchemaNode, keyword: "anyOf" | "oneOf", conversion: Conversion): SchemaNode {
   const { [keyword]: given, ...rest } = node;
@@ -16,14 +19,12 @@ export function mergeBranches(node: SchemaNode, keyword: "anyOf" | "oneOf", conv
     const merged = mergeAllOf({ allOf: [own, branch] }, place, conversion).node;
     return merged === false ? [] : [merged];
   });
-  if (forms.length === 1) conversion.lose(below("", keyword), keyword, "resolved", "as the one alternative there is");
-  else
-    conversion.lose(
-      below("", keyword),
-      keyword,
-      "widened",
-      "its alternatives as one object; which go together is said in the description",
-    );
+  const isWhole = forms.length === 1 && forms.every((form) => Object.keys(form).every((name) => KEPT.has(name)));
+  if (isWhole) conversion.lose(below("", keyword), keyword, "resolved", "as the one alternative there is");
+  else {
+    const message = "its alternatives as one object; which go together is said in the description";
+    conversion.lose(below("", keyword), keyword, "widened", message);
+  }
   const required = forms.map(requiredOf);
   const inAll = (required[0] ?? []).filter((name) => required.every((names) => names.includes(name)));
   const isClosed = forms.length > 0 && forms.every((form) => form["additionalProperties"] === false);
