@@ -6,11 +6,6 @@ import { none } from "./none.ts";
 describe("none", () => {
   for (const { name, run } of sandboxContract(() => ({ adapter: none() }))) it(name, run);
 
-  it("ends code that fills the heap, and the program lives", async () => {
-    const code = 'const kept = []; for (;;) kept.push("x".repeat(1_000_000) + kept.length);';
-    expect(await none().run({ kind: "javascript", code, limits: SANDBOX_LIMITS })).toMatchObject({ status: "killed" });
-  });
-
   it("ends code that prints too much", async () => {
     const code = 'console.log("x".repeat(20_000)); await new Promise((end) => setTimeout(end, 60_000));';
     const limits = { ...SANDBOX_LIMITS, outputBytes: 10_000 };

@@ -47,7 +47,7 @@ function runThread(job: JavaScriptJob, env: Record<string, string>): Promise<San
       stdout: true,
       stderr: true,
       name: "toolarsenal-none",
-      resourceLimits: { maxOldGenerationSizeMb: Math.ceil(limits.memoryBytes / (1024 * 1024)) },
+      // No bound on its heap: the engine ends the whole process where a thread reaches one in a bad moment.
     });
     const written = { stdout: "", stderr: "" };
     let room = limits.outputBytes;
