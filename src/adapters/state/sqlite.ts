@@ -16,6 +16,9 @@ export interface SqliteStateOptions {
 /** How long a write waits for another process's, in milliseconds. */
 const BUSY_TIMEOUT_MS = 5_000;
 
+/** SQLite's number for a file that somebody else has locked. */
+const SQLITE_BUSY = 5;
+
 /** Writes between two looks for what has expired. */
 const WRITES_A_SWEEP = 256;
 
@@ -140,7 +143,8 @@ function open(file: string): Opened {
   const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
   try {
     // A used approval must stay used when the power fails, so every change is on the disk before it counts.
-    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;");
+    database.exec("PRAGMA synchronous = FULL");
+    beginLog(database);
     prepareSchema(database, file);
     return {
       database,
@@ -156,6 +160,19 @@ function open(file: string): Opened {
   } catch (error) {
     database.close();
     throw error;
+  }
+}
+
+/** Of two processes that begin a new file at once, SQLite tells one at once that it is locked, however long it may wait. It tries again. */
+function beginLog(database: DatabaseSync): void {
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  for (let waitedMs = 0; ; waitedMs += 5) {
+    try {
+      return database.exec("PRAGMA journal_mode = WAL");
+    } catch (error) {
+      if ((error as { readonly errcode?: number }).errcode !== SQLITE_BUSY || waitedMs >= BUSY_TIMEOUT_MS) throw error;
+      Atomics.wait(pause, 0, 0, 5);
+    }
   }
 }
 
