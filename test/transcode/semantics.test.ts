@@ -15,7 +15,7 @@ import { HARD_SCHEMAS } from "./hard-schemas.ts";
 type Arguments = Record<string, unknown>;
 const SEED = 20_260_728;
 const TIMEOUT = 180_000;
-const GENERATED = 170;
+const GENERATED = 600;
 const INSTANCES = 20;
 
 const TARGETS: readonly (readonly [string, SchemaTarget])[] = [
@@ -76,8 +76,7 @@ describe.each(TARGETS)("arguments for %s", { timeout: TIMEOUT }, (_name, target)
         expect(isValid(repaired), `${name}: ${JSON.stringify({ schema, converted, instance, repaired })}`).toBe(true);
       }
     }
-    expect(schemas.length).toBeGreaterThanOrEqual(200);
-    expect(checked).toBeGreaterThan(80);
+    expect(checked).toBeGreaterThanOrEqual(200);
     expect(instances).toBeGreaterThan(checked * 5);
   });
 
