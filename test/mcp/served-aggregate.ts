@@ -29,14 +29,9 @@ export const modern: Peer = {
 };
 export const legacy: Peer = { ...modern, era: "legacy", protocolVersion: "2025-11-25" };
 
-/** Sends one request. */
-export function send(
-  plane: Plane,
-  method: string,
-  params: JsonObject = {},
-  more: Partial<Exchange> = {},
-): Promise<JsonObject> {
-  return plane.shared.handle({
+/** One request as a plane gets it. */
+export function exchange(method: string, params: JsonObject = {}, more: Partial<Exchange> = {}): Exchange {
+  return {
     id: 1,
     method,
     params,
@@ -46,7 +41,12 @@ export function send(
     ask: () => Promise.reject(new Error("nobody asks")),
     headers: {},
     ...more,
-  });
+  };
+}
+
+/** Sends one request. */
+export function send(plane: Plane, method: string, params?: JsonObject, more?: Partial<Exchange>): Promise<JsonObject> {
+  return plane.shared.handle(exchange(method, params, more));
 }
 
 /** Calls a tool by the name that clients see. */

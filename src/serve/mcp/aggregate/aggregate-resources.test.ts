@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from "vitest";
+import { exchange, legacy, modern, send } from "../../../../test/mcp/served-aggregate.ts";
 import type { JsonObject, RpcNotification } from "../../../adapters/sources/mcp/protocol.ts";
 import type {
   Listing,
@@ -8,9 +9,8 @@ import type {
   UpstreamState,
 } from "../../../adapters/sources/mcp/upstream.ts";
 import { ToolArsenal } from "../../../arsenal.ts";
-import { localOperator } from "../../../guard/principal.ts";
 import { createManualClock, type ManualClock } from "../../../testing/manual-clock.ts";
-import type { Exchange, Peer, Plane, PlaneSession } from "../plane.ts";
+import type { Plane, PlaneSession } from "../plane.ts";
 import { createSeal } from "../seal.ts";
 import { aggregatePlane } from "./aggregate-plane.ts";
 
@@ -80,26 +80,6 @@ function serve(...upstreams: FakeUpstream[]): Served {
   onTestFinished(() => plane.close());
   return { plane, clock, upstreams, arsenal, changeUpstreams: () => changed() };
 }
-
-const modern: Peer = { era: "modern", protocolVersion: "2026-07-28", capabilities: {}, principal: localOperator() };
-const legacy: Peer = { ...modern, era: "legacy", protocolVersion: "2025-11-25" };
-
-function exchange(method: string, params: JsonObject = {}, more: Partial<Exchange> = {}): Exchange {
-  return {
-    id: 1,
-    method,
-    params,
-    peer: modern,
-    signal: new AbortController().signal,
-    notify: () => undefined,
-    ask: () => Promise.reject(new Error("nobody asks")),
-    headers: {},
-    ...more,
-  };
-}
-
-const send = (plane: Plane, method: string, params?: JsonObject, more?: Partial<Exchange>): Promise<JsonObject> =>
-  plane.shared.handle(exchange(method, params, more));
 
 async function open(plane: Plane): Promise<{ session: PlaneSession; pushed: RpcNotification[] }> {
   const pushed: RpcNotification[] = [];

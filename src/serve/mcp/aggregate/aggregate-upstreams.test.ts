@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from "vitest";
+import { exchange, legacy, modern, send } from "../../../../test/mcp/served-aggregate.ts";
 import { createHandler } from "../../../adapters/sources/mcp/call-tool.ts";
 import type { JsonObject, RpcNotification } from "../../../adapters/sources/mcp/protocol.ts";
 import { RpcError } from "../../../adapters/sources/mcp/protocol.ts";
@@ -10,7 +11,7 @@ import type { ToolCall } from "../../../execute/call.ts";
 import type { ToolResult } from "../../../execute/result.ts";
 import { localOperator } from "../../../guard/principal.ts";
 import { createManualClock } from "../../../testing/manual-clock.ts";
-import type { Exchange, Peer, Plane } from "../plane.ts";
+import type { Plane } from "../plane.ts";
 import { createSeal } from "../seal.ts";
 import { aggregatePlane } from "./aggregate-plane.ts";
 import type { ServedArsenal } from "./served-arsenal.ts";
@@ -53,26 +54,6 @@ async function serve(box: McpUpstream): Promise<Plane> {
   });
   return planeOf(arsenal, box);
 }
-
-const modern: Peer = { era: "modern", protocolVersion: "2026-07-28", capabilities: {}, principal: localOperator() };
-const legacy: Peer = { ...modern, era: "legacy", protocolVersion: "2025-11-25" };
-
-function exchange(method: string, params: JsonObject = {}, more: Partial<Exchange> = {}): Exchange {
-  return {
-    id: 1,
-    method,
-    params,
-    peer: modern,
-    signal: new AbortController().signal,
-    notify: () => undefined,
-    ask: () => Promise.reject(new Error("nobody asks")),
-    headers: {},
-    ...more,
-  };
-}
-
-const send = (plane: Plane, method: string, params?: JsonObject, more?: Partial<Exchange>): Promise<JsonObject> =>
-  plane.shared.handle(exchange(method, params, more));
 
 const tool = { name: "Run-It", inputSchema: { type: "object", properties: { x: { type: "integer" } } } };
 
