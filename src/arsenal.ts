@@ -23,7 +23,7 @@ import type { BatchResult, ToolResult } from "./execute/result.ts";
 import type { Validator } from "./execute/validator.port.ts";
 import type { Approvals } from "./guard/aegis.ts";
 import { createEgress, type Egress } from "./guard/egress/egress.ts";
-import { localOperator, type Principal, principalOr } from "./guard/principal.ts";
+import { localOperator, type Principal } from "./guard/principal.ts";
 import { systemClock } from "./observe/clock.ts";
 import { createEvents, type Events } from "./observe/emitter.ts";
 import type { ArsenalEvent } from "./observe/events.ts";
@@ -41,10 +41,11 @@ import { defineTool } from "./tool/define-tool.ts";
 import type { ToolDraft } from "./tool/draft.ts";
 import type { Handler } from "./tool/handler.ts";
 import type { ArgumentsOf, ParametersSchema } from "./tool/infer.ts";
-import type { Health, Tool, ToolSource } from "./tool/tool.ts";
+import type { Health, Tool } from "./tool/tool.ts";
 import type { ServedMcp, ServeMcpOptions } from "./serve/serve-mcp.ts";
 import { fromAlias, isCutAlias, toAlias } from "./transcode/alias.ts";
 import { repairArguments } from "./transcode/repair-arguments.ts";
+import { createVisibleTools, type ToolFilter, type VisibleTools } from "./visible-tools.ts";
 
 /**
  * The tool layer of an agent: register every tool once, retrieve the few that matter, execute the chosen one under policy.
@@ -66,6 +67,7 @@ export class ToolArsenal {
   readonly #upstreams: Upstreams;
   readonly #egress: Egress;
   readonly #guard: ConfiguredGuard;
+  readonly #visible: VisibleTools;
   readonly #retriever: Retriever;
   readonly #validator: Validator;
   readonly #engine: Engine;
@@ -106,6 +108,8 @@ export class ToolArsenal {
     this.#egress = createEgress({ allowedDomains: security.allowedDomains });
     this.#guard = configuredGuard(this.#config, parts, { clock, emit });
     const { aegis, audit, idempotency } = this.#guard;
+    const seen = { registry: this.#registry, catalog: this.#catalog, aegis, operator: this.#operator };
+    this.#visible = createVisibleTools(seen);
 
     // retrieve
     const { learning: settings } = routing;
@@ -307,32 +311,21 @@ export class ToolArsenal {
   /** One tool; undefined where there is none, or the principal (the local operator, where none is given) may not know of it. */
   async getTool(name: string, namespace = "default", by: AskedBy = {}): Promise<Tool | undefined> {
     await this.#ready();
-    const tool = this.#registry.get(`${namespace}.${name}`);
-    return tool && this.#guard.aegis.sees(tool, principalOr(this.#operator, by.principal)) ? tool : undefined;
+    return this.#visible.get(`${namespace}.${name}`, by);
   }
 
   /** Every tool that passes the filter, ordered by id. */
-  async listTools(
-    filter: AskedBy & { readonly namespace?: string; readonly source?: ToolSource } = {},
-  ): Promise<readonly Tool[]> {
+  async listTools(filter: ToolFilter = {}): Promise<readonly Tool[]> {
     await this.#ready();
-    const principal = principalOr(this.#operator, filter.principal);
-    return [...this.#catalog.all()]
-      .filter(
-        (tool) =>
-          (filter.namespace === undefined || tool.namespace === filter.namespace) &&
-          (filter.source === undefined || tool.source === filter.source) &&
-          this.#guard.aegis.sees(tool, principal),
-      )
-      .sort((a, b) => (a.id < b.id ? -1 : 1));
+    return this.#visible.list(filter);
   }
 
   /** Removes a tool. False where there is none, or a principal is given who may not know of it. */
   async deleteTool(name: string, namespace = "default", by: AskedBy = {}): Promise<boolean> {
     await this.#ready();
-    const tool = this.#registry.get(`${namespace}.${name}`);
-    if (tool === undefined || (by.principal !== undefined && !(await this.getTool(name, namespace, by)))) return false;
-    return this.#registry.delete(tool.id);
+    const id = `${namespace}.${name}`;
+    const known = by.principal === undefined ? this.#registry.get(id) : this.#visible.get(id, by);
+    return known !== undefined && this.#registry.delete(id);
   }
 
   /** How a tool has fared since the arsenal started. */

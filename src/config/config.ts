@@ -120,6 +120,10 @@ export interface ExecutionConfig {
   readonly maxConcurrent?: number;
   /** Calls that run at once in one ensemble. As many as `maxConcurrent` by default. */
   readonly maxConcurrentPerEnsemble?: number;
+  /** Repeated attempts, as a share of the calls to one ensemble, that may be made in a minute. Default 0.2. */
+  readonly retryBudget?: number;
+  /** The most a result may measure, in bytes. Default 16,777,216. */
+  readonly maxResultBytes?: number;
   /** What `execute` does with a result that is no success: `return` it, or `throw` it. Default `return`. */
   readonly onFailure?: "return" | "throw";
   /** Default false. */
@@ -160,13 +164,43 @@ export interface SecurityConfig {
   readonly allowedDomains?: readonly string[];
   /** Calls a minute, for each tool. Default 60. */
   readonly maxRequestsPerMinute?: number;
+  /** Calls a minute in all, beside those for each tool. None by default. */
+  readonly rates?: RateConfig;
+  /** `changes` refuses a tool that changed until it is accepted; `all` hides every tool until it is. Default `all` in `strict`, else `changes`. */
+  readonly pins?: "off" | "changes" | "all";
+  readonly scan?: ScanConfig;
+  /** Hosts by name, each with `sha256/` and the base64 hash of the public key its certificate must have. */
+  readonly certificatePins?: Readonly<Record<string, string>>;
+  /** Where each call that waits for a person is told, signed with `secret`. Nowhere by default. */
+  readonly approvalWebhook?: { readonly url: string; readonly secret?: string };
   /** Seconds an unanswered or unused confirmation is kept. Default 600. */
   readonly confirmationTimeoutS?: number;
   /** Whether the local operator may approve their own calls. Default `never`. */
   readonly selfApproval?: "never" | "local";
 }
 
-/** What outlives a call: approvals and idempotency keys. */
+/** Calls a minute. */
+export interface RateConfig {
+  readonly tenant?: number;
+  readonly principal?: number;
+  readonly toolset?: number;
+}
+
+/** What becomes of text that hides something or instructs the model. */
+export interface ScanConfig {
+  /** In what sources say of their tools. Default `flag`. */
+  readonly definitions?: "off" | "flag" | "neutralise" | "block";
+  /** Default `off`. */
+  readonly arguments?: "off" | "flag" | "block";
+  /** Default `off`. */
+  readonly results?: "off" | "flag" | "neutralise" | "wrap" | "block";
+  /** The least severity that is blocked. Default `high`. */
+  readonly severity?: "low" | "medium" | "high" | "critical";
+  /** What becomes of a text that could not be looked at. Default `deny` in `strict`, else `allow`. */
+  readonly onFailure?: "allow" | "deny";
+}
+
+/** What outlives a call: pins, approvals and idempotency keys. */
 export interface StateConfig {
   /** A SQLite file it is kept in, which several processes may share. In memory by default: it then ends with the process. */
   readonly file?: string;
@@ -224,6 +258,8 @@ export interface McpServerConfig {
   readonly connectTimeoutMs?: number;
   /** Calls at once, over all callers. Default 64. */
   readonly maxConcurrent?: number;
+  /** Whether what it says of its tools (that they only read, or may be repeated) is believed. Default false. */
+  readonly trustAnnotations?: boolean;
   /** Left out where true. Default false. */
   readonly disabled?: boolean;
 }

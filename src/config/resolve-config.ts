@@ -12,6 +12,7 @@ import type {
   PenaltyConfig,
   RerankerConfig,
   RoutingConfig,
+  ScanConfig,
   SecurityConfig,
   ServerConfig,
   StateConfig,
@@ -35,7 +36,9 @@ export interface ResolvedConfig {
   };
   readonly execution: Filled<ExecutionConfig, "maxConcurrentPerEnsemble">;
   readonly telemetry: Filled<TelemetryConfig, "otlpEndpoint">;
-  readonly security: Filled<SecurityConfig, "policyFile">;
+  readonly security: Filled<Omit<SecurityConfig, "scan">, "policyFile" | "pins" | "approvalWebhook"> & {
+    readonly scan: Filled<ScanConfig, "onFailure">;
+  };
   readonly state: StateConfig;
   readonly audit: Filled<AuditConfig, "file" | "keyFile" | "secret">;
   readonly mcp: Required<McpConfig>;

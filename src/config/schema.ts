@@ -82,6 +82,11 @@ export const CONFIG_SCHEMA: JsonSchema = object("Configuration of ToolArsenal.",
     circuitBreakerTimeoutS: whole("Seconds a circuit stays open before one call may probe it.", 1, 86_400, 60),
     maxConcurrent: whole("Calls that run at once.", 1, 100_000, 5),
     maxConcurrentPerEnsemble: whole("Calls that run at once in one ensemble.", 1, 100_000),
+    retryBudget: share(
+      "Repeated attempts, as a share of the calls to one ensemble, that may be made in a minute.",
+      0.2,
+    ),
+    maxResultBytes: whole("The most a result may measure, in bytes.", 1_024, 1_073_741_824, 16_777_216),
     onFailure: choice("What execute does with a result that is no success.", ["return", "throw"], "return"),
     enableSandbox: flag("Whether tools run in a sandbox.", false),
     sandboxType: choice("Which sandbox.", ["none", "subprocess", "docker"], "none"),
@@ -112,10 +117,43 @@ export const CONFIG_SCHEMA: JsonSchema = object("Configuration of ToolArsenal.",
     deny: list("Tools nobody may see or run.", text("A name, id or pattern."), []),
     allowedDomains: list("Domains that tools may reach.", text("A domain."), []),
     maxRequestsPerMinute: whole("Calls a minute, for each tool.", 1, 1_000_000, 60),
+    rates: object("Calls a minute in all, beside those for each tool.", {
+      tenant: whole("For each tenant.", 1, 1_000_000),
+      principal: whole("For each caller.", 1, 1_000_000),
+      toolset: whole("For each toolset.", 1, 1_000_000),
+    }),
+    pins: choice(
+      "changes refuses a tool that changed until it is accepted; all hides every tool until it is. all under the strict policy, else changes, where absent.",
+      ["off", "changes", "all"],
+    ),
+    scan: object("What becomes of text that hides something or instructs the model.", {
+      definitions: choice("In what sources say of their tools.", ["off", "flag", "neutralise", "block"], "flag"),
+      arguments: choice("In arguments.", ["off", "flag", "block"], "off"),
+      results: choice("In results.", ["off", "flag", "neutralise", "wrap", "block"], "off"),
+      severity: choice("The least severity that is blocked.", ["low", "medium", "high", "critical"], "high"),
+      onFailure: choice(
+        "What becomes of a text that could not be looked at; deny under the strict policy, else allow, where absent.",
+        ["allow", "deny"],
+      ),
+    }),
+    certificatePins: {
+      ...texts("Hosts by name, each with sha256/ and the base64 hash of the public key its certificate must have."),
+      default: {},
+    },
+    approvalWebhook: optional(
+      object(
+        "Where each call that waits for a person is told.",
+        {
+          url: text("The address."),
+          secret: text("Signs what is sent: at least 32 characters."),
+        },
+        ["url"],
+      ),
+    ),
     confirmationTimeoutS: whole("Seconds a confirmation is kept.", 1, 604_800, 600),
     selfApproval: choice("Whether the local operator may approve their own calls.", ["never", "local"], "never"),
   }),
-  state: object("Where approvals and idempotency keys are kept.", {
+  state: object("Where pins, approvals and idempotency keys are kept.", {
     file: text("A SQLite file, which several processes may share; in memory where absent."),
   }),
   audit: object("The record of every call.", {
@@ -264,6 +302,10 @@ function mcpServer(): JsonSchema {
         MAX_TIMEOUT_MS,
       ),
       maxConcurrent: whole("Calls at once, over all callers; 64 where absent.", 1, MAX_CONCURRENT),
+      trustAnnotations: {
+        description: "Whether what it says of its tools (that they only read, or may be repeated) is believed.",
+        type: "boolean",
+      },
       disabled: { description: "Whether it is left out.", type: "boolean" },
     },
     ["name"],

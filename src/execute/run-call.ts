@@ -56,6 +56,8 @@ export interface CallRunner extends FindToolParts {
 export interface EnsembleSettings {
   readonly maxConcurrent?: number | undefined;
   readonly timeoutMs?: number | undefined;
+  /** True where a rule can bound where its tools reach. */
+  readonly guardsEgress?: boolean | undefined;
 }
 
 /** Runs one call to its one result. Never rejects. */

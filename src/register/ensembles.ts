@@ -30,6 +30,8 @@ export interface Ensembles {
 export interface EnsembleSettings {
   readonly maxConcurrent?: number;
   readonly timeoutMs?: number;
+  /** True where a rule can bound where the tools reach. */
+  readonly guardsEgress?: boolean;
 }
 
 /** What ensembles need of the other stages. */
@@ -175,10 +177,11 @@ function release({ source, endWatch }: Member): void {
 const NO_SETTINGS: EnsembleSettings = Object.freeze({});
 
 function toMember(source: Source): Member {
-  const { maxConcurrent, timeoutMs } = source;
+  const { maxConcurrent, timeoutMs, guardsEgress } = source;
   const settings = Object.freeze({
     ...(maxConcurrent === undefined ? {} : { maxConcurrent }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(guardsEgress === undefined ? {} : { guardsEgress }),
   });
   const controller = new AbortController();
   return { source, settings, controller, connected: false, listing: undefined, stale: false, endWatch: undefined };

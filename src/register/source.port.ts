@@ -20,6 +20,8 @@ export interface Source {
   readonly maxConcurrent?: number;
   /** Time one run may take, in milliseconds, where a tool does not say. */
   readonly timeoutMs?: number;
+  /** True where every request that its tools make goes through `guard/egress`, so that a rule can bound where a call reaches. */
+  readonly guardsEgress?: boolean;
   /** Opens whatever the source needs. Called once before `list`; rejects where the source cannot be reached. */
   connect(options: { readonly signal: AbortSignal }): Promise<void>;
   /** Every tool the source has now. One bad tool is offered as it is, not thrown on. */

@@ -11,7 +11,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["tool"],
   STAGES,
   ["adapters", "toolset", "config", "testing", "serve", "integrations", "effect", "agent"],
-  ["arsenal.ts", "arsenal-options.ts", "index.ts", "cli"],
+  ["arsenal.ts", "arsenal-options.ts", "visible-tools.ts", "index.ts", "cli"],
 ];
 
 /** The folder under src/ that a module belongs to, or its own name where it lies in src/ itself. */
