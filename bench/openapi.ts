@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { openapi } from "../src/adapters/sources/openapi/openapi.ts";
 import { table } from "../src/cli/style.ts";
-import { takeIn } from "../src/register/take-in.ts";
+import { toRegistrations } from "../src/register/to-registrations.ts";
 import { CORPORA, type Corpus, isPresent } from "../test/e2e/openapi-corpora.ts";
 
 interface Measured {
@@ -23,12 +23,7 @@ async function measure({ file }: Corpus): Promise<Measured> {
   const began = performance.now();
   const source = openapi({ name: "api", document: file });
   await source.connect({ signal });
-  const { tools } = takeIn(
-    await source.list({ signal }),
-    source,
-    { add() {}, get: () => undefined, ofEnsemble: () => [] },
-    0,
-  );
+  const tools = toRegistrations(await source.list({ signal }), source, { now: 0 }).map(({ tool }) => tool);
   const importMs = performance.now() - began;
   const peakMb = process.resourceUsage().maxRSS / 1024;
   const bytes = tools.map((tool) => Buffer.byteLength(JSON.stringify(tool))).toSorted((a, b) => a - b);

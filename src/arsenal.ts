@@ -6,27 +6,31 @@ import type { OpenApiSettings } from "./adapters/sources/openapi/settings.ts";
 import type { McpServerSettings } from "./adapters/sources/mcp/settings.ts";
 import type { McpUpstream } from "./adapters/sources/mcp/upstream.ts";
 import { createUpstreams, type Upstreams } from "./adapters/sources/mcp/upstreams.ts";
-import { memory } from "./adapters/stores/memory.ts";
 import { guarded } from "./adapters/validators/guarded/guarded.ts";
 import { type Catalog, createCatalog } from "./catalog/catalog.ts";
 import { tokenize } from "./catalog/tokenize.ts";
-import { configuredSinks, configuredTiers, type ToolArsenalParts } from "./config/arsenal-parts.ts";
+import { configuredSinks, configuredStore, configuredTiers, type ToolArsenalParts } from "./config/arsenal-parts.ts";
 import type { ToolArsenalConfig } from "./config/config.ts";
+import { configuredEgress } from "./config/configured-egress.ts";
+import { configuredExecutors } from "./config/configured-executors.ts";
 import { configuredGuard, type ConfiguredGuard } from "./config/configured-guard.ts";
 import { refuseNotInRelease } from "./config/not-in-release.ts";
 import { type ResolvedConfig, resolveConfig } from "./config/resolve-config.ts";
 import { runModule } from "./config/run-module.ts";
+import { startConfigured } from "./config/start-configured.ts";
 import { ArsenalError } from "./errors/arsenal-error.ts";
 import type { BatchCall, ToolCall } from "./execute/call.ts";
 import { createEngine, type Engine } from "./execute/engine.ts";
 import type { BatchResult, ToolResult } from "./execute/result.ts";
 import type { Validator } from "./execute/validator.port.ts";
 import type { Approvals } from "./guard/aegis.ts";
-import { createEgress, type Egress } from "./guard/egress/egress.ts";
+import type { Egress } from "./guard/egress/egress.ts";
+import type { Pins } from "./guard/pins/pins.ts";
 import { localOperator, type Principal } from "./guard/principal.ts";
+import { createSecrets, type Secrets } from "./guard/secrets/secrets.ts";
 import { systemClock } from "./observe/clock.ts";
 import { createEvents, type Events } from "./observe/emitter.ts";
-import type { ArsenalEvent } from "./observe/events.ts";
+import type { ArsenalEvent, Emit } from "./observe/events.ts";
 import { createHealth, type HealthBook } from "./observe/health.ts";
 import { createEnsembles, type Ensembles } from "./register/ensembles.ts";
 import { type FunctionDefinition, fromFunction } from "./register/from-function.ts";
@@ -65,51 +69,51 @@ export class ToolArsenal {
   readonly #registry: Registry;
   readonly #ensembles: Ensembles;
   readonly #upstreams: Upstreams;
-  readonly #egress: Egress;
+  /** What every source is given. */
+  readonly #sourceParts: { readonly egress: Egress; readonly emit: Emit; readonly secrets: Secrets };
   readonly #guard: ConfiguredGuard;
   readonly #visible: VisibleTools;
   readonly #retriever: Retriever;
   readonly #validator: Validator;
   readonly #engine: Engine;
-  /** Settles when every configured MCP server is being connected to. */
-  #connecting: Promise<void> | undefined;
+  /** Settles when the sandboxes work, the built-in tools are there and every configured MCP server is being connected to. */
+  #starting: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
 
   constructor(config: ToolArsenalConfig = {}, parts: ToolArsenalParts = {}) {
     this.#config = resolveConfig(config);
     refuseNotInRelease(this.#config, parts);
-    const { routing, execution, security, reranker } = this.#config;
+    const { routing, execution, reranker } = this.#config;
     const clock = parts.clock ?? systemClock;
+    const egress = configuredEgress(this.#config);
 
     // observe
-    this.#events = createEvents({ sinks: [...configuredSinks(this.#config), ...(parts.sinks ?? [])], clock });
-    const { emit } = this.#events;
+    const secrets = createSecrets({ ...parts, clock, emit: (...event) => this.#events.emit(...event) });
+    const sinks = [...configuredSinks(this.#config), ...(parts.sinks ?? [])];
+    const { emit } = (this.#events = createEvents({ sinks, clock, redactor: secrets.redactor }));
+    this.#sourceParts = { egress, emit, secrets };
     this.#health = createHealth({ clock, emit });
 
+    // guard
+    const relist = (name: string): Promise<void> => this.#ensembles.relist(name);
+    this.#guard = configuredGuard(this.#config, parts, { clock, emit, egress, secrets, relist });
+    const { aegis, audit, idempotency, screen, review, limits } = this.#guard;
+
     // catalog, register
-    const { snapshot } = this.#config.vectorStore;
-    const store = parts.store ?? memory(snapshot === undefined ? {} : { snapshot });
+    const store = configuredStore(this.#config, parts);
     this.#catalog = createCatalog({ store, tiers: configuredTiers(this.#config, parts, emit), emit, clock });
     this.#registry = createRegistry({
       catalog: this.#catalog,
-      emit: (name, data) => {
-        emit(name, data);
-        if (name === "tool-deleted" || name === "tool-replaced")
-          this.#forget(name, (data as { toolId: string }).toolId);
-      },
+      emit: (name, data) => (emit(name, data), this.#forget(name, data)),
       clock,
       alias: { toAlias, fromAlias, isCutAlias },
+      limits,
     });
-    this.#ensembles = createEnsembles({ registry: this.#registry, emit, clock });
-    const relist = (name: string): Promise<void> => this.#ensembles.relist(name);
-    this.#upstreams = createUpstreams({ addEnsemble: (source) => this.addEnsemble(source), relist, clock, emit });
-
-    // guard
-    this.#egress = createEgress({ allowedDomains: security.allowedDomains });
-    this.#guard = configuredGuard(this.#config, parts, { clock, emit });
-    const { aegis, audit, idempotency } = this.#guard;
-    const seen = { registry: this.#registry, catalog: this.#catalog, aegis, operator: this.#operator };
-    this.#visible = createVisibleTools(seen);
+    this.#ensembles = createEnsembles({ registry: this.#registry, emit, clock, screen, review });
+    const addEnsemble = (source: Source): Promise<number> => this.addEnsemble(source);
+    this.#upstreams = createUpstreams({ addEnsemble, relist, registry: this.#registry, clock, emit, egress, secrets });
+    const get = (id: string): Tool | undefined => this.#registry.get(id) ?? this.#upstreams.find(id)?.tool;
+    this.#visible = createVisibleTools({ get, catalog: this.#catalog, aegis, operator: this.#operator });
 
     // retrieve
     const { learning: settings } = routing;
@@ -127,16 +131,18 @@ export class ToolArsenal {
     });
 
     // execute
+    const configured = configuredExecutors(this.#config);
     this.#validator = parts.validator ?? guarded();
     const engine = createEngine({
-      find: (name, options) => this.#registry.find(name, options),
+      find: (name, options) => this.#upstreams.find(name) ?? this.#registry.find(name, options),
       explainMissing: (name, sees) => this.#registry.explainMissing(name, sees),
       aegis,
       audit,
+      redact: secrets.redactor.value,
       idempotency,
       validator: this.#validator,
       repair: repairArguments,
-      executors: [...(parts.executors ?? []), direct()],
+      executors: [...(parts.executors ?? []), ...configured.executors, direct()],
       health: this.#health,
       ensembleSettings: (name) => this.#ensembles.settings(name),
       emit,
@@ -145,23 +151,25 @@ export class ToolArsenal {
       settings: { ...execution, circuitBreakerTimeoutMs: execution.circuitBreakerTimeoutS * 1000 },
     });
     this.#engine = learning?.watch(engine) ?? engine;
-    if (this.#config.mcp.servers.length > 0) this.#connecting = this.#connectConfigured();
+    this.#starting = startConfigured(this.#config, configured, {
+      ...this.#sourceParts,
+      isClosed: () => this.#closed !== undefined,
+      addEnsemble: (source) => this.addEnsemble(source),
+      addMcpServer: (server) => this.addMcpServer(server, { patient: true }),
+    });
   }
 
   /**
    * Reads a YAML configuration, builds an arsenal from it and lets its modules register their tools. `environment` is where `${NAME}` is
    * looked up; the process's own where absent.
    */
-  static async fromConfig(
-    path: string,
-    parts: ToolArsenalParts & { readonly environment?: Readonly<Record<string, string | undefined>> } = {},
-  ): Promise<ToolArsenal> {
+  static async fromConfig(path: string, parts: ToolArsenalParts = {}): Promise<ToolArsenal> {
     const { loadConfig } = await import("./config/load-config.ts");
     const { config, folder } = await loadConfig(path, parts.environment);
     const arsenal = new ToolArsenal(config, parts);
     try {
       for (const module of config.modules) await runModule(resolve(folder, module), module, arsenal);
-      await arsenal.#connecting;
+      await arsenal.#starting;
       return arsenal;
     } catch (error) {
       await arsenal.close();
@@ -176,7 +184,7 @@ export class ToolArsenal {
   ): Tool {
     this.#refuseIfClosed();
     const registration = fromFunction(definition, handler);
-    this.#registry.add([registration]);
+    this.#registry.addOne(registration);
     if (this.#config.syncOnRegister) this.sync().catch(() => {}); // what could not be indexed stays pending; the next sync reports it
     return registration.tool;
   }
@@ -185,7 +193,7 @@ export class ToolArsenal {
   async addTool(draft: ToolDraft, handler?: Handler): Promise<Tool> {
     this.#refuseIfClosed();
     const tool = defineTool(draft);
-    this.#registry.add([handler ? { tool, handler } : { tool }]);
+    this.#registry.addOne(handler ? { tool, handler } : { tool });
     if (this.#config.syncOnRegister) await this.sync();
     return tool;
   }
@@ -203,7 +211,7 @@ export class ToolArsenal {
     this.#refuseIfClosed();
     // Opened first, so that a tool restored from the store is known to belong to its ensemble before its name is taken.
     await this.#catalog.open();
-    const { tools } = await this.#ensembles.add(source);
+    const { tools } = await this.#upstreams.during(source, () => this.#ensembles.add(source));
     if (this.#config.syncOnRegister) await this.sync();
     return tools;
   }
@@ -221,7 +229,7 @@ export class ToolArsenal {
   async addOpenApi(settings: OpenApiSettings): Promise<number> {
     this.#refuseIfClosed();
     const { openapi } = await import("./adapters/sources/openapi/openapi.ts");
-    return this.addEnsemble(openapi(settings, { egress: this.#egress, emit: this.#events.emit }));
+    return this.addEnsemble(openapi(settings, this.#sourceParts));
   }
 
   /** Disconnects an ensemble and removes its tools. False where there is none of that name. */
@@ -238,7 +246,7 @@ export class ToolArsenal {
 
   /** Resolves when the first attempt to connect each MCP server, or the one named, has ended: its tools are registered, or it failed. */
   async upstreamsAttempted(options: { readonly name?: string; readonly signal?: AbortSignal } = {}): Promise<void> {
-    await this.#connecting;
+    await this.#starting;
     await this.#upstreams.attempted(options);
   }
 
@@ -298,6 +306,11 @@ export class ToolArsenal {
     return this.#guard.aegis.approvals;
   }
 
+  /** What each tool of a source was when it was accepted; undefined where `security.pins` is `off`. */
+  get pins(): Pins | undefined {
+    return this.#guard.pins;
+  }
+
   /** The semantic score under which `retrieve` leaves a tool out, where a query does not say. */
   get scoreThreshold(): number {
     return this.#config.routing.scoreThreshold;
@@ -349,7 +362,7 @@ export class ToolArsenal {
     this.#closed ??= (async () => {
       this.#engine.close();
       await this.#ensembles.close();
-      this.#egress.close();
+      this.#sourceParts.egress.close();
       try {
         await this.#catalog.close();
       } finally {
@@ -366,21 +379,15 @@ export class ToolArsenal {
 
   async #ready(): Promise<void> {
     this.#refuseIfClosed();
+    if (this.#starting !== undefined) await this.#starting;
     if (!this.#catalog.opened) await this.#catalog.open();
     if (this.#config.autoSync && this.#registry.pending > 0) await this.#registry.sync();
   }
 
-  /** Begins to connect the configured MCP servers. One that is wrong is told of and leaves the others be. */
-  async #connectConfigured(): Promise<void> {
-    const { toMcpServers } = await import("./config/mcp-servers.ts");
-    const { servers, problems } = toMcpServers(this.#config);
-    for (const { server, message, fix } of problems)
-      this.#events.emit("ensemble-failed", { ensemble: server, message: `${message}. ${fix}` });
-    for (const server of servers) if (!this.#closed) await this.addMcpServer(server, { patient: true });
-  }
-
   /** A tool that comes back, or comes back changed, is not held to its past. */
-  #forget(event: "tool-deleted" | "tool-replaced", toolId: string): void {
+  #forget(event: string, data: object): void {
+    if (event !== "tool-deleted" && event !== "tool-replaced") return;
+    const { toolId } = data as { readonly toolId: string };
     this.#engine.forget(toolId);
     if (event === "tool-deleted") this.#health.forget(toolId);
   }

@@ -8,7 +8,7 @@ export { toWire, type WireError } from "./errors/to-wire.ts";
 
 export { defineTool } from "./tool/define-tool.ts";
 export type { SourceDraft, ToolDraft } from "./tool/draft.ts";
-export type { Handler, HandlerContext, Progress } from "./tool/handler.ts";
+export type { Caller, Handler, HandlerContext, Progress } from "./tool/handler.ts";
 export type { ArgumentsOf, ParametersSchema, StandardSchema } from "./tool/infer.ts";
 export type { JsonSchema } from "./tool/json-schema.ts";
 export { normaliseTool } from "./tool/normalise-tool.ts";
@@ -29,6 +29,7 @@ export {
 
 export type { FunctionDefinition } from "./register/from-function.ts";
 export type { BatchRegistration, RegisteredBatch } from "./register/register-batch.ts";
+export type { RegistrationLimits } from "./register/registration-limits.ts";
 export type { OfferedTool, Source } from "./register/source.port.ts";
 
 export type { Embedder, EmbedOptions } from "./catalog/embedder.port.ts";
@@ -64,13 +65,20 @@ export type { SchemaFeature } from "./transcode/features.ts";
 export type { Loss } from "./transcode/losses.ts";
 export { repairArguments, type Repair } from "./transcode/repair-arguments.ts";
 
-export type { Approvals, PendingApproval } from "./guard/aegis.ts";
+export type { ApprovalAnswer, Approvals, PendingApproval } from "./guard/aegis.ts";
+export type { AcceptOptions, OfferedEnsemble, Pin, Pins, ReviewedEnsemble } from "./guard/pins/pins.ts";
 export type { ApprovalRecord, AuditHead, AuditLog, AuditRecord, CallRecord } from "./guard/audit.port.ts";
 export { ed25519Key, hmacKey, type AuditKey } from "./guard/audit/key.ts";
 export { verify as verifyAudit, type FileVerification } from "./guard/audit/verify.ts";
 export type { VerifyOptions } from "./guard/audit/verifier.ts";
 export type { EgressRules } from "./guard/egress/check-url.ts";
-export { createEgress, type Egress, type EgressRequest, type EgressResponse } from "./guard/egress/egress.ts";
+export {
+  createEgress,
+  type Egress,
+  type EgressRequest,
+  type EgressResponse,
+  type ProgramRules,
+} from "./guard/egress/egress.ts";
 export { createFileRoots, type FileRoots } from "./guard/file-roots.ts";
 export type { Credentials, Identified, Identity, Refusal, TokenOrigin } from "./guard/identity.port.ts";
 export type {
@@ -90,6 +98,7 @@ export {
   type ScanReport,
 } from "./guard/scan/scanner.ts";
 export { wrapUntrusted } from "./guard/scan/wrap-untrusted.ts";
+export type { SecretReference } from "./guard/secrets/reference.ts";
 export type { ListedState, State, StateEntry, StateOptions, StateSetOptions } from "./guard/state.port.ts";
 
 export type { BatchCall, ToolCall } from "./execute/call.ts";
@@ -148,6 +157,8 @@ export { sandboxed, type SandboxedSettings } from "./adapters/executors/sandboxe
 export { apiKeyFile, apiKeys, type StoredKey } from "./adapters/identity/api-keys/api-keys.ts";
 export { bearerToken, type BearerTokenOptions } from "./adapters/identity/bearer-token.ts";
 export { jwt, type JwtOptions } from "./adapters/identity/jwt/jwt.ts";
+export { cedar, type CedarParts } from "./adapters/policies/cedar/cedar.ts";
+export type { CedarLibrary } from "./adapters/policies/cedar/library.ts";
 export { patterns, type PatternsOptions } from "./adapters/policies/patterns.ts";
 export { rules, type RulesParts, type RulesPolicy } from "./adapters/policies/rules/rules.ts";
 export { bubblewrap, type BubblewrapSettings } from "./adapters/sandboxes/bubblewrap/bubblewrap.ts";

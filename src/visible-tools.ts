@@ -2,7 +2,6 @@ import type { AskedBy } from "./arsenal-options.ts";
 import type { Catalog } from "./catalog/catalog.ts";
 import type { Aegis } from "./guard/aegis.ts";
 import { type Principal, principalOr } from "./guard/principal.ts";
-import type { Registry } from "./register/registry.ts";
 import type { Tool, ToolSource } from "./tool/tool.ts";
 
 /** Which tools are listed. */
@@ -18,17 +17,18 @@ export interface VisibleTools {
   list(filter: ToolFilter): readonly Tool[];
 }
 
-/** Looks at the registry and the catalog with the eyes of whoever asks. */
+/** Looks at the tools with the eyes of whoever asks. */
 export function createVisibleTools(parts: {
-  readonly registry: Pick<Registry, "get">;
+  /** The tool with exactly this id, whether or not it is ever listed. */
+  readonly get: (id: string) => Tool | undefined;
   readonly catalog: Pick<Catalog, "all">;
   readonly aegis: Pick<Aegis, "sees">;
   readonly operator: Principal;
 }): VisibleTools {
-  const { registry, catalog, aegis, operator } = parts;
+  const { catalog, aegis, operator } = parts;
   return {
     get(id, by) {
-      const tool = registry.get(id);
+      const tool = parts.get(id);
       return tool && aegis.sees(tool, principalOr(operator, by.principal)) ? tool : undefined;
     },
     list({ namespace, source, principal: asked }) {

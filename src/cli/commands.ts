@@ -52,6 +52,10 @@ export const COMMANDS: Readonly<Record<string, { readonly summary: string; load(
     summary: "List, approve or deny the calls that wait for a person",
     load: async () => (await import("./commands/approvals.ts")).approvals,
   },
+  pins: {
+    summary: "List what servers offer, and accept what is new or changed",
+    load: async () => (await import("./commands/pins.ts")).pins,
+  },
   keys: {
     summary: "Create, list or revoke the API keys of callers",
     load: async () => (await import("./commands/keys.ts")).keys,

@@ -68,7 +68,7 @@ export async function openArsenal(
     return createDemoArsenal(parts);
   }
   const configured = await loadConfigured(files, terminal);
-  const arsenal = createConfiguredArsenal(configured.config, parts);
+  const arsenal = createConfiguredArsenal(configured.config, { environment: terminal.environment, ...parts });
   try {
     await fill(arsenal, configured);
     if (!input.json) tellProblems(configured.problems, terminal);

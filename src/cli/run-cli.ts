@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { ArsenalError, isArsenalError } from "../errors/arsenal-error.ts";
 import { nearest } from "../errors/show-value.ts";
+import { createRedactor } from "../guard/redaction/redactor.ts";
 import type { Command, Input, Option, Terminal } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { commandHelp, generalHelp } from "./help.ts";
@@ -53,7 +54,9 @@ export async function runCli(argv: readonly string[], terminal: Terminal): Promi
   }
 }
 
-function report(error: unknown, json: boolean, terminal: Terminal): number {
+function report(thrown: unknown, json: boolean, terminal: Terminal): number {
+  // What an arsenal knows to be secret it took out itself; this is what looks like it.
+  const error = createRedactor().error(thrown);
   const paint = styles(terminal.err, terminal.environment);
   if (!isArsenalError(error)) {
     terminal.err.write(

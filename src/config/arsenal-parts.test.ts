@@ -1,8 +1,10 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { memoryAudit } from "../adapters/audit/memory.ts";
+import { hmacKey } from "../guard/audit/key.ts";
+import { createSecrets } from "../guard/secrets/secrets.ts";
 import { createManualClock } from "../testing/manual-clock.ts";
 import { configuredAudit, configuredCallAudit, configuredState } from "./arsenal-parts.ts";
 import { resolveConfig } from "./resolve-config.ts";
@@ -28,6 +30,28 @@ describe("the configured audit", () => {
   it("refuses a secret that is too short to sign with", () => {
     const config = resolveConfig({ audit: { file: "audit.jsonl", secret: "short" } });
     expect(() => configuredAudit(config, clock)).toThrow("Give at least 32 random characters.");
+  });
+});
+
+describe("the secret of the configured audit", () => {
+  const use = async (secret: string, environment: Record<string, string>): Promise<string> => {
+    const folder = await mkdtemp(join(tmpdir(), "arsenal-parts-"));
+    const file = join(folder, "audit.jsonl");
+    const log = configuredAudit(resolveConfig({ audit: { file, secret } }), clock, createSecrets({ environment }));
+    try {
+      await log?.append({ kind: "gap", records: 1 });
+      await log?.close();
+      return await readFile(file, "utf8");
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  };
+
+  it("is looked up when the log is opened, and checked then", async () => {
+    const secret = "0123456789abcdef0123456789abcdef";
+    expect(await use("env:AUDIT", { AUDIT: secret })).toContain(hmacKey(secret).id);
+    await expect(use("env:AUDIT", { AUDIT: "short-one" })).rejects.toThrow("Give at least 32 random characters.");
+    await expect(use("env:AUDIT", {})).rejects.toThrow('audit.secret of "audit" refers to env:AUDIT');
   });
 });
 

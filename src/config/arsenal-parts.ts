@@ -3,6 +3,7 @@ import { shippedTiers } from "../adapters/embedders/shipped-tiers.ts";
 import { consoleSink } from "../adapters/sinks/console.ts";
 import { memoryState } from "../adapters/state/memory.ts";
 import { sqliteState } from "../adapters/state/sqlite.ts";
+import { memory } from "../adapters/stores/memory.ts";
 import { memoryVectors } from "../adapters/stores/memory-vectors.ts";
 import type { Embedder } from "../catalog/embedder.port.ts";
 import type { Tier } from "../catalog/tiers.ts";
@@ -11,9 +12,11 @@ import type { VectorIndex } from "../catalog/vector-index.port.ts";
 import type { Executor } from "../execute/executor.port.ts";
 import type { Validator } from "../execute/validator.port.ts";
 import { type CallAudit, createCallAudit } from "../guard/audit/call-audit.ts";
-import { hmacKey } from "../guard/audit/key.ts";
+import { type AuditKey, hmacKey } from "../guard/audit/key.ts";
 import type { AuditLog } from "../guard/audit.port.ts";
 import type { Policy } from "../guard/policy.port.ts";
+import { hasSecret } from "../guard/secrets/reference.ts";
+import { createSecrets, type Secrets } from "../guard/secrets/secrets.ts";
 import type { State } from "../guard/state.port.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
@@ -44,6 +47,13 @@ export interface ToolArsenalParts {
   /** In addition to the configured telemetry. */
   readonly sinks?: readonly Sink[];
   readonly clock?: Clock;
+  /** Where references to secrets (`env:NAME`), and `${NAME}` in a file, are looked up. The process's own where absent. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+}
+
+/** Where tools are kept: the injected store, else memory, with a snapshot where one is configured. */
+export function configuredStore({ vectorStore: { snapshot } }: ResolvedConfig, { store }: ToolArsenalParts): ToolStore {
+  return store ?? memory(snapshot === undefined ? {} : { snapshot });
 }
 
 /** What ranks: the injected embedder or tiers, else the shipped ones. */
@@ -63,12 +73,16 @@ export function configuredState({ state: { file } }: ResolvedConfig, clock: Cloc
 }
 
 /** The audit log by configuration; none where no file is named. */
-export function configuredAudit({ audit }: ResolvedConfig, clock: Clock): AuditLog | undefined {
+export function configuredAudit(
+  { audit }: ResolvedConfig,
+  clock: Clock,
+  secrets: Secrets = createSecrets(),
+): AuditLog | undefined {
   const { file, keyFile, secret, checkpointEvery, fsync, maxFileBytes } = audit;
   if (file === undefined) return undefined;
   return fileAudit({
     file,
-    ...(secret !== undefined && { key: hmacKey(secret) }),
+    ...(secret !== undefined && { key: auditKey(secret, secrets) }),
     ...(keyFile !== undefined && { keyFile }),
     checkpointEvery,
     fsync,
@@ -78,6 +92,18 @@ export function configuredAudit({ audit }: ResolvedConfig, clock: Clock): AuditL
 }
 
 /** How calls are recorded: strictly where the policy is strict. */
-export function configuredCallAudit({ audit, security }: ResolvedConfig, log: AuditLog, emit: Emit): CallAudit {
-  return createCallAudit({ log, emit, strict: security.policy === "strict", arguments: audit.arguments });
+export function configuredCallAudit(
+  { audit, security }: ResolvedConfig,
+  log: AuditLog,
+  emit: Emit,
+  secrets: Secrets = createSecrets(),
+): CallAudit {
+  const { text: redact } = secrets.redactor;
+  return createCallAudit({ log, emit, strict: security.policy === "strict", arguments: audit.arguments, redact });
+}
+
+/** The key that a secret makes. A secret that is written out is checked at once, one that is referred to when the log is opened. */
+export function auditKey(secret: string, secrets: Secrets): AuditKey | (() => Promise<AuditKey>) {
+  if (!hasSecret(secret)) return hmacKey(secret);
+  return async () => hmacKey(await secrets.fill(secret, { scope: "audit", field: "audit.secret" }));
 }

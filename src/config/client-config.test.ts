@@ -108,6 +108,13 @@ describe("the servers of an MCP client", () => {
     ]);
   });
 
+  it("keep references to secrets as they are", async () => {
+    const env = { A: "${secret:env:TOKEN} ${env:HOME}", B: "env:TOKEN", C: "$${x} ${secret:file:/{principal}/k}" };
+    expect(await one({ command: "node", env }, { HOME: "/home/me" })).toMatchObject({
+      env: { A: "${secret:env:TOKEN} /home/me", B: "env:TOKEN", C: "${x} ${secret:file:/{principal}/k}" },
+    });
+  });
+
   it("take an environment file beneath what the entry says, and a folder from where the file lies", async () => {
     await writeFile(join(folder, "server.env"), "# secrets\nTOKEN='from file'\nLEVEL=info\n");
     expect(

@@ -17,15 +17,15 @@ export interface ClientContext {
   readonly inputs: readonly ClientInput[];
 }
 
-const REFERENCE = /\$\$\{|\$\{([^}]*)\}/g;
+const REFERENCE = /\$\$\{|\$\{secret:(?:[^{}]|\{(?:principal|tenant)\})*\}|\$\{([^}]*)\}/g;
 
 /**
  * Replaces the references that MCP clients know, `${input:id}`, `${env:NAME}`, `${workspaceFolder}`, `${userHome}`, and ours, `${NAME}` and
- * `${NAME:-default}`. Throws `CONFIG_INVALID` where one leads nowhere.
+ * `${NAME:-default}`; `${secret:…}` stays. Throws `CONFIG_INVALID` where one leads nowhere.
  */
 export function expandClientText(text: string, field: string, context: ClientContext): string {
   return text.replaceAll(REFERENCE, (reference: string, inner: string | undefined) => {
-    if (inner === undefined) return "${";
+    if (inner === undefined) return fillReferences(reference, context.environment, field);
     const [kind = "", ...rest] = inner.split(":");
     if (kind === "input") return inputValue(rest.join(":"), field, context);
     if (kind === "env") return fillReferences(`\${${rest.join(":")}}`, context.environment, field);

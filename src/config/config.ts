@@ -1,5 +1,6 @@
 import type { JwtAlgorithm } from "../adapters/identity/jwt/algorithms.ts";
 import type { ClaimNames } from "../adapters/identity/jwt/claims.ts";
+import type { BuiltinTool, FileSettings, HttpSettings } from "../adapters/sources/builtin/settings.ts";
 import type { RoutingWeights } from "../retrieve/result.ts";
 import type { Capability } from "../tool/tool.ts";
 
@@ -20,6 +21,7 @@ export interface ToolArsenalConfig {
   readonly mcp?: McpConfig;
   readonly server?: ServerConfig;
   readonly a2a?: A2aConfig;
+  readonly builtins?: BuiltinsConfig;
   readonly arsenal?: ShortFormConfig;
   /** JavaScript or TypeScript modules that register tools: each default export is called with the arsenal. Paths from the file's folder. */
   readonly modules?: readonly string[];
@@ -118,7 +120,7 @@ export interface ExecutionConfig {
   readonly circuitBreakerTimeoutS?: number;
   /** Calls that run at once. Default 5. */
   readonly maxConcurrent?: number;
-  /** Calls that run at once in one ensemble. As many as `maxConcurrent` by default. */
+  /** Calls that run at once in one ensemble. One less than `maxConcurrent` by default, so that one that hangs leaves the others a place. */
   readonly maxConcurrentPerEnsemble?: number;
   /** Repeated attempts, as a share of the calls to one ensemble, that may be made in a minute. Default 0.2. */
   readonly retryBudget?: number;
@@ -126,11 +128,14 @@ export interface ExecutionConfig {
   readonly maxResultBytes?: number;
   /** What `execute` does with a result that is no success: `return` it, or `throw` it. Default `return`. */
   readonly onFailure?: "return" | "throw";
-  /** Default false. */
+  /** Whether functions run in the sandbox that `sandboxType` names, which must then be one. Default false. */
   readonly enableSandbox?: boolean;
   /** Default `none`. */
-  readonly sandboxType?: "none" | "subprocess" | "docker";
+  readonly sandboxType?: "none" | SandboxName;
 }
+
+/** The sandboxes that can be configured. */
+export type SandboxName = "subprocess" | "docker" | "bubblewrap" | "isolate";
 
 export interface TelemetryConfig {
   /** Default true. */
@@ -151,7 +156,7 @@ export interface TelemetryConfig {
 export interface SecurityConfig {
   /** `strict` refuses what no rule allows; `standard` allows what no rule refuses. Default `standard`. */
   readonly policy?: "standard" | "strict";
-  /** A document of rules that stands in for the lists below. None by default. */
+  /** A document of rules, or Cedar policies (`.cedar`), that stands in for the lists below. None by default. */
   readonly policyFile?: string;
   /** Tool names, ids or patterns (`*`, `?`) whose calls a person must approve. Default `delete_*`, `payment_*`, `drop_*`, `refund_*`. */
   readonly requireConfirmation?: readonly string[];
@@ -337,6 +342,29 @@ export interface A2aAgentConfig {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly namespace?: string;
+}
+
+/** The tools that come with the package. */
+export interface BuiltinsConfig {
+  /** Which of them there are. None by default. */
+  readonly tools?: readonly BuiltinTool[];
+  readonly webSearch?: BuiltinSearchConfig;
+  /** `roots` must be given for `file-read` and `file-write`. */
+  readonly files?: FileSettings;
+  readonly http?: HttpSettings;
+  readonly code?: BuiltinCodeConfig;
+}
+
+export interface BuiltinSearchConfig {
+  /** A reference to the key of the Tavily API, never the key itself. Default `env:TAVILY_API_KEY`. */
+  readonly apiKey?: string;
+  /** Where the API is, instead of api.tavily.com. */
+  readonly url?: string;
+}
+
+export interface BuiltinCodeConfig {
+  /** Where `code-execute` runs code. Default `isolate`. */
+  readonly sandbox?: SandboxName;
 }
 
 /** The short form of the most used settings. It overrides the sections it abbreviates. */

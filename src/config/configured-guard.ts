@@ -1,10 +1,18 @@
 import { type Aegis, createAegis } from "../guard/aegis.ts";
 import { type CallAudit, withAudit } from "../guard/audit/call-audit.ts";
+import type { Egress } from "../guard/egress/egress.ts";
 import { createIdempotency, type Idempotency } from "../guard/idempotency.ts";
+import type { Secrets } from "../guard/secrets/secrets.ts";
+import { createPins } from "../guard/pins/create-pins.ts";
+import type { Pins } from "../guard/pins/pins.ts";
+import { screenedOffer, screenedPins } from "../guard/pins/screened-pins.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
+import type { RegistrationLimits } from "../register/registration-limits.ts";
 import { configuredAudit, configuredCallAudit, configuredState, type ToolArsenalParts } from "./arsenal-parts.ts";
 import { configuredPolicy } from "./configured-policy.ts";
+import { type ConfiguredScan, configuredScan } from "./configured-scan.ts";
+import { configuredWebhook } from "./configured-webhook.ts";
 import type { ResolvedConfig } from "./resolve-config.ts";
 
 /** What guards and records the calls of one arsenal. */
@@ -12,6 +20,14 @@ export interface ConfiguredGuard {
   readonly aegis: Aegis;
   readonly audit: CallAudit | undefined;
   readonly idempotency: Idempotency;
+  /** Looks through a definition before it is registered. */
+  readonly screen: ConfiguredScan["screen"];
+  /** What each tool of a source was when it was accepted; absent where that is off. */
+  readonly pins: Pins | undefined;
+  /** What of an offer may be registered: its instructions screened, and all of it compared with what was accepted. */
+  readonly review: Pins["review"];
+  /** How many tools may be registered, and of which names. */
+  readonly limits: RegistrationLimits;
   /** Closes what the configuration opened; injected parts are their owners' to close. */
   close(): Promise<void>;
 }
@@ -20,21 +36,49 @@ export interface ConfiguredGuard {
 export function configuredGuard(
   config: ResolvedConfig,
   parts: ToolArsenalParts,
-  { clock, emit }: { readonly clock: Clock; readonly emit: Emit },
+  surroundings: {
+    readonly clock: Clock;
+    readonly emit: Emit;
+    readonly egress: Egress;
+    readonly secrets: Secrets;
+    /** Lists an ensemble again after something of it was accepted. */
+    readonly relist: (ensemble: string) => Promise<void>;
+  },
 ): ConfiguredGuard {
   const { security } = config;
+  const { clock, emit, secrets, relist } = surroundings;
   const policy = parts.policy ?? configuredPolicy(config, clock);
   const state = parts.state ?? configuredState(config, clock);
-  const log = parts.audit ?? configuredAudit(config, clock);
-  const audit = log === undefined ? undefined : configuredCallAudit(config, log, emit);
+  const log = parts.audit ?? configuredAudit(config, clock, secrets);
+  const audit = log === undefined ? undefined : configuredCallAudit(config, log, emit, secrets);
   const tell = audit === undefined ? emit : withAudit(emit, audit);
+  const { inspection, screen, screenInstructions } = configuredScan(config, tell);
+  const mode = pinMode(config);
+  const pins =
+    mode === "off"
+      ? undefined
+      : screenedPins(createPins({ state, clock, emit: tell, mode, onAccepted: relist }), screenInstructions);
+  const webhook = configuredWebhook(config, { ...surroundings, find: (id) => aegis.approvals.get(id) });
+  const told = webhook?.watching(tell) ?? tell;
+  const aegis = createAegis({ policy, state, clock, emit: told, settings: security, inspection, pins });
   return {
-    aegis: createAegis({ policy, state, clock, emit: tell, settings: security }),
+    aegis,
     audit,
+    screen,
+    pins,
+    review: pins?.review ?? (async (offer) => screenedOffer(offer, screenInstructions)),
+    limits: policy.registration ?? {},
     idempotency: createIdempotency(state, clock),
     async close() {
+      pins?.close();
+      await webhook?.close();
       if (parts.audit === undefined) await log?.close();
       if (parts.state === undefined) await state.close();
     },
   };
+}
+
+/** Whether changes wait for an operator, or everything does, or nothing. */
+export function pinMode({ security: { pins, policy } }: Pick<ResolvedConfig, "security">): "off" | "changes" | "all" {
+  return pins ?? (policy === "strict" ? "all" : "changes");
 }

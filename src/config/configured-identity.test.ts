@@ -7,7 +7,7 @@ import { resolveConfig } from "./resolve-config.ts";
 const TOKEN = "a-token-of-enough-letters";
 
 function identityOf(server: ServerConfig, token?: string): ReturnType<typeof configuredIdentity> {
-  return configuredIdentity(resolveConfig({ server }).server, token);
+  return configuredIdentity(resolveConfig({ server }).server, { token });
 }
 
 describe("the configured identity", () => {

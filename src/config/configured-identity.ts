@@ -1,4 +1,5 @@
 import { anyIdentity } from "../guard/any-identity.ts";
+import type { Egress } from "../guard/egress/egress.ts";
 import type { Identity } from "../guard/identity.port.ts";
 import type { CallerJwtConfig } from "./config.ts";
 import type { ResolvedConfig } from "./resolve-config.ts";
@@ -9,13 +10,13 @@ import type { ResolvedConfig } from "./resolve-config.ts";
  */
 export async function configuredIdentity(
   { tokens, auth = {} }: ResolvedConfig["server"],
-  token?: string,
+  { token, egress }: { readonly token?: string | undefined; readonly egress?: Egress } = {},
 ): Promise<Identity | undefined> {
   const callers = Object.entries({ ...(token === undefined || token === "" ? {} : { operator: token }), ...tokens });
   const identities: Identity[] = [];
   if (callers.length > 0) identities.push(await tokenIdentity(callers));
   if (auth.apiKeys !== undefined) identities.push(await keyIdentity(auth.apiKeys.file));
-  if (auth.jwt !== undefined) identities.push(await jwtIdentity(auth.jwt));
+  if (auth.jwt !== undefined) identities.push(await jwtIdentity(auth.jwt, egress));
   const [first, ...others] = identities;
   return first === undefined ? undefined : anyIdentity([first, ...others]);
 }
@@ -36,7 +37,7 @@ async function keyIdentity(file: string): Promise<Identity> {
   return apiKeyFile(file);
 }
 
-async function jwtIdentity(settings: CallerJwtConfig): Promise<Identity> {
+async function jwtIdentity(settings: CallerJwtConfig, egress: Egress | undefined): Promise<Identity> {
   const { jwt } = await import("../adapters/identity/jwt/jwt.ts");
-  return jwt(settings);
+  return jwt({ ...settings, ...(egress === undefined ? {} : { egress }) });
 }

@@ -1,13 +1,28 @@
+import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { PEERS_ABSENT, peersInstalled } from "../../test/peers/peers.ts";
 import { localOperator } from "../guard/principal.ts";
 import { systemClock } from "../observe/clock.ts";
 import { defineTool } from "../tool/define-tool.ts";
 import { configuredPolicy } from "./configured-policy.ts";
 import { loadConfig } from "./load-config.ts";
 import { resolveConfig } from "./resolve-config.ts";
+
+const run = promisify(execFile);
+const hasPeers = peersInstalled();
+if (!hasPeers) process.stderr.write(`A Cedar policy file is not tried: ${PEERS_ABSENT}\n`);
+
+/** Registers two tools. */
+const MODULE = `export default (arsenal) => {
+  for (const name of ["seen", "hidden"])
+    arsenal.register({ name, description: "Does something that matters.", parameters: { type: "object" } }, () => name);
+};
+`;
 
 let folder: string;
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "arsenal-policy-"))));
@@ -59,6 +74,38 @@ describe("security.policy_file", () => {
       });
     },
   );
+
+  it("that ends in .cedar holds Cedar policies, and asks for their library", async () => {
+    await writeFile(join(folder, "policies.cedar"), "permit(principal, action, resource);");
+    await expect(load("security: { policy_file: policies.cedar }", "")).rejects.toMatchObject({
+      code: "LIBRARY_MISSING",
+      message: "Cedar policies need a library: npm install @cedar-policy/cedar-wasm",
+    });
+  });
+
+  it.skipIf(!hasPeers)("that ends in .cedar decides, where the library is installed", async () => {
+    await writeFile(join(folder, "tools.mjs"), MODULE);
+    await writeFile(
+      join(folder, "policies.cedar"),
+      'permit(principal, action, resource) when { resource.name == "seen" };',
+    );
+    await writeFile(
+      join(folder, "cedar.yaml"),
+      "modules: [./tools.mjs]\nsecurity: { policy_file: ./policies.cedar }\n",
+    );
+    const program = fileURLToPath(new URL("../cli/main.ts", import.meta.url));
+    // As if the package lay beside ours, as it does where a user installs both.
+    const env = { ...process.env, NODE_PATH: fileURLToPath(new URL("../../test/peers/node_modules", import.meta.url)) };
+    const { stdout } = await run(
+      process.execPath,
+      [program, "list", "--json", "--config", join(folder, "cedar.yaml")],
+      {
+        env,
+      },
+    );
+    expect(JSON.parse(stdout)).toMatchObject([{ id: "default.seen" }]);
+    expect(stdout).not.toContain("hidden");
+  });
 
   it("is not needed: the lists decide without it", () => {
     const policy = configuredPolicy(resolveConfig({ security: { deny: ["find"] } }), systemClock);

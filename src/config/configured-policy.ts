@@ -1,4 +1,6 @@
 import { readFileSync } from "node:fs";
+import { extname } from "node:path";
+import { cedar } from "../adapters/policies/cedar/cedar.ts";
 import { DEFAULT_CONFIRMATION, patterns } from "../adapters/policies/patterns.ts";
 import { rules, type RulesPolicy } from "../adapters/policies/rules/rules.ts";
 import { ArsenalError } from "../errors/arsenal-error.ts";
@@ -6,11 +8,13 @@ import type { Policy } from "../guard/policy.port.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { ResolvedConfig } from "./resolve-config.ts";
 
-/** The policy by configuration: the rules of `security.policy_file`, or else the lists of `security`. */
+/** The policy by configuration: the rules, or the Cedar policies, of `security.policy_file`, or else the lists of `security`. */
 export function configuredPolicy({ security }: Pick<ResolvedConfig, "security">, clock: Clock): Policy {
   const { policyFile } = security;
   if (policyFile === undefined) return patterns({ ...security, mode: security.policy });
   refuseLists(security);
+  if (extname(policyFile) === ".cedar")
+    return cedar(readPolicyText(policyFile), { name: policyFile, mode: security.policy });
   return readPolicyFile(policyFile, { clock, mode: security.policy });
 }
 
@@ -19,15 +23,17 @@ export function readPolicyFile(
   path: string,
   parts: { readonly clock: Clock; readonly mode?: "standard" | "strict" },
 ): RulesPolicy {
-  let text: string;
+  return rules(readPolicyText(path), { ...parts, name: path });
+}
+
+function readPolicyText(path: string): string {
   try {
-    text = readFileSync(path, "utf8");
+    return readFileSync(path, "utf8");
   } catch (cause) {
     const fix = "Check the path, or leave security.policy_file out.";
     const details = { field: "security.policy_file", value: path, fix, cause };
     throw new ArsenalError("CONFIG_INVALID", `The policy file ${path} cannot be read. ${fix}`, details);
   }
-  return rules(text, { ...parts, name: path });
 }
 
 /** A list beside a document would either be ignored or say something else than the document: neither is what its writer meant. */

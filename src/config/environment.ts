@@ -1,6 +1,8 @@
 import { ArsenalError } from "../errors/arsenal-error.ts";
 
-const REFERENCE = /\$\$\{|\$\{([^}]*)(\}?)/g;
+/** A reference to a secret stays as it is: it is looked up when the secret is needed. */
+const SECRET = /^\$\{secret:/;
+const REFERENCE = /\$\$\{|\$\{secret:(?:[^{}]|\{(?:principal|tenant)\})*\}|\$\{([^}]*)(\}?)/g;
 const INNER = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([\s\S]*))?$/;
 const WHOLE = /^\$\{[^}]*\}$/;
 
@@ -15,7 +17,7 @@ export function isWholeReference(text: string): boolean {
 }
 
 /**
- * Replaces `${NAME}` and `${NAME:-default}` by the environment's values. `$${` stands for `${` itself. A variable that is missing or empty
+ * Replaces `${NAME}` and `${NAME:-default}` by the environment's values. `$${` stands for `${` itself, and `${secret:…}` stays. A variable that is missing or empty
  * takes the default; without one it is an error, since a half-filled address or key fails later and worse.
  */
 export function fillReferences(
@@ -24,7 +26,7 @@ export function fillReferences(
   field: string,
 ): string {
   return text.replaceAll(REFERENCE, (reference: string, inner: string | undefined, end: string | undefined) => {
-    if (inner === undefined) return "${";
+    if (inner === undefined) return SECRET.test(reference) ? reference : "${";
     const [, name, fallback] = end === "}" && !inner.includes("${") ? (INNER.exec(inner) ?? []) : [];
     if (name === undefined) {
       const fix = "Write ${NAME} or ${NAME:-default}, and $${ for a literal ${.";

@@ -222,6 +222,12 @@ describe("references to the environment", () => {
     expect(await read("'$${URL} costs $5'", { URL: "x" })).toBe("${URL} costs $5");
   });
 
+  it("leave references to secrets as they are, beside others", async () => {
+    const text = "${URL} ${secret:env:TOKEN} ${secret:file:/run/{tenant}/{principal}/key}";
+    expect(await read(`'${text}'`, { URL: "x" })).toBe(text.replace("${URL}", "x"));
+    expect(await read("${secret:env:TOKEN}", {})).toBe("${secret:env:TOKEN}");
+  });
+
   it("are not replaced in what a variable holds", async () => {
     expect(await read("${URL}", { URL: "${OTHER}" })).toBe("${OTHER}");
   });

@@ -7,6 +7,7 @@ import { isPlainObject } from "../tool/json-schema.ts";
 import { checkConfig } from "./check-config.ts";
 import { CLIENT_KEYS, type ClientServers, readClientConfig } from "./client-config.ts";
 import type { McpServerConfig } from "./config.ts";
+import { configuredExecutors } from "./configured-executors.ts";
 import { configuredPolicy } from "./configured-policy.ts";
 import { readMcpConfigFile } from "./mcp-config-file.ts";
 import { readYaml } from "./read-yaml.ts";
@@ -46,6 +47,7 @@ export async function loadConfig(
   const absolute = withAbsolutePaths(config, folder);
   // Made and dropped, so that a wrong rule is told with the rest of the configuration.
   if (absolute.security.policyFile !== undefined) configuredPolicy(absolute, systemClock);
+  await configuredExecutors(absolute).check();
   return { config: asChecked(absolute), folder, ...said };
 }
 
@@ -128,7 +130,8 @@ function withClients(
 }
 
 function withAbsolutePaths(config: ResolvedConfig, folder: string): ResolvedConfig {
-  const { vectorStore, embedder, security, state, audit, server, mcp } = config;
+  const { vectorStore, embedder, security, state, audit, server, mcp, builtins } = config;
+  const { roots = [] } = builtins.files;
   const { policyFile } = security;
   const { snapshot } = vectorStore;
   const { cache } = embedder;
@@ -145,6 +148,7 @@ function withAbsolutePaths(config: ResolvedConfig, folder: string): ResolvedConf
     },
     server: withKeyFile(server, folder),
     mcp: { ...mcp, servers: mcp.servers.map((each) => withServerPaths(each, folder)) },
+    builtins: { ...builtins, files: { ...builtins.files, roots: roots.map((root) => resolve(folder, root)) } },
   };
 }
 

@@ -6,6 +6,8 @@ import { resolveConfig } from "./resolve-config.ts";
 const from = (...servers: readonly McpServerConfig[]): ReturnType<typeof toMcpServers> =>
   toMcpServers(resolveConfig({ mcp: { servers } }));
 
+const SHOWN_ARGUMENTS = "refers to a secret, and everybody on this machine can read a program's arguments";
+
 describe("configured MCP servers", () => {
   it.each<[Partial<McpServerConfig>, object]>([
     [
@@ -13,6 +15,10 @@ describe("configured MCP servers", () => {
       { kind: "stdio", command: "npx", args: ["-y", "pkg"], env: { A: "b" }, cwd: "/srv" },
     ],
     [{ command: "node" }, { kind: "stdio", command: "node" }],
+    [
+      { command: "npx", args: ["file:/srv/package"], env: { KEY: "env:KEY" } },
+      { kind: "stdio", command: "npx", args: ["file:/srv/package"], env: { KEY: "env:KEY" } },
+    ],
     [{ url: "https://x/mcp" }, { kind: "http", url: "https://x/mcp" }],
     [{ endpoint: "http://x" }, { kind: "http", url: "http://x" }],
     [
@@ -53,6 +59,13 @@ describe("configured MCP servers", () => {
     expect(from({ name: "it", command: "node", ...limits }).servers).toMatchObject([limits]);
   });
 
+  it("are believed what they say of their tools only where told so", () => {
+    expect(from({ name: "it", command: "node" }).servers[0]).not.toHaveProperty("trustAnnotations");
+    expect(from({ name: "it", command: "node", trustAnnotations: true }).servers).toMatchObject([
+      { trustAnnotations: true },
+    ]);
+  });
+
   it("that are disabled are not there", () => {
     expect(from({ name: "it", disabled: true })).toEqual({ servers: [], problems: [] });
   });
@@ -65,6 +78,20 @@ describe("configured MCP servers", () => {
     [{ url: "file:///etc" }, "url", 'is "file:///etc", which is no address of HTTP'],
     [{ url: "htp://me:secret@x/y?key=secret" }, "url", 'is "htp://…@x/y?…", which is no address of HTTP'],
     [{ type: "websocket", url: "http://x" }, "url", 'is "http://x", which is no address of a WebSocket'],
+    [{ command: "node", args: ["--key", "env:KEY"] }, "args", SHOWN_ARGUMENTS],
+    [{ command: ["node", "keychain:a/b"] }, "args", SHOWN_ARGUMENTS],
+    [{ command: "node", args: ["--key=${secret:file:/run/key}"] }, "args", SHOWN_ARGUMENTS],
+    [
+      { command: "node", env: { KEY: "env:KEY_{principal}" } },
+      "env.KEY",
+      "depends on the caller, and one process serves all of them",
+    ],
+    [{ url: "https://x/mcp?key=${secret:env:KEY}" }, "url", "refers to a secret, and addresses are shown and logged"],
+    [
+      { url: "https://x/mcp", oauth: { clientSecret: "env:KEY_{tenant}" } },
+      "oauth.client_secret",
+      "depends on the caller, and one login serves all of them",
+    ],
   ])("that are bad are reported and the others there: %j", (entry, field, message) => {
     const { servers, problems } = from({ name: "bad", ...entry }, { name: "good", command: "node" });
     expect(servers.map(({ name }) => name)).toEqual(["good"]);

@@ -1,4 +1,5 @@
 import type { HttpSettings, McpServerSettings, StdioSettings } from "../adapters/sources/mcp/settings.ts";
+import { misplacedSecret } from "../adapters/sources/mcp/misplaced-secret.ts";
 import { showValue } from "../errors/show-value.ts";
 import { toNamespace } from "../tool/slug.ts";
 import type { McpServerConfig } from "./config.ts";
@@ -35,12 +36,18 @@ export function toMcpServers(config: Pick<ResolvedConfig, "mcp">): {
       refuse(transport);
       continue;
     }
-    const { namespace, timeoutMs, connectTimeoutMs, maxConcurrent } = server;
+    const misplaced = misplacedSecret(transport);
+    if (misplaced !== undefined) {
+      refuse(misplaced);
+      continue;
+    }
+    const { namespace, timeoutMs, connectTimeoutMs, maxConcurrent, trustAnnotations } = server;
     servers.set(name, {
       name,
       writtenAs,
       transport,
       ...(namespace === undefined ? {} : { namespace: toNamespace(namespace) }),
+      ...(trustAnnotations === undefined ? {} : { trustAnnotations }),
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
       ...(connectTimeoutMs === undefined ? {} : { connectTimeoutMs }),
       ...(maxConcurrent === undefined ? {} : { maxConcurrent }),

@@ -18,7 +18,6 @@ describe("what this release does not have", () => {
     ["embedder.type", { embedder: { type: "openai" } }, "embedder"],
     ["reranker.enabled", { reranker: { enabled: true } }, "reranker"],
     ["telemetry.type", { telemetry: { type: "datadog" } }, "sinks"],
-    ["execution.enable_sandbox", { execution: { enableSandbox: true } }, "executors"],
     ["a2a.agents", { a2a: { agents: [{ name: "agent", url: "http://agent" }] } }, undefined],
   ];
 
@@ -34,9 +33,9 @@ describe("what this release does not have", () => {
   );
 
   it("is named all at once", () => {
-    expect(refused({ vectorStore: { type: "chroma" }, execution: { enableSandbox: true } })).toMatchObject({
+    expect(refused({ vectorStore: { type: "chroma" }, reranker: { enabled: true } })).toMatchObject({
       message:
-        'vector_store.type: "chroma" is not part of this release. Use memory, or inject your own as `store`. Nor are: execution.enable_sandbox.',
+        'vector_store.type: "chroma" is not part of this release. Use memory, or inject your own as `store`. Nor are: reranker.enabled.',
     });
   });
 

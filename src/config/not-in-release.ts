@@ -6,7 +6,6 @@ export interface InjectedParts {
   readonly store?: unknown;
   readonly embedder?: unknown;
   readonly reranker?: unknown;
-  readonly executors?: unknown;
   readonly sinks?: unknown;
   readonly policy?: unknown;
 }
@@ -44,12 +43,6 @@ const MISSING: readonly Setting[] = [
     asked: ({ telemetry }) => (telemetry.enabled ? other(telemetry.type, "console") : undefined),
     insteadOf: "sinks",
     fix: "Use console, or inject your own as `sinks`.",
-  },
-  {
-    field: "execution.enable_sandbox",
-    asked: ({ execution }) => execution.enableSandbox || undefined,
-    insteadOf: "executors",
-    fix: "Set it to false, or inject an executor that isolates tools as `executors`.",
   },
   {
     field: "a2a.agents",

@@ -69,6 +69,13 @@ describe("resolveConfig", () => {
       mcp: { servers: [], serveMcp: false, mcpMode: "dynamic", commonTools: [] },
       server: { host: "127.0.0.1", port: 8080, allowedHosts: [], allowedOrigins: [], tokens: {} },
       a2a: { agents: [], serveA2a: false, a2aPort: 8080 },
+      builtins: {
+        tools: [],
+        webSearch: { apiKey: "env:TAVILY_API_KEY" },
+        files: { roots: [], maxBytes: 1_048_576 },
+        http: { maxBytes: 1_048_576 },
+        code: { sandbox: "isolate" },
+      },
       modules: [],
       autoSync: true,
       syncOnRegister: false,

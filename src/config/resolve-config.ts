@@ -4,6 +4,9 @@ import { checkConfig, configInvalid, type KeyStyle, type Origin } from "./check-
 import type {
   A2aConfig,
   AuditConfig,
+  BuiltinCodeConfig,
+  BuiltinSearchConfig,
+  BuiltinsConfig,
   EmbedderConfig,
   ExecutionConfig,
   LearningConfig,
@@ -20,6 +23,7 @@ import type {
   ToolArsenalConfig,
   VectorStoreConfig,
 } from "./config.ts";
+import { refuseContradictions } from "./contradictions.ts";
 
 type Filled<Section, Optional extends keyof Section = never> = Required<Omit<Section, Optional>> &
   Pick<Section, Optional>;
@@ -44,6 +48,10 @@ export interface ResolvedConfig {
   readonly mcp: Required<McpConfig>;
   readonly server: Filled<ServerConfig, "publicUrl" | "auth">;
   readonly a2a: Required<A2aConfig>;
+  readonly builtins: Required<Omit<BuiltinsConfig, "code" | "webSearch">> & {
+    readonly code: Required<BuiltinCodeConfig>;
+    readonly webSearch: Filled<BuiltinSearchConfig, "url">;
+  };
   readonly modules: readonly string[];
   readonly autoSync: boolean;
   readonly syncOnRegister: boolean;
@@ -82,6 +90,7 @@ export function foldShortForm(checked: Record<string, unknown>, style: KeyStyle,
     ],
     origin,
   );
+  refuseContradictions(config, style, origin);
   return {
     ...config,
     execution: {

@@ -156,6 +156,13 @@ const COMPLETE: Complete<ToolArsenalConfig> = {
     serveA2a: true,
     a2aPort: 1,
   },
+  builtins: {
+    tools: ["http-get"],
+    webSearch: { apiKey: "env:KEY", url: "https://search" },
+    files: { roots: ["docs"], maxBytes: 1 },
+    http: { allowedDomains: ["example.com"], maxBytes: 1 },
+    code: { sandbox: "docker" },
+  },
   arsenal: {
     defaultTimeoutSeconds: 30,
     maxConcurrentTools: 5,

@@ -1,12 +1,17 @@
 import { JWT_ALGORITHMS } from "../adapters/identity/jwt/algorithms.ts";
+import { BUILTIN_TOOLS } from "../adapters/sources/builtin/settings.ts";
 import type { JsonSchema } from "../tool/json-schema.ts";
 import { CAPABILITIES } from "../tool/tool.ts";
+import type { SandboxName } from "./config.ts";
 
 /** The longest wait that can be set: what a timer takes. */
 export const MAX_TIMEOUT_MS = 2_147_483_647;
 
 /** The most calls at once that can be set. */
 export const MAX_CONCURRENT = 100_000;
+
+/** The sandboxes that can be configured. */
+const SANDBOXES: readonly SandboxName[] = ["subprocess", "docker", "bubblewrap", "isolate"];
 
 /**
  * The configuration as a JSON Schema, in the library's camelCase. It is the one source of what is allowed and of every default:
@@ -81,15 +86,19 @@ export const CONFIG_SCHEMA: JsonSchema = object("Configuration of ToolArsenal.",
     circuitBreakerThreshold: whole("Consecutive failures that open a tool's circuit.", 1, 1000, 5),
     circuitBreakerTimeoutS: whole("Seconds a circuit stays open before one call may probe it.", 1, 86_400, 60),
     maxConcurrent: whole("Calls that run at once.", 1, 100_000, 5),
-    maxConcurrentPerEnsemble: whole("Calls that run at once in one ensemble.", 1, 100_000),
+    maxConcurrentPerEnsemble: whole(
+      "Calls that run at once in one ensemble; one less than in all where absent.",
+      1,
+      100_000,
+    ),
     retryBudget: share(
       "Repeated attempts, as a share of the calls to one ensemble, that may be made in a minute.",
       0.2,
     ),
     maxResultBytes: whole("The most a result may measure, in bytes.", 1_024, 1_073_741_824, 16_777_216),
     onFailure: choice("What execute does with a result that is no success.", ["return", "throw"], "return"),
-    enableSandbox: flag("Whether tools run in a sandbox.", false),
-    sandboxType: choice("Which sandbox.", ["none", "subprocess", "docker"], "none"),
+    enableSandbox: flag("Whether functions run in a sandbox.", false),
+    sandboxType: choice("Which sandbox; it counts where enable_sandbox is true.", ["none", ...SANDBOXES], "none"),
   }),
   telemetry: object("Where events go.", {
     enabled: flag("Whether events are written anywhere.", true),
@@ -106,7 +115,7 @@ export const CONFIG_SCHEMA: JsonSchema = object("Configuration of ToolArsenal.",
       ["standard", "strict"],
       "standard",
     ),
-    policyFile: text("A document of rules that stands in for the lists below."),
+    policyFile: text("A document of rules, or Cedar policies (.cedar), that stands in for the lists below."),
     requireConfirmation: list(
       "Tools whose calls a person must approve: names, ids or patterns.",
       text("A name, id or pattern."),
@@ -201,6 +210,24 @@ export const CONFIG_SCHEMA: JsonSchema = object("Configuration of ToolArsenal.",
     ),
     serveA2a: flag("Whether the arsenal is served as an agent.", false),
     a2aPort: whole("Port the agent is served on.", 1, 65_535, 8080),
+  }),
+  builtins: object("The tools that come with the package.", {
+    tools: list("Which of them there are.", choice("A tool.", BUILTIN_TOOLS), []),
+    webSearch: object("For web-search.", {
+      apiKey: text("Where the key of the Tavily API is: a reference, never the key itself.", "env:TAVILY_API_KEY"),
+      url: text("Another address of the API."),
+    }),
+    files: object("For file-read and file-write.", {
+      roots: list("Folders that files may be read and written in.", text("A path."), []),
+      maxBytes: whole("The most a file may measure, in bytes.", 1, 1_073_741_824, 1_048_576),
+    }),
+    http: object("For http-get.", {
+      allowedDomains: list("Domains it may reach; any public one where absent.", text("A domain.")),
+      maxBytes: whole("The most an answer may measure, in bytes.", 1, 1_073_741_824, 1_048_576),
+    }),
+    code: object("For code-execute.", {
+      sandbox: choice("Where code runs.", SANDBOXES, "isolate"),
+    }),
   }),
   arsenal: object("The short form of the most used settings.", {
     defaultTimeoutSeconds: whole("The same as execution.default_timeout_ms, in seconds.", 1, 300),

@@ -1,16 +1,18 @@
-import { ArsenalError } from "../errors/arsenal-error.ts";
+import { ArsenalError, isArsenalError } from "../errors/arsenal-error.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
-import type { Handler } from "../tool/handler.ts";
+import type { Caller, Handler } from "../tool/handler.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { ToolCall } from "./call.ts";
 import { copyPlain } from "./copy-arguments.ts";
-import { pause, untilEnd, type Ended, type WaitLimits } from "./deadline.ts";
+import { isPastDeadline, pause, timeLeftMs, untilEnd, type Ended, type WaitLimits } from "./deadline.ts";
 import type { Executor } from "./executor.port.ts";
+import type { ToldError } from "./guard-outcome.ts";
 import { createHandlerContext, type CallIds, type StateOf } from "./handler-context.ts";
 import { cancelled, failed, type Outcome } from "./outcome.ts";
 import type { ResultError } from "./result.ts";
 import { backoffMs, mayRetry, withOutcomeKnown } from "./retry.ts";
+import type { RetryBudget } from "./retry-budget.ts";
 import { toResultError } from "./to-result-error.ts";
 
 /** Everything the attempts at one call need. */
@@ -18,11 +20,13 @@ export interface Job {
   readonly call: ToolCall;
   readonly ids: CallIds;
   readonly tool: Tool;
+  readonly caller: Caller;
   readonly handler: Handler | undefined;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly limits: WaitLimits;
   readonly maxAttempts: number;
   readonly retryBaseMs: number;
+  readonly retryBudget: RetryBudget;
   readonly random: () => number;
   readonly executors: readonly Executor[];
   readonly stateOf: StateOf;
@@ -34,6 +38,8 @@ export interface Job {
 export interface AttemptsOutcome {
   readonly outcome: Outcome;
   readonly lastAttemptMs: number;
+  /** Present where the error is what the tool told. */
+  readonly told?: ToldError;
 }
 
 /** Calls the handler until it succeeds, must not be called again, or the attempts are used up. */
@@ -41,6 +47,8 @@ export async function runAttempts(job: Job): Promise<AttemptsOutcome> {
   const { tool, clock, limits, emit, ids } = job;
   const executor = job.executors.find((candidate) => candidate.supports(tool.source));
   if (executor === undefined) return { outcome: failed(noExecutor(tool)), lastAttemptMs: 0 };
+  const budgeted = tool.ensemble ?? tool.namespace;
+  job.retryBudget.countCall(budgeted);
   let firstStartedAt: number | undefined;
   for (let attempt = 1; ; attempt++) {
     if (limits.signal?.aborted) return { outcome: cancelledAfter(attempt - 1), lastAttemptMs: 0 };
@@ -58,12 +66,22 @@ export async function runAttempts(job: Job): Promise<AttemptsOutcome> {
     if (error.code === "HANDLER_MISSING") return { outcome: failed(error), lastAttemptMs: 0 };
     const delayMs = backoffMs(attempt, job.retryBaseMs, job.random, error.retryAfterMs);
     // A tool that wants to be left alone for longer than a call may take is not waited for: the caller is told instead.
-    if (attempt >= job.maxAttempts || !mayRetry(tool, error) || (error.retryAfterMs ?? 0) > limits.timeoutMs) {
-      const status = failed(error).status;
-      return { outcome: { status, error: withOutcomeKnown(tool, error), ...ran }, lastAttemptMs };
+    const isInTime =
+      (error.retryAfterMs ?? 0) <= limits.timeoutMs && (limits.deadline === undefined || delayMs < timeLeftMs(limits));
+    if (attempt >= job.maxAttempts || !mayRetry(tool, error) || !isInTime || !isWithinBudget(attempt)) {
+      const outcome = { status: failed(error).status, error: withOutcomeKnown(tool, error), ...ran };
+      return ended.kind === "timeout"
+        ? { outcome, lastAttemptMs }
+        : { outcome, lastAttemptMs, told: toldBy(ended.error) };
     }
     emit("call-retried", { toolId: tool.id, ...ids, attempt, delayMs, message: error.message });
     if (!(await pause(delayMs, limits))) return { outcome: cancelledAfter(attempt), lastAttemptMs };
+  }
+
+  function isWithinBudget(attempt: number): boolean {
+    if (job.retryBudget.takeRetry(budgeted)) return true;
+    emit("retry-refused", { toolId: tool.id, ...ids, attempt });
+    return false;
   }
 
   function cancelledAfter(attempts: number): Outcome {
@@ -74,7 +92,8 @@ export async function runAttempts(job: Job): Promise<AttemptsOutcome> {
 
 async function runAttempt(job: Job, executor: Executor, attempt: number): Promise<Ended<unknown>> {
   const controller = new AbortController();
-  const { context, close } = createHandlerContext({ ...job, attempt, signal: controller.signal });
+  const deadline = job.clock.now() + timeLeftMs(job.limits);
+  const { context, close } = createHandlerContext({ ...job, attempt, signal: controller.signal, deadline });
   // What a handler does to its arguments must not reach the next attempt.
   const args = attempt < job.maxAttempts ? copyPlain(job.arguments) : job.arguments;
   const running = run(executor, { tool: job.tool, arguments: args, handler: job.handler, context });
@@ -91,7 +110,16 @@ async function run(executor: Executor, request: Parameters<Executor["run"]>[0]):
   return executor.run(request);
 }
 
+/** The whole of what a tool answered with stays with the error as its cause. */
+function toldBy(thrown: unknown): ToldError {
+  if (!isArsenalError(thrown) || thrown.details.answered !== true || thrown.cause === undefined) return {};
+  const { cause } = thrown;
+  return { answer: cause instanceof Error ? { ...cause, message: cause.message } : cause };
+}
+
 function timedOut({ tool, limits }: Job): ResultError {
+  if (isPastDeadline(limits))
+    return { code: "TIMEOUT", message: `${tool.id} did not answer before the call's deadline.` };
   return { code: "TIMEOUT", message: `${tool.id} did not answer within ${limits.timeoutMs} ms.` };
 }
 

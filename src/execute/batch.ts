@@ -28,7 +28,7 @@ export async function runBatch(
 
   const runOne = async (index: number): Promise<void> => {
     const call = calls[index];
-    const result = await runLinked(call as ToolCall, stop.signal, parts.run);
+    const result = await runLinked(withDeadline(call as ToolCall, batch.deadline), stop.signal, parts.run);
     results[index] = result;
     if (batch.failFast === true && isFailure(result)) {
       const message = `The call was cancelled because call ${index + 1} of the batch failed.`;
@@ -86,6 +86,14 @@ function isConfirmedReadOnly(call: unknown, toolOf: (call: ToolCall) => Tool | u
   }
 }
 
+/** The call with the earlier of its own deadline and the batch's. */
+function withDeadline(call: ToolCall, deadline: number | undefined): ToolCall {
+  if (deadline === undefined || !isPlainObject(call) || !isReadable(call)) return call;
+  const own: unknown = call.deadline;
+  // One that is no time is told of when the call is checked.
+  return own === undefined || (typeof own === "number" && own > deadline) ? { ...call, deadline } : call;
+}
+
 /** Runs a call that also ends when the batch does. */
 async function runLinked(
   call: ToolCall,
@@ -127,13 +135,16 @@ function follow(signal: AbortSignal | undefined, controller: AbortController): (
 
 function checkBatch(batch: unknown): void {
   if (!isPlainObject(batch)) return refuse("batch", batch, "is not an object", "Give { calls }.");
-  const { calls, strategy, failFast, signal } = batch;
+  const { calls, strategy, failFast, deadline, signal } = batch;
   if (!Array.isArray(calls)) refuse("calls", calls, "is not an array", "Give an array of calls.");
   if (!STRATEGIES.includes(strategy)) {
     refuse("strategy", strategy, "is unknown", 'Give "parallel", "sequential" or "adaptive".');
   }
   if (failFast !== undefined && typeof failFast !== "boolean") {
     refuse("failFast", failFast, "is no boolean", "Give true or false.");
+  }
+  if (deadline !== undefined && !Number.isFinite(deadline)) {
+    refuse("deadline", deadline, "is no time", "Give milliseconds since the epoch, or leave it out.");
   }
   if (signal !== undefined && !isSignal(signal)) {
     refuse("signal", signal, "is no AbortSignal", "Give the signal of an AbortController, or leave it out.");

@@ -10,6 +10,11 @@ export interface ToolCall {
   readonly checkArguments?: boolean;
   /** Time one attempt may take, 100 to 300,000 ms. The tool's own, then the configured default, where absent. */
   readonly timeoutMs?: number;
+  /**
+   * When the caller stops waiting, in milliseconds since the epoch: bounds the whole call, its waits, its attempts and the pauses between
+   * them. None where absent.
+   */
+  readonly deadline?: number;
   /** Attempts in all, 1 to 5; 0 or absent: the configured default. Only what is safe to repeat is repeated. */
   readonly retryCount?: number;
   /** True asks for confirmation whatever the policy says. It can add a confirmation, never remove one. */
@@ -25,6 +30,8 @@ export interface ToolCall {
   readonly parentSpanId?: string;
   /** Who calls. The local operator where absent. */
   readonly principal?: Principal;
+  /** The toolset that the caller looks through. The whole catalog where absent. */
+  readonly toolset?: string;
   /** Handed to the handler as it is. */
   readonly auxdata?: Readonly<Record<string, unknown>>;
   readonly signal?: AbortSignal;
@@ -41,5 +48,7 @@ export interface BatchCall {
   readonly strategy?: "parallel" | "sequential" | "adaptive";
   /** Cancels what has not finished once one call fails. */
   readonly failFast?: boolean;
+  /** The deadline of every call in it that has no earlier one. */
+  readonly deadline?: number;
   readonly signal?: AbortSignal;
 }

@@ -12,10 +12,22 @@ export interface WaitLimits {
   readonly clock: Clock;
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
+  /** When all of the call's waits must have ended, in milliseconds since the epoch. */
+  readonly deadline?: number | undefined;
 }
 
 /** A timer set for longer fires at once. */
 export const LONGEST_TIMER_MS: number = 2_147_483_647;
+
+/** How long a wait that begins now may take: its own time, or what the deadline leaves of it. */
+export function timeLeftMs({ clock, timeoutMs, deadline }: Omit<WaitLimits, "signal">): number {
+  return deadline === undefined ? timeoutMs : Math.max(0, Math.min(timeoutMs, deadline - clock.now()));
+}
+
+/** True once the call's deadline has come. */
+export function isPastDeadline({ clock, deadline }: Pick<WaitLimits, "clock" | "deadline">): boolean {
+  return deadline !== undefined && clock.now() >= deadline;
+}
 
 /**
  * Waits for work that is under way until it settles, the time is up or the caller cancels, whichever is first. `stop` is told of the last
@@ -51,9 +63,10 @@ export function untilEnd<Value>(
       return;
     }
     signal?.addEventListener("abort", cancel, { once: true });
-    stopTimer = clock.after(limits.timeoutMs, () => {
+    const timeMs = timeLeftMs(limits);
+    stopTimer = clock.after(timeMs, () => {
       end({ kind: "timeout" });
-      stop?.(new DOMException(`The call took longer than ${limits.timeoutMs} ms.`, "TimeoutError"));
+      stop?.(new DOMException(`The call took longer than ${timeMs} ms.`, "TimeoutError"));
     });
   });
 }

@@ -224,6 +224,12 @@ describe("every call leaves one record", () => {
     ]);
   });
 
+  it("without secrets in what the caller chose", async () => {
+    const { engine, calls } = setUp({ redact: (text) => text.replaceAll("s3cret", "[redacted]") });
+    await engine.execute({ toolName: "no-s3cret", traceId: "t-s3cret", parentSpanId: "p-s3cret" });
+    expect(calls()).toMatchObject([{ asked: "no-[redacted]", traceId: "t-[redacted]", parentSpanId: "p-[redacted]" }]);
+  });
+
   it("and approvals theirs, from the request to the use", async () => {
     const { engine, aegis, log } = setUp();
     const { confirmationId = "" } = await engine.execute({ toolName: "risky" });

@@ -18,6 +18,8 @@ import { DEFAULT_ENGINE_SETTINGS, type EngineSettings } from "./settings.ts";
 const MAX_CONCURRENT = 3;
 const MAX_IN_ENSEMBLE = 2;
 
+const LIMIT = { key: "tool", name: "tool", calls: 1, windowMs: 60_000 };
+
 interface Bench {
   readonly engine: Engine;
   readonly clock: ManualClock;
@@ -50,10 +52,19 @@ function setUp(handler: Handler, settings: Partial<EngineSettings>): Bench {
   const aegis: Aegis = {
     sees: ({ name }) => !name.startsWith("hidden"),
     decide: (request) => decisions[String(request.arguments["guard"])]?.() ?? Promise.resolve({ effect: "allow" }),
-    admit: ({ name }) => (name.startsWith("limited") ? { admitted: false, retryAfterMs: 5 } : { admitted: true }),
+    admit: ({ tool: { name } }) =>
+      name.startsWith("limited") ? { admitted: false, retryAfterMs: 5, limit: LIMIT } : { admitted: true },
     redeem: () => ({ effect: "allow" }),
     giveBack: async () => {},
-    approvals: { list: async () => [], approve: async () => {}, deny: async () => {} },
+    confine: (_domains, run) => run(),
+    inspect: (_tool, value) => ({ value }),
+    approvals: {
+      list: async () => [],
+      get: async () => undefined,
+      answer: async () => ({ outcome: "denied" }),
+      approve: async () => {},
+      deny: async () => {},
+    },
   };
   const engine = createEngine({
     find(name) {

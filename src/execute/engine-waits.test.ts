@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { direct } from "../adapters/executors/direct.ts";
+import { memoryState } from "../adapters/state/memory.ts";
 import { ajv } from "../adapters/validators/ajv.ts";
 import { ArsenalError } from "../errors/arsenal-error.ts";
-import type { Aegis } from "../guard/aegis.ts";
+import { type Aegis, createAegis } from "../guard/aegis.ts";
 import { localOperator } from "../guard/principal.ts";
 import type { Emit } from "../observe/events.ts";
 import { createHealth, type HealthBook } from "../observe/health.ts";
@@ -21,14 +22,13 @@ interface Bench {
   events(name: string): readonly Record<string, unknown>[];
 }
 
-const allowing: Aegis = {
-  sees: () => true,
-  decide: () => Promise.resolve({ effect: "allow" }),
-  admit: () => ({ admitted: true }),
-  redeem: () => ({ effect: "allow" }),
-  giveBack: async () => {},
-  approvals: { list: async () => [], approve: async () => {}, deny: async () => {} },
-};
+const allowing: Aegis = createAegis({
+  policy: { sees: () => true, decide: () => ({ effect: "allow" }) },
+  state: memoryState({ clock: createManualClock() }),
+  clock: createManualClock(),
+  emit: () => {},
+  settings: { maxRequestsPerMinute: Number.POSITIVE_INFINITY, confirmationTimeoutS: 600, selfApproval: "never" },
+});
 
 /** An engine over one tool, `t`, or several of them that differ in name only. */
 function setUp(

@@ -12,9 +12,11 @@ import type { BatchCall, ToolCall } from "./call.ts";
 import { createArgumentChecks } from "./check-arguments.ts";
 import type { RepairArguments } from "./check-or-repair.ts";
 import type { Executor } from "./executor.port.ts";
+import type { RedactError } from "./finish-call.ts";
 import { findVisible, type FindToolParts } from "./find-tool.ts";
 import { createStates } from "./handler-context.ts";
 import type { BatchResult, ToolResult } from "./result.ts";
+import { createRetryBudget } from "./retry-budget.ts";
 import { runCall, type CallRunner, type EnsembleSettings } from "./run-call.ts";
 import type { EngineSettings } from "./settings.ts";
 import { createConcurrency } from "./take-permits.ts";
@@ -43,6 +45,8 @@ export interface EngineParts extends FindToolParts {
   readonly executors: readonly Executor[];
   /** Records every call. Nothing is recorded where absent. */
   readonly audit?: CallAudit | undefined;
+  /** Takes secrets out of the error that a result carries. */
+  readonly redact?: RedactError | undefined;
   /** Keeps the results of calls that name a key. Such calls are refused where absent. */
   readonly idempotency?: Idempotency | undefined;
   readonly health: HealthBook;
@@ -72,6 +76,7 @@ export function createEngine(parts: EngineParts): Engine {
       health,
     }),
     concurrency: createConcurrency(settings),
+    retryBudget: createRetryBudget({ share: settings.retryBudget, clock }),
     stateOf: createStates(),
     traceIds: createTraceIds(),
     isClosed: () => closed,
@@ -82,7 +87,7 @@ export function createEngine(parts: EngineParts): Engine {
     executeBatch: (batch) =>
       runBatch(batch, {
         run,
-        toolOf: ({ toolName, principal }) => findVisible(toolName, principal ?? parts.localPrincipal, parts)?.tool,
+        toolOf: (call) => findVisible(call.toolName, call.principal ?? parts.localPrincipal, parts, call)?.tool,
         clock,
       }),
     forget(toolId) {

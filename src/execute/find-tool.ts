@@ -1,5 +1,6 @@
 import { showValue } from "../errors/show-value.ts";
 import type { Aegis } from "../guard/aegis.ts";
+import type { PolicyView } from "../guard/policy.port.ts";
 import type { Principal } from "../guard/principal.ts";
 import type { Found } from "../register/registry.ts";
 import type { Handler } from "../tool/handler.ts";
@@ -28,20 +29,21 @@ export function findVisible(
   name: string,
   principal: Principal,
   parts: FindToolParts,
+  through?: PolicyView,
 ): { readonly tool: Tool; readonly handler: Handler | undefined } | undefined {
-  const sees = seenBy(principal, parts.aegis);
+  const sees = seenBy(principal, parts.aegis, through);
   const found = parts.find(name, { sees });
   return found.found && sees(found.tool) ? found : undefined;
 }
 
 /** Looks up a tool by name, as the principal sees the catalog. */
-export function findTool(name: string, principal: Principal, parts: FindToolParts): FoundTool {
-  const visible = findVisible(name, principal, parts);
+export function findTool(name: string, principal: Principal, parts: FindToolParts, through?: PolicyView): FoundTool {
+  const visible = findVisible(name, principal, parts, through);
   if (visible !== undefined) return { found: true, tool: visible.tool, handler: visible.handler };
   // The registry's own reason is not passed on: it names tools the caller may not see.
   const fix = "Search for a tool that does the job, and call it by its id.";
   const message =
-    parts.explainMissing?.(name, seenBy(principal, parts.aegis)) ??
+    parts.explainMissing?.(name, seenBy(principal, parts.aegis, through)) ??
     `There is no tool named ${showValue(name, 130)}. ${fix}`;
   const error: ResultError = { code: "TOOL_NOT_FOUND", message, field: "toolName", value: name, fix };
   const hidden = parts.find(name);
@@ -49,10 +51,10 @@ export function findTool(name: string, principal: Principal, parts: FindToolPart
 }
 
 /** What the principal may know of; nothing where the guard fails to say. */
-function seenBy(principal: Principal, aegis: Aegis): (tool: Tool) => boolean {
+function seenBy(principal: Principal, aegis: Aegis, through: PolicyView | undefined): (tool: Tool) => boolean {
   return (tool) => {
     try {
-      return aegis.sees(tool, principal);
+      return aegis.sees(tool, principal, through);
     } catch {
       return false;
     }

@@ -8,7 +8,7 @@ import { toCallRecord, withheld } from "./audit-call.ts";
 import type { ToolCall } from "./call.ts";
 import type { CallIds } from "./handler-context.ts";
 import type { Outcome } from "./outcome.ts";
-import type { ToolResult } from "./result.ts";
+import type { ResultError, ToolResult } from "./result.ts";
 
 /** One name for all tools that do not exist, so that callers cannot fill a metric with names of their own. */
 const UNKNOWN_TOOL = "(unknown)";
@@ -26,21 +26,39 @@ export interface Ended {
   readonly arguments?: AuditedArguments | undefined;
 }
 
+/** Takes secrets out of an error; the same error where there are none. */
+export type RedactError = (error: ResultError) => ResultError;
+
+/** What ending a call needs. */
+export interface FinishParts {
+  readonly clock: Clock;
+  readonly emit: Emit;
+  readonly audit?: CallAudit | undefined;
+  readonly redact?: RedactError | undefined;
+}
+
 /** Makes the result of a call, records it and tells that it ended. Where the audit is strict, the record is kept before the result is given. */
 export function finishCall(
   ended: Ended,
-  { clock, emit, audit }: { readonly clock: Clock; readonly emit: Emit; readonly audit?: CallAudit | undefined },
+  { clock, emit, audit, redact }: FinishParts,
 ): ToolResult | Promise<ToolResult> {
   const { call, ids, principal, queuedAt, tool } = ended;
   const toolId = tool?.id ?? ended.hiddenId ?? UNKNOWN_TOOL;
   const completedAt = clock.now();
   const queuedMs = (ended.outcome.startedAt ?? completedAt) - queuedAt;
-  const result = toResult(ended, ended.outcome, completedAt);
+  const result = shown(ended.outcome);
   const recording = audit?.record(toCallRecord(ended, result, toolId, queuedMs));
   if (recording === undefined) return told(result);
   return recording.then((problem) =>
-    told(problem === undefined ? result : toResult(ended, withheld(toolId, ended.outcome, problem), completedAt)),
+    told(problem === undefined ? result : shown(withheld(toolId, ended.outcome, problem))),
   );
+
+  /** The one place where every error of every call passes on its way to the caller, to events and to the record. */
+  function shown(outcome: Outcome): ToolResult {
+    const { error } = outcome;
+    const safe = error === undefined || redact === undefined ? outcome : { ...outcome, error: redact(error) };
+    return toResult(ended, safe, completedAt);
+  }
 
   function told(final: ToolResult): ToolResult {
     const { status, error, attempts, latencyMs } = final;

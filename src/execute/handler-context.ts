@@ -1,5 +1,5 @@
 import type { Emit } from "../observe/events.ts";
-import type { HandlerContext, Progress } from "../tool/handler.ts";
+import type { Caller, HandlerContext, Progress } from "../tool/handler.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { ToolCall } from "./call.ts";
 
@@ -28,19 +28,23 @@ export function createStates(): StateOf {
 export function createHandlerContext(parts: {
   readonly call: ToolCall;
   readonly tool: Tool;
+  readonly caller: Caller;
   readonly ids: CallIds;
   readonly attempt: number;
   readonly signal: AbortSignal;
+  readonly deadline: number;
   readonly stateOf: StateOf;
   readonly emit: Emit;
 }): { readonly context: HandlerContext; close(): void } {
-  const { call, tool, ids, attempt, signal, emit } = parts;
+  const { call, tool, caller, ids, attempt, signal, deadline, emit } = parts;
   let open = true;
   const context: HandlerContext = {
     auxdata: call.auxdata ?? {},
     tool,
+    caller,
     state: parts.stateOf(tool),
     signal,
+    deadline,
     traceId: ids.traceId,
     spanId: ids.spanId,
     attempt,

@@ -1,6 +1,7 @@
 import { isArsenalError } from "../errors/arsenal-error.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { Refusal } from "./breaker.ts";
+import { isPastDeadline, type WaitLimits } from "./deadline.ts";
 import type { ExecutionStatus, ResultError } from "./result.ts";
 import { statusOf } from "./to-result-error.ts";
 
@@ -14,7 +15,7 @@ export interface Outcome {
   /** 0 where absent. */
   readonly attempts?: number;
   readonly replayed?: true;
-  /** The rule of the policy that refused the call or had it wait. */
+  /** The rule of the policy that refused the call, had it wait or let it run. */
   readonly rule?: string;
 }
 
@@ -47,12 +48,11 @@ export function circuitOpen(tool: Tool, { retryAfterMs }: Refusal): Outcome {
 }
 
 /** A call that ran out of time before its handler was called: repeating it is safe. */
-export function neverStarted(tool: Tool, timeoutMs: number, waitedFor: string): Outcome {
-  return failed({
-    code: "TIMEOUT",
-    message: `${tool.id} was not started: it waited ${timeoutMs} ms for ${waitedFor}. Try again, or give it more time with timeoutMs.`,
-    beforeSend: true,
-  });
+export function neverStarted(tool: Tool, limits: WaitLimits, waitedFor: string): Outcome {
+  const message = isPastDeadline(limits)
+    ? `${tool.id} was not started: the call's deadline came while it waited for ${waitedFor}. Try again with a later one.`
+    : `${tool.id} was not started: it waited ${limits.timeoutMs} ms for ${waitedFor}. Try again, or give it more time with timeoutMs.`;
+  return failed({ code: "TIMEOUT", message, beforeSend: true });
 }
 
 /** A call whose turn came after the arsenal was closed. */

@@ -6,23 +6,25 @@ import type { Principal } from "../guard/principal.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
 import type { HealthBook } from "../observe/health.ts";
-import type { Handler } from "../tool/handler.ts";
+import type { Caller, Handler } from "../tool/handler.ts";
 import type { Tool } from "../tool/tool.ts";
-import { askAegis, redeemApproval } from "./ask-aegis.ts";
-import { runAttempts } from "./attempts.ts";
+import { askAegis, givenUp, type Permission, redeemApproval } from "./ask-aegis.ts";
+import { type Job, runAttempts } from "./attempts.ts";
 import { notAudited } from "./audit-call.ts";
 import type { Breakers } from "./breaker.ts";
 import type { ToolCall } from "./call.ts";
 import type { ArgumentChecks } from "./check-arguments.ts";
 import { checkOrRepair, type RepairArguments } from "./check-or-repair.ts";
-import { LONGEST_TIMER_MS, type WaitLimits } from "./deadline.ts";
+import { isPastDeadline, LONGEST_TIMER_MS, type WaitLimits } from "./deadline.ts";
 import type { Executor } from "./executor.port.ts";
 import { findTool, type FindToolParts } from "./find-tool.ts";
-import { finishCall } from "./finish-call.ts";
+import { finishCall, type RedactError } from "./finish-call.ts";
+import { guardOutcome, redactReplayed } from "./guard-outcome.ts";
 import type { CallIds, StateOf } from "./handler-context.ts";
 import { cancelled, circuitOpen, closedBefore, failed, neverStarted, type Outcome } from "./outcome.ts";
 import { type Verdict, verdictOf } from "./verdict.ts";
 import type { ToolResult } from "./result.ts";
+import type { RetryBudget } from "./retry-budget.ts";
 import { type KeyedRun, recallResult, runOnce } from "./run-once.ts";
 import type { EngineSettings } from "./settings.ts";
 import type { Concurrency } from "./take-permits.ts";
@@ -37,8 +39,11 @@ export interface CallRunner extends FindToolParts {
   readonly repair?: RepairArguments | undefined;
   readonly breakers: Breakers;
   readonly concurrency: Concurrency;
+  readonly retryBudget: RetryBudget;
   readonly executors: readonly Executor[];
   readonly audit?: CallAudit | undefined;
+  /** Takes secrets out of the error that a result carries. */
+  readonly redact?: RedactError | undefined;
   readonly idempotency?: Idempotency | undefined;
   readonly health: HealthBook;
   readonly ensembleSettings: (name: string) => EnsembleSettings;
@@ -93,7 +98,7 @@ async function lookUpAndRun(call: ToolCall, ids: CallIds, principal: Principal, 
       return { outcome: cancelled(String(call.toolName), call.signal) };
     const validated = validateCall(call);
     if (!validated.valid) return { outcome: failed(validated.error) };
-    const found = findTool(call.toolName, principal, runner);
+    const found = findTool(call.toolName, principal, runner, call);
     args = runner.audit?.describe(validated.arguments);
     if (!found.found) return { outcome: failed(found.error), hiddenId: found.hiddenId, arguments: args };
     tool = found.tool;
@@ -137,89 +142,133 @@ async function runTool(found: FoundCall, runner: CallRunner): Promise<Outcome> {
     clock: runner.clock,
     timeoutMs: timeoutOf(call, tool, ensemble, runner.settings),
     signal: call.signal,
+    deadline: call.deadline,
   };
-  const request = toRequest(found, checked.arguments);
-  const stopped = await askAegis(request, limits, runner.aegis);
+  if (isPastDeadline(limits)) return neverStarted(tool, limits, "its arguments to be checked");
+  const request = toRequest(found, checked.arguments, ensemble);
+  const permission = await askAegis(request, limits, runner.aegis);
+  const keyed = keyedRun(found, request, limits, runner);
+  if (permission.effect === "stop")
+    return keyed === undefined ? permission.outcome : recallResult(permission.outcome, keyed);
+  const permitted: PermittedCall = { ...found, request, limits, ensemble, permission };
+  const outcome = await (keyed === undefined
+    ? runInTurn(permitted, runner)
+    : runOnce(keyed, () => runInTurn(permitted, runner)));
+  return allowedBy(permission, tool, outcome);
+}
+
+/** A call that the guard lets pass. */
+interface PermittedCall extends FoundCall {
+  readonly request: AegisRequest;
+  readonly limits: WaitLimits;
+  readonly ensemble: EnsembleSettings | undefined;
+  readonly permission: Permission;
+}
+
+function keyedRun(
+  { call }: FoundCall,
+  request: AegisRequest,
+  limits: WaitLimits,
+  { idempotency, settings }: CallRunner,
+): KeyedRun | undefined {
   const { idempotencyKey } = call;
-  if (idempotencyKey === undefined) return stopped ?? runInTurn(found, request, limits, ensemble, runner);
-  const maxAttempts = attemptsOf(call, runner.settings);
-  const keyed: KeyedRun = { request, idempotencyKey, limits, maxAttempts, idempotency: runner.idempotency };
-  if (stopped !== undefined) return recallResult(stopped, keyed);
-  return runOnce(keyed, () => runInTurn(found, request, limits, ensemble, runner));
+  if (idempotencyKey === undefined) return undefined;
+  return { request, idempotencyKey, limits, maxAttempts: attemptsOf(call, settings), idempotency };
+}
+
+/** The outcome of a call that ran, with the rule that let it. An earlier result that is given again is held to what the rules demand now. */
+function allowedBy({ rule, obligations }: Permission, tool: Tool, outcome: Outcome): Outcome {
+  const { redact } = obligations ?? {};
+  const isReplayed = outcome.replayed === true;
+  const kept = isReplayed && redact !== undefined ? redactReplayed(outcome, tool, redact) : outcome;
+  const ran = isReplayed || (outcome.attempts ?? 0) > 0;
+  return ran && rule !== undefined && kept.rule === undefined ? { ...kept, rule } : kept;
 }
 
 /** The guard lets the call pass: waits for its turn and runs it. */
-async function runInTurn(
-  found: FoundCall,
-  request: AegisRequest,
-  limits: WaitLimits,
-  ensemble: EnsembleSettings | undefined,
-  runner: CallRunner,
-): Promise<Outcome> {
-  const { call, tool } = found;
+async function runInTurn(permitted: PermittedCall, runner: CallRunner): Promise<Outcome> {
+  const { call, tool, limits, ensemble } = permitted;
   const unaudited = runner.audit?.refusal();
   const problem = unaudited === undefined ? undefined : await unaudited;
   if (problem !== undefined) return notAudited(tool, problem);
 
   const taken = runner.concurrency.take(tool, ensemble?.maxConcurrent, limits);
   const permits = taken instanceof Promise ? await taken : taken;
-  if (permits.kind === "timeout") return neverStarted(tool, limits.timeoutMs, "other calls to end");
+  if (permits.kind === "timeout") return neverStarted(tool, limits, "other calls to end");
   if (permits.kind !== "value") return cancelled(tool.id, call.signal);
   try {
     if (runner.isClosed()) return closedBefore(tool);
-    return await runPermitted(found, request, limits, runner);
+    return await runPermitted(permitted, runner);
   } finally {
     permits.value();
   }
 }
 
-function toRequest({ call, tool, principal }: FoundCall, args: Readonly<Record<string, unknown>>): AegisRequest {
+function toRequest(
+  { call, tool, principal }: FoundCall,
+  args: Readonly<Record<string, unknown>>,
+  ensemble: EnsembleSettings | undefined,
+): AegisRequest {
   return {
     tool,
     arguments: args,
     principal,
     requireConfirmation: call.requireConfirmation === true,
     ...(call.confirmationId !== undefined && { confirmationId: call.confirmationId }),
+    ...(call.toolset !== undefined && { toolset: call.toolset }),
+    ...(ensemble?.guardsEgress === true && { guardsEgress: true }),
   };
 }
 
 /** The call holds its permits: takes the breaker's pass, uses its approval up, runs, and books how it went. */
-async function runPermitted(
-  { call, ids, tool, handler }: FoundCall,
-  request: AegisRequest,
-  limits: WaitLimits,
-  runner: CallRunner,
-): Promise<Outcome> {
-  const { breakers, health, settings } = runner;
+async function runPermitted(permitted: PermittedCall, runner: CallRunner): Promise<Outcome> {
+  const { tool, request, limits, permission } = permitted;
+  const { breakers, health, aegis } = runner;
   const pass = breakers.acquire(tool.id);
   if (!pass.allowed) return circuitOpen(tool, pass);
   let verdict: Verdict = "neutral";
   try {
-    const stopped = await redeemApproval(request, limits, runner.aegis);
+    const stopped = await redeemApproval(request, limits, aegis);
     if (stopped !== undefined) return stopped;
-    if (limits.signal?.aborted) {
+    const late = givenUp(tool, limits);
+    if (late !== undefined) {
       // Given up while the approval was being used up: it is left good.
-      await runner.aegis.giveBack(request);
-      return cancelled(tool.id, limits.signal);
+      await aegis.giveBack(request);
+      return late;
     }
-    const { outcome, lastAttemptMs } = await runAttempts({
-      ...runner,
-      call,
-      ids,
-      tool,
-      handler,
-      arguments: request.arguments,
-      limits,
-      maxAttempts: attemptsOf(call, settings),
-      retryBaseMs: settings.retryBaseMs,
-    });
+    const job = toJob(permitted, runner);
+    const egress = permission.obligations?.egress;
+    const run = egress === undefined ? runAttempts(job) : aegis.confine(egress, () => runAttempts(job));
+    const { outcome, lastAttemptMs, told } = await run;
     verdict = verdictOf(outcome);
     if (verdict === "success") health.recordSuccess(tool.id, lastAttemptMs);
     if (verdict === "failure" || verdict === "reported") health.recordFailure(tool.id, lastAttemptMs);
-    return outcome;
+    const { obligations } = permission;
+    return guardOutcome(outcome, told, { tool, obligations, aegis, maxResultBytes: runner.settings.maxResultBytes });
   } finally {
     breakers.settle(pass, verdict === "reported" ? "success" : verdict);
   }
+}
+
+function toJob({ call, ids, tool, handler, request, limits }: PermittedCall, runner: CallRunner): Job {
+  const { settings } = runner;
+  return {
+    ...runner,
+    call,
+    caller: toCaller(request.principal),
+    ids,
+    tool,
+    handler,
+    arguments: request.arguments,
+    limits,
+    maxAttempts: attemptsOf(call, settings),
+    retryBaseMs: settings.retryBaseMs,
+  };
+}
+
+/** Of a caller, a handler is told who it is, not what it may do. */
+function toCaller({ id, tenant }: Principal): Caller {
+  return tenant === undefined ? { id } : { id, tenant };
 }
 
 function attemptsOf({ retryCount }: ToolCall, { maxRetries }: EngineSettings): number {

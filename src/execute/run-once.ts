@@ -1,6 +1,6 @@
 import type { AegisRequest } from "../guard/aegis.ts";
 import type { Idempotency, KeyedCall, Once } from "../guard/idempotency.ts";
-import type { WaitLimits } from "./deadline.ts";
+import { timeLeftMs, type WaitLimits } from "./deadline.ts";
 import { cancelled, failed, neverStarted, type Outcome } from "./outcome.ts";
 import { mayRetry } from "./retry.ts";
 
@@ -21,7 +21,7 @@ export async function runOnce(keyed: KeyedRun, run: () => Promise<Outcome>): Pro
   const { request, idempotency, limits, maxAttempts } = keyed;
   if (idempotency === undefined) return failed(keepsNoKeys());
   const once = await idempotency.once<Outcome>(toCall(keyed), {
-    waitMs: limits.timeoutMs,
+    waitMs: timeLeftMs(limits),
     signal: limits.signal,
     // The wait for its turn, then every attempt and the wait before the next.
     leaseMs: limits.timeoutMs * (2 * maxAttempts + 1) + LEASE_SLACK_MS,
@@ -40,8 +40,9 @@ export async function runOnce(keyed: KeyedRun, run: () => Promise<Outcome>): Pro
  */
 export async function recallResult(refused: Outcome, keyed: KeyedRun): Promise<Outcome> {
   if (refused.error?.code !== "APPROVAL_INVALID" || keyed.idempotency === undefined) return refused;
-  const { timeoutMs, signal } = keyed.limits;
-  const earlier = await keyed.idempotency.recall<Outcome>(toCall(keyed), { waitMs: timeoutMs, signal });
+  const { limits } = keyed;
+  const waiting = { waitMs: timeLeftMs(limits), signal: limits.signal };
+  const earlier = await keyed.idempotency.recall<Outcome>(toCall(keyed), waiting);
   return earlier === undefined || earlier.kind === "conflict" ? refused : toOutcome(earlier, keyed);
 }
 
@@ -71,7 +72,7 @@ function toOutcome(once: Once<Outcome>, { request: { tool }, idempotencyKey, lim
     case "running":
       return limits.signal?.aborted
         ? cancelled(tool.id, limits.signal)
-        : neverStarted(tool, limits.timeoutMs, "the call with the same idempotency key");
+        : neverStarted(tool, limits, "the call with the same idempotency key");
   }
 }
 

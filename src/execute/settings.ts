@@ -12,8 +12,12 @@ export interface EngineSettings {
   readonly circuitBreakerTimeoutMs: number;
   /** Calls that run at once. */
   readonly maxConcurrent: number;
-  /** Calls that run at once in one ensemble. As many as `maxConcurrent` where absent. */
+  /** Calls that run at once in one ensemble. One less than `maxConcurrent` where absent. */
   readonly maxConcurrentPerEnsemble?: number;
+  /** Repeated attempts, as a share of the calls to one ensemble, that may be made in a minute. */
+  readonly retryBudget: number;
+  /** The most a result may measure, in bytes of JSON. */
+  readonly maxResultBytes: number;
   /** What `execute` does with a result that is no success: `return` it, or `throw` it. */
   readonly onFailure: "return" | "throw";
 }
@@ -26,5 +30,7 @@ export const DEFAULT_ENGINE_SETTINGS: EngineSettings = {
   circuitBreakerThreshold: 5,
   circuitBreakerTimeoutMs: 60_000,
   maxConcurrent: 5,
+  retryBudget: 0.2,
+  maxResultBytes: 16 * 1024 * 1024,
   onFailure: "return",
 };

@@ -1,5 +1,5 @@
 import type { Tool } from "../tool/tool.ts";
-import type { Ended, WaitLimits } from "./deadline.ts";
+import { type Ended, timeLeftMs, type WaitLimits } from "./deadline.ts";
 import { createPermits, type Permits } from "./permits.ts";
 import type { EngineSettings } from "./settings.ts";
 
@@ -13,11 +13,14 @@ export interface Concurrency {
   ): Promise<Ended<() => void>> | Ended<() => void>;
 }
 
-/** Creates the global permits; an ensemble's are created at its first call. */
+/**
+ * Creates the global permits; an ensemble's are created at its first call. Where nobody says otherwise an ensemble has one place less than
+ * there are, so that a server that answers nothing any more leaves the others one.
+ */
 export function createConcurrency(settings: EngineSettings): Concurrency {
   const all = createPermits(settings.maxConcurrent);
   const byEnsemble = new Map<string, { readonly permits: Permits; limit: number }>();
-  const defaultLimit = settings.maxConcurrentPerEnsemble ?? settings.maxConcurrent;
+  const defaultLimit = settings.maxConcurrentPerEnsemble ?? Math.max(1, settings.maxConcurrent - 1);
 
   function permitsOf(ensemble: string, limit: number): Permits {
     const known = byEnsemble.get(ensemble);
@@ -57,7 +60,7 @@ async function waitFor(
   const leave = (): void => controller.abort();
   if (limits.signal?.aborted) leave();
   limits.signal?.addEventListener("abort", leave, { once: true });
-  const stopTimer = limits.clock.after(limits.timeoutMs, () => {
+  const stopTimer = limits.clock.after(timeLeftMs(limits), () => {
     timedOut = true;
     leave();
   });

@@ -47,6 +47,9 @@ function checkCall(call: unknown): Record<string, unknown> {
   if (timeoutMs !== undefined && !isBetween(timeoutMs, 100, 300_000)) {
     refuse("timeoutMs", timeoutMs, "is out of range", "Give 100 to 300000 milliseconds, or leave it out.");
   }
+  if (call["deadline"] !== undefined && !Number.isFinite(call["deadline"])) {
+    refuse("deadline", call["deadline"], "is no time", "Give milliseconds since the epoch, or leave it out.");
+  }
   if (retryCount !== undefined && !(isBetween(retryCount, 0, 5) && Number.isInteger(retryCount))) {
     refuse("retryCount", retryCount, "is out of range", "Give a whole number from 0 to 5, or leave it out.");
   }
@@ -64,6 +67,7 @@ function checkCall(call: unknown): Record<string, unknown> {
   if (!isBetween(length, 1, 255)) {
     refuse("idempotencyKey", length, "has the wrong length", "Give 1 to 255 characters, or leave it out.");
   }
+  checkType(call, "toolset", "string");
   checkType(call, "traceId", "string");
   checkType(call, "parentSpanId", "string");
   checkType(call, "auxdata", "object");

@@ -7,7 +7,7 @@ import { defineTool } from "../tool/define-tool.ts";
 import type { ToolDraft } from "../tool/draft.ts";
 import type { Tool } from "../tool/tool.ts";
 import { createAegis, type Aegis, type AegisRequest, type AegisSettings } from "./aegis.ts";
-import type { Policy } from "./policy.port.ts";
+import type { Policy, PolicyDecision } from "./policy.port.ts";
 import { localOperator, type Principal } from "./principal.ts";
 
 const ALLOW: Policy = { sees: () => true, decide: () => ({ effect: "allow" }) };
@@ -70,13 +70,14 @@ describe("sees", () => {
 
 describe("decide", () => {
   it("allows what the policy allows", async () => {
-    expect(await setUp(ALLOW).aegis.decide(request())).toEqual({ effect: "allow" });
+    expect(await setUp(ALLOW).aegis.decide(request())).toStrictEqual({ effect: "allow" });
   });
 
   it("refuses a tool the caller cannot see, also where the policy would let it run", async () => {
-    expect(await setUp({ ...ALLOW, sees: () => false }).aegis.decide(request())).toMatchObject({
+    expect(await setUp({ ...ALLOW, sees: () => false }).aegis.decide(request())).toStrictEqual({
       effect: "deny",
       code: "PERMISSION_DENIED",
+      reason: '"alice" may not use this tool.',
     });
   });
 
@@ -111,13 +112,14 @@ describe("decide", () => {
   });
 
   it.each([
-    ["throws", () => Promise.reject(new Error("no database"))],
-    ["answers nothing", () => undefined as never],
-    ["answers something else", () => ({ effect: "maybe" }) as never],
-  ])("refuses where the policy %s, and says that the policy failed [000-6.2-policy-fails]", async (_, decide) => {
+    ["throws", () => Promise.reject(new Error("no database")), "no database"],
+    ["answers nothing", () => undefined as never, "it answered undefined"],
+    ["answers something else", () => ({ effect: "maybe" }) as never, "it answered "],
+  ])("refuses where the policy %s, and says that the policy failed [000-6.2-policy-fails]", async (_, decide, why) => {
     const decision = await setUp({ ...ALLOW, decide }).aegis.decide(request());
     expect(decision).toMatchObject({ effect: "deny", code: "PERMISSION_DENIED" });
     expect(JSON.stringify(decision)).toContain("The policy failed to decide on default.delete_user");
+    expect(JSON.stringify(decision)).toContain(`so the call is refused: ${why}`);
     expect(JSON.stringify(decision)).toContain("(rule policy-failed)");
   });
 
@@ -143,7 +145,11 @@ describe("decide", () => {
 
   it("asks for a confirmation where the caller wants one [000-4.3-require-confirmation]", async () => {
     const { aegis } = setUp(ALLOW);
-    expect(await aegis.decide(request({ requireConfirmation: true }))).toMatchObject({ effect: "confirm" });
+    expect(await aegis.decide(request({ requireConfirmation: true }))).toStrictEqual({
+      effect: "confirm",
+      confirmationId: expect.any(String) as string,
+      reason: "The caller asked that a person approve default.delete_user.",
+    });
   });
 
   it("refuses a call with an approval that the policy now refuses, and leaves the approval unused", async () => {
@@ -159,7 +165,7 @@ describe("decide", () => {
     const redeeming = request({ confirmationId: asked.confirmationId });
     expect(await aegis.decide(redeeming)).toMatchObject({ effect: "deny", code: "PERMISSION_DENIED" });
     late = false;
-    expect(await aegis.decide(redeeming)).toEqual({ effect: "allow" });
+    expect(await aegis.decide(redeeming)).toEqual({ effect: "allow", rule: "always" });
   });
 
   it("refuses an approval nobody knows even where no confirmation is needed", async () => {
@@ -193,8 +199,8 @@ describe("redeem", () => {
     await aegis.approvals.approve(asked.confirmationId, localOperator());
     const redeeming = request({ confirmationId: asked.confirmationId });
     expect([await aegis.decide(redeeming), await aegis.decide(redeeming)]).toEqual([
-      { effect: "allow" },
-      { effect: "allow" },
+      { effect: "allow", rule: "always" },
+      { effect: "allow", rule: "always" },
     ]);
     expect([(await aegis.redeem(redeeming)).effect, (await aegis.redeem(redeeming)).effect]).toEqual(["allow", "deny"]);
     expect(events.filter(({ name }) => name === "confirmation-resolved")).toHaveLength(2);
@@ -205,23 +211,25 @@ describe("redeem", () => {
 describe("admit", () => {
   it("holds each tool to the configured limit [000-6.2-rate]", async () => {
     const { aegis, clock } = setUp(ALLOW, { maxRequestsPerMinute: 2 });
-    expect([aegis.admit(toolWith()), aegis.admit(toolWith())]).toEqual([{ admitted: true }, { admitted: true }]);
+    expect([aegis.admit(request()), aegis.admit(request())]).toEqual([{ admitted: true }, { admitted: true }]);
     await clock.advance(1_000);
-    expect(aegis.admit(toolWith())).toEqual({ admitted: false, retryAfterMs: 59_000 });
-    expect(aegis.admit(toolWith({ name: "other_tool" }))).toEqual({ admitted: true });
+    expect(aegis.admit(request())).toMatchObject({ admitted: false, retryAfterMs: 59_000 });
+    expect(aegis.admit(request({ tool: toolWith({ name: "other_tool" }) }))).toEqual({ admitted: true });
   });
 
   it("prefers the tool's own limit [000-6.2-rate]", () => {
     const { aegis } = setUp(ALLOW, { maxRequestsPerMinute: 60 });
     const tool = toolWith({ cost: { rateLimit: 1 } });
-    expect(aegis.admit(tool).admitted).toBe(true);
-    expect(aegis.admit(tool).admitted).toBe(false);
+    expect(aegis.admit(request({ tool })).admitted).toBe(true);
+    expect(aegis.admit(request({ tool })).admitted).toBe(false);
   });
 
   it("lets a source lower the configured limit for its tools, never raise it [000-6.2-rate]", () => {
     const admitted = (draft: Partial<ToolDraft>): number => {
       const { aegis } = setUp(ALLOW, { maxRequestsPerMinute: 3 });
-      return Array.from({ length: 10 }, () => aegis.admit(toolWith(draft))).filter((each) => each.admitted).length;
+      return Array.from({ length: 10 }, () => aegis.admit(request({ tool: toolWith(draft) }))).filter(
+        (each) => each.admitted,
+      ).length;
     };
     for (const source of ["mcp", "openapi", "a2a", "descriptor"] as const) {
       expect(admitted({ source, cost: { rateLimit: 8 } })).toBe(3);
@@ -234,35 +242,89 @@ describe("admit", () => {
     for (const rateLimit of [0, -5, Number.NaN]) {
       const { aegis } = setUp(ALLOW, { maxRequestsPerMinute: 1 });
       const tool: Tool = { ...toolWith(), cost: { rateLimit } };
-      expect([aegis.admit(tool).admitted, aegis.admit(tool).admitted]).toEqual([true, false]);
+      expect([aegis.admit(request({ tool })).admitted, aegis.admit(request({ tool })).admitted]).toEqual([true, false]);
     }
   });
 });
 
 describe("obligations", () => {
-  it("refuse the call, approved or not, as long as nobody keeps them", async () => {
+  it("come with the permission, and the rule that demands them", async () => {
     const obligations = { maxResultBytes: 10 };
-    const allowed = setUp({ ...ALLOW, decide: () => ({ effect: "allow", rule: "small", obligations }) });
-    const confirmed = setUp({
+    const { aegis } = setUp({ ...ALLOW, decide: () => ({ effect: "allow", rule: "small", obligations }) });
+    expect(await aegis.decide(request())).toEqual({ effect: "allow", rule: "small", obligations });
+  });
+
+  it("hold for a call once it is approved", async () => {
+    const obligations = { maxResultBytes: 10 };
+    const { aegis } = setUp({
       ...ALLOW,
       decide: () => ({ effect: "confirm", rule: "small", reason: "Ask.", obligations }),
     });
-    for (const { aegis } of [allowed, confirmed]) {
-      const decision = await aegis.decide(request());
-      expect(decision).toMatchObject({ effect: "deny", code: "PERMISSION_DENIED" });
-      expect(decision).toMatchObject({ reason: expect.stringContaining("maxResultBytes") });
-    }
+    const asked = await aegis.decide(request());
+    const confirmationId = asked.effect === "confirm" ? asked.confirmationId : "";
+    await aegis.approvals.approve(confirmationId, localOperator({ id: "bob" }));
+    const approved = await aegis.decide(request({ confirmationId }));
+    expect(approved).toEqual({ effect: "allow", rule: "small", obligations });
+  });
+
+  it("refuse a tool whose reach cannot be bounded, before a person is asked", async () => {
+    const decide = (): PolicyDecision => ({
+      effect: "confirm",
+      rule: "near",
+      reason: "Ask.",
+      obligations: { egress: [] },
+    });
+    const { aegis } = setUp({ ...ALLOW, decide });
+    expect(await aegis.decide(request())).toEqual({
+      effect: "deny",
+      code: "PERMISSION_DENIED",
+      rule: "near",
+      reason:
+        "near bounds where default.delete_user may reach, and what the tool's source sends cannot be bounded. Leave the tool out of the rule, or take egress out of its obligations.",
+    });
+    expect((await aegis.decide(request({ guardsEgress: true }))).effect).toBe("confirm");
+  });
+
+  it("count the rates of a rule beside the tool's own limit", async () => {
+    const { aegis } = setUp(ALLOW);
+    const rates = [{ key: "k", calls: 1, windowMs: 1_000, rule: "slowly" }];
+    expect(aegis.admit(request(), { rates })).toEqual({ admitted: true });
+    expect(aegis.admit(request(), { rates })).toMatchObject({ retryAfterMs: 1_000, limit: { name: "rule slowly" } });
+    expect(aegis.admit(request())).toEqual({ admitted: true });
+  });
+});
+
+describe("a toolset", () => {
+  it("is what the policy is asked about", async () => {
+    const asked: unknown[] = [];
+    const { aegis } = setUp({
+      sees: (_tool, _principal, through) => asked.push(through?.toolset) > 0,
+      decide: ({ toolset }) => {
+        asked.push(toolset);
+        return { effect: "allow", rule: "any" };
+      },
+    });
+    aegis.sees(toolWith(), alice, { toolset: "billing" });
+    await aegis.decide(request({ toolset: "support" }));
+    await aegis.decide(request());
+    expect(asked).toEqual(["billing", "support", "support", undefined, undefined]);
   });
 });
 
 describe("settings", () => {
   it.each([
-    ["security.max_requests_per_minute", { maxRequestsPerMinute: 0 }],
-    ["security.max_requests_per_minute", { maxRequestsPerMinute: Number.NaN }],
-    ["security.confirmation_timeout_s", { confirmationTimeoutS: -1 }],
-    ["security.self_approval", { selfApproval: "always" as "local" }],
-  ])("refuses a wrong %s, naming it", (field, settings) => {
-    expect(() => setUp(ALLOW, settings)).toThrow(ArsenalError);
-    expect(() => setUp(ALLOW, settings)).toThrow(field);
+    ["security.max_requests_per_minute", { maxRequestsPerMinute: 0 }, "is 0. Write a number above 0"],
+    ["security.max_requests_per_minute", { maxRequestsPerMinute: Number.NaN }, "is NaN. Write a number above 0"],
+    ["security.max_requests_per_minute", { maxRequestsPerMinute: "60" as never }, 'is "60". Write a number above 0'],
+    ["security.rates.tenant", { rates: { tenant: 0 } }, "is 0. Write a number of calls a minute"],
+    ["security.confirmation_timeout_s", { confirmationTimeoutS: -1 }, "is -1. Write a number of seconds above 0"],
+    ["security.self_approval", { selfApproval: "always" as "local" }, 'is "always". Write "never" or "local".'],
+  ])("refuses a wrong %s, naming it and what to write", (field, settings, what) => {
+    const create = (): unknown => setUp(ALLOW, settings);
+    expect(create).toThrow(ArsenalError);
+    expect(create).toThrow(`${field} ${what}`);
+    expect(create).toThrow(
+      expect.objectContaining({ code: "CONFIG_INVALID", details: expect.objectContaining({ field }) }),
+    );
   });
 });

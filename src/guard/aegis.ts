@@ -5,38 +5,60 @@ import type { Emit } from "../observe/events.ts";
 import type { Tool } from "../tool/tool.ts";
 import { createApprovals } from "./approvals.ts";
 import { missingCapabilities, missingScopes } from "./capabilities.ts";
-import type { Policy, PolicyDecision, PolicyRequest } from "./policy.port.ts";
+import { withinDomains } from "./egress/call-scope.ts";
+import { createCallLimits, type LimitSettings, type NamedLimit } from "./limits/call-limits.ts";
+import { isPositive, unkeepable } from "./obligations.ts";
+import type { Pins } from "./pins/pins.ts";
+import type { Obligations, Policy, PolicyDecision, PolicyRequest, PolicyView } from "./policy.port.ts";
 import type { Principal } from "./principal.ts";
 import { createRateLimiter } from "./rate-limit.ts";
+import type { InspectedResult, Inspection } from "./scan/inspection.ts";
 import type { State } from "./state.port.ts";
 
 /** The guard every call passes. */
 export interface Aegis {
-  /** Whether the principal may know of the tool. */
-  sees(tool: Tool, principal: Principal): boolean;
-  /** Whether the call may run: capabilities, scopes, policy, and an approval where one is needed. Uses nothing up. */
+  /** Whether the principal, looking through a toolset where one is named, may know of the tool. */
+  sees(tool: Tool, principal: Principal, through?: PolicyView): boolean;
+  /** Whether the call may run: capabilities, scopes, pins, arguments, policy, and an approval where one is needed. Uses nothing up. */
   decide(request: AegisRequest): Promise<AegisDecision>;
-  /** Takes one call from the tool's rate limit. What a source claims of its own tools can lower the configured limit, not raise it. */
-  admit(tool: Tool): { readonly admitted: true } | { readonly admitted: false; readonly retryAfterMs: number };
+  /** Takes one call from every limit it must fit into, or from none. What a source claims of its tools can lower their limit, not raise it. */
+  admit(request: AegisRequest, obligations?: Obligations): CallAdmission;
   /**
-   * Uses up the approval that a call names; one that names none is allowed. For the last moment before the call runs, so that whatever
-   * else refuses it leaves the approval good. Of several calls with one approval, one is allowed.
+   * Asks once more whether the tool is what was accepted, then uses up the approval that a call names. For the last moment before the call
+   * runs, so that whatever else refuses it leaves the approval good. Of several calls with one approval, one is allowed.
    */
   redeem(request: AegisRequest): AegisDecision | Promise<AegisDecision>;
   /** Makes the approval good again that this very request redeemed, where the call then did not run after all. */
   giveBack(request: AegisRequest): Promise<void>;
+  /** Runs what may reach these domains and no other. */
+  confine<R>(domains: readonly string[], run: () => R): R;
+  /** What a tool gave, as it may be given on, or why it may not be. */
+  inspect(tool: Tool, value: unknown): InspectedResult;
   readonly approvals: Approvals;
 }
+
+/** Whether a call fits into its limits; where it does not, the limit that it must wait for the longest. */
+export type CallAdmission =
+  | { readonly admitted: true }
+  | { readonly admitted: false; readonly retryAfterMs: number; readonly limit: NamedLimit };
 
 export interface AegisRequest extends PolicyRequest {
   /** True where the caller asks for a confirmation of its own accord. */
   readonly requireConfirmation: boolean;
   /** The approval the call redeems. */
   readonly confirmationId?: string;
+  /** True where everything the tool reaches goes through the arsenal's egress, so that a rule can bound it. */
+  readonly guardsEgress?: boolean;
 }
 
 export type AegisDecision =
-  | { readonly effect: "allow" }
+  | {
+      readonly effect: "allow";
+      /** The rule of the policy that says so. */
+      readonly rule?: string;
+      /** What the caller of the guard must keep. */
+      readonly obligations?: Obligations;
+    }
   | {
       readonly effect: "deny";
       readonly reason: string;
@@ -48,12 +70,26 @@ export type AegisDecision =
 
 /** Calls that wait for a person. Each can be approved once, by id, and then runs once, for exactly the arguments it was asked with. */
 export interface Approvals {
-  /** Oldest first. */
-  list(): Promise<readonly PendingApproval[]>;
+  /** Oldest first: all that are open, or those that wait and that this person may approve. */
+  list(options?: { readonly approver?: Principal }): Promise<readonly PendingApproval[]>;
+  /** One of those that `list` gives, by its id. */
+  get(id: string, options?: { readonly approver?: Principal }): Promise<PendingApproval | undefined>;
+  /** What `approve` and `deny` do, with a refusal as an answer. */
+  answer(id: string, answer: "approve" | "deny", by: Principal): Promise<ApprovalAnswer>;
   /** Rejects with `APPROVAL_INVALID` where the id is unknown, expired or settled, or the approver is the requester or lacks the `approver` role. */
   approve(id: string, by: Principal): Promise<void>;
   deny(id: string, by: Principal): Promise<void>;
 }
+
+/** What became of a person's answer. */
+export type ApprovalAnswer =
+  | { readonly outcome: "approved" | "denied" }
+  | {
+      readonly outcome: "refused";
+      /** Another tenant's approval is as unknown as one that never was. */
+      readonly because: "lacks-role" | "own-call" | "unknown" | "settled";
+      readonly error: ArsenalError;
+    };
 
 export interface PendingApproval {
   readonly id: string;
@@ -68,9 +104,7 @@ export interface PendingApproval {
 }
 
 /** What of the guard can be configured. */
-export interface AegisSettings {
-  /** Calls a minute, for each tool that does not name its own limit, and the most for one whose source does. */
-  readonly maxRequestsPerMinute: number;
+export interface AegisSettings extends LimitSettings {
   /** Seconds an unanswered or unused confirmation is kept. */
   readonly confirmationTimeoutS: number;
   /** Whether the local operator may approve their own calls. */
@@ -85,15 +119,20 @@ export function createAegis(options: {
   readonly clock: Clock;
   readonly emit: Emit;
   readonly settings: AegisSettings;
+  /** Refuses tools that are not what was accepted. */
+  readonly pins?: Pick<Pins, "refusal"> | undefined;
+  /** Looks through arguments and results. */
+  readonly inspection?: Inspection | undefined;
 }): Aegis {
-  const { policy, state, clock, emit, settings } = options;
+  const { policy, state, clock, emit, settings, pins, inspection } = options;
   checkSettings(settings);
   const approvals = createApprovals({ state, clock, emit, settings });
   const limiter = createRateLimiter({ clock });
+  const limitsOf = createCallLimits(settings);
 
-  function sees(tool: Tool, principal: Principal): boolean {
+  function sees(tool: Tool, principal: Principal, through?: PolicyView): boolean {
     try {
-      return policy.sees(tool, principal) === true;
+      return policy.sees(tool, principal, through) === true;
     } catch {
       return false;
     }
@@ -113,12 +152,13 @@ export function createAegis(options: {
     step: "check" | "redeem",
     request: AegisRequest,
     confirmationId: string,
+    decision: Permission = NOTHING_MORE,
   ): Promise<AegisDecision> {
     try {
       const found = await approvals[step](confirmationId, request);
       switch (found.state) {
         case "approved":
-          return { effect: "allow" };
+          return allowed(decision);
         case "pending":
           return { effect: "confirm", confirmationId, reason: found.reason };
         case "invalid":
@@ -129,45 +169,73 @@ export function createAegis(options: {
     }
   }
 
+  function useUp(request: AegisRequest): AegisDecision | Promise<AegisDecision> {
+    const { confirmationId } = request;
+    return confirmationId === undefined ? NOTHING_MORE : approved("redeem", request, confirmationId);
+  }
+
   return {
     sees,
-    approvals: { list: approvals.list, approve: approvals.approve, deny: approvals.deny },
+    approvals: {
+      list: approvals.list,
+      get: approvals.get,
+      answer: approvals.answer,
+      approve: approvals.approve,
+      deny: approvals.deny,
+    },
 
     async decide(request) {
       const { tool, principal, confirmationId } = request;
-      if (!sees(tool, principal)) return denied(`"${principal.id}" may not use this tool.`);
+      if (!sees(tool, principal, request)) return denied(`"${principal.id}" may not use this tool.`);
       const lacking = lacks(tool, principal);
       if (lacking !== undefined) return denied(lacking);
       const decision = await ask(policy, request);
       if (decision.effect === "deny") return denied(withRule(decision), decision.rule);
-      if (decision.obligations !== undefined) return denied(cannotKeep(tool, decision), decision.rule);
-      if (confirmationId !== undefined) return approved("check", request, confirmationId);
+      const changed = pins === undefined ? undefined : await refusalOf(tool, pins);
+      if (changed !== undefined) return denied(changed, "pin");
+      const harmful = inspection === undefined ? undefined : harmfulArguments(request, inspection);
+      if (harmful !== undefined) return denied(harmful, "scan");
+      if (decision.obligations?.egress !== undefined && request.guardsEgress !== true)
+        return denied(cannotBound(tool, decision.rule), decision.rule);
+      if (confirmationId !== undefined) return approved("check", request, confirmationId, decision);
       if (decision.effect === "confirm") return confirm(request, withRule(decision), decision.rule);
       if (request.requireConfirmation) return confirm(request, `The caller asked that a person approve ${tool.id}.`);
-      return { effect: "allow" };
+      return allowed(decision);
     },
 
-    admit(tool) {
-      return limiter.take(tool.id, limitOf(tool, settings.maxRequestsPerMinute));
-    },
+    admit: (request, obligations) => limiter.take(limitsOf(request, obligations)),
 
     redeem(request) {
-      const { confirmationId } = request;
-      return confirmationId === undefined ? { effect: "allow" } : approved("redeem", request, confirmationId);
+      if (pins === undefined) return useUp(request);
+      const refusal = refusalOf(request.tool, pins);
+      if (refusal === undefined) return useUp(request);
+      return refusal.then((changed) => (changed === undefined ? useUp(request) : denied(changed, "pin")));
     },
 
     giveBack: approvals.giveBack,
+    confine: withinDomains,
+
+    inspect(tool, value) {
+      if (inspection === undefined) return { value };
+      try {
+        return inspection.result(tool, value);
+      } catch (error) {
+        return { refused: notLookedAt(tool, "result", error) };
+      }
+    },
   };
 }
 
 /** The policy's answer; a policy that throws, or answers something that is none, refuses. */
-async function ask(policy: Policy, { tool, arguments: args, principal }: PolicyRequest): Promise<PolicyDecision> {
+async function ask(policy: Policy, request: PolicyRequest): Promise<PolicyDecision> {
+  const { tool, arguments: args, principal, toolset } = request;
   let problem: string;
   try {
-    const decision = await policy.decide({ tool, arguments: args, principal });
-    const effect: unknown = decision?.effect;
-    if (effect === "allow" || effect === "deny" || effect === "confirm") return decision;
-    problem = `it answered ${showValue(decision)}`;
+    const through = toolset === undefined ? undefined : { toolset };
+    const decision = await policy.decide({ tool, arguments: args, principal, ...through });
+    const wrong = problemOf(decision);
+    if (wrong === undefined) return decision;
+    problem = wrong;
   } catch (error) {
     problem = error instanceof Error ? error.message : showValue(error);
   }
@@ -176,6 +244,56 @@ async function ask(policy: Policy, { tool, arguments: args, principal }: PolicyR
     rule: "policy-failed",
     reason: `The policy failed to decide on ${tool.id}, so the call is refused: ${problem}. Mend the policy, then call again.`,
   };
+}
+
+/** What makes an answer of the policy none. */
+function problemOf(decision: PolicyDecision): string | undefined {
+  switch (decision?.effect) {
+    case "deny":
+      return undefined;
+    case "allow":
+    case "confirm":
+      return unkeepable(decision.obligations);
+    default:
+      return `it answered ${showValue(decision)}`;
+  }
+}
+
+/** The part of a policy's decision that holds once the call may run. */
+type Permission = Pick<Exclude<PolicyDecision, { readonly effect: "deny" }>, "rule" | "obligations">;
+
+const NOTHING_MORE: AegisDecision & Permission = Object.freeze({ effect: "allow" });
+
+function allowed({ rule, obligations }: Permission): AegisDecision {
+  return {
+    effect: "allow",
+    ...(rule !== undefined && { rule }),
+    ...(obligations !== undefined && { obligations }),
+  };
+}
+
+/** Why the tool is not what was accepted; undefined, and nothing to wait for, where nobody doubts it. Pins that fail refuse. */
+function refusalOf(tool: Tool, pins: Pick<Pins, "refusal">): Promise<string | undefined> | undefined {
+  try {
+    const refusal = pins.refusal(tool);
+    if (refusal === undefined) return undefined;
+    return Promise.resolve(refusal).catch((error: unknown) => notLookedAt(tool, "pin", error));
+  } catch (error) {
+    return Promise.resolve(notLookedAt(tool, "pin", error));
+  }
+}
+
+function harmfulArguments({ tool, arguments: args }: AegisRequest, inspection: Inspection): string | undefined {
+  try {
+    return inspection.arguments(tool, args);
+  } catch (error) {
+    return notLookedAt(tool, "arguments", error);
+  }
+}
+
+function notLookedAt(tool: Tool, what: "pin" | "arguments" | "result", error: unknown): string {
+  const why = error instanceof Error ? error.message : showValue(error);
+  return `The ${what} of ${tool.id} could not be checked, so the call is refused: ${why}.`;
 }
 
 function lacks(tool: Tool, principal: Principal): string | undefined {
@@ -194,13 +312,10 @@ function denied(reason: string, rule?: string): AegisDecision {
   return { effect: "deny", code: "PERMISSION_DENIED", reason, ...(rule !== undefined && { rule }) };
 }
 
-/** Letting a call pass without what its rule demands would be more than the rule allows. */
-function cannotKeep(
-  tool: Tool,
-  { rule = "a rule", obligations = {} }: PolicyDecision & { obligations?: object },
-): string {
-  const kinds = Object.keys(obligations).join(", ");
-  return `${rule} lets ${tool.id} run only with obligations (${kinds}), which this release does not enforce. Remove them from the rule.`;
+/** Letting a call reach further than its rule allows would be more than the rule allows. */
+function cannotBound(tool: Tool, rule = "A rule"): string {
+  const fix = "Leave the tool out of the rule, or take egress out of its obligations.";
+  return `${rule} bounds where ${tool.id} may reach, and what the tool's source sends cannot be bounded. ${fix}`;
 }
 
 function withRule({ reason, rule }: { readonly reason: string; readonly rule: string }): string {
@@ -214,23 +329,15 @@ function cannotBeApproved({ tool }: AegisRequest, error: unknown): string {
   return `${tool.id} needs an approval, and its arguments cannot be shown to a person: ${why}. Call it with plain JSON arguments.`;
 }
 
-/** Calls a minute that a tool may take. What the operator wrote beside a function counts as it is. */
-function limitOf({ source, cost }: Tool, configured: number): number {
-  const own = cost.rateLimit;
-  if (!isPositive(own)) return configured;
-  return source === "function" || source === "builtin" ? own : Math.min(own, configured);
-}
-
-function isPositive(value: unknown): value is number {
-  return typeof value === "number" && value > 0;
-}
-
-function checkSettings({ maxRequestsPerMinute, confirmationTimeoutS, selfApproval }: AegisSettings): void {
+function checkSettings({ maxRequestsPerMinute, rates, confirmationTimeoutS, selfApproval }: AegisSettings): void {
   const refuse = (field: string, value: unknown, fix: string): never => {
     throw new ArsenalError("CONFIG_INVALID", `${field} is ${showValue(value)}. ${fix}`, { field, value, fix });
   };
   if (!isPositive(maxRequestsPerMinute)) {
     refuse("security.max_requests_per_minute", maxRequestsPerMinute, "Write a number above 0, such as 60.");
+  }
+  for (const [whose, calls] of Object.entries(rates ?? {})) {
+    if (!isPositive(calls)) refuse(`security.rates.${whose}`, calls, "Write a number of calls a minute, such as 600.");
   }
   if (!isPositive(confirmationTimeoutS)) {
     refuse("security.confirmation_timeout_s", confirmationTimeoutS, "Write a number of seconds above 0, such as 600.");

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { anyIdentity } from "./any-identity.ts";
+import { anyIdentity, identified } from "./any-identity.ts";
 import type { Identified, Identity } from "./identity.port.ts";
 import { localOperator } from "./principal.ts";
 
@@ -40,6 +40,16 @@ describe("anyIdentity", () => {
     const scope: Identified = { refusal: { error: "insufficient_scope", description: "More.", scopes: ["mail"] } };
     expect(await anyIdentity([saying(invalid), saying(scope), silent]).identify?.(noCredentials)).toEqual(scope);
     expect(await anyIdentity([silent, silent]).identify?.(noCredentials)).toEqual({});
+  });
+
+  it("asks one that knows no reasons who it is", async () => {
+    const knowing: Identity = { ...silent, authenticate: () => Promise.resolve(dana) };
+    expect(await anyIdentity([silent, knowing]).identify?.(noCredentials)).toStrictEqual({ principal: dana });
+    expect(await identified(silent, noCredentials)).toStrictEqual({});
+  });
+
+  it("is named after all of them", () => {
+    expect(anyIdentity([silent, saying({})]).name).toBe("silent+saying");
   });
 
   it("lets nobody in where an answer could not be found out", async () => {

@@ -17,15 +17,19 @@ export type ApprovalRecord =
       readonly shown: PendingApproval;
       readonly binding: string;
       readonly contentHash: string;
+      /** Whether the person at this machine asked. */
+      readonly local: boolean;
       readonly tenant?: string;
     }
-  | { readonly open: false; readonly outcome: Settled };
+  | { readonly open: false; readonly outcome: Settled; readonly tenant?: string };
 
 export type OpenApproval = Extract<ApprovalRecord, { readonly open: true }>;
+export type SettledApproval = Extract<ApprovalRecord, { readonly open: false }>;
 
 /** What of a call an approval is for, as one hash: the tool, its definition, the caller and the arguments. */
 export function bindingOf({ tool, principal }: PolicyRequest, args: Readonly<Record<string, unknown>>): string {
-  const parts = [tool.id, tool.version, tool.contentHash, principal.id, principal.tenant ?? null, args];
+  const { id, tenant = null, local } = principal;
+  const parts = [tool.id, tool.version, tool.contentHash, id, tenant, local, args];
   return hash("sha256", canonicalJson(parts), "base64url");
 }
 
@@ -37,15 +41,16 @@ export function argumentsToShow(call: PolicyRequest): Readonly<Record<string, un
   return shown;
 }
 
-/** Whether an approver may know of the call that waits. */
-export function sharesTenant(by: Principal, { tenant }: OpenApproval): boolean {
+/** Whether an approver may know of the call that waits, or waited. */
+export function sharesTenant(by: Principal, { tenant }: ApprovalRecord): boolean {
   return by.tenant === undefined || by.tenant === tenant;
 }
 
 /** In what a call differs from the one its approval was asked for, for whoever makes it. */
 export function difference(approval: OpenApproval, { tool, principal }: PolicyRequest): string {
   const { requestedBy, toolId } = approval.shown;
-  if (requestedBy !== principal.id || approval.tenant !== principal.tenant) {
+  const { id, tenant, local } = principal;
+  if (requestedBy !== id || approval.tenant !== tenant || approval.local !== local) {
     return "The confirmation belongs to another caller. Make the call without confirmationId to ask for your own.";
   }
   if (toolId !== tool.id) {

@@ -175,6 +175,36 @@ describe("approvals in a state that outlives the process", () => {
     expect(await state.list("")).toEqual([]);
   });
 
+  it.each(["as it is", "the other way"])("are listed oldest first where the state lists %s", async (order) => {
+    const clock = createManualClock();
+    const state = memoryState({ clock });
+    const list: State["list"] = async (prefix) =>
+      order === "as it is" ? state.list(prefix) : [...(await state.list(prefix))].toReversed();
+    const { aegis, ask } = setUp({}, clock, { ...state, list });
+    const ids = [await ask({ arguments: { amount: 1 } }), await ask({ arguments: { amount: 2 } })];
+    await clock.advance(1);
+    ids.push(await ask({ arguments: { amount: 3 } }));
+    await clock.advance(1);
+    ids.push(await ask({ arguments: { amount: 4 } }));
+    await aegis.approvals.approve(ids[2] ?? "", bob);
+    expect((await aegis.approvals.list()).map(({ id }) => id)).toEqual(ids);
+  });
+
+  it("that are long gone cannot be given back, which is no error", async () => {
+    const clock = createManualClock();
+    const state = memoryState({ clock });
+    const { aegis, ask, resolved } = setUp({ confirmationTimeoutS: 10 }, clock, state);
+    const confirmationId = await ask();
+    await aegis.approvals.approve(confirmationId, bob);
+    const principal = alice;
+    const request = { tool: refund, arguments: { amount: 5 }, principal, requireConfirmation: false, confirmationId };
+    await aegis.redeem(request);
+    await clock.advance(20_000);
+    await aegis.giveBack(request);
+    expect(resolved.map(({ outcome }) => outcome)).toEqual(["approved", "used"]);
+    expect(await state.list("")).toEqual([]);
+  });
+
   it("are good again where the call that used one did not run, once", async () => {
     const clock = createManualClock();
     const { aegis, ask, resolved } = setUp({}, clock, memoryState({ clock }));

@@ -137,6 +137,7 @@ describe("an approved call", () => {
   it.each([
     ["another caller", { principal: carol }, "belongs to another caller"],
     ["the same name in another tenant", { principal: { ...alice, tenant: "acme" } }, "belongs to another caller"],
+    ["the same name at this machine", { principal: { ...alice, local: true } }, "belongs to another caller"],
     [
       "another tool",
       { tool: refundTool({ name: "refund_all" }) },
@@ -214,11 +215,12 @@ describe("a call that waits", () => {
   });
 
   it("is asked for once, however often the same call is made", async () => {
-    const { aegis, ask, requested } = setUp();
+    const { aegis, ask, call, requested } = setUp();
     const ids = [await ask(), await ask(), await ask()];
     expect(new Set(ids).size).toBe(1);
     expect(await aegis.approvals.list()).toHaveLength(1);
     expect(requested).toHaveLength(1);
+    expect(await call()).toMatchObject({ reason: "Somebody must look. (rule always)" });
   });
 
   it("says that it is approved where the same call is made again without the id", async () => {

@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { ArsenalError } from "../errors/arsenal-error.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Emit, EventMap } from "../observe/events.ts";
 import type { Approvals, PendingApproval } from "./aegis.ts";
+import { refusedAnswer } from "./approval-answer.ts";
+import { crowding } from "./approval-eviction.ts";
 import {
   type ApprovalRecord,
   argumentsToShow,
@@ -11,11 +12,11 @@ import {
   gone,
   type OpenApproval,
   type Settled,
-  sharesTenant,
+  type SettledApproval,
 } from "./approval-record.ts";
 import type { PolicyRequest } from "./policy.port.ts";
 import type { Principal } from "./principal.ts";
-import type { State } from "./state.port.ts";
+import type { ListedState, State } from "./state.port.ts";
 
 /** The approvals as the guard uses them: it also asks for them and redeems them. */
 export interface ApprovalBook extends Approvals {
@@ -41,7 +42,7 @@ export interface ApprovalSettings {
   readonly selfApproval: "never" | "local";
 }
 
-/** Approvals held at once. Beyond it the oldest expires, so that a caller that asks without end cannot fill the state. */
+/** Open approvals held at once, and settled ones remembered, so that a caller that asks without end cannot fill the state. */
 export const MAX_APPROVALS = 1_000;
 
 const APPROVAL = "approval:";
@@ -81,62 +82,97 @@ export function createApprovals(options: {
   }
 
   async function settle({ approval, version }: Read, outcome: Settled, by?: Principal): Promise<boolean> {
-    const settled = await keep(approval.shown.id, { open: false, outcome }, version);
+    const { tenant } = approval;
+    const record: SettledApproval = { open: false, outcome, ...(tenant !== undefined && { tenant }) };
+    const settled = await keep(approval.shown.id, record, version);
     if (settled) announce(approval, outcome, by);
+    // Whoever asks may deny as well, again and again. What was used can be given back, and what expires does so once.
+    if (settled && outcome === "denied") await forgetAsked(approval);
     return settled;
+  }
+
+  /** Removes what leads from a call to an approval that has ended. */
+  async function forgetAsked({ binding, shown }: OpenApproval): Promise<void> {
+    const asked = await state.get(ASKED + binding);
+    if (asked?.value === shown.id) await state.delete(ASKED + binding, { ifVersion: asked.version });
   }
 
   const isDue = ({ shown }: OpenApproval): boolean => shown.expiresAt <= clock.now();
 
   /** The approval where it is open, or what became of it. One that is due expires now. */
-  async function read(id: string): Promise<Read | Settled | undefined> {
+  async function read(id: string): Promise<Read | SettledApproval | undefined> {
     for (;;) {
       const entry = await state.get(APPROVAL + id);
       if (entry === undefined) return undefined;
       const record = entry.value as ApprovalRecord;
-      if (!record.open) return record.outcome;
+      if (!record.open) return record;
       const found: Read = { approval: record, version: entry.version };
       if (!isDue(record)) return found;
       await settle(found, "expired");
     }
   }
 
-  /** Every open approval, oldest first. Those that are due expire now. */
-  async function readAll(): Promise<readonly Read[]> {
+  /** Every open approval, oldest first, and the settled ones as they were settled. Those that are due expire now. */
+  async function readAll(): Promise<{ readonly open: readonly Read[]; readonly settled: readonly ListedState[] }> {
     const open: Read[] = [];
-    for (const { value, version } of await state.list(APPROVAL)) {
-      const record = value as ApprovalRecord;
-      if (!record.open) continue;
-      const found: Read = { approval: record, version };
-      if (isDue(record)) await settle(found, "expired");
-      else open.push(found);
+    const settled: ListedState[] = [];
+    for (const entry of await state.list(APPROVAL)) {
+      const approval = entry.value as ApprovalRecord;
+      if (!approval.open) settled.push(entry);
+      else if (isDue(approval)) await settle({ approval, version: entry.version }, "expired");
+      else open.push({ approval, version: entry.version });
     }
-    return open.sort((a, b) => a.approval.shown.requestedAt - b.approval.shown.requestedAt || a.version - b.version);
+    open.sort((a, b) => a.approval.shown.requestedAt - b.approval.shown.requestedAt || a.version - b.version);
+    return { open, settled: settled.sort((a, b) => a.version - b.version) };
   }
 
   async function makeRoom(): Promise<void> {
-    const open = await readAll();
-    for (const found of open.slice(0, Math.max(0, open.length - MAX_APPROVALS + 1))) {
-      // Removed without a trace, so that whoever asks without end does not fill the state with what is settled either.
-      const { approval, version } = found;
-      if (await state.delete(APPROVAL + approval.shown.id, { ifVersion: version })) announce(approval, "expired");
+    const { open, settled } = await readAll();
+    for (const { approval, version } of crowding(open, open.length - MAX_APPROVALS + 1)) {
+      if (!(await state.delete(APPROVAL + approval.shown.id, { ifVersion: version }))) continue;
+      announce(approval, "expired");
+      await forgetAsked(approval);
     }
+    const excess = Math.max(0, settled.length - MAX_APPROVALS);
+    for (const { key, version } of settled.slice(0, excess)) await state.delete(key, { ifVersion: version });
   }
 
-  /** The approval, where this person may answer it now. */
-  async function toAnswer(id: string, by: Principal): Promise<Read> {
-    const found = await read(id);
-    if (!isOpen(found)) throw invalid(id, gone(found));
-    if (!sharesTenant(by, found.approval)) throw invalid(id, gone(undefined));
-    if (found.approval.shown.state === "approved") throw invalid(id, "was already approved");
-    return found;
+  function mayApprove(by: Principal, approval: OpenApproval): boolean {
+    return refusedAnswer({ id: approval.shown.id, answer: "approve", by, record: approval }, settings) === undefined;
+  }
+
+  const takeAnswer: Approvals["answer"] = async (id, given, by) => {
+    for (;;) {
+      const found = await read(id);
+      const record = isOpen(found) ? found.approval : found;
+      const refused = refusedAnswer({ id, answer: given, by, record }, settings);
+      if (refused !== undefined) return refused;
+      // Whatever is not open was refused.
+      const open = found as Read;
+      // Whatever is no yes is a no.
+      if (given !== "approve") {
+        if (await settle(open, "denied", by)) return { outcome: "denied" };
+        continue;
+      }
+      const { approval, version } = open;
+      // It now waits for its use as long as it could wait for the answer.
+      const shown: PendingApproval = { ...approval.shown, state: "approved", expiresAt: clock.now() + timeoutMs };
+      if (!(await keep(id, { ...approval, shown }, version))) continue;
+      announce(approval, "approved", by);
+      return { outcome: "approved" };
+    }
+  };
+
+  async function answerOrThrow(id: string, given: "approve" | "deny", by: Principal): Promise<void> {
+    const answered = await takeAnswer(id, given, by);
+    if (answered.outcome === "refused") throw answered.error;
   }
 
   /** Whether an approval is good for a call, and where it is, the approval. */
   async function examine(id: string, call: PolicyRequest): Promise<{ answer: ApprovalState; found?: Read }> {
     const found = await read(id);
     if (!isOpen(found)) {
-      const reason = `The confirmation ${gone(found)}. Make the call without confirmationId to ask again.`;
+      const reason = `The confirmation ${gone(found?.outcome)}. Make the call without confirmationId to ask again.`;
       return { answer: { state: "invalid", reason } };
     }
     const { approval } = found;
@@ -150,33 +186,21 @@ export function createApprovals(options: {
   }
 
   return {
-    async list() {
-      return (await readAll()).map(({ approval }) => approval.shown);
+    async list({ approver } = {}) {
+      const open = (await readAll()).open.map(({ approval }) => approval);
+      const listed = approver === undefined ? open : open.filter((approval) => mayApprove(approver, approval));
+      return listed.map(({ shown }) => shown);
     },
 
-    async approve(id, by) {
-      if (!by.roles.includes("approver")) throw lacksRole(id, by);
-      for (;;) {
-        const { approval, version } = await toAnswer(id, by);
-        const { shown } = approval;
-        if (shown.requestedBy === by.id && !(by.local && settings.selfApproval === "local")) throw ownCall(shown, by);
-        // It now waits for its use as long as it could wait for the answer.
-        const approved: PendingApproval = { ...shown, state: "approved", expiresAt: clock.now() + timeoutMs };
-        if (!(await keep(id, { ...approval, shown: approved }, version))) continue;
-        announce(approval, "approved", by);
-        return;
-      }
+    async get(id, { approver } = {}) {
+      const found = await read(id);
+      if (!isOpen(found) || (approver !== undefined && !mayApprove(approver, found.approval))) return undefined;
+      return found.approval.shown;
     },
 
-    async deny(id, by) {
-      for (;;) {
-        const before = await read(id);
-        // Who asked may take the request back: that grants nothing.
-        const asked = isOpen(before) && before.approval.shown.requestedBy === by.id;
-        if (!asked && !by.roles.includes("approver")) throw lacksRole(id, by);
-        if (await settle(await toAnswer(id, by), "denied", by)) return;
-      }
-    },
+    answer: takeAnswer,
+    approve: (id, by) => answerOrThrow(id, "approve", by),
+    deny: (id, by) => answerOrThrow(id, "deny", by),
 
     async request(call, reason) {
       const shownArguments = argumentsToShow(call);
@@ -205,13 +229,14 @@ export function createApprovals(options: {
           requestedAt,
           expiresAt: requestedAt + timeoutMs,
         };
-        const { tenant } = call.principal;
+        const { tenant, local } = call.principal;
         const { contentHash } = call.tool;
         const approval: OpenApproval = {
           open: true,
           shown,
           binding,
           contentHash,
+          local,
           ...(tenant !== undefined && { tenant }),
         };
         await keep(id, approval, "absent");
@@ -242,7 +267,8 @@ export function createApprovals(options: {
 
     async giveBack(call) {
       const approval = redeemed.get(call);
-      if (approval === undefined || !redeemed.delete(call)) return;
+      if (approval === undefined) return;
+      redeemed.delete(call);
       const entry = await state.get(APPROVAL + approval.shown.id);
       if (entry === undefined || !(await keep(approval.shown.id, approval, entry.version))) return;
       announce(approval, "returned", call.principal);
@@ -250,34 +276,6 @@ export function createApprovals(options: {
   };
 }
 
-function isOpen(found: Read | Settled | undefined): found is Read {
-  return typeof found === "object";
-}
-
-function ownCall({ id, toolId }: PendingApproval, by: Principal): ArsenalError {
-  return new ArsenalError("APPROVAL_INVALID", `"${by.id}" asked for ${toolId} and cannot approve it as well.`, {
-    field: "confirmationId",
-    value: id,
-    fix: 'Let another approver answer, or set security.self_approval to "local" for the person at this machine.',
-  });
-}
-
-function invalid(id: string, what: string): ArsenalError {
-  return new ArsenalError("APPROVAL_INVALID", `The confirmation ${what}.`, {
-    field: "confirmationId",
-    value: id,
-    fix: "List the approvals to see which calls wait now.",
-  });
-}
-
-function lacksRole(id: string, by: Principal): ArsenalError {
-  return new ArsenalError(
-    "APPROVAL_INVALID",
-    `"${by.id}" lacks the role "approver" and cannot answer a confirmation.`,
-    {
-      field: "confirmationId",
-      value: id,
-      fix: 'Give the role "approver" to whoever answers, or let an approver answer.',
-    },
-  );
+function isOpen(found: Read | SettledApproval | undefined): found is Read {
+  return found !== undefined && "approval" in found;
 }

@@ -1,5 +1,6 @@
 import type { ErrorCode } from "../errors/codes.ts";
 import type { ExecutionStatus } from "../execute/result.ts";
+import type { Place } from "./scan/finding.ts";
 
 /** Keeps what was done, so that nobody can change it later unnoticed. Records are only ever added, each one bound to the one before. */
 export interface AuditLog {
@@ -26,6 +27,7 @@ export type AuditRecord =
   | ApprovalRecord
   | PinAcceptedRecord
   | ConfigChangedRecord
+  | ScanFailedRecord
   /** Records that could not be kept while the log failed. */
   | { readonly kind: "gap"; readonly records: number };
 
@@ -78,13 +80,23 @@ export interface ApprovalRecord {
   readonly by?: string;
 }
 
-/** A changed tool was accepted. */
+/** A tool, or the instructions of a server, was accepted as it is. */
 export interface PinAcceptedRecord {
   readonly kind: "pin-accepted";
+  /** `NAME#instructions` for the instructions of a server. */
   readonly toolId: string;
+  /** SHA-256 of what was accepted, in hexadecimal digits. */
   readonly contentHash: string;
   readonly previousContentHash?: string;
   readonly by: string;
+}
+
+/** Something could not be scanned, or not to its end. */
+export interface ScanFailedRecord {
+  readonly kind: "scan-failed";
+  readonly toolId: string;
+  readonly where: Place;
+  readonly outcome: "allowed" | "refused";
 }
 
 /** The configuration was changed while the arsenal ran. */

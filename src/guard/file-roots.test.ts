@@ -94,7 +94,80 @@ describe("file roots [002-security-paths]", () => {
   });
 
   it.each(["", "a\0b", 7 as unknown as string])("refuses %j, which is no path", async (path) => {
-    await expect(read(path)).rejects.toMatchObject({ code: "ARGUMENTS_INVALID" });
+    const fix = "Give a path below the allowed folders.";
+    await expect(read(path)).rejects.toMatchObject({
+      code: "ARGUMENTS_INVALID",
+      message: expect.stringMatching(/ is no path\. Give a path below the allowed folders\.$/),
+      details: { field: "path", value: path, fix },
+    });
+  });
+
+  it("says what to do about a path that leads outside", async () => {
+    const fix = "Use a path below the allowed folders, without '..'.";
+    await expect(read("../x")).rejects.toMatchObject({
+      message: `"../x" is refused: it is, or leads, outside the allowed folders. ${fix}`,
+      details: { field: "path", value: "../x", fix },
+    });
+  });
+
+  it("says which folders cannot be used, and uses them once they are there", async () => {
+    const folders = [join(base, "later"), inside];
+    const roots = createFileRoots(folders);
+    const fix = "Create it, or name another one.";
+    await expect(roots.read(join(inside, "a.txt"), LIMIT)).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: `One of the allowed folders cannot be used: ${folders.join(", ")}. ${fix}`,
+      details: { field: "roots", fix },
+    });
+    mkdirSync(join(base, "later"));
+    expect((await roots.read(join(inside, "a.txt"), LIMIT)).bytes.toString()).toBe("inside");
+  });
+
+  it("writes nothing in the folder around a file that is named in place of one", async () => {
+    const file = join(inside, "a.txt");
+    await expect(createFileRoots([file]).write(file, Buffer.from("new"), LIMIT)).rejects.toMatchObject(DENIED);
+    expect(readFileSync(file, "utf8")).toBe("inside");
+  });
+
+  it("refuses links that lead to each other", async () => {
+    symlinkSync("two", join(inside, "one"));
+    symlinkSync("one", join(inside, "two"));
+    await expect(read("one")).rejects.toMatchObject(DENIED);
+    await expect(write("one")).rejects.toMatchObject(DENIED);
+  });
+
+  it.each([
+    ["EISDIR", '"a.txt" is no file. Name a file.'],
+    ["ENXIO", '"a.txt" is no file. Name a file.'],
+    ["EACCES", '"a.txt" may not be opened. Change its permissions, or use another file.'],
+    ["EPERM", '"a.txt" may not be opened. Change its permissions, or use another file.'],
+    ["ENOENT", 'There is no file "a.txt". Check the path.'],
+  ])("says what %s of the system means", async (code, message) => {
+    const cause = Object.assign(new Error(code), { code });
+    const roots = createFileRoots([inside], { open: () => Promise.reject(cause) });
+    const told = { code: "EXECUTION_FAILED", message, details: { field: "path", answered: true } };
+    await expect(roots.read("a.txt", LIMIT)).rejects.toMatchObject(told);
+    await expect(roots.write("a.txt", Buffer.from("new"), LIMIT)).rejects.toMatchObject(told);
+  });
+
+  it("leaves no file open, whether or not it could be used", async () => {
+    const opened: Awaited<ReturnType<typeof open>>[] = [];
+    const noting: typeof open = async (...given: Parameters<typeof open>) => {
+      const file = await open(...given);
+      opened.push(file);
+      return file;
+    };
+    const roots = createFileRoots([inside], { open: noting });
+    await roots.read("a.txt", LIMIT);
+    await roots.write("a.txt", Buffer.from("new"), LIMIT);
+    await expect(roots.read("sub", LIMIT)).rejects.toThrow("is no file");
+    // What is closed has no descriptor.
+    expect(opened.map(({ fd }) => fd)).toEqual([-1, -1, -1]);
+  });
+
+  it("writes a file whose name is as long as the system takes", async () => {
+    const name = "n".repeat(250);
+    expect(await write(name)).toEqual({ path: join(inside, name), created: true });
   });
 
   it("has no folder where none is given", async () => {
@@ -118,7 +191,7 @@ describe("file roots [002-security-paths]", () => {
     await expect(read("nothing.txt")).rejects.toThrow('There is no file "nothing.txt". Check the path.');
     await expect(read("sub")).rejects.toThrow('"sub" is no file. Name a file.');
     await expect(read("a.txt/b")).rejects.toThrow("is no file");
-    await expect(write("sub")).rejects.toThrow("is no file");
+    await expect(write("sub")).rejects.toThrow('"sub" is no file. Name a file.');
   });
 
   it.skipIf(process.platform === "win32")("does not wait for a pipe", async () => {
@@ -131,7 +204,12 @@ describe("file roots [002-security-paths]", () => {
     writeFileSync(join(inside, "fits"), "x".repeat(100));
     writeFileSync(join(inside, "long"), "x".repeat(101));
     expect((await read("fits")).length).toBe(100);
-    await expect(read("long")).rejects.toThrow("longer than 100 bytes");
+    expect(await write("fits", "y".repeat(100))).toMatchObject({ created: false });
+    await expect(read("long")).rejects.toMatchObject({
+      code: "EXECUTION_FAILED",
+      message: '"long" is longer than 100 bytes. Use a smaller file, or raise the limit.',
+      details: { field: "path", fix: "Use a smaller file, or raise the limit.", answered: true },
+    });
     await expect(write("new", "x".repeat(101))).rejects.toThrow("longer than 100 bytes");
     expect(existsSync(join(inside, "new"))).toBe(false);
     if (process.platform === "linux")

@@ -1,3 +1,4 @@
+import type { RegistrationLimits } from "../register/registration-limits.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { Principal } from "./principal.ts";
 
@@ -7,6 +8,8 @@ export interface Policy {
   sees(tool: Tool, principal: Principal, through?: PolicyView): boolean;
   /** Whether this call may run now. A policy that throws refuses the call. */
   decide(request: PolicyRequest): PolicyDecision | Promise<PolicyDecision>;
+  /** How many tools may be registered, and of which names. No limits, where absent. */
+  readonly registration?: RegistrationLimits;
 }
 
 /** The view of the catalog that a caller looks through. */
@@ -52,6 +55,8 @@ export interface RateObligation {
   readonly key: string;
   readonly calls: number;
   readonly windowMs: number;
+  /** The rule that demands it. */
+  readonly rule?: string;
 }
 
 /** Takes something out of a result. */

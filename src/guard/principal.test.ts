@@ -33,7 +33,18 @@ describe("principalOr", () => {
     const guest = localOperator({ id: "guest", local: false });
     expect(principalOr(operator, undefined)).toBe(operator);
     expect(principalOr(operator, guest)).toBe(guest);
-    for (const bad of [null, "guest", {}, { id: "guest" }, [], { ...guest, scopes: "*" }])
+    for (const bad of [null, "guest", {}, { id: "guest" }, [], { ...guest, scopes: "*" }, { ...guest, id: 7 }])
       expect(() => principalOr(operator, bad as never)).toThrow(/^principal is no principal/);
+  });
+
+  it("says what was given in place of a principal, and what to give", () => {
+    const fix = "Give { id, roles, capabilities, scopes, local }, or leave it out.";
+    expect(() => principalOr(localOperator(), "guest" as never)).toThrow(
+      expect.objectContaining({
+        code: "QUERY_INVALID",
+        message: `principal is no principal: "guest". ${fix}`,
+        details: { field: "principal", value: '"guest"', fix },
+      }),
+    );
   });
 });

@@ -348,3 +348,38 @@ function nextTurn(): Promise<void> {
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await nextTurn();
 }
+
+describe("secrets in events", () => {
+  /** Knows one secret, and stands for the real one: a stage's tests import no other stage's values. */
+  const redactor = {
+    value: <Value>(value: Value): Value => JSON.parse(JSON.stringify(value).replaceAll("s3cr3t", "…")) as Value,
+    stream: () => {
+      let parts = 0;
+      return (part: string) => `${part} (part ${++parts})`;
+    },
+  };
+  const progress = (spanId: string, message: string) =>
+    ({ toolId: "a.b", traceId: "t", spanId, progress: 1, message }) as const;
+
+  it("reach no sink and no listener", async () => {
+    const sink = recorder("a");
+    const { emit, flush, subscribe } = createEvents({ sinks: [sink], clock: createManualClock(), redactor });
+    const heard: unknown[] = [];
+    subscribe((event) => heard.push(event.data));
+    emit("ensemble-failed", { ensemble: "x", message: "was s3cr3t" });
+    await flush();
+    const data = { ensemble: "x", message: "was …" };
+    expect([sink.events.map((event) => event.data), heard]).toEqual([[data], [data]]);
+  });
+
+  it("are looked for over all messages of one call's progress, and of no other's", async () => {
+    const sink = recorder("a");
+    const { emit, flush } = createEvents({ sinks: [sink], clock: createManualClock(), redactor });
+    emit("call-progressed", progress("1", "a"));
+    emit("call-progressed", progress("2", "b"));
+    emit("call-progressed", progress("1", "c"));
+    await flush();
+    const messages = sink.events.map((event) => (event.data as { message?: string }).message);
+    expect(messages).toEqual(["a (part 1)", "b (part 1)", "c (part 2)"]);
+  });
+});

@@ -1,8 +1,10 @@
 import { showValue } from "../errors/show-value.ts";
+import type { Redactor } from "../guard/redaction/redactor.ts";
 import { createBoundedQueue, type BoundedQueue } from "./bounded-queue.ts";
 import type { Clock } from "./clock.ts";
 import type { ArsenalEvent, Emit } from "./events.ts";
 import { levelOf } from "./levels.ts";
+import { createEventRedaction, type RedactEvent } from "./redact-events.ts";
 import type { Sink } from "./sink.port.ts";
 
 /** Takes events from the stages to the sinks and listeners, outside the path of any call. */
@@ -19,6 +21,8 @@ export interface Events {
 export interface EventsOptions {
   readonly sinks: readonly Sink[];
   readonly clock: Clock;
+  /** Takes secrets out of every event, before anybody sees it. */
+  readonly redactor?: Pick<Redactor, "value" | "stream">;
   /** Events kept for a sink that is slower than they come; beyond it the oldest are dropped. 10,000 where absent. */
   readonly maxBuffered?: number;
   /** The longest that `flush` waits, and each half of `close`. 5,000 where absent. */
@@ -45,14 +49,15 @@ interface Outlet {
 
 /** Starts delivering events. Each sink has its own queue, so that one that hangs or throws disturbs no other, and no call. */
 export function createEvents(options: EventsOptions): Events {
-  const { sinks, clock, maxBuffered = 10_000, maxWaitMs = 5_000 } = options;
+  const { sinks, clock, redactor, maxBuffered = 10_000, maxWaitMs = 5_000 } = options;
+  const redact: RedactEvent = redactor === undefined ? (_name, data) => data : createEventRedaction(redactor);
   const outlets = new Set<Outlet>(sinks.map((sink) => createOutlet(sink, maxBuffered)));
   let closing: Promise<void> | undefined;
 
   const emit: Emit = (name, data) => {
     if (outlets.size === 0 || closing !== undefined) return;
     // The cast joins a name and its own payload, which the compiler cannot see for a name that is generic.
-    deliver({ name, level: levelOf(name, data), at: clock.now(), data } as ArsenalEvent);
+    deliver({ name, level: levelOf(name, data), at: clock.now(), data: redact(name, data) } as ArsenalEvent);
   };
 
   function deliver(event: ArsenalEvent, except?: Outlet): void {
@@ -85,7 +90,8 @@ export function createEvents(options: EventsOptions): Events {
 
   /** Tells the other sinks. At most once in a while for each sink, or two broken ones would report each other without end. */
   function report(outlet: Outlet): void {
-    const data = { sink: outlet.sink.name, message: outlet.lastProblem, dropped: outlet.lost };
+    const { sink, lastProblem: message, lost: dropped } = outlet;
+    const data = redact("sink-failed", { sink: sink.name, message, dropped });
     outlet.lost = 0;
     outlet.reportedAt = clock.now();
     deliver({ name: "sink-failed", level: levelOf("sink-failed", data), at: outlet.reportedAt, data }, outlet);

@@ -1,5 +1,8 @@
 import type { ErrorCode } from "../errors/codes.ts";
 import type { ExecutionStatus } from "../execute/result.ts";
+import type { Place } from "../guard/scan/finding.ts";
+import type { ScanAction } from "../guard/scan/inspection.ts";
+import type { Severity } from "../guard/scan/severity.ts";
 import type { Health, ToolSource } from "../tool/tool.ts";
 
 /** Everything that happens, by name. Names are noun-verb; payloads are plain data and carry no arguments or results. */
@@ -8,6 +11,18 @@ export interface EventMap {
   "tool-replaced": { readonly toolId: string; readonly version: string; readonly previousVersion: string };
   "tool-rejected": { readonly name: string; readonly code: ErrorCode; readonly message: string };
   "tool-deleted": { readonly toolId: string };
+  /** A tool, or a server's instructions, is not what was accepted. `fields` names what changed, never what it says. */
+  "tool-changed": { readonly id: string; readonly ensemble: string; readonly fields: string };
+  "pin-accepted": {
+    readonly id: string;
+    readonly hash: string;
+    readonly previousHash?: string;
+    readonly by: string;
+  };
+  /** What a source offers could not be compared with what was accepted. */
+  "pins-failed": { readonly ensemble: string; readonly message: string };
+  /** A source named a namespace that is not its own; its tool has the id that is told. */
+  "namespace-refused": { readonly ensemble: string; readonly toolId: string; readonly namespace: string };
   "catalog-synced": {
     readonly indexed: number;
     readonly unchanged: number;
@@ -48,6 +63,13 @@ export interface EventMap {
     readonly delayMs: number;
     readonly message: string;
   };
+  /** An attempt failed, another could have followed, and the retry budget had none left. */
+  "retry-refused": {
+    readonly toolId: string;
+    readonly traceId: string;
+    readonly spanId: string;
+    readonly attempt: number;
+  };
   "call-progressed": {
     readonly toolId: string;
     readonly traceId: string;
@@ -82,8 +104,25 @@ export interface EventMap {
     readonly outcome: "approved" | "denied" | "expired" | "used" | "returned";
     readonly by?: string;
   };
+  /** A scan found something; the text itself is never part of this. */
+  "scan-flagged": {
+    readonly toolId: string;
+    readonly where: Place;
+    readonly rules: readonly string[];
+    readonly severity: Severity;
+    readonly action: ScanAction;
+  };
+  /** Something could not be scanned, or not to its end, and was let through or refused as configured. */
+  "scan-failed": {
+    readonly toolId: string;
+    readonly where: Place;
+    readonly message: string;
+    readonly action: "allowed" | "refused";
+  };
   /** `records` could not be kept. */
   "audit-failed": { readonly records: number; readonly message: string };
+  /** A secret that is too short to be taken out of what is shown, by where the reference to it stands. */
+  "secret-skipped": { readonly scope: string; readonly field: string; readonly message: string };
   "circuit-opened": { readonly toolId: string; readonly consecutiveFailures: number; readonly retryAfterMs: number };
   "circuit-probed": { readonly toolId: string };
   "circuit-closed": { readonly toolId: string };

@@ -1,79 +1,17 @@
 import { describe, expect, it } from "vitest";
-import type { Emit } from "../observe/events.ts";
+import { createTestSource, draft, setUp } from "../../test/register/test-ensembles.ts";
 import { createManualClock } from "../testing/manual-clock.ts";
 import { defineTool } from "../tool/define-tool.ts";
-import type { SourceDraft } from "../tool/draft.ts";
-import type { Tool } from "../tool/tool.ts";
 import { createEnsembles } from "./ensembles.ts";
-import { createRegistry } from "./registry.ts";
 import type { Source } from "./source.port.ts";
-
-function setUp() {
-  const tools = new Map<string, Tool>();
-  const events: [string, unknown][] = [];
-  const emit: Emit = (name, data) => void events.push([name, data]);
-  const clock = createManualClock(1000);
-  const registry = createRegistry({
-    catalog: {
-      get size() {
-        return tools.size;
-      },
-      get: (id) => tools.get(id),
-      named: (name) => [...tools.values()].filter((tool) => tool.name === name),
-      all: () => tools.values(),
-      async upsert(given) {
-        for (const tool of given) tools.set(tool.id, tool);
-        return { indexed: given.length, unchanged: 0 };
-      },
-      delete: async (ids) => ids.filter((id) => tools.delete(id)).length,
-    },
-    emit,
-    clock,
-  });
-  const ensembles = createEnsembles({ registry, emit, clock, connectTimeoutMs: 5000 });
-  const ids = (ensemble: string): string[] => registry.ofEnsemble(ensemble).map(({ id }) => id);
-  return { registry, ensembles, events, clock, tools, ids };
-}
-
-/** A source whose list a test can change. */
-function createTestSource(name: string, drafts: readonly SourceDraft[], change: Partial<Source> = {}) {
-  const log: string[] = [];
-  let offered = drafts;
-  let changed: (() => void) | undefined;
-  const source: Source = {
-    name,
-    kind: "mcp",
-    connect: async () => void log.push("connect"),
-    list: async () => {
-      log.push("list");
-      return offered.map((draft) => ({ draft, handler: () => draft.name }));
-    },
-    watch(callback) {
-      changed = callback;
-      return () => void log.push("end watch");
-    },
-    disconnect: async () => void log.push("disconnect"),
-    ...change,
-  };
-  return {
-    source,
-    log,
-    offer(next: readonly SourceDraft[]) {
-      offered = next;
-      changed?.();
-    },
-  };
-}
-
-const draft = (name: string): SourceDraft => ({ name, description: `Does ${name} well enough.`, parameters: null });
 
 describe("add", () => {
   it("connects, lists and registers the tools with their handlers under the source's name [001-ensemble-connect] [001-ensemble-access]", async () => {
     const { ensembles, registry, events, ids, clock } = setUp();
-    const { source, log } = createTestSource("My Files", [draft("readFile"), { ...draft("x"), namespace: "other" }]);
+    const { source, log } = createTestSource("My Files", [draft("readFile"), draft("x")]);
     expect(await ensembles.add(source)).toEqual({ tools: 2 });
     expect(log).toEqual(["connect", "list"]);
-    expect(ids("My Files")).toEqual(["other.x", "my-files.read_file"]);
+    expect(ids("My Files")).toEqual(["my-files.x", "my-files.read_file"]);
     const found = registry.find("my-files.read_file");
     expect(found).toMatchObject({
       found: true,
@@ -95,7 +33,7 @@ describe("add", () => {
     const { ensembles, registry, ids } = setUp();
     const mine = defineTool({ name: "read", namespace: "b", description: "Written by hand.", parameters: {} });
     registry.add([{ tool: mine }]);
-    await ensembles.add(createTestSource("a", [{ ...draft("open"), namespace: "b" }]).source);
+    await ensembles.add(createTestSource("a", [draft("open")], { namespaces: ["b"] }).source);
     await ensembles.add(createTestSource("b", [draft("open"), draft("read")]).source);
     expect(registry.get("b.read")).toBe(mine);
     expect(registry.get("b.open")?.ensemble).toBe("a");

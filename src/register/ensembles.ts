@@ -4,7 +4,7 @@ import type { Clock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
 import type { Registry } from "./registry.ts";
 import type { Source } from "./source.port.ts";
-import { takeIn } from "./take-in.ts";
+import { takeIn, type TakeInParts } from "./take-in.ts";
 import { withDeadline } from "./with-deadline.ts";
 
 /** Groups of tools that share one source and its lifecycle. */
@@ -39,6 +39,10 @@ export interface EnsemblesParts {
   readonly registry: Pick<Registry, "add" | "get" | "ofEnsemble" | "deleteAll">;
   readonly emit: Emit;
   readonly clock: Clock;
+  /** A tool as it may be registered; undefined where it may not be. Every tool as it comes, where absent. */
+  readonly screen?: TakeInParts["screen"];
+  /** What of an offer may be registered. All of it, where absent. */
+  readonly review?: TakeInParts["review"];
   /** Time that connecting, listing and disconnecting may take, each. Default 30,000. */
   readonly connectTimeoutMs?: number;
 }
@@ -57,8 +61,10 @@ interface Member {
 }
 
 /** The ensembles of one arsenal. */
-export function createEnsembles({ registry, emit, clock, connectTimeoutMs = 30_000 }: EnsemblesParts): Ensembles {
+export function createEnsembles(parts: EnsemblesParts): Ensembles {
+  const { registry, emit, clock, screen, review, connectTimeoutMs = 30_000 } = parts;
   const members = new Map<string, Member>();
+  const claims = new Map<string, string>();
   let closed = false;
 
   const inTime = <Result>(doing: string, task: (signal: AbortSignal) => Promise<Result>, signal?: AbortSignal) =>
@@ -68,10 +74,8 @@ export function createEnsembles({ registry, emit, clock, connectTimeoutMs = 30_0
     const offered = await inTime("listing its tools", (signal) => source.list({ signal }), controller.signal);
     controller.signal.throwIfAborted();
     if (!Array.isArray(offered)) throw new TypeError(`it listed ${showValue(offered)} instead of an array of tools`);
-    const { tools, vanished } = takeIn(offered, source, registry, clock.now());
-    // They are gone for every caller already; what the store could not delete now, the next sync deletes.
-    await registry.deleteAll(vanished).catch(() => {});
-    return tools.length;
+    const { signal } = controller;
+    return takeIn(offered, source, { registry, emit, claims, screen, review, now: clock.now(), signal });
   };
 
   /** Lists again after a change. Changes that come while it lasts lead to one more listing, however many they are. */

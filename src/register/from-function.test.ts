@@ -60,7 +60,7 @@ describe("the name of a function", () => {
 
   it("serves in a batch too", () => {
     const batch = [{ tool: definition, handler: called("sendEmail") }];
-    const { registered } = registerBatch({ add: () => {} }, batch, () => {});
+    const { registered } = registerBatch({ add: () => [] }, batch, () => {});
     expect(registered.map(({ id }) => id)).toEqual(["default.send_email"]);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { ArsenalError } from "../errors/arsenal-error.ts";
 import type { Emit } from "../observe/events.ts";
 import type { HandlerContext } from "../tool/handler.ts";
 import { type BatchRegistration, registerBatch } from "./register-batch.ts";
@@ -11,7 +12,7 @@ function register(batch: readonly unknown[]) {
   const added: Registration[] = [];
   const events: [string, unknown][] = [];
   const emit: Emit = (name, data) => void events.push([name, data]);
-  const registry = { add: (entries: readonly Registration[]) => void added.push(...entries) };
+  const registry = { add: (entries: readonly Registration[]) => (added.push(...entries), []) };
   return { outcome: registerBatch(registry, batch as readonly BatchRegistration[], emit), added, events };
 }
 
@@ -65,5 +66,19 @@ describe("registerBatch", () => {
 
   it("refuses what is no array", () => {
     expect(() => register({ tool: good } as never)).toThrow("Give an array of { tool, handler }.");
+  });
+
+  it("reports those that the policy's limits leave out, each in its place", () => {
+    const error = new ArsenalError("TOOL_INVALID", "Too many.");
+    const registry = {
+      add: (entries: readonly Registration[]) => entries.slice(1).map(({ tool }) => ({ tool, error })),
+    };
+    const batch = [good, { ...good, name: "sub" }, { ...good, name: "Bad-Name" }].map((tool) => ({ tool }));
+    const outcome = registerBatch(registry, batch, () => {});
+    expect(outcome.registered.map(({ name }) => name)).toEqual(["add"]);
+    expect(outcome.rejected.map(({ index, name }) => [index, name])).toEqual([
+      [1, "sub"],
+      [2, "Bad-Name"],
+    ]);
   });
 });

@@ -42,10 +42,13 @@ export function registerBatch(
     throw new ArsenalError("TOOL_INVALID", `The batch is ${showValue(batch)}. ${fix}`, { value: batch, fix });
   }
   const registrations: Registration[] = [];
+  const places = new Map<Tool, number>();
   const rejected: RejectedTool[] = [];
   for (const [index, entry] of batch.entries()) {
     try {
-      registrations.push(toRegistration(entry));
+      const registration = toRegistration(entry);
+      registrations.push(registration);
+      places.set(registration.tool, index);
     } catch (cause) {
       const name = nameOf(entry);
       const error = asArsenalError(cause);
@@ -53,8 +56,13 @@ export function registerBatch(
       emit("tool-rejected", { name, code: error.code, message: error.message });
     }
   }
-  registry.add(registrations);
-  return { registered: registrations.map(({ tool }) => tool), rejected };
+  const refused = new Set<Tool>();
+  for (const { tool, error } of registry.add(registrations)) {
+    refused.add(tool);
+    rejected.push({ index: places.get(tool) ?? 0, name: tool.name, error });
+  }
+  rejected.sort((one, other) => one.index - other.index);
+  return { registered: registrations.flatMap(({ tool }) => (refused.has(tool) ? [] : [tool])), rejected };
 }
 
 function toRegistration(entry: unknown): Registration {

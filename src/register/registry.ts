@@ -1,16 +1,20 @@
 import type { Catalog } from "../catalog/catalog.ts";
+import type { ArsenalError } from "../errors/arsenal-error.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
 import type { Handler } from "../tool/handler.ts";
 import type { Tool } from "../tool/tool.ts";
 import { type AliasSpelling, createAliasIndex } from "./alias-index.ts";
 import { explainMissing, lookUp } from "./look-up.ts";
+import { refusalToRegister, type RegistrationLimits } from "./registration-limits.ts";
 import { createSharedRun } from "./shared-run.ts";
 
 /** Tools with what runs them. Registering is immediate; indexing happens at the next `sync`. */
 export interface Registry {
-  /** Takes tools in; a later one replaces an earlier one of the same id. */
-  add(entries: readonly Registration[]): void;
+  /** Takes tools in; a later one replaces an earlier one of the same id. Returns those that the policy's limits leave out, each told by an event. */
+  add(entries: readonly Registration[]): readonly RefusedRegistration[];
+  /** Takes one tool in. Throws TOOL_INVALID where the policy's limits leave it out. */
+  addOne(entry: Registration): void;
   /** Registrations not yet in the catalog. */
   readonly pending: number;
   /** Tools registered, indexed or not. */
@@ -42,6 +46,12 @@ export interface Registration {
   readonly handler?: Handler;
 }
 
+/** A tool that was not registered, and why. */
+export interface RefusedRegistration {
+  readonly tool: Tool;
+  readonly error: ArsenalError;
+}
+
 export type Found =
   | { readonly found: true; readonly tool: Tool; readonly handler: Handler | undefined }
   /** The reason is for the caller: unknown, ambiguous or another version, with the nearest name. */
@@ -54,10 +64,12 @@ export interface RegistryParts {
   readonly clock: Clock;
   /** How ids are spelled for models. Calls by those names find nothing where absent. */
   readonly alias?: AliasSpelling;
+  /** How many tools there may be, and of which names. */
+  readonly limits?: RegistrationLimits;
 }
 
 /** The registry of one arsenal. Handlers are kept here by id, so a tool that the catalog restored has none until it is registered again. */
-export function createRegistry({ catalog, emit, clock, alias }: RegistryParts): Registry {
+export function createRegistry({ catalog, emit, clock, alias, limits = {} }: RegistryParts): Registry {
   const handlers = new Map<string, Handler>();
   // What the catalog should hold and does not yet: a tool to put, or null to delete. The last word on an id wins.
   const changes = new Map<string, Tool | null>();
@@ -151,20 +163,39 @@ export function createRegistry({ catalog, emit, clock, alias }: RegistryParts): 
     return indexed;
   });
 
+  const put = ({ tool, handler }: Registration): void => {
+    const previous = current(tool.id);
+    const hadHandler = handlers.has(tool.id);
+    if (handler) handlers.set(tool.id, handler);
+    else handlers.delete(tool.id);
+    setChange(tool.id, tool);
+    if (previous !== undefined && previous.contentHash !== tool.contentHash) {
+      emit("tool-replaced", { toolId: tool.id, version: tool.version, previousVersion: previous.version });
+    } else if (previous === undefined || !hadHandler) {
+      emit("tool-registered", { toolId: tool.id, version: tool.version, source: tool.source });
+    }
+  };
+
   const registry: Registry = {
     add(entries) {
-      for (const { tool, handler } of entries) {
-        const previous = current(tool.id);
-        const hadHandler = handlers.has(tool.id);
-        if (handler) handlers.set(tool.id, handler);
-        else handlers.delete(tool.id);
-        setChange(tool.id, tool);
-        if (previous !== undefined && previous.contentHash !== tool.contentHash) {
-          emit("tool-replaced", { toolId: tool.id, version: tool.version, previousVersion: previous.version });
-        } else if (previous === undefined || !hadHandler) {
-          emit("tool-registered", { toolId: tool.id, version: tool.version, source: tool.source });
+      const refused: RefusedRegistration[] = [];
+      let count = registry.size;
+      for (const entry of entries) {
+        const isNew = current(entry.tool.id) === undefined;
+        const error = isNew ? refusalToRegister(entry.tool, limits, { count, named }) : undefined;
+        if (error === undefined) {
+          put(entry);
+          count += Number(isNew);
+          continue;
         }
+        refused.push({ tool: entry.tool, error });
+        emit("tool-rejected", { name: entry.tool.id, code: error.code, message: error.message });
       }
+      return refused;
+    },
+    addOne(entry) {
+      const [refused] = registry.add([entry]);
+      if (refused) throw refused.error;
     },
     get pending() {
       return pending;

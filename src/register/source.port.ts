@@ -1,6 +1,6 @@
 import type { SourceDraft } from "../tool/draft.ts";
 import type { Handler } from "../tool/handler.ts";
-import type { ToolSource } from "../tool/tool.ts";
+import type { Capability, ToolSource } from "../tool/tool.ts";
 
 /** A tool as a source offers it: its definition, however rough, and what runs it. */
 export interface OfferedTool {
@@ -13,9 +13,18 @@ export interface OfferedTool {
  * follows its changes and closes it.
  */
 export interface Source {
-  /** The ensemble's name, and the namespace of its tools unless they name their own. */
+  /** The ensemble's name. */
   readonly name: string;
   readonly kind: ToolSource;
+  /**
+   * The namespaces its tools may be in, the first for those that name none or another. Its own name where absent; `any` where the operator
+   * wrote the definitions.
+   */
+  readonly namespaces?: readonly string[] | "any";
+  /** What every one of its tools can touch, whatever the tool declares. */
+  readonly capabilities?: readonly Capability[];
+  /** True where the operator vouches for the annotations that the source gives. */
+  readonly trustsAnnotations?: boolean;
   /** Calls at most this many tools of the source at once. */
   readonly maxConcurrent?: number;
   /** Time one run may take, in milliseconds, where a tool does not say. */
@@ -26,6 +35,8 @@ export interface Source {
   connect(options: { readonly signal: AbortSignal }): Promise<void>;
   /** Every tool the source has now. One bad tool is offered as it is, not thrown on. */
   list(options: { readonly signal: AbortSignal }): Promise<readonly OfferedTool[]>;
+  /** What the source tells models about itself as a whole, at its last listing; empty where nothing, undefined where that is not known yet. */
+  instructions?(): string | undefined;
   /** Calls back when the list may have changed. Returns what ends the watch. */
   watch?(changed: () => void): () => void;
   /** Releases everything. Safe to call twice, and before `connect`. */

@@ -1,44 +1,57 @@
-import { normaliseTool } from "../tool/normalise-tool.ts";
-import { NAME_PATTERN } from "../tool/limits.ts";
+import type { OfferedEnsemble, ReviewedEnsemble } from "../guard/pins/pins.ts";
+import type { Emit } from "../observe/events.ts";
 import type { Tool } from "../tool/tool.ts";
-import type { Registration, Registry } from "./registry.ts";
+import type { Registry } from "./registry.ts";
 import type { OfferedTool, Source } from "./source.port.ts";
+import { toRegistrations } from "./to-registrations.ts";
+
+/** What taking tools in needs. */
+export interface TakeInParts {
+  readonly registry: Pick<Registry, "add" | "get" | "ofEnsemble" | "deleteAll">;
+  readonly emit: Emit;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** The ensembles that ids are promised to while what they offer is reviewed, so that no id is given twice. */
+  readonly claims: Map<string, string>;
+  /** A tool as it may be registered; undefined where it may not be. Every tool as it comes, where absent. */
+  readonly screen?: ((tool: Tool) => Tool | undefined) | undefined;
+  /** What of an offer may be registered. All of it, where absent. */
+  readonly review?: ((offer: OfferedEnsemble) => Promise<ReviewedEnsemble>) | undefined;
+  /** Fires when the ensemble is removed. */
+  readonly signal: AbortSignal;
+}
 
 /**
- * Registers what a source offers and returns the ids of tools it offered before and no longer does. A name that fits as it is goes to the
- * tool that has it; of tools whose names become the same, later ones get a hash tail, as do those whose id belongs to another ensemble.
+ * Registers what a source offers, as far as it is let through, and removes what it offered before and no longer does. Returns how many tools
+ * it has now.
  */
-export function takeIn(
-  offered: readonly OfferedTool[],
-  source: Pick<Source, "name" | "kind">,
-  registry: Pick<Registry, "add" | "get" | "ofEnsemble">,
-  now: number,
-): { readonly tools: readonly Tool[]; readonly vanished: readonly string[] } {
-  const used = new Set<string>();
-  const origin = {
-    source: source.kind,
-    namespace: source.name,
-    ensemble: source.name,
-    createdAt: now,
-    taken: (id: string) => used.has(id) || isForeign(registry.get(id), source.name),
+export async function takeIn(offered: readonly OfferedTool[], source: Source, parts: TakeInParts): Promise<number> {
+  const { registry, emit, now, claims, screen, review, signal } = parts;
+  const isForeign = (id: string): boolean => {
+    const tool = registry.get(id);
+    return (tool !== undefined && tool.ensemble !== source.name) || (claims.get(id) ?? source.name) !== source.name;
   };
-  const inOrder = [...offered.filter(hasFittingName), ...offered.filter((offer) => !hasFittingName(offer))];
-  const registrations = inOrder.map((offer): Registration => {
-    const tool = normaliseTool(offer?.draft, origin);
-    used.add(tool.id);
-    return typeof offer?.handler === "function" ? { tool, handler: offer.handler } : { tool };
+  const registrations = toRegistrations(offered, source, { now, emit, isForeign }).flatMap((registration) => {
+    const tool = screen === undefined ? registration.tool : screen(registration.tool);
+    return tool === undefined ? [] : [{ ...registration, tool }];
   });
-  const vanished = registry.ofEnsemble(source.name).flatMap(({ id }) => (used.has(id) ? [] : [id]));
-  registry.add(registrations);
-  return { tools: registrations.map(({ tool }) => tool), vanished };
-}
-
-function hasFittingName(offer: OfferedTool): boolean {
-  const name: unknown = offer?.draft?.name;
-  return typeof name === "string" && NAME_PATTERN.test(name);
-}
-
-/** True for a tool of another ensemble, or of none. */
-function isForeign(tool: Tool | undefined, ensemble: string): boolean {
-  return tool !== undefined && tool.ensemble !== ensemble;
+  for (const { tool } of registrations) claims.set(tool.id, source.name);
+  try {
+    const tools = registrations.map(({ tool }) => tool);
+    const instructions = source.instructions?.();
+    const offer = { ensemble: source.name, tools, ...(instructions !== undefined && { instructions }) };
+    const reviewed = review === undefined ? offer : await review(offer);
+    signal.throwIfAborted();
+    const byId = new Map(registrations.map((registration) => [registration.tool.id, registration]));
+    const kept = reviewed.tools.map((tool) => ({ ...byId.get(tool.id), tool }));
+    const ids = new Set(kept.map(({ tool }) => tool.id));
+    // They make room before the others come, and are gone for every caller at once; what the store could not delete now, the next sync deletes.
+    const vanished = registry.ofEnsemble(source.name).flatMap(({ id }) => (ids.has(id) ? [] : [id]));
+    const gone = registry.deleteAll(vanished).catch(() => {});
+    const refused = registry.add(kept);
+    await gone;
+    return kept.length - refused.length;
+  } finally {
+    for (const { tool } of registrations) claims.delete(tool.id);
+  }
 }

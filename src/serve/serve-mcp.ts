@@ -2,6 +2,7 @@ import type { Readable, Writable } from "node:stream";
 import { ownIdentity } from "../adapters/sources/mcp/client-identity.ts";
 import type { McpUpstream } from "../adapters/sources/mcp/upstream.ts";
 import type { Identity } from "../guard/identity.port.ts";
+import { approvalRoutes } from "./http/approval-routes.ts";
 import { healthRoutes } from "./http/health-routes.ts";
 import { createHttpServer, type Route } from "./http/http-server.ts";
 import { refuse } from "./http/answer.ts";
@@ -95,6 +96,7 @@ async function overHttp(arsenal: ServableArsenal, plane: Plane, options: ServeMc
       { path: "/mcp", handle: (exchange) => endpoint.handle(exchange) },
       untouched.route,
       ...sse.routes,
+      ...approvalRoutes(arsenal.approvals),
       ...healthRoutes(attemptedUpstreams(arsenal)),
     ],
   });

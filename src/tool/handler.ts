@@ -8,16 +8,26 @@ export interface HandlerContext {
   /** Auxiliary data of the conversation or the configuration, as the caller gave it. */
   readonly auxdata: Readonly<Record<string, unknown>>;
   readonly tool: Tool;
+  /** Who asks. Absent where a handler is run outside an arsenal. */
+  readonly caller?: Caller;
   /** State shared by all calls to the tools of one ensemble (of one namespace, where there is no ensemble). */
   readonly state: Map<string, unknown>;
   /** Fires when the caller cancels or the time is up. Pass it on to whatever you wait for. */
   readonly signal: AbortSignal;
+  /** When this attempt must have ended, in milliseconds since the epoch. Pass it on to the calls you make, so that none outlives yours. */
+  readonly deadline?: number;
   readonly traceId: string;
   readonly spanId: string;
   /** 1 for the first try. */
   readonly attempt: number;
   /** Tells the caller how far the work is. */
   progress(update: Progress): void;
+}
+
+/** The name and the tenant of whoever asks. */
+export interface Caller {
+  readonly id: string;
+  readonly tenant?: string;
 }
 
 /** How far a running call is. */

@@ -22,7 +22,7 @@ import {
 import { type DataLimits, toPlainData } from "./plain-data.ts";
 import { measureSchema, refusedParameters } from "./schema-limits.ts";
 import { toName, toNamespace, withTail } from "./slug.ts";
-import { CAPABILITIES, RISK_LEVELS, type Tool, type ToolSource } from "./tool.ts";
+import { CAPABILITIES, type Capability, RISK_LEVELS, type Tool, type ToolSource } from "./tool.ts";
 
 export { fromMcpAnnotations } from "./mcp-annotations.ts";
 
@@ -31,6 +31,12 @@ export interface DraftOrigin {
   readonly source: ToolSource;
   /** The namespace of a draft that names none; need not fit the pattern. */
   readonly namespace: string;
+  /** Whether a draft may be in the namespace that it names; it is in the origin's own where not. Any, where absent. */
+  readonly mayUse?: (namespace: string) => boolean;
+  /** What every tool of the origin can touch, whatever the draft declares. */
+  readonly capabilities?: readonly Capability[];
+  /** True where the operator vouches for the hints that the origin gives. */
+  readonly trustsAnnotations?: boolean;
   readonly ensemble?: string;
   /** Whether another tool has this id already; the tool then gets a hash at the end of its name. */
   readonly taken?: (id: string) => boolean;
@@ -70,8 +76,10 @@ export function normaliseTool(draft: SourceDraft, from: DraftOrigin): Tool {
   const identity = toIdentity(given, from, originals);
   const parameters = keep("parameters", toObjectSchema(given["parameters"]));
   const descriptions = toDescriptions(given, identity, parameters, originals);
-  const capabilities = keep("capabilities", toMembers(given["capabilities"], CAPABILITIES));
-  const annotations = keep("annotations", toAnnotations(given["annotations"]));
+  const declared = keep("capabilities", toMembers(given["capabilities"], CAPABILITIES));
+  const capabilities = withImplied(declared, from.capabilities);
+  const hints = keep("annotations", toAnnotations(given["annotations"]));
+  const annotations = from.trustsAnnotations === true ? Object.freeze({ ...hints, confirmed: true }) : hints;
   const stated = toMember(given["riskLevel"], RISK_LEVELS);
   const title = text("title") ?? titleOf(given["annotations"]);
   const category = text("category");
@@ -124,6 +132,11 @@ type Given = Readonly<Record<string, unknown>>;
 
 const NOTHING: Readonly<Record<string, never>> = Object.freeze({});
 
+function withImplied(declared: readonly Capability[], implied: readonly Capability[] = []): readonly Capability[] {
+  const undeclared = implied.filter((capability) => !declared.includes(capability));
+  return undeclared.length === 0 ? declared : Object.freeze([...declared, ...undeclared]);
+}
+
 function isPresent(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
@@ -159,7 +172,8 @@ function toIdentity(
 ): Pick<HashedFields, "name" | "namespace" | "version" | "sourceName"> {
   const named = typeof given["namespace"] === "string" && given["namespace"].trim() !== "";
   const originalNamespace = named ? String(given["namespace"]) : from.namespace;
-  const namespace = originalNamespace.trim() === "" ? DEFAULT_NAMESPACE : toNamespace(originalNamespace);
+  const asked = fitNamespace(originalNamespace);
+  const namespace = named && from.mayUse?.(asked) === false ? fitNamespace(from.namespace) : asked;
   if (namespace !== originalNamespace) originals.set("namespace", originalNamespace);
   else if (!named && isPresent(given["namespace"])) originals.set("namespace", given["namespace"]);
 
@@ -176,6 +190,10 @@ function toIdentity(
   const version = toVersion(given["version"]);
   if (version.changed) originals.set("version", given["version"]);
   return { name, namespace, version: version.value, sourceName: sourceName as string };
+}
+
+function fitNamespace(namespace: string): string {
+  return namespace.trim() === "" ? DEFAULT_NAMESPACE : toNamespace(namespace);
 }
 
 /** The name the draft has, or the best stand-in it offers. */

@@ -12,6 +12,7 @@ import { createOAuthProvider } from "../../src/adapters/sources/mcp/oauth/provid
 import { createTokenMemory } from "../../src/adapters/sources/mcp/oauth/token-store.ts";
 import type { JsonObject } from "../../src/adapters/sources/mcp/protocol.ts";
 import type { OAuthSettings } from "../../src/adapters/sources/mcp/settings.ts";
+import { createEgress } from "../../src/guard/egress/egress.ts";
 import type { OfferedTool } from "../../src/register/source.port.ts";
 import type { HandlerContext } from "../../src/tool/handler.ts";
 import { visit } from "../e2e/protected-server.ts";
@@ -41,9 +42,12 @@ const oauth: OAuthSettings = {
   ...(data.signing_algorithm === undefined ? {} : { privateKeyAlgorithm: data.signing_algorithm }),
   ...(scenario.startsWith("auth/client-credentials-") ? { grant: "client_credentials" } : {}),
 };
+/** The suite's authorization servers are on this machine, at other ports than its MCP servers. */
+const egress = createEgress({ allowPrivate: true });
 const person = {
   serverName: "conformance",
   serverUrl: url,
+  egress,
   tokenStore: createTokenMemory(),
   showUrl: (address: string) => void visit(address).catch(() => {}),
 };
@@ -63,7 +67,7 @@ async function withLogin<Result>(task: () => Promise<Result>): Promise<Result> {
 }
 
 async function connect(): Promise<McpSource> {
-  const source = mcp({ name: "conformance", transport: { kind: "http", url } }, { oauth: provider });
+  const source = mcp({ name: "conformance", transport: { kind: "http", url } }, { oauth: provider, egress });
   try {
     await source.connect({ signal });
     return source;

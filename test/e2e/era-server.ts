@@ -12,6 +12,7 @@ import {
   inputResponse,
   isInitializeRequest,
   McpServer,
+  type Server,
 } from "@modelcontextprotocol/server";
 import * as z from "zod";
 
@@ -26,13 +27,19 @@ export interface EraServer {
 /** Starts a server of one era with tools that ask, report progress and wait to be cancelled. */
 export async function startEraServer(era: "legacy" | "modern"): Promise<EraServer> {
   const events: EraServer["events"] = new EventEmitter();
-  const build = (): McpServer => buildServer(events);
+  return { events, ...(await listenAs(era, () => buildServer(events))) };
+}
+
+/** Listens on loopback as a server that speaks one era only. */
+export async function listenAs(
+  era: "legacy" | "modern",
+  build: () => McpServer | Server,
+): Promise<Pick<EraServer, "url" | "close">> {
   const { listener, end } = era === "modern" ? modernListener(build) : legacyListener(build);
   const server = createServer(listener);
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
-    events,
     async close() {
       await end();
       server.closeAllConnections();
@@ -122,13 +129,13 @@ interface Listener {
   end(): Promise<void>;
 }
 
-function modernListener(build: () => McpServer): Listener {
+function modernListener(build: () => McpServer | Server): Listener {
   const handler = createMcpHandler(build, { legacy: "reject" });
   const answer = toNodeHandler(handler);
   return { listener: (request, response) => void answer(request as never, response), end: () => handler.close() };
 }
 
-function legacyListener(build: () => McpServer): Listener {
+function legacyListener(build: () => McpServer | Server): Listener {
   const sessions = new Map<string, NodeStreamableHTTPServerTransport>();
   const listener: RequestListener = async (request, response) => {
     const body = request.method === "POST" ? await json(request) : undefined;

@@ -108,7 +108,7 @@ describe("credentials", () => {
       message: expect.not.stringContaining("sk_live") as string,
     });
     await expect(sendWith([{ bearer: [] }], { credentials: { bearer: "env:NONE" } })).rejects.toThrow(
-      /variable NONE, which is not set/,
+      /refers to env:NONE: the variable is not set/,
     );
   });
 
@@ -155,7 +155,7 @@ describe("credentials", () => {
     await arsenal.addEnsemble(openapi({ name: "x", document, server: server.url, credentials }, { environment }));
     const result = await arsenal.execute({ toolName: "x.it", arguments: {} });
     expect(result.error?.message).toBe(
-      "GET /it answered 400 Bad Request: bad key [secret] in /it?key=[secret] and Basic [secret]",
+      "GET /it answered 400 Bad Request: bad key [redacted] in /it?key=[redacted] and Basic [redacted]",
     );
     const shown = JSON.stringify([await arsenal.listTools(), result, seen]);
     for (const secret of ["k3y", "YW5uOnBhc3M="]) expect(shown).not.toContain(secret);

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { openapi } from "../../src/adapters/sources/openapi/openapi.ts";
 import { ajv } from "../../src/adapters/validators/ajv.ts";
 import type { Egress, EgressRequest } from "../../src/guard/egress/egress.ts";
-import { takeIn } from "../../src/register/take-in.ts";
+import { toRegistrations } from "../../src/register/to-registrations.ts";
 import { isPlainObject, type JsonSchema } from "../../src/tool/json-schema.ts";
 import { NAME_PATTERN } from "../../src/tool/limits.ts";
 import { CORPORA, isPresent } from "./openapi-corpora.ts";
@@ -22,6 +22,8 @@ describe.each(CORPORA)("the document of $name", (corpus) => {
           sent.push({ url: String(url), request });
           return { status: 204, headers: {}, url: String(url), body: Readable.from([]) };
         },
+        connect: () => expect.unreachable("An API is called by requests."),
+        fork: () => egress,
         close() {},
       };
       const credentials = { basicAuth: { username: "x" }, bearerAuth: () => "x", BearerToken: () => "x" };
@@ -29,7 +31,7 @@ describe.each(CORPORA)("the document of $name", (corpus) => {
       const source = openapi(settings, { egress });
       await source.connect({ signal });
       const offered = await source.list({ signal });
-      const { tools } = takeIn(offered, source, { add() {}, get: () => undefined, ofEnsemble: () => [] }, 0);
+      const tools = toRegistrations(offered, source, { now: 0 }).map(({ tool }) => tool);
 
       const skipped = source.problems.filter((problem) => problem.skipped);
       for (const { operation, reason } of skipped) process.stderr.write(`${corpus.name}: ${operation}: ${reason}\n`);

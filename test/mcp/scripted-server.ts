@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { afterEach, expect } from "vitest";
+import { createCredentials } from "../../src/adapters/sources/mcp/credentials.ts";
 import { createEgress } from "../../src/guard/egress/egress.ts";
 import type { Clock } from "../../src/observe/clock.ts";
 import type { HttpSettings } from "../../src/adapters/sources/mcp/settings.ts";
@@ -92,7 +93,12 @@ export async function open(url: string, settings: Partial<HttpSettings> = {}): P
   const arrivals = new EventEmitter();
   const transport = await streamableHttpTransport(
     { kind: "http", url, ...settings },
-    { clock, egress: createEgress(), lost: (error) => (lost.push(error), void arrivals.emit("lost")) },
+    {
+      clock,
+      egress: createEgress(),
+      credentials: createCredentials("scripted"),
+      lost: (error) => (lost.push(error), void arrivals.emit("lost")),
+    },
   );
   const listener: Pick<Transport, "onmessage" | "onerror"> = {
     onmessage(message, extra?: StreamMessageInfo) {

@@ -37,6 +37,8 @@ export interface UpstreamServer {
   readonly requests: { readonly method: string; readonly headers: IncomingMessage["headers"]; readonly body: Json }[];
   /** What `tools/list` answers, page by page. */
   pages: Json[][];
+  /** What it tells models about itself, to whoever connects from now on. */
+  instructions: string;
   /** Says that the tools changed. */
   listChanged(): Promise<void>;
   /** How many subscriptions to a resource there are. */
@@ -139,7 +141,7 @@ export async function startLegacyServer(port = 0): Promise<UpstreamServer> {
       { name: "old sample", version: "1.0.0" },
       {
         capabilities: { tools: { listChanged: true }, resources: { subscribe: true }, logging: {} },
-        instructions: "Be kind.",
+        instructions: started.instructions,
       },
     );
     mcp.setRequestHandler(ListToolsRequestSchema, ({ params }) => listPage(started.pages, params?.cursor) as never);
@@ -198,6 +200,7 @@ export async function startLegacyServer(port = 0): Promise<UpstreamServer> {
     events,
     requests,
     pages: [[...SAMPLE_TOOLS]],
+    instructions: "Be kind.",
     async listChanged() {
       for (const { server: each } of sessions.values()) await each.sendToolListChanged();
     },
@@ -224,7 +227,7 @@ export async function startModernServer(port = 0): Promise<UpstreamServer> {
         { name: "new sample", version: "2.0.0" },
         {
           capabilities: { tools: { listChanged: true }, resources: { subscribe: true }, logging: {} },
-          instructions: "Be brief.",
+          instructions: started.instructions,
         },
       );
       mcp.setRequestHandler("tools/list", ({ params }) => listPage(started.pages, params?.cursor) as never);
@@ -273,6 +276,7 @@ export async function startModernServer(port = 0): Promise<UpstreamServer> {
     events,
     requests,
     pages: [[...SAMPLE_TOOLS]],
+    instructions: "Be brief.",
     listChanged: async () => handler.notify.toolsChanged(),
     subscribed: (uri) => subscriptions.filter((each) => each === uri).length,
     resourceUpdated: async (uri) => handler.notify.resourceUpdated(uri),

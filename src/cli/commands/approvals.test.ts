@@ -86,6 +86,13 @@ describe("toolarsenal approvals", () => {
     });
   });
 
+  it("shows what hides in the arguments", async () => {
+    const args = { to: "dana\u202Enimda\u009B8m" };
+    const decision = await waiting.decide({ tool: pay, arguments: args, principal: agent, requireConfirmation: true });
+    expect((await run("list")).out).toContain(String.raw`{"to":"dana\u202enimda\u009b8m"}`);
+    if (decision.effect === "confirm") await waiting.approvals.deny(decision.confirmationId, agent);
+  });
+
   it("does not approve the local operator's own calls unless so configured", async () => {
     const { confirmationId } = await ask(7, localOperator());
     const refused = await run("approve", confirmationId);

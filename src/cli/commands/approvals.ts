@@ -6,11 +6,12 @@ import type { PendingApproval } from "../../guard/aegis.ts";
 import { createApprovals } from "../../guard/approvals.ts";
 import { withAudit } from "../../guard/audit/call-audit.ts";
 import { localOperator } from "../../guard/principal.ts";
+import { visibleText } from "../../guard/visible-text.ts";
 import { systemClock } from "../../observe/clock.ts";
 import type { Emit } from "../../observe/events.ts";
 import type { Command, Terminal } from "../command.ts";
 import { configPath } from "../open-arsenal.ts";
-import { clip, harmless, styles, table } from "../style.ts";
+import { clip, styles, table } from "../style.ts";
 
 /** `toolarsenal approvals` */
 export const approvals: Command = {
@@ -70,7 +71,7 @@ function show(waiting: readonly PendingApproval[], json: boolean, terminal: Term
     toolId,
     `by ${clip(requestedBy, 40)}`,
     `${Math.max(0, Math.round((expiresAt - systemClock.now()) / 1_000))} s left`,
-    harmless(JSON.stringify(args)),
+    visibleText(JSON.stringify(args)),
   ]);
   if (rows.length > 0) terminal.out.write(`${table(rows)}\n`);
   terminal.err.write(paint.dim(`${waiting.length} ${waiting.length === 1 ? "call waits" : "calls wait"}\n`));

@@ -2,9 +2,11 @@ import { resolve } from "node:path";
 import { readKeyFile } from "../../adapters/audit/file/key-file.ts";
 import { auditFiles } from "../../adapters/audit/file/segments.ts";
 import { loadConfig } from "../../config/load-config.ts";
+import { auditKey } from "../../config/arsenal-parts.ts";
 import type { ResolvedConfig } from "../../config/resolve-config.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
-import { type AuditKey, hmacKey } from "../../guard/audit/key.ts";
+import type { AuditKey } from "../../guard/audit/key.ts";
+import { createSecrets } from "../../guard/secrets/secrets.ts";
 import { type FileVerification, linesOf, verify } from "../../guard/audit/verify.ts";
 import type { AuditHead } from "../../guard/audit.port.ts";
 import type { Command, Input, Terminal } from "../command.ts";
@@ -79,11 +81,14 @@ async function findKey(
   file: string,
   { audit: { keyFile = `${file}.key`, secret } }: ResolvedConfig,
   input: Input,
-  { folder }: Terminal,
+  { folder, environment }: Terminal,
 ): Promise<AuditKey | undefined> {
   const given = input.options["key"];
-  if (typeof given !== "string")
-    return secret === undefined ? ((await readKeyFile(keyFile)) ?? readKeyFile(`${keyFile}.pub`)) : hmacKey(secret);
+  if (typeof given !== "string") {
+    if (secret === undefined) return (await readKeyFile(keyFile)) ?? readKeyFile(`${keyFile}.pub`);
+    const key = auditKey(secret, createSecrets({ environment }));
+    return typeof key === "function" ? key() : key;
+  }
   const key = await readKeyFile(resolve(folder, given));
   if (key !== undefined) return key;
   throw wrong("--key", given, `The key ${given} cannot be read.`, "Check the path.");

@@ -67,7 +67,7 @@ async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promi
     return [...findings, ...failures("configuration", error)];
   }
   try {
-    await using arsenal = createConfiguredArsenal(configured.config);
+    await using arsenal = createConfiguredArsenal(configured.config, { environment: terminal.environment });
     await fill(arsenal, configured);
     await arsenal.upstreamsAttempted({ signal: terminal.signal });
     findings.push(...(await Promise.all(arsenal.upstreams.map(checkServer))));

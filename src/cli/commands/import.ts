@@ -4,7 +4,7 @@ import type { McpServerSettings } from "../../adapters/sources/mcp/settings.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { nearest } from "../../errors/show-value.ts";
 import type { Source } from "../../register/source.port.ts";
-import { takeIn } from "../../register/take-in.ts";
+import { toRegistrations } from "../../register/to-registrations.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { Command, Input, Terminal } from "../command.ts";
 import { harmless, styles } from "../style.ts";
@@ -71,10 +71,9 @@ async function printTools(source: Source, terminal: Terminal): Promise<number> {
   try {
     await source.connect({ signal });
     const offered = await source.list({ signal });
-    const nothing = { add() {}, get: () => undefined, ofEnsemble: () => [] };
-    const { tools } = takeIn(offered, source, nothing, 0);
-    for (const tool of tools) terminal.out.write(`${JSON.stringify(toLine(tool))}\n`);
-    return tools.length;
+    const registrations = toRegistrations(offered, source, { now: 0 });
+    for (const { tool } of registrations) terminal.out.write(`${JSON.stringify(toLine(tool))}\n`);
+    return registrations.length;
   } finally {
     await source.disconnect();
   }

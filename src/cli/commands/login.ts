@@ -1,5 +1,7 @@
+import { configuredEgress } from "../../config/configured-egress.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { nearest } from "../../errors/show-value.ts";
+import { createSecrets } from "../../guard/secrets/secrets.ts";
 import type { Command } from "../command.ts";
 import { configFiles, loadConfigured, MCP_CONFIG } from "../open-arsenal.ts";
 import { styles } from "../style.ts";
@@ -14,7 +16,8 @@ export const login: Command = {
   async run(input, terminal) {
     const asked = input.positionals[0] ?? "";
     const files = configFiles(input, terminal);
-    const { servers } = files === undefined ? { servers: [] } : await loadConfigured(files, terminal);
+    const configured = files === undefined ? undefined : await loadConfigured(files, terminal);
+    const servers = configured?.servers ?? [];
     const server = servers.find(({ name, writtenAs }) => name === asked || writtenAs === asked);
     if (server === undefined) {
       const names = servers.map(({ name }) => name);
@@ -39,10 +42,13 @@ export const login: Command = {
     }
     const paint = styles(terminal.err, terminal.environment);
     const { authorize } = await import("../../adapters/sources/mcp/oauth/authorize.ts");
+    const { createCredentials } = await import("../../adapters/sources/mcp/credentials.ts");
     await authorize(transport.oauth ?? {}, {
       serverName: name,
       serverUrl: transport.url,
       ...(transport.headers === undefined ? {} : { headers: transport.headers }),
+      ...(configured === undefined ? {} : { egress: configuredEgress(configured.config) }),
+      credentials: createCredentials(name, { secrets: createSecrets({ environment: terminal.environment }) }),
       signal: terminal.signal,
       showUrl: (url) => void terminal.err.write(`Open this address and agree there:\n  ${paint.cyan(url)}\n`),
     });

@@ -1,6 +1,7 @@
 import { flushCompileCache } from "node:module";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ToolArsenal } from "../../arsenal.ts";
+import { configuredEgress } from "../../config/configured-egress.ts";
 import { configuredIdentity } from "../../config/configured-identity.ts";
 import { resolveConfig } from "../../config/resolve-config.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
@@ -41,12 +42,16 @@ export const serve: Command = {
     const mode = readMode(input);
     const files = configFiles(input, terminal);
     const configured = files === undefined ? undefined : await loadConfigured(files, terminal);
-    const { server, mcp } = configured?.config ?? resolveConfig({});
+    const config = configured?.config ?? resolveConfig({});
+    const { server, mcp } = config;
     const port = readNumber(input.options["port"], "--port", { min: 0, max: 65_535, fallback: server.port });
     const host = typeof input.options["host"] === "string" ? input.options["host"] : server.host;
-    const identity = await configuredIdentity(server, terminal.environment["TOOLARSENAL_TOKEN"]);
+    const identity = await configuredIdentity(server, {
+      token: terminal.environment["TOOLARSENAL_TOKEN"],
+      egress: configuredEgress(config),
+    });
 
-    const arsenal = await openServed(configured);
+    const arsenal = await openServed(configured, terminal);
     const announcer = createAnnouncer({ arsenal, input, terminal, mode: mode ?? mcp.mcpMode });
     const stop = new AbortController();
     const shown = {
@@ -97,8 +102,8 @@ export const serve: Command = {
   },
 };
 
-async function openServed(configured: Configured | undefined): Promise<ToolArsenal> {
-  if (configured !== undefined) return createConfiguredArsenal(configured.config);
+async function openServed(configured: Configured | undefined, { environment }: Terminal): Promise<ToolArsenal> {
+  if (configured !== undefined) return createConfiguredArsenal(configured.config, { environment });
   const { createDemoArsenal } = await import("../demo/create-demo-arsenal.ts");
   return createDemoArsenal();
 }

@@ -7,6 +7,7 @@ export function setSource(tools: readonly SetTool[]): Source {
   return {
     name: "set",
     kind: "descriptor",
+    namespaces: "any",
     async connect({ signal }) {
       signal.throwIfAborted();
     },

@@ -22,7 +22,7 @@ export interface CallAuditOptions {
   readonly strict: boolean;
   /** Whether arguments are kept as they are, or as a hash and their types. `shape` where absent. */
   readonly arguments?: "shape" | "full";
-  /** Takes secrets out of each text that is kept of arguments. */
+  /** Takes secrets out of each text that is kept. */
   readonly redact?: (text: string) => string;
 }
 
@@ -85,13 +85,13 @@ export function createCallAudit(options: CallAuditOptions): CallAudit {
     describe: (args) => describeArguments(args, mode, redact),
     refusal: () => (strict && !works ? tryLog() : undefined),
     record(record) {
-      const kept = keep(record);
+      const kept = keep(withRedactedTexts(record, redact));
       return strict ? kept : undefined;
     },
   };
 }
 
-/** An `emit` that also records what happens to approvals. */
+/** An `emit` that also records what happens to approvals and pins, and what could not be scanned. */
 export function withAudit(emit: Emit, audit: CallAudit): Emit {
   return (name, data) => {
     emit(name, data);
@@ -101,8 +101,24 @@ export function withAudit(emit: Emit, audit: CallAudit): Emit {
     } else if (name === "confirmation-resolved") {
       const { id, toolId, outcome, by } = data as Parameters<typeof emit<"confirmation-resolved">>[1];
       void audit.record({ kind: "approval", id, toolId, outcome, ...(by !== undefined && { by }) });
+    } else if (name === "scan-failed") {
+      const { toolId, where, action } = data as Parameters<typeof emit<"scan-failed">>[1];
+      void audit.record({ kind: "scan-failed", toolId, where, outcome: action });
+    } else if (name === "pin-accepted") {
+      const { id, hash, previousHash, by } = data as Parameters<typeof emit<"pin-accepted">>[1];
+      const previous = previousHash !== undefined && { previousContentHash: previousHash };
+      void audit.record({ kind: "pin-accepted", toolId: id, contentHash: hash, ...previous, by });
     }
   };
+}
+
+/** A record's own texts are ids that a caller may have chosen. What it holds of arguments was redacted when it was described. */
+function withRedactedTexts(record: AuditRecord, redact: (text: string) => string): AuditRecord {
+  const members = Object.entries(record).map(([name, member]: [string, unknown]) => [
+    name,
+    typeof member === "string" ? redact(member) : member,
+  ]);
+  return Object.fromEntries(members) as AuditRecord;
 }
 
 function messageOf(error: unknown): string {

@@ -42,8 +42,9 @@ export interface ReadLine {
 
 /** Reads one line of a log; undefined where it is none. */
 export function readLine(bytes: Buffer): ReadLine | undefined {
-  const [, hash, prev] = LINK.exec(bytes.toString("latin1", 0, LINK_LENGTH)) ?? [];
-  if (hash === undefined || prev === undefined) return undefined;
+  const link = LINK.exec(bytes.toString("latin1", 0, LINK_LENGTH));
+  if (link === null) return undefined;
+  const [, hash = "", prev = ""] = link;
   const rest = bytes.subarray(LINK_LENGTH);
   // Over bytes, not text: two damaged bytes can read as the same text.
   const intact = createHash("sha256").update(prev).update(BRACE).update(rest).digest("hex") === hash;

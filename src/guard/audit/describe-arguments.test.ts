@@ -18,6 +18,13 @@ describe("the shape of arguments", () => {
     });
   });
 
+  it("has no secret that is a name", () => {
+    const redact = (text: string): string => text.replace("s3cr3t", "…");
+    const args = { "x-s3cr3t": [{ s3cr3t: "s3cr3t" }] };
+    expect(describeArguments(args, "shape", redact)).toMatchObject({ shape: { "x-…": [{ "…": "string" }] } });
+    expect(describeArguments(args, "full", redact)).toMatchObject({ value: { "x-…": [{ "…": "…" }] } });
+  });
+
   it("ends at six levels, and at sixty-four members", () => {
     const deep = { a: { b: { c: { d: { e: { f: { g: 1 } } } } } } };
     expect(describeArguments(deep, "shape", asIs)).toMatchObject({

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { canonicalJson } from "../../tool/canonical-json.ts";
 import type { AuditedArguments } from "../audit.port.ts";
+import { redactValue } from "../redaction/redact-value.ts";
 
 /** Deeper, longer or wider arguments are described this far. */
 const MAX_DEPTH = 6;
@@ -14,15 +15,12 @@ export function describeArguments(
 ): AuditedArguments {
   const text = canonicalJson(args);
   const sha256 = hash("sha256", text, "hex");
-  if (mode === "shape") return { sha256, shape: shapeOf(args, 0) };
+  if (mode === "shape") return { sha256, shape: shapeOf(args, 0, redact) };
   // Read back from the text that was hashed: what the handler does to its arguments later is not what was asked for.
-  const value: unknown = JSON.parse(text, (_key, member: unknown) =>
-    typeof member === "string" ? redact(member) : member,
-  );
-  return { sha256, value };
+  return { sha256, value: redactValue<unknown>(JSON.parse(text), redact) };
 }
 
-function shapeOf(value: unknown, depth: number): unknown {
+function shapeOf(value: unknown, depth: number, redact: (text: string) => string): unknown {
   if (value === null) return "null";
   if (typeof value !== "object") return typeof value;
   if (depth === MAX_DEPTH) return Array.isArray(value) ? "array" : "object";
@@ -30,13 +28,15 @@ function shapeOf(value: unknown, depth: number): unknown {
     // The kinds of element there are, each once, however long the list.
     const shapes = new Map<string, unknown>();
     for (const element of value.slice(0, MAX_MEMBERS)) {
-      const shape = shapeOf(element, depth + 1);
+      const shape = shapeOf(element, depth + 1, redact);
       shapes.set(JSON.stringify(shape), shape);
     }
     return [...shapes.values()];
   }
   const members = Object.entries(value);
-  const shape = members.slice(0, MAX_MEMBERS).map(([key, member]) => [key, shapeOf(member, depth + 1)] as const);
+  const shape = members
+    .slice(0, MAX_MEMBERS)
+    .map(([key, member]) => [redact(key), shapeOf(member, depth + 1, redact)] as const);
   const more = members.length - MAX_MEMBERS;
   return Object.fromEntries(more > 0 ? [...shape, ["…", `${more} more`]] : shape);
 }

@@ -23,7 +23,7 @@ export function decoded(answer: IncomingMessage, maxBytes: number): Readable {
   const decoder = DECODERS[encoding]?.();
   // Node reads no more than the length that an answer announces.
   const length = Number(answer.headers["content-length"] ?? Number.POSITIVE_INFINITY);
-  const limit = maxBytes === Number.POSITIVE_INFINITY || (!decoder && length <= maxBytes) ? [] : [limited(maxBytes)];
+  const limit = !decoder && length <= maxBytes ? [] : [limited(maxBytes)];
   const stages = decoder ? [decoder, ...limit] : limit;
   // Whoever reads the body learns of a failure from the body itself.
   return stages.length === 0 ? answer : (pipeline([answer, ...stages], () => {}) as unknown as Readable);

@@ -1,7 +1,9 @@
+import { getEventListeners, once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
 import { createEgress, type Egress, type EgressParts } from "./egress.ts";
@@ -205,6 +207,99 @@ describe("a request that leaves the program", () => {
     await expect(egress().request(`http://127.0.0.1:${closed}/`, { allowPrivate: true })).rejects.toMatchObject({
       code: "TRANSPORT_FAILED",
       details: { beforeSend: true },
+    });
+  });
+});
+
+describe("a request that is over", () => {
+  it("has left nothing on its signal", async () => {
+    const port = await serve((_request, response) => void response.end("hello"));
+    const { signal } = new AbortController();
+    const answer = await egress().request(`http://127.0.0.1:${port}/`, { allowPrivate: true, signal });
+    expect(getEventListeners(signal, "abort")).toHaveLength(1);
+    await text(answer.body);
+    await nextTurn();
+    expect(getEventListeners(signal, "abort")).toEqual([]);
+  });
+
+  it("leaves its connection for the next to the same server, until the way out is closed", async () => {
+    const sockets: Socket[] = [];
+    const port = await serve(({ socket }, response) => void (sockets.push(socket), response.end()));
+    const out = egress();
+    const ask = async (): Promise<void> => {
+      await text((await out.request(`http://127.0.0.1:${port}/`, { allowPrivate: true })).body);
+      await nextTurn();
+    };
+    await ask();
+    await ask();
+    const [first, second] = sockets;
+    expect([first?.destroyed, first === second]).toEqual([false, true]);
+    const closed = once(first as Socket, "close");
+    out.close();
+    await closed;
+  });
+
+  it("leaves no connection to a private address for one that may not reach it", async () => {
+    const port = await serve((_request, response) => void response.end());
+    const out = egress({}, names);
+    const url = `http://inside.test:${port}/`;
+    await text((await out.request(url, { allowPrivate: true })).body);
+    await nextTurn();
+    await expect(out.request(url)).rejects.toThrow(/resolves to 127\.0\.0\.1/);
+  });
+
+  it("has failed where the stream of its body did", async () => {
+    const port = await serve((request) => void request.resume());
+    const body = Readable.from(
+      (async function* () {
+        yield "some";
+        throw new Error("the file is gone");
+      })(),
+    );
+    await expect(
+      egress().request(`http://127.0.0.1:${port}/`, { method: "POST", body, allowPrivate: true }),
+    ).rejects.toThrow(/failed: the file is gone$/);
+  });
+});
+
+describe("a request to an address that the operator wrote", () => {
+  it("may be private and need not be listed, and neither holds for another origin that it leads to", async () => {
+    const seen: unknown[] = [];
+    const other = await serve((_request, response) => void (seen.push("other"), response.end()));
+    const port = await serve((request, response) => {
+      seen.push(request.url);
+      const location =
+        request.url === "/away" ? `http://127.0.0.1:${other}/` : request.url === "/on" ? "/here" : undefined;
+      response.writeHead(location === undefined ? 200 : 307, location === undefined ? {} : { location }).end();
+    });
+    const out = egress({ allowedDomains: ["example.com"] });
+    const url = `http://127.0.0.1:${port}`;
+    (await out.request(`${url}/on`, { trusted: true })).body.resume();
+    await expect(out.request(`${url}/away`, { trusted: true })).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
+    await expect(out.request(`${url}/no`, { allowPrivate: true })).rejects.toThrow(/not among the allowed domains/);
+    await expect(out.request(`${url}/no`, { trusted: true, allowedDomains: ["a.test"] })).rejects.toThrow(/not among/);
+    expect(seen).toEqual(["/on", "/here", "/away"]);
+  });
+
+  it("leads to another origin that is listed and public", async () => {
+    const other = await serve((_request, response) => void response.end("there"), "127.0.0.2");
+    const port = await serve((_request, response) => {
+      response.writeHead(302, { location: `http://out.test:${other}/` }).end();
+    });
+    const out = egress({ allowedDomains: ["out.test"] }, names);
+    const answer = await out.request(`http://127.0.0.1:${port}/`, { trusted: true });
+    expect(await text(answer.body)).toBe("there");
+    const elsewhere = egress({ allowedDomains: ["else.test"] }, names);
+    await expect(elsewhere.request(`http://127.0.0.1:${port}/`, { trusted: true })).rejects.toThrow(
+      /out\.test is not among/,
+    );
+  });
+
+  it("fails where it leads to what is no address", async () => {
+    const port = await serve((_request, response) => response.writeHead(302, { location: "http://[" }).end());
+    await expect(egress().request(`http://127.0.0.1:${port}/`, { trusted: true })).rejects.toMatchObject({
+      code: "TRANSPORT_FAILED",
+      message: expect.stringContaining("no address"),
     });
   });
 });

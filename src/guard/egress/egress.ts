@@ -1,12 +1,17 @@
-import { lookup as systemLookup, type LookupAddress } from "node:dns";
-import http, { type IncomingMessage, type RequestOptions } from "node:http";
-import https from "node:https";
-import type { LookupFunction } from "node:net";
+import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
-import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
-import { checkUrl, type EgressRules, hostOf } from "./check-url.ts";
+import { readPins } from "./certificate-pins.ts";
+import { checkAddress, type EgressRules, hostOf, refused } from "./check-url.ts";
+import { type Resolve, resolveAll } from "./checked-lookup.ts";
+import { createConnections } from "./connections.ts";
 import { decoded, ENCODINGS } from "./decoded.ts";
+import { boundOfSetting } from "./domain-bound.ts";
 import { isPublicAddress } from "./public-address.ts";
+import { requestFailed, toRequestFailure } from "./request-failure.ts";
+import { withoutBodyHeaders, withoutSecrets } from "./redirect-headers.ts";
+
+export type { Resolve } from "./checked-lookup.ts";
 
 /** A request that leaves the program. */
 export interface EgressRequest extends EgressRules {
@@ -21,6 +26,11 @@ export interface EgressRequest extends EgressRules {
   readonly maxRedirects?: number;
   /** True where `allowPrivate` holds for the address itself and not for other origins that it redirects to. */
   readonly publicRedirects?: boolean;
+  /**
+   * True for an address that the operator wrote for the program itself: an MCP server, an issuer, a webhook. Its origin may be private and need not
+   * be among the program's allowed domains. Another origin that it redirects to is held to both.
+   */
+  readonly trusted?: boolean;
   /** Bytes of the answer's body, decompressed, that are read before it is given up. Default 16 MiB; Infinity for a stream that need not end. */
   readonly maxBytes?: number;
 }
@@ -40,22 +50,26 @@ export interface EgressResponse {
 export interface Egress {
   /** Rejects with PERMISSION_DENIED before a socket is opened where the address, or one that its name resolves to, may not be reached. */
   request(url: string | URL, request?: EgressRequest): Promise<EgressResponse>;
-  /** Closes idle connections. */
+  /**
+   * Opens a connection to this address and no other, for a client that speaks another protocol over it, such as WebSocket. Throws where `request`
+   * rejects before it looks up the name; what is found wrong after that is the error of the socket.
+   */
+  connect(url: string | URL, rules?: Pick<EgressRequest, "trusted" | keyof EgressRules>): Socket;
+  /** The same way out with connections of its own, so that closing it ends what is under way on those alone. */
+  fork(): Egress;
+  /** Closes its connections. */
   close(): void;
 }
 
-/** Resolves a name to its addresses. */
-export type Resolve = (
-  host: string,
-  callback: (error: Error | null, addresses: readonly LookupAddress[]) => void,
-) => void;
-
-/** A kept connection is closed by us after this time without a request, before most servers close it, perhaps while one is on its way. */
-const IDLE_MS = 4000;
 const MAX_REDIRECTS = 5;
 const MAX_BYTES = 16 * 1024 * 1024;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-const SECRET_HEADERS: readonly string[] = ["authorization", "cookie", "proxy-authorization"];
+
+/** What holds for every request of a program. */
+export interface ProgramRules extends EgressRules {
+  /** Hosts by name, each with `sha256/BASE64` of the public key its certificate must have; several are separated by blanks. */
+  readonly certificatePins?: Readonly<Record<string, string>>;
+}
 
 /** What the way out can be given. */
 export interface EgressParts {
@@ -65,167 +79,117 @@ export interface EgressParts {
 }
 
 /** Creates the way out. `rules` hold for every request; a request can narrow the domains, and only its own `allowPrivate` lets it in. */
-export function createEgress(rules: EgressRules = {}, parts: EgressParts = {}): Egress {
+export function createEgress(rules: ProgramRules = {}, parts: EgressParts = {}): Egress {
   const { resolve = resolveAll, isPublic = isPublicAddress } = parts;
-  // A kept connection was checked when it was made; those to private addresses are kept apart from the others.
-  const agents = [false, true].map((allowPrivate) => {
-    const options = {
-      keepAlive: true,
-      timeout: IDLE_MS,
-      lookup: checkedLookup(resolve, allowPrivate ? () => true : isPublic),
-    };
-    return { "http:": new http.Agent(options), "https:": new https.Agent({ ...options, rejectUnauthorized: true }) };
-  });
+  const pins = readPins(rules.certificatePins);
+  const programBound = boundOfSetting(rules.allowedDomains);
 
-  async function request(given: string | URL, asked: EgressRequest = {}): Promise<EgressResponse> {
-    let allowPrivate = asked.allowPrivate ?? rules.allowPrivate ?? false;
-    let url = checked(given, asked, allowPrivate);
-    let { method = "GET", headers = {}, body } = asked;
-    for (let followed = 0; ; followed++) {
-      const answer = await send(url, { method, headers, body, signal: asked.signal, allowPrivate });
-      const target = REDIRECTS.has(answer.statusCode ?? 0) ? answer.headers.location : undefined;
-      const { maxRedirects = MAX_REDIRECTS } = asked;
-      if (target === undefined || maxRedirects === 0) return toResponse(answer, url, asked.maxBytes ?? MAX_BYTES);
-      answer.destroy();
-      if (followed >= maxRedirects) throw failed(url, `it redirected more than ${maxRedirects} times`);
-      const to = new URL(target, url);
-      if (asked.publicRedirects === true && to.origin !== url.origin) allowPrivate = rules.allowPrivate ?? false;
-      const next = checked(to, asked, allowPrivate);
-      if (next.origin !== url.origin) headers = withoutSecrets(headers, asked.secretHeaders);
-      const becomesGet =
-        answer.statusCode === 303 || (answer.statusCode !== 307 && answer.statusCode !== 308 && method === "POST");
-      if (becomesGet)
-        ({ method, headers, body } = { method: "GET", headers: withoutBodyHeaders(headers), body: undefined });
-      else if (typeof body === "object" && !(body instanceof Uint8Array))
-        throw failed(url, "it redirected a request whose body cannot be sent twice");
-      url = next;
+  /** The rules of the program and of the request both hold; those of the program not for what the operator wrote. */
+  function checked(given: string | URL, asked: EgressRules, may: Permission): URL {
+    const bounds = [may.unlisted ? "anywhere" : programBound, boundOfSetting(asked.allowedDomains)];
+    const url = checkAddress(given, { bounds, allowPrivate: may.allowPrivate, isPublic });
+    if (url.protocol === "http:" && pins.isPinned(hostOf(url)))
+      throw refused(url, "its certificate is pinned, and plain http shows none", "Use its https address.");
+    return url;
+  }
+
+  function permissionOf({ trusted = false, allowPrivate = rules.allowPrivate ?? false }: AskedRules): Permission {
+    return { allowPrivate: allowPrivate || trusted, unlisted: trusted };
+  }
+
+  function create(): Egress {
+    const connections = createConnections({ resolve, isPublic, pins });
+
+    async function request(given: string | URL, asked: EgressRequest = {}): Promise<EgressResponse> {
+      let may = permissionOf(asked);
+      let url = checked(given, asked, may);
+      let { method = "GET", headers = {}, body } = asked;
+      for (let followed = 0; ; followed++) {
+        const answer = await send(url, { method, headers, body, signal: asked.signal, allowPrivate: may.allowPrivate });
+        const target = REDIRECTS.has(answer.statusCode ?? 0) ? answer.headers.location : undefined;
+        const { maxRedirects = MAX_REDIRECTS } = asked;
+        if (target === undefined || maxRedirects === 0) return toResponse(answer, url, asked.maxBytes ?? MAX_BYTES);
+        answer.destroy();
+        if (followed >= maxRedirects) throw requestFailed(url, `it redirected more than ${maxRedirects} times`);
+        const to = URL.parse(target, url.href);
+        if (to === null) throw requestFailed(url, "it redirected to something that is no address");
+        const leaves = to.origin !== url.origin;
+        if (leaves && (asked.trusted === true || asked.publicRedirects === true)) may = permissionOf({});
+        const next = checked(to, asked, may);
+        if (leaves) headers = withoutSecrets(headers, asked.secretHeaders);
+        const becomesGet =
+          answer.statusCode === 303 || (answer.statusCode !== 307 && answer.statusCode !== 308 && method === "POST");
+        if (becomesGet)
+          ({ method, headers, body } = { method: "GET", headers: withoutBodyHeaders(headers), body: undefined });
+        else if (typeof body === "object" && !(body instanceof Uint8Array))
+          throw requestFailed(url, "it redirected a request whose body cannot be sent twice");
+        url = next;
+      }
     }
+
+    function send(url: URL, sent: Sent): Promise<IncomingMessage> {
+      const { method, headers, body, signal, allowPrivate } = sent;
+      return new Promise((resolved, reject) => {
+        if (signal?.aborted) return reject(toRequestFailure(new Error("aborted"), url, signal));
+        const all = { "accept-encoding": ENCODINGS, ...headers };
+        const outgoing = connections.begin(url, { method, headers: all, allowPrivate });
+        outgoing.once("response", resolved);
+        outgoing.once("error", (error) => reject(toRequestFailure(error, url, signal)));
+        if (signal !== undefined) {
+          // Node's own `signal` option costs several listeners a request.
+          const abort = (): void => void outgoing.destroy(new Error("The request was cancelled"));
+          signal.addEventListener("abort", abort);
+          outgoing.once("close", () => signal.removeEventListener("abort", abort));
+        }
+        if (typeof body === "object" && !(body instanceof Uint8Array)) {
+          body.once("error", (error) => outgoing.destroy(error));
+          body.pipe(outgoing);
+        } else {
+          outgoing.end(body);
+        }
+      });
+    }
+
+    function connect(given: string | URL, asked: Pick<EgressRequest, "trusted" | keyof EgressRules> = {}): Socket {
+      const may = permissionOf(asked);
+      return connections.connect(checked(given, asked, may), may.allowPrivate);
+    }
+
+    return { request, connect, fork: create, close: connections.close };
   }
 
-  /** The rules of the program and of the request both hold. */
-  function checked(url: string | URL, asked: EgressRequest, allowPrivate: boolean): URL {
-    const passed = checkUrl(url, { ...rules, allowPrivate }, isPublic);
-    return asked.allowedDomains === undefined ? passed : checkUrl(passed, { ...asked, allowPrivate }, isPublic);
-  }
-
-  function send(
-    url: URL,
-    sent: Pick<EgressRequest, "method" | "headers"> & {
-      readonly body: EgressRequest["body"];
-      readonly signal: AbortSignal | undefined;
-      readonly allowPrivate: boolean;
-    },
-  ): Promise<IncomingMessage> {
-    const { method, headers = {}, body, signal, allowPrivate } = sent;
-    return new Promise((resolved, reject) => {
-      const options: RequestOptions = {
-        method: method ?? "GET",
-        protocol: url.protocol,
-        hostname: url.hostname.replace(/^\[|\]$/g, ""),
-        port: url.port,
-        path: url.pathname + url.search,
-        headers: { "accept-encoding": ENCODINGS, ...headers },
-        agent: agents[allowPrivate ? 1 : 0]?.[url.protocol as "http:" | "https:"],
-      };
-      if (signal?.aborted) return reject(toFailure(new Error("aborted"), url, signal));
-      const outgoing = (url.protocol === "https:" ? https : http).request(options, resolved);
-      outgoing.once("error", (error) => reject(toFailure(error, url, signal)));
-      if (signal !== undefined) {
-        // Node's own `signal` option costs several listeners a request.
-        const abort = (): void => void outgoing.destroy(new Error("The request was cancelled"));
-        signal.addEventListener("abort", abort, { once: true });
-        outgoing.once("close", () => signal.removeEventListener("abort", abort));
-      }
-      if (typeof body === "object" && !(body instanceof Uint8Array)) {
-        body.once("error", (error) => outgoing.destroy(error));
-        body.pipe(outgoing);
-      } else {
-        outgoing.end(body);
-      }
-    });
-  }
-
-  return {
-    request,
-    close() {
-      for (const pair of agents) for (const agent of Object.values(pair)) agent.destroy();
-    },
-  };
+  return create();
 }
 
-/** Resolves a name and refuses it where any of its addresses may not be reached; the addresses it returns are those connected to. */
-function checkedLookup(resolve: Resolve, mayReach: (address: string) => boolean): LookupFunction {
-  return (host, options, callback) => {
-    resolve(host, (error, addresses) => {
-      if (error) return callback(error, "", 0);
-      const wanted = addresses.filter(({ family }) => !options.family || options.family === family);
-      const [first] = wanted;
-      const bad = addresses.find(({ address }) => !mayReach(address));
-      if (bad) return callback(privateAddress(host, bad.address), "", 0);
-      if (first === undefined) return callback(new Error(`${host} has no address`), "", 0);
-      if (options.all) callback(null, [...wanted]);
-      else callback(null, first.address, first.family);
-    });
-  };
+/** What a request asks for itself. */
+type AskedRules = Pick<EgressRequest, "trusted" | "allowPrivate">;
+
+/** What one address of a request may be. */
+interface Permission {
+  readonly allowPrivate: boolean;
+  /** It need not be among the program's allowed domains. */
+  readonly unlisted: boolean;
 }
 
-const resolveAll: Resolve = (host, callback) => {
-  systemLookup(host, { all: true, verbatim: true }, (error, addresses) => callback(error, addresses));
-};
-
-function privateAddress(host: string, address: string): ArsenalError {
-  const fix = "Use a name that resolves to public addresses.";
-  const message = `A request to ${host} is refused: it resolves to ${address}, which is this machine or a private network. ${fix}`;
-  return new ArsenalError("PERMISSION_DENIED", message, { field: "url", value: host, fix });
+interface Sent {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: EgressRequest["body"];
+  readonly signal: AbortSignal | undefined;
+  readonly allowPrivate: boolean;
 }
 
 function toResponse(answer: IncomingMessage, url: URL, maxBytes: number): EgressResponse {
-  const { "set-cookie": cookies } = answer.headers;
-  // Of no other header does Node keep several values apart.
-  const headers = cookies === undefined ? answer.headers : { ...answer.headers, "set-cookie": cookies.join(", ") };
   return {
     status: answer.statusCode ?? 0,
-    headers: headers as Record<string, string>,
+    headers: toHeaders(answer),
     url: url.href,
     body: decoded(answer, maxBytes),
   };
 }
 
-function withoutSecrets(
-  headers: Readonly<Record<string, string>>,
-  more: readonly string[] = [],
-): Record<string, string> {
-  const secret = new Set([...SECRET_HEADERS, ...more.map((name) => name.toLowerCase())]);
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !secret.has(name.toLowerCase())));
-}
-
-function withoutBodyHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !/^content-/i.test(name)));
-}
-
-function toFailure(error: Error, url: URL, signal: AbortSignal | undefined): ArsenalError {
-  if (isArsenalError(error)) return error;
-  if (signal?.aborted)
-    return new ArsenalError("CANCELLED", `The request to ${hostOf(url)} was cancelled`, { cause: error });
-  const { code } = error as { readonly code?: string };
-  const beforeSend = code !== undefined && BEFORE_SEND.has(code);
-  return failed(url, error.message === "" ? String(code) : error.message, { cause: error, beforeSend });
-}
-
-/** The connection was never made, so nothing was sent. */
-const BEFORE_SEND: ReadonlySet<string> = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "CERT_HAS_EXPIRED",
-  "DEPTH_ZERO_SELF_SIGNED_CERT",
-  "SELF_SIGNED_CERT_IN_CHAIN",
-  "ERR_TLS_CERT_ALTNAME_INVALID",
-  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
-]);
-
-function failed(url: URL, why: string, details: { cause?: unknown; beforeSend?: boolean } = {}): ArsenalError {
-  return new ArsenalError("TRANSPORT_FAILED", `The request to ${url.host} failed: ${why}`, details);
+/** Of no other header than `set-cookie` does Node keep several values apart. */
+function toHeaders({ headers }: IncomingMessage): Record<string, string> {
+  const { "set-cookie": cookies } = headers;
+  return (cookies === undefined ? headers : { ...headers, "set-cookie": cookies.join(", ") }) as Record<string, string>;
 }

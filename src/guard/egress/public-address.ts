@@ -33,8 +33,7 @@ const public6 = listOf([["2000::", 3]], "ipv6");
 /** True for an IP address that the whole internet can have, so that reaching it reaches nothing of this machine or its network. */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !blocked4.check(address, "ipv4");
-  const [bare = ""] = address.split("%", 1);
-  return isIPv6(bare) && public6.check(bare, "ipv6") && !blocked6.check(bare, "ipv6");
+  return isIPv6(address) && public6.check(address, "ipv6") && !blocked6.check(address, "ipv6");
 }
 
 function listOf(ranges: readonly (readonly [string, number])[], family: "ipv4" | "ipv6"): BlockList {

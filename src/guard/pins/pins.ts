@@ -6,21 +6,35 @@ import type { Tool } from "../../tool/tool.ts";
  * of a tool before an operator accepted it.
  */
 export interface Pins {
-  /** Compares what a source offers with what is accepted, and keeps what is seen for the first time. */
+  /** Compares what a source offers with what is accepted, and keeps what is seen for the first time. Never rejects. */
   review(offer: OfferedEnsemble): Promise<ReviewedEnsemble>;
   /** Why a tool may not be called now; undefined where it may. Cheap for a tool that nothing waits for. */
   refusal(tool: Tool): string | undefined | Promise<string | undefined>;
+  /** A server's instructions as they may be passed on: those accepted, whatever it says now. Never rejects. */
+  instructions(ensemble: string, offered: string | undefined): Promise<string | undefined>;
   /** Everything that was seen, by id: accepted, changed or never accepted. */
   list(): Promise<readonly Pin[]>;
-  /** Accepts what a tool, or the instructions of a server, is now. Rejects with NOT_FOUND's reason where nothing of that id waits. */
-  accept(id: string, by: Principal): Promise<void>;
+  /**
+   * Accepts what a tool, or the instructions of a server, is now. Rejects with INPUT_INVALID where nothing of that id waits, or it is no
+   * longer what `hash` says, and with PERMISSION_DENIED for somebody without the role `approver`.
+   */
+  accept(id: string, by: Principal, options?: AcceptOptions): Promise<void>;
+  /** Ends the look for what other processes accept. */
+  close(): void;
+}
+
+export interface AcceptOptions {
+  /** Vouches for the hints of the tool (read-only, idempotent …), for exactly this definition. */
+  readonly confirmAnnotations?: boolean;
+  /** The first digits of the hash that `list` gave, sixteen or more: what came after that is not accepted. */
+  readonly hash?: string;
 }
 
 /** All that one source says at once. */
 export interface OfferedEnsemble {
   readonly ensemble: string;
   readonly tools: readonly Tool[];
-  /** What an MCP server tells models about itself. */
+  /** What an MCP server tells models about itself; empty where it says nothing, absent where that is not known. */
   readonly instructions?: string;
 }
 
@@ -35,9 +49,15 @@ export interface ReviewedEnsemble {
 /** One tool, or the instructions of one server (`NAME#instructions`), that was seen. */
 export interface Pin {
   readonly id: string;
+  /** The source that it belongs to. */
+  readonly ensemble: string;
   readonly state: "accepted" | "changed" | "new";
-  /** Readable lines, `-` for what was accepted and `+` for what is there now; empty unless changed. */
+  /** SHA-256 in hexadecimal digits of what is there now, whatever the order of its parts. */
+  readonly hash: string;
+  /** Readable lines, `-` for what was accepted and `+` for what is there now; empty where it is accepted. */
   readonly diff: readonly string[];
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch: since when it is in this state. */
   readonly seenAt: number;
+  /** Who accepted it; absent where it was accepted at first sight, or is not. */
+  readonly acceptedBy?: string;
 }

@@ -1,4 +1,12 @@
+import { showValue } from "../../errors/show-value.ts";
+import type { Emit } from "../../observe/events.ts";
 import type { Tool } from "../../tool/tool.ts";
+import { type BoundedTexts, gatherTexts, READ_CHARACTERS } from "./bounded-texts.ts";
+import type { Place } from "./finding.ts";
+import type { Rule } from "./rules/rule.ts";
+import { createScanner, type ScanReport } from "./scanner.ts";
+import { reaches, type Severity } from "./severity.ts";
+import { neutraliseData, neutraliseResult, wrapResult } from "./treat-result.ts";
 
 /** Looks through what passes a call. Never throws: a text that could not be looked at is let through or refused as configured, and told. */
 export interface Inspection {
@@ -9,3 +17,160 @@ export interface Inspection {
 }
 
 export type InspectedResult = { readonly value: unknown } | { readonly refused: string };
+
+/** What becomes of text that hides something or instructs the model, and of text that cannot be looked at. */
+export interface InspectionSettings {
+  readonly arguments: "off" | "flag" | "block";
+  readonly results: "off" | "flag" | "neutralise" | "wrap" | "block";
+  /** From which severity on something is refused or taken out. */
+  readonly severity: Severity;
+  readonly onFailure: "allow" | "deny";
+}
+
+/** What was made of something that was found. */
+export type ScanAction = "flagged" | "blocked" | "neutralised" | "wrapped";
+
+/** What a look at a value came to: it was scanned, may not be given on, or is let through unread. */
+type Look = { readonly report: ScanReport; readonly texts: BoundedTexts } | { readonly refused: string } | undefined;
+
+/** Creates what looks through arguments and results. What is found is told by events, which never carry the text. */
+export function createInspection(options: {
+  readonly settings: InspectionSettings;
+  readonly emit: Emit;
+  /** All there are where absent. */
+  readonly rules?: readonly Rule[];
+}): Inspection {
+  const { settings, emit, rules } = options;
+  const { severity, onFailure, results: mode } = settings;
+  const flagAt = reaches(severity, "medium") ? "medium" : severity;
+  const scanner = createScanner({ mode: "neutralise", flagAt, actAt: severity, ...(rules && { rules }) });
+
+  function look(tool: Tool, where: Place, value: unknown): Look {
+    try {
+      const texts = gatherTexts(value);
+      const report = scanner.scanText(texts.text, where);
+      if (report.failure !== undefined) return failed(tool, where, report.failure);
+      const refused = texts.unread > 0 ? failed(tool, where, unread(texts)) : undefined;
+      return refused ?? { report, texts };
+    } catch (error) {
+      return failed(tool, where, messageOf(error));
+    }
+  }
+
+  function failed(tool: Tool, where: Place, message: string): { readonly refused: string } | undefined {
+    const denies = onFailure === "deny";
+    emit("scan-failed", { toolId: tool.id, where, message, action: denies ? "refused" : "allowed" });
+    return denies ? { refused: refusal(tool, where, `could not be scanned: ${message}`) } : undefined;
+  }
+
+  function tell(
+    tool: Tool,
+    where: Place,
+    { flagged, severity: found, findings }: ScanReport,
+    action: ScanAction,
+  ): void {
+    if (!flagged || found === null) return;
+    emit("scan-flagged", { toolId: tool.id, where, rules: rulesOf(findings), severity: found, action });
+  }
+
+  function refuse(tool: Tool, where: Place, report: ScanReport): string {
+    tell(tool, where, report, "blocked");
+    return refusal(tool, where, `${LOOKS[where]} (${rulesOf(report.findings).join(", ")})`);
+  }
+
+  function treated(
+    tool: Tool,
+    value: unknown,
+    { report, texts }: Exclude<Look, { refused: string } | undefined>,
+  ): InspectedResult {
+    const found = report.findings.length > 0;
+    switch (mode) {
+      case "off":
+      case "flag":
+        tell(tool, "result", report, "flagged");
+        return { value };
+      case "block":
+        if (report.action !== "allow") return { refused: refuse(tool, "result", report) };
+        tell(tool, "result", report, "flagged");
+        return { value };
+      case "neutralise": {
+        const cleaned = found ? neutraliseResult(scanner, value, texts) : { value };
+        if (cleaned === undefined) return { refused: refuse(tool, "result", report) };
+        tell(tool, "result", report, cleaned.value === value ? "flagged" : "neutralised");
+        return cleaned;
+      }
+      case "wrap":
+        tell(tool, "result", report, "wrapped");
+        return { value: wrapResult(found ? neutraliseData(scanner, value, texts) : value, tool.id) };
+    }
+  }
+
+  return {
+    arguments(tool, args) {
+      if (settings.arguments === "off") return undefined;
+      const seen = look(tool, "arguments", args);
+      if (seen === undefined) return undefined;
+      if ("refused" in seen) return seen.refused;
+      if (settings.arguments === "block" && seen.report.action !== "allow")
+        return refuse(tool, "arguments", seen.report);
+      tell(tool, "arguments", seen.report, "flagged");
+      return undefined;
+    },
+
+    result(tool, value) {
+      if (mode === "off") return { value };
+      const seen = look(tool, "result", value);
+      if (seen === undefined) return { value: mode === "wrap" ? wrapAnyway(value, tool) : value };
+      if ("refused" in seen) return seen;
+      try {
+        return treated(tool, value, seen);
+      } catch (error) {
+        return failed(tool, "result", messageOf(error)) ?? { value };
+      }
+    },
+  };
+}
+
+/** Marks need no scan. Data that cannot be walked through has none. */
+function wrapAnyway(value: unknown, tool: Tool): unknown {
+  try {
+    return wrapResult(value, tool.id);
+  } catch {
+    return value;
+  }
+}
+
+const SUBJECT: Readonly<Record<Place, string>> = {
+  definition: "The definition",
+  arguments: "The arguments",
+  result: "The result",
+};
+const LOOKS: Readonly<Record<Place, string>> = {
+  definition: "looks like an attack",
+  arguments: "look like an attack",
+  result: "looks like an attack",
+};
+const NEXT: Readonly<Record<Place, string>> = {
+  definition: "It is not registered. Look at it with toolarsenal scan.",
+  arguments: "It was not run. Call it with other arguments.",
+  result: "It did run; its result is withheld. Do not repeat the call to get around this.",
+};
+
+/** Why something is not given on, in the words a caller reads. */
+export function refusal({ id }: Pick<Tool, "id">, where: Place, why: string): string {
+  return `${SUBJECT[where]} of ${id} ${why}. ${NEXT[where]}`;
+}
+
+/** The rules that found something, each once. */
+export function rulesOf(findings: ScanReport["findings"]): readonly string[] {
+  return [...new Set(findings.map(({ rule }) => rule))];
+}
+
+/** What was thrown, in words. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : showValue(error);
+}
+
+function unread({ unread: left, total }: BoundedTexts): string {
+  return `${left} of ${total} characters were not read, beyond the first and last ${READ_CHARACTERS / 2}`;
+}

@@ -51,8 +51,11 @@ export function disguises(text: string): readonly Disguise[] {
 
 const STYLED =
   /[\u{1D400}-\u{1D6A3}\u24B6-\u24E9\u{1F130}-\u{1F149}\u{1F150}-\u{1F169}\u{1F170}-\u{1F189}\u249C-\u24B5\uFF21-\uFF3A\uFF41-\uFF5A]/u;
-const STYLED_WORDS =
-  /[\u{1D400}-\u{1D6A3}\u24B6-\u24E9\u{1F130}-\u{1F149}\u{1F150}-\u{1F169}\u{1F170}-\u{1F189}\u249C-\u24B5\uFF21-\uFF3A\uFF41-\uFF5A]{2,}/gu;
+/** Several in a row, or one that is part of a word. */
+const STYLED_WORDS = new RegExp(
+  String.raw`${STYLED.source}{2,}|(?<=[A-Za-z])${STYLED.source}|${STYLED.source}(?=[A-Za-z])`,
+  "gu",
+);
 const EAST_ASIAN = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 
 /** Words in full-width, mathematical, circled or squared letters, which models read and filters of words do not. East Asian text may have full-width ones. */

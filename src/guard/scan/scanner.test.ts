@@ -114,9 +114,24 @@ describe("scanTool", () => {
       scanTool({
         name: "add",
         metadata: { note: ATTACK },
-        inputSchema: { properties: { a: { type: "string", pattern: ATTACK } } },
+        inputSchema: { properties: { a: { type: "string", pattern: String.raw`^(?:\.\./){2,4}etc/passwd$` } } },
       }).findings,
     ).toEqual([]);
+  });
+
+  it("reads a sentence where a validator's word should be, and what goes to MCP clients as it came", () => {
+    const paths = (tool: object): readonly (string | undefined)[] => scanTool(tool).findings.map(({ path }) => path);
+    expect(paths({ name: "add", inputSchema: { properties: { a: { pattern: ATTACK } } } })).toEqual([
+      "inputSchema.properties.a.pattern",
+    ]);
+    expect(paths({ name: "add", sourceMeta: { mcp: { _meta: { note: ATTACK } } } })).toEqual([
+      "sourceMeta.mcp._meta.note",
+    ]);
+  });
+
+  it("reads a text that stands in several places once", () => {
+    const { findings } = scanTool({ name: "add", description: ATTACK, sourceMeta: { mcp: { description: ATTACK } } });
+    expect(findings.map(({ path }) => path)).toEqual(["description"]);
   });
 
   it("cannot scan a definition without end", () => {

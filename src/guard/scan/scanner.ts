@@ -1,12 +1,12 @@
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
-import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Finding, Place } from "./finding.ts";
 import { SCAN_RULES } from "./rules/all-rules.ts";
 import type { Rule } from "./rules/rule.ts";
 import { scanText as searchText, type TextScan } from "./scan-text.ts";
 import { reaches, SEVERITIES, type Severity, worst } from "./severity.ts";
 import { toolTexts } from "./tool-texts.ts";
+import { mapTexts } from "./value-texts.ts";
 
 /** What to do about a text with bad findings: refuse it, only say so, or take the bad parts out. */
 export const SCAN_MODES = ["block", "flag", "neutralise"] as const;
@@ -51,14 +51,13 @@ export interface Scanner {
   scanValue(value: unknown, place: Place): ScanReport;
   /** A text without what it hid, and with a mark in the place of every finding that the scanner acts on. Doing it twice changes nothing more. */
   neutraliseText(text: string, place?: Place): Neutralised<string>;
-  /** The same for every text in plain JSON data. Names of members stay. */
+  /** The same for every text in plain JSON data, names of members included. */
   neutraliseValue<Value>(value: Value, place: Place): Neutralised<Value>;
 }
 
 const WITHHELD = "[removed: this text could not be made safe]";
 /** Taking one thing out can bring two others together. A text that is still bad after so many rounds is withheld. */
 const MAX_ROUNDS = 6;
-const MAX_DEPTH = 200;
 
 /** A scanner with settings of its own. */
 export function createScanner(options: ScannerOptions): Scanner {
@@ -115,7 +114,7 @@ export function createScanner(options: ScannerOptions): Scanner {
     scanValue: (value, place) =>
       attempt(() => {
         const findings: Finding[] = [];
-        mapTexts(value, "", (text, path) => {
+        mapTexts(value, (text, path) => {
           for (const { finding } of searchText(text, rules, place).findings) findings.push({ ...finding, path });
           return text;
         });
@@ -134,7 +133,7 @@ export function createScanner(options: ScannerOptions): Scanner {
     neutraliseValue(value, place) {
       const findings: Finding[] = [];
       try {
-        const cleaned = mapTexts(value, "", (text, path) => {
+        const cleaned = mapTexts(value, (text, path) => {
           const { text: plain, first } = clean(text, place);
           for (const { finding } of first.findings) findings.push({ ...finding, path });
           return plain;
@@ -161,22 +160,6 @@ function strike({ text, findings }: TextScan, actAt: Severity): string {
     last = Math.max(last, end);
   }
   return plain + text.slice(last);
-}
-
-/** The same data with every text replaced. Plain JSON only; what is deeper than any real data is refused. */
-function mapTexts(value: unknown, path: string, replace: (text: string, path: string) => string, depth = 0): unknown {
-  if (depth > MAX_DEPTH) throw new Error(`The data is nested more than ${MAX_DEPTH} deep.`);
-  if (typeof value === "string") return replace(value, path);
-  if (Array.isArray(value))
-    return value.map((item, index) => mapTexts(item, join(path, String(index)), replace, depth + 1));
-  if (!isPlainObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [key, mapTexts(inner, join(path, key), replace, depth + 1)]),
-  );
-}
-
-function join(path: string, key: string): string {
-  return path === "" ? key : `${path}.${key}`;
 }
 
 function checkOptions({ mode, flagAt = "medium", actAt = "high" }: ScannerOptions): void {

@@ -29,13 +29,12 @@ export function readEscape(sequence: string): TerminalEscape {
 
 /** True for the attribute "concealed", and for a letter in the colour of its ground. */
 function conceals(attributes: readonly string[]): boolean {
-  if (attributes.length === 1 && attributes[0] === "8") return true;
   // In 38;5;N and 38;2;R;G;B the numbers after 38 are a colour and no attribute.
   const extended = attributes.findIndex((attribute) => attribute === "38" || attribute === "48");
   const plain = extended < 0 ? attributes : attributes.slice(0, extended);
   if (plain.includes("8")) return true;
   const tens = (from: number): string | undefined =>
-    plain.find((attribute) => Math.floor(Number(attribute) / 10) === from && attribute.length > 1);
+    plain.find((attribute) => Math.floor(Number(attribute) / 10) === from);
   const [letter, ground] = [tens(3) ?? tens(9), tens(4) ?? tens(10)];
   return letter !== undefined && ground !== undefined && letter.at(-1) === ground.at(-1);
 }

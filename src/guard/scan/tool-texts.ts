@@ -24,18 +24,23 @@ const READ_PARTS = [
   "input_schema",
   "returns",
   "outputSchema",
+  // What its source said besides, which goes to MCP clients as it came.
+  "sourceMeta",
 ] as const;
 
 /** Keywords of JSON Schema whose values are for validators. */
-const FOR_VALIDATORS: ReadonlySet<string> = new Set(["$schema", "$id", "$ref", "type", "format", "pattern"]);
+export const FOR_VALIDATORS: ReadonlySet<string> = new Set(["$schema", "$id", "$ref", "type", "format", "pattern"]);
+/** Words one after another: whatever it calls itself, a model reads it as a sentence. */
+const SENTENCE = /[a-z]{2,} [a-z]{2,} [a-z]{2,}/i;
 
 /** A definition with more parts is no longer read by a person either: it counts as one that cannot be scanned. */
 const MAX_PARTS = 50_000;
 
-/** Every text of a tool's definition, names of parameters included. Throws on one that is too large to read. */
+/** Every text of a tool's definition once, names of parameters included. Throws on one that is too large to read. */
 export function toolTexts(tool: object): readonly ToolText[] {
   const texts: ToolText[] = [];
   const names = new Set<string>();
+  const seen = new Set<string>();
   const pending: { readonly path: string; readonly value: unknown }[] = [];
   for (const part of READ_PARTS) {
     const value = (tool as Readonly<Record<string, unknown>>)[part];
@@ -46,16 +51,18 @@ export function toolTexts(tool: object): readonly ToolText[] {
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { path, value } = next;
     if (++parts > MAX_PARTS) throw new Error(`The definition has more than ${MAX_PARTS} parts.`);
-    if (typeof value === "string") texts.push({ path, text: value });
-    else if (Array.isArray(value)) {
+    if (typeof value === "string") {
+      if (!seen.has(value)) texts.push({ path, text: value });
+      seen.add(value);
+    } else if (Array.isArray(value)) {
       for (let index = value.length - 1; index >= 0; index--)
         pending.push({ path: `${path}.${index}`, value: value[index] });
     } else if (isPlainObject(value)) {
-      for (const [key, inner] of Object.entries(value).toReversed()) {
-        names.add(key);
-        if (typeof inner !== "string" || !FOR_VALIDATORS.has(key))
+      const members = Object.entries(value);
+      for (const [key] of members) names.add(key);
+      for (const [key, inner] of members.toReversed())
+        if (typeof inner !== "string" || !FOR_VALIDATORS.has(key) || SENTENCE.test(inner))
           pending.push({ path: `${path}.${key}`, value: inner });
-      }
     }
   }
   if (names.size > 0) texts.push({ path: "names", text: [...names].join("\n") });

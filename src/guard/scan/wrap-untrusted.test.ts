@@ -40,6 +40,10 @@ describe("wrapUntrusted", () => {
     );
   });
 
+  it("names a source in 200 characters at most", () => {
+    expect(wrapUntrusted("x", { source: "a".repeat(300) })).toContain(` source="${"a".repeat(200)}">`);
+  });
+
   it("lets no source write into the mark", () => {
     expect(wrapUntrusted("x", { source: 'a">\nObey' }).split("\n")[0]).toMatch(/source="a___Obey">$/);
   });

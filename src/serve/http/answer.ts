@@ -8,16 +8,25 @@ export function answerJson(
   value: unknown,
   headers?: OutgoingHttpHeaders,
 ): void {
-  const body = JSON.stringify(value);
+  answerText(response, status, JSON.stringify(value), headers);
+}
+
+/** Answers with JSON that was written already. */
+export function answerText(
+  response: ServerResponse,
+  status: number,
+  json: string,
+  headers?: OutgoingHttpHeaders,
+): void {
   response
     .writeHead(status, {
       ...headers,
       "content-type": "application/json",
-      "content-length": Buffer.byteLength(body),
+      "content-length": Buffer.byteLength(json),
       // An answer may quote the request; no browser shall take it for a page.
       "x-content-type-options": "nosniff",
     })
-    .end(body);
+    .end(json);
 }
 
 /** Refuses a request with a JSON-RPC error that belongs to no message, and closes the connection where its body was left unread. */

@@ -1,14 +1,17 @@
 import { type McpCallContext, withMcpContext } from "../../adapters/sources/mcp/call-context.ts";
-import { RPC, RpcError } from "../../adapters/sources/mcp/protocol.ts";
+import { type JsonObject, RPC, RpcError } from "../../adapters/sources/mcp/protocol.ts";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
 import type { ToolCall } from "../../execute/call.ts";
 import type { ToolResult } from "../../execute/result.ts";
+import { isPlainObject } from "../../tool/json-schema.ts";
 
-/** A call's result, and the MCP server's own answer where one came that the result stands on. */
+/** A call's result, and the MCP server's own answer, as the guard lets it be given on, where one came that the result stands on. */
 export interface ExecutedCall {
   readonly result: ToolResult;
-  readonly answer?: Parameters<NonNullable<McpCallContext["onAnswer"]>>[0];
+  readonly answer?: Answer;
 }
+
+type Answer = Parameters<NonNullable<McpCallContext["onAnswer"]>>[0];
 
 /** Runs a call through an arsenal with what an MCP client's request carries. */
 export async function executeCall(
@@ -16,12 +19,26 @@ export async function executeCall(
   call: Omit<ToolCall, "auxdata">,
   context: Omit<McpCallContext, "onAnswer">,
 ): Promise<ExecutedCall> {
-  let answer: ExecutedCall["answer"];
+  let answer: Answer | undefined;
   const onAnswer: McpCallContext["onAnswer"] = (given) => void (answer = given);
   const result = await resultOf(arsenal.execute({ ...call, auxdata: withMcpContext({ ...context, onAnswer }) }));
-  // An answer to an earlier attempt does not stand where the last one had none.
-  const stands = result.error === undefined || result.error.answered === true;
-  return answer !== undefined && stands ? { result, answer } : { result };
+  const standing = answer === undefined ? undefined : toStanding(answer, result);
+  return standing === undefined ? { result } : { result, answer: standing };
+}
+
+/**
+ * The answer that the result stands on. An error's is the server's own as long as the result says that it is: not where the last attempt had
+ * none, nor where the guard changed it. Otherwise it is the result, which is the server's own unless the guard changed it.
+ */
+function toStanding(answer: Answer, { error, result }: ToolResult): Answer | undefined {
+  if (error !== undefined) return error.answered === true ? answer : undefined;
+  if ("error" in answer || result === answer.result) return answer;
+  return isPlainObject(result) && keepsForm(result, answer.result) ? { result } : undefined;
+}
+
+/** What takes the content out of an answer leaves none that a client can read. */
+function keepsForm(changed: JsonObject, given: JsonObject): boolean {
+  return ["content", "contents", "messages"].every((key) => Array.isArray(changed[key]) === Array.isArray(given[key]));
 }
 
 /** The protocol's error for a tool that does not exist. */

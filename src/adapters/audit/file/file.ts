@@ -11,8 +11,8 @@ import { createSegmentWriter, type SegmentWriter } from "./segment-writer.ts";
 export interface FileAuditOptions {
   /** Its folder is created. Only this user can read it. */
   readonly file: string;
-  /** What signs checkpoints. The key in `keyFile` where absent. */
-  readonly key?: AuditKey;
+  /** What signs checkpoints, or what fetches it when the log is opened. The key in `keyFile` where absent. */
+  readonly key?: AuditKey | (() => Promise<AuditKey>);
   /** An Ed25519 key, made with the first use. The log's name with `.key` where absent. */
   readonly keyFile?: string;
   /** Records from one checkpoint to the next. 1,000 where absent. */
@@ -51,7 +51,8 @@ export function fileAudit(options: FileAuditOptions): AuditLog {
   let signed = false;
 
   async function open(): Promise<{ readonly writer: ChainWriter; readonly segments: SegmentWriter }> {
-    const key = options.key ?? (await openKeyFile(options.keyFile ?? `${file}.key`));
+    const given = typeof options.key === "function" ? await options.key() : options.key;
+    const key = given ?? (await openKeyFile(options.keyFile ?? `${file}.key`));
     const writer = createChainWriter({ key, every: checkpointEvery });
     return { writer, segments: createSegmentWriter({ file, writer, fsync, maxFileBytes }) };
   }

@@ -30,7 +30,7 @@ export function createIssuerKeys({ issuer, jwksUri, egress }: IssuerKeysOptions)
       maxRedirects: 0,
       maxBytes: MAX_BYTES,
       signal: AbortSignal.timeout(TIMEOUT_MS),
-      allowPrivate: isTrusted(url),
+      trusted: isTrusted(url),
     });
     if (status !== 200) {
       body.destroy();

@@ -28,7 +28,7 @@ describe("obligations", () => {
 
   it("are what a permission carries", () => {
     expect(owing({ rate: "10/minute", egress: "*.Example.com", max_result_bytes: 100 })).toEqual({
-      rates: [{ key: '["rule-0","acme","ada"]', calls: 10, windowMs: 60_000 }],
+      rates: [{ key: '["rule-0","acme","ada"]', calls: 10, windowMs: 60_000, rule: "rule-0" }],
       egress: ["*.example.com"],
       maxResultBytes: 100,
     });

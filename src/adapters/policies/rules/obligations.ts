@@ -12,7 +12,7 @@ export function obligationsOf(rules: readonly Rule[], principal: Principal): Obl
   for (const { id, obligations = {} } of rules) {
     if (obligations.rate !== undefined) {
       const key = JSON.stringify([id, principal.tenant ?? "", principal.id]);
-      rates.push({ key, ...obligations.rate });
+      rates.push({ key, ...obligations.rate, rule: id });
     }
     redact.push(...(obligations.redact ?? []));
     if (obligations.egress !== undefined)

@@ -8,7 +8,7 @@ import { ToolArsenal } from "../../../arsenal.ts";
 import type { ToolResult } from "../../../execute/result.ts";
 import { createEgress } from "../../../guard/egress/egress.ts";
 import { sourceContract } from "../../../testing/source.contract.ts";
-import { createSecrets } from "../openapi/secrets.ts";
+import { createSecrets } from "../../../guard/secrets/secrets.ts";
 import { builtins } from "./builtin.ts";
 import type { BuiltinParts, BuiltinSettings } from "./settings.ts";
 
@@ -59,6 +59,23 @@ describe("builtins [002-skills-auto]", () => {
       ["file_write", "file-write", "high", ["file_system", "write_data"]],
       ["http_get", "http-get", "medium", ["network_access"]],
       ["code_execute", "code-execute", "high", ["execute_code"]],
+    ]);
+  });
+
+  it("vouch for what they do to the world: three only read, and a call to the other two is not repeated", async () => {
+    await using arsenal = new ToolArsenal({ telemetry: { enabled: false } });
+    await arsenal.addEnsemble(builtins());
+    const tools = await arsenal.listTools();
+    expect(tools.map(({ name, annotations }) => [name, annotations.readOnly, annotations.confirmed])).toEqual([
+      ["code_execute", false, true],
+      ["file_read", true, true],
+      ["file_write", false, true],
+      ["http_get", true, true],
+      ["web_search", true, true],
+    ]);
+    expect(tools.filter(({ annotations }) => annotations.idempotent === true).map(({ name }) => name)).toEqual([
+      "file_read",
+      "http_get",
     ]);
   });
 
@@ -177,7 +194,7 @@ describe("web_search [002-skills-web-search]", () => {
   it("sends the query with the key, which is looked up with each call", async () => {
     const { url, seen } = await tavily();
     const environment: Record<string, string> = {};
-    const call = await start({ webSearch: { url } }, { secrets: createSecrets(environment) });
+    const call = await start({ webSearch: { url } }, { secrets: createSecrets({ environment }) });
     expect(await call("web_search", { query: "node" })).toMatchObject({
       error: { code: "CONFIG_INVALID", message: expect.stringContaining("TAVILY_API_KEY") },
     });
@@ -194,7 +211,7 @@ describe("web_search [002-skills-web-search]", () => {
 
   it("says why a search was refused, without the key", async () => {
     const { url } = await tavily();
-    const secrets = createSecrets({ WRONG: "tvly-wrong-key", RIGHT: key });
+    const secrets = createSecrets({ environment: { WRONG: "tvly-wrong-key", RIGHT: key } });
     const wrong = await start({ webSearch: { url, apiKey: "env:WRONG" } }, { secrets });
     const { error } = await wrong("web_search", { query: "node" });
     expect(error).toMatchObject({ code: "EXECUTION_FAILED", message: expect.stringContaining("status 401") });
@@ -220,7 +237,10 @@ describe("web_search [002-skills-web-search]", () => {
       response.end("{}");
     });
     const url = await serve((_request, response) => response.writeHead(307, { location: `${other}/search` }).end());
-    const call = await start({ webSearch: { url } }, { secrets: createSecrets({ TAVILY_API_KEY: key }) });
+    const call = await start(
+      { webSearch: { url } },
+      { secrets: createSecrets({ environment: { TAVILY_API_KEY: key } }) },
+    );
     expect(await call("web_search", { query: "node" })).toMatchObject({ status: "failure" });
     expect(seen).toEqual([]);
   });

@@ -1,12 +1,18 @@
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import { showValue } from "../../../errors/show-value.ts";
 import { createEgress } from "../../../guard/egress/egress.ts";
+import { createSecrets } from "../../../guard/secrets/secrets.ts";
 import type { OfferedTool, Source } from "../../../register/source.port.ts";
-import { createSecrets } from "../openapi/secrets.ts";
 import { codeExecute } from "./code-execute.ts";
 import { fileTools } from "./file-tools.ts";
 import { httpGet } from "./http-get.ts";
-import { BUILTIN_TOOLS, type BuiltinParts, type BuiltinSettings, type BuiltinTool } from "./settings.ts";
+import {
+  BUILTIN_TOOLS,
+  type BuiltinParts,
+  type BuiltinSettings,
+  type BuiltinTool,
+  type CodeSettings,
+} from "./settings.ts";
 import { webSearch } from "./web-search.ts";
 
 /**
@@ -19,7 +25,7 @@ export function builtins(settings: BuiltinSettings = {}, parts: BuiltinParts = {
   const { name = "builtin", tools = BUILTIN_TOOLS } = settings;
   for (const tool of tools) refuseUnknown(tool);
   const egress = parts.egress ?? createEgress();
-  const secrets = parts.secrets ?? createSecrets(process.env);
+  const secrets = parts.secrets ?? createSecrets();
   const files = fileTools(settings.files);
   const offered: Readonly<Record<BuiltinTool, OfferedTool>> = {
     "web-search": webSearch({ egress, secrets }, settings.webSearch),
@@ -31,12 +37,20 @@ export function builtins(settings: BuiltinSettings = {}, parts: BuiltinParts = {
   return {
     name,
     kind: "builtin",
+    // What its tools do to the world is known here.
+    trustsAnnotations: true,
+    guardsEgress: !tools.includes("code-execute") || runsWithoutNetwork(settings.code),
     connect: async ({ signal }) => signal.throwIfAborted(),
     list: async () => [...new Set(tools)].map((tool) => offered[tool]),
     async disconnect() {
       if (parts.egress === undefined) egress.close();
     },
   };
+}
+
+/** What other sandboxes let through depends on the machine and its Node. */
+function runsWithoutNetwork({ sandbox }: CodeSettings = {}): boolean {
+  return sandbox === undefined || sandbox.name === "isolate";
 }
 
 function refuseUnknown(tool: string): void {

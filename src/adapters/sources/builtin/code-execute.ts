@@ -27,7 +27,7 @@ export function codeExecute({ sandbox = isolate(), limits }: CodeSettings = {}):
       },
       capabilities: ["execute_code"],
       riskLevel: "high",
-      annotations: { readOnly: true, openWorld: false },
+      annotations: { readOnly: false, openWorld: false },
       timeoutMs: bounds.timeoutMs + 5_000,
     },
     async handler(args, { signal }) {

@@ -69,7 +69,7 @@ export function fileTools(settings: FileSettings = {}): { readonly read: Offered
         },
         capabilities: ["file_system", "write_data"],
         riskLevel: "high",
-        annotations: { readOnly: false, idempotent: true, openWorld: false },
+        annotations: { readOnly: false, openWorld: false },
         timeoutMs: 5_000,
       },
       async handler(args) {

@@ -1,6 +1,7 @@
 import type { Sandbox, SandboxLimits } from "../../../execute/sandbox.port.ts";
 import type { Egress } from "../../../guard/egress/egress.ts";
-import type { SecretReference, Secrets } from "../openapi/secrets.ts";
+import type { SecretReference } from "../../../guard/secrets/reference.ts";
+import type { Secrets } from "../../../guard/secrets/secrets.ts";
 
 /** The built-in tools, as a configuration names them. */
 export const BUILTIN_TOOLS = ["web-search", "file-read", "file-write", "http-get", "code-execute"] as const;
@@ -53,6 +54,6 @@ export interface CodeSettings {
 export interface BuiltinParts {
   /** The way out of the program. Its own one where absent. */
   readonly egress?: Egress;
-  /** Where secrets are found. The process's environment where absent. */
-  readonly secrets?: Pick<Secrets, "get">;
+  /** Where secrets are found. In the environment, files and the keychain where absent. */
+  readonly secrets?: Secrets;
 }

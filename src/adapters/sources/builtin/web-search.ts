@@ -1,8 +1,8 @@
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import type { Egress, EgressResponse } from "../../../guard/egress/egress.ts";
+import type { Secrets } from "../../../guard/secrets/secrets.ts";
 import type { OfferedTool } from "../../../register/source.port.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
-import { withoutSecrets, type Secrets } from "../openapi/secrets.ts";
 import { readBody, withoutEffect } from "./read-body.ts";
 import type { WebSearchSettings } from "./settings.ts";
 
@@ -11,7 +11,7 @@ const MAX_BYTES = 4 * 1024 * 1024;
 
 /** `web_search`, through the Tavily API. */
 export function webSearch(
-  parts: { readonly egress: Egress; readonly secrets: Pick<Secrets, "get"> },
+  parts: { readonly egress: Egress; readonly secrets: Secrets },
   { apiKey = "env:TAVILY_API_KEY", url }: WebSearchSettings = {},
 ): OfferedTool {
   return {
@@ -41,9 +41,10 @@ export function webSearch(
       annotations: { readOnly: true, openWorld: true },
       timeoutMs: 10_000,
     },
-    async handler(args, { signal }) {
+    async handler(args, { signal, caller }) {
       const { query, maxResults = 5 } = args as { readonly query: string; readonly maxResults?: number };
-      const key = await parts.secrets.get(apiKey, "webSearch.apiKey", signal);
+      const use = { scope: "web-search", field: "webSearch.apiKey", principal: caller, signal };
+      const key = await parts.secrets.resolve(apiKey, use);
       return withoutEffect(async () => {
         const response = await parts.egress.request(new URL("/search", url ?? TAVILY), {
           method: "POST",
@@ -56,7 +57,7 @@ export function webSearch(
           ...(url === undefined ? {} : { allowPrivate: true }),
         });
         const text = (await readBody(response)).toString("utf8");
-        if (response.status !== 200) throw refused(response, withoutSecrets(text, [key]));
+        if (response.status !== 200) throw refused(response, parts.secrets.redactor.text(text));
         return toAnswer(text);
       });
     },

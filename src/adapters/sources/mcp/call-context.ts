@@ -11,7 +11,11 @@ export interface McpCallContext {
   readonly passInputRequired?: boolean;
   readonly onNotification?: (notification: RpcNotification) => void;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Takes the server's raw answer, whatever the arsenal makes of it. */
+  /** The client's request that the call stands for; `tools/call` where absent. */
+  readonly method?: string;
+  /** Ends the subscription that the call makes, where it makes one. */
+  readonly until?: AbortSignal;
+  /** Takes the server's raw answer to that request, whatever the arsenal makes of it. */
   readonly onAnswer?: (answer: { readonly result: JsonObject } | { readonly error: RpcError }) => void;
 }
 

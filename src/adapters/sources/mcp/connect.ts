@@ -1,7 +1,10 @@
 import type { PriorDiscovery, Transport } from "@modelcontextprotocol/client";
+import { outsideCalls } from "../../../guard/egress/call-scope.ts";
+import { createEgress, type Egress } from "../../../guard/egress/egress.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import type { ClientIdentity, McpConnection, ServerDescription } from "./connection.ts";
+import { createCredentials, type Credentials } from "./credentials.ts";
 import { httpStatusOf, toConnectFailure } from "./failures.ts";
 import { type HttpParts, type HttpTransport, httpWithSse, streamableHttp } from "./http-transports.ts";
 import { createLiveConnection, type LiveConnection } from "./live-connection.ts";
@@ -15,8 +18,12 @@ import { untilAborted } from "../../../catalog/until-aborted.ts";
 export type Verdict = { readonly kind: "legacy" } | { readonly kind: "modern"; readonly discover: JsonObject };
 
 /** How a connection is made. */
-export interface ConnectOptions extends Omit<HttpParts, "clock"> {
+export interface ConnectOptions extends Omit<HttpParts, "clock" | "egress" | "credentials"> {
   readonly identity: ClientIdentity;
+  /** The way out of the program. One of its own, without rules, where absent. */
+  readonly egress?: Egress;
+  /** Where what the settings refer to is found. In the environment, files and the keychain where absent. */
+  readonly credentials?: Credentials;
   readonly clock?: Clock;
   readonly signal?: AbortSignal;
   /** What an earlier connection found. */
@@ -44,21 +51,26 @@ export async function connect(settings: McpServerSettings, options: ConnectOptio
 
 /** Connects like `connect`, and says what to give as `prior` next time. */
 export async function connectWithVerdict(settings: McpServerSettings, options: ConnectOptions): Promise<Connected> {
-  const { transport } = settings;
   options.signal?.throwIfAborted();
   try {
-    switch (transport.kind) {
-      case "stdio":
-      case "websocket":
-        return await connectChannel(settings, transport, options);
-      case "sse":
-        return await connectSse(settings, options);
-      case "http":
-        return await connectHttp(settings, options);
-    }
+    // A connection outlives the call that came to need it, and others use it.
+    return await outsideCalls(() => openTransport(settings, options));
   } catch (error) {
     options.signal?.throwIfAborted();
     throw toConnectFailure(error, settings.name);
+  }
+}
+
+function openTransport(settings: McpServerSettings, options: ConnectOptions): Promise<Connected> {
+  const { transport } = settings;
+  switch (transport.kind) {
+    case "stdio":
+    case "websocket":
+      return connectChannel(settings, transport, options);
+    case "sse":
+      return connectSse(settings, options);
+    case "http":
+      return connectHttp(settings, options);
   }
 }
 
@@ -69,7 +81,7 @@ async function connectChannel(
   options: ConnectOptions,
 ): Promise<Connected> {
   const attempt = async (prior: Verdict | undefined): Promise<Connected> => {
-    const transport = await openChannel(channel, options);
+    const transport = await openChannel(settings.name, channel, options);
     return shakeHands(transport, { settings, options, prior, sharedChannel: true });
   };
   try {
@@ -81,10 +93,20 @@ async function connectChannel(
   }
 }
 
-async function openChannel(settings: StdioSettings | WebSocketSettings, options: ConnectOptions): Promise<Transport> {
-  if (settings.kind === "websocket") return (await import("./websocket-transport.ts")).webSocketTransport(settings);
+async function openChannel(
+  serverName: string,
+  settings: StdioSettings | WebSocketSettings,
+  { credentials = createCredentials(serverName), egress, onStderr, signal }: ConnectOptions,
+): Promise<Transport> {
+  if (settings.kind === "websocket") {
+    const { webSocketTransport } = await import("./websocket-transport.ts");
+    const headers = await credentials.fill(settings.headers ?? {}, "headers", signal);
+    return webSocketTransport({ ...settings, headers }, egress ? { egress } : {});
+  }
   const { stdioTransport } = await import("./stdio-transport.ts");
-  return stdioTransport(settings, options.onStderr ? { onStderr: options.onStderr } : {});
+  const env = await credentials.fill(settings.env ?? {}, "env", signal);
+  const redact = credentials.redactor.stream();
+  return stdioTransport({ ...settings, env }, { redact, ...(onStderr ? { onStderr } : {}) });
 }
 
 /** Over streamable HTTP; over the older HTTP+SSE where the address does not know streamable HTTP. */
@@ -115,13 +137,16 @@ async function connectSse(settings: McpServerSettings, options: ConnectOptions):
 const providers = new WeakMap<HttpSettings, OAuthProvider>();
 
 async function toHttpParts(serverName: string, http: HttpSettings, options: ConnectOptions): Promise<HttpParts> {
-  const { clock = systemClock, oauth = providers.get(http) } = options;
-  if (oauth !== undefined || http.oauth === undefined) return { clock, ...(oauth ? { oauth } : {}) };
+  const { clock = systemClock, egress = createEgress(), oauth = providers.get(http) } = options;
+  const { credentials = createCredentials(serverName) } = options;
+  const parts = { clock, egress, credentials };
+  if (oauth !== undefined || http.oauth === undefined) return { ...parts, ...(oauth ? { oauth } : {}) };
   const { createOAuthProvider } = await import("./oauth/provider.ts");
   const { url: serverUrl, headers } = http;
-  const made = createOAuthProvider(http.oauth, { serverName, serverUrl, ...(headers ? { headers } : {}) });
+  const own = { serverName, serverUrl, egress, credentials, ...(headers ? { headers } : {}) };
+  const made = createOAuthProvider(http.oauth, own);
   providers.set(http, made);
-  return { clock, oauth: made };
+  return { ...parts, oauth: made };
 }
 
 interface Handshake {

@@ -1,5 +1,7 @@
 import { isArsenalError } from "../../../errors/arsenal-error.ts";
 import type { Egress, EgressResponse } from "../../../guard/egress/egress.ts";
+import { hasSecret } from "../../../guard/secrets/reference.ts";
+import type { Credentials } from "./credentials.ts";
 import type { Headers } from "./message-headers.ts";
 import type { OAuthProvider } from "./oauth/provider.ts";
 import type { HttpSettings } from "./settings.ts";
@@ -18,6 +20,7 @@ export type Exchange = (request: ExchangeRequest) => Promise<EgressResponse>;
 /** What requests are sent with. */
 export interface ExchangeParts {
   readonly egress: Egress;
+  readonly credentials: Credentials;
   /** Where tokens come from, for a server that asks for them. */
   readonly oauth?: OAuthProvider;
   /** Makes the error by which the SDK's client knows that a person or a token is needed, and not another era. */
@@ -27,30 +30,34 @@ export interface ExchangeParts {
 /** Some servers refuse whoever does not say what they are. */
 const USER_AGENT = { "user-agent": "toolarsenal" };
 
-/** Requests to one server: with the headers of its settings and, where it wants one, a token. */
-export function createExchange(
-  { url, headers }: HttpSettings,
-  { egress, oauth, toUnauthorized }: ExchangeParts,
-): Exchange {
+/** Requests to one server: with the headers of its settings and, where it wants one, a token. Rejects where a header's secret is missing. */
+export async function createExchange(
+  { url, headers = {} }: HttpSettings,
+  { egress, oauth, credentials, toUnauthorized }: ExchangeParts,
+): Promise<Exchange> {
   const address = new URL(url);
-  const own = lowerCased(headers);
+  const own = lowerCased(await credentials.fill(headers, "headers"));
+  // A secret may be changed while the connection lasts, so it is looked up for each request.
+  const ownNow = Object.values(headers).some(hasSecret)
+    ? async () => lowerCased(await credentials.fill(headers, "headers"))
+    : undefined;
   // What the settings or the session give for this server is not for another one that it redirects to.
   const secretHeaders = [...Object.keys(own), "mcp-session-id"];
 
   async function attempt(request: ExchangeRequest, token: string | undefined): Promise<EgressResponse> {
     const { method, headers: given, body, signal } = request;
+    const current = ownNow === undefined ? own : await ownNow();
     try {
       return await egress.request(address, {
         method,
         headers: {
           ...USER_AGENT,
           ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-          ...own,
+          ...current,
           ...given,
         },
         secretHeaders,
-        allowPrivate: true,
-        publicRedirects: true,
+        trusted: true,
         maxBytes: Number.POSITIVE_INFINITY,
         ...(body === undefined ? {} : { body }),
         ...(signal === undefined ? {} : { signal }),
@@ -82,6 +89,6 @@ function systemErrorIn(error: unknown): unknown {
   return isSystem ? error.cause : error;
 }
 
-function lowerCased(headers: Headers = {}): Headers {
+function lowerCased(headers: Headers): Headers {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }

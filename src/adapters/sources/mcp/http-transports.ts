@@ -1,6 +1,7 @@
 import type { Transport } from "@modelcontextprotocol/client";
-import { createEgress } from "../../../guard/egress/egress.ts";
+import type { Egress } from "../../../guard/egress/egress.ts";
 import type { Clock } from "../../../observe/clock.ts";
+import type { Credentials } from "./credentials.ts";
 import { egressFetch } from "./egress-fetch.ts";
 import type { OAuthProvider } from "./oauth/provider.ts";
 import type { HttpSettings } from "./settings.ts";
@@ -10,6 +11,9 @@ import { within } from "./within.ts";
 /** What HTTP transports need beside the address. */
 export interface HttpParts {
   readonly clock: Clock;
+  /** The way out of the program. */
+  readonly egress: Egress;
+  readonly credentials: Credentials;
   /** Where tokens come from, for a server that asks for them. */
   readonly oauth?: OAuthProvider;
 }
@@ -32,8 +36,8 @@ export async function streamableHttp(
   parts: HttpParts,
   lost: (error: Error) => void,
 ): Promise<HttpTransport> {
-  // Its own way out, so that closing it ends whatever is under way.
-  const transport = await streamableHttpTransport(settings, { ...parts, egress: createEgress(), lost });
+  // Connections of its own, so that closing them ends whatever is under way.
+  const transport = await streamableHttpTransport(settings, { ...parts, egress: parts.egress.fork(), lost });
   const farewell = (): Promise<void> =>
     within(
       FAREWELL_MS,
@@ -44,11 +48,15 @@ export async function streamableHttp(
 }
 
 /** The older HTTP+SSE. Its stream is the session: once it breaks, the session is gone. */
-export async function httpWithSse({ url, headers }: HttpSettings, { oauth }: HttpParts): Promise<HttpTransport> {
+export async function httpWithSse(
+  { url, headers: written = {} }: HttpSettings,
+  { egress, oauth, credentials }: HttpParts,
+): Promise<HttpTransport> {
+  const headers = await credentials.fill(written, "headers");
   const { SSEClientTransport, SseError } = await import("@modelcontextprotocol/client");
-  const fetch = egressFetch(createEgress());
+  const fetch = egressFetch(egress, { trusted: [url], secretHeaders: Object.keys(written) });
   const transport = new SSEClientTransport(new URL(url), {
-    ...(headers ? { requestInit: { headers: { ...headers } } } : {}),
+    requestInit: { headers: { ...headers } },
     ...(oauth ? { authProvider: oauth, fetch: oauth.wrapFetch(fetch) } : { fetch }),
   });
   return { transport, farewell: async () => {}, isFatal: (error) => error instanceof SseError };

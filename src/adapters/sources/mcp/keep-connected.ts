@@ -1,4 +1,5 @@
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { outsideCalls } from "../../../guard/egress/call-scope.ts";
 import type { Clock } from "../../../observe/clock.ts";
 import { withDeadline } from "../../../register/with-deadline.ts";
 import type { McpConnection } from "./connection.ts";
@@ -81,14 +82,15 @@ export function createKeeper({ name, connect, clock, random, timeoutMs, changed 
     const steady = clock.now() - connectedAt >= STEADY_MS;
     if (steady) failures = 0;
     if (!steady && !isSessionExpired(why)) return pause(why);
-    renewing = attempt().finally(() => (renewing = undefined));
+    // The call that found it lost is not the one it is renewed for.
+    renewing = outsideCalls(attempt).finally(() => (renewing = undefined));
   };
 
   const pause = (error: Error): void => {
     lastFailure = error;
     const longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures++);
     const ms = longest * (0.5 + random() / 2);
-    cancelRetry = clock.after(ms, () => void attempt(), { background: true });
+    cancelRetry = clock.after(ms, () => void outsideCalls(attempt), { background: true });
     enter({ kind: "failed", error, retryAt: clock.now() + ms });
   };
 

@@ -93,6 +93,29 @@ describe("a server's tools", () => {
     expect(bare?.name).toBe("bare");
   });
 
+  it("are in the server's namespace, need what its transport implies, and are believed only where told so", () => {
+    const stdio = { kind: "stdio", command: "node" } as const;
+    const connect = (): Promise<never> => new Promise(() => {});
+    const http = mcp({ name: "a", transport: { kind: "http", url: "http://127.0.0.1:1" } }, { connect });
+    const program = mcp({ name: "b", namespace: "tools", transport: stdio, trustAnnotations: true }, { connect });
+    expect([http.namespaces, http.capabilities, http.trustsAnnotations]).toEqual([["a"], ["network_access"], false]);
+    expect([program.namespaces, program.capabilities, program.trustsAnnotations]).toEqual([
+      ["tools"],
+      ["file_system", "network_access"],
+      true,
+    ]);
+    return Promise.all([http.disconnect(), program.disconnect()]);
+  });
+
+  it("come with what the server says of itself, once it was listed", async () => {
+    const server = await started(startLegacyServer);
+    const source = sourceOf(server);
+    expect(source.instructions?.()).toBeUndefined();
+    await source.connect({ signal });
+    await source.list({ signal });
+    expect(source.instructions?.()).toBe("Be kind.");
+  });
+
   it("are called by their original names and answer with the server's whole result [000-7.1-call] [000-5.4-mcp]", async () => {
     const server = await started(startLegacyServer);
     const answers: unknown[] = [];

@@ -2,6 +2,8 @@ import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import type { Emit } from "../../../observe/events.ts";
 import type { OfferedTool, Source } from "../../../register/source.port.ts";
 import { createHandler } from "./call-tool.ts";
+import { hasOwnCredentials } from "./misplaced-secret.ts";
+import { createPerCallerUpstream } from "./per-caller-upstream.ts";
 import type { JsonObject } from "./protocol.ts";
 import type { McpServerSettings } from "./settings.ts";
 import { toDraft } from "./to-draft.ts";
@@ -28,7 +30,8 @@ export interface McpSource extends Source {
  * await arsenal.addEnsemble(mcp({ name: "files", transport: { kind: "stdio", command: "npx", args: ["-y", "@modelcontextprotocol/server-filesystem", "."] } }));
  */
 export function mcp(settings: McpServerSettings, { patient = false, emit, ...parts }: McpParts = {}): McpSource {
-  const upstream = createUpstream(settings, {
+  const create = hasOwnCredentials(settings) ? createPerCallerUpstream : createUpstream;
+  const upstream = create(settings, {
     ...parts,
     report(problem) {
       parts.report?.(problem);
@@ -37,6 +40,7 @@ export function mcp(settings: McpServerSettings, { patient = false, emit, ...par
     },
   });
   let offered: readonly OfferedTool[] = [];
+  let instructions: string | undefined;
   let comesBack = false;
 
   const stopTelling = upstream.watch((change) => {
@@ -48,6 +52,8 @@ export function mcp(settings: McpServerSettings, { patient = false, emit, ...par
   const list = async (signal: AbortSignal): Promise<readonly OfferedTool[]> => {
     const tools = await upstream.list("tools", { signal });
     offered = tools.map((tool) => toOffered(tool, settings, upstream));
+    const { state } = upstream;
+    if (state.kind === "connected") instructions = state.server.instructions ?? "";
     if (comesBack) emit?.("ensemble-connected", { ensemble: settings.name, tools: offered.length });
     comesBack = false;
     return offered;
@@ -56,6 +62,11 @@ export function mcp(settings: McpServerSettings, { patient = false, emit, ...par
   return {
     name: settings.name,
     kind: "mcp",
+    namespaces: [settings.namespace ?? settings.name],
+    // A program on this machine has the files and the network of whoever runs it.
+    capabilities: settings.transport.kind === "stdio" ? ["file_system", "network_access"] : ["network_access"],
+    trustsAnnotations: settings.trustAnnotations === true,
+    guardsEgress: settings.transport.kind !== "stdio",
     upstream,
     maxConcurrent: settings.maxConcurrent ?? 64,
     timeoutMs: settings.timeoutMs ?? 60_000,
@@ -73,6 +84,7 @@ export function mcp(settings: McpServerSettings, { patient = false, emit, ...par
       if (patient && upstream.state.kind !== "connected") return offered;
       return list(signal);
     },
+    instructions: () => instructions,
     watch: (changed) =>
       upstream.watch((change) => {
         if (change.kind === "listed" && change.listing === "tools") changed();

@@ -4,6 +4,8 @@ export interface McpServerSettings {
   readonly name: string;
   readonly transport: StdioSettings | HttpSettings | WebSocketSettings;
   readonly namespace?: string;
+  /** True where you vouch for the server's annotations: what it calls read-only or idempotent is repeated where that helps. Default false. */
+  readonly trustAnnotations?: boolean;
   /** Time that connecting and listing may take, each. Default 30,000. */
   readonly connectTimeoutMs?: number;
   /** Time one call may take, in milliseconds. Default 60,000. */

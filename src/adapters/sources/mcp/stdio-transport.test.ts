@@ -198,6 +198,20 @@ describe("a stdio server that ends by itself", () => {
     expect(errors).toEqual(['The MCP server "sh" exited with code 3. It last wrote to stderr: "no key".']);
   });
 
+  it("tells no secret that it wrote to stderr, neither then nor in the end", async () => {
+    const stderr: string[] = [];
+    const { transport, closed, errors } = observe(shell("echo no s3cr3t >&2; exit 3"), {
+      onStderr: (line) => void stderr.push(line),
+      redact: (line) => line.replace("s3cr3t", "[redacted]"),
+    });
+    await transport.start();
+    await closed;
+    expect([...stderr, ...errors]).toEqual([
+      "no [redacted]",
+      'The MCP server "sh" exited with code 3. It last wrote to stderr: "no [redacted]".',
+    ]);
+  });
+
   it("takes no more messages, and says that nothing was sent", async () => {
     const { transport, closed } = observe(shell("exit 0"));
     await transport.start();

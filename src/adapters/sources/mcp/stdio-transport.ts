@@ -15,6 +15,8 @@ import { within } from "./within.ts";
 
 /** How a stdio server is listened to and stopped. */
 export interface StdioOptions {
+  /** Takes secrets out of each line that the server writes to stderr, before anybody sees it. */
+  readonly redact?: (line: string) => string;
   /** Takes each line that the server writes to stderr. */
   readonly onStderr?: (line: string) => void;
   /** The longest message, in bytes. Longer ones are thrown away as they come. Default 64 MiB. */
@@ -41,7 +43,7 @@ const watchdog = createWatchdog();
  * ended as a whole: with `close`, with the child, and with this process, however it ends.
  */
 export function stdioTransport(settings: StdioSettings, options: StdioOptions = {}): StdioTransport {
-  const { onStderr, maxMessageBytes = MAX_MESSAGE_BYTES, clock = systemClock } = options;
+  const { onStderr, redact = (line) => line, maxMessageBytes = MAX_MESSAGE_BYTES, clock = systemClock } = options;
   const server = `The MCP server ${showValue(settings.command)}`;
   let child: ChildProcessWithoutNullStreams | undefined;
   let exited: Promise<void> = Promise.resolve();
@@ -113,8 +115,8 @@ export function stdioTransport(settings: StdioSettings, options: StdioOptions = 
   }
 
   function hearStderr(line: string): void {
-    lastWords = line;
-    onStderr?.(line);
+    lastWords = redact(line);
+    onStderr?.(lastWords);
   }
 
   function report(error: unknown): void {

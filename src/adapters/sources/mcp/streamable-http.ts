@@ -35,7 +35,7 @@ export async function streamableHttpTransport(
   const { SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } = await import("@modelcontextprotocol/client");
   const { origin, pathname } = new URL(settings.url);
   const server = `The MCP server at ${origin}${pathname}`;
-  const exchange = createExchange(settings, {
+  const exchange = await createExchange(settings, {
     ...parts,
     toUnauthorized: (cause) => Object.assign(new UnauthorizedError(cause.message), { cause }),
   });

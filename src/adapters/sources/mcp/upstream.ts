@@ -1,16 +1,22 @@
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { outsideCalls } from "../../../guard/egress/call-scope.ts";
+import type { Egress } from "../../../guard/egress/egress.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
+import type { Secrets } from "../../../guard/secrets/secrets.ts";
 import { withDeadline } from "../../../register/with-deadline.ts";
+import type { Caller } from "../../../tool/handler.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import { answerInput } from "./answer-input.ts";
 import { ownIdentity, withoutAsking } from "./client-identity.ts";
 import { connectWithVerdict } from "./connect.ts";
 import { createConnectionPool } from "./connection-pool.ts";
+import { createCredentials } from "./credentials.ts";
 import type { Ask, ClientIdentity, McpConnection, RequestOptions, ServerDescription } from "./connection.ts";
 import { isSessionExpired } from "./failures.ts";
 import { followChanges } from "./follow-changes.ts";
 import type { HttpParts } from "./http-transports.ts";
 import { createKeeper } from "./keep-connected.ts";
+import { refuseMisplaced } from "./misplaced-secret.ts";
 import { listAll } from "./list-all.ts";
 import { readParamHeaders } from "./param-headers.ts";
 import { type Era, type JsonObject, RPC, RpcError, type RpcNotification } from "./protocol.ts";
@@ -61,6 +67,8 @@ export interface UpstreamRequestOptions extends RequestOptions {
   readonly ask?: Ask;
   /** Returns an `input_required` result as it is instead of answering it. */
   readonly passInputRequired?: boolean;
+  /** Who asks: decides whose credentials are used, where the settings name other ones for each caller. */
+  readonly caller?: Caller;
 }
 
 /**
@@ -88,13 +96,22 @@ export interface McpUpstream {
    * A connection for one legacy client's session alone, with that client's identity: a session of its own where the server has sessions, a
    * view of the shared connection where it has none. The caller closes it.
    */
-  openSession(client: ClientIdentity, options?: { readonly signal?: AbortSignal }): Promise<McpConnection>;
+  openSession(
+    client: ClientIdentity,
+    options?: { readonly caller?: Caller; readonly signal?: AbortSignal },
+  ): Promise<McpConnection>;
   /** Ends every connection and all child processes. Safe to call twice. */
   close(): Promise<void>;
 }
 
 /** What an upstream can be given. */
-export interface UpstreamParts extends Omit<HttpParts, "clock"> {
+export interface UpstreamParts extends Pick<HttpParts, "oauth"> {
+  /** The way out of the program. One of its own, without rules, where absent. */
+  readonly egress?: Egress;
+  /** Where what the settings refer to is found. In the environment, files and the keychain where absent. */
+  readonly secrets?: Secrets;
+  /** Whose credentials are used, where the settings name other ones for each caller. Nobody's in particular where absent. */
+  readonly caller?: Caller;
   readonly clock?: Clock;
   /** A number in [0, 1), for the pauses between attempts. */
   readonly random?: () => number;
@@ -114,7 +131,10 @@ const VERDICT_MS = 3_600_000;
 /** An upstream for a configured server. It begins to connect at once, in the background. */
 export function createUpstream(settings: McpServerSettings, parts: UpstreamParts = {}): McpUpstream {
   const { clock = systemClock, random = Math.random, identity = ownIdentity(), report = () => {} } = parts;
-  const { connect: openConnection = connectWithVerdict, ...rest } = parts;
+  const { connect: openConnection = connectWithVerdict, secrets, caller, ...others } = parts;
+  refuseMisplaced(settings);
+  const credentials = createCredentials(settings.name, { ...(secrets && { secrets }), ...(caller && { caller }) });
+  const rest = { ...others, credentials };
   const timeoutMs = settings.connectTimeoutMs ?? 30_000;
   const watchers = new Set<(change: UpstreamChange) => void>();
   const lists = new Map<Listing, Promise<readonly JsonObject[]>>();
@@ -152,7 +172,7 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
       signal,
     }).catch((error: unknown) => {
       legacySince = undefined;
-      throw error;
+      throw credentials.redactor.error(error);
     });
     if (verdict.kind === "modern") legacySince = undefined;
     else if (!isKnown) legacySince = clock.now();
@@ -176,6 +196,7 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
     timeoutMs,
     connect: ({ signal }) => connectAs(identity, signal),
     changed(state, connection) {
+      if (state.kind === "failed") credentials.redactor.error(state.error);
       if (state.kind !== "connected" || connection === undefined) return tell({ kind: "state", state });
       lists.clear();
       speaksBoth = undefined;
@@ -192,7 +213,7 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
     connection: McpConnection,
     method: string,
     params: JsonObject | undefined,
-    { ask, passInputRequired, ...options }: UpstreamRequestOptions,
+    { ask, passInputRequired, caller: _caller, ...options }: UpstreamRequestOptions,
   ): Promise<JsonObject> => {
     const askable = ask !== undefined || passInputRequired === true;
     const who = askable ? identity : { ...identity, capabilities: withoutAsking(identity.capabilities) };
@@ -292,7 +313,8 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
       signal?.throwIfAborted();
       let reading = lists.get(listing);
       if (reading === undefined) {
-        reading = readList(listing);
+        // Everybody gets what is read.
+        reading = outsideCalls(() => readList(listing));
         const own = reading;
         lists.set(listing, own);
         own.catch(() => {

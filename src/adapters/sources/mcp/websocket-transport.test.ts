@@ -4,12 +4,16 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { afterEach, describe, expect, it } from "vitest";
+import { withinDomains } from "../../../guard/egress/call-scope.ts";
+import { createEgress } from "../../../guard/egress/egress.ts";
 import { createManualClock } from "../../../testing/manual-clock.ts";
 import { webSocketTransport, type WebSocketOptions } from "./websocket-transport.ts";
 
 const TEXT = 1;
 const BINARY = 2;
 const CLOSE = 8;
+const PING_FRAME = 9;
+const PONG_FRAME = 10;
 
 /** The server's side of one WebSocket. */
 interface Peer {
@@ -20,25 +24,41 @@ interface Peer {
   write(opcode: number, payload: string | Buffer): void;
 }
 
+/** Where nobody listens. */
+const TWO_ADDRESSES = ["127.0.0.1", "127.0.0.2"].map((address) => ({ address, family: 4 }));
+
 const cleanUp: (() => unknown)[] = [];
 
 afterEach(async () => {
   for (const undo of cleanUp.splice(0).toReversed()) await undo();
 });
 
+interface ListenOptions {
+  readonly handshake?: boolean;
+  /** Where everybody who is refused is sent. */
+  readonly location?: string;
+  /** What the handshake says instead of the right thing. */
+  readonly change?: { readonly accept?: string; readonly protocol?: string; readonly extensions?: string };
+}
+
 /** A WebSocket server on loopback that does what the test tells it. `handshake` false refuses everybody. */
-async function listen({ handshake = true } = {}): Promise<{ readonly url: string; readonly peer: Promise<Peer> }> {
+async function listen({ handshake = true, location, change = {} }: ListenOptions = {}): Promise<{
+  readonly url: string;
+  readonly peer: Promise<Peer>;
+}> {
   const server = createServer((_, response) => response.writeHead(404).end());
   const peer = new Promise<Peer>((resolve) => {
     server.on("upgrade", (request, socket: Socket) => {
       cleanUp.push(() => socket.destroy());
       socket.on("error", () => {});
-      if (!handshake) return void socket.end("HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n");
+      const refusal = location === undefined ? "401 Unauthorized" : `302 Found\r\nLocation: ${location}`;
+      if (!handshake) return void socket.end(`HTTP/1.1 ${refusal}\r\nContent-Length: 0\r\n\r\n`);
       const key = `${request.headers["sec-websocket-key"]}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`;
       const accept = createHash("sha1").update(key).digest("base64");
       socket.write(
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n" +
-          `Sec-WebSocket-Protocol: mcp\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
+          `Sec-WebSocket-Protocol: ${change.protocol ?? "mcp"}\r\nSec-WebSocket-Accept: ${change.accept ?? accept}\r\n` +
+          (change.extensions === undefined ? "\r\n" : `Sec-WebSocket-Extensions: ${change.extensions}\r\n\r\n`),
       );
       resolve(createPeer(request, socket));
     });
@@ -146,6 +166,7 @@ describe("a WebSocket server", () => {
     await transport.start();
     const { request, next, write } = await peer;
     expect(request.headers).toMatchObject({ authorization: "Bearer t", "sec-websocket-protocol": "mcp" });
+    expect(request.headers).not.toHaveProperty("sec-websocket-extensions");
     await transport.send(PING);
     const [opcode, payload] = await next();
     expect([opcode, JSON.parse(payload.toString())]).toEqual([TEXT, PING]);
@@ -175,6 +196,58 @@ describe("a WebSocket server", () => {
       `${server} sent a message of more than 100 bytes; it was thrown away.`,
       PING,
     ]);
+  });
+
+  it("that sends a message of twice the length allowed is left", async () => {
+    const { url, peer } = await listen();
+    const { transport, seen, closed } = observe(url, { maxMessageBytes: 100 });
+    await transport.start();
+    const { write, next } = await peer;
+    write(TEXT, "x".repeat(201));
+    expect(await next()).toEqual([CLOSE, closeFrame(1009, "")]);
+    await closed;
+    expect(seen).toEqual([
+      `The MCP server at ${url.split("?")[0]} sent what cannot be read (Max payload size exceeded), so the connection was closed.`,
+      "closed",
+    ]);
+    await expect(transport.send(PING)).rejects.toMatchObject({ code: "TRANSPORT_FAILED" });
+  });
+
+  it("is answered when it asks whether we are there", async () => {
+    const { url, peer } = await listen();
+    const { transport } = observe(url);
+    await transport.start();
+    const { write, next } = await peer;
+    write(PING_FRAME, "still?");
+    expect(await next()).toEqual([PONG_FRAME, Buffer.from("still?")]);
+    await transport.send(PING);
+    expect((await next())[0]).toBe(TEXT);
+  });
+
+  it("that breaks the protocol is left, with the reason told", async () => {
+    const { url, peer } = await listen();
+    const { transport, seen, closed } = observe(url);
+    await transport.start();
+    const { write, next } = await peer;
+    write(TEXT, Buffer.from([0xff, 0xfe]));
+    expect(await next()).toEqual([CLOSE, closeFrame(1007, "")]);
+    await closed;
+    expect(seen).toEqual([
+      `The MCP server at ${url.split("?")[0]} sent what cannot be read (Invalid WebSocket frame: invalid UTF-8 sequence), so the connection was closed.`,
+      "closed",
+    ]);
+  });
+
+  it("gets nothing of a call that may not reach it", async () => {
+    const { url, peer } = await listen();
+    const { transport } = observe(url);
+    await transport.start();
+    const { next } = await peer;
+    await expect(withinDomains(["example.com"], () => transport.send(PONG))).rejects.toMatchObject({
+      code: "PERMISSION_DENIED",
+    });
+    await withinDomains(["127.0.0.1"], () => transport.send(PING));
+    expect(JSON.parse((await next())[1].toString())).toEqual(PING);
   });
 
   it("that closes ends the connection, and its code and reason are told", async () => {
@@ -236,6 +309,13 @@ describe("leaving a WebSocket server", () => {
     expect(seen).toEqual(["closed"]);
   });
 
+  it("at once opens no connection", async () => {
+    const { transport } = observe((await listen()).url);
+    const starting = expect(transport.start()).rejects.toMatchObject({ code: "TRANSPORT_FAILED" });
+    await transport.close();
+    await starting;
+  });
+
   it("while connecting gives up the attempt", async () => {
     const server = createServer();
     server.on("upgrade", (_, socket) => cleanUp.push(() => socket.destroy()));
@@ -264,6 +344,48 @@ describe("a WebSocket server that cannot be reached", () => {
     });
     await transport.close();
     expect(seen).toEqual([]);
+  });
+
+  it("is refused where its handshake is another's, or it speaks another subprotocol", async () => {
+    for (const change of [{ accept: "x" }, { protocol: "graphql-ws" }, { extensions: "permessage-deflate" }]) {
+      const { url } = await listen({ change });
+      const { transport } = observe(url);
+      await expect(transport.start()).rejects.toMatchObject({
+        code: "TRANSPORT_FAILED",
+        details: { beforeSend: true },
+      });
+    }
+  });
+
+  it("is not looked for where it redirects to", async () => {
+    const elsewhere = await listen();
+    const reached: string[] = [];
+    void elsewhere.peer.then(({ request }) => reached.push(request.url ?? ""));
+    const { url } = await listen({ handshake: false, location: elsewhere.url });
+    await expect(observe(url).transport.start()).rejects.toThrow(/\(Unexpected server response: 302\)/);
+    expect(reached).toEqual([]);
+  });
+
+  it("is refused as any address is, with what to do about it", async () => {
+    const { url } = await listen();
+    const withPassword = observe(url.replace("ws://", "ws://me:secret@")).transport;
+    await expect(withPassword.start()).rejects.toMatchObject({
+      code: "PERMISSION_DENIED",
+      message: expect.not.stringContaining("secret"),
+      details: { fix: "Send credentials in a header." },
+    });
+    const { transport } = observe(url);
+    await expect(withinDomains(["a.test"], () => transport.start())).rejects.toMatchObject({
+      code: "PERMISSION_DENIED",
+    });
+  });
+
+  it("is named with the reason also where each of its addresses fails", async () => {
+    const egress = createEgress({}, { resolve: (_host, answer) => answer(null, TWO_ADDRESSES) });
+    const { transport } = observe("ws://nobody.test:1/", { egress });
+    await expect(transport.start()).rejects.toThrow(
+      "No WebSocket connection to ws://nobody.test:1/ could be opened (ECONNREFUSED).",
+    );
   });
 
   it("is named also where its address is none", async () => {

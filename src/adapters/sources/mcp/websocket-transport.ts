@@ -1,5 +1,8 @@
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import type { ClientOptions, WebSocket } from "ws";
+import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
+import { checkInCall } from "../../../guard/egress/check-url.ts";
+import { createEgress, type Egress } from "../../../guard/egress/egress.ts";
 import { systemClock, type Clock } from "../../../observe/clock.ts";
 import type { WebSocketSettings } from "./settings.ts";
 import { MAX_MESSAGE_BYTES, messageTooLong, notAMessage, parseMessage } from "./wire-message.ts";
@@ -7,84 +10,96 @@ import { within } from "./within.ts";
 
 /** How a WebSocket server is listened to and left. */
 export interface WebSocketOptions {
-  /** The longest message, in bytes. Longer ones are thrown away. Default 64 MiB. */
+  /** The way out of the program. One of its own, without rules, where absent. */
+  readonly egress?: Egress;
+  /** The longest message, in bytes. Longer ones are thrown away; one that is twice as long ends the connection. Default 64 MiB. */
   readonly maxMessageBytes?: number;
   readonly clock?: Clock;
 }
 
 const SUBPROTOCOL = "mcp";
 
+/** Nothing is wrong: RFC 6455's word for a goodbye. */
+const NORMAL = 1000;
+
 /** How long the server may take to answer our goodbye. */
 const CLOSE_MS = 2000;
 
 /** Talks to a server over a WebSocket, one message a text frame. */
 export function webSocketTransport(settings: WebSocketSettings, options: WebSocketOptions = {}): Transport {
-  const { maxMessageBytes = MAX_MESSAGE_BYTES, clock = systemClock } = options;
+  const { egress = createEgress(), maxMessageBytes = MAX_MESSAGE_BYTES, clock = systemClock } = options;
   const address = addressOf(settings.url);
   const server = `The MCP server at ${address}`;
+  const over = Promise.withResolvers<void>();
+  let url: URL | undefined;
   let socket: WebSocket | undefined;
-  let closed: Promise<void> = Promise.resolve();
-  let closeAsked = false;
+  let started = false;
+  let leaving = false;
   let isOpen = false;
 
   async function start(): Promise<void> {
-    if (socket !== undefined || closeAsked)
+    if (started || leaving)
       throw new ArsenalError("TRANSPORT_FAILED", `${server} was connected to before: a transport is used once.`, {
         fix: "Make another transport for another connection.",
       });
-    const opening = (socket = open());
-    await new Promise<void>((resolve, reject) => {
-      let reason = "";
-      closed = new Promise((over) => {
-        opening.addEventListener("close", (event) => {
-          over();
-          // Nothing happens here to a connection that was opened.
-          reject(connectFailure(reason || event.reason));
-        });
-      });
-      opening.addEventListener("error", (event) => {
-        reason = event.message;
-      });
-      opening.addEventListener("open", () => {
-        listen(opening);
-        resolve();
-      });
-    });
-  }
-
-  function open(): WebSocket {
+    started = true;
     try {
-      return new WebSocket(settings.url, { protocols: [SUBPROTOCOL], headers: { ...settings.headers } });
-    } catch (cause) {
-      throw connectFailure(cause instanceof Error ? cause.message : String(cause), cause);
+      await open(handshakeUrl(settings.url));
+    } catch (error) {
+      // What says how it can be mended says more than we could.
+      if (isArsenalError(error) && error.details.fix !== undefined) throw error;
+      throw connectFailure(error);
     }
   }
 
-  function connectFailure(reason: string, cause?: unknown): ArsenalError {
-    return new ArsenalError(
-      "TRANSPORT_FAILED",
-      `No WebSocket connection to ${address} could be opened${reason === "" ? "" : ` (${reason})`}.`,
-      {
-        field: "url",
-        value: address,
-        beforeSend: true,
-        fix: `Check that the server runs there, takes these headers, and speaks the subprotocol "${SUBPROTOCOL}".`,
-        cause,
-      },
-    );
+  async function open(to: URL): Promise<void> {
+    const { WebSocket } = await import("ws");
+    if (leaving) throw new Error("it was closed meanwhile");
+    const opened = Promise.withResolvers<void>();
+    // What the package's types do not know yet is `closeTimeout`.
+    const how: ClientOptions & { readonly closeTimeout: number } = {
+      createConnection: () => egress.connect(to, { trusted: true }),
+      headers: { ...settings.headers },
+      perMessageDeflate: false,
+      maxPayload: 2 * maxMessageBytes,
+      closeTimeout: CLOSE_MS,
+    };
+    const connection = new WebSocket(to, SUBPROTOCOL, how);
+    [url, socket] = [to, connection];
+    connection.on("open", () => {
+      isOpen = true;
+      opened.resolve();
+    });
+    connection.on("message", (data, isBinary) => receive(data as Buffer, isBinary));
+    connection.on("error", (error) => {
+      opened.reject(error);
+      announceEnd(ended(`sent what cannot be read (${error.message}), so the connection was closed`));
+    });
+    connection.on("close", (code, reason) => {
+      over.resolve();
+      announceEnd(ended(`closed the connection with code ${code}${reason.length === 0 ? "" : ` (${reason})`}`));
+    });
+    await opened.promise;
   }
 
-  function listen(opened: WebSocket): void {
-    isOpen = true;
-    opened.addEventListener("message", ({ data }) => receive(data));
-    opened.addEventListener("close", announceEnd);
+  function connectFailure(cause: unknown): ArsenalError {
+    // Where each of several addresses failed, only the code says how.
+    const { message, code } = cause as Error & { readonly code?: string };
+    const reason = message || code;
+    return new ArsenalError("TRANSPORT_FAILED", `No WebSocket connection to ${address} could be opened (${reason}).`, {
+      field: "url",
+      value: address,
+      beforeSend: true,
+      fix: `Check that the server runs there, takes these headers, and speaks the subprotocol "${SUBPROTOCOL}".`,
+      cause,
+    });
   }
 
-  function receive(data: unknown): void {
-    if (typeof data !== "string") return report(notAMessage(server, "(a binary frame)"));
-    if (isLonger(data, maxMessageBytes)) return report(messageTooLong(server, maxMessageBytes));
-    const message = parseMessage(data);
-    if (message === undefined) return report(notAMessage(server, data));
+  function receive(data: Buffer, isBinary: boolean): void {
+    if (data.length > maxMessageBytes) return report(messageTooLong(server, maxMessageBytes));
+    const text = isBinary ? "(a binary frame)" : data.toString();
+    const message = parseMessage(text);
+    if (message === undefined) return report(notAMessage(server, text));
     try {
       transport.onmessage?.(message);
     } catch (error) {
@@ -96,34 +111,35 @@ export function webSocketTransport(settings: WebSocketSettings, options: WebSock
     transport.onerror?.(error instanceof Error ? error : new Error(String(error)));
   }
 
-  function announceEnd(event?: CloseEvent): void {
+  function announceEnd(why?: ArsenalError): void {
     if (!isOpen) return;
     isOpen = false;
-    if (!closeAsked && event !== undefined) report(ended(event));
+    if (!leaving && why !== undefined) report(why);
     transport.onclose?.();
   }
 
-  function ended({ code, reason }: CloseEvent): ArsenalError {
-    const said = reason === "" ? "" : ` (${reason})`;
-    return new ArsenalError("TRANSPORT_FAILED", `${server} closed the connection with code ${code}${said}.`, {
+  function ended(what: string): ArsenalError {
+    return new ArsenalError("TRANSPORT_FAILED", `${server} ${what}.`, {
       fix: "Connect again; if it happens again, look at the server's log.",
     });
   }
 
   async function send(message: JSONRPCMessage): Promise<void> {
-    if (socket?.readyState !== WebSocket.OPEN)
+    if (url === undefined || socket === undefined || socket.readyState !== socket.OPEN)
       throw new ArsenalError("TRANSPORT_FAILED", `${server} is not connected, so nothing was sent to it.`, {
         beforeSend: true,
         fix: "Connect again.",
       });
+    checkInCall(url);
     socket.send(JSON.stringify(message));
   }
 
   async function close(): Promise<void> {
-    closeAsked = true;
+    leaving = true;
     if (socket === undefined) return;
-    socket.close(socket.readyState === WebSocket.OPEN ? 1000 : undefined);
-    await within(CLOSE_MS, closed, clock);
+    socket.close(NORMAL);
+    await within(CLOSE_MS, over.promise, clock);
+    socket.terminate();
     announceEnd();
   }
 
@@ -131,15 +147,14 @@ export function webSocketTransport(settings: WebSocketSettings, options: WebSock
   return transport;
 }
 
+/** The http address that a WebSocket's handshake is sent to. */
+function handshakeUrl(url: string): URL {
+  return new URL(new URL(url).href.replace(/^ws(?=s?:)/, "http"));
+}
+
 /** The address without what may be secret in it. */
 function addressOf(url: string): string {
   if (!URL.canParse(url)) return url;
   const { protocol, host, pathname } = new URL(url);
   return `${protocol}//${host}${pathname}`;
-}
-
-/** Counts bytes only where the number of characters does not decide. */
-function isLonger(text: string, maxBytes: number): boolean {
-  if (text.length > maxBytes) return true;
-  return text.length * 3 > maxBytes && Buffer.byteLength(text) > maxBytes;
 }

@@ -1,6 +1,8 @@
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { fillMembers } from "../../../guard/secrets/fill-members.ts";
+import type { Secrets, SecretUse } from "../../../guard/secrets/secrets.ts";
+import type { Caller } from "../../../tool/handler.ts";
 import type { ClientTokens } from "./client-tokens.ts";
-import type { Secrets } from "./secrets.ts";
 import type { Located } from "./servers.ts";
 import type { Requirement, Security } from "./security.ts";
 import type { BasicCredential, ClientCredential, Credential, OpenApiSettings } from "./settings.ts";
@@ -12,12 +14,18 @@ export interface Authorization {
   /** `name=value`, encoded. */
   readonly query: readonly string[];
   readonly cookies: readonly string[];
-  /** Texts that must not be shown to anybody. */
-  readonly secrets: readonly string[];
+  /** The token that was asked for, to be forgotten where the server refuses it. */
+  readonly token?: string;
+}
+
+/** For whom a request is made, and until when. */
+export interface AuthorizeOptions {
+  readonly signal: AbortSignal;
+  readonly caller?: Caller | undefined;
 }
 
 /** Finds what one request needs. */
-export type Authorize = (security: Security, operation: string, signal: AbortSignal) => Promise<Authorization>;
+export type Authorize = (security: Security, operation: string, options: AuthorizeOptions) => Promise<Authorization>;
 
 /** What authorizing needs. */
 export interface AuthorizeParts {
@@ -33,7 +41,7 @@ interface Draft {
   readonly headers: Record<string, string>;
   readonly query: string[];
   readonly cookies: string[];
-  readonly secrets: string[];
+  token?: string;
 }
 
 /** Creates what finds a request's credentials: those of the first set of requirements that the settings can satisfy. */
@@ -44,35 +52,38 @@ export function createAuthorize({ settings, secrets, tokens, locate }: Authorize
   const canSatisfy = ({ name, scheme }: Requirement): boolean =>
     scheme.type !== "unsupported" && credentialOf(name) !== undefined;
 
-  async function satisfy(requirement: Requirement, draft: Draft, signal: AbortSignal): Promise<void> {
+  const useOf = (field: string, { signal, caller }: AuthorizeOptions): SecretUse => ({
+    scope: settings.name,
+    field,
+    principal: caller,
+    signal,
+  });
+
+  async function satisfy(requirement: Requirement, draft: Draft, options: AuthorizeOptions): Promise<void> {
     const { name, scheme, scopes } = requirement;
     const credential = credentialOf(name);
     const field = `credentials.${name}`;
     if (credential === undefined) return;
     if (scheme.type === "basic") {
       const { username, password } = asBasic(credential, field);
-      const user = await secrets.getOrPlain(username, `${field}.username`, signal);
-      const word = password === undefined ? "" : await secrets.get(password, `${field}.password`, signal);
+      const user = await secrets.fill(username, useOf(`${field}.username`, options));
+      const word = password === undefined ? "" : await secrets.resolve(password, useOf(`${field}.password`, options));
       const encoded = Buffer.from(`${user}:${word}`).toString("base64");
-      draft.secrets.push(
-        encoded,
-        word,
-        ...(String(username).startsWith("env:") || typeof username === "function" ? [user] : []),
-      );
+      secrets.redactor.add(encoded);
       draft.headers["authorization"] = `Basic ${encoded}`;
       return;
     }
     if (isClient(credential)) {
       if (scheme.type !== "oauth2") throw misconfigured(field, `${field} has a clientId, but ${name} is no OAuth 2`);
-      const token = await getToken(credential, { name, tokenUrl: scheme.tokenUrl, scopes }, signal);
-      draft.secrets.push(token);
+      const token = await getToken(credential, { name, tokenUrl: scheme.tokenUrl, scopes }, options);
+      secrets.redactor.add(token);
+      draft.token = token;
       draft.headers["authorization"] = `Bearer ${token}`;
       return;
     }
     if (typeof credential === "object")
       throw misconfigured(field, `${field} has a username, but ${name} is not HTTP Basic`);
-    const secret = await secrets.get(credential, field, signal);
-    draft.secrets.push(secret, encodeStrictly(secret));
+    const secret = await secrets.resolve(credential, useOf(field, options));
     if (scheme.type !== "apiKey") draft.headers["authorization"] = `Bearer ${secret}`;
     else if (scheme.in === "header") draft.headers[scheme.name.toLowerCase()] = secret;
     else
@@ -84,7 +95,7 @@ export function createAuthorize({ settings, secrets, tokens, locate }: Authorize
   async function getToken(
     credential: ClientCredential,
     scheme: { readonly name: string; readonly tokenUrl: string | undefined; readonly scopes: readonly string[] },
-    signal: AbortSignal,
+    options: AuthorizeOptions,
   ): Promise<string> {
     const field = `credentials.${scheme.name}`;
     const { clientId, clientSecret, scopes = scheme.scopes, sendIn = "header" } = credential;
@@ -97,23 +108,20 @@ export function createAuthorize({ settings, secrets, tokens, locate }: Authorize
       scheme: scheme.name,
       tokenUrl: found.url,
       trusted: found.trusted,
-      clientId: await secrets.getOrPlain(clientId, `${field}.clientId`, signal),
-      clientSecret: await secrets.get(clientSecret, `${field}.clientSecret`, signal),
+      clientId: await secrets.fill(clientId, useOf(`${field}.clientId`, options)),
+      clientSecret: await secrets.resolve(clientSecret, useOf(`${field}.clientSecret`, options)),
       scopes,
       sendIn,
     };
-    return tokens.get(request, signal);
+    return tokens.get(request, options.signal);
   }
 
-  return async (security, operation, signal) => {
-    const draft: Draft = { headers: {}, query: [], cookies: [], secrets: [] };
-    for (const [name, reference] of Object.entries(settings.headers ?? {})) {
-      const value = await secrets.getOrPlain(reference, `headers.${name}`, signal);
-      draft.headers[name.toLowerCase()] = value;
-      draft.secrets.push(value, ...value.split(" ").slice(1));
-    }
+  return async (security, operation, options) => {
+    const draft: Draft = { headers: {}, query: [], cookies: [] };
+    const own = await fillMembers(settings.headers ?? {}, secrets, useOf("headers", options));
+    for (const [name, value] of Object.entries(own)) draft.headers[name.toLowerCase()] = value;
     const chosen = security.find((set) => set.length > 0 && set.every(canSatisfy));
-    for (const requirement of chosen ?? []) await satisfy(requirement, draft, signal);
+    for (const requirement of chosen ?? []) await satisfy(requirement, draft, options);
     const isOpen = security.length === 0 || security.some((set) => set.length === 0);
     // Headers of the operator's own may be what the API wants, whatever its document says.
     if (chosen === undefined && !isOpen && settings.headers === undefined) throw lacksCredentials(security, operation);

@@ -1,13 +1,14 @@
 import { STATUS_CODES } from "node:http";
 import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
+import { checkInCall } from "../../../guard/egress/check-url.ts";
 import type { Egress, EgressResponse } from "../../../guard/egress/egress.ts";
+import type { Redactor } from "../../../guard/redaction/redactor.ts";
 import type { Clock } from "../../../observe/clock.ts";
 import type { Handler } from "../../../tool/handler.ts";
 import type { Authorization, Authorize } from "./authorize.ts";
 import { buildRequest, type BuiltRequest, type RequestPlan } from "./build-request.ts";
 import type { ClientTokens } from "./client-tokens.ts";
 import { readAnswer, readShortly } from "./read-answer.ts";
-import { withoutSecrets } from "./secrets.ts";
 import type { Security } from "./security.ts";
 import type { Server } from "./servers.ts";
 
@@ -26,6 +27,8 @@ export interface CallParts {
   readonly egress: Egress;
   readonly authorize: Authorize;
   readonly tokens: ClientTokens;
+  /** Servers repeat what they were sent. */
+  readonly redactor: Redactor;
   readonly clock: Clock;
   readonly filesFrom?: string | undefined;
   readonly maxAnswerBytes: number;
@@ -39,10 +42,12 @@ const REPEATABLE: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "TRAC
 /** Calls one operation: builds the request, adds credentials, sends it and reads the answer. */
 export function createHandler(plan: OperationPlan, parts: CallParts): Handler {
   const { egress, authorize, tokens, filesFrom, maxAnswerBytes } = parts;
-  return async (args, { signal }) => {
+  return async (args, { signal, caller }) => {
     const { base, trusted } = plan.server();
+    // Before anything is asked for on behalf of a call that may not be made.
+    checkInCall(new URL(base));
     const request = await buildRequest(plan, args, filesFrom);
-    const authorization = await authorize(plan.security, plan.title, signal);
+    const authorization = await authorize(plan.security, plan.title, { signal, caller });
     try {
       const answer = await egress.request(toUrl(base, request, authorization), {
         method: request.method,
@@ -54,8 +59,8 @@ export function createHandler(plan: OperationPlan, parts: CallParts): Handler {
         ...(trusted ? { allowPrivate: true, publicRedirects: true } : {}),
       });
       if (answer.status < 400) return await readAnswer(answer);
-      if (answer.status === 401) for (const secret of authorization.secrets) tokens.forget(secret);
-      throw await toReported(answer, plan, authorization, parts.clock);
+      if (answer.status === 401 && authorization.token !== undefined) tokens.forget(authorization.token);
+      throw await toReported(answer, plan, parts);
     } catch (error) {
       throw toFailure(error, plan, signal);
     }
@@ -93,12 +98,10 @@ function toHeaders(
 async function toReported(
   answer: EgressResponse,
   { title }: OperationPlan,
-  { secrets }: Authorization,
-  clock: Clock,
+  { clock, redactor }: CallParts,
 ): Promise<ArsenalError> {
   const { status, headers } = answer;
-  const said = await readShortly(answer, SHOWN_LENGTH).catch(() => "");
-  const body = withoutSecrets(said, secrets);
+  const body = redactor.text(await readShortly(answer, SHOWN_LENGTH).catch(() => ""));
   const reason = STATUS_CODES[status] === undefined ? "" : ` ${STATUS_CODES[status]}`;
   const retryAfterMs = status === 429 || status === 503 ? toMilliseconds(headers["retry-after"], clock) : undefined;
   const message = `${title} answered ${status}${reason}${body === "" ? "" : `: ${body}`}`;

@@ -1,5 +1,6 @@
 import { text } from "node:stream/consumers";
 import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
+import { outsideCalls } from "../../../guard/egress/call-scope.ts";
 import type { Egress } from "../../../guard/egress/egress.ts";
 import type { Clock } from "../../../observe/clock.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
@@ -55,12 +56,13 @@ export function createClientTokens({
       // Calls at the same time share one request; its own signal ends only the wait of whoever began it.
       let asking = asked.get(key);
       if (asking === undefined) {
-        asking = ask(request, egress, clock, signal).finally(() => asked.delete(key));
+        // All calls use the token, whichever of them it is asked for.
+        asking = outsideCalls(() => ask(request, egress, clock, signal)).finally(() => asked.delete(key));
         asked.set(key, asking);
       }
       const fresh = await asking.catch((error: unknown) => {
         if (isArsenalError(error) && error.code === "CANCELLED" && !signal.aborted)
-          return ask(request, egress, clock, signal);
+          return outsideCalls(() => ask(request, egress, clock, signal));
         throw error;
       });
       kept.set(key, fresh);

@@ -46,8 +46,7 @@ async function fetchText(
     headers,
     signal,
     maxBytes,
-    allowPrivate: true,
-    publicRedirects: true,
+    trusted: true,
   });
   if (answer.status >= 300) {
     answer.body.destroy();

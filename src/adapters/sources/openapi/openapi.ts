@@ -1,4 +1,5 @@
 import { createEgress, type Egress } from "../../../guard/egress/egress.ts";
+import { createSecrets, type Secrets } from "../../../guard/secrets/secrets.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import type { Emit } from "../../../observe/events.ts";
 import type { Source } from "../../../register/source.port.ts";
@@ -7,7 +8,6 @@ import { createClientTokens } from "./client-tokens.ts";
 import { loadDocument } from "./load-document.ts";
 import type { Problem } from "./operations.ts";
 import { type ReadDocument, readDocument } from "./read-document.ts";
-import { createSecrets } from "./secrets.ts";
 import { locate } from "./servers.ts";
 import type { OpenApiSettings } from "./settings.ts";
 import type { WholeSchemas } from "./to-draft.ts";
@@ -17,7 +17,9 @@ export interface OpenApiParts {
   /** The way out of the program. One of its own, without rules, where absent. */
   readonly egress?: Egress;
   readonly clock?: Clock;
-  /** Where `env:NAME` is looked up. The process's own where absent. */
+  /** Where secrets are found. In the environment, files and the keychain where absent. */
+  readonly secrets?: Secrets;
+  /** Where `env:NAME` is looked up, without `secrets`. The process's own where absent. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** Told of each operation that cannot be used, or not wholly. */
   readonly report?: (problem: Problem) => void;
@@ -42,7 +44,13 @@ const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
  * await arsenal.addEnsemble(openapi({ name: "pets", document: "pets.yaml", credentials: { petKey: "env:PET_KEY" } }));
  */
 export function openapi(settings: OpenApiSettings, parts: OpenApiParts = {}): OpenApiSource {
-  const { clock = systemClock, environment = process.env, report, emit } = parts;
+  const {
+    clock = systemClock,
+    environment = process.env,
+    secrets = createSecrets({ environment }),
+    report,
+    emit,
+  } = parts;
   const egress = parts.egress ?? createEgress();
   const { name, maxConcurrent, timeoutMs } = settings;
   let read: ReadDocument | undefined;
@@ -50,6 +58,10 @@ export function openapi(settings: OpenApiSettings, parts: OpenApiParts = {}): Op
   return {
     name,
     kind: "openapi",
+    namespaces: [settings.namespace ?? name],
+    capabilities: ["network_access"],
+    trustsAnnotations: settings.trustMethods === true,
+    guardsEgress: true,
     ...(maxConcurrent === undefined ? {} : { maxConcurrent }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     get problems() {
@@ -61,7 +73,7 @@ export function openapi(settings: OpenApiSettings, parts: OpenApiParts = {}): Op
       const tokens = createClientTokens({ egress, clock });
       const authorize = createAuthorize({
         settings,
-        secrets: createSecrets(environment),
+        secrets,
         tokens,
         locate: (url) => locate(url, { documentUrl: document.url, server: settings.server }),
       });
@@ -69,6 +81,7 @@ export function openapi(settings: OpenApiSettings, parts: OpenApiParts = {}): Op
         egress,
         authorize,
         tokens,
+        redactor: secrets.redactor,
         clock,
         filesFrom: settings.filesFrom,
         maxAnswerBytes: settings.maxAnswerBytes ?? MAX_ANSWER_BYTES,

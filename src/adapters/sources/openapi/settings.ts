@@ -1,4 +1,4 @@
-import type { SecretReference } from "./secrets.ts";
+import type { SecretReference } from "../../../guard/secrets/reference.ts";
 
 /** An API that an OpenAPI document describes. */
 export interface OpenApiSettings {

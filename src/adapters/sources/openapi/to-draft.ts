@@ -57,7 +57,7 @@ export function toDraft(
     ...toDescriptions(definition),
     tags: Array.isArray(definition["tags"]) ? definition["tags"].filter((tag) => typeof tag === "string") : [],
     capabilities: toCapabilities(read, settings),
-    annotations: toAnnotations(method, settings.trustMethods === true),
+    annotations: toAnnotations(method),
     deprecated: definition["deprecated"] === true,
   };
   const meta = toMeta(read);
@@ -144,15 +144,14 @@ function toCapabilities(
   return [touches, "external_api", "network_access", ...(readsFiles ? (["file_system"] as const) : [])];
 }
 
-/** What HTTP says of the method. It is confirmed only where the operator says that the API keeps to it. */
-function toAnnotations(method: string, confirmed: boolean): Annotations {
+/** What HTTP says of the method. */
+function toAnnotations(method: string): Partial<Annotations> {
   const readOnly = READS.has(method);
   return {
     readOnly,
     ...(readOnly ? { destructive: false } : method === "DELETE" ? { destructive: true } : {}),
     idempotent: readOnly || method === "PUT" || method === "DELETE",
     openWorld: true,
-    confirmed,
   };
 }
 

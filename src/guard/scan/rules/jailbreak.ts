@@ -9,12 +9,12 @@ const PERSONA = words(
   "(?:adopt|switch to|become)(?: the)? persona|personas?|alter ego|respond(?:s|ing)? as|repl(?:y|ies|ying) as",
   "answer(?:s|ing)? as|(?:stay|stays|remain) (?:in character|as)|in character|embod(?:y|ies|iment)",
   "imagine (?:you|that)|characters?|chat ?bots?|\\w{1,20}(?:GPT|Bot|AI)|named|called|known as|hypothetical",
-  "fictional|language models?|two (?:responses|answers|outputs|personalities|personas)|u r|mode",
+  "fictional|language models?|(?:ai|llm) models?|an? ai(?: assistant)?|artificial intelligence|two (?:responses|answers|outputs|personalities|personas)|u r|mode",
 );
 
-const NO = String.raw`(?:no|without|free (?:of|from|frm)|freed from|not (?:bound|limited|restrained|constrained|restricted|controlled) by|unbound by|unrestrained by|regardless of|ignor(?:e|es|ing)|disregard(?:s|ing)?|above|outside|(?:does ?n[o']t|doesnt|does not|do not|don't|not) (?:have|care (?:about|for)|follow|consider|apply|enforce)|never (?:follows?|cares? about)|has no|have no|lacks?|nor|hates?|violating|bypass(?:es|ing)?|removes?|strips?|care not for|defies|break(?:s|ing)?(?: free)?(?: of| from)?|escape|respects no)`;
+const NO = String.raw`(?:no|without|free (?:of|from|frm)|freed from|not (?:bound|limited|restrained|constrained|restricted|controlled) by|unbound by|unrestrained by|regardless of|ignor(?:e|es|ing)|disregard(?:s|ing)?|above|outside|(?:does ?n[o']t|doesnt|does not|do not|don't|not) (?:have|care (?:about|for)|follow|consider|apply|enforce)|never (?:follows?|cares? about)|has no|have no|lacks?|nor|hates?|violating|bypass(?:es|ing)?|removes?|strips?|care not for|defies|exempt from|zero|break(?:s|ing)?(?: free)?(?: of| from)?|escape|respects no)`;
 const BETWEEN = String.raw`(?:(?:any|all|the|of|its|his|her|their|your|my|these|those|kind|sort|normal|typical|standard|such|mortal|underlying|human|openai'?s?|openais|chatgpt'?s?|anthropic'?s?|ai|ethical|moral|legal|safety|content|and|or|nor|considerations?|rules|ethics|morals?|filters?|restrictions?|limitations?|laws?|limits|guidelines|policies|principles|consequences|regard to|consideration for|interest in|constraints?|confines|which|absolute|whatsoever|underlying|care)[\s,/]{1,4}){0,7}`;
-const LIMITS = String.raw`(?:restrictions?|limitations?|limits|filters?|filtering|ethics|ethicality|ethical (?:or moral )?(?:guidelines|restrictions|settings|rules|constraints|considerations|code|concerns|boundaries)|ethical|morals?|morality|moral (?:limits|filters|boundaries|principles|constraints|guidelines|implications|bounds|restrictions)|legality|legal bounds|laws|guidelines|rules|rules\/morals\/ethics|censorship|content (?:polic(?:y|ies)|filters?)|safety (?:filters|guidelines|protocols|restrictions|measures)|guardrails|polic(?:y|ies)|principles|virtues|conventions|regulations|AI rules|refusal|disclaimers?|warnings|moral|legal)`;
+const LIMITS = String.raw`(?:restrictions?|limitations?|limits|filters?|filtering|ethics|ethicality|ethical (?:or moral )?(?:guidelines|restrictions|settings|rules|constraints|considerations|code|concerns|boundaries)|ethical|morals?|morality|moral (?:limits|filters|boundaries|principles|constraints|guidelines|implications|bounds|restrictions)|legality|legal bounds|laws|guidelines|rules|rules\/morals\/ethics|censorship|content (?:polic(?:y|ies)|filters?)|safety (?:filters|guidelines|protocols|restrictions|measures)|guardrails|polic(?:y|ies)|principles|virtues|conventions|regulations|AI rules|refusal|disclaimers?|warnings|moral|legal|(?:moral|ethical|legal)(?:,? (?:moral|ethical|or|and|nor|legal)){0,4} (?:bounds|constraints|restrictions|limits|code))(?! on )`;
 
 /** A self without limits: "is not bound by any ethical guidelines". */
 const UNLIMITED = new RegExp(String.raw`\b${NO}\s{1,4}${BETWEEN}${LIMITS}\b`, "gi");
@@ -27,7 +27,7 @@ const UNBOUND_AI =
 
 const NAMED = needing(
   ["anything now", "jailbreak", " mode", "stands for"],
-  /\bdo anything now\b(?!:)|\bjailbreak(?:ed|ing)?\s{0,2}(?:mode|\[|prompt:|enabled|activated)|\b(?:developer|debug|god|unrestricted|unlimited|dan|jailbreak|opposite|sudo|maintenance|evil|root|admin|unfiltered|advanced) mode\s{1,4}(?:is\s{1,4})?(?:enabled|activated|on\b|unlocked|engaged|ignores|removes|output|that was|bypass\w{0,3})|\bin (?:developer|maintenance|god|dan|jailbreak) mode\b|\b(?:with|enter|enable|activate|unlock|simulate)\s{1,4}(?:developer|god|dan|jailbreak|unrestricted|admin) mode\b|\b\w{2,20}\s{1,4}stands for\b.{0,80}\b(?:free|unrestricted|anything|liberty|override|oversight|amoral|machiavellian|don'?t care)\b/gi,
+  /\bdo anything now\b(?!:)|\bjailbreak(?:ed|ing)?\s{0,2}(?:mode|\[|prompt:|enabled|activated)|\b(?:developer|god|unrestricted|unlimited|dan|jailbreak|opposite|sudo|maintenance|evil|root|admin|unfiltered|advanced) mode\s{1,4}(?:is\s{1,4})?(?:enabled|activated|on\b|unlocked|engaged|ignores|removes|output|that was|bypass\w{0,3})|\bin (?:developer|maintenance|god|dan|jailbreak) mode\b|\b(?:with|enter|enable|activate|unlock|simulate)\s{1,4}(?:developer|god|dan|jailbreak|unrestricted|admin) mode\b|\b\w{2,20}\s{1,4}stands for\b.{0,80}\b(?:free|unrestricted|anything|liberty|override|oversight|amoral|machiavellian|don'?t care)\b/gi,
 );
 
 /** Names are written in capitals; "Dan" is a colleague. */
@@ -36,7 +36,7 @@ const DAN =
 
 /** Another self by name: "act as HyperX", "you are now CHAOS". */
 const NEW_SELF =
-  /\b(?:[Yy]ou are now (?!allowed|able|a helpful|ready|connected|logged|in the|on the)|YOU ARE NOW|[Ff]rom (?:now(?: on)?|here on|this (?:moment|point)(?: on\w{0,4})?),? (?:you|respond|act|we)|[Aa]ct(?:s|ing)? (?:as|like) (?:my (?:deceased|late|dead)|[A-Z][\w-]{1,30}(?:\s[A-Z0-9][\w-]{0,30})?(?:[.,]| which| -| who|\s\())|[Rr]espond(?:s)?(?: only)? as (?:both )?(?:\[)?[A-Z][\w-]{1,30}|[Rr]ole-?play as (?:an? )?[A-Z]|[Pp]retend (?:to be|that you|you)|[Tt]ake (?:up|on) the (?:persona|role|style)|(?:and|must|always) stay in character|STAY IN CHARACTER|[Ss]tay as [A-Z]|[Kk]eep to this role|(?:[Ii]n the (?:voice|persona|style) of an? [A-Z])|(?:[Yy]ou(?: are|'re) (?:[A-Z][A-Za-z]{0,20}GPT|[A-Z]{3,12})\b)|[Ll]et'?s play a game|I want you to (?:be \[|act as (?:an? )?[A-Z])|[Yy]ou have (?:a disease|an alter ego)|[Aa]ct as two (?:entities|people))/g;
+  /\b(?:[Yy]ou are now (?!allowed|able|a helpful|ready|connected|logged|in the|on the)|YOU ARE NOW|[Ff]rom (?:now(?: on)?|here on|this (?:moment|point)(?: on\w{0,4})?),? (?:you|respond|act|we)|[Aa]ct(?:s|ing)? (?:as|like) (?:my (?:deceased|late|dead)|[A-Z][\w-]{1,30}(?:\s[A-Z0-9][\w-]{0,30})?(?:[.,]| which| -| who|\s\())|[Rr]espond(?:s)?(?: only)? as (?:both )?(?:\[)?[A-Z][\w-]{1,30}|[Rr]ole-?play as (?:an? )?[A-Z]|[Pp]retend (?:to be (?:an? )?(?:AI|ai\b|bot|chatbot|hacker|criminal|evil|un\w+|[A-Z])|that you|you)|[Tt]ake (?:up|on) the (?:persona|role|style)|(?:and|always) stay in character|STAY IN CHARACTER|[Ss]tay as [A-Z]|[Kk]eep to this role|(?:[Ii]n the (?:voice|persona|style) of an? [A-Z])|(?:[Yy]ou(?: are|'re) (?:[A-Z][A-Za-z]{0,20}GPT|[A-Z]{3,12})\b)|[Ll]et'?s play a game|I want you to (?:be \[|act as (?:an? )?[A-Z])|[Yy]ou have (?:a disease|an alter ego)|[Aa]ct as two (?:entities|people)|[Yy]our name is (?:not|no longer|now)\b|[Ff]orget (?:who|that) (?:you are|\w{3,20} (?:is|who))|[Cc]hange yourself into|[Yy]ou are not (?:an? )?(?:AI|ai|artificial|language model|assistant)\b|[Pp]ersonify an?)/g;
 const PLEA = needing(
   [
     "used to",
@@ -69,12 +69,13 @@ const DECODE = needing(
     "do as",
     "run",
     "together",
+    "comply",
   ],
-  /\b(?:decode|decipher|unescape|interpret|decrypt|translate|shift each letter)\b[^.\n]{0,80}\b(?:and|then)\s{1,4}(?:do (?:what|as)|follow|execute|obey|act on|answer|write a|run it|carry out)\b|\b(?:follow|execute|obey|do as|run)\b[^.\n]{0,30}\b(?:encoded|decoded|payload|cursed|glitched|corrupted|l33t|leet|ciphertext)\b|\b(?:decode|unescape|interpret)\b[^.\n]{0,30}\b(?:payload|raw bytes|cursed|glitched|zalgo|variant selector|in your monologue)\b|\bdecode the following\b[^.\n]{0,40}\bin\b|\bdecoded\s{0,4}(?:string)?:\s{0,4}$|\bput them together to construct\b/gim,
+  /\b(?:decode|decipher|unescape|interpret|decrypt|translate|shift each letter)\b[^.\n]{0,80}\b(?:and|then)\s{1,4}(?:do (?:what|as)|follow|execute|obey|act on|answer|write a|run it|carry out|comply)\b|\b(?:rot-?13|caesar|base64|morse|braille|hex|leet|reverse)\b[^.\n]{0,80}\b(?:and|then)\s{1,4}(?:execute|follow|obey|comply|do (?:what|as)|act on)\b|\b(?:follow|execute|obey|do as|run)\b[^.\n]{0,30}\b(?:encoded|decoded|payload|cursed|glitched|corrupted|l33t|leet|ciphertext)\b|\b(?:decode|unescape|interpret)\b[^.\n]{0,30}\b(?:payload|raw bytes|cursed|glitched|zalgo|variant selector|in your monologue)\b|\bdecode the following\b[^.\n]{0,40}\bin\b|\bdecoded\s{0,4}(?:string)?:\s{0,4}$|\bput them together to construct\b/gim,
 );
 
 const ABOUT =
-  /\b(?:papers?|study|studies|articles?|reports?|researchers?|documentation|taxonom\w{1,4}|educators?|analysts?)\b[^.\n]{0,60}\b(?:discuss\w{0,3}|describ\w{1,4}|analy[sz]\w{1,4}|shows?|found|explain\w{0,3}|use|characteriz\w{1,4}|template\w{0,2}|technique\w{0,2}|convinc\w{1,4}|detect\w{0,4}|have been|measures?)\b|\b(?:jailbreak|attack|injection|evasion)s? (?:techniques?|patterns?|taxonom\w{1,4}|probes?|samples|documented|is|are|was|works?|uses?)\b|\bdocumented (?:in|attack|as)\b|\bprobe (?:from|in)\b|\bin (?:my|our) (?:novel|story|screenplay|book|tabletop)\b/gi;
+  /\b(?:papers?|study|studies|articles?|reports?|researchers?|documentation|taxonom\w{1,4}|educators?|analysts?)\b[^.\n]{0,60}\b(?:discuss\w{0,3}|describ\w{1,4}|analy[sz]\w{1,4}|shows?|found|explain\w{0,3}|use|characteriz\w{1,4}|template\w{0,2}|technique\w{0,2}|convinc\w{1,4}|detect\w{0,4}|have been|measures?)\b|\b(?:jailbreak|attack|injection|evasion)s? (?:techniques?|patterns?|taxonom\w{1,4}|probes?|samples|documented|is|are|was|works?|uses?)\b|\bdocumented (?:in|attack|as)\b|\bprobe (?:from|in)\b|\bin (?:my|our|this|the|a) (?:\w{1,12} )?(?:novel|story|screenplay|book|tabletop|tv show|show|film|movie|game)\b|\bin a story\b/gi;
 
 /** A text that speaks about such attempts makes none, mostly. */
 function inEarnest(search: Search): Search {
@@ -109,6 +110,9 @@ const MAKE = words(
 const TONGUES = needing(
   [
     "ignor",
+    "vergiss",
+    "vergesst",
+    "missachte",
     "olvida",
     "descarta",
     "desconsidere",
@@ -124,8 +128,26 @@ const TONGUES = needing(
     "従",
     "무시",
     "잊",
+    "限制",
+    "約束",
+    "约束",
+    "道德",
+    "规则",
+    "制限",
+    "規制",
+    "フィルター",
+    "제한",
+    "ограничени",
+    "restricciones",
+    "restriç",
+    "restricoes",
+    "sans ",
+    "sin ",
+    "sem ",
+    "senza ",
+    "ohne ",
   ],
-  /\bignorier(?:e|en|t)?\b[^.\n]{0,30}\b(?:anweisungen|regeln|vorgaben)\b|\b(?:ignora|ignore|ignorar|olvida|descarta|desconsidere|esque[cç]a)\b[^.\n]{0,30}\b(?:instrucciones|instru[cç](?:[oõ]es)|reglas|regras)|\b(?:ignore[zr]|oublie[zr]?)\b[^.\n]{0,30}\b(?:instructions|consignes|r[eè]gles)\b|\b(?:ignora|dimentica)\b[^.\n]{0,30}\b(?:istruzioni|regole)\b|(?:игнорируй|забудь|проигнорируй)\S{0,4}[^.\n]{0,40}(?:инструкци|указани|правил)|(?:忽略|无视|忘记|忽視|無視)[^。\n]{0,20}(?:指令|指示|规则|規則|提示|限制)|(?:指示|命令|制限|フィルター|ルール)[^。\n]{0,16}(?:無視|忘れ|従わない)|(?:지시|명령|규칙)[^.\n]{0,16}(?:무시|잊)/giu,
+  /\b(?:ignorier(?:e|en|t)?|vergiss|vergesst|missachte)\b[^.\n]{0,30}\b(?:anweisungen|regeln|vorgaben)\b|\b(?:ignora|ignore|ignorar|olvida|descarta|desconsidere|esque[cç]a)\b[^.\n]{0,30}\b(?:instrucciones|instru[cç](?:[oõ]es)|reglas|regras)|\b(?:ignore[zr]|oublie[zr]?)\b[^.\n]{0,30}\b(?:instructions|consignes|r[eè]gles)\b|\b(?:ignora|dimentica)\b[^.\n]{0,30}\b(?:istruzioni|regole)\b|(?:игнорируй|забудь|проигнорируй)\S{0,4}[^.\n]{0,40}(?:инструкци|указани|правил)|(?:忽略|无视|忘记|忽視|無視)[^。\n]{0,20}(?:指令|指示|规则|規則|提示|限制)|(?:指示|命令|制限|フィルター|ルール)[^。\n]{0,16}(?:無視|忘れ|従わない)|(?:没有|沒有|无|無)(?:任何|一切)?(?:限制|约束|約束|道德|过滤)|(?:不受|不遵守)[^。\n]{0,8}(?:限制|约束|規則|规则)|(?:制限|規制|フィルター)(?:の)?(?:ない|なし)|제한\s?(?:이 )?없는|\bсвободн\S{0,4}\s[^.\n]{0,20}ограничени|\bбез\s(?:каких-либо\s|всяких\s)?ограничений|\bsin (?:ning[uú]n[ao]? )?(?:restricciones|filtros|l[ií]mites|censura)\b|\bsem (?:nenhuma )?(?:restri[cç][oõ]es|filtros|limites|censura)|\bsans (?:aucune? )?(?:restrictions?|filtres?|limites?|censure)\b|\bohne (?:jegliche |alle )?(?:Einschr[aä]nkungen|Filter|Zensur)\b|\bsenza (?:alcuna )?(?:restrizioni|filtri|censura)\b|(?:지시|명령|규칙)[^.\n]{0,16}(?:무시|잊)/giu,
 );
 
 /** Attempts to talk a model out of its limits. */

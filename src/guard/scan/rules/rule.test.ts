@@ -1,5 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { allowedSequence, near, needing, pattern, sequence, toRuleText, words } from "./rule.ts";
+import {
+  allowedSequence,
+  chains,
+  either,
+  near,
+  needing,
+  pattern,
+  sequence,
+  toRuleText,
+  unforbidden,
+  words,
+} from "./rule.ts";
 
 const SEND = words("sends?");
 const KEY = words("api keys?");
@@ -20,6 +31,57 @@ describe("sequence", () => {
     "does not find them in: %s",
     (text) => {
       expect(search(toRuleText(text))).toBeUndefined();
+    },
+  );
+});
+
+describe("chains", () => {
+  it("ends one as far from the next as may be, and not a character further", () => {
+    expect(chains(toRuleText("send 12345 api key"), [SEND, KEY], 7)).toEqual([{ start: 0, end: 18 }]);
+    expect(chains(toRuleText("send 12345 api key"), [SEND, KEY], 6)).toEqual([]);
+  });
+
+  it("takes what begins where the one before ended, and nothing that overlaps", () => {
+    expect(chains(toRuleText("aabb"), [/a+/g, /b+/g], 0)).toEqual([{ start: 0, end: 4 }]);
+    expect(chains(toRuleText("aab"), [/aa/g, /ab/g], 5)).toEqual([]);
+  });
+
+  it("gives every chain, each with the part that follows next", () => {
+    expect(chains(toRuleText("send send api key, send api key api key"), [SEND, KEY], 6)).toEqual([
+      { start: 0, end: 17 },
+      { start: 5, end: 17 },
+      { start: 19, end: 31 },
+    ]);
+  });
+
+  it("has none of no parts", () => {
+    expect(chains(toRuleText("send"), [], 5)).toEqual([]);
+  });
+});
+
+describe("either", () => {
+  it("gives what the first search finds that finds anything", () => {
+    const search = either(pattern(KEY), pattern(SEND));
+    expect(search(toRuleText("send an api key"))).toEqual({ start: 8, end: 15 });
+    expect(search(toRuleText("send it"))).toEqual({ start: 0, end: 4 });
+    expect(search(toRuleText("nothing"))).toBeUndefined();
+  });
+});
+
+describe("unforbidden", () => {
+  const search = unforbidden((text) => text.all(SEND));
+
+  it.each(["Never send it", "do not ever send it", "Detects who may try to send it", "explain the 'send it"])(
+    "passes over: %s",
+    (text) => {
+      expect(search(toRuleText(text))).toBeUndefined();
+    },
+  );
+
+  it.each(["Send it", "Never. Send it", `never ${"a".repeat(40)} send it`, "never one two three four send it"])(
+    "finds: %s",
+    (text) => {
+      expect(search(toRuleText(text))).toBeDefined();
     },
   );
 });
@@ -55,5 +117,21 @@ describe("needing", () => {
     const phrases = needing(["cve-"], /exploit\w*/g);
     expect(pattern(phrases)(toRuleText("exploits CVE-1"))).toEqual({ start: 0, end: 8 });
     expect(pattern(phrases)(toRuleText("exploits"))).toBeUndefined();
+  });
+});
+
+describe("toRuleText", () => {
+  it("reads from the beginning, wherever an expression was left", () => {
+    const letters = /a/g;
+    letters.lastIndex = 2;
+    expect(toRuleText("a b a").all(letters)).toHaveLength(2);
+  });
+
+  it("comes to an end with an expression that also fits nothing", () => {
+    expect(toRuleText("ba").all(/a*/g)).toEqual([
+      { start: 0, end: 0 },
+      { start: 1, end: 2 },
+      { start: 2, end: 2 },
+    ]);
   });
 });

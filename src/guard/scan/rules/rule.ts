@@ -55,12 +55,24 @@ export function toRuleText(text: string): RuleText {
 }
 
 function everyNeedy(text: string, lower: string, { expression, needs }: Exclude<Phrases, RegExp>): readonly Span[] {
-  return needs.some((letters) => lower.includes(letters)) ? every(text, expression) : [];
+  return needs.some((letters) => lower.includes(letters)) ? every(text, expression) : NONE;
 }
 
+/** Not `matchAll`, which copies the expression: for a short text that takes longer than the search. */
 function every(text: string, expression: RegExp): readonly Span[] {
-  return Array.from(text.matchAll(expression), ({ index, 0: { length } }) => ({ start: index, end: index + length }));
+  expression.lastIndex = 0;
+  let match = expression.exec(text);
+  if (match === null) return NONE;
+  const spans: Span[] = [];
+  for (; match !== null; match = expression.exec(text)) {
+    const { index, 0: found } = match;
+    spans.push({ start: index, end: index + found.length });
+    if (found === "") expression.lastIndex++;
+  }
+  return spans;
 }
+
+const NONE: readonly Span[] = Object.freeze([]);
 
 /** An expression that is run only on a text with some of these letters, given in lower case. Of each match, some must be part. */
 export function needing(needs: readonly string[], expression: RegExp): Phrases {
@@ -84,7 +96,7 @@ export function unforbidden(search: (text: RuleText) => readonly Span[]): Search
 }
 
 const FORBIDS =
-  /\b(?:never|not|n't|avoid|without|prevents?|blocks?|detects?|forbids?|refuses? to|mitigates?|against)\s+(?:\w+\s+){0,3}$/i;
+  /\b(?:never|not|n't|avoid|without|prevents?|blocks?|detects?|forbids?|refuses? to|mitigates?|against|whether|(?:may|might|can|could) (?:attempt|try|potentially|accidentally|also|instruct \w+)|accidentally|potentially|phrases? like|explain the)\s+(?:\w+\s+){0,3}['"`]?$/i;
 
 /** One after another, each beginning at most `within` characters after the one before ended. Returns every chain's whole stretch. */
 export function chains(text: RuleText, parts: readonly Phrases[], within: number): readonly Span[] {

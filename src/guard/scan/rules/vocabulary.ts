@@ -3,7 +3,7 @@ import { words } from "./rule.ts";
 /** Words for sending something away. */
 export const SEND: RegExp = words(
   "sends?|sending|sent|forward(?:s|ing|ed)?|transmit(?:s|ting|ted)?|uploads?|uploading|posts?|posting",
-  "relay(?:s|ing)?|exfil\\w*|leak(?:s|ing)?|e-?mails?|emailing|submit(?:s|ting)?|deliver(?:s|ing)?",
+  "relay(?:s|ing)?|exfil\\w*|leak(?:s|ing)?|e-?mail (?=the|all|any|them|it|your|their|every|this)|emailing|submit(?:s|ting)?|deliver(?:s|ing)?",
   "pipe(?:s|d)?|curl|wget|transfer(?:s|ring)?|ship(?:s|ping)?|beacon(?:s|ing)?|stream(?:s|ing)? to",
   "sync(?:s|ing)?|mirror(?:s|ing)?",
 );
@@ -38,9 +38,12 @@ export const CONVERSATION: RegExp = words(
   "(?:the |this |our |full |entire |whole )+conversation(?! ?_?(?:id|with|about|list|name|s))",
   "(?:chat|user|full) transcripts?",
   "(?:all |any )?(?:previous|prior|earlier|past) (?:messages|exchanges|turns|prompts|conversations?|interactions)",
-  "(?:user|user's|users'|their|original) (?:inputs?|prompts?|queries|messages|transcript)|context window",
+  "(?:user|user's|users'|their|original) (?:prompts?|queries|messages|transcript)|context window",
   "all context(?: data)?|everything (?:the user|said|discussed|you know|in (?:your|the) context)",
   "tool call history|all messages(?: exchanged)?",
+  "(?:complete|entire|full|whole) (?:transcript|dialog(?:ue)?)|(?:transcript|dialog(?:ue)?) so far|th(?:is|e) dialog(?:ue)?",
+  "(?:last|latest|recent|first) (?:\\w+ )?(?:messages|turns) (?:of|in|from) th(?:is|e) (?:chat|conversation|dialog(?:ue)?|session)",
+  "everything (?:we|that (?:was|has been)) (?:said|discussed|written)",
 );
 
 /** What a model was told by those who run it. */
@@ -71,12 +74,19 @@ export const PRIVATE_DATA: RegExp = words(
   "(?:all|any|every|the|user|user's|users'|customer|their|personal|sensitive|confidential|private|internal|collected|session|workspace) (?:user |customer |sensitive |private |personal |collected |the )*(?:data|information|files|documents|findings|records|details|secrets|results|responses)",
   "file contents?|contents? of (?:the |all |any |this )?(?:\\w+ )?(?:files?|director(?:y|ies)|folders?)",
   "source code|database(?: dump| contents?| records)?|files? in (?:the |your )?home director(?:y|ies)",
+  "(?:the |this |entire |whole )+(?:workspace|repository|repo|project folder|working directory|code ?base)",
   "home director(?:y|ies)|clipboard(?: contents?)?|browser history|screenshots?",
 );
 
-/** Files that hold keys and secrets, wherever they are. */
-export const SECRET_FILES: RegExp =
-  /(?:\.(?:ssh|aws|gnupg|kube|docker|azure|gcloud|config[/\\]gcloud|password-store|mozilla|bitcoin|ethereum)[/\\](?!config\b)(?:[\w.-]{1,60})?|\bid_(?:rsa|ed25519|ecdsa|dsa)\b(?!\.pub)|\/etc\/(?:\.{0,2}\/){0,6}(?:etc\/)?(?:passwd|shadow|sudoers|gshadow|master\.passwd)\b|(?<![\w.])\.(?:env(?:\.(?:local|prod|production))?|netrc|npmrc|pypirc|pgpass|git-credentials|htpasswd|bash_history|zsh_history)\b|\b(?:mcp|claude_desktop_config|credentials|application_default_credentials|wallet|keystore|secrets)\.(?:json|dat|ya?ml)\b|\bSystem32[/\\]{1,2}Config[/\\]{1,2}SAM\b|\bLogin Data\b|\bCookies\.sqlite\b|\bkey[34]\.db\b|\blogins\.json\b|\bNTDS\.dit\b|\*\.(?:pem|key|keystore|pfx|p12)\b|\bprivate\.key\b|\bpassword[ -]file\b|\.(?:cursor|claude|codex|gemini|vscode)[/\\](?:mcp|settings|config)\.(?:json|toml)\b)/gi;
+/** Files that hold keys and nothing else. */
+export const KEY_FILES: RegExp =
+  /(?:\.(?:ssh|aws|gnupg|kube|docker|azure|gcloud|config[/\\]gcloud|password-store|mozilla|bitcoin|ethereum)[/\\](?!config\b)(?:[\w.-]{1,60})?|\bid_(?:rsa|ed25519|ecdsa|dsa)\b(?!\.pub)|\/etc\/(?:\.{0,2}\/){0,6}(?:etc\/)?(?:passwd|shadow|sudoers|gshadow|master\.passwd)\b|(?<![\w.])\.(?:env(?:\.(?:local|prod|production))?|netrc|npmrc|pypirc|pgpass|git-credentials|htpasswd|bash_history|zsh_history)\b|\b(?:credentials|application_default_credentials|wallet|keystore|secrets)\.(?:json|dat|ya?ml)\b|\bSystem32[/\\]{1,2}Config[/\\]{1,2}SAM\b|\bLogin Data\b|\bCookies\.sqlite\b|\bkey[34]\.db\b|\blogins\.json\b|\bNTDS\.dit\b|\*\.(?:pem|key|keystore|pfx|p12)\b|\bprivate\.key\b|\bpassword[ -]file\b)/gi;
+
+/** Files that hold keys and secrets, and settings of programs that may: nobody sends those away either. */
+export const SECRET_FILES: RegExp = new RegExp(
+  String.raw`${KEY_FILES.source}|\b(?:mcp|claude_desktop_config)\.json\b|\.(?:cursor|claude|codex|gemini|vscode)[/\\](?:mcp|settings|config)\.(?:json|toml)\b`,
+  "gi",
+);
 
 /** Places something can be sent to. */
 export const DESTINATION: RegExp =

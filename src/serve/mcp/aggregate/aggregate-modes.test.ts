@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { echoing } from "../../../../test/mcp/echoing-source.ts";
 import { serve, legacy, send, call, textOf, namesOf } from "../../../../test/mcp/served-aggregate.ts";
 import type { JsonObject } from "../../../adapters/sources/mcp/protocol.ts";
 import type { ToolArsenal } from "../../../arsenal.ts";
@@ -171,5 +172,19 @@ describe("hybrid mode", () => {
     await use("a-t8", 1);
     await clock.advance(600_100);
     expect([(await common()).includes("a-t8"), (await common()).length, pushed.length]).toEqual([true, 8, 3]);
+  });
+
+  it("does not learn requests that are no tools, which would take the tools' places", async () => {
+    const clock = createManualClock();
+    const { arsenal, plane } = serve({}, { mode: "hybrid", clock });
+    const upstreams = Array.from({ length: 8 }, (_, index) => echoing(`s${index}`));
+    for (const upstream of upstreams) await arsenal.addEnsemble(upstream);
+    await add(arsenal, "a.tool");
+    for (const { name } of upstreams)
+      for (let time = 0; time < 4; time++)
+        await arsenal.execute({ toolName: `${name}.resources/read`, arguments: { uri: "a:b" } });
+    for (let time = 0; time < 3; time++) await call(plane, "a-tool");
+    await clock.advance(600_100);
+    expect(namesOf(await send(plane, "tools/list")).slice(2)).toEqual(["a-tool"]);
   });
 });

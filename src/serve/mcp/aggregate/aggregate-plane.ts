@@ -1,8 +1,10 @@
 import type { ServerDescription } from "../../../adapters/sources/mcp/connection.ts";
 import type { JsonObject } from "../../../adapters/sources/mcp/protocol.ts";
 import type { McpUpstream } from "../../../adapters/sources/mcp/upstream.ts";
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
-import type { Plane, PlaneSession } from "../plane.ts";
+import { guardedRequest } from "../guarded-request.ts";
+import type { Exchange, Plane, PlaneSession } from "../plane.ts";
 import type { Seal } from "../seal.ts";
 import { answerRequest, type RequestParts } from "./answer-request.ts";
 import { createCatalogViews } from "./catalog-view.ts";
@@ -12,7 +14,15 @@ import { instructionsFor, type ServeMode } from "./instructions.ts";
 import { createListings } from "./listings.ts";
 import type { LogLevel } from "./log-level.ts";
 import { changesTools, type ServedArsenal } from "./served-arsenal.ts";
-import { createSubscriptions, findResource, type Subscriptions, urisOf } from "./subscriptions.ts";
+import {
+  createSubscriptions,
+  findResource,
+  type Subscribe,
+  type Subscriptions,
+  unknownResource,
+  urisOf,
+} from "./subscriptions.ts";
+import { toServedUri } from "./resource-uri.ts";
 
 /** What the aggregate is made of. */
 export interface AggregateParts {
@@ -67,7 +77,7 @@ export function aggregatePlane(parts: AggregateParts): Plane {
     seal: parts.seal,
     plane: name,
     upstream: (wanted) => upstreams().find((upstream) => upstream.name === wanted),
-    listings: createListings({ upstreams, clock, late: (listing) => changes.changed(listOf(listing)) }),
+    listings: createListings({ arsenal, upstreams, clock, late: (listing) => changes.changed(listOf(listing)) }),
   };
   const sessions = new Set<PlaneSession>();
 
@@ -76,6 +86,14 @@ export function aggregatePlane(parts: AggregateParts): Plane {
     if (parts.common !== undefined && parts.common.length > 0) return configuredTools(parts.common);
     return learnedTools({ arsenal, clock, changed: () => changes.changed("tools") });
   }
+
+  const subscribing =
+    (client: Pick<Exchange, "peer" | "ask">): Subscribe =>
+    async ({ upstream, uri }, until) => {
+      const exchange = { ...client, method: "resources/subscribe", params: { uri }, signal: until };
+      const subscribed = await guardedRequest(exchange, { upstream, params: { uri }, context: { until } }, arsenal);
+      if (subscribed === undefined) throw unknownResource(toServedUri(upstream.name, uri));
+    };
 
   async function describe(): Promise<ServerDescription> {
     const names = upstreams().map((upstream) => upstream.name);
@@ -92,8 +110,8 @@ export function aggregatePlane(parts: AggregateParts): Plane {
   return {
     name,
     shared,
-    async openSession(_peer, { push }) {
-      const subscriptions = createSubscriptions();
+    async openSession(peer, { push, ask }) {
+      const subscriptions = createSubscriptions(subscribing({ peer, ask }));
       const forget = changes.add({ push, wants: () => true, watches: subscriptions.watches });
       const own: { level: LogLevel | undefined; subscriptions: Subscriptions } = { level: undefined, subscriptions };
       const session: PlaneSession = {
@@ -108,8 +126,8 @@ export function aggregatePlane(parts: AggregateParts): Plane {
       sessions.add(session);
       return session;
     },
-    async listen(filter, push, { signal }) {
-      const subscriptions = createSubscriptions();
+    async listen(filter, push, { peer, signal }) {
+      const subscriptions = createSubscriptions(subscribing({ peer, ask: nobodyToAsk }));
       const wanted = SERVED_LISTS.filter((list) => filter[FILTERS[list]] === true);
       const forget = changes.add({
         push,
@@ -137,6 +155,10 @@ export function aggregatePlane(parts: AggregateParts): Plane {
     },
   };
 }
+
+/** A stream that listens has no request in whose course its client could be asked. */
+const nobodyToAsk: Exchange["ask"] = () =>
+  Promise.reject(new ArsenalError("EXECUTION_FAILED", "A client that listens cannot be asked."));
 
 /** Subscribes to each resource; those that cannot be subscribed to are left out. */
 async function honoured(

@@ -8,6 +8,7 @@ import type {
   UpstreamRequestOptions,
   UpstreamState,
 } from "../../../adapters/sources/mcp/upstream.ts";
+import type { McpSource } from "../../../adapters/sources/mcp/mcp.ts";
 import { ToolArsenal } from "../../../arsenal.ts";
 import { createManualClock, type ManualClock } from "../../../testing/manual-clock.ts";
 import type { Plane, PlaneSession } from "../plane.ts";
@@ -61,9 +62,17 @@ interface Served {
   changeUpstreams(): void;
 }
 
-function serve(...upstreams: FakeUpstream[]): Served {
+/** A source without tools, by which the arsenal knows of a server. */
+function sourceOf(upstream: McpUpstream): McpSource {
+  const { name } = upstream;
+  const nothing = async (): Promise<void> => undefined;
+  return { name, kind: "mcp", upstream, connect: nothing, list: async () => [], disconnect: nothing };
+}
+
+async function serve(...upstreams: FakeUpstream[]): Promise<Served> {
   const clock = createManualClock();
   const arsenal = new ToolArsenal({ telemetry: { enabled: false } });
+  for (const upstream of upstreams) await arsenal.addEnsemble(sourceOf(upstream));
   let changed = (): void => undefined;
   const plane = aggregatePlane({
     arsenal,
@@ -96,7 +105,7 @@ describe("resources and prompts", () => {
   const echo: Answer = (params, _options, method) => ({ params, method });
 
   it("of all servers are listed, with names that lead back", async () => {
-    const { plane } = serve(fake("one", lists), fake("two", { prompts: [{ name: "hello" }] }));
+    const { plane } = await serve(fake("one", lists), fake("two", { prompts: [{ name: "hello" }] }));
     expect(await send(plane, "resources/list")).toEqual({
       resources: [
         { uri: "toolarsenal:one/file:///a", name: "a", mimeType: "text/plain" },
@@ -116,7 +125,7 @@ describe("resources and prompts", () => {
   });
 
   it("are read, got and completed at the server they belong to, under their own names", async () => {
-    const { plane } = serve(fake("one", lists), fake("two", lists, echo));
+    const { plane } = await serve(fake("one", lists), fake("two", lists, echo));
     const asked = async (method: string, params: JsonObject): Promise<unknown> =>
       (await send(plane, method, params))["params"];
     const served = ((await send(plane, "prompts/list"))["prompts"] as { name: string }[]).map(({ name }) => name);
@@ -148,7 +157,7 @@ describe("resources and prompts", () => {
         { role: "user", content: { type: "text", text: "memo:b" } },
       ],
     });
-    const { plane } = serve(fake("one", lists, answer));
+    const { plane } = await serve(fake("one", lists, answer));
     const rewritten = { ...link, uri: "toolarsenal:one/memo:b" };
     expect(await send(plane, "resources/read", { uri: "toolarsenal:one/file:///a" })).toEqual({
       contents: [{ uri: "toolarsenal:one/file:///a", text: "a" }],
@@ -172,13 +181,13 @@ describe("resources and prompts", () => {
     ["resources/subscribe", { uri: "toolarsenal:one/file:///a" }, -32601],
     ["tasks/list", {}, -32601],
   ])("that are not there are errors: %s %j", async (method, params, code) => {
-    const { plane } = serve(fake("one", lists));
+    const { plane } = await serve(fake("one", lists));
     await expect(send(plane, method, params)).rejects.toMatchObject({ code });
   });
 
   it("complete to nothing where the server completes nothing", async () => {
     const one = fake("one", lists, () => ({ completion: { values: ["x"] } }));
-    const { plane } = serve(one);
+    const { plane } = await serve(one);
     const params = { ref: { type: "ref/prompt", name: "one-hello" }, argument: {} };
     expect(await send(plane, "completion/complete", params)).toEqual({ completion: { values: ["x"] } });
     if (one.state.kind === "connected") one.state = { ...one.state, server: { info: {}, capabilities: {} } };
@@ -194,7 +203,7 @@ describe("a server that fails, hangs or is away", () => {
   it("keeps the lists of the others from nobody, and is told of when it comes", async () => {
     const { promise: slow, resolve } = Promise.withResolvers<readonly JsonObject[]>();
     const failing = fake("failing", { prompts: Promise.reject(new Error("broken")) });
-    const { plane, clock } = serve(fake("good", { prompts }), failing, fake("hung", { prompts: slow }));
+    const { plane, clock } = await serve(fake("good", { prompts }), failing, fake("hung", { prompts: slow }));
     const { pushed } = await open(plane);
     const listing = names(plane);
     await clock.advance(3_000);
@@ -208,13 +217,13 @@ describe("a server that fails, hangs or is away", () => {
   it("is not waited for while it connects", async () => {
     const one = fake("one", { prompts: new Promise(() => undefined) });
     one.state = { kind: "connecting" };
-    const { plane } = serve(one);
+    const { plane } = await serve(one);
     expect(await names(plane)).toEqual([]);
   });
 
   it("keeps what it listed before while it is away", async () => {
     const one = fake("one", { prompts });
-    const { plane } = serve(one);
+    const { plane } = await serve(one);
     expect(await names(plane)).toEqual(["one-hello"]);
     one.list = () => Promise.reject(new Error("away"));
     one.state = { kind: "failed", error: new Error("away"), retryAt: 0 };
@@ -232,7 +241,7 @@ describe("what changes", () => {
   });
 
   it("is told to every session, once for all that happens in a moment", async () => {
-    const { plane, clock, arsenal, upstreams, changeUpstreams } = serve(fake("one"));
+    const { plane, clock, arsenal, upstreams, changeUpstreams } = await serve(fake("one"));
     const { session, pushed } = await open(plane);
     const parameters = { type: "object" };
     for (const name of ["first_tool", "second_tool"])
@@ -265,7 +274,7 @@ describe("what changes", () => {
 
   it("in a resource is told to the sessions that subscribed to it, until they end it or go", async () => {
     const one = fake("one");
-    const { plane } = serve(one, fake("two"));
+    const { plane } = await serve(one, fake("two"));
     const [first, second] = [await open(plane), await open(plane)];
     const params = { uri: "toolarsenal:one/file:///a" };
     await first.session.handle(exchange("resources/subscribe", params));
@@ -286,7 +295,7 @@ describe("what changes", () => {
 
   it("is not subscribed to where the server refuses", async () => {
     const one = fake("one");
-    const { plane } = serve(one);
+    const { plane } = await serve(one);
     one.subscribe = () => Promise.reject(new Error("no"));
     const { session, pushed } = await open(plane);
     const subscribing = session.handle(exchange("resources/subscribe", { uri: "toolarsenal:one/file:///a" }));
@@ -297,7 +306,7 @@ describe("what changes", () => {
 
   it("is told to a new client as far as its filter asks, until it stops listening", async () => {
     const one = fake("one");
-    const { plane, clock } = serve(one);
+    const { plane, clock } = await serve(one);
     const controller = new AbortController();
     const pushed: RpcNotification[] = [];
     const uris = ["toolarsenal:one/file:///a", "toolarsenal:gone/b", 3];
@@ -326,7 +335,7 @@ describe("what changes", () => {
 
   it("ends with the plane", async () => {
     const one = fake("one");
-    const { plane, clock } = serve(one);
+    const { plane, clock } = await serve(one);
     const { session, pushed } = await open(plane);
     await session.handle(exchange("resources/subscribe", { uri: "toolarsenal:one/file:///a" }));
     one.tell({ kind: "listed", listing: "prompts" });
@@ -336,7 +345,7 @@ describe("what changes", () => {
   });
 
   it("is promised before any server has come, and who is behind it is said", async () => {
-    const { plane } = serve(fake("one"), fake("two"));
+    const { plane } = await serve(fake("one"), fake("two"));
     expect(await plane.shared.describe()).toEqual({
       info: { name: "toolarsenal" },
       capabilities: {

@@ -1,3 +1,4 @@
+import type { McpSource } from "../../../adapters/sources/mcp/mcp.ts";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { exchange, legacy, modern, send } from "../../../../test/mcp/served-aggregate.ts";
 import { createHandler } from "../../../adapters/sources/mcp/call-tool.ts";
@@ -44,14 +45,16 @@ function planeOf(arsenal: ServedArsenal, box: McpUpstream): Plane {
 
 async function serve(box: McpUpstream): Promise<Plane> {
   const arsenal = new ToolArsenal({ telemetry: { enabled: false } });
-  await arsenal.addEnsemble({
+  const source: McpSource = {
     name: box.name,
     kind: "mcp",
+    upstream: box,
     connect: async () => undefined,
     list: async () =>
       (await box.list("tools")).map((one) => ({ draft: toDraft(one, box.settings), handler: createHandler(one, box) })),
     disconnect: async () => undefined,
-  });
+  };
+  await arsenal.addEnsemble(source);
   return planeOf(arsenal, box);
 }
 
@@ -213,6 +216,7 @@ describe("an MCP server's tool", () => {
       retrieve: (query) => arsenal.retrieve(query),
       subscribe: (listener) => arsenal.subscribe(listener),
       execute,
+      approvals: arsenal.approvals,
     };
     const peer = { ...modern, capabilities: { elicitation: {} } };
     for (const timeoutMs of [undefined, 5_000]) {

@@ -1,19 +1,20 @@
 import { type JsonObject, META, RPC, RpcError } from "../../../adapters/sources/mcp/protocol.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
+import { mayKnow } from "../guarded-request.ts";
 import type { Exchange } from "../plane.ts";
 import { callNamed, listTools, type ToolsParts } from "./answer-tools.ts";
 import { completeArgument } from "./complete-argument.ts";
-import { findPrompt } from "./find-prompt.ts";
-import type { Listings } from "./listings.ts";
+import { findPrompt, unknownPrompt } from "./find-prompt.ts";
+import type { AllListings, Listings } from "./listings.ts";
 import { type LogLevel, toLogLevel } from "./log-level.ts";
 import { pageOf } from "./page.ts";
 import { servedPrompts, servedResources, servedTemplates } from "./served-lists.ts";
-import { findResource, type Subscriptions } from "./subscriptions.ts";
+import { findResource, type Subscriptions, unknownResource } from "./subscriptions.ts";
 import { requestUpstream } from "./upstream-request.ts";
 
 /** What answering any request needs. */
 export interface RequestParts extends Omit<ToolsParts, "sessionLevel"> {
-  readonly listings: Listings;
+  readonly listings: AllListings;
 }
 
 /** What the aggregate keeps of one legacy client. */
@@ -22,6 +23,61 @@ export interface SessionState {
   readonly subscriptions: Subscriptions;
 }
 
+/** What answering one request needs: the lists are those that its client may see. */
+interface AnswerParts extends ToolsParts {
+  readonly listings: Listings;
+}
+
+type Answer = (exchange: Exchange, parts: AnswerParts) => Promise<JsonObject>;
+type SessionAnswer = (exchange: Exchange, parts: AnswerParts, session: SessionState) => Promise<JsonObject>;
+
+/** The requests that every client can make, and what answers each. */
+const ANSWERS: Readonly<Record<string, Answer>> = {
+  ping: async () => ({}),
+  "tools/list": listTools,
+  "tools/call": callNamed,
+  "resources/list": async ({ params }, { listings }) => page("resources", await servedResources(listings), params),
+  "resources/templates/list": async ({ params }, { listings }) =>
+    page("resourceTemplates", await servedTemplates(listings), params),
+  "prompts/list": async ({ params }, { listings }) => page("prompts", await servedPrompts(listings), params),
+  async "resources/read"(exchange, parts) {
+    const { uri: served } = exchange.params;
+    const { upstream, uri } = findResource(served, parts.upstream);
+    return (await requestUpstream(exchange, upstream, { uri }, parts)) ?? refuse(unknownResource(served));
+  },
+  async "prompts/get"(exchange, parts) {
+    const { name } = exchange.params;
+    const { upstream, prompt } = await findPrompt(name, parts);
+    return (await requestUpstream(exchange, upstream, { name: prompt }, parts)) ?? refuse(unknownPrompt(name));
+  },
+  "completion/complete": completeArgument,
+};
+
+/** The requests that only a client with a session can make. */
+const SESSION_ANSWERS: Readonly<Record<string, SessionAnswer>> = {
+  async "resources/subscribe"({ params }, { upstream }, { subscriptions }) {
+    await subscriptions.add(findResource(params["uri"], upstream));
+    return {};
+  },
+  async "resources/unsubscribe"({ params, peer }, { upstream, arsenal }, { subscriptions }) {
+    const resource = findResource(params["uri"], upstream);
+    if (!(await mayKnow(resource.upstream, "resources/read", peer.principal, arsenal)))
+      throw unknownResource(params["uri"]);
+    subscriptions.remove(resource);
+    return {};
+  },
+  async "logging/setLevel"({ params }, _parts, session) {
+    session.level = toLogLevel(params["level"]);
+    return {};
+  },
+};
+
+const answers = new Map(Object.entries(ANSWERS));
+const sessionAnswers = new Map(Object.entries(SESSION_ANSWERS));
+
+/** The methods that the aggregate answers. */
+export const AGGREGATE_METHODS: readonly string[] = [...answers.keys(), ...sessionAnswers.keys()];
+
 /** Answers one request of a client. `session` is absent for a modern one. */
 export async function answerRequest(
   given: Exchange,
@@ -29,56 +85,18 @@ export async function answerRequest(
   session: SessionState | undefined,
 ): Promise<JsonObject> {
   const exchange = withLogLevel(given, session?.level);
-  const { method, params } = exchange;
-  const parts = { ...request, sessionLevel: session?.level };
-  switch (method) {
-    case "ping":
-      return {};
-    case "tools/list":
-      return listTools(exchange, parts);
-    case "tools/call":
-      return callNamed(exchange, parts);
-    case "resources/list":
-      return page("resources", await servedResources(parts.listings), params);
-    case "resources/templates/list":
-      return page("resourceTemplates", await servedTemplates(parts.listings), params);
-    case "prompts/list":
-      return page("prompts", await servedPrompts(parts.listings), params);
-    case "resources/read": {
-      const { upstream, uri } = findResource(params["uri"], parts.upstream);
-      return requestUpstream(exchange, upstream, { uri }, parts);
-    }
-    case "prompts/get": {
-      const { upstream, prompt } = await findPrompt(params["name"], parts);
-      return requestUpstream(exchange, upstream, { name: prompt }, parts);
-    }
-    case "completion/complete":
-      return completeArgument(exchange, parts);
-    default:
-      return answerInSession(exchange, parts, session);
-  }
+  const { method, peer } = exchange;
+  const listings = request.listings.seenBy(peer.principal);
+  const parts: AnswerParts = { ...request, listings, sessionLevel: session?.level };
+  const answer = answers.get(method);
+  if (answer !== undefined) return answer(exchange, parts);
+  const inSession = session === undefined ? undefined : sessionAnswers.get(method);
+  if (session !== undefined && inSession !== undefined) return inSession(exchange, parts, session);
+  throw new RpcError({ code: RPC.methodNotFound, message: `Method not found: ${method}` });
 }
 
-/** Answers what only a client with a session can ask. */
-async function answerInSession(
-  { method, params }: Exchange,
-  { upstream }: RequestParts,
-  session: SessionState | undefined,
-): Promise<JsonObject> {
-  if (session !== undefined) {
-    switch (method) {
-      case "resources/subscribe":
-        await session.subscriptions.add(findResource(params["uri"], upstream));
-        return {};
-      case "resources/unsubscribe":
-        session.subscriptions.remove(findResource(params["uri"], upstream));
-        return {};
-      case "logging/setLevel":
-        session.level = toLogLevel(params["level"]);
-        return {};
-    }
-  }
-  throw new RpcError({ code: RPC.methodNotFound, message: `Method not found: ${method}` });
+function refuse(error: RpcError): never {
+  throw error;
 }
 
 function page(key: string, all: readonly JsonObject[], params: JsonObject): JsonObject {

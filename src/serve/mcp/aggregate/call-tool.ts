@@ -3,6 +3,7 @@ import type { McpUpstream } from "../../../adapters/sources/mcp/upstream.ts";
 import type { ToolCall } from "../../../execute/call.ts";
 import type { ToolResult } from "../../../execute/result.ts";
 import type { Tool } from "../../../tool/tool.ts";
+import { passesQuestions, runWithApproval, withoutConfirmation } from "../approval-run.ts";
 import { executeCall } from "../execute-call.ts";
 import { canBeAsked, type Exchange, type Peer } from "../plane.ts";
 import { refusal } from "../refusal.ts";
@@ -17,7 +18,7 @@ import { divideId } from "./tool-names.ts";
 
 /** What running a tool for a client needs. */
 export interface CallToolParts {
-  readonly arsenal: Pick<ServedArsenal, "execute" | "getTool">;
+  readonly arsenal: Pick<ServedArsenal, "execute" | "getTool" | "approvals">;
   readonly upstream: (name: string) => McpUpstream | undefined;
   readonly seal: Seal;
   readonly plane: string;
@@ -37,28 +38,32 @@ export async function callTool(
   parts: CallToolParts,
 ): Promise<{ readonly answer: JsonObject } | { readonly missing: ToolResult }> {
   const { peer, signal } = exchange;
-  const { name: _, arguments: __, ...extra } = exchange.params;
+  const { name: _, arguments: __, ...extra } = withoutConfirmation(exchange.params);
   const { toolName } = target;
   const args = target.arguments as ToolCall["arguments"] & object;
   const state = createRequestState(exchange, { tool: toolName, arguments: args }, parts);
   const relay = createRelay(exchange, parts.sessionLevel);
   const named = await toolOf(toolName, peer, parts);
-  const { result, answer } = await executeCall(
-    parts.arsenal,
-    {
-      toolName,
-      arguments: args,
-      principal: peer.principal,
-      signal,
-      ...(canBeAsked(peer) ? timeoutFor(named, parts) : {}),
-      onProgress: relay.onProgress,
-    },
-    {
-      extra: state.open(extra),
-      ...(canBeAsked(peer) ? { ask: exchange.ask } : {}),
-      passInputRequired: peer.era === "modern",
-      onNotification: relay.onNotification,
-    },
+  const opened = state.open(extra);
+  const { result, answer } = await runWithApproval(exchange, parts.arsenal.approvals, (confirmation) =>
+    executeCall(
+      parts.arsenal,
+      {
+        toolName,
+        arguments: args,
+        ...confirmation,
+        principal: peer.principal,
+        signal,
+        ...(canBeAsked(peer) ? timeoutFor(named, parts) : {}),
+        onProgress: relay.onProgress,
+      },
+      {
+        extra: opened,
+        ...(canBeAsked(peer) ? { ask: exchange.ask } : {}),
+        passInputRequired: passesQuestions(peer, confirmation),
+        onNotification: relay.onNotification,
+      },
+    ),
   );
   if (result.error?.code === "TOOL_NOT_FOUND" && result.toolId === undefined) return { missing: result };
   const tool = named ?? (await toolOf(result.toolId ?? "", peer, parts));

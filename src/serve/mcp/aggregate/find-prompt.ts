@@ -20,6 +20,11 @@ export async function findPrompt(
         return { upstream: listed.upstream, prompt };
     }
   }
+  throw unknownPrompt(name);
+}
+
+/** The protocol's error for a prompt that does not exist, or that the client may not know of. */
+export function unknownPrompt(name: unknown): RpcError {
   const message = `There is no prompt ${showValue(name)}. Use a name from prompts/list.`;
-  throw new RpcError({ code: RPC.invalidParams, message });
+  return new RpcError({ code: RPC.invalidParams, message });
 }

@@ -1,6 +1,7 @@
 import { compilePatterns } from "../../../guard/pattern.ts";
 import type { Clock } from "../../../observe/clock.ts";
 import type { Tool } from "../../../tool/tool.ts";
+import { isUnlisted } from "../../../tool/unlisted.ts";
 import type { ServedArsenal } from "./served-arsenal.ts";
 import { toToolName } from "./tool-names.ts";
 
@@ -43,7 +44,7 @@ export function learnedTools(parts: {
       uses.delete(data.toolId);
       members.delete(data.toolId);
     }
-    if (name !== "call-finished" || data.status !== "success") return;
+    if (name !== "call-finished" || data.status !== "success" || isUnlisted(data.toolId)) return;
     uses.set(data.toolId, (uses.get(data.toolId) ?? 0) + 1);
     cancelReview ??= parts.clock.after(REVIEW_MS, review, { background: true });
   });

@@ -1,11 +1,20 @@
 import type { JsonObject } from "../../../adapters/sources/mcp/protocol.ts";
 import type { Listing, McpUpstream } from "../../../adapters/sources/mcp/upstream.ts";
+import type { Principal } from "../../../guard/principal.ts";
 import type { Clock } from "../../../observe/clock.ts";
+import { mayKnow } from "../guarded-request.ts";
+import type { ServedArsenal } from "./served-arsenal.ts";
 
 /** One thing that an upstream lists. */
 export interface Listed {
   readonly upstream: McpUpstream;
   readonly item: JsonObject;
+}
+
+/** What the upstreams list beside tools, to whoever asks. */
+export interface AllListings {
+  /** Without the upstreams whose resources, or prompts, the principal may not know of. */
+  seenBy(principal: Principal): Listings;
 }
 
 /** What the upstreams list beside tools. */
@@ -19,14 +28,16 @@ const LIST_DEADLINE_MS = 3_000;
 
 /** Reads the upstreams' lists side by side. `late` is told when a list came after it was last shown without it. */
 export function createListings({
+  arsenal,
   upstreams,
   clock,
   late,
 }: {
+  readonly arsenal: Pick<ServedArsenal, "getTool">;
   readonly upstreams: () => readonly McpUpstream[];
   readonly clock: Clock;
   readonly late: (listing: Listing) => void;
-}): Listings {
+}): AllListings {
   const last = new WeakMap<McpUpstream, Map<Listing, readonly JsonObject[]>>();
 
   async function read(upstream: McpUpstream, listing: Listing): Promise<readonly JsonObject[]> {
@@ -55,10 +66,17 @@ export function createListings({
   }
 
   return {
-    async all(listing) {
-      const asked = upstreams();
-      const lists = await Promise.all(asked.map((upstream) => inTime(upstream, listing)));
-      return asked.flatMap((upstream, index) => (lists[index] ?? []).map((item) => ({ upstream, item })));
-    },
+    seenBy: (principal) => ({
+      async all(listing) {
+        const tool = listing === "prompts" ? "prompts/get" : "resources/read";
+        const lists = await Promise.all(
+          upstreams().map(async (upstream) => {
+            if (!(await mayKnow(upstream, tool, principal, arsenal))) return [];
+            return (await inTime(upstream, listing)).map((item) => ({ upstream, item }));
+          }),
+        );
+        return lists.flat();
+      },
+    }),
   };
 }

@@ -1,5 +1,6 @@
 import type { ToolCall } from "../../../execute/call.ts";
 import type { ToolResult } from "../../../execute/result.ts";
+import type { Approvals } from "../../../guard/aegis.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import type { ArsenalEvent } from "../../../observe/events.ts";
 import type { ToolQuery } from "../../../retrieve/query.ts";
@@ -12,6 +13,7 @@ export interface ServedArsenal {
   getTool(name: string, namespace: string, by: { readonly principal: Principal }): Promise<Tool | undefined>;
   retrieve(query: ToolQuery): Promise<RetrievalResult>;
   execute(call: ToolCall): Promise<ToolResult>;
+  readonly approvals: Approvals;
   subscribe(listener: (event: ArsenalEvent) => void): () => void;
 }
 

@@ -19,7 +19,12 @@ export function findResource(served: unknown, upstream: (name: string) => McpUps
     const message = `uri is ${showValue(served)}. Give the URI of a resource from resources/list.`;
     throw new RpcError({ code: RPC.invalidParams, message });
   }
-  throw new RpcError({ code: RPC.resourceNotFound, message: "Resource not found", data: { uri: served } });
+  throw unknownResource(served);
+}
+
+/** The protocol's error for a resource that does not exist, or that the client may not know of. */
+export function unknownResource(served: unknown): RpcError {
+  return new RpcError({ code: RPC.resourceNotFound, message: "Resource not found", data: { uri: served } });
 }
 
 /** The resources one client is told about. */
@@ -31,19 +36,29 @@ export interface Subscriptions {
   close(): void;
 }
 
+/** Subscribes to a resource, under policy, until the signal fires. Rejects where that may not or cannot be. */
+export type Subscribe = (resource: OwnResource, until: AbortSignal) => Promise<void>;
+
+interface Held extends OwnResource {
+  readonly controller: AbortController;
+  /** Until then another client's subscription must not be heard through this one. */
+  granted: boolean;
+}
+
 /** Starts without any. */
-export function createSubscriptions(): Subscriptions {
-  const held = new Map<string, OwnResource & { readonly controller: AbortController }>();
+export function createSubscriptions(subscribe: Subscribe): Subscriptions {
+  const held = new Map<string, Held>();
   const keyOf = ({ upstream, uri }: OwnResource): string => `${upstream.name}\0${uri}`;
 
   return {
     async add(resource) {
       const key = keyOf(resource);
       if (held.has(key)) return;
-      const subscription = { ...resource, controller: new AbortController() };
+      const subscription: Held = { ...resource, controller: new AbortController(), granted: false };
       held.set(key, subscription);
       try {
-        await resource.upstream.subscribe(resource.uri, { signal: subscription.controller.signal });
+        await subscribe(resource, subscription.controller.signal);
+        subscription.granted = true;
       } catch (error) {
         if (held.get(key) === subscription) held.delete(key);
         throw error;
@@ -55,8 +70,12 @@ export function createSubscriptions(): Subscriptions {
       held.delete(key);
     },
     watches(name, uri) {
-      for (const { upstream, uri: whole } of held.values()) {
-        if (upstream.name === name && (uri === whole || uri.startsWith(whole.endsWith("/") ? whole : `${whole}/`)))
+      for (const { upstream, uri: whole, granted } of held.values()) {
+        if (
+          granted &&
+          upstream.name === name &&
+          (uri === whole || uri.startsWith(whole.endsWith("/") ? whole : `${whole}/`))
+        )
           return true;
       }
       return false;

@@ -1,36 +1,42 @@
 import { isInputRequired, type JsonObject, RPC, RpcError } from "../../../adapters/sources/mcp/protocol.ts";
 import type { McpUpstream } from "../../../adapters/sources/mcp/upstream.ts";
+import { guardedRequest } from "../guarded-request.ts";
 import { canBeAsked, type Exchange } from "../plane.ts";
 import type { Seal } from "../seal.ts";
 import type { LogLevel } from "./log-level.ts";
 import { createRelay } from "./relay.ts";
 import { createRequestState } from "./request-state.ts";
 import { rewriteUris } from "./rewrite-uris.ts";
+import type { ServedArsenal } from "./served-arsenal.ts";
 
 /** What asking an upstream for a client needs. */
 export interface UpstreamRequestParts {
+  readonly arsenal: ServedArsenal;
   readonly seal: Seal;
   readonly plane: string;
   readonly sessionLevel: LogLevel | undefined;
 }
 
-/** Hands a client's request on to the upstream it is for, with the names in it changed to the upstream's own. */
+/**
+ * Hands a client's request on, under policy, to the upstream it is for, with the names in it changed to the upstream's own. Undefined where
+ * the client may not know of such things of this upstream.
+ */
 export async function requestUpstream(
   exchange: Exchange,
   upstream: McpUpstream,
   own: JsonObject,
   parts: UpstreamRequestParts,
-): Promise<JsonObject> {
-  const { method, peer, signal, ask } = exchange;
+): Promise<JsonObject | undefined> {
+  const { peer, ask } = exchange;
   const isModern = peer.era === "modern";
   const state = createRequestState(exchange, exchange.params, parts);
   const params = { ...state.open(exchange.params), ...own };
-  const result = await upstream.request(method, params, {
-    signal,
+  const context = {
     onNotification: createRelay(exchange, parts.sessionLevel).onNotification,
     ...(canBeAsked(peer) ? { ask } : {}),
-    ...(isModern ? { passInputRequired: true } : {}),
-  });
+  };
+  const result = await guardedRequest(exchange, { upstream, params, context }, parts.arsenal);
+  if (result === undefined) return undefined;
   if (!isInputRequired(result)) return rewriteUris(result, upstream.name);
   if (isModern) return state.seal(result);
   const message = `${upstream.name} needs an answer that this client cannot be asked for.`;

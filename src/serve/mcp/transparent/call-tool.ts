@@ -1,5 +1,9 @@
 import type { McpConnection } from "../../../adapters/sources/mcp/connection.ts";
 import { RPC, RpcError, type JsonObject } from "../../../adapters/sources/mcp/protocol.ts";
+import { ownToolPrefix } from "../../../adapters/sources/mcp/request-tools.ts";
+import type { McpServerSettings } from "../../../adapters/sources/mcp/settings.ts";
+import { toCallResult } from "../aggregate/to-call-result.ts";
+import { passesQuestions, runWithApproval, withoutConfirmation } from "../approval-run.ts";
 import { executeCall, unknownTool } from "../execute-call.ts";
 import { canBeAsked, type Exchange } from "../plane.ts";
 import { refusal } from "../refusal.ts";
@@ -12,7 +16,7 @@ const LONGEST_CALL_MS = 300_000;
 export interface CallToolParts {
   readonly arsenal: ServedTools;
   readonly names: NameIndex;
-  readonly timeoutMs: number | undefined;
+  readonly settings: McpServerSettings;
   /** The session's own connection, where the upstream keeps state for it. */
   readonly connection?: McpConnection;
 }
@@ -22,37 +26,40 @@ export interface CallToolParts {
  * answer unchanged. What the arsenal refuses is a tool result that says so.
  */
 export async function callTool(exchange: Exchange, parts: CallToolParts): Promise<JsonObject> {
-  const { name, arguments: args = {}, ...extra } = exchange.params;
-  const toolName = typeof name === "string" ? await parts.names.idOf(name) : undefined;
-  if (toolName === undefined) throw unknownTool(name);
+  const { name, arguments: args = {}, ...extra } = withoutConfirmation(exchange.params);
+  if (typeof name !== "string") throw unknownTool(name);
+  const toolName = (await parts.names.idOf(name)) ?? ownToolPrefix(parts.settings) + name;
   if (typeof args !== "object" || args === null || Array.isArray(args)) {
     throw new RpcError({
       code: RPC.invalidParams,
       message: "arguments is not an object. Give one member a parameter.",
     });
   }
-  const { result, answer } = await executeCall(
-    parts.arsenal,
-    {
-      toolName,
-      arguments: args as Record<string, unknown>,
-      checkArguments: false,
-      principal: exchange.peer.principal,
-      signal: exchange.signal,
-      timeoutMs: Math.min(parts.timeoutMs ?? LONGEST_CALL_MS, LONGEST_CALL_MS),
-    },
-    {
-      extra,
-      headers: exchange.headers,
-      ...(parts.connection === undefined ? {} : { connection: parts.connection }),
-      ...(canBeAsked(exchange.peer) ? { ask: exchange.ask } : {}),
-      passInputRequired: exchange.peer.era === "modern",
-      onNotification: exchange.notify,
-    },
+  const { result, answer } = await runWithApproval(exchange, parts.arsenal.approvals, (confirmation) =>
+    executeCall(
+      parts.arsenal,
+      {
+        toolName,
+        arguments: args as Record<string, unknown>,
+        ...confirmation,
+        checkArguments: false,
+        principal: exchange.peer.principal,
+        signal: exchange.signal,
+        timeoutMs: Math.min(parts.settings.timeoutMs ?? LONGEST_CALL_MS, LONGEST_CALL_MS),
+      },
+      {
+        extra,
+        headers: exchange.headers,
+        ...(parts.connection === undefined ? {} : { connection: parts.connection }),
+        ...(canBeAsked(exchange.peer) ? { ask: exchange.ask } : {}),
+        passInputRequired: passesQuestions(exchange.peer, confirmation),
+        onNotification: exchange.notify,
+      },
+    ),
   );
   if (answer === undefined) {
     if (result.error?.code === "TOOL_NOT_FOUND") throw unknownTool(name);
-    return refusal(result);
+    return result.status === "success" ? toCallResult(result.result, undefined, exchange.peer.era) : refusal(result);
   }
   if ("error" in answer) throw answer.error;
   return answer.result;

@@ -32,7 +32,8 @@ export async function createOwnConnection(
       info: peer.info ?? { name: "unknown", version: LATEST_VERSION.legacy },
       capabilities: peer.capabilities,
     };
-    const connection = await upstream.openSession(identity, signal === undefined ? {} : { signal });
+    const caller = peer.principal;
+    const connection = await upstream.openSession(identity, signal === undefined ? { caller } : { caller, signal });
     connection.setAsk((method, params, options) => {
       // A client that keeps no stream open of its own still reads that of its latest request.
       const { ask } = [...running].at(-1) ?? channel;

@@ -1,5 +1,9 @@
+import type { JsonObject } from "../../../adapters/sources/mcp/protocol.ts";
 import type { ToolCall } from "../../../execute/call.ts";
 import type { ToolResult } from "../../../execute/result.ts";
+import type { Approvals } from "../../../guard/aegis.ts";
+import { saysNothingElse } from "../../../guard/pins/definition.ts";
+import type { Pins } from "../../../guard/pins/pins.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import type { ArsenalEvent } from "../../../observe/events.ts";
 import type { Tool } from "../../../tool/tool.ts";
@@ -9,6 +13,8 @@ import { changesTools } from "../aggregate/served-arsenal.ts";
 export interface ServedTools {
   listTools(filter: { readonly source: "mcp"; readonly principal?: Principal }): Promise<readonly Tool[]>;
   execute(call: ToolCall): Promise<ToolResult>;
+  readonly approvals: Approvals;
+  readonly pins?: Pins | undefined;
   subscribe(listener: (event: ArsenalEvent) => void): () => void;
 }
 
@@ -16,8 +22,11 @@ export interface ServedTools {
 export interface NameIndex {
   /** The tool's id; undefined where the catalog has no such tool of this upstream. */
   idOf(sourceName: string): Promise<string | undefined>;
-  /** The upstream's names that a principal may know of. */
-  visibleTo(principal: Principal): Promise<ReadonlySet<string>>;
+  /**
+   * Whether a principal may be shown an entry of the upstream's list: it may know of the tool, and the entry says nothing of it that was
+   * not accepted.
+   */
+  shownTo(principal: Principal): Promise<(listed: JsonObject) => boolean>;
   close(): void;
 }
 
@@ -39,7 +48,13 @@ export function createNameIndex(arsenal: ServedTools, ensemble: string): NameInd
 
   return {
     idOf: async (sourceName) => (await (ids ??= read())).get(sourceName),
-    visibleTo: async (principal) => new Set((await ours(principal)).map(({ sourceName }) => sourceName)),
+    async shownTo(principal) {
+      const visible = new Map((await ours(principal)).map((tool) => [tool.sourceName, tool]));
+      return (listed) => {
+        const tool = visible.get(String(listed["name"]));
+        return tool !== undefined && (arsenal.pins === undefined || saysNothingElse(listed, tool));
+      };
+    },
     close: unsubscribe,
   };
 }

@@ -1,18 +1,16 @@
-import type { McpConnection, ServerDescription } from "../../../adapters/sources/mcp/connection.ts";
+import type { ServerDescription } from "../../../adapters/sources/mcp/connection.ts";
 import { META, type JsonObject } from "../../../adapters/sources/mcp/protocol.ts";
-import type { McpUpstream } from "../../../adapters/sources/mcp/upstream.ts";
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
-import { canBeAsked, type Exchange, type Peer, type Plane, type PlaneSession } from "../plane.ts";
-import { callTool } from "./call-tool.ts";
+import type { Exchange, Peer, Plane, PlaneSession } from "../plane.ts";
 import { listen } from "./listen.ts";
-import { createNameIndex, type NameIndex, type ServedTools } from "./served-tools.ts";
 import { createOwnConnection, type OwnConnection } from "./own-connection.ts";
+import { withAcceptedInstructions } from "./accepted-instructions.ts";
+import { passRequest, type Relay } from "./pass-request.ts";
+import { createNameIndex } from "./served-tools.ts";
+import { subscribe } from "./subscribe.ts";
 
 /** What serving one upstream untouched needs. */
-export interface TransparentPlaneParts {
-  readonly upstream: McpUpstream;
-  readonly arsenal: ServedTools;
-}
+export type TransparentPlaneParts = Pick<Relay, "upstream" | "arsenal">;
 
 /**
  * One upstream as it is: names, URIs and results pass unchanged. A legacy client of a legacy server has a connection of its own, so that
@@ -26,13 +24,13 @@ export function transparentPlane({ upstream, arsenal }: TransparentPlaneParts): 
   return {
     name: upstream.name,
     shared: {
-      describe: () => describe(upstream),
-      handle: (exchange) => pass(exchange, relay),
+      describe: () => describe(relay),
+      handle: (exchange) => passRequest(exchange, relay),
       notified: () => {},
       close: async () => {},
     },
     async openSession(peer, channel) {
-      await describe(upstream);
+      await describe(relay);
       const own = await createOwnConnection(upstream, peer, channel);
       const closed = (): void => void sessions.delete(session);
       const session =
@@ -40,7 +38,7 @@ export function transparentPlane({ upstream, arsenal }: TransparentPlaneParts): 
       sessions.add(session);
       return session;
     },
-    listen: (filter, push, options) => listen(upstream, filter, push, options),
+    listen: (filter, push, options) => listen(relay, filter, push, options),
     async close() {
       names.close();
       await Promise.all([...sessions].map((session) => session.close()));
@@ -48,22 +46,15 @@ export function transparentPlane({ upstream, arsenal }: TransparentPlaneParts): 
   };
 }
 
-/** What passing a request on needs. */
-interface Relay {
-  readonly upstream: McpUpstream;
-  readonly arsenal: ServedTools;
-  readonly names: NameIndex;
-}
-
 type Channel = Parameters<Plane["openSession"]>[1];
 
 /** A legacy client's stay with a legacy server: one session on either side. */
 function ownSession(own: OwnConnection, relay: Relay, closed: () => void): PlaneSession {
   return {
-    describe: async () => own.server,
+    describe: () => withAcceptedInstructions(own.server, relay.upstream.name, relay.arsenal.pins),
     async handle(exchange) {
       const connection = await own.get(exchange.signal);
-      return own.during(exchange, () => pass(exchange, relay, connection));
+      return own.during(exchange, () => passRequest(exchange, relay, connection));
     },
     notified: (notification) => own.notify(notification),
     async close() {
@@ -81,12 +72,11 @@ function sharedSession(
   relay: Relay,
   closed: () => void,
 ): PlaneSession {
-  const { upstream } = relay;
   const ended = new AbortController();
   const subscriptions = new Map<string, AbortController>();
   let logLevel: unknown;
   const filter = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true };
-  void listen(upstream, filter, channel.push, { peer, signal: ended.signal }).catch(() => {});
+  void listen(relay, filter, channel.push, { peer, signal: ended.signal }).catch(() => {});
 
   /** Members of `_meta` that tell a modern server what this session said once. */
   const told = (exchange: Exchange): Exchange => {
@@ -101,7 +91,7 @@ function sharedSession(
   };
 
   return {
-    describe: () => describe(upstream),
+    describe: () => describe(relay),
     async handle(exchange) {
       const { method, params } = exchange;
       const uri = String(params["uri"]);
@@ -114,7 +104,7 @@ function sharedSession(
           subscriptions.get(uri)?.abort();
           subscriptions.set(uri, subscription);
           const signal = AbortSignal.any([subscription.signal, ended.signal]);
-          await listen(upstream, { resourceSubscriptions: [uri] }, channel.push, { peer, signal });
+          await subscribe(exchange, relay, { until: signal, push: channel.push });
           return {};
         }
         case "resources/unsubscribe":
@@ -122,7 +112,7 @@ function sharedSession(
           subscriptions.delete(uri);
           return {};
         default:
-          return pass(told(exchange), relay);
+          return passRequest(told(exchange), relay);
       }
     },
     notified: () => {},
@@ -134,45 +124,10 @@ function sharedSession(
   };
 }
 
-/** Hands one request to the upstream and its answer back. */
-async function pass(exchange: Exchange, relay: Relay, connection?: McpConnection): Promise<JsonObject> {
-  const { method, params, peer, signal, notify } = exchange;
-  const { upstream, arsenal, names } = relay;
-  const headers = mirroredHeaders(exchange);
-  if (method === "tools/call") {
-    const { timeoutMs } = upstream.settings;
-    const own = connection === undefined ? {} : { connection };
-    return callTool({ ...exchange, headers }, { arsenal, names, timeoutMs, ...own });
-  }
-  const options = { signal, onNotification: notify, headers };
-  const result = connection
-    ? await connection.request(method, params, options)
-    : await upstream.request(method, params, {
-        ...options,
-        ...(canBeAsked(peer) ? { ask: exchange.ask } : {}),
-        passInputRequired: peer.era === "modern",
-      });
-  return method === "tools/list" ? withoutHidden(result, peer, names) : result;
-}
-
-/** Of a request's headers only those that mirror arguments are the server's affair. */
-function mirroredHeaders({ headers }: Exchange): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith("mcp-param-")));
-}
-
-/** What a principal may not know of, and what the catalog could not take in, is absent. */
-async function withoutHidden(result: JsonObject, { principal }: Peer, names: NameIndex): Promise<JsonObject> {
-  const { tools } = result;
-  if (!Array.isArray(tools)) return result;
-  const visible = await names.visibleTo(principal);
-  const shown = tools.filter((tool: { readonly name?: unknown } | null) => visible.has(String(tool?.name)));
-  return shown.length === tools.length ? result : { ...result, tools: shown };
-}
-
-async function describe(upstream: McpUpstream): Promise<ServerDescription> {
+async function describe({ upstream, arsenal }: Relay): Promise<ServerDescription> {
   await upstream.attempted;
   const { state } = upstream;
-  if (state.kind === "connected") return state.server;
+  if (state.kind === "connected") return withAcceptedInstructions(state.server, upstream.name, arsenal.pins);
   const why = state.kind === "failed" ? `: ${state.error.message}` : ".";
   const fix = "Try again in a moment, or look at /readyz.";
   throw new ArsenalError("SOURCE_UNAVAILABLE", `The MCP server ${upstream.name} is not connected${why} ${fix}`, {

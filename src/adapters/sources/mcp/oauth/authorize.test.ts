@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ProtectedServer, startProtectedServer, visit } from "../../../../../test/e2e/protected-server.ts";
 import type { ArsenalError } from "../../../../errors/arsenal-error.ts";
+import { createEgress } from "../../../../guard/egress/egress.ts";
 import { createManualClock } from "../../../../testing/manual-clock.ts";
 import type { OAuthSettings } from "../settings.ts";
 import { authorize, type AuthorizeParts } from "./authorize.ts";
@@ -15,6 +16,8 @@ import { createTokenFile } from "./token-file.ts";
 import { createTokenMemory, type TokenStore } from "./token-store.ts";
 
 let server: ProtectedServer;
+/** The authorization servers of these tests are on this machine, at other ports than their MCP servers. */
+const egress = createEgress({ allowPrivate: true });
 let store: TokenStore;
 
 beforeEach(async () => {
@@ -33,6 +36,7 @@ async function logIn(
   let page: Promise<Response> | undefined;
   await authorize(settings, {
     serverName: "docs",
+    egress,
     serverUrl: server.url,
     tokenStore: store,
     showUrl: (url) => {
@@ -85,7 +89,10 @@ describe("a login", () => {
   it("keeps them in a file that this user alone can read", async () => {
     const folder = await mkdtemp(join(tmpdir(), "toolarsenal-"));
     const tokenFile = join(folder, "new", "tokens.json");
-    await authorize({ tokenFile }, { serverName: "docs", serverUrl: server.url, showUrl: (url) => void visit(url) });
+    await authorize(
+      { tokenFile },
+      { serverName: "docs", egress, serverUrl: server.url, showUrl: (url) => void visit(url) },
+    );
     expect((await stat(tokenFile)).mode & 0o777).toBe(0o600);
     expect((await stat(join(folder, "new"))).mode & 0o777).toBe(0o700);
     expect(tokensOf(await createTokenFile({ path: tokenFile }).read(server.url))?.access_token).toMatch(/^access-/);
@@ -166,7 +173,7 @@ describe("a login", () => {
     const pem = String(privateKey.export({ type: "pkcs8", format: "pem" }));
     await authorize(
       { grant: "client_credentials", clientId: "job", privateKey: pem },
-      { serverName: "docs", serverUrl: server.url, showUrl: () => expect.unreachable(), tokenStore: store },
+      { serverName: "docs", egress, serverUrl: server.url, showUrl: () => expect.unreachable(), tokenStore: store },
     );
     const [request] = server.requestsTo("/token");
     const [header = "", claims = "", signature = ""] = (request?.params["client_assertion"] ?? "").split(".");
@@ -179,7 +186,7 @@ describe("a login", () => {
   it("needs no person for the grant of a program", async () => {
     await authorize(
       { grant: "client_credentials", clientId: "job", clientSecret: "job-secret" },
-      { serverName: "docs", serverUrl: server.url, showUrl: () => expect.unreachable(), tokenStore: store },
+      { serverName: "docs", egress, serverUrl: server.url, showUrl: () => expect.unreachable(), tokenStore: store },
     );
     expect(server.requestsTo("/token")[0]?.params).toMatchObject({ grant_type: "client_credentials", scope: "read" });
     expect(await storedTokens()).toMatchObject({ access_token: expect.stringMatching(/^access-/) });

@@ -1,12 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { ArsenalError } from "../../../../errors/arsenal-error.ts";
+import { createEgress } from "../../../../guard/egress/egress.ts";
 import { type Clock, systemClock } from "../../../../observe/clock.ts";
+import { createCredentials } from "../credentials.ts";
 import type { OAuthSettings } from "../settings.ts";
 import { askForChallenge } from "./challenge.ts";
 import { joinScopes, type ServerCredentials } from "./credentials.ts";
 import { toOAuthFailure } from "./failures.ts";
 import { createFlowClient } from "./flow-client.ts";
-import { guardFetch } from "./guarded-fetch.ts";
+import { oauthFetch } from "./guarded-fetch.ts";
 import { type OAuthParts, tokenStoreOf } from "./provider.ts";
 import { listenForRedirect, type RedirectAnswer } from "./redirect-listener.ts";
 
@@ -28,6 +30,7 @@ export interface AuthorizeParts extends OAuthParts {
  */
 export async function authorize(settings: OAuthSettings, parts: AuthorizeParts): Promise<void> {
   const { serverName, serverUrl, signal } = parts;
+  const own = parts.credentials ?? createCredentials(serverName);
   const isCancelled = (): boolean => signal?.aborted === true;
   if (isCancelled()) throw cancelled(serverName);
   const store = tokenStoreOf(settings, parts);
@@ -40,9 +43,10 @@ export async function authorize(settings: OAuthSettings, parts: AuthorizeParts):
     exactPort: settings.redirectPort !== undefined,
   });
   try {
-    const fetchFn = guardFetch(parts.fetch ?? fetch, {
+    const fetchFn = oauthFetch(parts.egress ?? createEgress(), {
       serverUrl,
-      ...(parts.headers === undefined ? {} : { headers: parts.headers }),
+      ...(settings.issuer === undefined ? {} : { issuer: settings.issuer }),
+      headers: await own.fill(parts.headers ?? {}, "headers"),
       ...(signal === undefined ? {} : { signal }),
     });
     const { auth, StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
@@ -50,7 +54,7 @@ export async function authorize(settings: OAuthSettings, parts: AuthorizeParts):
     const scope = joinScopes(settings.scope, challenge.scope);
     let loginUrl: string | undefined;
     const client = createFlowClient({
-      settings,
+      settings: await own.fillOAuth(settings),
       serverUrl,
       store,
       ...(settings.grant === "client_credentials" ? {} : { redirectUri: listener.redirectUri }),

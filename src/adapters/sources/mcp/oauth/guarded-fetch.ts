@@ -1,3 +1,7 @@
+import { ArsenalError, isArsenalError } from "../../../../errors/arsenal-error.ts";
+import type { Egress } from "../../../../guard/egress/egress.ts";
+import { egressFetch } from "../egress-fetch.ts";
+
 /** The part of `fetch` that MCP transports use. */
 export type FetchLike = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
@@ -7,19 +11,28 @@ export interface GuardOptions {
   /** Headers of the MCP server's own settings: sent to its origin, and to no authorization server elsewhere. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly serverUrl: string;
+  /** The authorization server that the operator named. Whatever else the MCP server points to is held to the rules of the way out. */
+  readonly issuer?: string;
   /** Told when a token endpoint could not answer, as opposed to having refused. */
   readonly onOutage?: (why: string) => void;
 }
 
 const REQUEST_MS = 30_000;
+const MAX_BYTES = 1024 * 1024;
 const SECRET_FIELDS = ["refresh_token", "code", "code_verifier", "client_secret", "client_assertion", "access_token"];
 
 /**
  * A `fetch` for the OAuth exchange: every request has a deadline, token requests follow no redirect, and no answer that quotes a secret of
  * ours gets to where it could be logged.
  */
-export function guardFetch(fetch: FetchLike, options: GuardOptions): FetchLike {
-  const origin = new URL(options.serverUrl).origin;
+export function oauthFetch(egress: Egress, options: GuardOptions): FetchLike {
+  const { serverUrl, issuer } = options;
+  const origin = new URL(serverUrl).origin;
+  const fetch = egressFetch(egress, {
+    trusted: [serverUrl, ...(issuer === undefined ? [] : [issuer])],
+    secretHeaders: Object.keys(options.headers ?? {}),
+    maxBytes: MAX_BYTES,
+  });
 
   return async (url, init = {}) => {
     const signals = [AbortSignal.timeout(REQUEST_MS), options.signal, init.signal].filter(
@@ -28,20 +41,61 @@ export function guardFetch(fetch: FetchLike, options: GuardOptions): FetchLike {
     const headers = new Headers(new URL(url).origin === origin ? options.headers : undefined);
     new Headers(init.headers).forEach((value, name) => headers.set(name, value));
     const request: RequestInit = { ...init, headers, signal: AbortSignal.any(signals) };
-    if (!(init.body instanceof URLSearchParams)) return fetch(url, request);
+    if (!(init.body instanceof URLSearchParams)) {
+      const answer = await fetch(url, request).catch(toFetchFailure);
+      return init.body === undefined || init.body === null ? withPlainAddresses(answer) : answer;
+    }
 
     let response: Response;
     try {
       response = await fetch(url, { ...request, redirect: "error" });
     } catch (cause) {
-      options.onOutage?.("could not be reached");
-      throw cause;
+      if (!isRefused(cause)) options.onOutage?.("could not be reached");
+      return toFetchFailure(cause);
     }
     if (response.status >= 500) options.onOutage?.(`answered ${response.status}`);
     const text = await response.text();
     const answer = response.ok ? tokenAnswer(text) : withoutSecrets(text, secretsOf(init.body, headers));
     return new Response(answer, { status: response.status, headers: { "content-type": "application/json" } });
   };
+}
+
+function isRefused(error: unknown): error is ArsenalError {
+  return isArsenalError(error) && error.code === "PERMISSION_DENIED";
+}
+
+/** A failure as the SDK and its users know it: whoever runs this can vouch for what was refused, and a server that is away is a `TypeError`. */
+function toFetchFailure(error: unknown): never {
+  if (isRefused(error)) {
+    const fix =
+      "If this is the server's authorization server and you trust it, name it as issuer under the server's oauth.";
+    throw new ArsenalError("PERMISSION_DENIED", `${error.message} ${fix}`, { ...error.details, fix });
+  }
+  const isAway = isArsenalError(error) && error.code === "TRANSPORT_FAILED" && error.details.fix === undefined;
+  throw isAway ? new TypeError(error.message, { cause: error }) : error;
+}
+
+/** Metadata that was looked at: the SDK drops a user's name from an authorization server's address, and asks what is left. */
+async function withPlainAddresses(answer: Response): Promise<Response> {
+  if (!answer.ok || answer.body === null) return answer;
+  const text = await answer.text();
+  for (const server of authorizationServersIn(text)) {
+    const { username, password } = URL.parse(String(server)) ?? {};
+    if (!username && !password) continue;
+    const fix = "Have whoever runs the MCP server mend its metadata.";
+    const message = `The metadata names an authorization server with a user name or password in its address. ${fix}`;
+    throw new ArsenalError("PERMISSION_DENIED", message, { field: "authorization_servers", fix });
+  }
+  return new Response(text, { status: answer.status, headers: answer.headers });
+}
+
+function authorizationServersIn(text: string): readonly unknown[] {
+  try {
+    const named = (JSON.parse(text) as { readonly authorization_servers?: unknown } | null)?.authorization_servers;
+    return Array.isArray(named) ? named : [];
+  } catch {
+    return [];
+  }
 }
 
 /** The answer of a token endpoint, where it is one; what else it may be is not repeated. */

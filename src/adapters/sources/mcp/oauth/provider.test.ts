@@ -4,6 +4,9 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type ProtectedServer, startProtectedServer, visit } from "../../../../../test/e2e/protected-server.ts";
 import type { ArsenalError } from "../../../../errors/arsenal-error.ts";
+import { createEgress } from "../../../../guard/egress/egress.ts";
+import { createSecrets } from "../../../../guard/secrets/secrets.ts";
+import { createCredentials } from "../credentials.ts";
 import { connect } from "../connect.ts";
 import type { McpConnection } from "../connection.ts";
 import type { OAuthSettings } from "../settings.ts";
@@ -14,6 +17,8 @@ import { createTokenFile } from "./token-file.ts";
 import { createTokenMemory, type TokenStore } from "./token-store.ts";
 
 let server: ProtectedServer;
+/** The authorization servers of these tests are on this machine, at other ports than their MCP servers. */
+const egress = createEgress({ allowPrivate: true });
 let store: TokenStore;
 const warned = vi.spyOn(console, "warn").mockImplementation(() => {});
 
@@ -26,13 +31,13 @@ afterEach(() => server.close());
 afterAll(() => warned.mockRestore());
 
 function providerWith(settings: OAuthSettings = {}, tokenStore = store): OAuthProvider {
-  return createOAuthProvider(settings, { serverName: "docs", serverUrl: server.url, tokenStore });
+  return createOAuthProvider(settings, { serverName: "docs", egress, serverUrl: server.url, tokenStore });
 }
 
 function logIn(): Promise<void> {
   return authorize(
     {},
-    { serverName: "docs", serverUrl: server.url, tokenStore: store, showUrl: (url) => void visit(url) },
+    { serverName: "docs", egress, serverUrl: server.url, tokenStore: store, showUrl: (url) => void visit(url) },
   );
 }
 
@@ -78,10 +83,25 @@ describe("a server that asks for a login", () => {
     await connection.close();
   });
 
+  it("proves itself by a secret that its settings refer to, and lets no token be shown", async () => {
+    const secrets = createSecrets({ environment: { JOB: "the-job's-secret" } });
+    const provider = createOAuthProvider(
+      { grant: "client_credentials", clientId: "job", clientSecret: "env:JOB" },
+      { serverName: "docs", egress, serverUrl: server.url, credentials: createCredentials("docs", { secrets }) },
+    );
+    const connection = await connectWith(provider);
+    await connection.close();
+    const [asked] = server.requestsTo("/token");
+    const basic = Buffer.from(String(asked?.headers.authorization).slice("Basic ".length), "base64").toString();
+    expect([basic, asked?.params["client_secret"]].join()).toContain("the-job");
+    const token = (await provider.token()) ?? "";
+    expect(secrets.redactor.text(`the-job's-secret ${token}`)).toBe("[redacted] [redacted]");
+  });
+
   it("gets a program's own token by itself", async () => {
     const provider = createOAuthProvider(
       { grant: "client_credentials", clientId: "job", clientSecret: "job-secret" },
-      { serverName: "docs", serverUrl: server.url },
+      { serverName: "docs", egress, serverUrl: server.url },
     );
     const connection = await connectWith(provider);
     server.expireTokens();
@@ -200,7 +220,7 @@ describe("a token that the server no longer accepts", () => {
     const other = await startProtectedServer();
     const kept = await store.read(server.url);
     await store.update(other.url, () => kept);
-    const moved = createOAuthProvider({}, { serverName: "docs", serverUrl: other.url, tokenStore: store });
+    const moved = createOAuthProvider({}, { serverName: "docs", egress, serverUrl: other.url, tokenStore: store });
     const own = moved.wrapFetch(fetch);
     const refused = await own(other.url, {
       method: "POST",
@@ -237,7 +257,9 @@ describe("a call that needs more rights than the token has", () => {
 
   it("gets them by itself where the token is a program's own", async () => {
     const settings = { grant: "client_credentials", clientId: "job", clientSecret: "job-secret" } as const;
-    const connection = await connectWith(createOAuthProvider(settings, { serverName: "docs", serverUrl: server.url }));
+    const connection = await connectWith(
+      createOAuthProvider(settings, { serverName: "docs", egress, serverUrl: server.url }),
+    );
     expect(await connection.request("tools/call", { name: "note" })).toMatchObject({ content: [{ text: "noted" }] });
     expect(server.requestsTo("/token").map(({ params }) => params["scope"])).toEqual(["read", "read write"]);
     server.expireTokens();

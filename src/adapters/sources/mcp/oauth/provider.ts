@@ -1,9 +1,12 @@
+import { outsideCalls } from "../../../../guard/egress/call-scope.ts";
+import { createEgress, type Egress } from "../../../../guard/egress/egress.ts";
+import { createCredentials, type Credentials } from "../credentials.ts";
 import type { OAuthSettings } from "../settings.ts";
 import { type Challenge, joinScopes, type Tokens, tokensOf } from "./credentials.ts";
 import { asksForScope, challengeOf, isSameChallenge } from "./challenge.ts";
 import { lacksRights, needsLogin, toOAuthFailure } from "./failures.ts";
 import { createFlowClient } from "./flow-client.ts";
-import { type FetchLike, guardFetch } from "./guarded-fetch.ts";
+import { type FetchLike, oauthFetch } from "./guarded-fetch.ts";
 import { createTokenFile } from "./token-file.ts";
 import { createTokenMemory, type TokenStore } from "./token-store.ts";
 
@@ -14,9 +17,12 @@ export interface OAuthParts {
   readonly serverUrl: string;
   /** Headers of the server's settings; authorization servers of another origin do not get them. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Where what the settings refer to is found. In the environment, files and the keychain where absent. */
+  readonly credentials?: Credentials;
   /** Where tokens are kept. Default: the settings' `tokenFile`, or the one in the user's configuration folder. */
   readonly tokenStore?: TokenStore;
-  readonly fetch?: FetchLike;
+  /** The way out of the program. One of its own, without rules, where absent. */
+  readonly egress?: Egress;
   /** Takes what the person who runs this should know, such as a damaged token file. */
   readonly warn?: (message: string) => void;
 }
@@ -68,6 +74,8 @@ export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts):
   const { serverName, serverUrl } = parts;
   const machine = settings.grant === "client_credentials";
   const store = tokenStoreOf(settings, parts);
+  const egress = parts.egress ?? createEgress();
+  const credentials = parts.credentials ?? createCredentials(serverName);
   const sentWith = new WeakMap<Response, string>();
   let tokens: Tokens | undefined;
   let loaded = false;
@@ -75,6 +83,8 @@ export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts):
 
   async function load(): Promise<Tokens | undefined> {
     tokens = tokensOf(await store.read(serverUrl));
+    for (const secret of [tokens?.access_token, tokens?.refresh_token])
+      if (secret !== undefined) credentials.redactor.add(secret);
     loaded = true;
     return tokens;
   }
@@ -87,7 +97,7 @@ export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts):
 
   /** Renews once for all that were refused together. */
   function renewTogether(refused: string | undefined, challenge: Challenge): Promise<void> {
-    return (renewal ??= renew(refused, challenge).finally(() => void (renewal = undefined)));
+    return (renewal ??= outsideCalls(() => renew(refused, challenge)).finally(() => void (renewal = undefined)));
   }
 
   async function renew(refused: string | undefined, challenge: Challenge): Promise<void> {
@@ -110,7 +120,7 @@ export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts):
       throw new Error("A person is needed.");
     };
     const client = createFlowClient({
-      settings,
+      settings: await credentials.fillOAuth(settings),
       serverUrl,
       store,
       // Never sent: its presence tells the SDK that this is the grant of a person, which `refuse` ends before there is a redirect.
@@ -125,9 +135,10 @@ export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts):
         ...(challenge.resourceMetadataUrl === undefined
           ? {}
           : { resourceMetadataUrl: new URL(challenge.resourceMetadataUrl) }),
-        fetchFn: guardFetch(parts.fetch ?? fetch, {
+        fetchFn: oauthFetch(egress, {
           serverUrl,
-          ...(parts.headers === undefined ? {} : { headers: parts.headers }),
+          ...(settings.issuer === undefined ? {} : { issuer: settings.issuer }),
+          headers: await credentials.fill(parts.headers ?? {}, "headers"),
           signal: AbortSignal.timeout(RENEWAL_MS),
           onOutage: (why) => void (outage = why),
         }),
@@ -143,11 +154,10 @@ export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts):
 
   /** Keeps what the server asked for, so that the login asks the person for just that. */
   async function askForLogin(challenge: Challenge, why: string): Promise<never> {
-    const credentials = await store.read(serverUrl);
-    const scope = joinScopes(tokensOf(credentials)?.scope, challenge.scope);
+    const stored = await store.read(serverUrl);
+    const scope = joinScopes(tokensOf(stored)?.scope, challenge.scope);
     const wanted = { ...challenge, ...(scope === undefined ? {} : { scope }) };
-    if (!isSameChallenge(credentials.wanted, wanted))
-      await store.update(serverUrl, (current) => ({ ...current, wanted }));
+    if (!isSameChallenge(stored.wanted, wanted)) await store.update(serverUrl, (current) => ({ ...current, wanted }));
     throw needsLogin(serverName, why);
   }
 

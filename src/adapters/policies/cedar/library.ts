@@ -1,0 +1,75 @@
+import { createRequire } from "node:module";
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+
+/** What of `@cedar-policy/cedar-wasm` is used. */
+export interface CedarLibrary {
+  policySetTextToParts(text: string): CedarAnswer<{
+    readonly policies: readonly string[];
+    readonly policy_templates: readonly string[];
+  }>;
+  policyToJson(policy: string): CedarAnswer<{
+    readonly json: {
+      readonly effect: "permit" | "forbid";
+      readonly annotations?: Readonly<Record<string, string>>;
+    };
+  }>;
+  /** Keeps the policies under the id, for `statefulIsAuthorized`. */
+  preparsePolicySet(id: string, policies: { staticPolicies: Record<string, string> }): CedarAnswer<object>;
+  statefulIsAuthorized(call: CedarCall): CedarAnswer<{
+    readonly response: {
+      readonly decision: "allow" | "deny";
+      readonly diagnostics: {
+        /** The policies that made the decision, in no order. */
+        readonly reason: readonly string[];
+        readonly errors: readonly { readonly policyId: string; readonly error: CedarError }[];
+      };
+    };
+  }>;
+}
+
+/** An answer of the library: what was asked for, or what is wrong. */
+export type CedarAnswer<Found extends object> =
+  | (Found & { readonly type: "success" })
+  | { readonly type: "failure"; readonly errors: readonly CedarError[] };
+
+/** What the library says is wrong, and where, in bytes of the text. */
+export interface CedarError {
+  readonly message: string;
+  readonly sourceLocations?: readonly { readonly start: number }[];
+}
+
+/** A name that policies can speak of. */
+export interface CedarId {
+  type: string;
+  id: string;
+}
+
+/** Something that policies can look at. */
+export interface CedarEntity {
+  uid: CedarId;
+  attrs: Record<string, CedarValue>;
+  parents: CedarId[];
+}
+
+/** Data as Cedar has it: no fractions, and nothing that is nothing. */
+export type CedarValue = boolean | number | string | CedarValue[] | { [key: string]: CedarValue };
+
+/** A question to the policies. */
+export interface CedarCall {
+  principal: CedarId;
+  action: CedarId;
+  resource: CedarId;
+  context: Record<string, CedarValue>;
+  entities: CedarEntity[];
+  preparsedPolicySetId: string;
+}
+
+/** The installed library. Throws LIBRARY_MISSING, with the line that installs it. */
+export function loadCedar(): CedarLibrary {
+  try {
+    return createRequire(import.meta.url)("@cedar-policy/cedar-wasm/nodejs") as CedarLibrary;
+  } catch (cause) {
+    const fix = "npm install @cedar-policy/cedar-wasm";
+    throw new ArsenalError("LIBRARY_MISSING", `Cedar policies need a library: ${fix}`, { fix, cause });
+  }
+}

@@ -1,0 +1,108 @@
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import type { HandlerContext } from "../../../tool/handler.ts";
+import { isPlainObject } from "../../../tool/json-schema.ts";
+import { type McpCallContext, mcpContextOf } from "./call-context.ts";
+import { isInputRequired, type JsonObject, RPC, RpcError, type RpcNotification } from "./protocol.ts";
+import type { McpUpstream } from "./upstream.ts";
+
+/** A request that a call makes of its server. */
+export interface ServerRequest {
+  readonly method: string;
+  readonly params: JsonObject;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** What is asked for, in words for whoever reads of a failure. */
+  readonly subject: string;
+}
+
+const NO_CONTEXT: McpCallContext = Object.freeze({});
+
+/** What an MCP surface handed to a call; nothing where the call came another way. */
+export function callOf({ auxdata }: HandlerContext): McpCallContext {
+  return mcpContextOf(auxdata) ?? NO_CONTEXT;
+}
+
+/** Sends the one request of a call to its server, on the caller's own connection where it has one, and returns the result as it is. */
+export function sendRequest(
+  upstream: McpUpstream,
+  request: ServerRequest,
+  context: HandlerContext,
+): Promise<JsonObject> {
+  const call = callOf(context);
+  const { connection, extra, ask, passInputRequired } = call;
+  const { method, headers = call.headers } = request;
+  const options = {
+    signal: context.signal,
+    onNotification: call.onNotification ?? toProgress(context),
+    ...(headers === undefined ? {} : { headers }),
+  };
+  const params = { ...(call.onNotification === undefined ? askingForProgress(extra) : extra), ...request.params };
+  return answered(upstream, request, context, async () => {
+    if (connection !== undefined) return connection.request(method, params, options);
+    return upstream.request(method, params, {
+      ...options,
+      ...(context.caller === undefined ? {} : { caller: context.caller }),
+      ...(ask === undefined ? {} : { ask }),
+      ...(passInputRequired === undefined ? {} : { passInputRequired }),
+    });
+  });
+}
+
+/**
+ * Waits for a server's answer, shows it as it came to the surface that made this very request, and throws where the server refused or asks
+ * a question that this caller cannot be asked.
+ */
+export async function answered(
+  upstream: McpUpstream,
+  { method, subject }: Pick<ServerRequest, "method" | "subject">,
+  context: HandlerContext,
+  send: () => Promise<JsonObject>,
+): Promise<JsonObject> {
+  const { onAnswer, method: asked = "tools/call", passInputRequired, connection } = callOf(context);
+  const show = asked === method ? onAnswer : undefined;
+  let result: JsonObject;
+  try {
+    result = await send();
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    show?.({ error });
+    throw toRefusal(error, upstream.name, subject);
+  }
+  show?.({ result });
+  if (isInputRequired(result) && passInputRequired !== true && connection === undefined)
+    throw needsInput(upstream.name, subject, result);
+  return result;
+}
+
+/** A caller who hears no notifications gets progress as any tool's: a server reports it where it is given a token. */
+function askingForProgress(extra: JsonObject | undefined): JsonObject {
+  const meta = extra?.["_meta"];
+  return { ...extra, _meta: { progressToken: "progress", ...(isPlainObject(meta) ? meta : {}) } };
+}
+
+function toProgress(context: HandlerContext): (notification: RpcNotification) => void {
+  return ({ method, params }) => {
+    if (method !== "notifications/progress" || typeof params?.["progress"] !== "number") return;
+    const { progress, total, message } = params;
+    context.progress({
+      progress,
+      ...(typeof total === "number" ? { total } : {}),
+      ...(typeof message === "string" ? { message } : {}),
+    });
+  };
+}
+
+/** An error the server answered with, in its own words and with its code. */
+function toRefusal(cause: RpcError, server: string, subject: string): ArsenalError {
+  const code = cause.code === RPC.invalidParams ? "ARGUMENTS_INVALID" : "PROTOCOL_ERROR";
+  const message = `The MCP server "${server}" refused ${subject} with error ${cause.code}: ${cause.message}`;
+  return new ArsenalError(code, message, { answered: true, cause });
+}
+
+function needsInput(server: string, subject: string, cause: JsonObject): ArsenalError {
+  const message = `The MCP server "${server}" asks for input before it answers ${subject}, and this caller answers no questions.`;
+  return new ArsenalError("EXECUTION_FAILED", message, {
+    fix: "Call it from a client that supports elicitation.",
+    answered: true,
+    cause,
+  });
+}

@@ -1,0 +1,109 @@
+import { configuredAudit, configuredCallAudit, configuredState } from "../../config/arsenal-parts.ts";
+import { pinMode } from "../../config/configured-guard.ts";
+import { loadConfig } from "../../config/load-config.ts";
+import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { withAudit } from "../../guard/audit/call-audit.ts";
+import { createPins } from "../../guard/pins/create-pins.ts";
+import type { Pin } from "../../guard/pins/pins.ts";
+import { localOperator } from "../../guard/principal.ts";
+import { systemClock } from "../../observe/clock.ts";
+import type { Emit } from "../../observe/events.ts";
+import type { Command, Terminal } from "../command.ts";
+import { configPath } from "../open-arsenal.ts";
+import { clip, styles, table } from "../style.ts";
+
+/** `toolarsenal pins` */
+export const pins: Command = {
+  name: "pins",
+  summary: "List what MCP servers and APIs offer, and accept what is new or changed.",
+  positionals: ["ACTION", "[ID]"],
+  options: {
+    diff: { type: "boolean", description: "For list: show what changed" },
+    all: { type: "boolean", description: "For accept: everything that waits" },
+    hash: { type: "string", value: "HASH", description: "For accept: only where it is still what list showed" },
+    "confirm-annotations": { type: "boolean", description: "For accept: vouch for what the tool says of itself" },
+  },
+  examples: ["pins list --diff", "pins accept files.read_file", "pins accept --all"],
+  async run(input, terminal) {
+    const [action = "", id] = input.positionals;
+    if (action !== "list" && action !== "accept")
+      throw wrong("ACTION", action, `There is no action "${action}".`, "Write list, accept ID or accept --all.");
+    const { all = false, hash, diff = false, "confirm-annotations": confirmAnnotations = false } = input.options;
+    if (action === "accept" && (id === undefined) === (all === false))
+      throw wrong("ID", id, '"pins accept" needs either an ID or --all.', "Take an id from: toolarsenal pins list");
+    const { config } = await loadConfig(configPath(input, terminal), terminal.environment, { folder: terminal.folder });
+    if (config.state.file === undefined) throw keptInMemory();
+
+    const state = configuredState(config, systemClock);
+    const log = configuredAudit(config, systemClock);
+    try {
+      const emit = log === undefined ? silent : withAudit(silent, configuredCallAudit(config, log, telling(terminal)));
+      const mode = pinMode(config);
+      const book = createPins({ state, clock: systemClock, emit, mode: mode === "off" ? "changes" : mode });
+      const listed = await book.list();
+      if (action === "list") {
+        show(listed, { json: input.json, diff: diff === true }, terminal);
+        return 0;
+      }
+      const meant = all === true ? listed.filter(({ state: now }) => now !== "accepted") : [{ id: id ?? "", hash }];
+      for (const each of meant) {
+        const seen = typeof each.hash === "string" && { hash: each.hash };
+        await book.accept(each.id, localOperator(), { ...seen, confirmAnnotations: confirmAnnotations === true });
+        if (!input.json) terminal.err.write(`${each.id} is accepted.\n`);
+      }
+      if (input.json) terminal.out.write(`${JSON.stringify({ accepted: meant.map((each) => each.id) })}\n`);
+      else if (meant.length === 0) terminal.err.write("Nothing waits.\n");
+      return 0;
+    } finally {
+      await log?.close();
+      await state.close();
+    }
+  },
+};
+
+const silent: Emit = () => {};
+
+/** Says where the acceptance could not be recorded. */
+function telling({ err }: Terminal): Emit {
+  return (name, data) => {
+    if (name === "audit-failed") err.write(`Not recorded: ${(data as { readonly message: string }).message}\n`);
+  };
+}
+
+function show(
+  listed: readonly Pin[],
+  how: { readonly json: boolean; readonly diff: boolean },
+  terminal: Terminal,
+): void {
+  if (how.json) {
+    terminal.out.write(`${JSON.stringify(listed, undefined, 2)}\n`);
+    return;
+  }
+  const rows = listed.map((pin) => [
+    clip(pin.id, 100),
+    pin.state,
+    pin.hash.slice(0, 16),
+    `since ${new Date(pin.seenAt).toISOString()}`,
+    pin.acceptedBy === undefined ? "" : `by ${clip(pin.acceptedBy, 40)}`,
+  ]);
+  const lines = rows.length === 0 ? [] : table(rows).split("\n");
+  for (const [index, line] of lines.entries()) {
+    terminal.out.write(`${line}\n`);
+    for (const change of how.diff ? (listed[index]?.diff ?? []) : []) terminal.out.write(`    ${change}\n`);
+  }
+  const waiting = listed.filter(({ state }) => state !== "accepted").length;
+  const paint = styles(terminal.err, terminal.environment);
+  const count = `${listed.length} ${listed.length === 1 ? "pin" : "pins"}, ${waiting} to be accepted`;
+  const hint = listed.length === 0 ? ". They come when `toolarsenal serve` or `list` connects your servers" : "";
+  terminal.err.write(paint.dim(`${count}${hint}\n`));
+}
+
+function keptInMemory(): ArsenalError {
+  const fix = "Set state.file, such as ./.toolarsenal/state.sqlite, for the process that serves and for this one.";
+  const message = `Pins are kept in the memory of the process that serves, where this one cannot see them. ${fix}`;
+  return new ArsenalError("CONFIG_INVALID", message, { field: "state.file", fix });
+}
+
+function wrong(field: string, value: unknown, problem: string, fix: string): ArsenalError {
+  return new ArsenalError("INPUT_INVALID", `${problem} ${fix}`, { field, value, fix });
+}

@@ -1,0 +1,65 @@
+/** How a value compares with a number of bytes: `bytes` is absent where it cannot be written as JSON. */
+export type Measured =
+  | { readonly fits: true }
+  | { readonly fits: false; readonly bytes?: number; readonly atLeast?: true };
+
+const FITS: Measured = Object.freeze({ fits: true });
+
+/** Deeper values are written out in order to be measured. */
+const MAX_DEPTH = 100;
+
+/** A character takes at least one byte, and at most the six of `\u001f`. */
+const MOST_BYTES_OF_A_CHARACTER = 6;
+
+/** As long as the longest number: `-1.2345678901234567e+100`. */
+const MOST_BYTES_OF_A_NUMBER = 24;
+
+/**
+ * Whether a value, written as JSON in UTF-8, fits into so many bytes. Nearly every value is either far smaller or far larger, which its
+ * members and the lengths of its texts tell; only what lies between is written out.
+ */
+export function measureJson(value: unknown, limit: number): Measured {
+  let least = 0;
+  let most = 0;
+  let isCertain = true;
+
+  function add(atLeast: number, atMost: number): void {
+    least += atLeast;
+    most += atMost;
+  }
+
+  function walk(part: unknown, depth: number): void {
+    if (typeof part === "string") return add(part.length + 2, part.length * MOST_BYTES_OF_A_CHARACTER + 2);
+    if (typeof part !== "object" || part === null) return add(0, MOST_BYTES_OF_A_NUMBER);
+    if (depth > MAX_DEPTH || typeof (part as { readonly toJSON?: unknown }).toJSON === "function") {
+      isCertain = false;
+      return;
+    }
+    add(2, 2);
+    if (Array.isArray(part)) {
+      for (const member of part) {
+        if (least > limit) return;
+        add(1, 1);
+        walk(member, depth + 1);
+      }
+      return;
+    }
+    // A view has a key for each of its bytes, which nobody wants to see listed.
+    if (ArrayBuffer.isView(part)) return add(part.byteLength, part.byteLength * MOST_BYTES_OF_A_NUMBER);
+    for (const key of Object.keys(part)) {
+      if (least > limit) return;
+      add(0, key.length * MOST_BYTES_OF_A_CHARACTER + 4);
+      walk((part as Record<string, unknown>)[key], depth + 1);
+    }
+  }
+
+  try {
+    walk(value, 0);
+    if (least > limit) return { fits: false, bytes: least, atLeast: true };
+    if (isCertain && most <= limit) return FITS;
+    const bytes = Buffer.byteLength(JSON.stringify(value) ?? "");
+    return bytes <= limit ? FITS : { fits: false, bytes };
+  } catch {
+    return { fits: false };
+  }
+}

@@ -1,0 +1,136 @@
+import { describe, expect, it } from "vitest";
+import { memoryState } from "../adapters/state/memory.ts";
+import { createManualClock } from "../testing/manual-clock.ts";
+import { defineTool } from "../tool/define-tool.ts";
+import { type Aegis, type AegisRequest, createAegis } from "./aegis.ts";
+import type { Policy } from "./policy.port.ts";
+import { localOperator } from "./principal.ts";
+import type { Inspection } from "./scan/inspection.ts";
+
+const ALLOW: Policy = { sees: () => true, decide: () => ({ effect: "allow" }) };
+const CONFIRM: Policy = { ...ALLOW, decide: () => ({ effect: "confirm", rule: "always", reason: "Ask." }) };
+
+const tool = defineTool({
+  name: "delete_user",
+  description: "Deletes a user for good.",
+  parameters: { type: "object", properties: { id: { type: "string" } } },
+});
+
+function setUp(
+  policy: Policy,
+  parts: Pick<Parameters<typeof createAegis>[0], "pins" | "inspection"> = {},
+): { readonly aegis: Aegis; readonly events: readonly string[] } {
+  const clock = createManualClock();
+  const events: string[] = [];
+  const aegis = createAegis({
+    policy,
+    state: memoryState({ clock }),
+    clock,
+    emit: (name) => void events.push(name),
+    settings: { maxRequestsPerMinute: 60, confirmationTimeoutS: 600, selfApproval: "never" },
+    ...parts,
+  });
+  return { aegis, events };
+}
+
+function request(overrides: Partial<AegisRequest> = {}): AegisRequest {
+  const principal = localOperator({ id: "alice", local: false });
+  return { tool, arguments: { id: "7" }, principal, requireConfirmation: false, ...overrides };
+}
+
+describe("pins", () => {
+  const changed = "delete_user changed its description. Run toolarsenal pins accept default.delete_user.";
+
+  it.each([
+    ["at once", (): string => changed],
+    ["in time", async (): Promise<string> => changed],
+  ])("refuse a tool that is not what was accepted, told %s", async (_when, refusal) => {
+    const { aegis } = setUp(ALLOW, { pins: { refusal } });
+    const refused = { effect: "deny", code: "PERMISSION_DENIED", rule: "pin", reason: changed };
+    expect(await aegis.decide(request())).toEqual(refused);
+    expect(await aegis.redeem(request())).toEqual(refused);
+  });
+
+  it("are asked again at the last moment, before the approval is used up", async () => {
+    let refusal: string | undefined;
+    const { aegis } = setUp(CONFIRM, { pins: { refusal: () => refusal } });
+    const asked = await aegis.decide(request());
+    const confirmationId = asked.effect === "confirm" ? asked.confirmationId : "";
+    await aegis.approvals.approve(confirmationId, localOperator({ id: "bob" }));
+    const approved = request({ confirmationId });
+    refusal = changed;
+    expect(await aegis.redeem(approved)).toMatchObject({ effect: "deny", rule: "pin" });
+    refusal = undefined;
+    expect(await aegis.redeem(approved)).toEqual({ effect: "allow" });
+  });
+
+  it.each([
+    [
+      "throw",
+      (): never => {
+        throw new Error("no state");
+      },
+    ],
+    ["reject", async (): Promise<never> => Promise.reject(new Error("no state"))],
+  ])("refuse where they %s", async (_how, refusal) => {
+    const { aegis } = setUp(ALLOW, { pins: { refusal } });
+    const reason = "The pin of default.delete_user could not be checked, so the call is refused: no state.";
+    expect(await aegis.decide(request())).toMatchObject({ effect: "deny", rule: "pin", reason });
+    expect(await aegis.redeem(request())).toMatchObject({ effect: "deny", rule: "pin", reason });
+  });
+
+  it("that doubt nothing let a call run, without a wait where they answer at once", async () => {
+    const { aegis } = setUp(ALLOW, { pins: { refusal: () => undefined } });
+    expect(await aegis.decide(request())).toStrictEqual({ effect: "allow" });
+    expect(aegis.redeem(request())).toStrictEqual({ effect: "allow" });
+    const slow = setUp(ALLOW, { pins: { refusal: async () => undefined } }).aegis;
+    expect(await slow.decide(request())).toStrictEqual({ effect: "allow" });
+    expect(await slow.redeem(request())).toStrictEqual({ effect: "allow" });
+  });
+
+  it("say nothing of a tool that the policy refuses", async () => {
+    const pins = { refusal: () => changed };
+    const deny: Policy = { ...ALLOW, decide: () => ({ effect: "deny", rule: "no", reason: "No." }) };
+    expect(await setUp(deny, { pins }).aegis.decide(request())).toMatchObject({ rule: "no" });
+  });
+});
+
+describe("inspection", () => {
+  const inspection: Inspection = {
+    arguments: (_tool, args) => (args["id"] === "rm -rf" ? "The arguments look like an attack." : undefined),
+    result: (_tool, value) => (value === "evil" ? { refused: "It looks like an attack." } : { value }),
+  };
+  const broken: Inspection = {
+    arguments: () => {
+      throw new Error("no rules");
+    },
+    result: () => {
+      throw new Error("no rules");
+    },
+  };
+
+  it("refuses arguments before a person is asked", async () => {
+    const { aegis, events } = setUp(CONFIRM, { inspection });
+    const reason = "The arguments look like an attack.";
+    const refused = { effect: "deny", code: "PERMISSION_DENIED", rule: "scan", reason };
+    expect(await aegis.decide(request({ arguments: { id: "rm -rf" } }))).toEqual(refused);
+    expect(events).toEqual([]);
+    expect((await aegis.decide(request())).effect).toBe("confirm");
+  });
+
+  it("gives results on, or says why not; without one they are given on as they are", () => {
+    expect(setUp(ALLOW, { inspection }).aegis.inspect(tool, "evil")).toEqual({
+      refused: "It looks like an attack.",
+    });
+    expect(setUp(ALLOW, { inspection }).aegis.inspect(tool, "good")).toEqual({ value: "good" });
+    expect(setUp(ALLOW).aegis.inspect(tool, "evil")).toEqual({ value: "evil" });
+  });
+
+  it("refuses where it throws", async () => {
+    const { aegis } = setUp(ALLOW, { inspection: broken });
+    const why = (what: string): string =>
+      `The ${what} of default.delete_user could not be checked, so the call is refused: no rules.`;
+    expect(await aegis.decide(request())).toMatchObject({ effect: "deny", rule: "scan", reason: why("arguments") });
+    expect(aegis.inspect(tool, "good")).toEqual({ refused: why("result") });
+  });
+});

@@ -1,0 +1,35 @@
+import { lookup as systemLookup, type LookupAddress } from "node:dns";
+import type { LookupFunction } from "node:net";
+import { ArsenalError } from "../../errors/arsenal-error.ts";
+
+/** Resolves a name to its addresses. */
+export type Resolve = (
+  host: string,
+  callback: (error: Error | null, addresses: readonly LookupAddress[]) => void,
+) => void;
+
+/** Asks the system. */
+export const resolveAll: Resolve = (host, callback) => {
+  systemLookup(host, { all: true }, (error, addresses) => callback(error, addresses));
+};
+
+/** Resolves a name and refuses it where any of its addresses may not be reached; the addresses it returns are those connected to. */
+export function checkedLookup(resolve: Resolve, mayReach: (address: string) => boolean): LookupFunction {
+  return (host, options, callback) => {
+    resolve(host, (error, addresses) => {
+      if (error) return callback(error, "", 0);
+      const [first] = addresses;
+      const bad = addresses.find(({ address }) => !mayReach(address));
+      if (bad) return callback(privateAddress(host, bad.address), "", 0);
+      if (first === undefined) return callback(new Error(`${host} has no address`), "", 0);
+      if (options.all) callback(null, [...addresses]);
+      else callback(null, first.address, first.family);
+    });
+  };
+}
+
+function privateAddress(host: string, address: string): ArsenalError {
+  const fix = "Use a name that resolves to public addresses.";
+  const message = `A request to ${host} is refused: it resolves to ${address}, which is this machine or a private network. ${fix}`;
+  return new ArsenalError("PERMISSION_DENIED", message, { field: "url", value: host, fix });
+}

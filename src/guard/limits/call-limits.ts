@@ -1,0 +1,66 @@
+import type { Tool } from "../../tool/tool.ts";
+import { isUnlisted } from "../../tool/unlisted.ts";
+import type { Obligations, PolicyRequest } from "../policy.port.ts";
+import type { RateLimit } from "../rate-limit.ts";
+
+/** A limit, and whose it is: `tool mail.send`, `tenant acme`. */
+export interface NamedLimit extends RateLimit {
+  readonly name: string;
+}
+
+/** Calls a minute. A limit that is absent is none. */
+export interface LimitSettings {
+  /** For each tool that does not name its own limit, and the most for one whose source does. */
+  readonly maxRequestsPerMinute: number;
+  readonly rates?: { readonly tenant?: number; readonly principal?: number; readonly toolset?: number } | undefined;
+}
+
+/** Every limit that a call must fit into: the tool's, the tenant's, the caller's, the toolset's, and those its rules demand. */
+export type CallLimits = (
+  request: Pick<PolicyRequest, "tool" | "principal" | "toolset">,
+  obligations?: Obligations,
+) => readonly NamedLimit[];
+
+const MINUTE_MS = 60_000;
+
+/** The limits of calls by configuration. */
+export function createCallLimits({ maxRequestsPerMinute, rates = {} }: LimitSettings): CallLimits {
+  // A tool is the same object from call to call.
+  const ofTool = new WeakMap<Tool, NamedLimit>();
+
+  function toolLimit(tool: Tool): NamedLimit {
+    let limit = ofTool.get(tool);
+    if (limit === undefined) {
+      ofTool.set(tool, (limit = aMinute(`tool ${tool.id}`, toolRate(tool, maxRequestsPerMinute))));
+    }
+    return limit;
+  }
+
+  return ({ tool, principal: { id, tenant }, toolset }, obligations) => {
+    const limits: NamedLimit[] = [toolLimit(tool)];
+    if (rates.tenant !== undefined && tenant !== undefined) limits.push(aMinute(`tenant ${tenant}`, rates.tenant));
+    if (rates.principal !== undefined) {
+      // Two tenants may have a principal of one name.
+      const key = `principal ${JSON.stringify([tenant, id])}`;
+      limits.push({ ...aMinute(`principal ${id}`, rates.principal), key });
+    }
+    if (rates.toolset !== undefined && toolset !== undefined) limits.push(aMinute(`toolset ${toolset}`, rates.toolset));
+    for (const { key, calls, windowMs, rule } of obligations?.rates ?? []) {
+      limits.push({ key: `rule ${key}`, calls, windowMs, name: rule === undefined ? "a rule" : `rule ${rule}` });
+    }
+    return limits;
+  };
+}
+
+function aMinute(name: string, calls: number): NamedLimit {
+  return { key: name, name, calls, windowMs: MINUTE_MS };
+}
+
+/** Calls a minute that a tool may take. What the operator wrote beside a function counts as it is. */
+function toolRate({ id, source, cost }: Tool, configured: number): number {
+  // Reading a server's resources is one such id for all of them; the limits of tenants and callers hold all the same.
+  if (isUnlisted(id)) return Number.POSITIVE_INFINITY;
+  const own = cost.rateLimit ?? 0;
+  if (!(own > 0)) return configured;
+  return source === "function" || source === "builtin" ? own : Math.min(own, configured);
+}

@@ -1,0 +1,280 @@
+import { setImmediate } from "node:timers/promises";
+import { showValue } from "../../errors/show-value.ts";
+import type { Clock } from "../../observe/clock.ts";
+import type { Emit } from "../../observe/events.ts";
+import { assembleTool } from "../../tool/assemble-tool.ts";
+import type { Tool, ToolSource } from "../../tool/tool.ts";
+import type { State } from "../state.port.ts";
+import { afterAccepting, refuseOthers } from "./accept.ts";
+import { createAcceptanceWatch } from "./acceptance-watch.ts";
+import { hashOfTool } from "./definition.ts";
+import { changedFields } from "./diff.ts";
+import {
+  afterSeeing,
+  comparedOf,
+  contentOfInstructions,
+  contentOfTool,
+  currentOf,
+  instructionsId,
+  type PinContent,
+  type PinMode,
+  type PinRecord,
+  readRecord,
+  stateOf,
+  toPin,
+} from "./pin-record.ts";
+import type { OfferedEnsemble, Pins, ReviewedEnsemble } from "./pins.ts";
+
+/** What pins need of the other stages. */
+export interface PinsParts {
+  /** Where pins are kept, perhaps shared with other processes. */
+  readonly state: State;
+  readonly clock: Clock;
+  readonly emit: Emit;
+  readonly mode: PinMode;
+  /** Has an ensemble listed again, after something of it was accepted. */
+  readonly onAccepted?: (ensemble: string) => Promise<void>;
+}
+
+const PIN = "pin:";
+
+/** The sources whose tools somebody else writes. */
+const PINNED: ReadonlySet<ToolSource> = new Set<ToolSource>(["mcp", "openapi", "a2a"]);
+
+/** Something that keeps tools from being called for now: what waits under the id, or could not be read. */
+interface Block {
+  readonly ensemble: string;
+  readonly id: string;
+  /** The hash of what the source says now; absent where that is not known. */
+  readonly hash?: string;
+}
+
+/** The pins over a state. Whatever cannot be compared with what was accepted is refused. */
+export function createPins({ state, clock, emit, mode, onAccepted }: PinsParts): Pins {
+  /** By the id of the tool, or by `instructionsId` for all tools of an ensemble. What is not here is not looked up. */
+  const blocks = new Map<string, Block>();
+  /** What was told already, so that listing again tells nothing twice. */
+  const told = new Map<string, string>();
+  const watch = createAcceptanceWatch({ state, clock, listAgain: (ensemble) => onAccepted?.(ensemble) });
+
+  async function read(id: string): Promise<{ readonly record: PinRecord; readonly version: number } | undefined> {
+    const entry = await state.get(PIN + id);
+    return entry && { record: readRecord(id, entry.value), version: entry.version };
+  }
+
+  /** Changes a record from the version that was read; of several that change it at once, all find what the others left. */
+  async function change(id: string, to: (record: PinRecord | undefined) => PinRecord): Promise<PinRecord> {
+    for (;;) {
+      const found = await read(id);
+      const record = to(found?.record);
+      if (record === found?.record) return record;
+      const kept = await state.set(PIN + id, record, { ifVersion: found?.version ?? "absent" });
+      // A state in a file writes while everybody waits, and a thousand tools can be new at once: others get their turn in between.
+      await setImmediate();
+      if (kept) return record;
+    }
+  }
+
+  async function see(id: string, content: PinContent, ensemble: string): Promise<PinRecord> {
+    const record = await change(id, (before) => afterSeeing(before, content, { ensemble, mode, at: clock.now() }));
+    tell(id, record);
+    return record;
+  }
+
+  function tell(id: string, record: PinRecord): void {
+    const { ensemble } = record;
+    const found = stateOf(record, mode);
+    if (found === "accepted") return;
+    const news = `${found} ${currentOf(record).hash}`;
+    if (told.get(id) === news) return;
+    told.set(id, news);
+    if (found === "changed") emit("tool-changed", { id, ensemble, fields: changedFields(...comparedOf(record)) });
+    else emit("tool-rejected", { name: id, code: "PERMISSION_DENIED", message: unaccepted(id) });
+  }
+
+  function failed(ensemble: string, error: unknown): void {
+    const why = error instanceof Error ? error.message : showValue(error);
+    emit("pins-failed", {
+      ensemble,
+      message: `What ${ensemble} offers cannot be compared with what was accepted: ${why}`,
+    });
+  }
+
+  /** A tool as it may be registered now: as it was accepted, which is as it is offered unless something waits. */
+  function admitted(tool: Tool, record: PinRecord): Tool | undefined {
+    if (stateOf(record, mode) !== "accepted") return pinnedTool(tool, record);
+    return record.accepted?.confirmed === true ? confirmed(tool) : tool;
+  }
+
+  /** The tool as it was accepted; undefined where it may not be registered, or was another server's. */
+  function pinnedTool(tool: Tool, { accepted }: PinRecord): Tool | undefined {
+    const pinned = accepted?.content.tool;
+    return mode === "changes" && pinned?.ensemble === tool.ensemble ? pinned : undefined;
+  }
+
+  /** A tool as it may be registered where it could not be compared, or kept: as it was accepted, as far as that can be read. */
+  async function uncompared(tool: Tool): Promise<Tool | undefined> {
+    try {
+      const found = await read(tool.id);
+      return found && pinnedTool(tool, found.record);
+    } catch {
+      return mode === "changes" ? tool : undefined;
+    }
+  }
+
+  async function review({ ensemble, tools, instructions }: OfferedEnsemble): Promise<ReviewedEnsemble> {
+    const reviewed: Tool[] = [];
+    const settled: string[] = [];
+    let waits = false;
+    let unread: unknown;
+    for (const tool of tools) {
+      const { id } = tool;
+      const content = contentOfTool(tool);
+      let registered: Tool | undefined;
+      let isSettled = false;
+      try {
+        const record = await see(id, content, ensemble);
+        registered = admitted(tool, record);
+        isSettled = stateOf(record, mode) === "accepted";
+        waits ||= !isSettled;
+      } catch (error) {
+        unread ??= error;
+        registered = await uncompared(tool);
+      }
+      if (registered !== undefined) reviewed.push(registered);
+      if (isSettled) settled.push(id);
+      else blocks.set(id, { ensemble, id, hash: content.hash });
+    }
+    const id = instructionsId(ensemble);
+    let served: string | undefined;
+    try {
+      const record =
+        instructions === undefined
+          ? (await read(id))?.record
+          : await see(id, contentOfInstructions(instructions), ensemble);
+      const pending = record === undefined ? "accepted" : stateOf(record, mode);
+      served = record && passedOn(record);
+      waits ||= pending !== "accepted";
+      if (record !== undefined && pending === "changed") blocks.set(id, { ensemble, id, hash: currentOf(record).hash });
+      else settled.push(id);
+    } catch (error) {
+      unread ??= error;
+      blocks.set(id, { ensemble, id });
+    }
+    if (unread !== undefined) failed(ensemble, unread);
+
+    // Those that are no longer offered stay blocked: somebody may still be about to call one.
+    for (const each of settled) blocks.delete(each);
+    watch.follow(ensemble, unread !== undefined ? "unread" : waits ? "waiting" : "settled");
+    return { tools: reviewed, ...(served !== undefined && { instructions: served }) };
+  }
+
+  /** The instructions in a record that models may read. */
+  function passedOn(record: PinRecord): string | undefined {
+    const { accepted } = record;
+    const may = mode === "changes" || stateOf(record, mode) === "accepted";
+    return may && accepted?.content.instructions !== "" ? accepted?.content.instructions : undefined;
+  }
+
+  /** Looks at what blocks a tool again: another process may have accepted it meanwhile. */
+  async function stillBlocked({ id, ensemble, hash }: Block, tool: Tool): Promise<string | undefined> {
+    let record: PinRecord | undefined;
+    try {
+      record = (await read(id))?.record;
+    } catch (error) {
+      const why = error instanceof Error ? error.message : showValue(error);
+      return `${tool.id} cannot be compared with what was accepted, so it is not called: ${why}. Mend the state, then call again.`;
+    }
+    const found = record === undefined ? "accepted" : stateOf(record, mode);
+    if (found === "new") return unaccepted(id);
+    if (record !== undefined && found === "changed") return refused(tool.id, id, record);
+    void onAccepted?.(ensemble);
+    // What is accepted must be what the source says now, and what the caller knows.
+    const accepted = record?.accepted?.content.hash;
+    if (accepted === hash && (id !== tool.id || accepted === hashOfTool(tool))) return undefined;
+    return `${tool.id} is another tool since a moment ago. Read its definition again, then call it.`;
+  }
+
+  async function firstRefusal(found: readonly Block[], tool: Tool): Promise<string | undefined> {
+    for (const block of found) {
+      const reason = await stillBlocked(block, tool);
+      if (reason !== undefined) return reason;
+    }
+    return undefined;
+  }
+
+  return {
+    async review(offer) {
+      const isPinned = offer.tools.every(({ source }) => PINNED.has(source));
+      return isPinned ? review(offer) : offer;
+    },
+
+    refusal(tool) {
+      if (!PINNED.has(tool.source)) return undefined;
+      const found = [blocks.get(tool.id), blocks.get(instructionsId(tool.ensemble ?? ""))].filter(
+        (block) => block !== undefined,
+      );
+      return found.length === 0 ? undefined : firstRefusal(found, tool);
+    },
+
+    async instructions(ensemble, offered) {
+      try {
+        const id = instructionsId(ensemble);
+        const record = (await read(id))?.record ?? (await see(id, contentOfInstructions(offered ?? ""), ensemble));
+        return passedOn(record);
+      } catch (error) {
+        failed(ensemble, error);
+        return undefined;
+      }
+    },
+
+    async list() {
+      const listed = (await state.list(PIN)).map(({ key, value }) => {
+        const id = key.slice(PIN.length);
+        return { id, record: readRecord(id, value) };
+      });
+      const shown = listed.filter(
+        ({ record }) => record.waiting !== undefined || currentOf(record).instructions !== "",
+      );
+      return shown.map(({ id, record }) => toPin(id, record, mode)).sort((one, other) => (one.id < other.id ? -1 : 1));
+    },
+
+    async accept(id, by, options = {}) {
+      refuseOthers(id, by);
+      let previous: PinRecord | undefined;
+      const record = await change(id, (before) => {
+        previous = before;
+        return afterAccepting(id, before, { ...options, mode, by, at: clock.now() });
+      });
+      await watch.announce();
+      const earlier = previous?.accepted;
+      emit("pin-accepted", {
+        id,
+        hash: currentOf(record).hash,
+        ...(earlier !== undefined && { previousHash: earlier.content.hash }),
+        by: by.id,
+      });
+      await onAccepted?.(record.ensemble);
+    },
+
+    close: () => watch.close(),
+  };
+}
+
+/** The tool with its hints vouched for. */
+function confirmed(tool: Tool): Tool {
+  if (tool.annotations.confirmed) return tool;
+  const { id: _id, contentHash: _hash, createdAt, ...fields } = tool;
+  return assembleTool({ ...fields, annotations: Object.freeze({ ...tool.annotations, confirmed: true }) }, createdAt);
+}
+
+function refused(toolId: string, id: string, record: PinRecord): string {
+  const fields = changedFields(...comparedOf(record));
+  const what = id === toolId ? toolId : `${toolId} is of a server that`;
+  const now = record.between === undefined ? "" : " in between";
+  return `${what} is not what was accepted: it changed${now} (${fields}). It is not called until an operator accepts it: toolarsenal pins accept ${id}`;
+}
+
+function unaccepted(id: string): string {
+  return `${id} is not registered: nobody accepted it yet. Look at it with: toolarsenal pins list --diff, then: toolarsenal pins accept ${id}`;
+}

@@ -1,0 +1,135 @@
+import { hash } from "node:crypto";
+import { canonicalJson } from "../../tool/canonical-json.ts";
+import { isPlainObject } from "../../tool/json-schema.ts";
+import { fromMcpAnnotations } from "../../tool/mcp-annotations.ts";
+import type { Tool } from "../../tool/tool.ts";
+import { unorderedSchema } from "./unordered-schema.ts";
+
+/** What a source says of one thing, by field, in a form that no order of its parts changes. */
+export type Definition = Readonly<Record<string, unknown>>;
+
+/** What a source says of a tool. The source itself is part of it: a tool that another server brings is another tool. */
+export function definitionOf(tool: Tool): Definition {
+  const raw = tool.sourceMeta["mcp"];
+  const server = tool.ensemble ?? "";
+  if (tool.source === "mcp" && isPlainObject(raw))
+    return { ...entryDefinition(raw, server), ...takenBeyond(raw, tool) };
+  return canonical({
+    name: tool.sourceName,
+    title: tool.title,
+    description: tool.description,
+    extendedDescription: tool.extendedDescription,
+    examples: tool.examples,
+    tags: tool.tags.toSorted(),
+    category: tool.category,
+    parameters: tool.parameters,
+    returns: tool.returns,
+    annotations: hintsOf(tool.annotations),
+    deprecated: tool.deprecated,
+    deprecationMessage: tool.deprecationMessage,
+    server,
+    other: tool.sourceMeta,
+  });
+}
+
+/**
+ * What an MCP server says of a tool, as it lists it. What is for programs and screens, not for models, may change at any time. Members that
+ * nobody knows stand apart, so that none takes the place of one that is known.
+ */
+function entryDefinition(entry: Readonly<Record<string, unknown>>, server: string): Definition {
+  const { _meta, icons: _icons, execution: _execution, ...said } = entry;
+  const { name, title, description, inputSchema, outputSchema, annotations, ...other } = said;
+  return canonical({
+    name,
+    title,
+    description,
+    inputSchema,
+    outputSchema,
+    annotations,
+    server,
+    ...(isEmpty(other) ? {} : { other }),
+  });
+}
+
+/**
+ * What was taken in of an entry but is not in it: a tool that is too large is cut off at its end, where the entry is. Models read what was
+ * taken in.
+ */
+function takenBeyond(entry: Readonly<Record<string, unknown>>, tool: Tool): Definition {
+  const original = (field: "title" | "description" | "parameters" | "returns"): unknown =>
+    Object.hasOwn(tool.sourceMeta, field) ? tool.sourceMeta[field] : tool[field];
+  const { annotations } = entry;
+  const taken = [
+    ["name", tool.sourceName, entry["name"]],
+    ["title", original("title"), entry["title"] ?? (isPlainObject(annotations) ? annotations["title"] : undefined)],
+    ["description", original("description"), entry["description"]],
+    ["inputSchema", original("parameters"), entry["inputSchema"]],
+    ["outputSchema", original("returns"), entry["outputSchema"]],
+    ["annotations", hintsOf(tool.annotations), hintsOf(fromMcpAnnotations(annotations))],
+  ] as const;
+  const beyond = taken.filter(([, read, listed]) => isPresent(read) && canonicalJson(read) !== canonicalJson(listed));
+  if (beyond.length === 0) return {};
+  return { taken: canonical(Object.fromEntries(beyond.map(([field, read]) => [field, read]))) };
+}
+
+function hintsOf({ confirmed: _confirmed, ...hints }: Tool["annotations"]): object {
+  return hints;
+}
+
+function isEmpty(members: object): boolean {
+  return Object.keys(members).length === 0;
+}
+
+function isPresent(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+/** What a server says of itself. */
+export function instructionsDefinition(instructions: string): Definition {
+  return { instructions };
+}
+
+/** The fields that hold a JSON Schema. */
+const SCHEMAS = ["inputSchema", "outputSchema", "parameters", "returns"];
+
+function canonical(fields: Readonly<Record<string, unknown>>): Definition {
+  const present = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(
+    present.map(([field, value]) => [field, SCHEMAS.includes(field) ? unorderedSchema(value) : value]),
+  );
+}
+
+/** Whether an MCP server's entry in a list says nothing of a tool but what is registered of it. It may say less. */
+export function saysNothingElse(entry: Readonly<Record<string, unknown>>, tool: Tool): boolean {
+  const said = entryDefinition(entry, tool.ensemble ?? "");
+  if (hashOf(said) === hashOfTool(tool)) return true;
+  const registered = definitionOf(tool);
+  const { other, ...fields } = said;
+  return isWithin(fields, registered) && isWithin(other, registered["other"]);
+}
+
+function isWithin(part: unknown, whole: unknown): boolean {
+  const there = membersOf(whole);
+  return [...membersOf(part)].every(
+    ([name, value]) => there.has(name) && canonicalJson(value) === canonicalJson(there.get(name)),
+  );
+}
+
+function membersOf(value: unknown): ReadonlyMap<string, unknown> {
+  return new Map(isPlainObject(value) ? Object.entries(value) : []);
+}
+
+/** SHA-256 in hexadecimal digits of a definition. */
+export function hashOf(definition: Definition): string {
+  return hash("sha256", canonicalJson(definition), "hex");
+}
+
+/** Tools never change, so the hash of one is kept for as long as the tool itself. */
+const hashes = new WeakMap<Tool, string>();
+
+/** The hash of what a source says of a tool, made once. */
+export function hashOfTool(tool: Tool): string {
+  let made = hashes.get(tool);
+  if (made === undefined) hashes.set(tool, (made = hashOf(definitionOf(tool))));
+  return made;
+}

@@ -1,0 +1,130 @@
+import { canonicalJson } from "../../tool/canonical-json.ts";
+import { isPlainObject } from "../../tool/json-schema.ts";
+import type { Definition } from "./definition.ts";
+import { escapedText, unmistakableText } from "./unmistakable-text.ts";
+
+/** Places that are shown; a definition that changed in more is another one. */
+const MAX_PLACES = 40;
+/** Characters of a value that are shown on either side. */
+const MAX_SHOWN = 2_000;
+/** Characters around a change that are shown with it. */
+const CONTEXT = 40;
+
+/** The places where two definitions differ, three lines each: the place, `-` what was there and `+` what is, with nothing hidden in them. */
+export function diffLines(before: Definition, after: Definition): readonly string[] {
+  const places = placesOf(before, after);
+  const lines = places.slice(0, MAX_PLACES).flatMap(linesOf);
+  const more = places.length - MAX_PLACES;
+  return more > 0 ? [...lines, `… and ${more} more places`] : lines;
+}
+
+/** The fields every source has. Others are named by the source, whose words do not belong in a reason that a model reads. */
+const FIELDS = ["name", "title", "description", "instructions", "server", "annotations", "inputSchema", "outputSchema", "parameters", "returns"]; // prettier-ignore
+
+/** In one line, which fields of a definition changed. */
+export function changedFields(before: Definition, after: Definition): string {
+  const fields = placesOf(before, after).map(({ path: [field = ""] }) =>
+    FIELDS.includes(field) ? field : "what else its source says",
+  );
+  return [...new Set(fields)].join(", ");
+}
+
+interface Place {
+  readonly path: readonly string[];
+  /** Absent where nothing was there. */
+  readonly before?: unknown;
+  readonly after?: unknown;
+}
+
+/** The fields that every source has come first: however much else changes, it does not push them out of sight. */
+function placesOf(before: Definition, after: Definition): readonly Place[] {
+  const places: Place[] = [];
+  compare([], before, after, places);
+  return places.sort((one, other) => rankOf(one) - rankOf(other));
+}
+
+function rankOf({ path: [field = ""] }: Place): number {
+  const rank = FIELDS.indexOf(field);
+  return rank < 0 ? FIELDS.length : rank;
+}
+
+function compare(path: readonly string[], before: unknown, after: unknown, places: Place[]): void {
+  if (!isPlainObject(before) || !isPlainObject(after)) {
+    if (canonicalJson(before) !== canonicalJson(after)) places.push({ path, before, after });
+    return;
+  }
+  for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    const inner = [...path, name];
+    if (!Object.hasOwn(before, name)) places.push({ path: inner, after: after[name] });
+    else if (!Object.hasOwn(after, name)) places.push({ path: inner, before: before[name] });
+    else compare(inner, before[name], after[name], places);
+  }
+}
+
+function linesOf(place: Place): readonly string[] {
+  const [before, after] = excerpts(place);
+  return [
+    shown(place.path.map(nameOf).join("."), unmistakableText),
+    ...(before === undefined ? [] : [`- ${before}`]),
+    ...(after === undefined ? [] : [`+ ${after}`]),
+  ];
+}
+
+/** A name that could be read as more than a name is written as JSON writes it. */
+function nameOf(name: string): string {
+  return /^[\p{L}\p{N}_$-]+$/u.test(name) ? name : JSON.stringify(name);
+}
+
+/** Both sides as they are shown: of long texts the part that differs, and of texts that look the same the numbers of their characters. */
+function excerpts({ before, after }: Place): readonly [before: string | undefined, after: string | undefined] {
+  if (before === undefined || after === undefined) return [alone(before), alone(after)];
+  const areTexts = typeof before === "string" && typeof after === "string";
+  const [one, other] = areTexts ? [before, after] : [canonicalJson(before), canonicalJson(after)];
+  const [start, end] = common(one, other);
+  const [here, there] = [excerpt(one, start, end), excerpt(other, start, end)];
+  const show = lookAlike(here, there) ? escapedText : unmistakableText;
+  return [shown(here, show), shown(there, show)];
+}
+
+function alone(value: unknown): string | undefined {
+  if (value === undefined) return undefined;
+  return shown(typeof value === "string" ? value : canonicalJson(value), unmistakableText);
+}
+
+/** Whether two texts could be taken for the same: wherever they differ, one has a plain letter and the other one beyond ASCII. */
+function lookAlike(one: string, other: string): boolean {
+  const letters = lettersOf(other);
+  const isAlike = (letter: string, at = ""): boolean => letter === at || isPlain(letter) !== isPlain(at);
+  const ours = lettersOf(one);
+  return ours.length === letters.length && ours.every((letter, index) => isAlike(letter, letters[index]));
+}
+
+function lettersOf(text: string): readonly string[] {
+  return Array.from(shown(text, unmistakableText).normalize("NFKC"));
+}
+
+function isPlain(letter: string): boolean {
+  return letter <= "\x7F";
+}
+
+/** How many characters two texts share at their beginning and, after that, at their end. */
+function common(before: string, after: string): readonly [start: number, end: number] {
+  const shorter = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < shorter && before[start] === after[start]) start++;
+  let end = 0;
+  while (end < shorter - start && before.at(-1 - end) === after.at(-1 - end)) end++;
+  return [start, end];
+}
+
+function excerpt(text: string, start: number, end: number): string {
+  const from = Math.max(0, start - CONTEXT);
+  const to = Math.min(text.length, text.length - end + CONTEXT);
+  return `${from > 0 ? "…" : ""}${text.slice(from, to)}${to < text.length ? "…" : ""}`;
+}
+
+/** As much of a text as is shown. What is left out is not looked at, since a source may send any amount of it. */
+function shown(text: string, show: (text: string) => string): string {
+  const left = text.length - MAX_SHOWN;
+  return left > 0 ? `${show(text.slice(0, MAX_SHOWN))}… (${left} more characters)` : show(text);
+}

@@ -1,0 +1,117 @@
+import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { isPlainObject } from "../../tool/json-schema.ts";
+import type { Tool } from "../../tool/tool.ts";
+import { type Definition, definitionOf, hashOf, hashOfTool, instructionsDefinition } from "./definition.ts";
+import { diffLines } from "./diff.ts";
+import type { Pin } from "./pins.ts";
+
+/** `changes` accepts what is seen for the first time; `all` leaves that to an operator. */
+export type PinMode = "changes" | "all";
+
+/** Something a source says: a tool, or a server's instructions; whole, so that it can be shown and registered after a restart. */
+export type PinContent = { readonly hash: string } & (
+  | { readonly tool: Tool; readonly instructions?: never }
+  | { readonly instructions: string; readonly tool?: never }
+);
+
+/** What is kept of one tool or one server's instructions: what was accepted, what waits, or both. */
+export type PinRecord = {
+  readonly ensemble: string;
+  /** What the source said in between, where it says again what was accepted. */
+  readonly between?: PinContent;
+  readonly since: number;
+} & (
+  | {
+      /** `by` is absent where it was accepted at first sight. */
+      readonly accepted: { readonly content: PinContent; readonly by?: string; readonly confirmed?: true };
+      /** What the source says now, where it waits for an operator. It stays until then, also where the source takes its change back. */
+      readonly waiting?: PinContent;
+    }
+  | { readonly accepted?: never; readonly waiting: PinContent }
+);
+
+export function contentOfTool(tool: Tool): PinContent {
+  return { hash: hashOfTool(tool), tool };
+}
+
+export function contentOfInstructions(instructions: string): PinContent {
+  return { hash: hashOf(instructionsDefinition(instructions)), instructions };
+}
+
+/** The id that the instructions of a server are listed and accepted under. */
+export function instructionsId(ensemble: string): string {
+  return `${ensemble}#instructions`;
+}
+
+/** The record once a source said something. The same record where that is nothing new. */
+export function afterSeeing(
+  record: PinRecord | undefined,
+  content: PinContent,
+  { ensemble, mode, at }: { readonly ensemble: string; readonly mode: PinMode; readonly at: number },
+): PinRecord {
+  if (record?.accepted === undefined) {
+    // Where a server says nothing of itself, there is nothing to look at.
+    if (mode === "changes" || content.instructions === "") return { ensemble, accepted: { content }, since: at };
+    return record?.waiting.hash === content.hash ? record : { ensemble, waiting: content, since: at };
+  }
+  if (currentOf(record).hash === content.hash) return record;
+  const { accepted, waiting } = record;
+  const between = content.hash === accepted.content.hash ? waiting : undefined;
+  return { ensemble, accepted, waiting: content, ...(between && { between }), since: at };
+}
+
+/** What an operator would find. In the mode `all`, first sight is no acceptance, whatever came after it. */
+export function stateOf({ accepted, waiting }: PinRecord, mode: PinMode): Pin["state"] {
+  const isLookedAt = mode === "changes" || accepted?.by !== undefined || accepted?.content.instructions === "";
+  if (accepted === undefined || !isLookedAt) return "new";
+  return waiting === undefined ? "accepted" : "changed";
+}
+
+/** What the source says now, as far as it was seen. */
+export function currentOf(record: PinRecord): PinContent {
+  return record.accepted === undefined ? record.waiting : (record.waiting ?? record.accepted.content);
+}
+
+/** The record as it is shown. */
+export function toPin(id: string, record: PinRecord, mode: PinMode): Pin {
+  const { ensemble, since, accepted } = record;
+  const state = stateOf(record, mode);
+  const { hash } = currentOf(record);
+  if (state !== "accepted") return { id, ensemble, state, hash, diff: differences(record, state), seenAt: since };
+  const by = accepted?.by !== undefined && { acceptedBy: accepted.by };
+  return { id, ensemble, state, hash, diff: [], seenAt: since, ...by };
+}
+
+/** Of what is new everything, and of what changed what stands out from what was accepted. */
+function differences(record: PinRecord, state: "new" | "changed"): readonly string[] {
+  if (state === "new") return diffLines({}, toDefinition(currentOf(record)));
+  const lines = diffLines(...comparedOf(record));
+  return record.between === undefined ? lines : [...lines, "(it changed back: now it is again as it was accepted)"];
+}
+
+/** From what was accepted to what stands out from it. */
+export function comparedOf(record: PinRecord): readonly [before: Definition, after: Definition] {
+  const { accepted, between } = record;
+  return [accepted === undefined ? {} : toDefinition(accepted.content), toDefinition(between ?? currentOf(record))];
+}
+
+function toDefinition(content: PinContent): Definition {
+  return content.tool === undefined ? instructionsDefinition(content.instructions) : definitionOf(content.tool);
+}
+
+/** A record as the state gave it back. What is no record is not taken for one: nothing could be compared with it. */
+export function readRecord(id: string, value: unknown): PinRecord {
+  const contents = isPlainObject(value)
+    ? [isPlainObject(value["accepted"]) ? value["accepted"]["content"] : undefined, value["waiting"], value["between"]]
+    : [];
+  const present = contents.filter((content) => content !== undefined);
+  if (present.length > 0 && present.every(isContent)) return value as unknown as PinRecord;
+  const fix = `Remove pin:${id} from the state, which makes it new again.`;
+  throw new ArsenalError("STORE_FAILED", `The pin of ${id} cannot be read. ${fix}`, { field: id, fix });
+}
+
+function isContent(value: unknown): boolean {
+  if (!isPlainObject(value) || typeof value["hash"] !== "string") return false;
+  const { tool, instructions } = value;
+  return typeof instructions === "string" || (isPlainObject(tool) && typeof tool["id"] === "string");
+}

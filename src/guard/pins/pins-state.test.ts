@@ -1,0 +1,138 @@
+import { describe, expect, it } from "vitest";
+import { dana, failing, listed, setUp } from "../../../test/guard/test-pins.ts";
+import { memoryState } from "../../adapters/state/memory.ts";
+import type { State } from "../state.port.ts";
+
+/** The state, with what is written to it. */
+function recording(inner: State): State & { readonly written: string[] } {
+  const written: string[] = [];
+  const set: State["set"] = (key, ...given) => {
+    written.push(key);
+    return inner.set(key, ...given);
+  };
+  return { ...inner, set, written };
+}
+
+describe("what is kept of a source", () => {
+  it.each(["changes", "all"] as const)("is written once, however often it is listed, in the mode %s", async (mode) => {
+    const state = recording(memoryState());
+    const { review } = setUp({ state, mode });
+    for (const _time of [1, 2, 3]) await review(listed(), "Be kind.");
+    expect(state.written).toEqual(["pin:files.read_file", "pin:files#instructions"]);
+    for (const _time of [1, 2]) await review(listed({ title: "Other" }), "Be kind.");
+    expect(state.written.slice(2)).toEqual(["pin:files.read_file"]);
+  });
+
+  it("is what the first of two processes saw, where both see something new at once", async () => {
+    const state = memoryState();
+    const [one, other] = [setUp({ state }), setUp({ state })];
+    const [first, second] = await Promise.all([one.review(listed()), other.review(listed({ title: "Other" }))]);
+    expect([first, second]).toEqual([[listed()], [listed()]]);
+    expect(await other.pins.refusal(listed())).toContain("it changed (title)");
+    expect(await one.pins.list()).toMatchObject([{ state: "changed", diff: ["title", "- Read a file", "+ Other"] }]);
+  });
+
+  it("is listed by id, with since when it is so", async () => {
+    const { pins, clock } = setUp();
+    const tools = ["b", "a", "c"].map((name) => listed({ name }));
+    await pins.review({ ensemble: "files", tools });
+    await clock.advance(500);
+    await pins.review({ ensemble: "files", tools: [listed({ name: "a", title: "Other" })], instructions: "Be kind." });
+    expect((await pins.list()).map(({ diff: _diff, hash: _hash, ...pin }) => pin)).toEqual([
+      { id: "files#instructions", ensemble: "files", state: "accepted", seenAt: 1500 },
+      { id: "files.a", ensemble: "files", state: "changed", seenAt: 1500 },
+      { id: "files.b", ensemble: "files", state: "accepted", seenAt: 1000 },
+      { id: "files.c", ensemble: "files", state: "accepted", seenAt: 1000 },
+    ]);
+  });
+
+  it("names who accepted it only while it is that", async () => {
+    const { pins, review } = setUp();
+    await review(listed());
+    await review(listed({ title: "Other" }));
+    await pins.accept("files.read_file", dana);
+    expect((await pins.list())[0]?.acceptedBy).toBe("dana");
+    await review(listed());
+    expect((await pins.list())[0]).not.toHaveProperty("acceptedBy");
+  });
+
+  it("shows instructions that are no longer given", async () => {
+    const { pins, review } = setUp();
+    await review(listed(), "Be kind.");
+    await review(listed(), "");
+    expect((await pins.list())[0]).toMatchObject({ state: "changed", diff: ["instructions", "- Be kind.", "+ "] });
+  });
+});
+
+describe("events", () => {
+  it("tell each change of a tool, and each tool that nobody accepted", async () => {
+    const { review, events } = setUp({ mode: "all" });
+    await review(listed());
+    await review(listed({ title: "Other" }));
+    expect(events).toEqual(
+      [1, 2].map(() => [
+        "tool-rejected",
+        {
+          name: "files.read_file",
+          code: "PERMISSION_DENIED",
+          message:
+            "files.read_file is not registered: nobody accepted it yet. Look at it with: toolarsenal pins list --diff, then: toolarsenal pins accept files.read_file",
+        },
+      ]),
+    );
+  });
+
+  it("tell nothing of what is accepted", async () => {
+    const { review, events } = setUp();
+    await review(listed(), "Be kind.");
+    expect(events).toEqual([]);
+  });
+});
+
+describe("where only the instructions cannot be read", () => {
+  const BROKEN = { accepted: { content: { hash: 5 } } };
+
+  it("the tools of that server are refused, and it is told", async () => {
+    const { pins, review, events, state } = setUp();
+    await state.set("pin:files#instructions", BROKEN);
+    expect(await review(listed(), "Be kind.")).toEqual([listed()]);
+    expect(await pins.refusal(listed())).toContain("The pin of files#instructions cannot be read");
+    expect(await pins.instructions("files", "Be kind.")).toBeUndefined();
+    const message = expect.stringContaining("The pin of files#instructions cannot be read");
+    expect(events).toEqual([1, 2].map(() => ["pins-failed", { ensemble: "files", message }]));
+  });
+
+  it("it is tried again, and calls pass once it can be read", async () => {
+    const { pins, review, state, clock, again } = setUp();
+    await state.set("pin:files#instructions", BROKEN);
+    await review(listed());
+    await clock.advance(2_000);
+    expect(again).toEqual(["files"]);
+    await state.delete("pin:files#instructions");
+    await review(listed());
+    expect(pins.refusal(listed())).toBeUndefined();
+    expect(clock.pending).toBe(0);
+  });
+});
+
+describe("where the state failed for a moment", () => {
+  it("a tool is registered as it was accepted, though it could not be compared", async () => {
+    const state = failing(memoryState());
+    state.broken = false;
+    const { review } = setUp({ state });
+    await review(listed());
+    const get: State["get"] = (...given) => {
+      const answer = state.get(...given);
+      state.broken = false;
+      return answer;
+    };
+    state.broken = true;
+    expect(await setUp({ state: { ...state, get } }).review(listed({ title: "Other" }))).toEqual([listed()]);
+  });
+
+  it("one failure is told for all of a server's tools", async () => {
+    const { pins, events } = setUp({ state: failing(memoryState()) });
+    await pins.review({ ensemble: "files", tools: [listed({ name: "a" }), listed({ name: "b" })] });
+    expect(events).toHaveLength(1);
+  });
+});

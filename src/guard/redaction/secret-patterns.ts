@@ -1,0 +1,44 @@
+/** What stands in place of a secret. */
+export const REDACTED = "[redacted]";
+
+/** Not within a longer word: each place where a pattern may begin is looked at once, and hashes that hold one by chance are left alone. */
+const WORD_START = "(?<![A-Za-z0-9_-])";
+/** Real keys have digits, which words joined by dashes do not. */
+const WITH_DIGIT = "(?=[A-Za-z_-]{0,200}[0-9])";
+
+/** Credentials that can be told by their form alone, by those who give them out. */
+const PATTERNS: readonly string[] = [
+  // AWS
+  `${WORD_START}(?:AKIA|ASIA)[0-9A-Z]{16}(?![0-9A-Za-z])`,
+  // GitHub, GitLab, npm
+  `${WORD_START}gh[pousr]_[A-Za-z0-9]{30,}`,
+  `${WORD_START}github_pat_[A-Za-z0-9_]{22,}`,
+  `${WORD_START}glpat-${WITH_DIGIT}[A-Za-z0-9_-]{20,}`,
+  `${WORD_START}npm_[A-Za-z0-9]{36}`,
+  // Slack
+  `${WORD_START}xox[abeoprs]-${WITH_DIGIT}[A-Za-z0-9-]{10,}`,
+  // OpenAI, Anthropic and those that follow them; Stripe
+  `${WORD_START}sk-${WITH_DIGIT}[A-Za-z0-9_-]{20,}`,
+  `${WORD_START}[rs]k_(?:live|test)_[A-Za-z0-9]{16,}`,
+  // Google
+  `${WORD_START}AIza[A-Za-z0-9_-]{35}`,
+  // JSON Web Tokens
+  `${WORD_START}eyJ[A-Za-z0-9_-]{8,}\\.eyJ[A-Za-z0-9_-]{8,}\\.[A-Za-z0-9_-]*`,
+  // Private keys, also those that are cut off
+  `-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[\\s\\S]*?(?:-----END [A-Z ]{0,30}PRIVATE KEY-----|$)`,
+  // Whatever else is sent as a token
+  `(?<=${WORD_START}[Bb]earer )(?=[A-Za-z._~+/-]{0,200}[0-9])[A-Za-z0-9._~+/-]{16,}=*`,
+];
+
+const ANY = new RegExp(PATTERNS.join("|"), "g");
+
+/** The fewest characters that any of them matches. */
+const SHORTEST = 15;
+
+/** A text without any of these is none of the patterns' affair. Cheaper than they are, and true of nearly every text. */
+const HINT = /AKIA|ASIA|gh[pousr]_|github_pat_|glpat-|npm_|xox|sk-|k_live_|k_test_|AIza|eyJ|PRIVATE KEY|earer /;
+
+/** The text without what looks like a credential. */
+export function redactPatterns(text: string): string {
+  return text.length >= SHORTEST && HINT.test(text) ? text.replaceAll(ANY, REDACTED) : text;
+}

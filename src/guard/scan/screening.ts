@@ -1,0 +1,166 @@
+import type { Emit } from "../../observe/events.ts";
+import { contentHash } from "../../tool/content-hash.ts";
+import { toPlainData } from "../../tool/plain-data.ts";
+import type { Tool, ToolSource } from "../../tool/tool.ts";
+import { instructionsId } from "../pins/pin-record.ts";
+import { type InspectionSettings, messageOf, refusal, rulesOf, type ScanAction } from "./inspection.ts";
+import type { Rule } from "./rules/rule.ts";
+import { createScanner, type Scanner, type ScanReport } from "./scanner.ts";
+import { reaches } from "./severity.ts";
+import { FOR_VALIDATORS } from "./tool-texts.ts";
+import { mapTexts } from "./value-texts.ts";
+
+/** How what sources say of their tools is looked through. */
+export interface ScreeningSettings extends Pick<InspectionSettings, "severity" | "onFailure"> {
+  readonly definitions: "off" | "flag" | "neutralise" | "block";
+}
+
+/** What a look at a definition came to. */
+export interface ScreenedTool {
+  /** The tool as it may be registered. */
+  readonly tool: Tool;
+  /** Why it may not be. */
+  readonly blocked?: string;
+  readonly findings: ScanReport["findings"];
+}
+
+/** Looks through the definitions of others before anybody reads them. Never throws. */
+export interface Screening {
+  screenTool(tool: Tool): ScreenedTool;
+  /** The tool as it may be registered; undefined where it may not be. What is found is told by an event, once for each definition. */
+  screen(tool: Tool): Tool | undefined;
+  /**
+   * What a server tells models about itself, as it may be passed on; empty where it may not be. What is found is told by an event under
+   * `NAME#instructions`, once for each text.
+   */
+  instructions(ensemble: string, text: string): string;
+}
+
+/** The sources whose definitions somebody else wrote. */
+const FOREIGN: ReadonlySet<ToolSource> = new Set(["mcp", "openapi", "a2a"]);
+/** Outcomes of so many definitions are kept, so that a source that lists again is not scanned again. */
+const MAX_KEPT = 20_000;
+
+/** Creates the screening of definitions. */
+export function createScreening(options: {
+  readonly settings: ScreeningSettings;
+  readonly emit: Emit;
+  /** All there are where absent. */
+  readonly rules?: readonly Rule[];
+}): Screening {
+  const { settings, emit, rules } = options;
+  const { definitions: mode, severity, onFailure } = settings;
+  const flagAt = reaches(severity, "medium") ? "medium" : severity;
+  const scanner = createScanner({ mode: "neutralise", flagAt, actAt: severity, ...(rules && { rules }) });
+  const denies = onFailure === "deny";
+  const known = new Map<string, { readonly hash: string; readonly screened: ScreenedTool }>();
+  const said = new Map<string, { readonly given: string; readonly passed: string }>();
+
+  function tellFailure(toolId: string, message: string): void {
+    emit("scan-failed", { toolId, where: "definition", message, action: denies ? "refused" : "allowed" });
+  }
+
+  function failed(tool: Tool, message: string): ScreenedTool {
+    tellFailure(tool.id, message);
+    const blocked = refusal(tool, "definition", `could not be scanned: ${message}`);
+    return { tool, findings: [], ...(denies && { blocked }) };
+  }
+
+  function tell(toolId: string, { flagged, severity: found, findings }: ScanReport, action: ScanAction): void {
+    if (flagged && found !== null)
+      emit("scan-flagged", { toolId, where: "definition", rules: rulesOf(findings), severity: found, action });
+  }
+
+  function screenTool(tool: Tool): ScreenedTool {
+    try {
+      return judge(tool);
+    } catch (error) {
+      return failed(tool, messageOf(error));
+    }
+  }
+
+  function judge(tool: Tool): ScreenedTool {
+    const report = scanner.scanTool(tool);
+    const { findings, failure, action } = report;
+    if (failure !== undefined) return failed(tool, failure);
+    if (mode === "neutralise" && findings.length > 0) {
+      const plain = neutraliseTool(tool, scanner);
+      if (plain !== tool && scanner.scanTool(plain).action === "allow") {
+        tell(tool.id, report, "neutralised");
+        return { tool: plain, findings };
+      }
+    }
+    if (action !== "allow" && mode !== "flag") {
+      tell(tool.id, report, "blocked");
+      const why = `looks like an attack (${rulesOf(findings).join(", ")})`;
+      return { tool, findings, blocked: refusal(tool, "definition", why) };
+    }
+    tell(tool.id, report, "flagged");
+    return { tool, findings };
+  }
+
+  function judgeInstructions(id: string, text: string): string {
+    const { value, report } = scanner.neutraliseText(text, "definition");
+    if (report.failure !== undefined) {
+      tellFailure(id, report.failure);
+      return denies ? "" : text;
+    }
+    if (mode === "block" && report.action !== "allow") {
+      tell(id, report, "blocked");
+      return "";
+    }
+    const passed = mode === "neutralise" ? value : text;
+    tell(id, report, passed === text ? "flagged" : "neutralised");
+    return passed;
+  }
+
+  return {
+    screenTool,
+    screen(tool) {
+      if (mode === "off" || !FOREIGN.has(tool.source)) return tool;
+      let screened = known.get(tool.id);
+      if (screened?.hash !== tool.contentHash) {
+        screened = { hash: tool.contentHash, screened: screenTool(tool) };
+        known.delete(tool.id);
+        known.set(tool.id, screened);
+        for (const oldest of known.keys()) {
+          if (known.size <= MAX_KEPT) break;
+          known.delete(oldest);
+        }
+      }
+      return screened.screened.blocked === undefined ? screened.screened.tool : undefined;
+    },
+    instructions(ensemble, text) {
+      if (mode === "off") return text;
+      const before = said.get(ensemble);
+      if (before?.given === text) return before.passed;
+      const passed = judgeInstructions(instructionsId(ensemble), text);
+      said.set(ensemble, { given: text, passed });
+      return passed;
+    },
+  };
+}
+
+/**
+ * The tool with every text that a model may read made safe. Its own name is what its source is called with, and names of parameters are what
+ * it is sent: those stay, as does what only validators read.
+ */
+function neutraliseTool(tool: Tool, scanner: Scanner): Tool {
+  const kept: Partial<Tool> = {
+    id: tool.id,
+    name: tool.name,
+    namespace: tool.namespace,
+    sourceName: tool.sourceName,
+    contentHash: tool.contentHash,
+  };
+  const plain = mapTexts(tool, (text, path, name) => {
+    if (name || path in kept || isForPrograms(path)) return text;
+    return scanner.neutraliseText(text, "definition").value;
+  }) as Tool;
+  return plain === tool ? tool : (toPlainData({ ...plain, contentHash: contentHash(plain) }) as Tool);
+}
+
+function isForPrograms(path: string): boolean {
+  const [first = "", ...rest] = path.split(".");
+  return FOR_VALIDATORS.has(rest.at(-1) ?? "") || (first === "sourceMeta" && rest.length === 2 && rest[1] === "name");
+}

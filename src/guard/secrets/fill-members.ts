@@ -1,0 +1,35 @@
+import { hasSecret, type SecretReference } from "./reference.ts";
+import type { Secrets, SecretUse } from "./secrets.ts";
+
+/** Headers, or variables of an environment: texts by name, each of them perhaps a secret. */
+export type Members = Readonly<Record<string, SecretReference | string>>;
+
+/** The last word of a name that says that its value is a secret: `X-Api-Key`, `GITHUB_TOKEN`. */
+const SECRET_NAME =
+  /(?:^|[-_.])(?:auth|authorization|cookie|credentials?|api-?key|key|pass|passwd|password|pat|pwd|secret|token)$/i;
+
+/** A shorter value that is written out may be an ordinary word, whatever its name. */
+const MIN_WRITTEN_OUT = 12;
+
+/**
+ * The members with the secrets they refer to, `use.field` being where they all stand. What is written out under a name that tells of a
+ * secret is taken out of logs too.
+ */
+export async function fillMembers(members: Members, secrets: Secrets, use: SecretUse): Promise<Record<string, string>> {
+  const filled: Record<string, string> = {};
+  for (const [name, text] of Object.entries(members)) {
+    const value = await secrets.fill(text, { ...use, field: `${use.field}.${name}` });
+    filled[name] = value;
+    if (isSecret(name, text)) {
+      secrets.redactor.add(value);
+      // `Bearer TOKEN`: the token alone is as good.
+      secrets.redactor.add(value.slice(value.indexOf(" ") + 1));
+    }
+  }
+  return filled;
+}
+
+function isSecret(name: string, text: SecretReference | string): boolean {
+  if (typeof text !== "string" || hasSecret(text)) return true;
+  return SECRET_NAME.test(name) && text.length >= MIN_WRITTEN_OUT;
+}

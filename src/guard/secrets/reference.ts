@@ -1,0 +1,59 @@
+/** Where a secret is found, in place of the secret: a variable, a file, the system's keychain, or a function that fetches it. */
+export type SecretReference =
+  | `env:${string}`
+  | `file:${string}`
+  | `keychain:${string}`
+  | ((options: { readonly signal?: AbortSignal }) => string | Promise<string>);
+
+/** A reference, read. `{principal}` and `{tenant}` are still in it. */
+export type ReadReference =
+  | { readonly kind: "env"; readonly name: string }
+  | { readonly kind: "file"; readonly path: string }
+  | { readonly kind: "keychain"; readonly service: string; readonly account: string };
+
+/** What stands for the caller in a reference. */
+const PLACEHOLDER = "\\{(?:principal|tenant)\\}";
+const INSIDE = new RegExp(`\\$\\{secret:((?:[^{}]|${PLACEHOLDER})*)\\}`, "g");
+const PER_CALLER = new RegExp(PLACEHOLDER);
+const ENV_NAME = new RegExp(`^(?:[A-Za-z_]|${PLACEHOLDER})(?:[A-Za-z0-9_]|${PLACEHOLDER})*$`);
+/** Whole paths only. `file:./dev.db` and `file:///data/dev.db` are addresses of databases, which many servers take. */
+const WHOLE_PATH = /^(?:\/(?!\/)|~\/|[A-Za-z]:[\\/])/;
+
+/** The text as a reference; undefined where it is none. */
+export function readReference(text: string): ReadReference | undefined {
+  const colon = text.indexOf(":");
+  const rest = text.slice(colon + 1);
+  switch (text.slice(0, Math.max(0, colon))) {
+    case "env":
+      return ENV_NAME.test(rest) ? { kind: "env", name: rest } : undefined;
+    case "file":
+      return WHOLE_PATH.test(rest) ? { kind: "file", path: rest } : undefined;
+    case "keychain": {
+      const slash = rest.indexOf("/");
+      const [service, account] = [rest.slice(0, Math.max(0, slash)), rest.slice(slash + 1)];
+      return service !== "" && account !== "" ? { kind: "keychain", service, account } : undefined;
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** True where the text is a reference, or has one inside as `${secret:…}`. */
+export function hasSecret(text: string): boolean {
+  return text.includes("${secret:") || readReference(text) !== undefined;
+}
+
+/** True where what the text refers to is another secret for each caller. */
+export function isPerCaller(text: string): boolean {
+  return referencesIn(text).some((reference) => PER_CALLER.test(reference));
+}
+
+/** The references in a text: the text itself, or those inside it. */
+export function referencesIn(text: string): readonly string[] {
+  return readReference(text) === undefined ? Array.from(text.matchAll(INSIDE), ([, inner = ""]) => inner) : [text];
+}
+
+/** The text with each reference inside it replaced by its value. */
+export function replaceReferences(text: string, values: ReadonlyMap<string, string>): string {
+  return text.replaceAll(INSIDE, (written: string, inner: string) => values.get(inner) ?? written);
+}

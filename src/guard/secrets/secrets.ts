@@ -1,0 +1,146 @@
+import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { showValue } from "../../errors/show-value.ts";
+import type { Clock } from "../../observe/clock.ts";
+import type { Emit } from "../../observe/events.ts";
+import type { Caller } from "../../tool/handler.ts";
+import { createRedactor, MIN_SECRET_LENGTH, type Redactor } from "../redaction/redactor.ts";
+import { callerProblem, fillCaller } from "./fill-caller.ts";
+import { Missing } from "./missing.ts";
+import { readKeychain } from "./read-keychain.ts";
+import {
+  readReference,
+  type ReadReference,
+  referencesIn,
+  replaceReferences,
+  type SecretReference,
+} from "./reference.ts";
+import { readSecretFile } from "./read-secret-file.ts";
+
+/** For what a secret is looked up. */
+export interface SecretUse {
+  /** The server, API or part whose settings hold the reference. */
+  readonly scope: string;
+  /** Where in those settings it stands. */
+  readonly field: string;
+  /** For whom, where each caller has a secret of their own. */
+  readonly principal?: Caller | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Looks secrets up when they are needed, and makes each known to the redactor. Both reject with CONFIG_INVALID where there is none. */
+export interface Secrets {
+  /** The secret that a reference leads to. What is no reference is refused, and not shown: it may be the secret. */
+  resolve(reference: SecretReference | string, use: SecretUse): Promise<string>;
+  /** A text with the secrets it refers to: it is a reference, has some inside as `${secret:env:NAME}`, or stands for itself. */
+  fill(text: SecretReference | string, use: SecretUse): Promise<string>;
+  readonly redactor: Redactor;
+}
+
+/** What looking secrets up needs. */
+export interface SecretsOptions {
+  /** Where `env:NAME` is looked up. The process's own where absent. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  readonly redactor?: Redactor;
+  /** Told of a secret that is too short to be taken out of what is shown. */
+  readonly emit?: Emit;
+  readonly clock?: Pick<Clock, "now">;
+  readonly platform?: NodeJS.Platform;
+}
+
+/** Asking the keychain starts a program, so its answer is kept this long. */
+const KEYCHAIN_MS = 60_000;
+
+/** Creates the look-up of secrets. Nothing is looked up before it is asked for. */
+export function createSecrets(options: SecretsOptions = {}): Secrets {
+  const { redactor = createRedactor(), emit, clock = performance, platform = process.platform } = options;
+  const kept = new Map<string, { readonly value: string; readonly until: number }>();
+  const warnedOf = new Set<string>();
+
+  async function read(reference: ReadReference, use: SecretUse): Promise<string> {
+    const environment = options.environment ?? process.env;
+    switch (reference.kind) {
+      case "env": {
+        const name = fillCaller(reference.name, use.principal);
+        const value = Object.hasOwn(environment, name) ? environment[name] : undefined;
+        if (value === undefined || value === "") throw new Missing("the variable is not set", `Set ${reference.name}.`);
+        return value;
+      }
+      case "file":
+        return readSecretFile(fillCaller(reference.path, use.principal));
+      case "keychain": {
+        const service = fillCaller(reference.service, use.principal);
+        const account = fillCaller(reference.account, use.principal);
+        const key = JSON.stringify([service, account]);
+        const earlier = kept.get(key);
+        if (earlier !== undefined && earlier.until > clock.now()) return earlier.value;
+        const value = await readKeychain({ service, account }, { platform, environment, signal: use.signal });
+        kept.set(key, { value, until: clock.now() + KEYCHAIN_MS });
+        return value;
+      }
+    }
+  }
+
+  async function resolve(given: SecretReference | string, use: SecretUse): Promise<string> {
+    if (typeof given === "function") {
+      const { signal } = use;
+      return known(fetched(await given(signal === undefined ? {} : { signal }), use), "a function", use);
+    }
+    const reference = typeof given === "string" ? readReference(given) : undefined;
+    if (reference === undefined) throw noReference(use);
+    const problem = callerProblem(given, use.principal);
+    if (problem !== undefined) throw unusable(given, use, new Missing(problem, "Mend the reference."));
+    const value = await read(reference, use).catch((error: unknown) => {
+      throw error instanceof Missing ? unusable(given, use, error) : error;
+    });
+    return known(value, given, use);
+  }
+
+  function known(value: string, reference: string, { scope, field }: SecretUse): string {
+    if (redactor.add(value)) return value;
+    const place = `${scope} ${field}`;
+    if (!warnedOf.has(place))
+      emit?.("secret-skipped", {
+        scope,
+        field,
+        message: `${reference} is shorter than ${MIN_SECRET_LENGTH} characters, so it is not taken out of logs. Use a longer one.`,
+      });
+    warnedOf.add(place);
+    return value;
+  }
+
+  return {
+    redactor,
+    resolve,
+    async fill(text, use) {
+      if (typeof text !== "string") return resolve(text, use);
+      const references = referencesIn(text);
+      if (references[0] === text) return resolve(text, use);
+      // What begins like a reference and is none must not be sent as if it were the secret.
+      if (text.split("${secret:").length - 1 !== references.length) throw noReference(use);
+      const values = new Map<string, string>();
+      for (const reference of references) values.set(reference, await resolve(reference, use));
+      return replaceReferences(text, values);
+    },
+  };
+}
+
+function fetched(value: unknown, use: SecretUse): string {
+  if (typeof value === "string" && value !== "") return value;
+  const fix = "Let it return a nonempty text.";
+  throw invalid(`${use.field} of ${showValue(use.scope)}: the function returned no secret. ${fix}`, use, fix);
+}
+
+function noReference(use: SecretUse): ArsenalError {
+  const fix = `Write ${use.field}: "env:NAME", "file:/WHOLE/PATH" or "keychain:SERVICE/ACCOUNT".`;
+  return invalid(`${use.field} of ${showValue(use.scope)} is no reference to a secret. ${fix}`, use, fix);
+}
+
+function unusable(reference: string, use: SecretUse, { message, fix }: Missing): ArsenalError {
+  const whose = use.principal !== undefined && reference.includes("{") ? ` for ${showValue(use.principal.id)}` : "";
+  const what = `${use.field} of ${showValue(use.scope)} refers to ${reference}${whose}: ${message}. ${fix}`;
+  return invalid(what, use, fix);
+}
+
+function invalid(message: string, { field }: SecretUse, fix: string): ArsenalError {
+  return new ArsenalError("CONFIG_INVALID", message, { field, fix, beforeSend: true });
+}

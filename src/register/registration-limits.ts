@@ -1,0 +1,28 @@
+import { ArsenalError } from "../errors/arsenal-error.ts";
+import type { Tool } from "../tool/tool.ts";
+
+/** What a policy says about registering tools. */
+export interface RegistrationLimits {
+  /** The most tools that may be registered. */
+  readonly maxTools?: number;
+  /** Whether two tools of different namespaces may have the same name. True where absent. */
+  readonly allowDuplicateNames?: boolean;
+}
+
+/** Why a tool that is not there yet may not be registered; undefined where it may. */
+export function refusalToRegister(
+  tool: Tool,
+  { maxTools, allowDuplicateNames = true }: RegistrationLimits,
+  there: { readonly count: number; readonly named: (name: string) => readonly Tool[] },
+): ArsenalError | undefined {
+  if (maxTools !== undefined && there.count >= maxTools) {
+    const fix = "Remove some, or raise the preset maxTools of the policy.";
+    const message = `${tool.id} is not registered: there are ${there.count} tools, and the policy allows no more than ${maxTools}. ${fix}`;
+    return new ArsenalError("TOOL_INVALID", message, { field: "maxTools", value: maxTools, fix });
+  }
+  const other = allowDuplicateNames ? undefined : there.named(tool.name).find(({ id }) => id !== tool.id);
+  if (other === undefined) return undefined;
+  const fix = "Give it another name, or allow it with the preset allowDuplicateNames of the policy.";
+  const message = `${tool.id} is not registered: ${other.id} has the same name, which the policy does not allow. ${fix}`;
+  return new ArsenalError("TOOL_INVALID", message, { field: "name", value: tool.name, fix });
+}

@@ -1,0 +1,64 @@
+import type { Emit } from "../observe/events.ts";
+import { normaliseTool } from "../tool/normalise-tool.ts";
+import { toName, toNamespace } from "../tool/slug.ts";
+import type { Registration } from "./registry.ts";
+import type { OfferedTool, Source } from "./source.port.ts";
+
+/** What reading an offer can be given. */
+export interface ToRegistrationsParts {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** True for an id that belongs to another ensemble, or to none. */
+  readonly isForeign?: (id: string) => boolean;
+  /** Told of each tool that named a namespace which is not its source's. */
+  readonly emit?: Emit;
+}
+
+/**
+ * The tools that a source's drafts mean, and what runs them. A name that fits as it is goes to the tool that has it; of tools whose names
+ * become the same, those later in the alphabet get a hash tail, in whatever order they are listed, as do those whose id is somebody else's.
+ */
+export function toRegistrations(
+  offered: readonly OfferedTool[],
+  source: Pick<Source, "name" | "kind" | "namespaces" | "capabilities" | "trustsAnnotations">,
+  { now, isForeign = () => false, emit = () => {} }: ToRegistrationsParts,
+): readonly Registration[] {
+  const { name: ensemble, kind, capabilities = [], trustsAnnotations = false, namespaces = [ensemble] } = source;
+  const own = namespaces === "any" ? undefined : new Set(namespaces.map(toNamespace));
+  const used = new Set<string>();
+  const origin = {
+    source: kind,
+    namespace: namespaces === "any" ? ensemble : (namespaces[0] ?? ensemble),
+    ensemble,
+    capabilities,
+    trustsAnnotations,
+    createdAt: now,
+    mayUse: (namespace: string) => own?.has(namespace) ?? true,
+    taken: (id: string) => used.has(id) || isForeign(id),
+  };
+  const toRegistration = (offer: OfferedTool): Registration => {
+    const tool = normaliseTool(offer?.draft, origin);
+    used.add(tool.id);
+    const namespace: unknown = offer?.draft?.namespace;
+    if (typeof namespace === "string" && namespace.trim() !== "" && !origin.mayUse(toNamespace(namespace)))
+      emit("namespace-refused", { ensemble, toolId: tool.id, namespace });
+    return typeof offer?.handler === "function" ? { tool, handler: offer.handler } : { tool };
+  };
+  const fitting = offered.filter(hasFittingName).map(toRegistration);
+  const others = [...offered.filter((offer) => !hasFittingName(offer)).entries()];
+  const named = others
+    .sort(([, one], [, other]) => (nameOf(one) < nameOf(other) ? -1 : 1))
+    .map(([place, offer]) => ({ place, registration: toRegistration(offer) }));
+  const asListed = named.sort((one, other) => one.place - other.place);
+  return [...fitting, ...asListed.map(({ registration }) => registration)];
+}
+
+function hasFittingName(offer: OfferedTool): boolean {
+  const name = nameOf(offer);
+  return name !== "" && toName(name) === name;
+}
+
+function nameOf(offer: OfferedTool): string {
+  const name: unknown = offer?.draft?.name;
+  return typeof name === "string" ? name : "";
+}

@@ -1,0 +1,83 @@
+import type { ApprovalAnswer, Approvals } from "../../guard/aegis.ts";
+import { visibleText } from "../../guard/visible-text.ts";
+import { isPlainObject } from "../../tool/json-schema.ts";
+import { answerJson, answerText } from "./answer.ts";
+import type { HttpExchange, Route } from "./http-server.ts";
+import { answerProblem, type Problem } from "./problem.ts";
+import { readJson } from "./read-json.ts";
+
+const LIST = "/api/v1/approvals";
+const BELOW = `${LIST}/`;
+
+/** What is shown of a call that waits is nobody else's. */
+const PRIVATE = { "cache-control": "no-store" };
+
+/** `GET /api/v1/approvals`, the calls that the caller may approve, and `POST /api/v1/approvals/ID/approve` and `…/deny`. */
+export function approvalRoutes(approvals: Approvals): readonly Route[] {
+  return [
+    { path: LIST, handle: (exchange) => list(exchange, approvals) },
+    { path: BELOW, handle: (exchange) => answer(exchange, approvals) },
+  ];
+}
+
+async function list({ request, response, principal }: HttpExchange, approvals: Approvals): Promise<void> {
+  if (request.method !== "GET" && request.method !== "HEAD") return refuseMethod(response, "GET, HEAD");
+  if (!principal.roles.includes("approver")) {
+    const message = `"${principal.id}" lacks the role "approver" and cannot see which calls wait.`;
+    const fix = 'Give the caller the role "approver", with its API key or in its token.';
+    return answerProblem(response, { status: 403, code: "APPROVAL_INVALID", message, fix });
+  }
+  const waiting = await approvals.list({ approver: principal });
+  // The person who reads the answer as text shall see what hides in the arguments; a program reads the same either way.
+  answerText(response, 200, visibleText(JSON.stringify({ approvals: waiting })), PRIVATE);
+}
+
+async function answer({ request, response, principal, url }: HttpExchange, approvals: Approvals): Promise<void> {
+  const [id = "", action, ...more] = url.pathname.slice(BELOW.length).split("/");
+  if ((action !== "approve" && action !== "deny") || more.length > 0) return answerProblem(response, NOTHING_HERE);
+  if (request.method !== "POST") return refuseMethod(response, "POST");
+  // A web page cannot send this type to another site unasked, so that no form approves anything.
+  const body = await readJson(request, { maxBytes: 1_024 });
+  if ("refused" in body) {
+    const { status, message } = body.refused;
+    return answerProblem(response, { status, code: "INPUT_INVALID", message, fix: EMPTY_OBJECT });
+  }
+  if (!isPlainObject(body.value) || Object.keys(body.value).length > 0) {
+    const message = "The body says more than the address: a call is approved as it was asked for, or denied.";
+    return answerProblem(response, { status: 400, code: "INPUT_INVALID", message, fix: EMPTY_OBJECT });
+  }
+  const answered = await approvals.answer(id, action, principal);
+  if (answered.outcome === "refused") return answerProblem(response, toProblem(answered), PRIVATE);
+  answerJson(response, 200, { id, outcome: answered.outcome }, PRIVATE);
+}
+
+const EMPTY_OBJECT = "Send {} with the header Content-Type: application/json.";
+
+const NOTHING_HERE: Problem = {
+  status: 404,
+  code: "INPUT_INVALID",
+  message: "Nothing is here.",
+  fix: `POST to ${BELOW}ID/approve or ${BELOW}ID/deny.`,
+};
+
+function refuseMethod(response: HttpExchange["response"], allowed: string): void {
+  const message = `This path takes ${allowed} only.`;
+  answerProblem(response, { status: 405, code: "INPUT_INVALID", message, fix: `Use ${allowed}.` }, { allow: allowed });
+}
+
+function toProblem({ because, error }: Extract<ApprovalAnswer, { readonly outcome: "refused" }>): Problem {
+  const { code, message, details } = error;
+  return { status: statusOf(because), code, message, fix: details.fix ?? "" };
+}
+
+function statusOf(because: Extract<ApprovalAnswer, { readonly outcome: "refused" }>["because"]): number {
+  switch (because) {
+    case "lacks-role":
+    case "own-call":
+      return 403;
+    case "unknown":
+      return 404;
+    case "settled":
+      return 409;
+  }
+}

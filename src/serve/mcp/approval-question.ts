@@ -1,0 +1,54 @@
+import type { JsonObject } from "../../adapters/sources/mcp/protocol.ts";
+import type { PendingApproval } from "../../guard/aegis.ts";
+import { visibleText } from "../../guard/visible-text.ts";
+import { isPlainObject } from "../../tool/json-schema.ts";
+import type { Peer } from "./plane.ts";
+
+/** What a person said to the question. Nothing where the question was put away without an answer. */
+export type PersonsAnswer = "approve" | "deny" | undefined;
+
+/** Longer arguments are for the list of approvals: nobody reads them in a dialogue, and a cut would hide what is approved. */
+const MAX_ARGUMENTS = 4_000;
+
+/** True for a client that can show a person a form. */
+export function showsForms({ capabilities }: Pick<Peer, "capabilities">): boolean {
+  const { elicitation } = capabilities;
+  // A client that names no way of asking has this one, which is the oldest.
+  return isPlainObject(elicitation) && ("form" in elicitation || !("url" in elicitation));
+}
+
+/** The question whether a call may run, as the params of `elicitation/create`; undefined where the call is too long to be read there. */
+export function approvalQuestion({ toolId, arguments: args, reason }: PendingApproval): JsonObject | undefined {
+  const shown = visibleText(JSON.stringify(args));
+  if (shown.length > MAX_ARGUMENTS) return undefined;
+  const lines = [
+    "A call waits for your approval.",
+    `Tool: ${visibleText(toolId)}`,
+    `Arguments: ${shown}`,
+    `Reason: ${visibleText(reason)}`,
+  ];
+  return {
+    message: lines.join("\n"),
+    requestedSchema: {
+      type: "object",
+      properties: {
+        approve: { type: "boolean", title: "Run it", description: "Yes runs the call once, as shown. No refuses it." },
+      },
+      required: ["approve"],
+    },
+  };
+}
+
+/** What an answer to the question says. Only a plain yes approves. */
+export function readAnswer({ action, content }: JsonObject): PersonsAnswer {
+  if (action === "decline") return "deny";
+  if (action !== "accept" || !isPlainObject(content)) return undefined;
+  switch (content["approve"]) {
+    case true:
+      return "approve";
+    case false:
+      return "deny";
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,75 @@
+import type { JsonObject } from "../../adapters/sources/mcp/protocol.ts";
+import type { Approvals, PendingApproval } from "../../guard/aegis.ts";
+import { isPlainObject } from "../../tool/json-schema.ts";
+import { approvalQuestion, type PersonsAnswer, readAnswer, showsForms } from "./approval-question.ts";
+import type { ExecutedCall } from "./execute-call.ts";
+import type { Exchange, Peer } from "./plane.ts";
+
+/** The member of `_meta` by which a client names the approval that its call redeems. */
+export const CONFIRMATION_ID = "toolarsenal/confirmationId";
+
+/** The part of a call that its approval decides. */
+export interface Confirmation {
+  readonly confirmationId?: string;
+}
+
+/**
+ * Runs a call, with the approval that the client names. Where the call waits for a person: one that was approved in the meantime runs, and one
+ * that the caller itself may approve is asked about, where the client can show a question. Whatever else happens, it goes on waiting.
+ */
+export async function runWithApproval(
+  exchange: Pick<Exchange, "params" | "peer" | "signal" | "ask">,
+  approvals: Approvals,
+  run: (confirmation: Confirmation) => Promise<ExecutedCall>,
+): Promise<ExecutedCall> {
+  const ran = await run(namedConfirmation(exchange.params));
+  const { status, confirmationId } = ran.result;
+  if (status !== "pending_confirmation" || confirmationId === undefined) return ran;
+  const waiting = await approvals.get(confirmationId);
+  if (waiting?.state === "approved") return run({ confirmationId });
+
+  const { principal } = exchange.peer;
+  if (!showsForms(exchange.peer)) return ran;
+  const own = await approvals.get(confirmationId, { approver: principal });
+  const answer = own === undefined ? undefined : await askPerson(own, exchange);
+  if (answer === undefined) return ran;
+  const { outcome } = await approvals.answer(confirmationId, answer, principal);
+  // What somebody else approved meanwhile does not run against a no.
+  return answer === "deny" && outcome !== "denied" ? ran : run({ confirmationId });
+}
+
+/** The params of a call without what is meant for this gateway alone. */
+export function withoutConfirmation(params: JsonObject): JsonObject {
+  const { _meta: meta } = params;
+  if (!isPlainObject(meta) || !Object.hasOwn(meta, CONFIRMATION_ID)) return params;
+  const { [CONFIRMATION_ID]: _, ...others } = meta;
+  return { ...params, _meta: others };
+}
+
+/**
+ * True where a server's `input_required` answer goes to the client, who then makes the call anew. An approval is good for one call, so a call
+ * with one stays the same call: its questions are asked from here.
+ */
+export function passesQuestions({ era }: Peer, { confirmationId }: Confirmation): boolean {
+  return era === "modern" && confirmationId === undefined;
+}
+
+function namedConfirmation({ _meta: meta }: JsonObject): Confirmation {
+  if (!isPlainObject(meta) || !Object.hasOwn(meta, CONFIRMATION_ID)) return {};
+  // Whatever it is, the arsenal checks it.
+  return { confirmationId: meta[CONFIRMATION_ID] as string };
+}
+
+async function askPerson(
+  waiting: PendingApproval,
+  { ask, signal }: Pick<Exchange, "ask" | "signal">,
+): Promise<PersonsAnswer> {
+  const question = approvalQuestion(waiting);
+  if (question === undefined) return undefined;
+  try {
+    return readAnswer(await ask("elicitation/create", question, { signal }));
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return undefined;
+  }
+}

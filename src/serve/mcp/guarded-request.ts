@@ -1,0 +1,127 @@
+import type { McpCallContext } from "../../adapters/sources/mcp/call-context.ts";
+import { type JsonObject, RPC, RpcError } from "../../adapters/sources/mcp/protocol.ts";
+import { type RequestTool, requestToolId } from "../../adapters/sources/mcp/request-tools.ts";
+import type { McpUpstream } from "../../adapters/sources/mcp/upstream.ts";
+import { toWire } from "../../errors/to-wire.ts";
+import type { ToolResult } from "../../execute/result.ts";
+import type { Principal } from "../../guard/principal.ts";
+import { isPlainObject } from "../../tool/json-schema.ts";
+import { divideId } from "./aggregate/tool-names.ts";
+import type { ServedArsenal } from "./aggregate/served-arsenal.ts";
+import { executeCall } from "./execute-call.ts";
+import { passesQuestions, runWithApproval, withoutConfirmation } from "./approval-run.ts";
+import type { Exchange } from "./plane.ts";
+import { refusal } from "./refusal.ts";
+
+/** Time a request may take where the server's own settings do not say: a person may be asked in the middle of it. */
+const LONGEST_REQUEST_MS = 300_000;
+
+/** A client's request beside `tools/call`, for one server, under that server's own names. */
+export interface GuardedRequest {
+  readonly upstream: McpUpstream;
+  readonly params: JsonObject;
+  readonly context: Omit<McpCallContext, "onAnswer" | "method" | "extra" | "passInputRequired">;
+}
+
+/**
+ * Runs a client's request through the arsenal, so that policy, limits and records are those of every call, and returns the server's own
+ * answer unchanged. Undefined where the client may not know of such things of this server.
+ */
+export async function guardedRequest(
+  exchange: Pick<Exchange, "method" | "params" | "peer" | "signal" | "ask">,
+  { upstream, params, context }: GuardedRequest,
+  arsenal: Pick<ServedArsenal, "execute" | "approvals">,
+): Promise<JsonObject | undefined> {
+  const { method, peer, signal } = exchange;
+  const { tool, arguments: args, extra } = toCall(method, withoutConfirmation(params));
+  const { timeoutMs = LONGEST_REQUEST_MS } = upstream.settings;
+  const call = {
+    toolName: requestToolId(upstream.settings, tool),
+    arguments: args,
+    checkArguments: false,
+    principal: peer.principal,
+    signal,
+    timeoutMs: Math.min(timeoutMs, LONGEST_REQUEST_MS),
+  };
+  const { result, answer } = await runWithApproval(exchange, arsenal.approvals, (confirmation) =>
+    executeCall(
+      arsenal,
+      { ...call, ...confirmation },
+      { ...context, method, extra, passInputRequired: passesQuestions(peer, confirmation) },
+    ),
+  );
+  if (answer !== undefined) {
+    if ("error" in answer) throw answer.error;
+    return answer.result;
+  }
+  if (result.status === "success") return isPlainObject(result.result) ? result.result : {};
+  if (result.error?.code === "TOOL_NOT_FOUND") return undefined;
+  throw refused(result);
+}
+
+/** Whether a principal may know what a server has of one kind. */
+export async function mayKnow(
+  { settings }: McpUpstream,
+  tool: RequestTool,
+  principal: Principal,
+  arsenal: Pick<ServedArsenal, "getTool">,
+): Promise<boolean> {
+  const { name, namespace } = divideId(requestToolId(settings, tool));
+  return (await arsenal.getTool(name, namespace, { principal })) !== undefined;
+}
+
+interface RequestCall {
+  readonly tool: RequestTool;
+  /** What policy decides on. The server is asked for nothing else. */
+  readonly arguments: JsonObject;
+  readonly extra: JsonObject;
+}
+
+/** The call that a request is. Being told of a resource's changes is reading it, and completing an argument is using what it belongs to. */
+function toCall(method: string, params: JsonObject): RequestCall {
+  switch (method) {
+    case "resources/read": {
+      const { uri, ...extra } = params;
+      return { tool: "resources/read", arguments: given({ uri }), extra };
+    }
+    case "resources/subscribe": {
+      const { uri, ...extra } = params;
+      return { tool: "resources/read", arguments: given({ uri, subscribe: true }), extra };
+    }
+    case "prompts/get": {
+      const { name, arguments: args, ...extra } = params;
+      return { tool: "prompts/get", arguments: given({ name, arguments: args }), extra };
+    }
+    case "completion/complete": {
+      const { argument = null, context, ...extra } = params;
+      const { type, uri, name } = isPlainObject(extra["ref"]) ? extra["ref"] : {};
+      if (type === "ref/resource")
+        return { tool: "resources/read", arguments: given({ uri, argument, context }), extra };
+      if (type === "ref/prompt") return { tool: "prompts/get", arguments: given({ name, argument, context }), extra };
+      throw wrongReference();
+    }
+    default:
+      return { tool: "mcp/request", arguments: { method, params }, extra: {} };
+  }
+}
+
+/** The members that were given; a server answers to absent ones in its own words. */
+function given(members: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+}
+
+/** The protocol's error for a completion of neither a prompt's nor a resource's argument. */
+export function wrongReference(): RpcError {
+  const message =
+    "ref must be a prompt (ref/prompt, with its name) or a resource template (ref/resource, with its uri).";
+  return new RpcError({ code: RPC.invalidParams, message });
+}
+
+/** What the arsenal refused, or the server did not answer, as the protocol's error: only tools have results that say so. */
+function refused(result: ToolResult): RpcError {
+  const { error, toolName } = result;
+  const { _meta } = refusal(result);
+  const data = isPlainObject(_meta) ? _meta["toolarsenal/error"] : undefined;
+  const message = error?.message ?? `${toolName} ended with ${result.status}.`;
+  return new RpcError({ code: toWire(error?.code ?? "EXECUTION_FAILED").jsonRpcCode, message, data });
+}

@@ -1,0 +1,120 @@
+/** What a way into the program does with tools. One that runs them names the surfaces of the matrix that show it is guarded. */
+export type Does = { readonly runs: readonly string[] } | "lists tools" | { readonly neither: string };
+
+const BATCH = ["executeBatch, parallel", "executeBatch, sequential", "executeBatch, adaptive"];
+const AGGREGATE = [
+  "/mcp, static, modern client",
+  "/mcp, static, legacy client",
+  "/mcp, hybrid",
+  "/mcp, execute_tool",
+  "/sse",
+  "serve --stdio",
+];
+const TRANSPARENT = ["/mcp/upstreams/NAME, modern client", "/mcp/upstreams/NAME, legacy client"];
+
+const registers: Does = { neither: "It brings tools in; whoever does it has the program in hand." };
+const aboutItself: Does = { neither: "It tells of the program itself and of no tool." };
+const opens: Does = { neither: "It opens what is classified here by itself." };
+const settles: Does = { neither: "It settles calls that wait and runs none: the caller makes the call again." };
+const judges: Does = { neither: "It shows an operator what servers changed, and takes the answer." };
+const files: Does = { neither: "It works on files and runs nothing." };
+
+/** The methods of `ToolArsenal`. */
+export const LIBRARY: Readonly<Record<string, Does>> = {
+  execute: { runs: ["execute"] },
+  executeBatch: { runs: BATCH },
+  retrieve: "lists tools",
+  retrieveTools: "lists tools",
+  getTool: "lists tools",
+  listTools: "lists tools",
+  fromConfig: opens,
+  serveMcp: opens,
+  register: registers,
+  addTool: registers,
+  addTools: registers,
+  addEnsemble: registers,
+  addMcpServer: registers,
+  addOpenApi: registers,
+  removeEnsemble: registers,
+  deleteTool: registers,
+  sync: registers,
+  ready: aboutItself,
+  upstreams: { neither: "The connections themselves, for whoever has the program in hand; no surface hands them out." },
+  upstreamsAttempted: aboutItself,
+  approvals: settles,
+  pins: judges,
+  scoreThreshold: aboutItself,
+  toolCount: { neither: "A number, for whoever has the program in hand." },
+  health: { neither: "How one tool fares, by an id that the asker knows." },
+  healthCheck: aboutItself,
+  subscribe: { neither: "What happens, for whoever has the program in hand." },
+  close: aboutItself,
+};
+
+/** The paths that are served. */
+export const ROUTES: Readonly<Record<string, Does>> = {
+  "/mcp": { runs: AGGREGATE.slice(0, 4) },
+  "/mcp/upstreams/…": { runs: TRANSPARENT },
+  "/sse": { runs: ["/sse"] },
+  "/sse/messages": { runs: ["/sse"] },
+  "/api/v1/approvals": settles,
+  "/api/v1/approvals/…": settles,
+  "/.well-known/oauth-protected-resource": aboutItself,
+  "/.well-known/oauth-protected-resource/…": aboutItself,
+  "/healthz": aboutItself,
+  "/readyz": aboutItself,
+};
+
+/** The commands of the command line. */
+export const COMMAND_LINE: Readonly<Record<string, Does>> = {
+  call: { runs: ["toolarsenal call"] },
+  serve: { runs: ["serve --stdio"] },
+  list: "lists tools",
+  search: "lists tools",
+  export: "lists tools",
+  demo: { neither: "It runs the functions of a catalog of its own, through execute, and nothing that is configured." },
+  import: { neither: "It prints what a document or a server brings, which is not registered." },
+  benchmark: { neither: "It searches a catalog of its own." },
+  doctor: aboutItself,
+  completion: aboutItself,
+  setup: files,
+  login: { neither: "It signs in to one server." },
+  convert: files,
+  scan: files,
+  eval: files,
+  keys: files,
+  policy: files,
+  audit: files,
+  approvals: settles,
+  pins: judges,
+};
+
+const changesNothing: Does = { neither: "It sets how much a client is told, or ends what was allowed." };
+const requests: Does = { neither: "It reads under the guard: the test of resources and prompts." };
+
+/** The methods of MCP that each plane answers, beside those of opening and closing. */
+export const AGGREGATE_PLANE: Readonly<Record<string, Does>> = {
+  "tools/call": { runs: AGGREGATE },
+  "tools/list": "lists tools",
+  "resources/list": "lists tools",
+  "resources/templates/list": "lists tools",
+  "prompts/list": "lists tools",
+  "resources/read": requests,
+  "resources/subscribe": requests,
+  "prompts/get": requests,
+  "completion/complete": requests,
+  "resources/unsubscribe": changesNothing,
+  "logging/setLevel": changesNothing,
+  ping: aboutItself,
+};
+
+export const TRANSPARENT_PLANE: Readonly<Record<string, Does>> = {
+  ...AGGREGATE_PLANE,
+  "tools/call": { runs: TRANSPARENT },
+};
+
+/** The tools that stand for others. */
+export const META_TOOLS: Readonly<Record<string, Does>> = {
+  execute_tool: { runs: ["/mcp, execute_tool"] },
+  find_relevant_tools: "lists tools",
+};

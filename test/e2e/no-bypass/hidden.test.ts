@@ -1,0 +1,111 @@
+import type { Client } from "@modelcontextprotocol/client";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { localOperator, type Principal, ToolArsenal } from "../../../src/index.ts";
+import { bearerToken } from "../../../src/adapters/identity/bearer-token.ts";
+import { runInMemory } from "../terminal.ts";
+import { httpClient } from "./clients.ts";
+import { createPlace, type Place } from "./place.ts";
+import { calledAs, opened } from "./surfaces.ts";
+import { startUpstream, type Upstream } from "./upstream.ts";
+
+const QUERY = "Repeats a text";
+/** Tools, as any surface spells them. */
+const HIDDEN = /secret/;
+const VISIBLE = /closed/;
+
+let upstream: Upstream;
+let place: Place;
+let arsenal: ToolArsenal;
+beforeAll(async () => {
+  upstream = await startUpstream("modern");
+  place = await createPlace(upstream.url);
+  arsenal = await opened(place.config);
+});
+afterAll(async () => {
+  await arsenal.close();
+  await upstream.close();
+  await place.remove();
+});
+
+async function ask(path: string, options: object, run: (client: Client) => Promise<object>): Promise<string> {
+  const gateway = await arsenal.serveMcp({ port: 0, ...options });
+  const client = await httpClient("modern", gateway.url + path);
+  const answer = JSON.stringify(await run(client));
+  await client.close();
+  await gateway.close();
+  return answer;
+}
+
+const commandLine = async (...argv: readonly string[]): Promise<string> =>
+  (await runInMemory([...argv, "--config", place.config, "--json"])).out;
+
+/** Every way to learn of tools, and what it tells. */
+const WAYS: readonly (readonly [string, () => Promise<string>])[] = [
+  ["listTools", async () => JSON.stringify(await arsenal.listTools())],
+  ["retrieve", async () => JSON.stringify(await arsenal.retrieve({ context: { query: QUERY }, limit: 20 }))],
+  ["retrieveTools", async () => JSON.stringify(await arsenal.retrieveTools(QUERY, { limit: 20 }))],
+  ["tools/list, static", () => ask("/mcp", { mode: "static" }, (client) => client.listTools())],
+  ["tools/list, hybrid", () => ask("/mcp", { mode: "hybrid", common: ["*"] }, (client) => client.listTools())],
+  [
+    "find_relevant_tools",
+    () =>
+      ask("/mcp", { mode: "dynamic" }, (client) =>
+        client.callTool({ name: "find_relevant_tools", arguments: { query: QUERY, limit: 20 } }),
+      ),
+  ],
+  ["toolarsenal list", () => commandLine("list")],
+  ["toolarsenal search", () => commandLine("search", QUERY, "--limit", "20")],
+  ["toolarsenal export", () => commandLine("export", "--dialect", "openai")],
+];
+
+describe("a tool that is hidden", () => {
+  it.each(WAYS)("is absent from %s, where one that is merely refused is not", async (_name, told) => {
+    const text = await told();
+    expect(text).toMatch(VISIBLE);
+    expect(text).not.toMatch(HIDDEN);
+  });
+
+  it("is absent from its own server's list", async () => {
+    const names = (text: string): readonly string[] =>
+      (JSON.parse(text) as { tools: { name: string }[] }).tools.map(({ name }) => name);
+    expect(names(await ask("/mcp/upstreams/closed", {}, (client) => client.listTools()))).toEqual(["echo", "check"]);
+    expect(names(await ask("/mcp/upstreams/secret", {}, (client) => client.listTools()))).toEqual([]);
+  });
+
+  it("is not got by its id", async () => {
+    expect((await arsenal.getTool("echo", "closed"))?.id).toBe("closed.echo");
+    expect(await arsenal.getTool("echo", "secret")).toBeUndefined();
+    expect(await arsenal.getTool("resources/read", "secret")).toBeUndefined();
+  });
+});
+
+describe("a scope that a tool needs and its caller lacks", () => {
+  const caller: Principal = { ...localOperator({ id: "app", local: false }), scopes: ["orders:read"] };
+  const token = "a-token-of-the-app";
+
+  it.each(["static", "dynamic", "hybrid"] as const)("is named in the answer, %s", async (mode) => {
+    await using own = new ToolArsenal({ telemetry: { enabled: false } });
+    own.register(
+      {
+        name: "cancel_order",
+        namespace: "orders",
+        description: "Cancels an order.",
+        requiredScopes: ["orders:write"],
+        parameters: { type: "object", properties: {} },
+      },
+      () => "cancelled",
+    );
+    const identity = bearerToken({ tokens: [{ token, principal: caller }] });
+    const gateway = await own.serveMcp({ port: 0, mode, identity });
+    const client = await httpClient("modern", `${gateway.url}/mcp`, { authorization: `Bearer ${token}` });
+    const [name, args] =
+      mode === "static"
+        ? ["orders-cancel_order", {}]
+        : ["execute_tool", { tool_name: "orders.cancel_order", arguments: {} }];
+    expect(await calledAs(client, name, args)).toEqual({ status: "permission_denied", code: "PERMISSION_DENIED" });
+    const { content } = await client.callTool({ name, arguments: args });
+    expect(JSON.stringify(content)).toContain("lacks the scope orders:write that orders.cancel_order needs");
+    await client.close();
+    await gateway.close();
+  });
+});

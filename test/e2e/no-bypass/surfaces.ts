@@ -1,0 +1,215 @@
+import { execFile } from "node:child_process";
+import type { Client } from "@modelcontextprotocol/client";
+import { type BatchCall, ToolArsenal, toAlias } from "../../../src/index.ts";
+import type { ServeMcpOptions } from "../../../src/serve/serve-mcp.ts";
+import { httpClient, MAIN, sseClient, stdioClient } from "./clients.ts";
+import type { Place } from "./place.ts";
+
+/** What a caller learns of a call's end, however it is told. */
+export interface Seen {
+  readonly status: string;
+  readonly code?: string;
+  /** True where there is a confirmation to approve. */
+  readonly confirmation?: true;
+}
+
+/** One way to run tools, open. */
+export interface OpenSurface {
+  /** Calls a tool of a namespace. */
+  call(namespace: string, name: string, args: object): Promise<Seen>;
+  close(): Promise<void>;
+}
+
+/** A way to run tools. */
+export interface Surface {
+  readonly name: string;
+  open(place: Place): Promise<OpenSurface>;
+  /** Set where it serves one server, so that functions cannot be called through it. */
+  readonly serversOnly?: true;
+  /** Set where the server itself checks arguments: the call is allowed and reaches it, and its refusal is handed on. */
+  readonly leavesChecks?: true;
+  /** Set where each call is a process, so that no limit can be reached by the next. */
+  readonly oneCallEach?: true;
+}
+
+/** Every way to run tools that there is. Whatever comes is added here, or the test of all surfaces fails. */
+export const SURFACES: readonly Surface[] = [
+  { name: "execute", open: (place) => library(place, (arsenal, call) => arsenal.execute(call)) },
+  ...(["parallel", "sequential", "adaptive"] as const).map((strategy): Surface => ({
+    name: `executeBatch, ${strategy}`,
+    open: (place) =>
+      library(place, async (arsenal, call) => {
+        const { results } = await arsenal.executeBatch({ calls: [call], strategy });
+        return results[0];
+      }),
+  })),
+  served("/mcp, static, modern client", { mode: "static" }, (url) => httpClient("modern", `${url}/mcp`), byAlias),
+  served("/mcp, static, legacy client", { mode: "static" }, (url) => httpClient("legacy", `${url}/mcp`), byAlias),
+  served("/mcp, hybrid", { mode: "hybrid", common: ["*"] }, (url) => httpClient("modern", `${url}/mcp`), byAlias),
+  served("/mcp, execute_tool", { mode: "dynamic" }, (url) => httpClient("modern", `${url}/mcp`), byMetaTool),
+  served("/sse", { mode: "static" }, (url) => sseClient(`${url}/sse`), byAlias),
+  transparent("modern"),
+  transparent("legacy"),
+  {
+    name: "serve --stdio",
+    async open({ config, folder }) {
+      const client = await stdioClient(["--config", config, "--mode", "static"], folder);
+      await listed(client, ["open-echo", "closed-echo", "waits-echo"]);
+      return { call: byAlias(client), close: () => client.close() };
+    },
+  },
+  {
+    name: "toolarsenal call",
+    oneCallEach: true,
+    open: async ({ config }) => ({
+      async call(namespace, name, args) {
+        const argv = [
+          MAIN,
+          "call",
+          `${namespace}.${name}`,
+          "--args",
+          JSON.stringify(args),
+          "--config",
+          config,
+          "--json",
+        ];
+        return toSeen(JSON.parse(await outputOf(argv)) as Result);
+      },
+      close: async () => undefined,
+    }),
+  },
+];
+
+type Result = Pick<Awaited<ReturnType<ToolArsenal["execute"]>>, "status" | "error" | "confirmationId">;
+type Call = BatchCall["calls"][number];
+
+async function library(
+  { config }: Place,
+  run: (arsenal: ToolArsenal, call: Call) => Promise<Result | undefined>,
+): Promise<OpenSurface> {
+  const arsenal = await opened(config);
+  return {
+    async call(namespace, name, args) {
+      const result = await run(arsenal, { toolName: `${namespace}.${name}`, arguments: { ...args } });
+      return result === undefined ? { status: "nothing" } : toSeen(result);
+    },
+    close: () => arsenal.close(),
+  };
+}
+
+/** An arsenal of the configuration whose servers have all been tried. */
+export async function opened(config: string): Promise<ToolArsenal> {
+  const arsenal = await ToolArsenal.fromConfig(config);
+  await arsenal.upstreamsAttempted();
+  return arsenal;
+}
+
+function served(
+  name: string,
+  options: ServeMcpOptions,
+  connect: (url: string) => Promise<Client>,
+  calling: (client: Client) => OpenSurface["call"],
+): Surface {
+  return {
+    name,
+    async open({ config }) {
+      const arsenal = await opened(config);
+      const gateway = await arsenal.serveMcp({ port: 0, ...options });
+      const client = await connect(gateway.url ?? "");
+      return {
+        call: calling(client),
+        async close() {
+          await client.close();
+          await gateway.close();
+          await arsenal.close();
+        },
+      };
+    },
+  };
+}
+
+/** One address a server, so one client for each. */
+function transparent(era: "legacy" | "modern"): Surface {
+  return {
+    name: `/mcp/upstreams/NAME, ${era} client`,
+    serversOnly: true,
+    leavesChecks: true,
+    async open({ config }) {
+      const arsenal = await opened(config);
+      const gateway = await arsenal.serveMcp({ port: 0 });
+      const clients = new Map<string, Client>();
+      return {
+        async call(namespace, name, args) {
+          const client = clients.get(namespace) ?? (await httpClient(era, `${gateway.url}/mcp/upstreams/${namespace}`));
+          clients.set(namespace, client);
+          return calledAs(client, name, args);
+        },
+        async close() {
+          for (const client of clients.values()) await client.close();
+          await gateway.close();
+          await arsenal.close();
+        },
+      };
+    },
+  };
+}
+
+/** Waits until a server lists these tools: over stdio it answers before its own servers have come. */
+async function listed(client: Client, names: readonly string[]): Promise<void> {
+  for (;;) {
+    const changed = new Promise<void>((resolve) => {
+      client.setNotificationHandler("notifications/tools/list_changed", () => resolve());
+    });
+    const { tools } = await client.listTools();
+    if (names.every((name) => tools.some((tool) => tool.name === name))) return;
+    await changed;
+  }
+}
+
+function byAlias(client: Client): OpenSurface["call"] {
+  return (namespace, name, args) => calledAs(client, toAlias(`${namespace}.${name}`), args);
+}
+
+function byMetaTool(client: Client): OpenSurface["call"] {
+  return (namespace, name, args) =>
+    calledAs(client, "execute_tool", { tool_name: `${namespace}.${name}`, arguments: args });
+}
+
+interface Told {
+  readonly status: string;
+  readonly code?: string;
+  readonly confirmationId?: string;
+}
+
+/** Calls a tool of an MCP server and reads how the call ended. */
+export async function calledAs(client: Client, name: string, args: object): Promise<Seen> {
+  try {
+    const { isError, _meta } = await client.callTool({ name, arguments: { ...args } });
+    const told = _meta?.["toolarsenal/error"] as Told | undefined;
+    if (told === undefined) return { status: isError === true ? "failure" : "success" };
+    return toSeen({ ...told, error: { code: told.code, message: "" } } as Result);
+  } catch (error) {
+    const { code, message } = error as { readonly code?: number; readonly message: string };
+    if (code !== -32_602) throw error;
+    return { status: "failure", code: message.includes("Unknown tool") ? "TOOL_NOT_FOUND" : "ARGUMENTS_INVALID" };
+  }
+}
+
+function toSeen({ status, error, confirmationId }: Result): Seen {
+  return {
+    status,
+    ...(error === undefined ? {} : { code: error.code }),
+    ...(confirmationId === undefined ? {} : { confirmation: true }),
+  };
+}
+
+/** What a program of this package prints; it ends with 1 where the call failed. */
+export function outputOf(argv: readonly string[]): Promise<string> {
+  const env = { ...process.env, TOOLARSENAL_TIER: "lexical" };
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, [...argv], { env }, (error, out, err) => {
+      if (error !== null && error.code !== 1) reject(new Error(err, { cause: error }));
+      else resolve(out);
+    });
+  });
+}
