@@ -65,8 +65,9 @@ export function createBackgroundIndexing(parts: BackgroundIndexingParts): Backgr
   async function work(): Promise<void> {
     await recall();
     if (signal.aborted) return;
-    // Loads the model where that is still to be done: requests need it even where every tool's vector was at hand.
-    if (!(await embedder.healthCheck({ signal, background: true }))) {
+    // Loads the model where that is still to be done: requests need it even where every tool's vector was at hand. Nothing keeps the process
+    // alive for it, so whoever closes must not wait for it.
+    if (!(await untilAborted(embedder.healthCheck({ signal, background: true }), signal))) {
       stalled = true;
       if (!signal.aborted)
         embeddings.failed(`The embedder ${embedder.model} is not used`, new Error("it cannot be loaded"));

@@ -374,6 +374,17 @@ describe("tiers", () => {
     expect([good.embedded.length, quick.closed, good.closed, clock.pending]).toEqual([0, true, true, 0]);
   });
 
+  it("does not wait for a model that is still loading when it is closed", async () => {
+    const { catalog, good, clock } = await open();
+    const { promise: asked, resolve } = Promise.withResolvers<void>();
+    good.healthCheck = () => (resolve(), new Promise<boolean>(() => {}));
+    await catalog.upsert([tool("mailer", "Sends mail.")]);
+    await clock.advance(150);
+    await asked;
+    await catalog.close();
+    expect([good.embedded, good.closed]).toEqual([[], true]);
+  });
+
   it("never starts the better tier where it is closed before", async () => {
     const { catalog, good, clock } = await open();
     await catalog.upsert([tool("mailer", "Sends mail.")]);
