@@ -168,6 +168,20 @@ describe("commands on MCP servers", () => {
     expect(out).toContain("ok       tools: 1 registered\n");
   });
 
+  it("doctor says under a strict policy what waits to be accepted, and what a restart would lose", async () => {
+    const server = { name: "good", command: process.execPath, args: [join(folder, "mini.mjs")] };
+    await writeFile(
+      join(folder, "strict.yaml"),
+      JSON.stringify({ security: { policy: "strict" }, mcp: { servers: [server] } }),
+    );
+    const { code, out } = await run("doctor", "--config", "strict.yaml");
+    expect(code).toBe(0);
+    expect(out).toContain("warning  state: approvals and pins end with the process\n         Set state.file.\n");
+    expect(out).toContain("warning  audit: calls are not recorded\n         Set audit.file.\n");
+    expect(out).toMatch(/warning {2}pins: 1 of 1 wait for you and are not used\n {9}.*toolarsenal pins accept/);
+    expect(out).toMatch(/warning {2}tools: none registered\n {9}Accept those that wait\./);
+  });
+
   it.each([
     ["nobody", 'there is no MCP server "nobody". Configured are: good, dead, hub.'],
     ["god", 'there is no MCP server "god". Did you mean "good"?'],

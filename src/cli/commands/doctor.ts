@@ -1,7 +1,9 @@
 import { access, constants } from "node:fs/promises";
 import { dirname } from "node:path";
 import { memory } from "../../adapters/stores/memory.ts";
+import type { ToolArsenal } from "../../arsenal.ts";
 import type { McpUpstream } from "../../adapters/sources/mcp/upstream.ts";
+import type { ResolvedConfig } from "../../config/resolve-config.ts";
 import type { ServerProblem } from "../../config/server-problem.ts";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
 import type { Command, Input, Terminal } from "../command.ts";
@@ -78,6 +80,8 @@ async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promi
           : { check: part, state: "failed", message: "does not answer", fix: `Check the ${part}'s settings.` },
       );
     }
+    const waiting = await checkPins(arsenal);
+    findings.push(...checkMemory(configured.config), ...waiting);
     findings.push(
       arsenal.toolCount > 0
         ? { check: "tools", state: "ok", message: `${arsenal.toolCount} registered` }
@@ -85,7 +89,9 @@ async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promi
             check: "tools",
             state: "warning",
             message: "none registered",
-            fix: "Name MCP servers under `mcpServers:`, or modules that register tools under `modules:`.",
+            fix: waiting.some(({ state }) => state === "warning")
+              ? "Accept those that wait."
+              : "Name MCP servers under `mcpServers:`, or modules that register tools under `modules:`.",
           },
     );
   } catch (error) {
@@ -93,6 +99,37 @@ async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promi
     findings.push(...failures("arsenal", error).filter(({ message }) => !told.includes(message)));
   }
   return findings;
+}
+
+/** What a strict policy relies on and a restart would lose. */
+function checkMemory({ security, state, audit }: ResolvedConfig): readonly Finding[] {
+  if (security.policy !== "strict") return [];
+  const lost = [
+    ...(state.file === undefined
+      ? [{ check: "state", message: "approvals and pins end with the process", fix: "Set state.file." }]
+      : []),
+    ...(audit.file === undefined
+      ? [{ check: "audit", message: "calls are not recorded", fix: "Set audit.file." }]
+      : []),
+  ];
+  return lost.map((finding) => ({ ...finding, state: "warning" }));
+}
+
+async function checkPins({ pins }: ToolArsenal): Promise<readonly Finding[]> {
+  const found = (await pins?.list()) ?? [];
+  const waiting = found.filter(({ state }) => state !== "accepted").length;
+  if (found.length === 0) return [];
+  const fix = "Look at them with: toolarsenal pins list --diff, then: toolarsenal pins accept ID, or --all";
+  return [
+    waiting === 0
+      ? { check: "pins", state: "ok", message: `${found.length} accepted` }
+      : {
+          check: "pins",
+          state: "warning",
+          message: `${waiting} of ${found.length} wait for you and are not used`,
+          fix,
+        },
+  ];
 }
 
 function leftOut({ server, field, message, fix }: ServerProblem): Finding {
