@@ -34,7 +34,7 @@ async function written(name: string, text: string): Promise<string> {
 }
 
 describe("functions under execution.enable_sandbox", () => {
-  it("run in the sandbox that is named, and in this process without", async () => {
+  it("run in the sandbox that is named, and in this process without [000-9.1-sandbox] [000-5.4-subprocess]", async () => {
     expect(await seen({ execution: { enableSandbox: true, sandboxType: "isolate" } })).toBe(false);
     expect(await seen({ execution: { sandboxType: "isolate" } })).toBe(true);
   });

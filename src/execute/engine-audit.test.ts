@@ -117,7 +117,7 @@ function setUp(options: Options = {}): Bench {
 const sha256 = (text: string): string => hash("sha256", text, "hex");
 
 describe("every call leaves one record", () => {
-  it("with tool, caller, decision, status, times and the arguments' hash and shape", async () => {
+  it("with tool, caller, decision, status, times and the arguments' hash and shape [002-identity-audit]", async () => {
     const { engine, calls, clock } = setUp({ handler: () => clock.advance(20) });
     const parentSpanId = "b".repeat(16);
     const args = { n: 1, name: "secret", list: ["a", 1, "b"], nested: { flag: true, none: null } };
@@ -320,7 +320,7 @@ describe("where the audit is not strict", () => {
     expect(told).toEqual([["audit-failed", { records: 3, message: "No space left." }]]);
   });
 
-  it("a call goes on without its record, and an event says how many are missing", async () => {
+  it("a call goes on without its record, and an event says how many are missing [002-identity-audit-away]", async () => {
     let full = true;
     const { engine, clock, events, log } = setUp({ strict: false, fails: () => full });
     const results = await Promise.all([1, 2, 3].map(() => engine.execute({ toolName: "works" })));

@@ -3,7 +3,7 @@ import { createTestSource, draft, setUp } from "../../test/register/test-ensembl
 import { defineTool } from "../tool/define-tool.ts";
 
 describe("what a source is trusted with", () => {
-  it("its own namespaces: a tool that names another is in the first of them, which is told", async () => {
+  it("its own namespaces: a tool that names another is in the first of them, which is told [000-15.2-namespaces]", async () => {
     const { ensembles, registry, events, ids } = setUp();
     const drafts = [
       { ...draft("pay"), namespace: "bank" },
@@ -26,7 +26,7 @@ describe("what a source is trusted with", () => {
     expect(ids("set")).toEqual(["bank.pay"]);
   });
 
-  it("what it implies: each tool can touch it, whatever the tool declares", async () => {
+  it("what it implies: each tool can touch it, whatever the tool declares [000-15.2-implied-capabilities]", async () => {
     const { ensembles, registry } = setUp();
     const drafts = [{ ...draft("a"), capabilities: ["read_data"] as const }, draft("b")];
     await ensembles.add(createTestSource("web", drafts, { capabilities: ["network_access"] }).source);

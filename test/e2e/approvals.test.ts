@@ -204,7 +204,7 @@ describe("an approval", () => {
     if (ada !== 200) expect(end).toMatchObject(refused);
   });
 
-  it("outlives restarts, before it is given and after", async () => {
+  it("outlives restarts, before it is given and after [000-6.2-approval-survives]", async () => {
     const first = await start();
     const id = await waits(await connect("modern", `${first.url}/mcp`), call);
     await first.close();

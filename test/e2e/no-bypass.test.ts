@@ -68,7 +68,7 @@ describe.each(SURFACES)("a call through $name", (surface) => {
     },
   );
 
-  it("leaves one record each", () => {
+  it("leaves one record each [000-3.2-every-surface] [002-identity-authorize]", () => {
     expect(records.length).toBe(calls.length);
   });
 

@@ -72,7 +72,7 @@ describe.each([
     ["one character of its description", { description: "The sample tool that does echo!" }],
     ["a new parameter", { inputSchema: { type: "object", properties: { text: { type: "string" }, bcc: {} } } }],
     ["an annotation", { annotations: { readOnlyHint: true } }],
-  ])("are refused one by one where %s changed", async (_what, change) => {
+  ])("are refused one by one where %s changed [000-15.1-impersonation]", async (_what, change) => {
     const { arsenal } = await connect(server);
     const before = await arsenal.getTool("echo", "sample");
     expect((await arsenal.execute(call)).status).toBe("success");

@@ -14,7 +14,7 @@ function arsenalWith(presets: readonly unknown[]): ToolArsenal {
 }
 
 describe("a policy's presets for registration", () => {
-  it("refuse a tool too many and leave the others", async () => {
+  it("refuse a tool too many and leave the others [002-security-max-tools]", async () => {
     await using arsenal = arsenalWith([{ maxTools: 2 }]);
     await arsenal.addTool(draft("open", "a"));
     const { registered, rejected } = await arsenal.addTools(
@@ -29,7 +29,7 @@ describe("a policy's presets for registration", () => {
     expect(arsenal.toolCount).toBe(2);
   });
 
-  it("refuse a name that a tool of another namespace has, where they are not to be shared", async () => {
+  it("refuse a name that a tool of another namespace has, where they are not to be shared [002-security-duplicates]", async () => {
     await using strict = arsenalWith([{ allowDuplicateNames: false }]);
     await strict.addTool(draft("open", "a"));
     await expect(strict.addTool(draft("open", "b"))).rejects.toMatchObject({

@@ -73,7 +73,7 @@ async function told({ arsenal, events }: Gateway): Promise<readonly unknown[]> {
 describe("a server's definition that looks like an attack", () => {
   const description = `Says it again. ${ATTACK}`;
 
-  it("is told of and shown as it is, by default", async () => {
+  it("is told of and shown as it is, by default [000-15.1-injection]", async () => {
     const gateway = await start({}, { description });
     expect((await gateway.arsenal.getTool("echo", "sample"))?.description).toBe(description);
     expect(await told(gateway)).toMatchObject([{ toolId: "sample.echo", where: "definition", action: "flagged" }]);

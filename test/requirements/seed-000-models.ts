@@ -3,6 +3,8 @@ import { covered, open, type Requirement } from "./requirement.ts";
 /** Sections 1 to 5 of the main document: purpose, architecture, data models, ports. */
 export const models: readonly Requirement[] = [
   ...covered({
+    "000-3.2-every-surface": "Gives identical decisions and one audit record on every surface there is.",
+    "000-5.4-subprocess": "Runs tools in a subprocess with limits.",
     "000-4.1-auto": "Infers the dialect from the client, the model's name or an example.",
     "000-4.1-openai-strict": "Writes OpenAI definitions in strict mode.",
     "000-4.1-gemini-subset": "Writes Gemini's closed subset of JSON Schema where it is asked for.",
@@ -33,9 +35,7 @@ export const models: readonly Requirement[] = [
     "000-2.3-spans": "Opens a span for each retrieval and each call.",
     "000-2.3-metrics": "Keeps metrics of latency, error rate, success rate and cost.",
   }),
-  ...open("Aegis", {
-    "000-3.2-every-surface": "Gives identical decisions and one audit record on every surface there is.",
-  }),
+
   ...covered({
     "000-4.1-name": "Refuses a written name that is not 1 to 128 lower-case letters, digits and underscores.",
     "000-4.1-reserved": "Refuses the written names register, retrieve, execute, list and delete.",
@@ -158,7 +158,6 @@ export const models: readonly Requirement[] = [
     "000-5.2-shipped": "Embeds with a model shipped in the package, without network or set-up.",
   }),
   ...open("Aegis", {
-    "000-5.4-subprocess": "Runs tools in a subprocess with limits.",
     "000-5.4-docker": "Runs tools in a container.",
   }),
 

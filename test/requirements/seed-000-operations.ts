@@ -3,6 +3,13 @@ import { covered, open, type Requirement } from "./requirement.ts";
 /** Sections 9 to 15 of the main document: configuration, integrations, command line, tests, façade, threats. */
 export const operations: readonly Requirement[] = [
   ...covered({
+    "000-9.1-sandbox": "Runs tools in the configured sandbox.",
+    "000-15.1-injection": "Finds hidden text and injections in definitions and results.",
+    "000-15.1-sandbox": "Confines tools that run foreign code.",
+    "000-15.1-secrets": "Keeps secrets out of definitions, logs, events, audit and errors.",
+    "000-15.1-impersonation": "Verifies TLS, authenticates servers and blocks a definition that changed.",
+    "000-15.2-implied-capabilities": "Gives a tool the network or file capability that its source implies.",
+    "000-15.2-namespaces": "Lets a server register in its configured namespaces only.",
     "000-14-serve-mcp": "Serves MCP from the library.",
     "000-14-add-openapi": "Adds the operations of an OpenAPI document as tools.",
     "000-9.1-mcp-servers": "Connects the configured MCP servers.",
@@ -30,7 +37,7 @@ export const operations: readonly Requirement[] = [
     "000-9.1-embedder-settings": "Applies model, api_key, api_base, batch_size and max_retries of the embedder.",
     "000-9.1-reranker-settings": "Applies type, model and top_k of a vendor's reranker.",
   }),
-  ...open("Aegis", { "000-9.1-sandbox": "Runs tools in the configured sandbox." }),
+
   ...open("telemetry", {
     "000-9.1-otlp": "Sends telemetry to otlp_endpoint under service_name.",
     "000-9.1-prometheus-port": "Serves metrics on the configured port.",
@@ -107,12 +114,6 @@ export const operations: readonly Requirement[] = [
   }),
 
   ...open("Aegis", {
-    "000-15.1-injection": "Finds hidden text and injections in definitions and results.",
-    "000-15.1-sandbox": "Confines tools that run foreign code.",
-    "000-15.1-secrets": "Keeps secrets out of definitions, logs, events, audit and errors.",
-    "000-15.1-impersonation": "Verifies TLS, authenticates servers and blocks a definition that changed.",
-    "000-15.2-implied-capabilities": "Gives a tool the network or file capability that its source implies.",
-    "000-15.2-namespaces": "Lets a server register in its configured namespaces only.",
     "000-15.2-explicit": "Uses no server or agent that nobody configured.",
   }),
   ...covered({

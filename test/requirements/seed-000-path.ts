@@ -3,6 +3,8 @@ import { covered, open, type Requirement } from "./requirement.ts";
 /** Sections 6 to 8 of the main document: routing, security, execution, MCP, A2A. */
 export const routingToExecution: readonly Requirement[] = [
   ...covered({
+    "000-6.2-domains": "Lets tools reach allowed domains only.",
+    "000-6.2-approval-survives": "Keeps confirmations over a restart.",
     "000-6.2-policy-language": "Reads rules with effects, matchers, conditions and obligations from one document.",
     "000-7.1-sse": "Falls back to HTTP+SSE for an old server.",
     "000-7.1-initialize": "Speaks both eras of the protocol, and initializes where the server needs it.",
@@ -62,10 +64,7 @@ export const routingToExecution: readonly Requirement[] = [
     "000-6.2-suspicious": "Refuses a written description with {{…}}, <script or javascript: in it.",
     "000-6.2-strict": "Refuses in strict what no rule allows, and allows otherwise what no rule refuses.",
   }),
-  ...open("Aegis", {
-    "000-6.2-domains": "Lets tools reach allowed domains only.",
-    "000-6.2-approval-survives": "Keeps confirmations over a restart.",
-  }),
+
   ...covered({
     "000-6.3-not-found": "Answers a call to an unknown tool as a failure that names the nearest one.",
     "000-6.3-circuit-opens": "Opens a tool's circuit after 5 consecutive failures, or as many as configured.",

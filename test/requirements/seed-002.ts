@@ -3,6 +3,11 @@ import { covered, open, type Requirement } from "./requirement.ts";
 /** The tools layer for agents: risk, categories, typed errors, the Effect service, sandbox, built-in tools. */
 export const toolService: readonly Requirement[] = [
   ...covered({
+    "002-identity-authorize": "Authorises the agent for every call.",
+    "002-identity-audit": "Records every call with agent, session, result and duration.",
+    "002-identity-audit-away": "Runs calls without audit outside strict, with an event.",
+    "002-security-max-tools": "Refuses more tools than configured.",
+    "002-security-duplicates": "Refuses duplicate names where configured.",
     "002-security-all": "Requires authorisation for all tools where configured.",
     "002-security-high-risk": "Blocks high-risk tools without approval where configured.",
     "002-security-commands": "Blocks listed commands.",
@@ -49,14 +54,6 @@ export const toolService: readonly Requirement[] = [
     "002-effect-scope": "Closes connections with their Scope.",
     "002-effect-pure": "Uses no raw async and await inside the Effect service.",
     "002-effect-format": "Lists tools in function-calling form from the Effect service.",
-  }),
-
-  ...open("Aegis", {
-    "002-identity-authorize": "Authorises the agent for every call.",
-    "002-identity-audit": "Records every call with agent, session, result and duration.",
-    "002-identity-audit-away": "Runs calls without audit outside strict, with an event.",
-    "002-security-max-tools": "Refuses more tools than configured.",
-    "002-security-duplicates": "Refuses duplicate names where configured.",
   }),
 
   ...open("telemetry", { "002-integration-cost": "Tracks what calls cost." }),

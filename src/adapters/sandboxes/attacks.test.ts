@@ -144,7 +144,7 @@ const server = createServer((socket) => {
 beforeAll(() => new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready)));
 afterAll(() => server.close());
 
-it("has a row for every attack and a column for every sandbox, in docs/sandboxes.md", () => {
+it("has a row for every attack and a column for every sandbox, in docs/sandboxes.md [000-15.1-sandbox]", () => {
   expect(heading).toEqual(["attack", ...Object.keys(COLUMNS)]);
   expect(lines.map(([attack]) => attack)).toEqual(Object.keys(ATTACKS));
 });

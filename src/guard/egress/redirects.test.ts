@@ -13,7 +13,7 @@ async function redirecting(request: IncomingMessage, response: ServerResponse): 
   const {
     "content-type": type = "none",
     "content-language": language = "none",
-    "x-content": own = "none",
+    "x-content-a": own = "none",
   } = request.headers;
   response.end(`${request.method} ${type} ${language} ${own} ${await text(request)}`.trimEnd());
 }
@@ -34,7 +34,7 @@ afterEach(async () => {
   await new Promise((closed) => void server.close(closed));
 });
 
-const HEADERS = { "Content-Type": "text/plain", "content-language": "en", "x-content": "content-a" };
+const HEADERS = { "Content-Type": "text/plain", "content-language": "en", "x-content-a": "content-a" };
 
 async function follow(status: number, asked: EgressRequest): Promise<string> {
   const answer = await egress.request(`${origin}/${status}`, { headers: HEADERS, allowPrivate: true, ...asked });
