@@ -26,7 +26,6 @@ export type AuditRecord =
   | CallRecord
   | ApprovalRecord
   | PinAcceptedRecord
-  | ConfigChangedRecord
   | ScanFailedRecord
   /** Records that could not be kept while the log failed. */
   | { readonly kind: "gap"; readonly records: number };
@@ -97,12 +96,4 @@ export interface ScanFailedRecord {
   readonly toolId: string;
   readonly where: Place;
   readonly outcome: "allowed" | "refused";
-}
-
-/** The configuration was changed while the arsenal ran. */
-export interface ConfigChangedRecord {
-  readonly kind: "config-changed";
-  /** The keys that differ, never their values. */
-  readonly keys: readonly string[];
-  readonly by?: string;
 }

@@ -15,7 +15,7 @@ const otherKey = hmacKey("another secret of that many letters");
 async function sample(): Promise<{ readonly lines: readonly string[]; readonly head: AuditHead }> {
   const log = memoryAudit({ clock: createManualClock(1_000), key, checkpointEvery: 4 });
   for (let index = 1; index <= 7; index++)
-    await log.append({ kind: "config-changed", keys: [`key.${index}`, "ä\uFFFD"], by: "dana" });
+    await log.append({ kind: "approval", id: `${index} ä\uFFFD`, toolId: "pay", outcome: "requested", by: "dana" });
   return { lines: log.lines, head: await log.head() };
 }
 

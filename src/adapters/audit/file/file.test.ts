@@ -213,14 +213,14 @@ describe("fileAudit", () => {
     const program = `
       const { fileAudit } = await import(${JSON.stringify(module)});
       const log = fileAudit({ file: ${JSON.stringify(file)} });
-      const add = (key) => log.append({ kind: "config-changed", keys: [key] }).then(() => "kept", ({ code }) => code);
+      const add = (key) => log.append({ kind: "approval", id: key, toolId: "pay", outcome: "requested" }).then(() => "kept", ({ code }) => code);
       console.log(await add("small"), await add("x".repeat(200_000)), await add("small again"));
       await log.close();`;
     const script = 'ulimit -f 64; exec "$0" --input-type=module --eval "$1"';
     const { stdout } = await promisify(execFile)("sh", ["-c", script, process.execPath, program]);
     expect(stdout).toBe("kept AUDIT_FAILED kept\n");
     const kinds = recordsOf(file).map(({ kind }) => kind);
-    expect(kinds).toEqual(["checkpoint", "config-changed", "config-changed", "checkpoint"]);
+    expect(kinds).toEqual(["checkpoint", "approval", "approval", "checkpoint"]);
     const keys = [ed25519Key(readFileSync(`${file}.key.pub`, "utf8"))];
     expect(await verify([file], { keys })).toMatchObject({ ok: true });
   });
