@@ -19,6 +19,8 @@ export interface EventMap {
     readonly previousHash?: string;
     readonly by: string;
   };
+  /** So many things of a source are new, and nobody sees them before they are accepted. */
+  "pins-waiting": { readonly ensemble: string; readonly waiting: number; readonly message: string };
   /** What a source offers could not be compared with what was accepted. */
   "pins-failed": { readonly ensemble: string; readonly message: string };
   /** A source named a namespace that is not its own; its tool has the id that is told. */

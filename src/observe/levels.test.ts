@@ -27,11 +27,13 @@ describe("levelOf", () => {
   it("warns of what a person should look at", () => {
     expect(levelOf("circuit-opened", { toolId: "a.b", consecutiveFailures: 5, retryAfterMs: 1 })).toBe("warn");
     expect(levelOf("tool-rejected", { name: "x", code: "TOOL_INVALID", message: "m" })).toBe("warn");
+    expect(levelOf("pins-waiting", { ensemble: "crm", waiting: 14, message: "m" })).toBe("warn");
     expect(levelOf("ensemble-failed", { ensemble: "crm", message: "m" })).toBe("error");
     expect(levelOf("sink-failed", { sink: "file", message: "m", dropped: 1 })).toBe("error");
   });
 
   it("keeps the ordinary quiet", () => {
+    expect(levelOf("tool-rejected", { name: "x", code: "PERMISSION_DENIED", message: "m" })).toBe("info");
     expect(levelOf("call-started", { toolId: "a.b", traceId: "t", spanId: "s", attempt: 1 })).toBe("debug");
     expect(levelOf("tool-registered", { toolId: "a.b", version: "1.0.0", source: "function" })).toBe("debug");
   });

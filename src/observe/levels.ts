@@ -7,10 +7,12 @@ export const EVENT_LEVELS: readonly EventLevel[] = ["debug", "info", "warn", "er
 const LEVEL_OF: { readonly [Name in EventName]: EventLevel | ((data: EventMap[Name]) => EventLevel) } = {
   "tool-registered": "debug",
   "tool-replaced": "info",
-  "tool-rejected": "warn",
+  // What is merely not accepted yet may be a hundred tools, which "pins-waiting" tells in one line.
+  "tool-rejected": ({ code }) => (code === "PERMISSION_DENIED" ? "info" : "warn"),
   "tool-deleted": "info",
   "tool-changed": "warn",
   "pin-accepted": "info",
+  "pins-waiting": "warn",
   "pins-failed": "error",
   "namespace-refused": "warn",
   "catalog-synced": "info",

@@ -210,3 +210,34 @@ async function listTools(url: string): Promise<string> {
   const { headers } = await initialize(url);
   return JSON.stringify((await post(url, "tools/list", {}, headers)).result);
 }
+
+describe("an operation of an API", () => {
+  const document = {
+    openapi: "3.1.0",
+    info: { title: "Pets", version: "1" },
+    servers: [{ url: "https://pets.example.com" }],
+    security: [{ key: [] }],
+    components: { securitySchemes: { key: { type: "apiKey", in: "header", name: "X-Key" } } },
+    paths: { "/pets": { get: { operationId: "list_pets", summary: "Lists all the pets.", responses: {} } } },
+  };
+
+  async function state(of: object): Promise<unknown> {
+    const config = { telemetry: { enabled: false }, state: { file: join(folder, "state.sqlite") } };
+    const arsenal = new ToolArsenal(config, { clock: createManualClock(Date.now()) });
+    opened.push(arsenal);
+    await arsenal.addOpenApi({ name: "pets", document: of });
+    return (await arsenal.pins?.list())?.map(({ id, state: found }) => [id, found]);
+  }
+
+  it.each([
+    ["where its requests go", { servers: [{ url: "https://pets.example.net" }] }],
+    [
+      "where its credentials go",
+      { components: { securitySchemes: { key: { type: "apiKey", in: "query", name: "k" } } } },
+    ],
+  ])("is not what was accepted where the document changed %s", async (_what, change) => {
+    expect(await state(document)).toEqual([["pets.list_pets", "accepted"]]);
+    expect(await state(document)).toEqual([["pets.list_pets", "accepted"]]);
+    expect(await state({ ...document, ...change })).toEqual([["pets.list_pets", "changed"]]);
+  });
+});

@@ -180,6 +180,7 @@ describe("in the mode all", () => {
     expect(events.map(([name, data]) => [name, (data as { name: string }).name])).toEqual([
       ["tool-rejected", "files.read_file"],
       ["tool-rejected", "files#instructions"],
+      ["pins-waiting", undefined],
     ]);
     expect((await pins.list()).map(({ id, state }) => [id, state])).toEqual([
       ["files#instructions", "new"],

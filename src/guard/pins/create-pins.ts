@@ -55,6 +55,7 @@ export function createPins({ state, clock, emit, mode, onAccepted }: PinsParts):
   const blocks = new Map<string, Block>();
   /** What was told already, so that listing again tells nothing twice. */
   const told = new Map<string, string>();
+  const toldWaiting = new Map<string, string>();
   const watch = createAcceptanceWatch({ state, clock, listAgain: (ensemble) => onAccepted?.(ensemble) });
 
   async function read(id: string): Promise<{ readonly record: PinRecord; readonly version: number } | undefined> {
@@ -79,6 +80,14 @@ export function createPins({ state, clock, emit, mode, onAccepted }: PinsParts):
     const record = await change(id, (before) => afterSeeing(before, content, { ensemble, mode, at: clock.now() }));
     tell(id, record);
     return record;
+  }
+
+  /** Tells of several new things at once, if any of them was not told of before. */
+  function tellWaiting(ensemble: string, ids: readonly string[]): void {
+    const news = ids.map((id) => `${id} ${told.get(id)}`).join("\n");
+    if (ids.length === 0 || toldWaiting.get(ensemble) === news) return;
+    toldWaiting.set(ensemble, news);
+    emit("pins-waiting", { ensemble, waiting: ids.length, message: unacceptedOf(ensemble, ids.length) });
   }
 
   function tell(id: string, record: PinRecord): void {
@@ -125,6 +134,7 @@ export function createPins({ state, clock, emit, mode, onAccepted }: PinsParts):
   async function review({ ensemble, tools, instructions }: OfferedEnsemble): Promise<ReviewedEnsemble> {
     const reviewed: Tool[] = [];
     const settled: string[] = [];
+    const unseen: string[] = [];
     let waits = false;
     let unread: unknown;
     for (const tool of tools) {
@@ -135,8 +145,10 @@ export function createPins({ state, clock, emit, mode, onAccepted }: PinsParts):
       try {
         const record = await see(id, content, ensemble);
         registered = admitted(tool, record);
-        isSettled = stateOf(record, mode) === "accepted";
+        const found = stateOf(record, mode);
+        isSettled = found === "accepted";
         waits ||= !isSettled;
+        if (found === "new") unseen.push(id);
       } catch (error) {
         unread ??= error;
         registered = await uncompared(tool);
@@ -155,6 +167,7 @@ export function createPins({ state, clock, emit, mode, onAccepted }: PinsParts):
       const pending = record === undefined ? "accepted" : stateOf(record, mode);
       served = record && passedOn(record);
       waits ||= pending !== "accepted";
+      if (pending === "new") unseen.push(id);
       if (record !== undefined && pending === "changed") blocks.set(id, { ensemble, id, hash: currentOf(record).hash });
       else settled.push(id);
     } catch (error) {
@@ -162,6 +175,7 @@ export function createPins({ state, clock, emit, mode, onAccepted }: PinsParts):
       blocks.set(id, { ensemble, id });
     }
     if (unread !== undefined) failed(ensemble, unread);
+    tellWaiting(ensemble, unseen);
 
     // Those that are no longer offered stay blocked: somebody may still be about to call one.
     for (const each of settled) blocks.delete(each);
@@ -273,6 +287,11 @@ function refused(toolId: string, id: string, record: PinRecord): string {
   const what = id === toolId ? toolId : `${toolId} is of a server that`;
   const now = record.between === undefined ? "" : " in between";
   return `${what} is not what was accepted: it changed${now} (${fields}). It is not called until an operator accepts it: toolarsenal pins accept ${id}`;
+}
+
+function unacceptedOf(ensemble: string, count: number): string {
+  const fix = "Look at them with: toolarsenal pins list --diff, then: toolarsenal pins accept ID, or --all";
+  return `Of ${ensemble}, ${count} ${count === 1 ? "waits" : "wait"} to be accepted and ${count === 1 ? "is" : "are"} not used. ${fix}`;
 }
 
 function unaccepted(id: string): string {

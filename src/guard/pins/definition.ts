@@ -67,7 +67,9 @@ function takenBeyond(entry: Readonly<Record<string, unknown>>, tool: Tool): Defi
     ["outputSchema", original("returns"), entry["outputSchema"]],
     ["annotations", hintsOf(tool.annotations), hintsOf(fromMcpAnnotations(annotations))],
   ] as const;
-  const beyond = taken.filter(([, read, listed]) => isPresent(read) && canonicalJson(read) !== canonicalJson(listed));
+  const beyond = taken.filter(
+    ([, read, listed]) => read !== undefined && canonicalJson(read) !== canonicalJson(listed),
+  );
   if (beyond.length === 0) return {};
   return { taken: canonical(Object.fromEntries(beyond.map(([field, read]) => [field, read]))) };
 }
@@ -78,10 +80,6 @@ function hintsOf({ confirmed: _confirmed, ...hints }: Tool["annotations"]): obje
 
 function isEmpty(members: object): boolean {
   return Object.keys(members).length === 0;
-}
-
-function isPresent(value: unknown): boolean {
-  return value !== undefined && value !== null;
 }
 
 /** What a server says of itself. */

@@ -59,6 +59,14 @@ describe("the difference of two definitions", () => {
     expect(diffLines({ title: after }, { title: before })).toEqual(["title", line.replace("+", "-"), `+ ${before}`]);
   });
 
+  it.each([
+    ["one word for another", "Дано", "Деле"],
+    ["another language", "读取", "Reads it."],
+    ["a language with as many letters, in part", "Reads 读取", "Sends 读写"],
+  ])("leaves %s readable", (_what, before, after) => {
+    expect(diffLines({ title: before }, { title: after })).toEqual(["title", `- ${before}`, `+ ${after}`]);
+  });
+
   it("tells what is escaped from what looks escaped", () => {
     expect(diffLines({ title: String.raw`a\u200b` }, { title: "a\u200B" })).toEqual([
       "title",

@@ -49,6 +49,7 @@ describe("what is kept of a source", () => {
   it("names who accepted it only while it is that", async () => {
     const { pins, review } = setUp();
     await review(listed());
+    expect((await pins.list())[0]).not.toHaveProperty("acceptedBy");
     await review(listed({ title: "Other" }));
     await pins.accept("files.read_file", dana);
     expect((await pins.list())[0]?.acceptedBy).toBe("dana");
@@ -69,17 +70,45 @@ describe("events", () => {
     const { review, events } = setUp({ mode: "all" });
     await review(listed());
     await review(listed({ title: "Other" }));
+    const rejected = {
+      name: "files.read_file",
+      code: "PERMISSION_DENIED",
+      message:
+        "files.read_file is not registered: nobody accepted it yet. Look at it with: toolarsenal pins list --diff, then: toolarsenal pins accept files.read_file",
+    };
+    const waiting = expect.objectContaining({ ensemble: "files", waiting: 1 }) as object;
     expect(events).toEqual(
-      [1, 2].map(() => [
-        "tool-rejected",
-        {
-          name: "files.read_file",
-          code: "PERMISSION_DENIED",
-          message:
-            "files.read_file is not registered: nobody accepted it yet. Look at it with: toolarsenal pins list --diff, then: toolarsenal pins accept files.read_file",
-        },
+      [1, 2].flatMap(() => [
+        ["tool-rejected", rejected],
+        ["pins-waiting", waiting],
       ]),
     );
+  });
+
+  it("tell once, and in one line, how many wait to be accepted", async () => {
+    const { review, events } = setUp({ mode: "all" });
+    await review(listed(), "Be kind.");
+    await review(listed(), "Be kind.");
+    expect(events.filter(([name]) => name === "pins-waiting")).toEqual([
+      [
+        "pins-waiting",
+        {
+          ensemble: "files",
+          waiting: 2,
+          message:
+            "Of files, 2 wait to be accepted and are not used. Look at them with: toolarsenal pins list --diff, then: toolarsenal pins accept ID, or --all",
+        },
+      ],
+    ]);
+  });
+
+  it("tell nothing of instructions that a server does not have, nor is anything waited for", async () => {
+    const { pins, review, events, clock } = setUp({ mode: "all" });
+    await review(listed(), "");
+    await pins.accept("files.read_file", dana);
+    await review(listed(), "");
+    expect(events.map(([name]) => name)).toEqual(["tool-rejected", "pins-waiting", "pin-accepted"]);
+    expect(clock.pending).toBe(0);
   });
 
   it("tell nothing of what is accepted", async () => {
@@ -87,6 +116,12 @@ describe("events", () => {
     await review(listed(), "Be kind.");
     expect(events).toEqual([]);
   });
+});
+
+it("looks for who accepts instructions, though no tool waits", async () => {
+  const { pins, clock } = setUp({ mode: "all" });
+  expect(await pins.review({ ensemble: "files", tools: [], instructions: "Be kind." })).toStrictEqual({ tools: [] });
+  expect(clock.pending).toBe(1);
 });
 
 describe("where only the instructions cannot be read", () => {

@@ -8,7 +8,7 @@ import { readParameters } from "./read-parameters.ts";
 import { readReturns } from "./read-returns.ts";
 import { createReferences, type References } from "./references.ts";
 import { readSecurity, type Security } from "./security.ts";
-import { chooseServer } from "./servers.ts";
+import { chooseServer, type Server } from "./servers.ts";
 import type { OpenApiSettings } from "./settings.ts";
 import { type ReadOperation, sourceNameOf, toDraft, toWholeSchemas, type WholeSchemas } from "./to-draft.ts";
 import type { OfferedTool } from "../../../register/source.port.ts";
@@ -42,7 +42,8 @@ export function readDocument(
     taken.add(sourceName);
     try {
       const { returns, accept, ...read } = readOperation(operation, references, settings, root);
-      const known: ReadOperation = { ...read, operation, sourceName, returns };
+      const server = (): Server => chooseServer(operation, { root, documentUrl: url, settings });
+      const known: ReadOperation = { ...read, operation, sourceName, returns, server: baseOf(server) };
       const { draft, external } = toDraft(known, { references, settings, sourceUri });
       const plan: OperationPlan = {
         title,
@@ -51,7 +52,7 @@ export function readDocument(
         arguments: read.arguments,
         security: read.security,
         accept,
-        server: () => chooseServer(operation, { root, documentUrl: url, settings }),
+        server,
       };
       tools.push({ draft, handler: createHandler(plan, parts) });
       byName.set(sourceName, known);
@@ -76,12 +77,21 @@ export function readDocument(
   };
 }
 
+/** A server that cannot be told is told of when it is called. */
+function baseOf(server: () => Server): string | undefined {
+  try {
+    return server().base;
+  } catch {
+    return undefined;
+  }
+}
+
 function readOperation(
   operation: Operation,
   references: References,
   settings: OpenApiSettings,
   root: LoadedDocument["root"],
-): Omit<ReadOperation, "operation" | "sourceName"> & { readonly accept: string } {
+): Omit<ReadOperation, "operation" | "sourceName" | "server"> & { readonly accept: string } {
   const { definition } = operation;
   const { parameters, bodies } = readParameters(operation, references);
   const security = readSecurity(definition, root, references);

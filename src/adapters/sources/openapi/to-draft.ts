@@ -17,6 +17,8 @@ export interface ReadOperation {
   readonly sourceName: string;
   readonly arguments: Arguments;
   readonly security: Security;
+  /** Where its requests go; absent where the document does not say. */
+  readonly server: string | undefined;
   /** Schema of the answer, as the document has it. */
   readonly returns: unknown;
 }
@@ -102,7 +104,12 @@ function returnsOf({ returns }: ReadOperation, references: References): WriteRoo
 }
 
 /** How the operation is called: where each argument goes. */
-function toMeta({ operation, arguments: { list, body } }: ReadOperation): Readonly<Record<string, unknown>> {
+function toMeta({
+  operation,
+  arguments: { list, body },
+  server,
+  security,
+}: ReadOperation): Readonly<Record<string, unknown>> {
   const { method, path, definition } = operation;
   const { operationId } = definition;
   return {
@@ -113,6 +120,9 @@ function toMeta({ operation, arguments: { list, body } }: ReadOperation): Readon
       list.map(({ argument, in: place, name }) => [argument, name === "" ? { in: place } : { in: place, name }]),
     ),
     ...(body === undefined ? {} : { contentType: body.contentType }),
+    // Who gets the request, and with which credentials, is as much of the tool as what it is called.
+    ...(server === undefined ? {} : { server }),
+    ...(security.length === 0 ? {} : { security }),
   };
 }
 
