@@ -205,14 +205,17 @@ describe("the approval webhook", () => {
     expect(received).toHaveLength(4);
   });
 
-  it("that may not be reached is an event at once, which does not tell the address's secret part either", async () => {
+  it.each([
+    ["/hook/T0KEN?key=T0KEN", "http://hooks.example/…"],
+    ["/", "http://hooks.example/"],
+  ])("that may not be reached, at %s, is an event at once, which tells no secret part either", async (path, shown) => {
     egress.close();
     const key = "A".repeat(43);
     egress = createEgress({ certificatePins: { "hooks.example": `sha256/${key}=` } });
-    create({ url: "http://hooks.example/hook/T0KEN?key=T0KEN" })("confirmation-requested", event);
+    create({ url: `http://hooks.example${path}` })("confirmation-requested", event);
     await failed.promise;
     expect(failures[0]?.message).toBe(
-      "The approval webhook at hooks.example was not told that billing.refund_user waits as 0f4c: A request to http://hooks.example/… is refused: its certificate is pinned, and plain http shows none. Use its https address. (attempt 1 of 4).",
+      `The approval webhook at hooks.example was not told that billing.refund_user waits as 0f4c: A request to ${shown} is refused: its certificate is pinned, and plain http shows none. Use its https address. (attempt 1 of 4).`,
     );
   });
 

@@ -73,7 +73,7 @@ export function createApprovalWebhook(options: ApprovalWebhookOptions): Approval
     const cancel = clock.after(ATTEMPT_MS, () => timeout.abort(), { background: true });
     const signal = AbortSignal.any([timeout.signal, ended.signal]);
     const stopped = new Promise<never>((_resolve, reject) => {
-      signal.addEventListener("abort", () => reject(new Error("it was given up")), { once: true });
+      signal.addEventListener("abort", () => reject(new Error("it was given up")));
     });
     try {
       return await Promise.race([send(id, signal), stopped]);
@@ -117,7 +117,7 @@ export function createApprovalWebhook(options: ApprovalWebhookOptions): Approval
         resolve();
       };
       const cancel = clock.after(ms, done, { background: true });
-      closing.signal.addEventListener("abort", done, { once: true });
+      closing.signal.addEventListener("abort", done);
     });
   }
 

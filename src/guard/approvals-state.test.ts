@@ -220,6 +220,7 @@ describe("approvals in a state that outlives the process", () => {
     expect(await aegis.redeem(request)).toEqual({ effect: "allow" });
     await aegis.giveBack(request);
     await aegis.giveBack(request);
+    expect(await ask()).toBe(confirmationId);
     expect(await aegis.redeem({ ...request })).toEqual({ effect: "allow" });
     await aegis.giveBack(request);
     expect(await aegis.redeem({ ...request })).toMatchObject({ effect: "deny" });
