@@ -23,9 +23,16 @@ describe("decodeSelectors", () => {
     ["bytes of the second row alone", write("stop", second), "stop"],
     ["halves, the low one first", write("Read", (byte) => first(byte & 15) + first(byte >> 4)), "Read"],
     ["halves, the high one first", write("Read", (byte) => first(byte >> 4) + first(byte & 15)), "Read"],
+    ["halves in both rows", write("Read\nit", (byte) => first(byte & 15) + second(byte >> 4)), "Read\nit"],
+    [
+      "two letters",
+      write("Hi", second).replaceAll(second(0x48), second(0x38)).replaceAll(second(0x69), second(0x59)),
+      "Hi",
+    ],
     ["text beyond ASCII", write("naïve", (byte) => second(byte - 16)), undefined],
     ["one byte", second(0x41 - 16), undefined],
     ["halves of numbers that are no bytes", first(0) + second(20) + first(0) + second(20), undefined],
+    ["halves of which some are no bytes", first(0) + second(20) + first(1) + first(4), undefined],
   ])("reads %s", (_, characters, text) => {
     expect(decodeSelectors(characters)).toBe(text);
   });

@@ -23,9 +23,9 @@ export function decodeSelectors(characters: string): string | undefined {
 
 /** What a row of two different invisible characters spells, eight bits a letter; undefined where that is no text. */
 export function decodeBits(characters: string): string | undefined {
-  const [zero, one, more] = new Set(characters);
-  if (zero === undefined || one === undefined || more !== undefined) return undefined;
   // A letter of ASCII begins with a zero, so the character that comes first is the zero.
+  const [, one, more] = new Set(characters);
+  if (one === undefined || more !== undefined) return undefined;
   return readable(octets(characters, one));
 }
 

@@ -18,6 +18,8 @@ describe("how bad it is", () => {
     ["one in a word", "a\u200Bb", "zero-width", "medium", undefined],
     ["one in a number", "1\u200B2", "zero-width", "medium", undefined],
     ["one after a word", "a\u200B b", "zero-width", "low", undefined],
+    ["one at the beginning", "\u200Bb", "zero-width", "low", undefined],
+    ["one at the end", "b\u200B", "zero-width", "low", undefined],
     ["one before a word", "a \u200Bb", "zero-width", "low", undefined],
     ["a mark of direction", "a\u200Eb", "bidi", "low", undefined],
     ["the other one", "a\u200Fb", "bidi", "low", undefined],
@@ -101,6 +103,16 @@ describe("what is left", () => {
   it.each([
     ["lookalikes among styled letters", "ｒеａｄ this", "read this"],
     ["single styled letters in words", "ｒead thiｓ bＯok", "read this bOok"],
+    [
+      "a flag with tags behind it",
+      "\u{1F3F4}\u{E0067}\u{E0062}\u{E0065}\u{E007F}\u{E0061}.",
+      "\u{1F3F4}\u{E0067}\u{E0062}\u{E0065}\u{E007F}.",
+    ],
+    [
+      "a language that needs its joiners, after words in three disguises",
+      "\u{1F1F7}\u{1F1EA}\u{1F1E6} ｒｅａｄ rеad می\u200Cخواهم",
+      "rea read read می\u200Cخواهم",
+    ],
     ["a lone half of a pair", "a\uD800b", "ab"],
     ["a line that begins anew", "a\rb\r\nc", "a\nb\r\nc"],
     ["flags and words of flags", "\u{1F1F7}\u{1F1EA}\u{1F1E6} \u{1F1E9}\u{1F1F8}", "rea ds"],

@@ -188,7 +188,41 @@ describe("results", () => {
         "The result of weather.get_weather looks like an attack (injection.override). It did run; its result is withheld. Do not repeat the call to get around this.",
     });
     expect(events).toEqual([flagged("result", "blocked")]);
-    expect(inspect({ results: "block" }).result(tool, mcp(MILD))).toEqual({ value: mcp(MILD) });
+  });
+
+  it.each(["block", "neutralise"] as const)("below the severity pass in %s, and are told", (results) => {
+    const { result, events } = inspect({ results });
+    expect(result(tool, mcp(MILD))).toEqual({ value: mcp(MILD) });
+    expect(events).toEqual([
+      [
+        "scan-flagged",
+        {
+          toolId: "weather.get_weather",
+          where: "result",
+          rules: ["injection.phishing"],
+          severity: "medium",
+          action: "flagged",
+        },
+      ],
+    ]);
+  });
+
+  it("are refused with each rule that found something, once", () => {
+    expect(inspect({ results: "block" }).result(tool, mcp(`${MILD} ${ATTACK} ${ATTACK}`))).toEqual({
+      refused: expect.stringContaining("(injection.override, injection.phishing)"),
+    });
+  });
+
+  it("may have what pages have, which arguments may not", () => {
+    const page = `<script src="a.js"></script>\u001B[32m`;
+    const medium = { severity: "medium", arguments: "block" } as const;
+    const neutralised = inspect({ ...medium, results: "neutralise" });
+    expect(neutralised.result(tool, mcp(`${page} ${ATTACK}`, { page }))).toEqual({
+      value: mcp(`<script src="a.js"></script> ${STRUCK}`, { page: '<script src="a.js"></script>' }),
+    });
+    expect(neutralised.arguments(tool, { page })).toContain("command.markup-injection");
+    const wrapped = inspect({ ...medium, results: "wrap" }).result(tool, mcp(ATTACK, { page }));
+    expect(wrapped).toMatchObject({ value: { structuredContent: { page: '<script src="a.js"></script>' } } });
   });
 
   it("never get into an event", () => {

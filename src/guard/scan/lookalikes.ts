@@ -73,8 +73,7 @@ function plainLetters(word: string): string {
     const code = character.codePointAt(0) ?? 0;
     for (const first of [0x1f130, 0x1f150, 0x1f170])
       if (code >= first && code < first + 26) return String.fromCharCode(0x41 + code - first);
-    const folded = character.normalize("NFKC");
-    return folded.length > 1 ? folded.replaceAll(/[()]/g, "") : folded;
+    return character.normalize("NFKC").replaceAll(/[()]/g, "");
   }).join("");
 }
 

@@ -1,13 +1,6 @@
 import { decodeBits, decodeSelectors, decodeTags } from "./decode-hidden.ts";
 import { disguises, spelledWithFlags, styledWords, type Disguise } from "./lookalikes.ts";
-import {
-  hasRightToLeft,
-  isVariation,
-  joinsEmoji,
-  needsJoiner,
-  needsZeroWidthSpace,
-  taggedFlags,
-} from "./passing-characters.ts";
+import { hasRightToLeft, isVariation, joinsEmoji, needsJoiner, needsZeroWidthSpace } from "./passing-characters.ts";
 import type { Severity } from "./severity.ts";
 import { reaches } from "./severity.ts";
 import { readEscape, TERMINAL_ESCAPE } from "./terminal-escapes.ts";
@@ -48,7 +41,11 @@ export interface NormalisedText {
 /** What ordinary text, which most is, has none of: nothing to look at. */
 const UNUSUAL = /[^\t\n\r\x20-\x7E]|\r(?!\n)/;
 
+/** The flags of England, Scotland and Wales, and of subdivisions that have none yet, are this one with tag characters behind it. */
+const BLACK_FLAG = "\u{1F3F4}";
+
 const CLASSES = {
+  flag: String.raw`${BLACK_FLAG}[\u{E0030}-\u{E0039}\u{E0061}-\u{E007A}]{3,6}\u{E007F}`,
   tags: String.raw`[\u{E0000}-\u{E007F}]+`,
   selectors: String.raw`[\uFE00-\uFE0F\u{E0100}-\u{E01EF}\u180B-\u180D\u180F]+`,
   zeroWidth: String.raw`[\u200B-\u200D\u2060-\u2065\uFEFF\u180E\u034F]+`,
@@ -115,14 +112,13 @@ function unveil(text: string, lenient: boolean, report: (found: HiddenText) => v
     last = start + run.length;
     report({ position: start, count: Array.from(run).length, ...rest });
   }
-  return last === 0 ? text : plain + text.slice(last);
+  return plain + text.slice(last);
 }
 
 interface Context {
   readonly text: string;
   readonly lenient: boolean;
   readonly rightToLeft: () => boolean;
-  readonly inFlag: (position: number) => boolean;
   readonly denseHyphens: () => boolean;
   /** The whole character that ends or begins there; empty at the ends of the text. */
   readonly before: (position: number) => string;
@@ -132,12 +128,10 @@ interface Context {
 function createContext(text: string, lenient: boolean): Context {
   let rightToLeft: boolean | undefined;
   let dense: boolean | undefined;
-  const flags = lenient ? taggedFlags(text) : [];
   return {
     text,
     lenient,
     rightToLeft: () => (rightToLeft ??= hasRightToLeft(text)),
-    inFlag: (position) => flags.some(({ start, end }) => position >= start && position < end),
     denseHyphens: () => (dense ??= /\u00AD[^\u00AD]{0,3}\u00AD[^\u00AD]{0,3}\u00AD/u.test(text)),
     before: (position) => Array.from(text.slice(Math.max(0, position - 2), position)).at(-1) ?? "",
     after: (position) => Array.from(text.slice(position, position + 2))[0] ?? "",
@@ -153,7 +147,9 @@ function judge(
   start: number,
   context: Context,
 ): Judgement | undefined {
-  if (groups["tags"] !== undefined) return judgeTags(run, start, context);
+  if (groups["flag"] !== undefined)
+    return context.lenient ? undefined : { kind: "tags", severity: "high", keep: BLACK_FLAG };
+  if (groups["tags"] !== undefined) return judgeTags(run);
   if (groups["selectors"] !== undefined) return judgeSelectors(run, start, context);
   if (groups["zeroWidth"] !== undefined) return judgeZeroWidth(run, start, context);
   if (groups["bidi"] !== undefined) return judgeBidi(run, start, context);
@@ -172,8 +168,7 @@ function judge(
   return { kind: "stacked-marks", severity: "medium" };
 }
 
-function judgeTags(run: string, start: number, { inFlag }: Context): Judgement | undefined {
-  if (inFlag(start)) return undefined;
+function judgeTags(run: string): Judgement {
   const hidden = decodeTags(run);
   return { kind: "tags", severity: hidden.length > 2 ? "critical" : "high", ...shown(hidden) };
 }
@@ -191,12 +186,13 @@ function judgeSelectors(run: string, start: number, { lenient, before }: Context
 
 function judgeZeroWidth(run: string, start: number, { lenient, before, after }: Context): Judgement | undefined {
   const [left, right] = [before(start), after(start + run.length)];
-  if (run.length === 1 && lenient && mayStand(run, start, left, right)) return undefined;
+  if (lenient && mayStand(run, start, left, right)) return undefined;
   const inWord = /[\p{L}\p{N}]/u.test(left) && /[\p{L}\p{N}]/u.test(right);
   const severity = run.length >= 8 ? "high" : run.length > 1 || inWord ? "medium" : "low";
   return { kind: "zero-width", severity, ...shown(decodeBits(run) ?? "") };
 }
 
+/** True for one character that its neighbours need; a run of several is none of these. */
 function mayStand(character: string, start: number, left: string, right: string): boolean {
   switch (character) {
     case "\u200D":
@@ -244,7 +240,6 @@ function judgeFiller(run: string, start: number, { lenient, before, after }: Con
 
 /** Puts plain letters in the place of those that pass for them. */
 function respell(text: string, words: readonly Disguise[]): string {
-  if (words.length === 0) return text;
   let plain = "";
   let last = 0;
   for (const { start, word, latin } of [...words].sort((one, other) => one.start - other.start)) {
@@ -285,12 +280,8 @@ function add(findings: HiddenText[], found: HiddenText): void {
 }
 
 function joined(before: HiddenText, found: HiddenText): string {
-  if (before.hidden !== undefined && before.hidden.length >= MAX_HIDDEN) return before.hidden;
   const between = found.kind === "lookalikes" || found.kind === "styled-letters" ? " " : "";
-  return [before.hidden, found.hidden]
-    .filter((part) => part !== undefined)
-    .join(between)
-    .slice(0, MAX_HIDDEN);
+  return [before.hidden, found.hidden].join(between).slice(0, MAX_HIDDEN);
 }
 
 function shown(hidden: string): { readonly hidden?: string } {

@@ -78,6 +78,11 @@ describe("and nowhere else", () => {
     ["three soft hyphens within a few letters", "r\u00ADe\u00ADa\u00ADd"],
     ["tags after a flag that does not end", "\u{1F3F4}\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}"],
     ["a flag with too many tags", `\u{1F3F4}${"\u{E0067}".repeat(7)}\u{E007F}`],
+    ["tags right after a flag", "\u{1F3F4}\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}\u{E0061}"],
+    ["tags before a flag", "\u{E0061} \u{1F3F4}\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}"],
+    ["three soft hyphens in a row", "a\u00AD\u00AD\u00ADb"],
+    ["blanks of Braille before another filler", "\u2813\u2800\u3164"],
+    ["blanks of Braille after another filler", "\u2813\u3164\u2800\u2813"],
     ["tags behind a flag", "\u{1F3F4}\u{E0067}\u{E0062}\u{E0065}\u{E007F}a\u{E0061}"],
   ])("%s", (_, text) => {
     expect(passes(text)).toBe(false);

@@ -39,12 +39,3 @@ export function isVariation(base: string, selector: number): boolean {
     base,
   );
 }
-
-/** The flags of emoji that are written with tag characters begin so, and end with U+E007F. */
-const TAGGED_FLAG = /\u{1F3F4}[\u{E0030}-\u{E0039}\u{E0061}-\u{E007A}]{3,6}\u{E007F}/gu;
-
-/** Where the tagged flags of a text lie: England, Scotland, Wales, and subdivisions that have none yet. */
-export function taggedFlags(text: string): readonly { readonly start: number; readonly end: number }[] {
-  if (!text.includes("\u{1F3F4}")) return [];
-  return [...text.matchAll(TAGGED_FLAG)].map(({ index, 0: { length } }) => ({ start: index, end: index + length }));
-}

@@ -134,6 +134,11 @@ describe("scanTool", () => {
     expect(findings.map(({ path }) => path)).toEqual(["description"]);
   });
 
+  it("applies the rules for definitions alone", () => {
+    const rule: Rule = { ...BROKEN, places: ["result", "arguments"] };
+    expect(createScanner({ mode: "block", rules: [rule] }).scanTool({ name: "add" })).toMatchObject({ findings: [] });
+  });
+
   it("cannot scan a definition without end", () => {
     const endless: Record<string, unknown> = {};
     endless["properties"] = { a: endless };

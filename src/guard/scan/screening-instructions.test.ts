@@ -65,6 +65,12 @@ describe("the instructions of a server", () => {
     expect([instructions("docs", "Be kind."), events]).toEqual(["Be kind.", []]);
   });
 
+  it("are read as definitions are, where an address of the machine itself is nothing", () => {
+    const { instructions, events } = screening({ definitions: "block", severity: "medium" });
+    const text = "The cache is at http://localhost:6379.";
+    expect([instructions("docs", text), events]).toEqual([text, []]);
+  });
+
   it("are scanned once for each server, until they change", () => {
     const { instructions, events } = screening({ definitions: "block" });
     for (const text of [BAD, BAD]) expect(instructions("docs", text)).toBe("");

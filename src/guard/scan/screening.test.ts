@@ -58,6 +58,7 @@ describe("a definition", () => {
     const { screen, screenTool, events } = screening({ definitions: "block" });
     expect(screen(bad)).toBeUndefined();
     expect(events).toEqual([told("blocked")]);
+    expect(screenTool(toolOf(`${MILD} ${ATTACK}`)).blocked).toContain("(injection.override, injection.phishing)");
     expect(screenTool(bad).blocked).toBe(
       "The definition of weather.get_weather looks like an attack (injection.override). It is not registered. Look at it with toolarsenal scan.",
     );
@@ -150,9 +151,15 @@ describe("a definition that cannot be scanned", () => {
   });
 
   it("is not registered where failures deny", () => {
-    const { screen, events } = screening({ onFailure: "deny" }, [BROKEN]);
+    const { screen, screenTool, events } = screening({ onFailure: "deny" }, [BROKEN]);
     expect(screen(tool)).toBeUndefined();
     expect(events).toEqual([failure("refused")]);
+    expect(screenTool(tool)).toEqual({
+      tool,
+      findings: [],
+      blocked:
+        "The definition of weather.get_weather could not be scanned: The scan failed: out of order. It is not registered. Look at it with toolarsenal scan.",
+    });
   });
 });
 
@@ -161,14 +168,19 @@ describe("neutralised definitions", () => {
     const odd = "a\u200Bb";
     const parameters = {
       type: "object",
-      properties: { city: { type: "string", pattern: odd, description: odd, default: odd } },
+      properties: {
+        name: { description: odd },
+        city: { type: "string", pattern: odd, description: odd, default: odd },
+      },
     };
     const sourceMeta = { mcp: { name: odd, title: odd, _meta: { name: odd } }, name: odd };
     const plain = screening({ definitions: "neutralise" }).screen(
       toolOf("Returns the weather of a city.", { parameters, sourceMeta }),
     );
     expect(plain).toMatchObject({
-      parameters: { properties: { city: { pattern: odd, description: "ab", default: "ab" } } },
+      parameters: {
+        properties: { name: { description: "ab" }, city: { pattern: odd, description: "ab", default: "ab" } },
+      },
       sourceMeta: { mcp: { name: odd, title: "ab", _meta: { name: "ab" } }, name: "ab" },
     });
   });

@@ -15,6 +15,10 @@ describe("hidden.comment", () => {
     expect(found("You see. <!-- round up --> <!-- you must round up --> You see.")).toBe("<!-- you must round up --");
   });
 
+  it("finds it after one that is for programs", () => {
+    expect(found("<!-- prettier-ignore --> <!-- you must round up -->")).toBe("<!-- you must round up --");
+  });
+
   it("is not misled by what stands around a comment", () => {
     expect(found("you <!-- round up --> you")).toBeUndefined();
   });
@@ -44,6 +48,10 @@ describe("hidden.flood", () => {
     ["47 line feeds", "\n".repeat(47), false],
   ])("of %s", (_, gap, floods) => {
     expect(find("hidden.flood", `a${gap}b`) !== undefined).toBe(floods);
+  });
+
+  it("finds one that lies behind a bar or a hyphen", () => {
+    expect(find("hidden.flood", `a | b-c${" ".repeat(200)}d`)).toEqual({ start: 7, end: 207 });
   });
 
   it.each([

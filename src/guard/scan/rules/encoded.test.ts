@@ -36,6 +36,8 @@ describe("decodePayloads", () => {
 
   it.each([
     ["binary data", Buffer.from(Array.from({ length: 60 }, (_, index) => 255 - index)).toString("base64")],
+    ["words after binary data", Buffer.from(`\u0001\u0002${SAID}`).toString("base64")],
+    ["words before binary data", Buffer.from(`${SAID}\u0001\u0002`).toString("base64")],
     ["an object", base64(`  {"the": "page of a cursor"}`)],
     ["a list", base64(`["the page", "of a cursor"]`)],
     ["a text without two spaces", base64("the quickbrownfoxjumpsover")],
@@ -48,10 +50,11 @@ describe("decodePayloads", () => {
     expect(contents(`Note: ${payload}`)).toEqual([]);
   });
 
-  it("takes sixteen characters, and a text that is two thirds letters", () => {
+  it("takes sixteen characters, two spaces, and figures and brackets among words", () => {
     const sixteen = "the quick fox ju";
     expect(contents(each(sixteen, (hex) => `\\x${hex}`))).toEqual([sixteen]);
-    expect(contents(base64("12 34 56 the quick brown fox"))).toEqual(["12 34 56 the quick brown fox"]);
+    for (const text of ["12 34 56 the quick brown fox", "thequick brownfox jumpsover", "the quick [1] brown {2} fox"])
+      expect(contents(base64(text))).toEqual([text]);
   });
 
   it("takes at most 32 of a kind apart", () => {
