@@ -5,8 +5,10 @@ export const ENTRY_NAME = "toolarsenal";
 
 /** Where a served arsenal is, for clients that call it. */
 export interface Endpoint {
-  /** `http://127.0.0.1:8080` */
+  /** Where it listens: `http://127.0.0.1:8080`. */
   readonly url: string;
+  /** What clients call it by, where that is another address. */
+  readonly publicUrl?: string | undefined;
   /** Whether a caller must prove who it is. */
   readonly needsToken: boolean;
 }
@@ -26,8 +28,11 @@ export function stdioEntry(files: { readonly config?: string | undefined; readon
 }
 
 /** A client's entry for an arsenal that is served already. */
-export function httpEntry({ url, needsToken }: Endpoint): Readonly<Record<string, unknown>> {
-  return { url: `${url}/mcp`, ...(needsToken ? { headers: { Authorization: "Bearer YOUR_TOKEN" } } : {}) };
+export function httpEntry({ url, publicUrl = url, needsToken }: Endpoint): Readonly<Record<string, unknown>> {
+  return {
+    url: `${publicUrl.replace(/\/$/, "")}/mcp`,
+    ...(needsToken ? { headers: { Authorization: "Bearer YOUR_TOKEN" } } : {}),
+  };
 }
 
 /** What to paste where, so that a client uses the arsenal: name of the client, its file, the text. */

@@ -69,8 +69,11 @@ function report(thrown: unknown, json: boolean, terminal: Terminal): number {
       `${JSON.stringify({ error: { code: error.code, message: error.message, ...error.details } })}\n`,
     );
   else {
-    terminal.err.write(`${paint.red(error.code)} ${error.message}\n`);
-    for (const issue of error.details.issues?.slice(1, 20) ?? [])
+    const { fix = "", issues = [] } = error.details;
+    // Those about usage say what to do, and so do most others.
+    const more = WRONG_USAGE.has(error.code) || error.message.includes(fix) ? "" : ` ${fix}`;
+    terminal.err.write(`${paint.red(error.code)} ${error.message}${more}\n`);
+    for (const issue of issues.slice(1, 20))
       terminal.err.write(`  ${issue.field}: ${issue.message}. ${issue.fix ?? ""}\n`);
   }
   return WRONG_USAGE.has(error.code) ? 2 : 1;

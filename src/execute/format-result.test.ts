@@ -69,6 +69,10 @@ describe("formatResult", () => {
     expect(text).toContain("\nConfirmation: c-1\n");
   });
 
+  it("says nothing of arguments that it was not given", () => {
+    expect(formatResult(result({ result: 1 }))).not.toContain("Arguments");
+  });
+
   it("keeps outputs whole, texts as they are, and line breaks and commas inside texts", () => {
     const long = "x".repeat(200_000);
     expect(formatResult(result({ result: long }), call)).toContain(`Output: ${long}\n`);

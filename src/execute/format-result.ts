@@ -1,13 +1,13 @@
 import type { ToolCall } from "./call.ts";
 import type { ResultError, ToolResult } from "./result.ts";
 
-/** A result as text for a model's context. Outputs are kept whole, however long. */
-export function formatResult(result: ToolResult, call: Pick<ToolCall, "arguments">): string {
+/** A result as text for a model's context. Outputs are kept whole, however long. Without the call, nothing is said of its arguments. */
+export function formatResult(result: ToolResult, call?: Pick<ToolCall, "arguments">): string {
   const { status, error } = result;
   const lines = [
     headingOf(result),
     `Tool: ${result.toolName}`,
-    `Arguments: ${show(call.arguments ?? {})}`,
+    ...(call === undefined ? [] : [`Arguments: ${show(call.arguments ?? {})}`]),
     status === "success" ? `Output: ${show(result.result)}` : `Error: ${error?.message ?? status}`,
     ...(result.confirmationId === undefined ? [] : [`Confirmation: ${result.confirmationId}`]),
     `Execution Time: ${Math.round(result.latencyMs)}ms`,

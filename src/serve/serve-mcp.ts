@@ -147,7 +147,7 @@ function createUntouched(arsenal: ServableArsenal): { readonly route: Route; clo
     route: {
       path: UPSTREAMS_PATH,
       async handle(exchange) {
-        const name = decodeURIComponent(exchange.url.pathname.slice(UPSTREAMS_PATH.length));
+        const name = decoded(exchange.url.pathname.slice(UPSTREAMS_PATH.length));
         const upstream = arsenal.upstreams.find((candidate) => candidate.name === name);
         if (upstream) return endpointOf(upstream).handle(exchange);
         const known = arsenal.upstreams.map((candidate) => candidate.name).join(", ");
@@ -159,6 +159,15 @@ function createUntouched(arsenal: ServableArsenal): { readonly route: Route; clo
       await Promise.all(Array.from(served.values(), end));
     },
   };
+}
+
+/** A part of a path as it was before it was encoded; as it is where it was not. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 /** The upstreams, each with whether its first attempt has ended and its tools are there. */

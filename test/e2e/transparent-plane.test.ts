@@ -161,6 +161,11 @@ describe("one upstream, untouched", () => {
     expect(await response.text()).toContain("There are: fixture");
   });
 
+  it("is 404 where the name is wrongly encoded", async () => {
+    const url = `${gateway.url}/mcp/upstreams/%E0%A4%A`;
+    expect((await fetch(url, { method: "POST", headers: HEADERS, body: "{}" })).status).toBe(404);
+  });
+
   it("takes calls under the same limits as every other way", async () => {
     await using limited = new ToolArsenal({ telemetry: { enabled: false }, security: { maxRequestsPerMinute: 1 } });
     await limited.addMcpServer({ name: "fixture", transport: { kind: "http", url: fixture.url } });

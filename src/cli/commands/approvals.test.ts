@@ -97,6 +97,7 @@ describe("toolarsenal approvals", () => {
     const { confirmationId } = await ask(7, localOperator());
     const refused = await run("approve", confirmationId);
     expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('"local" asked for default.pay') });
+    expect(refused.err).toContain('Let another approver answer, or set security.self_approval to "local"');
     await writeFile(join(folder, "self.yaml"), `${CONFIG}security: { self_approval: local }\n`);
     expect((await run("approve", confirmationId, "--config", "self.yaml")).code).toBe(0);
   });

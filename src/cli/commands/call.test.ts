@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Place, type Ran, runInMemory } from "../../../test/e2e/terminal.ts";
+import { localOperator, ToolArsenal } from "../../index.ts";
 
 let folder: string;
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "arsenal-"))));
@@ -81,6 +82,23 @@ describe("call", () => {
     const refused = await run(["delete_all", "--approve", "--config", "strict.yaml"]);
     expect([refused.code, refused.out, refused.err]).toEqual([1, "", expect.stringContaining("APPROVAL_INVALID")]);
     expect(refused.err).not.toContain("gone");
+  });
+
+  it("runs what somebody else has approved when the command is repeated", async () => {
+    await writeFile(
+      join(folder, "waiting.mjs"),
+      `export default (arsenal) => arsenal.register(
+        { name: "delete_one", description: "Deletes one thing.", parameters: { type: "object" } }, () => "gone");`,
+    );
+    const file = join(folder, "state.sqlite");
+    await writeFile(join(folder, "waiting.yaml"), `modules: [waiting.mjs]\nstate: { file: ${JSON.stringify(file)} }\n`);
+    const again = (): Promise<Ran> => run(["delete_one", "--config", "waiting.yaml"]);
+    const [, id = ""] = /^Confirmation: (.*)$/m.exec((await again()).err) ?? [];
+    expect((await again()).code).toBe(1);
+    await using other = new ToolArsenal({ telemetry: { enabled: false }, state: { file } });
+    await other.approvals.approve(id, localOperator({ id: "dana" }));
+    expect(await again()).toMatchObject({ code: 0, out: expect.stringContaining("gone") as string });
+    expect((await again()).code).toBe(1);
   });
 
   it("shows what a tool returns as it is to a pipe, and without escape codes to a terminal", async () => {

@@ -35,8 +35,8 @@ export const call: Command = {
     };
     await using arsenal = await openArsenal(input, terminal);
     let result = await arsenal.execute(request);
-    if (result.status === "pending_confirmation" && input.options["approve"] === true)
-      result = await approveAndRepeat(arsenal, request, result);
+    if (result.status === "pending_confirmation")
+      result = await repeatApproved(arsenal, request, result, input.options["approve"] === true);
     if (input.json) terminal.out.write(`${JSON.stringify(result, undefined, 2)}\n`);
     else {
       const stream = result.status === "success" ? terminal.out : terminal.err;
@@ -45,17 +45,26 @@ export const call: Command = {
       stream.write(`${stream.isTTY ? harmless(text) : text}\n`);
       if (result.status === "pending_confirmation")
         terminal.err.write(
-          "To approve it yourself, repeat the command with --approve (security.self_approval: local).\n",
+          "Once somebody has approved it, repeat the command (needs state.file). To approve it yourself, repeat the command with --approve (security.self_approval: local).\n",
         );
     }
     return result.status === "success" ? 0 : 1;
   },
 };
 
-async function approveAndRepeat(arsenal: ToolArsenal, request: ToolCall, pending: ToolResult): Promise<ToolResult> {
+/** Runs a call that waited where somebody approved it since, or where the operator approves it now. */
+async function repeatApproved(
+  arsenal: ToolArsenal,
+  request: ToolCall,
+  pending: ToolResult,
+  approve: boolean,
+): Promise<ToolResult> {
   const { confirmationId } = pending;
   if (confirmationId === undefined) return pending;
-  await arsenal.approvals.approve(confirmationId, localOperator());
+  if ((await arsenal.approvals.get(confirmationId))?.state !== "approved") {
+    if (!approve) return pending;
+    await arsenal.approvals.approve(confirmationId, localOperator());
+  }
   return arsenal.execute({ ...request, confirmationId });
 }
 

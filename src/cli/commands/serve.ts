@@ -88,7 +88,10 @@ export const serve: Command = {
       const served = await (stdio ? overStdio() : overHttp());
       served.closed.finally(() => stop.abort()).catch(() => {});
       if (served.url !== undefined)
-        announcer.tellEndpoint({ url: served.url, needsToken: identity !== undefined }, files);
+        announcer.tellEndpoint(
+          { url: served.url, publicUrl: server.publicUrl, needsToken: identity !== undefined },
+          files,
+        );
       announcer.tellConfigured(configured);
       await untilStopped({ files, configured, arsenal, terminal, announcer, stop });
       announcer.close();
@@ -147,12 +150,15 @@ async function untilStopped(parts: {
     onFailure: ({ message }) =>
       announcer.tell(`Changes of the configuration are not seen (${message}). Send SIGHUP to reload it.`),
   });
+  const { watchPolicy } = await import("../serve/watch-policy.ts");
+  const policy = await watchPolicy(configured.config, announcer.tell);
   // At a terminal a hang-up means that the terminal is gone; for a service it asks for a reload.
   const atTerminal = terminal.err.isTTY === true || terminal.out.isTTY === true;
   const endHangup = terminal.onHangup?.(() => (atTerminal ? stop.abort() : watched.reload()));
   await ended;
   endHangup?.();
   await watched.close();
+  await policy?.close();
 }
 
 function isStdio(input: Input): boolean {

@@ -6,7 +6,7 @@ import type { ToolResult } from "../../execute/result.ts";
 export function refusal(result: ToolResult): JsonObject {
   const { status, error, confirmationId, traceId } = result;
   return {
-    content: [{ type: "text", text: formatResult(result, {}) }],
+    content: [{ type: "text", text: formatResult(result) }],
     isError: true,
     _meta: {
       "toolarsenal/error": {

@@ -67,6 +67,7 @@ describe("the request tools of a server", () => {
       { ref: { type: "ref/prompt", name: "hi" }, argument: { name: "x", value: "" }, context: { arguments: {} } },
     ],
     ["mcp/request", { method: "tasks/get", params: { taskId: "7" } }, "tasks/get", { taskId: "7" }],
+    ["mcp/request", { method: "tasks/get" }, "tasks/get", {}],
   ])("%s with %o asks for what its arguments say and nothing else", async (tool, args, method, params) => {
     await using arsenal = await arsenalOf(echoing("files"));
     // What a client sends beside must not change what the policy saw.
@@ -74,6 +75,9 @@ describe("the request tools of a server", () => {
       uri: "other:uri",
       name: "other",
       ref: { type: "ref/prompt", name: "other", uri: "o:u" },
+      taskId: "8",
+      cursor: "2",
+      _meta: { trace: "1" },
     };
     const { result } = await arsenal.execute({
       toolName: `files.${tool}`,
@@ -82,7 +86,7 @@ describe("the request tools of a server", () => {
     });
     const { asked } = result as { asked: { method: string; params: JsonObject } };
     expect(asked.method).toBe(method);
-    expect(asked.params).toMatchObject(params);
+    expect(asked.params).toEqual({ ...params, _meta: { progressToken: "progress", trace: "1" } });
   });
 
   it("subscribe only for somebody who can be told", async () => {
@@ -119,6 +123,9 @@ describe("a method that this program knows", () => {
     "completion/complete",
     "initialize",
     "ping",
+    "Tools/Call",
+    " tools/call",
+    "PING ",
   ])("is never an unknown one: %s", async (method) => {
     expect(isKnown(method)).toBe(true);
     await using arsenal = await arsenalOf(echoing("files"));

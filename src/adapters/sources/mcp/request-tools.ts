@@ -108,7 +108,8 @@ const DEFINITIONS: Readonly<Record<RequestTool, Definition>> = {
 
 /** True for a method of the part of the protocol that this program knows: it never passes as an unknown one, where other rules would hold. */
 export function isKnown(method: string): boolean {
-  return /^(?:tools|resources|prompts|completion|server|subscriptions|logging|notifications)\/|^(?:initialize|ping)$/.test(
+  // Also in other spellings, which a careless server may take for the same.
+  return /^\s*(?:(?:tools|resources|prompts|completion|server|subscriptions|logging|notifications)\/|(?:initialize|ping)\s*$)/i.test(
     method,
   );
 }
@@ -119,7 +120,8 @@ function complete(
   { argument, context: given }: JsonObject,
   context: HandlerContext,
 ): Promise<JsonObject> {
-  const { ref: asked } = callOf(context).extra ?? {};
+  const call = callOf(context);
+  const { ref: asked } = call.method === "completion/complete" ? (call.extra ?? {}) : {};
   const params = {
     ref: { ...(isPlainObject(asked) ? asked : {}), ...ref },
     argument,

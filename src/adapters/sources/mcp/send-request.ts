@@ -28,7 +28,8 @@ export function sendRequest(
   context: HandlerContext,
 ): Promise<JsonObject> {
   const call = callOf(context);
-  const { connection, extra, ask, passInputRequired } = call;
+  const { connection, ask, passInputRequired } = call;
+  const extra = extraFor(request, call);
   const { method, headers = call.headers } = request;
   const options = {
     signal: context.signal,
@@ -45,6 +46,19 @@ export function sendRequest(
       ...(passInputRequired === undefined ? {} : { passInputRequired }),
     });
   });
+}
+
+/**
+ * What a client sent beside goes along where the client made this very request. Where it called the request as a tool, policy saw the tool's
+ * arguments alone, so that nothing but `_meta` may be added to them.
+ */
+function extraFor(
+  { method }: ServerRequest,
+  { method: asked = "tools/call", extra }: McpCallContext,
+): JsonObject | undefined {
+  if (asked === method) return extra;
+  const meta = extra?.["_meta"];
+  return meta === undefined ? undefined : { _meta: meta };
 }
 
 /**

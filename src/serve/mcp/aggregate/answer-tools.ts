@@ -38,8 +38,8 @@ export async function callNamed(exchange: Exchange, parts: ToolsParts): Promise<
   const { name, arguments: given } = exchange.params;
   if (typeof name !== "string") throw unknownTool(name);
   if (parts.mode !== "static" && META_TOOL_NAMES.has(name)) return callMetaTool(name, exchange, parts);
-  const asked = fromToolName(name);
-  if (asked === undefined) throw unknownTool(name);
+  // What can be no tool's name is asked for all the same, as an id that no tool has: every call leaves its record.
+  const asked = fromToolName(name) ?? `.${name}`;
   if (given !== undefined && given !== null && !isPlainObject(given)) {
     const message = "arguments is not an object. Give an object with one member a parameter.";
     throw new RpcError({ code: RPC.invalidParams, message });

@@ -48,6 +48,16 @@ export function transparentPlane({ upstream, arsenal }: TransparentPlaneParts): 
 
 type Channel = Parameters<Plane["openSession"]>[1];
 
+/**
+ * The notifications that go to the server. Nobody asks the guard about them, so there are no others: a request without an id looks like a
+ * notification, and a careless server does what its method says.
+ */
+const CLIENT_NOTIFICATIONS: ReadonlySet<string> = new Set([
+  "notifications/progress",
+  "notifications/roots/list_changed",
+  "notifications/tasks/status",
+]);
+
 /** A legacy client's stay with a legacy server: one session on either side. */
 function ownSession(own: OwnConnection, relay: Relay, closed: () => void): PlaneSession {
   return {
@@ -56,7 +66,9 @@ function ownSession(own: OwnConnection, relay: Relay, closed: () => void): Plane
       const connection = await own.get(exchange.signal);
       return own.during(exchange, () => passRequest(exchange, relay, connection));
     },
-    notified: (notification) => own.notify(notification),
+    notified(notification) {
+      if (CLIENT_NOTIFICATIONS.has(notification.method)) own.notify(notification);
+    },
     async close() {
       closed();
       await own.close();
