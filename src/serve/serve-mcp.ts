@@ -89,7 +89,7 @@ function overStdio(plane: Plane, { input = process.stdin, output = process.stdou
 async function overHttp(arsenal: ServableArsenal, plane: Plane, options: ServeMcpOptions): Promise<ServedMcp> {
   const endpoint = createMcpEndpoint(plane);
   const sse = createSseEndpoint({ plane });
-  const untouched = createUntouched(arsenal);
+  const untouched = createUntouched(arsenal, { named: options.identity === undefined });
   const server = await createHttpServer({
     ...options,
     routes: [
@@ -97,7 +97,7 @@ async function overHttp(arsenal: ServableArsenal, plane: Plane, options: ServeMc
       untouched.route,
       ...sse.routes,
       ...approvalRoutes(arsenal.approvals),
-      ...healthRoutes(attemptedUpstreams(arsenal)),
+      ...healthRoutes(attemptedUpstreams(arsenal), { named: options.identity === undefined }),
     ],
   });
   const ended = Promise.withResolvers<void>();
@@ -117,7 +117,10 @@ async function overHttp(arsenal: ServableArsenal, plane: Plane, options: ServeMc
 const UPSTREAMS_PATH = "/mcp/upstreams/";
 
 /** Each upstream as it is, at an address of its own. A plane is made when it is first asked for, and anew when its upstream was replaced. */
-function createUntouched(arsenal: ServableArsenal): { readonly route: Route; close(): Promise<void> } {
+function createUntouched(
+  arsenal: ServableArsenal,
+  { named }: { readonly named: boolean },
+): { readonly route: Route; close(): Promise<void> } {
   interface Served {
     readonly plane: Plane;
     readonly endpoint: McpEndpoint;
@@ -151,8 +154,8 @@ function createUntouched(arsenal: ServableArsenal): { readonly route: Route; clo
         const upstream = arsenal.upstreams.find((candidate) => candidate.name === name);
         if (upstream) return endpointOf(upstream).handle(exchange);
         const known = arsenal.upstreams.map((candidate) => candidate.name).join(", ");
-        const message = `There is no upstream ${JSON.stringify(name)}. There ${known === "" ? "are none" : `are: ${known}`}.`;
-        refuse(exchange.response, { status: 404, message });
+        const others = named ? ` There ${known === "" ? "are none" : `are: ${known}`}.` : "";
+        refuse(exchange.response, { status: 404, message: `There is no upstream ${JSON.stringify(name)}.${others}` });
       },
     },
     async close() {

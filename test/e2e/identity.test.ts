@@ -214,6 +214,16 @@ describe("a gateway with API keys", () => {
     const wrong = key.slice(0, -1) + (key.endsWith("A") ? "B" : "A");
     expect((await call({ "x-api-key": wrong })).status).toBe(401);
   });
+
+  it("names its servers neither to those without a key nor to those who guess", async () => {
+    const ready = await fetch(`${gateway.url}/readyz`);
+    expect([ready.status, await ready.json()]).toEqual([200, { upstreams: 2, connected: 2 }]);
+    const guessed = await fetch(`${gateway.url}/mcp/upstreams/other`, {
+      method: "POST",
+      headers: { "x-api-key": key },
+    });
+    expect([guessed.status, await guessed.text()]).toEqual([404, expect.not.stringMatching(/legacy|modern/)]);
+  });
 });
 
 describe("what a caller proves itself by", () => {

@@ -34,6 +34,15 @@ describe("/readyz", () => {
     expect(await get("/readyz")).toEqual({ status: 200, body: { upstreams: {} } });
   });
 
+  it("names no upstream where its reader may be anybody", async () => {
+    upstreams = [
+      { name: "memory", state: { kind: "connected" } },
+      { name: "git", state: { kind: "failed" } },
+    ];
+    server = await createHttpServer({ port: 0, routes: healthRoutes(() => upstreams, { named: false }) });
+    expect(await get("/readyz")).toEqual({ status: 200, body: { upstreams: 2, connected: 1 } });
+  });
+
   it("is not ready until every upstream has connected or failed", async () => {
     upstreams = [
       { name: "memory", state: { kind: "connected" } },

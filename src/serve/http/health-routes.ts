@@ -11,9 +11,13 @@ export interface UpstreamHealth {
 
 /**
  * `/healthz`, 200 as long as the process answers, and `/readyz`, 503 until every upstream has connected or failed once. An upstream that
- * is lost later does not make the gateway unready: it serves the others.
+ * is lost later does not make the gateway unready: it serves the others. Both answer whoever asks, so upstreams are named only where every
+ * caller is the operator.
  */
-export function healthRoutes(upstreams: () => Iterable<UpstreamHealth>): readonly Route[] {
+export function healthRoutes(
+  upstreams: () => Iterable<UpstreamHealth>,
+  { named = true }: { readonly named?: boolean } = {},
+): readonly Route[] {
   return [
     { path: "/healthz", open: true, handle: reading(({ response }) => answerJson(response, 200, { status: "ok" })) },
     {
@@ -23,7 +27,8 @@ export function healthRoutes(upstreams: () => Iterable<UpstreamHealth>): readonl
         const all = [...upstreams()];
         const ready = all.every(({ state, attempted }) => attempted ?? state.kind !== "connecting");
         const states = Object.fromEntries(all.map(({ name, state }) => [name, state.kind]));
-        answerJson(response, ready ? 200 : 503, { upstreams: states });
+        const connected = all.filter(({ state }) => state.kind === "connected").length;
+        answerJson(response, ready ? 200 : 503, named ? { upstreams: states } : { upstreams: all.length, connected });
       }),
     },
   ];
