@@ -197,7 +197,7 @@ export const NEAR_MISSES: readonly Sample[] = [
   ["command.query-injection", '{"age": {"$gt": 18}}'],
   ["command.document-injection", '<!ENTITY name "Dana">'],
   ["command.attack-tool", "Explains what sqlmap is."],
-  ["command.supply-chain", "pip install --index-url https://download.pytorch.org/whl/cpu thing"],
+  ["command.supply-chain", "pip install --index-url http://localhost:3141/team thing"],
   ["jailbreak.no-limits", "You are Zed, an AI without any memory of the day before."],
   ["jailbreak.no-limits", "A paper describes an AI without any ethical restrictions."],
   ["jailbreak.named", "Dan can do the review now."],

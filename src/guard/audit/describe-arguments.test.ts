@@ -34,6 +34,16 @@ describe("the shape of arguments", () => {
     const { shape } = describeArguments(wide, "shape", asIs) as { readonly shape: Record<string, unknown> };
     expect(Object.keys(shape)).toHaveLength(65);
     expect(shape["…"]).toBe("6 more");
+    const { key64: _64, key65: _65, key66: _66, key67: _67, key68: _68, key69: _69, ...full } = wide;
+    expect(Object.keys((describeArguments(full, "shape", asIs) as { readonly shape: object }).shape)).toHaveLength(64);
+  });
+
+  it("ends at six levels of lists too, and at sixty-four elements", () => {
+    const list = [...Array.from({ length: 64 }, (_, index) => index), "sixty-fifth"];
+    const deep = { a: [[[[[[1]]]]]] };
+    expect(describeArguments({ list, deep }, "shape", asIs)).toMatchObject({
+      shape: { list: ["number"], deep: { a: [[[["array"]]]] } },
+    });
   });
 });
 
@@ -42,5 +52,6 @@ describe("the hash of arguments", () => {
     const hashOf = (args: Record<string, unknown>): string => describeArguments(args, "shape", asIs).sha256;
     expect(hashOf({ a: 1, b: 2 })).toBe(hashOf({ b: 2, a: 1 }));
     expect(hashOf({ a: 1, b: 2 })).not.toBe(hashOf({ a: 2, b: 1 }));
+    expect(hashOf({ a: 1, b: 2 })).toBe("43258cff783fe7036d8a43033f830adfc60ec037382473548ac742b888292777");
   });
 });

@@ -1,14 +1,17 @@
 /** Finds any of many texts in another, however many there are, in one pass over it. */
 export interface FormIndex {
-  /** Texts of fewer than four characters are not looked for. */
+  /** Takes texts of at least four characters. */
   add(form: string): void;
-  /** The longest text there is, less one: what must be known of what came before to find one that was begun there. */
-  readonly reach: number;
-  /**
-   * Where they stand: start and end of each, in order, those that overlap as one. Undefined where there are none. With `unfinished`, an end
-   * of the text with which one may begin counts too.
-   */
-  find(text: string, options?: { readonly unfinished?: boolean }): readonly number[] | undefined;
+  /** With `unfinished`, an end of the text with which one of them may begin counts too, if it has four characters. */
+  find(text: string, unfinished: boolean): Found;
+}
+
+/** Where texts were found. */
+export interface Found {
+  /** Start and end of each in turn, in order, those that overlap as one. */
+  readonly spans: readonly number[];
+  /** Where the one begins that the text's end cuts off; the text's length where there is none. */
+  readonly open: number;
 }
 
 /** Characters by which a text is found: the hash below has room for just as many. */
@@ -19,59 +22,75 @@ const MASK = 0xff_ff;
 export function createFormIndex(): FormIndex {
   /** Marks the hashes of all beginnings, so that nearly every place is passed with one look. */
   const marked = new Uint8Array(MASK + 1);
-  /** By their first characters, longest first. */
-  const byStart = new Map<string, string[]>();
-  let reach = 0;
-
-  const endAt = (text: string, start: number, unfinished: boolean): number => {
-    let end = 0;
-    for (const form of byStart.get(text.slice(start, start + WINDOW)) ?? []) {
-      if (text.startsWith(form, start)) return Math.max(end, start + form.length);
-      // Longest first: a shorter one that is whole reaches no further than this one, which the text's end cuts.
-      if (unfinished && start + form.length > text.length && form.startsWith(text.slice(start))) end = text.length;
-    }
-    return end;
-  };
+  /** By the hash of their beginning, in order: many keys begin alike, and a text may be full of that beginning. */
+  const byHash = new Map<number, string[]>();
+  let longest = 0;
 
   return {
     add(form) {
-      if (form.length < WINDOW) return;
-      const start = form.slice(0, WINDOW);
-      const others = byStart.get(start) ?? [];
-      if (others.includes(form)) return;
-      byStart.set(
-        start,
-        [...others, form].toSorted((a, b) => b.length - a.length),
-      );
-      marked[hashOf(start)] = 1;
-      reach = Math.max(reach, form.length - 1);
+      let hash = 0;
+      for (let index = 0; index < WINDOW; index++) hash = nextHash(hash, form, index);
+      const others = byHash.get(hash) ?? [];
+      others.splice(placeAfter(others, form), 0, form);
+      byHash.set(hash, others);
+      marked[hash] = 1;
+      longest = Math.max(longest, form.length);
     },
-    get reach() {
-      return reach;
-    },
-    find(text, { unfinished = false } = {}) {
-      if (reach === 0) return undefined;
-      let spans: number[] | undefined;
+    find(text, unfinished) {
+      const spans: number[] = [];
+      let last = 0;
       let hash = 0;
       for (let index = 0; index < text.length; index++) {
-        hash = ((hash << 4) ^ text.charCodeAt(index)) & MASK;
+        hash = nextHash(hash, text, index);
         if (marked[hash] === 0 || index < WINDOW - 1) continue;
+        const forms = byHash.get(hash) ?? [];
         const start = index - WINDOW + 1;
-        const end = endAt(text, start, unfinished);
-        if (end === 0) continue;
-        const last = spans?.at(-1) ?? 0;
-        if (spans === undefined) spans = [start, end];
-        else if (start >= last) spans.push(start, end);
-        else if (end > last) spans[spans.length - 1] = end;
+        const rest = text.slice(start, start + longest);
+        const isCut = unfinished && forms[placeAfter(forms, rest)]?.startsWith(rest) === true;
+        const end = isCut ? text.length : start + longestIn(forms, rest);
+        if (end <= Math.max(start, last)) continue;
+        if (start < last) spans[spans.length - 1] = end;
+        else spans.push(start, end);
+        last = end;
+        if (isCut) return { spans, open: start };
       }
-      return spans;
+      return { spans, open: text.length };
     },
   };
 }
 
 /** Each character moves those before it four bits up, so that the fifth last has left. */
-function hashOf(window: string): number {
-  let hash = 0;
-  for (let index = 0; index < window.length; index++) hash = ((hash << 4) ^ window.charCodeAt(index)) & MASK;
-  return hash;
+function nextHash(hash: number, text: string, index: number): number {
+  return ((hash << 4) ^ text.charCodeAt(index)) & MASK;
+}
+
+/** The length of the longest of the forms with which the text begins; 0 where it begins with none. */
+function longestIn(forms: readonly string[], text: string): number {
+  let beginning = text;
+  for (;;) {
+    const before = forms[placeAfter(forms, beginning) - 1];
+    if (before === undefined) return 0;
+    const shared = sharedLength(before, beginning);
+    if (shared === before.length) return shared;
+    // In order, a form with which this begins stands between itself and `before`, so that `before` begins with it too.
+    beginning = beginning.slice(0, shared);
+  }
+}
+
+/** How many of the forms, which are in order, stand before the text or are it. */
+function placeAfter(forms: readonly string[], text: string): number {
+  let [low, high] = [0, forms.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((forms[middle] ?? "") <= text) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function sharedLength(one: string, other: string): number {
+  let length = 0;
+  // Past the end there is no number, which is not equal even to itself.
+  while (one.charCodeAt(length) === other.charCodeAt(length)) length++;
+  return length;
 }

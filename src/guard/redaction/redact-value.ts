@@ -1,21 +1,34 @@
 import { REDACTED } from "./secret-patterns.ts";
 
-/** Plain data with every text in it changed, names of members too. The same data where nothing changes; what holds itself is cut there. */
+/** What is nested deeper is cut off: a server may send anything, and whoever shows it must not run out of stack. */
+const MAX_DEPTH = 200;
+
+/**
+ * Plain data with every text in it changed, names of members too; the same data where nothing changes. What holds itself is cut there. An
+ * error is changed in place, so that it stays the error it is: message, stack, its own members, and what caused it.
+ */
 export function redactValue<Value>(value: Value, redact: (text: string) => string): Value {
-  return visit(value, redact, undefined) as Value;
+  return visit(value, { redact, seen: new Map(), depth: 0 }) as Value;
 }
 
-type Seen = Map<object, unknown>;
+interface Visit {
+  readonly redact: (text: string) => string;
+  readonly seen: Map<object, unknown>;
+  readonly depth: number;
+}
 
-function visit(value: unknown, redact: (text: string) => string, seen: Seen | undefined): unknown {
+function visit(value: unknown, { redact, seen, depth }: Visit): unknown {
   if (typeof value === "string") return redact(value);
-  if (!isPlain(value)) return value;
-  const known = seen ?? new Map<object, unknown>();
-  if (known.has(value)) return known.get(value);
-  // What comes back to itself meanwhile is not shown a second time.
-  known.set(value, REDACTED);
-  const result = Array.isArray(value) ? visitList(value, redact, known) : visitMembers(value, redact, known);
-  known.set(value, result);
+  const isError = value instanceof Error;
+  if (!isError && !isPlain(value)) return value;
+  if (seen.has(value)) return seen.get(value);
+  if (depth === MAX_DEPTH) return REDACTED;
+  const inner = { redact, seen, depth: depth + 1 };
+  // What plain data holds of itself is not shown a second time.
+  seen.set(value, isError ? value : REDACTED);
+  if (isError) return visitError(value, inner);
+  const result = Array.isArray(value) ? visitList(value, inner) : visitMembers(value, inner);
+  seen.set(value, result);
   return result;
 }
 
@@ -27,23 +40,36 @@ function isPlain(value: unknown): value is object {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-function visitList(list: readonly unknown[], redact: (text: string) => string, seen: Seen): unknown {
+function visitError(error: Error, inner: Visit): Error {
+  // Some are not listed (`stack`, `cause`, `errors`), and of some classes the message is not the error's own.
+  for (const name of new Set(["message", ...Object.getOwnPropertyNames(error)])) {
+    const value: unknown = Reflect.get(error, name);
+    const shown = visit(value, inner);
+    const enumerable = Object.prototype.propertyIsEnumerable.call(error, name);
+    // An error that lets nothing be changed stays as it is.
+    if (shown !== value)
+      Reflect.defineProperty(error, name, { value: shown, enumerable, configurable: true, writable: true });
+  }
+  return error;
+}
+
+function visitList(list: readonly unknown[], inner: Visit): unknown {
   let changed: unknown[] | undefined;
   for (const [index, element] of list.entries()) {
-    const shown = visit(element, redact, seen);
+    const shown = visit(element, inner);
     if (shown !== element) (changed ??= [...list])[index] = shown;
   }
   return changed ?? list;
 }
 
 /** Events pass here, so nothing is copied unless something changes. */
-function visitMembers(value: object, redact: (text: string) => string, seen: Seen): unknown {
+function visitMembers(value: object, inner: Visit): unknown {
   const names = Object.keys(value);
   let changed: [string, unknown][] | undefined;
   for (const [index, name] of names.entries()) {
     const member: unknown = Reflect.get(value, name);
-    const shownName = redact(name);
-    const shown = visit(member, redact, seen);
+    const shownName = inner.redact(name);
+    const shown = visit(member, inner);
     if (changed === undefined && (shown !== member || shownName !== name))
       changed = names.slice(0, index).map((before) => [before, Reflect.get(value, before)]);
     changed?.push([shownName, shown]);

@@ -1,43 +1,35 @@
+import { unescapeOnce } from "./unescaped.ts";
+
+/** Shorter secrets are parts of ordinary words. */
+export const MIN_SECRET_LENGTH = 6;
+
 /** A line of a secret that is at least this long is a secret of its own: logs are written and read by the line. */
 const MIN_LINE = 16;
 
-/** Every way a secret may be written: as it is, in JSON, in an address, in hex, and inside any base64. */
+/** Every way a secret may be written once escapes are undone: as it is, in hex, inside any base64, and inside any base64 of that. */
 export function formsOf(secret: string): ReadonlySet<string> {
   const forms = new Set<string>();
-  const lines = secret.includes("\n") ? secret.split(/\r?\n/).filter((line) => line.length >= MIN_LINE) : [];
-  for (const text of [secret, ...lines]) {
-    forms.add(text);
-    for (const form of [...inJson(text), ...inAddress(text), ...inHex(text), ...inBase64(text)]) forms.add(form);
+  for (const text of textsOf(secret)) {
+    const encoded = new URLSearchParams([["", text]]).toString().slice(1);
+    // What is in base64 may have been escaped before: a member of a token, or the password of an OAuth client.
+    const inside = new Set([text, JSON.stringify(text).slice(1, -1), encodeURIComponent(text.toWellFormed()), encoded]);
+    // Forms write a space as `+`.
+    for (const form of [text, text.replaceAll(" ", "+"), ...inHex(text), ...[...inside].flatMap(inBase64)])
+      forms.add(form);
   }
   return forms;
 }
 
-function inJson(text: string): readonly string[] {
-  const escaped = escapeOnce(text);
-  const ascii = escaped.replaceAll(/[\u0080-\uFFFF]/g, toUnicodeEscape);
-  // An answer in JSON is often quoted in another one.
-  return [escaped, escapeOnce(escaped), ascii, escapeOnce(ascii), escaped.replaceAll("/", "\\/")];
-}
-
-function escapeOnce(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
-}
-
-function toUnicodeEscape(unit: string): string {
-  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
-}
-
-/** Percent-encoded as `encodeURIComponent` does it, as RFC 3986 asks, and as forms do, with digits of either case. */
-function inAddress(text: string): readonly string[] {
-  const component = encodeURIComponent(text.toWellFormed());
-  const strict = component.replaceAll(/[!'()*]/g, toPercent);
-  const form = component.replaceAll(/[!'()~]/g, toPercent).replaceAll("%20", "+");
-  const upper = [component, strict, form, encodeURI(text.toWellFormed())];
-  return [...upper, ...upper.map((encoded) => encoded.replaceAll(/%[0-9A-F]{2}/g, (octet) => octet.toLowerCase()))];
-}
-
-function toPercent(character: string): string {
-  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+/** The texts that give the secret away: itself, what is left of it where escapes are undone, and its long lines. */
+function textsOf(secret: string): ReadonlySet<string> {
+  const texts = new Set([secret, secret.toWellFormed(), secret.normalize("NFC"), secret.normalize("NFD")]);
+  // What is added on the way is come to as well.
+  for (const text of texts) {
+    const { text: plainer = "" } = unescapeOnce(text) ?? {};
+    if (plainer.length >= MIN_SECRET_LENGTH) texts.add(plainer);
+    for (const line of text.split(/\r?\n/)) if (line.length >= MIN_LINE) texts.add(line);
+  }
+  return texts;
 }
 
 function inHex(text: string): readonly string[] {
@@ -45,18 +37,19 @@ function inHex(text: string): readonly string[] {
   return [hex, hex.toUpperCase()];
 }
 
-/** The whole of it with and without padding, and what it looks like after any other bytes. */
+/** The whole of it with and without padding, and within anything else; once more too, since Docker and Kubernetes keep base64 of base64. */
 function inBase64(text: string): readonly string[] {
-  const bytes = Buffer.from(text);
-  const standard = [bytes.toString("base64"), ...[0, 1, 2].map((before) => insideBase64(bytes, before))];
-  const forms = [...standard, ...standard.map((form) => form.replaceAll("+", "-").replaceAll("/", "_"))];
-  return [...forms, ...forms.map((form) => form.replace(/=+$/, ""))];
+  const whole = Buffer.from(text).toString("base64");
+  const inside = insideBase64(text);
+  const twice = [Buffer.from(whole).toString("base64"), ...inside.flatMap(insideBase64)];
+  const forms = [whole, whole.replace(/=+$/, ""), ...inside, ...twice];
+  return [...forms, ...forms.map((form) => form.replaceAll("+", "-").replaceAll("/", "_"))];
 }
 
-/** The characters that stand for nothing but the secret, where so many bytes of the first three come before it. */
-function insideBase64(bytes: Buffer, before: number): string {
-  const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64");
-  const first = Math.ceil((before * 8) / 6);
-  const last = Math.floor(((before + bytes.length) * 8) / 6);
-  return encoded.slice(first, last);
+/** The characters of base64 that stand for nothing but the text, where none, one or two bytes of the three before it belong to something else. */
+function insideBase64(text: string): readonly string[] {
+  return [0, 1, 2].map((before) => {
+    const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(text)]);
+    return bytes.toString("base64").slice(Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6));
+  });
 }

@@ -7,7 +7,7 @@ const WORD_START = "(?<![A-Za-z0-9_-])";
 const WITH_DIGIT = "(?=[A-Za-z_-]{0,200}[0-9])";
 
 /** Credentials that can be told by their form alone, by those who give them out. */
-const PATTERNS: readonly string[] = [
+export const PATTERNS: readonly string[] = [
   // AWS
   `${WORD_START}(?:AKIA|ASIA)[0-9A-Z]{16}(?![0-9A-Za-z])`,
   // GitHub, GitLab, npm
@@ -32,13 +32,13 @@ const PATTERNS: readonly string[] = [
 
 const ANY = new RegExp(PATTERNS.join("|"), "g");
 
-/** The fewest characters that any of them matches. */
-const SHORTEST = 15;
-
 /** A text without any of these is none of the patterns' affair. Cheaper than they are, and true of nearly every text. */
 const HINT = /AKIA|ASIA|gh[pousr]_|github_pat_|glpat-|npm_|xox|sk-|k_live_|k_test_|AIza|eyJ|PRIVATE KEY|earer /;
 
-/** The text without what looks like a credential. */
-export function redactPatterns(text: string): string {
-  return text.length >= SHORTEST && HINT.test(text) ? text.replaceAll(ANY, REDACTED) : text;
+/** Where the text has what looks like a credential: start and end of each in turn. */
+export function findPatterns(text: string): readonly number[] {
+  if (!HINT.test(text)) return NONE;
+  return Array.from(text.matchAll(ANY), ({ index, 0: found }) => [index, index + found.length]).flat();
 }
+
+const NONE: readonly number[] = Object.freeze([]);

@@ -20,11 +20,7 @@ export async function fillMembers(members: Members, secrets: Secrets, use: Secre
   for (const [name, text] of Object.entries(members)) {
     const value = await secrets.fill(text, { ...use, field: `${use.field}.${name}` });
     filled[name] = value;
-    if (isSecret(name, text)) {
-      secrets.redactor.add(value);
-      // `Bearer TOKEN`: the token alone is as good.
-      secrets.redactor.add(value.slice(value.indexOf(" ") + 1));
-    }
+    if (isSecret(name, text)) for (const part of secretParts(value)) secrets.redactor.add(part);
   }
   return filled;
 }
@@ -32,4 +28,12 @@ export async function fillMembers(members: Members, secrets: Secrets, use: Secre
 function isSecret(name: string, text: SecretReference | string): boolean {
   if (typeof text !== "string" || hasSecret(text)) return true;
   return SECRET_NAME.test(name) && text.length >= MIN_WRITTEN_OUT;
+}
+
+/** What is as good as the whole: the token of `Bearer TOKEN`, the password that is in a `Basic` one or in an address. */
+function secretParts(value: string): readonly string[] {
+  const rest = value.slice(value.indexOf(" ") + 1);
+  const pair = /^basic /i.test(value) ? Buffer.from(rest, "base64").toString() : "";
+  const [, inAddress = ""] = /^[a-z][a-z0-9+.-]{0,30}:\/\/[^/?#@:]*:([^/?#@]+)@/i.exec(value) ?? [];
+  return [value, rest, pair.slice(pair.indexOf(":") + 1), inAddress];
 }

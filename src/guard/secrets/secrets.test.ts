@@ -1,6 +1,7 @@
+import { execFileSync } from "node:child_process";
 import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { homedir, tmpdir } from "node:os";
+import { join, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
 import { createSecrets, type Secrets } from "./secrets.ts";
@@ -74,13 +75,27 @@ describe("a secret in a file", () => {
     await symlink(await file("linked", "behind a link"), join(folder, "link"));
     const paths = [join(folder, "absent"), await file("empty", "\n"), await file("long", "x".repeat(65_537)), folder];
     const messages = await Promise.all(paths.map((path) => failure(secrets.resolve(`file:${path}`, USE))));
-    expect(messages.map((message) => /: (the|it) ([^.]*)\./.exec(message)?.[2])).toEqual([
-      "file cannot be opened (ENOENT)",
-      "file is empty",
-      "file is longer than 65536 bytes",
-      "is no regular file",
+    expect(messages.map((message) => message.slice(message.indexOf(": ") + 2))).toEqual([
+      "the file cannot be opened (ENOENT). Write the secret into it, readable by this user.",
+      "the file is empty. Write the secret into it.",
+      "the file is longer than 65536 bytes. Name the secret's own file.",
+      "it is no regular file. Name a file.",
     ]);
+    expect(await secrets.resolve(`file:${await file("full", "x".repeat(65_536))}`, USE)).toHaveLength(65_536);
     expect(await secrets.resolve(`file:${folder}/link`, USE)).toBe("behind a link");
+  });
+});
+
+describe.skipIf(process.platform === "win32")("a secret in a file of a POSIX system", () => {
+  it("is not waited for where nobody writes into a pipe", async () => {
+    const pipe = join(folder, "pipe");
+    execFileSync("mkfifo", ["-m", "600", pipe]);
+    expect(await failure(createSecrets().resolve(`file:${pipe}`, USE))).toContain("it is no regular file");
+  });
+
+  it("is looked for from the home folder on where its path begins with ~", async () => {
+    const path = relative(homedir(), await file("from-home", "found from home"));
+    expect(await createSecrets().resolve(`file:~/${path}`, USE)).toBe("found from home");
   });
 });
 
@@ -112,11 +127,34 @@ describe.skipIf(process.platform === "win32")("a secret in the keychain", () => 
     expect([...first, await ask()]).toEqual(["number 1", "number 1", "number 2"]);
   });
 
+  it("is kept for each entry by itself, with all its lines", async () => {
+    const environment = await keychain("secret-tool", `echo "$3 of"; echo "$5"`);
+    const secrets = createSecrets({ environment, platform: "linux", clock: { now: () => 0 } });
+    const references = ["keychain:a/b", "keychain:a/c", "keychain:b/c"];
+    const found: string[] = [];
+    for (const reference of references) found.push(await secrets.resolve(reference, USE));
+    expect(found).toEqual(["a of\nb", "a of\nc", "b of\nc"]);
+  });
+
+  it("is no longer waited for once the call is given up", async () => {
+    const environment = await keychain("secret-tool", "exec sleep 60");
+    const reason = new Error("given up");
+    const secrets = createSecrets({ environment, platform: "linux" });
+    const controller = new AbortController();
+    const asked = secrets.resolve("keychain:a/b", { ...USE, signal: controller.signal });
+    controller.abort(reason);
+    await expect(asked).rejects.toBe(reason);
+  });
+
   it("that is not there, or of a system that has none, is told with what to do", async () => {
     const absent = await keychain("secret-tool", "echo never-shown; exit 1");
+    const absentOnMac = await keychain("security", "exit 44");
+    const broken = await keychain("secret-tool", "kill -9 $$");
     const messages = await Promise.all(
       [
         createSecrets({ environment: absent, platform: "linux" }),
+        createSecrets({ environment: absentOnMac, platform: "darwin" }),
+        createSecrets({ environment: broken, platform: "linux" }),
         createSecrets({ environment: { PATH: "/nowhere" }, platform: "linux" }),
         createSecrets({ environment: {}, platform: "win32" }),
       ].map((secrets) => failure(secrets.resolve("keychain:a/b", USE))),
@@ -124,6 +162,8 @@ describe.skipIf(process.platform === "win32")("a secret in the keychain", () => 
     const start = 'headers.Authorization of "github" refers to keychain:a/b: ';
     expect(messages).toEqual([
       `${start}the keychain has no such entry. Store it: secret-tool store --label NAME service SERVICE account ACCOUNT`,
+      `${start}the keychain has no such entry. Store it: security add-generic-password -s SERVICE -a ACCOUNT -w`,
+      `${start}secret-tool gave no answer. Unlock the keychain, or try: secret-tool store --label NAME service SERVICE account ACCOUNT`,
       `${start}secret-tool is not installed. Install secret-tool.`,
       `${start}there is no keychain that can be asked on win32. Use env: or file: instead.`,
     ]);
@@ -157,6 +197,15 @@ describe("a secret for each caller", () => {
     },
   );
 
+  it("is told without a name where nobody asked, or where it is the same for everybody", async () => {
+    const secrets = createSecrets({ environment: {} });
+    const asked = [secrets.resolve("env:T_{principal}", USE), secrets.resolve("env:TOKEN", { ...USE, principal: ANN })];
+    expect(await Promise.all(asked.map(failure))).toEqual([
+      'headers.Authorization of "github" refers to env:T_{principal}: the variable is not set. Set T_{principal}.',
+      'headers.Authorization of "github" refers to env:TOKEN: the variable is not set. Set TOKEN.',
+    ]);
+  });
+
   it("is refused for a name that is none, and where two callers could share one", async () => {
     const secrets = createSecrets({ environment: { T_a_b: "a secret" } });
     const asked = [
@@ -165,7 +214,13 @@ describe("a secret for each caller", () => {
       secrets.resolve("env:T_{tenant}_{principal}", { ...USE, principal: { id: "b", tenant: "a" } }),
     ];
     const messages = await Promise.all(asked.map(failure));
-    expect(messages.map((message) => message.includes("two names without /"))).toEqual([false, false, true]);
+    const start = 'headers.Authorization of "github" refers to env:T_';
+    const nameless = "depends on the caller, whose name is empty or no text. Mend the reference.";
+    expect(messages).toEqual([
+      `${start}{principal} for "": ${nameless}`,
+      `${start}{principal} for "\\ud800": ${nameless}`,
+      `${start}{tenant}_{principal} for "b": has two names without / between them, so that two callers may come to share one secret. Mend the reference.`,
+    ]);
   });
 });
 
@@ -207,7 +262,19 @@ describe("a text with secrets", () => {
   it("takes a function that fetches the secret, and refuses what fetches none", async () => {
     expect(await secrets.fill(async () => "fetched-secret", USE)).toBe("fetched-secret");
     expect(secrets.redactor.text("fetched-secret")).toBe("[redacted]");
-    await failure(secrets.fill(() => "", USE));
+    const nothing = [() => "", () => 7 as unknown as string].map((fetch) => failure(secrets.fill(fetch, USE)));
+    const message =
+      'headers.Authorization of "github": the function returned no secret. Let it return a nonempty text.';
+    expect(await Promise.all(nothing)).toEqual([message, message]);
+  });
+
+  it("gives a function the signal of the call, where there is one", async () => {
+    const { signal } = new AbortController();
+    const given: unknown[] = [];
+    const fetch = (options: unknown): string => `fetched-${given.push(options)}`;
+    await secrets.resolve(fetch, { ...USE, signal });
+    await secrets.resolve(fetch, USE);
+    expect(given).toEqual([{ signal }, {}]);
   });
 });
 
@@ -223,16 +290,28 @@ describe("what was looked up", () => {
     const told: unknown[] = [];
     const emit = (...event: unknown[]): void => void told.push(event);
     const secrets = createSecrets({ environment: { TOKEN: "short" }, emit });
-    expect([await secrets.resolve("env:TOKEN", USE), await secrets.resolve("env:TOKEN", USE)]).toEqual([
-      "short",
-      "short",
-    ]);
-    const message = "env:TOKEN is shorter than 6 characters, so it is not taken out of logs. Use a longer one.";
+    const [other, message] = [
+      { ...USE, field: "env.OTHER" },
+      "env:TOKEN is shorter than 6 characters, so it is not taken out of logs. Use a longer one.",
+    ];
+    expect(await secrets.resolve("env:TOKEN", USE)).toBe("short");
     expect(told).toEqual([["secret-skipped", { ...USE, message }]]);
+    for (const use of [USE, other, other]) await secrets.resolve("env:TOKEN", use);
+    await secrets.resolve(() => "tiny", { ...USE, scope: "other" });
+    expect(told.slice(1)).toEqual([
+      ["secret-skipped", { ...other, message }],
+      ["secret-skipped", { ...USE, scope: "other", message: message.replace("env:TOKEN", "a function") }],
+    ]);
+  });
+
+  it("is given where it is too short and nobody is told", async () => {
+    expect(await createSecrets({ environment: { TOKEN: "short" } }).resolve("env:TOKEN", USE)).toBe("short");
   });
 
   it("is refused, and not shown, where a secret stands in place of a reference", async () => {
-    const message = await failure(createSecrets().resolve("never-shown", USE));
-    expect(message).not.toContain("never-shown");
+    const messages = ["never-shown", 12_345 as unknown as string].map((given) =>
+      failure(createSecrets().resolve(given, USE)),
+    );
+    expect((await Promise.all(messages)).join()).not.toMatch(/never-shown|12345/);
   });
 });

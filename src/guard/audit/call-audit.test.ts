@@ -1,0 +1,165 @@
+import { setImmediate } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import type { Emit } from "../../observe/events.ts";
+import type { AuditLog, AuditRecord } from "../audit.port.ts";
+import { createCallAudit, withAudit, type CallAuditOptions } from "./call-audit.ts";
+
+const SCAN: AuditRecord = { kind: "scan-failed", toolId: "mail.send", where: "result", outcome: "refused" };
+
+interface Bench {
+  readonly kept: AuditRecord[];
+  readonly told: unknown[];
+  readonly audit: ReturnType<typeof createCallAudit>;
+  /** Why the log keeps nothing now; undefined where it does. */
+  broken: unknown;
+}
+
+function setUp(options: Partial<CallAuditOptions> = {}): Bench {
+  const kept: AuditRecord[] = [];
+  const told: unknown[] = [];
+  const work = async (record?: AuditRecord): Promise<void> => {
+    if (bench.broken !== undefined) throw bench.broken;
+    if (record !== undefined) kept.push(record);
+  };
+  const log: AuditLog = {
+    name: "memory",
+    append: work,
+    head: () => work().then(() => ({ seq: kept.length, hash: "" })),
+    close: () => Promise.resolve(),
+  };
+  const emit: Emit = (...event) => void told.push(event);
+  const audit = createCallAudit({ log, emit, strict: true, ...options });
+  const bench: Bench = { kept, told, audit, broken: undefined };
+  return bench;
+}
+
+describe("the audit of calls", () => {
+  it("keeps a record, without the secrets in its own texts", async () => {
+    const { audit, kept } = setUp({ redact: (text) => text.replaceAll("s3cr3t", "[redacted]") });
+    const record = { kind: "pin-accepted", toolId: "mail.send", contentHash: "11", by: "ann-s3cr3t" } as const;
+    expect(await audit.record(record)).toBeUndefined();
+    expect(await audit.record({ kind: "gap", records: 2 })).toBeUndefined();
+    expect(kept).toEqual([
+      { ...record, by: "ann-[redacted]" },
+      { kind: "gap", records: 2 },
+    ]);
+    expect(record.by).toBe("ann-s3cr3t");
+  });
+
+  it("keeps records as they are where nothing redacts", async () => {
+    const { audit, kept } = setUp();
+    await audit.record(SCAN);
+    expect(kept).toEqual([SCAN]);
+  });
+
+  it("describes arguments by their types, or as they are without secrets", () => {
+    const redact = (text: string): string => text.replaceAll("s3cr3t", "[redacted]");
+    const described = [setUp({ redact }), setUp({ redact, arguments: "full" }), setUp({ arguments: "full" })].map(
+      ({ audit }) => audit.describe({ text: "s3cr3t" }),
+    );
+    expect(described).toMatchObject([
+      { shape: { text: "string" } },
+      { value: { text: "[redacted]" } },
+      { value: { text: "s3cr3t" } },
+    ]);
+  });
+
+  it("gives nothing to wait for where it is not strict, and never rejects", async () => {
+    const bench = setUp({ strict: false });
+    bench.broken = new Error("disk full");
+    expect([bench.audit.record(SCAN), bench.audit.refusal()]).toEqual([undefined, undefined]);
+    await setImmediate();
+    expect(bench.told).toEqual([["audit-failed", { records: 1, message: "disk full" }]]);
+  });
+
+  it("tells why a record is not kept, with one event for all that fail together", async () => {
+    const bench = setUp();
+    bench.broken = "no such disk";
+    expect(await Promise.all([bench.audit.record(SCAN), bench.audit.record(SCAN)])).toEqual([
+      "no such disk",
+      "no such disk",
+    ]);
+    expect(bench.told).toEqual([["audit-failed", { records: 2, message: "no such disk" }]]);
+    await bench.audit.record(SCAN);
+    expect(bench.told[1]).toEqual(["audit-failed", { records: 1, message: "no such disk" }]);
+  });
+
+  it("says in the log how many records are missing, once it works again", async () => {
+    const bench = setUp();
+    bench.broken = new Error("disk full");
+    for (let lost = 0; lost < 3; lost++) await bench.audit.record(SCAN);
+    bench.broken = undefined;
+    for (let more = 0; more < 2; more++) expect(await bench.audit.record(SCAN)).toBeUndefined();
+    expect(bench.kept).toEqual([{ kind: "gap", records: 3 }, SCAN, SCAN]);
+  });
+});
+
+describe("a strict audit", () => {
+  it("asks the log before the first call, and no longer once a record was kept", async () => {
+    const bench = setUp();
+    expect(await bench.audit.refusal()).toBeUndefined();
+    expect(bench.audit.refusal()).toBeUndefined();
+    const other = setUp();
+    await other.audit.record(SCAN);
+    expect(other.audit.refusal()).toBeUndefined();
+  });
+
+  it("refuses calls while the log fails, and tells why", async () => {
+    const bench = setUp();
+    bench.broken = new Error("disk full");
+    expect([await bench.audit.refusal(), await bench.audit.refusal()]).toEqual(["disk full", "disk full"]);
+    bench.broken = undefined;
+    expect([await bench.audit.refusal(), bench.kept]).toEqual([undefined, []]);
+  });
+
+  it("refuses calls after a record was lost, until the log says so itself", async () => {
+    const bench = setUp();
+    await bench.audit.record(SCAN);
+    bench.broken = new Error("disk full");
+    await bench.audit.record(SCAN);
+    expect(await bench.audit.refusal()).toBe("disk full");
+    bench.broken = undefined;
+    expect(await bench.audit.refusal()).toBeUndefined();
+    expect(bench.kept).toEqual([SCAN, { kind: "gap", records: 1 }]);
+    expect(bench.audit.refusal()).toBeUndefined();
+  });
+});
+
+describe("events", () => {
+  it("leave a record of what happens to approvals and pins, and of what could not be scanned", () => {
+    const { audit, kept } = setUp();
+    const emit = withAudit(() => {}, audit);
+    const id = { id: "c1", toolId: "mail.send" };
+    emit("confirmation-requested", { ...id, principal: "ann" } as Parameters<typeof emit<"confirmation-requested">>[1]);
+    emit("confirmation-resolved", { ...id, outcome: "approved", by: "bob" });
+    emit("confirmation-resolved", { ...id, outcome: "expired" });
+    emit("scan-failed", { toolId: "mail.send", where: "result", action: "refused" } as Parameters<
+      typeof emit<"scan-failed">
+    >[1]);
+    emit("pin-accepted", { id: "mail.send", hash: "22", previousHash: "11", by: "ann" });
+    emit("pin-accepted", { id: "mail.send", hash: "11", by: "ann" });
+    expect(kept).toStrictEqual([
+      { kind: "approval", ...id, outcome: "requested", by: "ann" },
+      { kind: "approval", ...id, outcome: "approved", by: "bob" },
+      { kind: "approval", ...id, outcome: "expired" },
+      SCAN,
+      { kind: "pin-accepted", toolId: "mail.send", contentHash: "22", previousContentHash: "11", by: "ann" },
+      { kind: "pin-accepted", toolId: "mail.send", contentHash: "11", by: "ann" },
+    ]);
+  });
+
+  it("are told all the same, those that leave no record too", () => {
+    const told: unknown[] = [];
+    const { audit, kept } = setUp();
+    const emit = withAudit((...event) => void told.push(event), audit);
+    const skipped = { scope: "mail", field: "env.KEY", message: "too short" };
+    const accepted = { id: "mail.send", hash: "11", by: "ann" };
+    emit("secret-skipped", skipped);
+    emit("pin-accepted", accepted);
+    expect(told).toEqual([
+      ["secret-skipped", skipped],
+      ["pin-accepted", accepted],
+    ]);
+    expect(kept).toHaveLength(1);
+  });
+});
