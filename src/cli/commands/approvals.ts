@@ -1,16 +1,11 @@
-import { configuredAudit, configuredCallAudit, configuredState } from "../../config/arsenal-parts.ts";
-import { loadConfig } from "../../config/load-config.ts";
-import type { ResolvedConfig } from "../../config/resolve-config.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import type { PendingApproval } from "../../guard/aegis.ts";
 import { createApprovals } from "../../guard/approvals.ts";
-import { withAudit } from "../../guard/audit/call-audit.ts";
 import { localOperator } from "../../guard/principal.ts";
 import { visibleText } from "../../guard/visible-text.ts";
 import { systemClock } from "../../observe/clock.ts";
-import type { Emit } from "../../observe/events.ts";
 import type { Command, Terminal } from "../command.ts";
-import { configPath } from "../open-arsenal.ts";
+import { withKeptState } from "../kept-state.ts";
 import { clip, styles, table } from "../style.ts";
 
 /** `toolarsenal approvals` */
@@ -26,13 +21,7 @@ export const approvals: Command = {
       throw wrong("ACTION", action, `There is no action "${action}".`, "Write list, approve ID or deny ID.");
     if (action !== "list" && id === undefined)
       throw wrong("ID", id, `"approvals ${action}" needs an ID.`, "Take one from: toolarsenal approvals list");
-    const { config } = await loadConfig(configPath(input, terminal), terminal.environment, { folder: terminal.folder });
-    if (config.state.file === undefined) throw keptInMemory();
-
-    const state = configuredState(config, systemClock);
-    const log = configuredAudit(config, systemClock);
-    try {
-      const emit = log === undefined ? silent : withAudit(silent, configuredCallAudit(config, log, telling(terminal)));
+    return withKeptState("Approvals", input, terminal, async ({ config, state, emit }) => {
       const book = createApprovals({ state, clock: systemClock, emit, settings: config.security });
       if (action === "list") {
         show(await book.list(), input.json, terminal);
@@ -43,21 +32,9 @@ export const approvals: Command = {
       if (input.json) terminal.out.write(`${JSON.stringify({ id, outcome: done })}\n`);
       else terminal.err.write(`${id} is ${done}.\n`);
       return 0;
-    } finally {
-      await log?.close();
-      await state.close();
-    }
+    });
   },
 };
-
-const silent: Emit = () => {};
-
-/** Says where the answer could not be recorded. */
-function telling({ err }: Terminal): Emit {
-  return (name, data) => {
-    if (name === "audit-failed") err.write(`Not recorded: ${(data as { readonly message: string }).message}\n`);
-  };
-}
 
 function show(waiting: readonly PendingApproval[], json: boolean, terminal: Terminal): void {
   if (json) {
@@ -75,15 +52,6 @@ function show(waiting: readonly PendingApproval[], json: boolean, terminal: Term
   ]);
   if (rows.length > 0) terminal.out.write(`${table(rows)}\n`);
   terminal.err.write(paint.dim(`${waiting.length} ${waiting.length === 1 ? "call waits" : "calls wait"}\n`));
-}
-
-function keptInMemory(): ArsenalError {
-  const fix = "Set state.file, such as ./.toolarsenal/state.sqlite, for the process that serves and for this one.";
-  return new ArsenalError(
-    "CONFIG_INVALID",
-    `Approvals are kept in the memory of the process that serves, where this one cannot see them. ${fix}`,
-    { field: "state.file" satisfies `${keyof ResolvedConfig}.file`, fix },
-  );
 }
 
 function wrong(field: string, value: unknown, problem: string, fix: string): ArsenalError {

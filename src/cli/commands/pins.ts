@@ -1,15 +1,11 @@
-import { configuredAudit, configuredCallAudit, configuredState } from "../../config/arsenal-parts.ts";
 import { pinMode } from "../../config/configured-guard.ts";
-import { loadConfig } from "../../config/load-config.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
-import { withAudit } from "../../guard/audit/call-audit.ts";
 import { createPins } from "../../guard/pins/create-pins.ts";
 import type { Pin } from "../../guard/pins/pins.ts";
 import { localOperator } from "../../guard/principal.ts";
 import { systemClock } from "../../observe/clock.ts";
-import type { Emit } from "../../observe/events.ts";
 import type { Command, Terminal } from "../command.ts";
-import { configPath } from "../open-arsenal.ts";
+import { withKeptState } from "../kept-state.ts";
 import { clip, styles, table } from "../style.ts";
 
 /** `toolarsenal pins` */
@@ -31,13 +27,7 @@ export const pins: Command = {
     const { all = false, hash, diff = false, "confirm-annotations": confirmAnnotations = false } = input.options;
     if (action === "accept" && (id === undefined) === (all === false))
       throw wrong("ID", id, '"pins accept" needs either an ID or --all.', "Take an id from: toolarsenal pins list");
-    const { config } = await loadConfig(configPath(input, terminal), terminal.environment, { folder: terminal.folder });
-    if (config.state.file === undefined) throw keptInMemory();
-
-    const state = configuredState(config, systemClock);
-    const log = configuredAudit(config, systemClock);
-    try {
-      const emit = log === undefined ? silent : withAudit(silent, configuredCallAudit(config, log, telling(terminal)));
+    return withKeptState("Pins", input, terminal, async ({ config, state, emit }) => {
       const mode = pinMode(config);
       const book = createPins({ state, clock: systemClock, emit, mode: mode === "off" ? "changes" : mode });
       const listed = await book.list();
@@ -54,21 +44,9 @@ export const pins: Command = {
       if (input.json) terminal.out.write(`${JSON.stringify({ accepted: meant.map((each) => each.id) })}\n`);
       else if (meant.length === 0) terminal.err.write("Nothing waits.\n");
       return 0;
-    } finally {
-      await log?.close();
-      await state.close();
-    }
+    });
   },
 };
-
-const silent: Emit = () => {};
-
-/** Says where the acceptance could not be recorded. */
-function telling({ err }: Terminal): Emit {
-  return (name, data) => {
-    if (name === "audit-failed") err.write(`Not recorded: ${(data as { readonly message: string }).message}\n`);
-  };
-}
 
 function show(
   listed: readonly Pin[],
@@ -96,12 +74,6 @@ function show(
   const count = `${listed.length} ${listed.length === 1 ? "pin" : "pins"}, ${waiting} to be accepted`;
   const hint = listed.length === 0 ? ". They come when `toolarsenal serve` or `list` connects your servers" : "";
   terminal.err.write(paint.dim(`${count}${hint}\n`));
-}
-
-function keptInMemory(): ArsenalError {
-  const fix = "Set state.file, such as ./.toolarsenal/state.sqlite, for the process that serves and for this one.";
-  const message = `Pins are kept in the memory of the process that serves, where this one cannot see them. ${fix}`;
-  return new ArsenalError("CONFIG_INVALID", message, { field: "state.file", fix });
 }
 
 function wrong(field: string, value: unknown, problem: string, fix: string): ArsenalError {

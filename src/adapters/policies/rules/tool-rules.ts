@@ -5,6 +5,7 @@ import { askedByTool } from "../patterns.ts";
 import { isAboutReach } from "./conditions.ts";
 import type { Rule } from "./rule.ts";
 import { createRuleIndex } from "./rule-index.ts";
+import { toolView } from "./tool-view.ts";
 
 /** Everything of a policy that depends on the tool alone, found once for each tool. */
 export interface ToolRules {
@@ -50,7 +51,7 @@ export function createToolRules(options: {
       ),
       asked: askedByTool(tool, mode),
       named: confirmedByName(tool, confirmed),
-      view: viewOf(tool),
+      view: toolView(tool),
       broken: undefined,
     };
   }
@@ -79,26 +80,4 @@ function brokenAttribute(tool: Tool): string | undefined {
   for (const key of ["capabilities", "tags", "requiredScopes"] as const)
     if (!Array.isArray(tool[key]) || tool[key].some((entry) => typeof entry !== "string")) return key;
   return typeof tool.annotations === "object" && tool.annotations !== null ? undefined : "annotations";
-}
-
-function viewOf(tool: Tool): Readonly<Record<string, unknown>> {
-  const { readOnly, destructive, idempotent, openWorld, confirmed } = tool.annotations;
-  return {
-    id: tool.id,
-    name: tool.name,
-    namespace: tool.namespace,
-    version: tool.version,
-    source: tool.source,
-    source_name: tool.sourceName,
-    source_uri: tool.sourceUri,
-    ensemble: tool.ensemble,
-    category: tool.category,
-    capabilities: tool.capabilities,
-    risk: tool.riskLevel,
-    tags: tool.tags,
-    scopes: tool.requiredScopes,
-    requires_confirmation: tool.requiresConfirmation,
-    deprecated: tool.deprecated,
-    annotations: { read_only: readOnly, destructive, idempotent, open_world: openWorld, confirmed },
-  };
 }
