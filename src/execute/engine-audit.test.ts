@@ -1,124 +1,15 @@
 import { hash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { memoryAudit, type MemoryAudit } from "../adapters/audit/memory.ts";
-import { direct } from "../adapters/executors/direct.ts";
-import { memoryState } from "../adapters/state/memory.ts";
-import { ajv } from "../adapters/validators/ajv.ts";
-import { type Aegis, createAegis } from "../guard/aegis.ts";
-import { createCallAudit, withAudit } from "../guard/audit/call-audit.ts";
+import { approver, auditedEngine } from "../../test/execute/audited-engine.ts";
+import { createCallAudit } from "../guard/audit/call-audit.ts";
 import { createVerifier } from "../guard/audit/verifier.ts";
-import type { AuditLog, AuditRecord } from "../guard/audit.port.ts";
-import { createIdempotency } from "../guard/idempotency.ts";
-import type { Policy } from "../guard/policy.port.ts";
-import { localOperator } from "../guard/principal.ts";
-import type { Emit } from "../observe/events.ts";
-import { createHealth } from "../observe/health.ts";
-import { createManualClock, type ManualClock } from "../testing/manual-clock.ts";
-import { defineTool } from "../tool/define-tool.ts";
-import type { Handler } from "../tool/handler.ts";
-import { createEngine, type Engine } from "./engine.ts";
-import { DEFAULT_ENGINE_SETTINGS } from "./settings.ts";
-
-const caller = localOperator({ id: "caller", tenant: "acme", local: false });
-const approver = localOperator({ id: "boss", local: false });
-
-/** Hides what is called hidden, refuses what is called denied, has what is called risky approved. */
-const policy: Policy = {
-  sees: ({ name }) => name !== "hidden",
-  decide({ tool }) {
-    if (tool.name === "denied") return { effect: "deny", rule: "no-denied", reason: "No." };
-    if (tool.name === "risky") return { effect: "confirm", rule: "ask-first", reason: "Ask." };
-    return { effect: "allow" };
-  },
-};
-
-interface Bench {
-  readonly engine: Engine;
-  readonly aegis: Aegis;
-  readonly clock: ManualClock;
-  readonly log: MemoryAudit;
-  readonly events: { readonly name: string; readonly data: unknown }[];
-  runs(): number;
-  calls(): readonly Record<string, unknown>[];
-}
-
-interface Options {
-  readonly strict?: boolean;
-  readonly handler?: Handler;
-  readonly arguments?: "shape" | "full";
-  readonly redact?: (text: string) => string;
-  readonly fails?: (record: AuditRecord) => boolean;
-}
-
-function setUp(options: Options = {}): Bench {
-  const { strict = true, handler = () => "done", fails = () => false } = options;
-  const clock = createManualClock(1_000);
-  const events: { name: string; data: unknown }[] = [];
-  const emit: Emit = (name, data) => void events.push({ name, data });
-  const log = memoryAudit({ clock });
-  const failing: AuditLog = {
-    ...log,
-    append: (record) => (fails(record) ? Promise.reject(new Error("No space left.")) : log.append(record)),
-  };
-  const audit = createCallAudit({
-    log: failing,
-    emit,
-    strict,
-    ...(options.arguments && { arguments: options.arguments }),
-    ...(options.redact && { redact: options.redact }),
-  });
-  const state = memoryState({ clock });
-  const aegis = createAegis({
-    policy,
-    state,
-    clock,
-    emit: withAudit(emit, audit),
-    settings: { maxRequestsPerMinute: 100_000, confirmationTimeoutS: 600, selfApproval: "never" },
-  });
-  let runs = 0;
-  const tools = ["works", "hidden", "denied", "risky", "limited"].map((name) =>
-    defineTool({
-      name,
-      description: "Does something for somebody.",
-      parameters: { type: "object", properties: { n: { type: "number" } } },
-      createdAt: 0,
-      ...(name === "limited" && { cost: { rateLimit: 1 } }),
-    }),
-  );
-  const engine = createEngine({
-    find: (name, { sees = () => true } = {}) => {
-      const tool = tools.find((candidate) => candidate.name === name && sees(candidate));
-      if (tool === undefined) return { found: false, reason: "unknown" } as never;
-      return { found: true, tool, handler: (args, context) => (runs++, handler(args, context)) };
-    },
-    aegis,
-    validator: ajv(),
-    executors: [direct()],
-    audit,
-    idempotency: createIdempotency(state, clock),
-    health: createHealth({ clock, emit }),
-    ensembleSettings: () => ({}),
-    emit,
-    clock,
-    localPrincipal: caller,
-    settings: { ...DEFAULT_ENGINE_SETTINGS, maxRetries: 1 },
-  });
-  return {
-    engine,
-    aegis,
-    clock,
-    log,
-    events,
-    runs: () => runs,
-    calls: () => log.lines.map((line) => JSON.parse(line)).filter(({ kind }) => kind === "call"),
-  };
-}
+import type { AuditLog } from "../guard/audit.port.ts";
 
 const sha256 = (text: string): string => hash("sha256", text, "hex");
 
 describe("every call leaves one record", () => {
   it("with tool, caller, decision, status, times and the arguments' hash and shape [002-identity-audit]", async () => {
-    const { engine, calls, clock } = setUp({ handler: () => clock.advance(20) });
+    const { engine, calls, clock } = auditedEngine({ handler: () => clock.advance(20) });
     const parentSpanId = "b".repeat(16);
     const args = { n: 1, name: "secret", list: ["a", 1, "b"], nested: { flag: true, none: null } };
     const { traceId, spanId } = await engine.execute({ toolName: "works", arguments: args, parentSpanId });
@@ -165,14 +56,14 @@ describe("every call leaves one record", () => {
       { toolId: "(unknown)", asked: "no_such_tool", decision: { effect: "none" }, code: "TOOL_NOT_FOUND" },
     ],
   ])("also a call of %s", async (toolName, expected) => {
-    const { engine, calls, runs } = setUp();
+    const { engine, calls, runs } = auditedEngine();
     await engine.execute({ toolName, arguments: { n: 1 } });
     expect(calls()).toMatchObject([{ ...expected, arguments: { sha256: sha256('{"n":1}') } }]);
     expect(runs()).toBe(0);
   });
 
   it("also one that fails, is limited, is wrong or cannot be read", async () => {
-    const { engine, calls } = setUp({
+    const { engine, calls } = auditedEngine({
       handler: () => {
         throw new Error("broken");
       },
@@ -194,7 +85,7 @@ describe("every call leaves one record", () => {
   });
 
   it("10,000 calls at once, 10,000 records, and the log verifies", async () => {
-    const { engine, log, calls } = setUp();
+    const { engine, log, calls } = auditedEngine();
     const results = await Promise.all(
       Array.from({ length: 10_000 }, (_, n) =>
         engine.execute({ toolName: n % 3 === 0 ? "denied" : "works", arguments: { n } }),
@@ -208,7 +99,7 @@ describe("every call leaves one record", () => {
   });
 
   it("with the arguments the caller gave, whatever the handler makes of them", async () => {
-    const { engine, calls } = setUp({
+    const { engine, calls } = auditedEngine({
       arguments: "full",
       redact: (text) => text.replaceAll("s3cret", "[redacted]"),
       handler: (args) => void Object.assign(args as object, { n: 999 }),
@@ -225,13 +116,13 @@ describe("every call leaves one record", () => {
   });
 
   it("without secrets in what the caller chose", async () => {
-    const { engine, calls } = setUp({ redact: (text) => text.replaceAll("s3cret", "[redacted]") });
+    const { engine, calls } = auditedEngine({ redact: (text) => text.replaceAll("s3cret", "[redacted]") });
     await engine.execute({ toolName: "no-s3cret", traceId: "t-s3cret", parentSpanId: "p-s3cret" });
     expect(calls()).toMatchObject([{ asked: "no-[redacted]", traceId: "t-[redacted]", parentSpanId: "p-[redacted]" }]);
   });
 
   it("and approvals theirs, from the request to the use", async () => {
-    const { engine, aegis, log } = setUp();
+    const { engine, aegis, log } = auditedEngine();
     const { confirmationId = "" } = await engine.execute({ toolName: "risky" });
     await aegis.approvals.approve(confirmationId, approver);
     await engine.execute({ toolName: "risky", confirmationId });
@@ -248,7 +139,7 @@ describe("where the audit is strict", () => {
   it("the result is given only once the record is kept", async () => {
     let keep = (): void => {};
     const kept = new Promise<void>((resolve) => (keep = resolve));
-    const bench = setUp();
+    const bench = auditedEngine();
     const log: AuditLog = { ...bench.log, append: () => kept, head: async () => ({ seq: 0, hash: "" }) };
     const audit = createCallAudit({ log, emit: () => {}, strict: true });
     let given = false;
@@ -262,7 +153,7 @@ describe("where the audit is strict", () => {
 
   it("a result whose record cannot be kept is withheld, and nothing runs until the log works again", async () => {
     let full = true;
-    const { engine, runs, calls, events, log } = setUp({ fails: () => full });
+    const { engine, runs, calls, events, log } = auditedEngine({ fails: () => full });
     const first = await engine.execute({ toolName: "works" });
     expect(first).toMatchObject({
       status: "failure",
@@ -294,21 +185,21 @@ describe("where the audit is strict", () => {
   });
 
   it("nothing runs where the log cannot be opened in the first place", async () => {
-    const bench = setUp();
+    const bench = auditedEngine();
     const log: AuditLog = { ...bench.log, head: () => Promise.reject(new Error("No such folder.")) };
     const audit = createCallAudit({ log, emit: () => {}, strict: true });
     expect(await audit.refusal()).toBe("No such folder.");
   });
 
   it("a refused call is told its refusal all the same", async () => {
-    const { engine } = setUp({ fails: () => true });
+    const { engine } = auditedEngine({ fails: () => true });
     expect((await engine.execute({ toolName: "denied" })).error?.code).toBe("PERMISSION_DENIED");
   });
 });
 
 describe("where the audit is not strict", () => {
   it("records that fail together are told of once", async () => {
-    const { log, clock } = setUp();
+    const { log, clock } = auditedEngine();
     const told: unknown[] = [];
     const audit = createCallAudit({
       log: { ...log, append: () => Promise.reject(new Error("No space left.")) },
@@ -322,7 +213,7 @@ describe("where the audit is not strict", () => {
 
   it("a call goes on without its record, and an event says how many are missing [002-identity-audit-away]", async () => {
     let full = true;
-    const { engine, clock, events, log } = setUp({ strict: false, fails: () => full });
+    const { engine, clock, events, log } = auditedEngine({ strict: false, fails: () => full });
     const results = await Promise.all([1, 2, 3].map(() => engine.execute({ toolName: "works" })));
     expect(results.map(({ status }) => status)).toEqual(["success", "success", "success"]);
     await clock.advance(0);
