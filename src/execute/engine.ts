@@ -39,9 +39,9 @@ export interface Engine {
 export interface EngineParts extends FindToolParts {
   readonly aegis: Aegis;
   readonly validator: Validator;
-  /** The first that supports a tool's source runs it. */
   /** Makes arguments fit where it is plain what was meant. They are refused as they are where absent. */
   readonly repair?: RepairArguments;
+  /** The first that supports a tool's source runs it. */
   readonly executors: readonly Executor[];
   /** Records every call. Nothing is recorded where absent. */
   readonly audit?: CallAudit | undefined;

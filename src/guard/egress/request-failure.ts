@@ -1,8 +1,8 @@
 import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
 import { hostOf } from "./check-url.ts";
 
-/** The connection was never made, so nothing was sent. */
-const BEFORE_SEND: ReadonlySet<string> = new Set([
+/** Why a connection was never made, as Node names it: nothing was sent. */
+export const NOT_CONNECTED: ReadonlySet<string> = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",
   "EAI_AGAIN",
@@ -21,7 +21,7 @@ export function toRequestFailure(error: Error, url: URL, signal: AbortSignal | u
   if (signal?.aborted)
     return new ArsenalError("CANCELLED", `The request to ${hostOf(url)} was cancelled`, { cause: error });
   const { code } = error as { readonly code?: string };
-  const beforeSend = BEFORE_SEND.has(code ?? "");
+  const beforeSend = NOT_CONNECTED.has(code ?? "");
   return requestFailed(url, error.message === "" ? String(code) : error.message, { cause: error, beforeSend });
 }
 

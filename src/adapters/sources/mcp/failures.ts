@@ -1,20 +1,7 @@
 import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
+import { NOT_CONNECTED } from "../../../guard/egress/request-failure.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import { RpcError } from "./protocol.ts";
-
-/** Why a connection could not even be opened, as Node names it: nothing was sent. */
-const NOT_REACHED: ReadonlySet<string> = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "CERT_HAS_EXPIRED",
-  "DEPTH_ZERO_SELF_SIGNED_CERT",
-  "SELF_SIGNED_CERT_IN_CHAIN",
-  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
-  "ERR_TLS_CERT_ALTNAME_INVALID",
-]);
 
 const expired = new WeakSet<object>();
 const unreached = new WeakSet<object>();
@@ -72,7 +59,7 @@ export function toFailure(
     return new ArsenalError("TRANSPORT_FAILED", message, { beforeSend: true, cause });
   }
   const code = systemCodeOf(error);
-  if (code !== undefined && (NOT_REACHED.has(code) || isConnecting(error))) {
+  if (code !== undefined && (NOT_CONNECTED.has(code) || isConnecting(error))) {
     const message = `${what} was not sent: the server cannot be reached (${code}). Check that it runs and its address is right.`;
     return mark(unreached, new ArsenalError("TRANSPORT_FAILED", message, { beforeSend: true, cause }));
   }
