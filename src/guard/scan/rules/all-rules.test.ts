@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
+import { rulesFor } from "../../../../test/guard/rules-for.ts";
 import { ATTACKS, NEAR_MISSES } from "../../../../test/guard/scan-samples.ts";
 import { scanText } from "../scan-text.ts";
 import { reaches } from "../severity.ts";
 import { SCAN_RULES } from "./all-rules.ts";
 
 const findings = (text: string) => scanText(text, SCAN_RULES, undefined).findings.map(({ finding }) => finding);
-const rulesFor = (text: string): readonly string[] => findings(text).map(({ rule }) => rule);
 
 describe("a rule finds", () => {
   it.each(ATTACKS)("%s: %s", (rule, text) => {
@@ -75,6 +75,11 @@ describe("rules", () => {
     expect(new Set(ids).size).toBe(ids.length);
     for (const { id, category } of SCAN_RULES)
       expect(id.split(".")[0]).toBe(category === "hidden-text" ? "hidden" : category);
+  });
+
+  it.each(SCAN_RULES)("say how bad it is and what it means: $id", ({ severity, message }) => {
+    expect(reaches(severity, "low")).toBe(true);
+    expect(message).toMatch(/^[A-Z].{10,}\.$/);
   });
 
   it.each(SCAN_RULES.map(({ id }) => id))("are shown with what they find and what they let pass: %s", (id) => {

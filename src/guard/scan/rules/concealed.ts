@@ -1,4 +1,5 @@
-import { either, pattern, words, type Rule, type Span } from "./rule.ts";
+import { words } from "./phrases.ts";
+import { either, pattern, type Rule, type Span } from "./rule.ts";
 
 const STYLE_HIDDEN =
   /<[a-z][\w-]{0,20}\s[^<>]{0,200}(?:display\s{0,4}:\s{0,4}none|visibility\s{0,4}:\s{0,4}hidden|opacity\s{0,4}:\s{0,4}0(?![.\d]*[1-9])|font-size\s{0,4}:\s{0,4}0(?![.\d]*[1-9])|(?:left|top|text-indent)\s{0,4}:\s{0,4}-\d{3,5}|color\s{0,4}:\s{0,4}(?:white|#fff(?:fff)?|transparent)\b|clip\s{0,4}:\s{0,4}rect\(0)[^<>]{0,200}>(?!\s{0,4}<(?:img|svg|path)\b)|<[a-z][\w-]{0,20}\s{1,4}(?:[^<>]{0,100}\s)?hidden(?:\s{0,4}=\s{0,4}["']?(?:hidden|true)?["']?)?\s{0,4}>/gi;

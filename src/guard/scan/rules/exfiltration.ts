@@ -1,4 +1,5 @@
-import { needing, allowedSequence, either, near, pattern, sequence, unforbidden, words, type Rule } from "./rule.ts";
+import { words } from "./phrases.ts";
+import { needing, allowedSequence, either, near, pattern, sequence, unforbidden, type Rule } from "./rule.ts";
 import {
   CARRIER,
   CONVERSATION,

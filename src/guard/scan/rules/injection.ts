@@ -1,4 +1,5 @@
-import { needing, allowedSequence, chains, either, pattern, sequence, unforbidden, words, type Rule } from "./rule.ts";
+import { words } from "./phrases.ts";
+import { needing, allowedSequence, chains, either, pattern, sequence, unforbidden, type Rule } from "./rule.ts";
 import { CONVERSATION, CREDENTIALS, SHOW, SYSTEM_PROMPT } from "./vocabulary.ts";
 
 const DISMISS = String.raw`\b(?:ignor(?:e|es|ing)|disregard(?:s|ing)?|forget(?:s|ting)?|overrid(?:e|es|ing)|discard(?:s|ing)?|neglect(?:s|ing)?|dismiss(?:es|ing)?|eras(?:e|es|ing)|abandon(?:s|ing)?)`;

@@ -1,4 +1,5 @@
-import { needing, chains, either, near, pattern, unforbidden, words, type Rule, type Search } from "./rule.ts";
+import { words } from "./phrases.ts";
+import { needing, chains, either, near, pattern, unforbidden, type Rule, type Search } from "./rule.ts";
 
 /** Ways to give a model another self. */
 const PERSONA = words(

@@ -1,4 +1,5 @@
-import { either, needing, pattern, unforbidden, words, type Rule, sequence, near } from "./rule.ts";
+import { words } from "./phrases.ts";
+import { either, needing, pattern, unforbidden, type Rule, sequence, near } from "./rule.ts";
 
 const COMMAND_LINE = String.raw`(?:npx|uvx|bunx|curl|wget|bash|powershell|iex)\s`;
 /** "You must run npx … before you go on": a text that wants a command run. What a person reads as a manual says "run" without the must. */

@@ -1,16 +1,6 @@
 import { describe, expect, it } from "vitest";
-import {
-  allowedSequence,
-  chains,
-  either,
-  near,
-  needing,
-  pattern,
-  sequence,
-  toRuleText,
-  unforbidden,
-  words,
-} from "./rule.ts";
+import { words } from "./phrases.ts";
+import { allowedSequence, chains, either, near, needing, pattern, sequence, toRuleText, unforbidden } from "./rule.ts";
 
 const SEND = words("sends?");
 const KEY = words("api keys?");

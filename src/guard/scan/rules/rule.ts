@@ -79,12 +79,6 @@ export function needing(needs: readonly string[], expression: RegExp): Phrases {
   return { expression, needs };
 }
 
-/** Words or phrases, any of them, whole and in any case. A space outside brackets stands for any white space. */
-export function words(...phrases: readonly string[]): RegExp {
-  const spaced = phrases.join("|").replaceAll(/ (?![^[\]]*\])/g, String.raw`\s{1,8}`);
-  return new RegExp(String.raw`\b(?:${spaced})\b`, "gi");
-}
-
 /** Anything the expression matches. */
 export function pattern(expression: Phrases): Search {
   return (text) => text.all(expression)[0];

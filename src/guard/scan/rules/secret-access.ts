@@ -1,4 +1,5 @@
-import { chains, needing, either, pattern, unforbidden, words, type Rule } from "./rule.ts";
+import { words } from "./phrases.ts";
+import { chains, needing, either, pattern, unforbidden, type Rule } from "./rule.ts";
 import { KEY_FILES, READ } from "./vocabulary.ts";
 
 /** Files that hardly any text names but one that is after them. */

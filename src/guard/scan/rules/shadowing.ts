@@ -1,4 +1,5 @@
-import { allowedSequence, either, pattern, unforbidden, words, type Rule } from "./rule.ts";
+import { words } from "./phrases.ts";
+import { allowedSequence, either, pattern, unforbidden, type Rule } from "./rule.ts";
 
 const OTHER_TOOL =
   /\b(?:the\s{1,4})?(?:other|also present|previously declared|another|built-in|existing|real|original|official)\s{1,4}(?:[`'"]?\w{2,40}[`'"]?\s{1,4}){0,2}tools?\b|\b(?:the\s{1,4})[`'"]?[a-z]{2,20}_[a-z_]{2,30}[`'"]?\s{1,4}tool\b/gi;

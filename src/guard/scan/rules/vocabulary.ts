@@ -1,4 +1,4 @@
-import { words } from "./rule.ts";
+import { words } from "./phrases.ts";
 
 /** Words for sending something away. */
 export const SEND: RegExp = words(
