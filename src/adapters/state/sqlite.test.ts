@@ -163,6 +163,42 @@ describe("sqliteState", () => {
     });
   });
 
+  it("waits for the disk once for many changes asked for at once", async () => {
+    const file = newFile();
+    const state = sqliteState({ file });
+    const keys = Array.from({ length: 600 }, (_, index) => `key:${index}`);
+    expect(await Promise.all(keys.map((key) => state.set(key, 1, { ifVersion: "absent" })))).not.toContain(false);
+    // Each wait adds a page to the log at least.
+    expect(statSync(`${file}-wal`).size / 4096).toBeLessThan(100);
+    expect(await state.list("")).toHaveLength(600);
+    await state.close();
+  });
+
+  it("keeps what was asked for before it was closed", async () => {
+    const file = newFile();
+    const state = sqliteState({ file });
+    const kept = state.set("a", 1);
+    await state.close();
+    expect(await kept).toBe(true);
+    const again = sqliteState({ file });
+    expect(await again.get("a")).toMatchObject({ value: 1 });
+    await again.close();
+  });
+
+  it("tells everybody whose change could not be written", async () => {
+    const file = newFile();
+    const state = sqliteState({ file });
+    await state.set("a", 1);
+    const { DatabaseSync } = loadSqlite();
+    const other = new DatabaseSync(file);
+    other.exec("DROP TABLE last_version");
+    other.close();
+    const changes = await Promise.allSettled([state.set("a", 2), state.set("b", 2), state.delete("a")]);
+    expect(changes.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
+    expect(await state.list("")).toMatchObject([{ key: "a", value: 1 }]);
+    await state.close();
+  });
+
   it("removes what has expired from the file in time", async () => {
     const file = newFile();
     const clock = createManualClock();

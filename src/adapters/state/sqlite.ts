@@ -22,6 +22,9 @@ const SQLITE_BUSY = 5;
 /** Writes between two looks for what has expired. */
 const WRITES_A_SWEEP = 256;
 
+/** Changes that are written before everybody else in this process gets a turn. */
+const CHANGES_A_TURN = 256;
+
 const SCHEMA_VERSION = 1;
 /** "TAST": says whose file it is. */
 const APPLICATION_ID = 0x54_41_53_54;
@@ -51,12 +54,20 @@ interface Opened {
   readonly sweep: StatementSync;
 }
 
+/** A change that waits to be written. */
+interface Change {
+  /** Writes it, and returns what tells whoever asked, once it is on the disk. */
+  write(opened: Opened): () => void;
+  reject(error: unknown): void;
+}
+
 /** Keeps state in one SQLite file, which any number of processes on this machine may share. It is opened with the first use. */
 export function sqliteState({ file: given, clock = systemClock }: SqliteStateOptions): State {
   const file = resolve(given);
   let opened: Opened | undefined;
   let closed = false;
   let writes = 0;
+  const waiting: Change[] = [];
 
   /** Runs a step on the open database. A file that turns out damaged is moved aside, so that the next step begins a new one. */
   function using<Value>(signal: AbortSignal | undefined, step: (opened: Opened) => Value): Value {
@@ -74,19 +85,47 @@ export function sqliteState({ file: given, clock = systemClock }: SqliteStateOpt
     }
   }
 
-  /** A change sees and leaves the file as no other process changes it in between. */
-  function changing<Value>(signal: AbortSignal | undefined, step: (opened: Opened) => Value): Value {
-    return using(signal, (parts) => {
-      parts.database.exec("BEGIN IMMEDIATE");
-      try {
-        const value = step(parts);
-        parts.database.exec("COMMIT");
-        return value;
-      } catch (error) {
-        if (parts.database.isTransaction) parts.database.exec("ROLLBACK");
-        throw error;
-      }
+  /**
+   * A change sees and leaves the file as no other process changes it in between. Waiting for the disk takes far longer than writing, so changes
+   * that are asked for at the same time wait for it together.
+   */
+  function changing<Value>(signal: AbortSignal | undefined, step: (opened: Opened) => Value): Promise<Value> {
+    return using(signal, () => {
+      const { promise, resolve: done, reject } = Promise.withResolvers<Value>();
+      if (waiting.length === 0) process.nextTick(writeSome);
+      waiting.push({
+        write(parts) {
+          const value = step(parts);
+          return () => done(value);
+        },
+        reject,
+      });
+      return promise;
     });
+  }
+
+  function writeSome(): void {
+    writeTogether(waiting.splice(0, CHANGES_A_TURN));
+    if (waiting.length > 0) setImmediate(writeSome);
+  }
+
+  function writeTogether(changes: readonly Change[]): void {
+    try {
+      const settle = using(undefined, (parts) => {
+        parts.database.exec("BEGIN IMMEDIATE");
+        try {
+          const written = changes.map(({ write }) => write(parts));
+          parts.database.exec("COMMIT");
+          return written;
+        } catch (error) {
+          if (parts.database.isTransaction) parts.database.exec("ROLLBACK");
+          throw error;
+        }
+      });
+      for (const done of settle) done();
+    } catch (error) {
+      for (const { reject } of changes) reject(error);
+    }
   }
 
   function find({ get }: Opened, key: string): Row | undefined {
@@ -127,6 +166,7 @@ export function sqliteState({ file: given, clock = systemClock }: SqliteStateOpt
     },
 
     async close() {
+      if (waiting.length > 0) writeTogether(waiting.splice(0));
       closed = true;
       opened?.database.close();
       opened = undefined;

@@ -1,4 +1,3 @@
-import { setImmediate } from "node:timers/promises";
 import { showValue } from "../../errors/show-value.ts";
 import type { Clock } from "../../observe/clock.ts";
 import type { Emit } from "../../observe/events.ts";
@@ -23,7 +22,7 @@ import {
   stateOf,
   toPin,
 } from "./pin-record.ts";
-import type { OfferedEnsemble, Pins, ReviewedEnsemble } from "./pins.ts";
+import type { OfferedEnsemble, Pin, Pins, ReviewedEnsemble } from "./pins.ts";
 
 /** What pins need of the other stages. */
 export interface PinsParts {
@@ -49,6 +48,16 @@ interface Block {
   readonly hash?: string;
 }
 
+/** A tool, compared with what was accepted. */
+interface ReviewedTool {
+  readonly id: string;
+  /** As it may be registered; undefined where it may not. */
+  readonly tool: Tool | undefined;
+  /** How it stands; absent where it could not be compared, and `unread` says why. */
+  readonly found?: Pin["state"];
+  readonly unread?: unknown;
+}
+
 /** The pins over a state. Whatever cannot be compared with what was accepted is refused. */
 export function createPins({ state, clock, emit, mode, onAccepted }: PinsParts): Pins {
   /** By the id of the tool, or by `instructionsId` for all tools of an ensemble. What is not here is not looked up. */
@@ -69,10 +78,7 @@ export function createPins({ state, clock, emit, mode, onAccepted }: PinsParts):
       const found = await read(id);
       const record = to(found?.record);
       if (record === found?.record) return record;
-      const kept = await state.set(PIN + id, record, { ifVersion: found?.version ?? "absent" });
-      // A state in a file writes while everybody waits, and a thousand tools can be new at once: others get their turn in between.
-      await setImmediate();
-      if (kept) return record;
+      if (await state.set(PIN + id, record, { ifVersion: found?.version ?? "absent" })) return record;
     }
   }
 
@@ -131,31 +137,37 @@ export function createPins({ state, clock, emit, mode, onAccepted }: PinsParts):
     }
   }
 
+  async function reviewTool(tool: Tool, ensemble: string): Promise<ReviewedTool> {
+    const content = contentOfTool(tool);
+    const { id } = tool;
+    const { hash } = content;
+    // Blocked as soon as it is known, not when the last of them is.
+    const block = () => blocks.set(id, { ensemble, id, hash });
+    try {
+      const record = await see(id, content, ensemble);
+      const found = stateOf(record, mode);
+      if (found !== "accepted") block();
+      return { id, tool: admitted(tool, record), found };
+    } catch (unread) {
+      block();
+      return { id, tool: await uncompared(tool), unread };
+    }
+  }
+
   async function review({ ensemble, tools, instructions }: OfferedEnsemble): Promise<ReviewedEnsemble> {
     const reviewed: Tool[] = [];
     const settled: string[] = [];
     const unseen: string[] = [];
     let waits = false;
     let unread: unknown;
-    for (const tool of tools) {
-      const { id } = tool;
-      const content = contentOfTool(tool);
-      let registered: Tool | undefined;
-      let isSettled = false;
-      try {
-        const record = await see(id, content, ensemble);
-        registered = admitted(tool, record);
-        const found = stateOf(record, mode);
-        isSettled = found === "accepted";
-        waits ||= !isSettled;
-        if (found === "new") unseen.push(id);
-      } catch (error) {
-        unread ??= error;
-        registered = await uncompared(tool);
-      }
-      if (registered !== undefined) reviewed.push(registered);
-      if (isSettled) settled.push(id);
-      else blocks.set(id, { ensemble, id, hash: content.hash });
+    // All at once, so that a state in a file waits for the disk once and not a thousand times.
+    for (const each of await Promise.all(tools.map((tool) => reviewTool(tool, ensemble)))) {
+      const { id, found } = each;
+      if (each.tool !== undefined) reviewed.push(each.tool);
+      unread ??= each.unread;
+      waits ||= found !== undefined && found !== "accepted";
+      if (found === "new") unseen.push(id);
+      if (found === "accepted") settled.push(id);
     }
     const id = instructionsId(ensemble);
     let served: string | undefined;

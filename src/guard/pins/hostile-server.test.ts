@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { dana, listed, setUp } from "../../../test/guard/test-pins.ts";
 import { normaliseTool } from "../../tool/normalise-tool.ts";
@@ -61,6 +62,8 @@ describe("a server that wants a changed tool to be read or called", () => {
       tools: [listed({ name: "first", ...EVIL }), listed({ name: "second", ...EVIL })],
     });
     await reached;
+    // Whatever waits for nothing but its turn has had it then.
+    await setImmediate();
     expect(await later.pins.refusal(listed({ name: "first" }))).toContain("it changed (description)");
     release();
     expect((await reviewing).tools).toEqual(tools);
