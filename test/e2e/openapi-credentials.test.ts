@@ -162,6 +162,20 @@ describe("credentials", () => {
   });
 });
 
+describe("an error's long answer", () => {
+  it("shows no half of a credential at its end", async () => {
+    const server = await started((request, response) =>
+      response.writeHead(400).end(`${"x".repeat(1997)}${request.headers["x-key"]} and more`),
+    );
+    await using arsenal = new ToolArsenal({ telemetry: { enabled: false } });
+    const credentials = { header: "env:KEY" } as const;
+    const document = secured([{ header: [] }]);
+    await arsenal.addEnsemble(openapi({ name: "x", document, server: server.url, credentials }, { environment }));
+    const result = await arsenal.execute({ toolName: "x.it", arguments: {} });
+    expect(result.error?.message).toMatch(/x\[re…$/);
+  });
+});
+
 describe("OAuth 2 client credentials", () => {
   const issued = (lasts: number | undefined) => {
     let count = 0;

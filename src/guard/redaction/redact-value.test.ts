@@ -96,8 +96,22 @@ describe("redacting an error", () => {
     expect(error.message).toBe("another");
   });
 
-  it("leaves one that lets nothing be changed as it is", () => {
-    const error = Object.freeze(new Error("s3cr3t"));
-    expect(redactValue(error, redact).message).toBe("s3cr3t");
+  it("puts another of its class in the place of one that lets nothing be changed", () => {
+    const frozen = Object.freeze(Object.assign(new TypeError("s3cr3t"), { code: "s3cr3t", cause: new Error("plain") }));
+    const shown = redactValue({ error: frozen, again: frozen }, redact);
+    expect(shown.error).toBeInstanceOf(TypeError);
+    expect([shown.error.message, shown.error.code, shown.error.cause]).toEqual([
+      "[redacted]",
+      "[redacted]",
+      frozen.cause,
+    ]);
+    expect(shown.error.stack).not.toContain("s3cr3t");
+    expect(Object.keys(shown.error)).toEqual(Object.keys(frozen));
+    expect(shown.again).toBe(shown.error);
+  });
+
+  it("leaves one alone that is frozen and holds no secret", () => {
+    const frozen = Object.freeze(new Error("plain"));
+    expect(redactValue(frozen, redact)).toBe(frozen);
   });
 });

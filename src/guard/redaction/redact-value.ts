@@ -5,7 +5,8 @@ const MAX_DEPTH = 200;
 
 /**
  * Plain data with every text in it changed, names of members too; the same data where nothing changes. What holds itself is cut there. An
- * error is changed in place, so that it stays the error it is: message, stack, its own members, and what caused it.
+ * error is changed in place, so that it stays the error it is: message, stack, its own members, and what caused it. One that is frozen is
+ * replaced.
  */
 export function redactValue<Value>(value: Value, redact: (text: string) => string): Value {
   return visit(value, { redact, seen: new Map(), depth: 0 }) as Value;
@@ -42,15 +43,23 @@ function isPlain(value: unknown): value is object {
 
 function visitError(error: Error, inner: Visit): Error {
   // Some are not listed (`stack`, `cause`, `errors`), and of some classes the message is not the error's own.
-  for (const name of new Set(["message", ...Object.getOwnPropertyNames(error)])) {
-    const value: unknown = Reflect.get(error, name);
-    const shown = visit(value, inner);
-    const enumerable = Object.prototype.propertyIsEnumerable.call(error, name);
-    // An error that lets nothing be changed stays as it is.
-    if (shown !== value)
-      Reflect.defineProperty(error, name, { value: shown, enumerable, configurable: true, writable: true });
-  }
-  return error;
+  const names = [...new Set(["message", ...Object.getOwnPropertyNames(error)])];
+  const shown = names.map((name) => visit(Reflect.get(error, name), inner));
+  const isChanged = names.every(
+    (name, index) => shown[index] === Reflect.get(error, name) || show(error, error, name, shown[index]),
+  );
+  if (isChanged) return error;
+  // It lets nothing be changed, so another error of its class takes its place.
+  const standIn = Object.create(Object.getPrototypeOf(error) as object) as Error;
+  for (const [index, name] of names.entries()) show(standIn, error, name, shown[index]);
+  inner.seen.set(error, standIn);
+  return standIn;
+}
+
+/** Sets a member as it is shown, listed or not as it was. False where it cannot be set. */
+function show(on: Error, error: Error, name: string, value: unknown): boolean {
+  const enumerable = Object.prototype.propertyIsEnumerable.call(error, name);
+  return Reflect.defineProperty(on, name, { value, enumerable, configurable: true, writable: true });
 }
 
 function visitList(list: readonly unknown[], inner: Visit): unknown {

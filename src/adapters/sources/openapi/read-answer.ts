@@ -20,12 +20,23 @@ export async function readAnswer(answer: Pick<EgressResponse, "headers" | "body"
   return { content: [toBlock(bytes, type, answer.url)] };
 }
 
-/** What an answer says, shortened for a message. */
-export async function readShortly(answer: Pick<EgressResponse, "headers" | "body">, max: number): Promise<string> {
+/** How much more than what is shown is looked through. */
+const READ_AHEAD = 16;
+
+/** What an answer says, without secrets and then shortened for a message: half of a secret is not known for one. */
+export async function readShortly(
+  answer: Pick<EgressResponse, "headers" | "body">,
+  max: number,
+  redact: (text: string) => string,
+): Promise<string> {
   const { type, charset } = mediaOf(answer.headers["content-type"] ?? "");
   const bytes = await buffer(answer.body);
   if (type !== "" && !isJsonAnswer(type) && !isText(type)) return `${bytes.length} bytes of ${type}`;
-  const text = decode(bytes, charset).trim();
+  const text = redact(
+    decode(bytes, charset)
+      .trim()
+      .slice(0, max * READ_AHEAD),
+  );
   return text.length > max ? `${text.slice(0, max)}…` : text;
 }
 
