@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -161,6 +162,26 @@ describe("toolarsenal", () => {
     const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
     const { status, stdout } = spawnSync(process.execPath, [main, "--version"], { encoding: "utf8" });
     expect([status, stdout]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/)]);
+  });
+
+  it("starts no server that other programs here are set to use, unless told to [000-15.2-explicit]", async () => {
+    const home = join(folder, "home");
+    const started = join(home, "started");
+    const touch = `require("node:fs").writeFileSync(${JSON.stringify(started)}, "")`;
+    const settings = JSON.stringify({ mcpServers: { found: { command: process.execPath, args: ["--eval", touch] } } });
+    await mkdir(join(home, ".cursor"), { recursive: true });
+    for (const name of [".mcp.json", "mcp.json", ".claude.json", join(".cursor", "mcp.json")])
+      await writeFile(join(home, name), settings);
+    const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
+    const list = (...options: readonly string[]) =>
+      spawnSync(process.execPath, [main, "list", "--json", "--source", "mcp", ...options], {
+        cwd: home,
+        env: { ...process.env, HOME: home },
+        encoding: "utf8",
+      });
+    expect([list().stdout, existsSync(started)]).toEqual(["[]\n", false]);
+    list("--mcp-config", ".mcp.json");
+    expect(existsSync(started)).toBe(true);
   });
 
   it("writes one JSON line an event on stderr, and nothing where telemetry is off [000-5.5-off] [000-3.1-structured-log]", () => {

@@ -113,10 +113,8 @@ export const operations: readonly Requirement[] = [
     "000-14-serve-a2a": "Serves A2A from the library.",
   }),
 
-  ...open("Aegis", {
-    "000-15.2-explicit": "Uses no server or agent that nobody configured.",
-  }),
   ...covered({
+    "000-15.2-explicit": "Uses no server or agent that nobody configured.",
     "000-15.1-denial": "Bounds what a tool can take by rate limit, circuit, deadline and permits.",
   }),
 ];
