@@ -1,3 +1,4 @@
+import { table } from "../../src/cli/style.ts";
 import { PARTS, type Part } from "./parts.ts";
 
 /** What is used of Stryker. It is installed beside this file by `npm run mutation` alone, so its own types are mostly absent. */
@@ -20,23 +21,21 @@ if (unknown !== undefined) {
 
 const scores: Score[] = [];
 for (const part of PARTS) if (asked.length === 0 || asked.includes(part.name)) scores.push(await score(part));
-const total = {
-  part: "all",
-  noticed: scores.reduce((sum, { noticed }) => sum + noticed, 0),
-  unnoticed: scores.reduce((sum, { unnoticed }) => sum + unnoticed, 0),
-};
-for (const { part, noticed, unnoticed } of [...scores, total])
-  console.log(
-    `${part.padEnd(10)} ${percent({ noticed, unnoticed }).toFixed(1)} % (${noticed} of ${noticed + unnoticed} changes noticed)`,
-  );
+const sum = (count: "failed" | "timedOut" | "unnoticed") => scores.reduce((counted, each) => counted + each[count], 0);
+const total: Score = { part: "all", failed: sum("failed"), timedOut: sum("timedOut"), unnoticed: sum("unnoticed") };
+console.log(
+  table([["part", "noticed", "by a failed test", "by no end", "unnoticed"], ...[...scores, total].map(toRow)]),
+);
 if (percent(total) < ENOUGH) {
   console.error(`Fewer than ${ENOUGH} % of the changes were noticed.`);
   process.exitCode = 1;
 }
 
+/** How many changes a test noticed, by failing or by never ending, and how many none did. */
 interface Score {
   readonly part: string;
-  readonly noticed: number;
+  readonly failed: number;
+  readonly timedOut: number;
   readonly unnoticed: number;
 }
 
@@ -63,9 +62,19 @@ async function score({ name, mutate, tests }: Part): Promise<Score> {
     disableTypeChecks: false,
   }).runMutationTest();
   const count = (...statuses: readonly string[]) => results.filter(({ status }) => statuses.includes(status)).length;
-  return { part: name, noticed: count("Killed", "Timeout"), unnoticed: count("Survived", "NoCoverage") };
+  return {
+    part: name,
+    failed: count("Killed"),
+    timedOut: count("Timeout"),
+    unnoticed: count("Survived", "NoCoverage"),
+  };
 }
 
-function percent({ noticed, unnoticed }: Omit<Score, "part">): number {
-  return (100 * noticed) / (noticed + unnoticed);
+function percent({ failed, timedOut, unnoticed }: Score): number {
+  return (100 * (failed + timedOut)) / (failed + timedOut + unnoticed);
+}
+
+function toRow(score: Score): readonly string[] {
+  const { part, failed, timedOut, unnoticed } = score;
+  return [part, `${percent(score).toFixed(1)} %`, String(failed), String(timedOut), String(unnoticed)];
 }
