@@ -41,7 +41,7 @@ interface Score {
 
 /** Changes one part a statement at a time, and counts which changes some test noticed. Changes to what a module computes when it loads count. */
 async function score({ name, mutate, tests }: Part): Promise<Score> {
-  process.env["MUTATION_TESTS"] = tests.join(",");
+  process.env["MUTATION_TESTS"] = tests.join("\n");
   const results = await new Stryker({
     mutate: [...mutate, "!**/*.test.ts", "!**/*.port.ts"],
     testRunner: "vitest",
@@ -74,7 +74,7 @@ function percent({ failed, timedOut, unnoticed }: Score): number {
   return (100 * (failed + timedOut)) / (failed + timedOut + unnoticed);
 }
 
-function toRow(score: Score): readonly string[] {
-  const { part, failed, timedOut, unnoticed } = score;
-  return [part, `${percent(score).toFixed(1)} %`, String(failed), String(timedOut), String(unnoticed)];
+function toRow(of: Score): readonly string[] {
+  const { part, failed, timedOut, unnoticed } = of;
+  return [part, `${percent(of).toFixed(1)} %`, String(failed), String(timedOut), String(unnoticed)];
 }

@@ -5,7 +5,7 @@ import { defineConfig, type ViteUserConfig } from "vitest/config";
 const config: ViteUserConfig = defineConfig({
   test: {
     root: fileURLToPath(new URL("../..", import.meta.url)),
-    include: (process.env["MUTATION_TESTS"] ?? "").split(","),
+    include: (process.env["MUTATION_TESTS"] ?? "").split("\n"),
     testTimeout: 30_000,
     setupFiles: ["test/property-seed.ts"],
     env: { TOOLARSENAL_TIER: "lexical" },

@@ -45,6 +45,10 @@ describe("words", () => {
     expect(found(words("(all|any) rules"), "all rules, any rules, rules")).toEqual(["all rules", "any rules"]);
   });
 
+  it("find nothing by an empty line", () => {
+    expect(found(words("a", ""), "a b")).toEqual(["a"]);
+  });
+
   it("leave brackets alone that say more than that", () => {
     expect(found(words("rule(?!s)"), "rules rule")).toEqual(["rule"]);
   });

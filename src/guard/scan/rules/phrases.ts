@@ -2,7 +2,8 @@
  * Phrases to look for, a line each: whole words, in any case. A line is a regular expression that reads like the phrase it finds:
  * - a space is any white space, ` ?` is white space or nothing;
  * - ` … ` is up to sixty characters of the same sentence;
- * - a bracket groups and keeps nothing: `(all|any) rules`.
+ * - a bracket groups and keeps nothing: `(all|any) rules`;
+ * - an empty line finds nothing, where an empty expression would find something everywhere.
  */
 export function words(...lines: readonly string[]): RegExp {
   return new RegExp(String.raw`\b(?:${lines.map(toExpression).join("|")})\b`, "gi");
@@ -19,8 +20,10 @@ export function exactly(...lines: readonly string[]): RegExp {
 }
 
 function toExpression(line: string): string {
-  return line.replaceAll(TOKEN, (token) => MEANINGS[token] ?? token);
+  return line === "" ? NOTHING : line.replaceAll(TOKEN, (token) => MEANINGS[token] ?? token);
 }
+
+const NOTHING = "(?!)";
 
 /** What is escaped and what stands in square brackets means itself. */
 const TOKEN = /\\.|\[(?:\\.|[^\]\\])*\]| … | \?| |\((?!\?)/g;

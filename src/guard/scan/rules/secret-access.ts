@@ -1,59 +1,122 @@
-import { words } from "./phrases.ts";
-import { chains, needing, either, pattern, unforbidden, type Rule } from "./rule.ts";
+import { exactly, marks, words } from "./phrases.ts";
+import { chains, either, pattern, unforbidden, type Rule } from "./rule.ts";
 import { KEY_FILES, READ } from "./vocabulary.ts";
 
+/** What programs do at their start. */
+const SETTINGS = words("(variables|settings|config\\w{0,12}|dotenv) … from[^.\\n]{0,12}\\.env");
+
 /** Files that hardly any text names but one that is after them. */
-const TELLING_FILES =
-  /(?<!chmod [0-7]{3,4} [\w~./-]{0,12})\bid_(?:rsa|ed25519|ecdsa|dsa)\b(?!\.pub| key type)|\/etc\/(?:\.{0,2}\/){0,6}(?:etc\/)?(?:shadow|passwd|sudoers|gshadow)\b(?!\.bak| is the)|\bSystem32[/\\]{1,2}Config[/\\]{1,2}SAM\b|\bNTDS\.dit\b|\bapplication_default_credentials\.json\b|\.git-credentials\b|\/proc\/self\/environ\b|\.aws\/credentials\\?"/gi;
-/** Writing where the next login or start of the machine looks. */
-const FOOTHOLD =
-  /(?:>>?|\btee(?: -a)?|\bappends?\b[^.\n]{0,30}|\bwrites?\b[^.\n]{0,30}\b(?:to|into|in)|write_file[^.\n]{0,40}|edit_file[^.\n]{0,10}|-> ?)\s{0,4}["']?(?:~|\/root|\/home\/\w{1,30}|\/etc|\/Users\/\w{1,30}|(?:\.\.\/){2,8}etc)\/(?:\.ssh\/authorized_keys|sudoers(?:\.d\/\w{1,30})?|pam\.d\/\w{1,20}|ssh\/sshd_config|cron\w{0,12}(?:\/\w{1,30})?|rc\.local|profile(?:\.d)?|\.bashrc|\.zshrc|\.profile|passwd|shadow|ld\.so\.preload|systemd\/system\/\S{1,40})|\/etc\/cron\.\w{1,10}\/\w{1,30}|\/etc\/systemd\/system\/[\w.-]{1,40}\.service\b(?=["'])|Start Menu[/\\]{1,2}Programs[/\\]{1,2}Startup|\breg\s{1,4}add\s{1,4}\S{0,80}\\Run\b|\bschtasks\s{1,4}\/create\b|\buseradd\s{1,4}-|\bnet\s{1,4}user\s{1,4}\w{1,20}\s{1,4}\S{1,30}\s{1,4}\/add\b|\bNOPASSWD:\s{0,4}ALL\b|\bLaunch(?:Agents|Daemons)\/[\w.-]{1,80}\.plist\b/gi;
-const LINKED = needing(
-  ["ln ", "link", "->"],
-  /\bln\s{1,4}-s\w{0,2}\s{1,4}\S{0,60}(?:\.claude|\.cursor|\.mcp|\.codex|\.gemini|\.ssh|\/etc\/(?:passwd|shadow|sudoers|cron))\S{0,40}|\bsym(?:bolic )?link\b[^.\n]{0,60}(?:\.claude|\.cursor|\.mcp\.json|\.codex|\.gemini|\.ssh|\/etc\/|mcp\.json)|->\s{0,4}(?:\.\.\/){1,6}\.(?:claude|cursor|mcp|codex|gemini|ssh)/gi,
-);
-/** Keys and tokens as such, in the shapes their makers gave them. */
-const KEYS =
-  /-----BEGIN (?:RSA |EC |OPENSSH |DSA |PGP |ENCRYPTED )?PRIVATE KEY|\bsk-(?:proj|ant|live|or)-[\w-]{8,}|\bgh[pousr]_[A-Za-z0-9]{16,}|\bAKIA[0-9A-Z]{12,}|\bxox[abprs]-[\w-]{10,}|\bglpat-[\w-]{16,}|\bAIza[\w-]{30,}|\bsk_live_\w{16,}|\bnpm_[A-Za-z0-9]{30,}|\bMIIE(?:v[QgwA]IBADAN|p[AQ]IBAAK)|\bhf_[A-Za-z0-9]{30,}|\bya29\.[\w-]{20,}|\bSG\.[\w-]{16,}\.[\w-]{16,}/g;
-const KEY_IN_ADDRESS =
-  /[?&](?:access_token|api_?key|auth_token|session_?id|sessionId|token|secret|password)=(?=[\w.-]{0,40}\d)[\w.-]{12,}|\b(?:client_secret|secret_key|access_token)\s{0,2}[=:]\s{0,2}["']?(?=[\w-]{0,60}\d)[\w-]{16,}/gi;
-const METADATA = needing(
-  [
-    "169.254",
-    "metadata.google",
-    "100.100.100",
-    "fd00",
-    "gopher",
-    "dict:",
-    "file:",
-    "0x",
-    "http",
-    "::ffff",
-    "nip.io",
-    "xip.io",
-    "sslip.io",
-    "rebind",
-    "rbndr",
-    "1u.ms",
-  ],
-  /\b169\.254\.169\.254\b|\bmetadata\.google\.internal\b|\b100\.100\.100\.200\b|\bfd00:ec2::254\b|\bgopher:\/\/|\bdict:\/\/\d|\bfile:\/\/\/?(?:etc|root|proc|var\/run|c:)\b|https?:\/\/0x[0-9a-f]{8}\b|https?:\/\/\d{8,10}(?=[/:])|\[::ffff:(?:127|10|192|169)\.|\b(?:\d{1,3}\.){4}(?:nip|xip|sslip)\.io\b|\brebind\.network\b|\brbndr\.us\b|\b1u\.ms\b/gi,
-);
-const BROWSER = needing(
-  ["sqlite3", "select"],
-  /\bsqlite3\b[^|\n]{0,120}\b(?:Login Data|Cookies|logins|key4)\b|\bSELECT\b[^|\n]{0,80}\b(?:password_value|encrypted_value)\b/gi,
-);
-const TRAVERSAL = needing(
-  ["../", "..\\", "%2e%2e", "..%2f", "/etc/", "/../"],
-  /(?:\.\.[/\\]){2,20}(?:etc|home|root|proc|windows|users|var|boot|\.\w)|(?:%2e%2e(?:%2f|\/)|\.\.%2f){2,20}|\/etc\/(?:\.{1,2}\/|\/)[\w./]{0,40}(?:passwd|shadow)|\.ssh\/\.\.\/|\.aws\/\.\.\//gi,
-);
-const ECHO =
-  /\b(?:echo|print|cat|printenv|output)\s{1,4}["']?\$\{?[A-Z_]{0,30}(?:API_?KEY|TOKEN|SECRET|PASSWORD)\b|\bprintenv\b\s{0,4}\||\benv\s{0,4}\|\s{0,4}grep\b/gi;
-const FOUND_KEY = words(
-  "(?:environment variable|env var|process\\.env|os\\.environ|ENV)[.\\[\\s]{1,4}\\[?\\w{0,30}(?:KEY|TOKEN|SECRET|PASSWORD)\\]?(?: is| exists)? (?:set|defined|stored|but|exists)",
+const TELLING_FILES = marks(
+  "(?<!chmod [0-7]{3,4} [\\w~./-]{0,12})\\bid_(rsa|ed25519|ecdsa|dsa)\\b(?!\\.pub| key type)",
+  "/etc/(\\.{0,2}/){0,6}(etc/)?(g?shadow|passwd|sudoers)\\b(?!\\.bak| is the)",
+  "\\bSystem32[/\\\\]{1,2}Config[/\\\\]{1,2}SAM\\b",
+  "\\bNTDS\\.dit\\b",
+  "\\bapplication_default_credentials\\.json\\b",
+  "\\.git-credentials\\b",
+  '\\.aws/credentials\\\\?"',
+  "/proc/self/environ\\b",
 );
 
-/** What programs do at their start. */
-const SETTINGS = /\b(?:variables|settings|config\w{0,12}|dotenv)\b[^.\n]{0,20}\bfrom\b[^.\n]{0,12}\.env/i;
+/** Files that the next login, or the next start of the machine, reads and does what they say. */
+const START_FILES = [
+  "\\.ssh/authorized_keys",
+  "sudoers",
+  "pam\\.d/",
+  "ssh/sshd_config",
+  "cron",
+  "rc\\.local",
+  "\\.?profile",
+  "\\.(bash|zsh)rc",
+  "passwd",
+  "shadow",
+  "ld\\.so\\.preload",
+  "systemd/system/",
+].join("|");
+const START_FILE = `["']?(~|/root|/home/\\w{1,30}|/Users/\\w{1,30}|(/|(\\.\\./){2,8})etc)/(${START_FILES})[\\w./-]{0,40}`;
+
+/** Folders in which programs that act for a person keep their settings and keys. */
+const AGENT_FOLDER = "\\.(claude|cursor|mcp|codex|gemini|ssh)\\b";
+
+/** Writing where the next login or start of the machine looks, or where another program looks for its settings. */
+const FOOTHOLD = marks(
+  `> ?${START_FILE}`,
+  `\\btee( -a)? ${START_FILE}`,
+  `\\bappends?\\b[^.\\n]{0,30}${START_FILE}`,
+  `\\bwrites? … (to|into|in) ${START_FILE}`,
+  `(write|edit)_file[^.\\n]{0,40}${START_FILE}`,
+  "/etc/cron\\.\\w{1,10}/\\w{1,30}",
+  "/etc/systemd/system/[\\w.-]{1,40}\\.service[\"']",
+  "\\bLaunch(Agents|Daemons)/[\\w.-]{1,80}\\.plist\\b",
+  "Start Menu[/\\\\]{1,2}Programs[/\\\\]{1,2}Startup",
+  "\\breg add \\S{0,80}\\\\Run\\b",
+  "\\bschtasks /create\\b",
+  "\\buseradd -",
+  "\\bnet user \\w{1,20} \\S{1,30} /add\\b",
+  "\\bNOPASSWD: ?ALL\\b",
+  `\\bln -s\\w{0,2} \\S{0,60}(${AGENT_FOLDER}|/etc/(passwd|shadow|sudoers|cron))\\S{0,40}`,
+  `\\bsym(bolic )?link\\b[^.\\n]{0,60}(${AGENT_FOLDER}|/etc/|mcp\\.json)`,
+  `-> ?(\\.\\./){1,6}${AGENT_FOLDER}`,
+);
+
+/** Keys and tokens as such, in the shapes their makers gave them. */
+const KEYS = exactly(
+  "-----BEGIN ((RSA|EC|OPENSSH|DSA|PGP|ENCRYPTED) )?PRIVATE KEY",
+  "\\bMIIE(v[QgwA]IBADAN|p[AQ]IBAAK)",
+  "\\bsk-(proj|ant|live|or)-[\\w-]{8,}",
+  "\\bsk_live_\\w{16,}",
+  "\\bgh[pousr]_[A-Za-z0-9]{16,}",
+  "\\bglpat-[\\w-]{16,}",
+  "\\bAKIA[0-9A-Z]{12,}",
+  "\\bAIza[\\w-]{30,}",
+  "\\bya29\\.[\\w-]{20,}",
+  "\\bxox[abprs]-[\\w-]{10,}",
+  "\\bnpm_[A-Za-z0-9]{30,}",
+  "\\bhf_[A-Za-z0-9]{30,}",
+  "\\bSG\\.[\\w-]{16,}\\.[\\w-]{16,}",
+);
+
+/** A value that may be a key is long and has a digit. */
+const KEY_IN_ADDRESS = marks(
+  "[?&](access_token|api_?key|auth_token|session_?id|token|secret|password)=(?=[\\w.-]{0,40}\\d)[\\w.-]{12,}",
+  "\\b(client_secret|secret_key|access_token) ?[=:] ?[\"']?(?=[\\w-]{0,60}\\d)[\\w-]{16,}",
+);
+
+/** Where a cloud tells a machine its keys, and ways to write an address that a filter does not see through. */
+const METADATA = marks(
+  "\\b169\\.254\\.169\\.254\\b",
+  "\\bmetadata\\.google\\.internal\\b",
+  "\\b100\\.100\\.100\\.200\\b",
+  "\\bfd00:ec2::254\\b",
+  "\\bgopher://",
+  "\\bdict://\\d",
+  "\\bfile:///?(etc|root|proc|var/run|c:)\\b",
+  "https?://0x[0-9a-f]{8}\\b",
+  "https?://\\d{8,10}[/:]",
+  "\\[::ffff:(127|10|192|169)\\.",
+  "\\b(\\d{1,3}\\.){4}(nip|xip|sslip)\\.io\\b",
+  "\\brebind\\.network\\b",
+  "\\brbndr\\.us\\b",
+  "\\b1u\\.ms\\b",
+);
+
+const BROWSER = words(
+  "sqlite3\\b[^|\\n]{0,120}\\b(Login Data|Cookies|logins|key4)",
+  "SELECT\\b[^|\\n]{0,80}\\b(password_value|encrypted_value)",
+);
+
+const TRAVERSAL = marks(
+  "(\\.\\.[/\\\\]){2,20}(etc|home|root|proc|windows|users|var|boot|\\.\\w)",
+  "(%2e%2e(%2f|/)|\\.\\.%2f){2,20}",
+  "/etc/\\.{0,2}/[\\w./]{0,40}(passwd|shadow)",
+  "\\.(ssh|aws)/\\.\\./",
+);
+
+const ENVIRONMENT = marks(
+  "\\b(echo|print|cat|printenv|output) [\"']?\\$\\{?[A-Z_]{0,30}(API_?KEY|TOKEN|SECRET|PASSWORD)\\b",
+  "\\bprintenv ?\\|",
+  "\\benv ?\\| ?grep\\b",
+  "\\b(environment variable|env var|process\\.env|os\\.environ|ENV)[.[\\s]{1,5}\\w{0,30}(KEY|TOKEN|SECRET|PASSWORD)\\]?( is| exists)? (set|defined|stored|but|exists)\\b",
+);
 
 /** Attempts at keys and secret files. */
 export const SECRET_RULES: readonly Rule[] = [
@@ -63,7 +126,9 @@ export const SECRET_RULES: readonly Rule[] = [
     severity: "high",
     message: "Reads a file that holds keys or secrets.",
     find: unforbidden((text) =>
-      chains(text, [READ, KEY_FILES], 40).filter(({ start, end }) => !SETTINGS.test(text.text.slice(start, end))),
+      chains(text, [READ, KEY_FILES], 40).filter(
+        ({ start, end }) => text.text.slice(start, end).search(SETTINGS) === -1,
+      ),
     ),
   },
   {
@@ -78,7 +143,7 @@ export const SECRET_RULES: readonly Rule[] = [
     category: "secret-access",
     severity: "critical",
     message: "Writes where it gets itself in again: keys, cron, sudo, start-up files, another program's settings.",
-    find: either(pattern(FOOTHOLD), pattern(LINKED)),
+    find: pattern(FOOTHOLD),
   },
   {
     id: "secret-access.key",
@@ -92,7 +157,7 @@ export const SECRET_RULES: readonly Rule[] = [
     category: "secret-access",
     severity: "medium",
     message: "Looks for keys in the environment.",
-    find: either(pattern(ECHO), pattern(FOUND_KEY)),
+    find: pattern(ENVIRONMENT),
   },
   {
     id: "secret-access.internal-address",
