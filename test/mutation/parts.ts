@@ -8,7 +8,7 @@ export interface Part {
 /** Every source file below `src/guard` is of exactly one part. */
 export const PARTS: readonly Part[] = [
   folder("rules", "scan/rules"),
-  { ...folder("scan", "scan"), mutate: ["src/guard/scan/*.ts"] },
+  { name: "scan", mutate: ["src/guard/scan/*.ts"], tests: ["src/guard/scan/*.test.ts"] },
   folder("redaction", "redaction"),
   folder("secrets", "secrets"),
   folder("pins", "pins"),
