@@ -25,8 +25,7 @@ const CHANGE = words(
   "attacker\\w*",
 );
 const SIDE_EFFECT = words(
-  "also[- ]present",
-  "previously declared … tools?",
+  "(also[- ]present|previously declared) … tools?",
   "side[- ]effects? on … tools?",
   "changes? (the|how) (behaviou?r of )?(other|all other|the) (\\w+ )?tools?",
 );
