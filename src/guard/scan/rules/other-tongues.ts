@@ -7,11 +7,11 @@ export const IN_LATIN_LETTERS: RegExp = words(
   "(ignore|ignorar|desconsidere|esque[cç]a) … (instru[cç][oõ]es|regras)",
   "(ignore[zr]|oublie[zr]?) … (instructions|consignes|r[eè]gles)",
   "(ignora|dimentica) … (istruzioni|regole)",
-  "ohne (jegliche |alle )?(einschr[aä]nkungen|filter|zensur)",
-  "sin (ning[uú]n[ao]? )?(restricciones|filtros|l[ií]mites|censura)",
-  "sem (nenhuma )?(restri[cç][oõ]es|filtros|limites|censura)",
-  "sans (aucune? )?(restrictions?|filtres?|limites?|censure)",
-  "senza (alcuna )?(restrizioni|filtri|censura)",
+  "ohne (jegliche |alle )?(einschr[aä]nkungen|zensur)",
+  "sin (ning[uú]n[ao]? )?(restricciones|censura)",
+  "sem (nenhuma )?(restri[cç][oõ]es|censura)",
+  "sans (aucune? )?(restrictions?|censure)",
+  "senza (alcuna )?(restrizioni|censura)",
 );
 
 /** The same in Russian, Chinese, Japanese and Korean, which the edge of a word means nothing to. */
