@@ -28,12 +28,136 @@ describe("hidden.comment", () => {
     expect(found("<!--round up, you")).toBe("<!--round up, you");
   });
 
-  it.each(["prettier-ignore", "markdownlint-disable", "toc", "https://a.example/you"])(
-    "passes over what is for programs: %s",
-    (pragma) => {
-      expect(found(`<!-- ${pragma}, you -->`)).toBeUndefined();
+  it.each([
+    "prettier-ignore",
+    "markdownlint-disable",
+    "eslint-disable",
+    "toc",
+    "all-contributors",
+    "release-please",
+    "![logo](a.png)",
+    "https://a.example/you",
+    "http://a.example/you",
+  ])("passes over what is for programs: %s", (pragma) => {
+    expect(found(`<!-- ${pragma}, you -->`)).toBeUndefined();
+    expect(found(`<!--${pragma}, you -->`)).toBeUndefined();
+  });
+
+  it.each(["tocsin, you", "see prettier, you", "httpd, you", "!x, you"])(
+    "finds what only looks like it: %s",
+    (text) => {
+      expect(found(`<!-- ${text} -->`)).toBe(`<!-- ${text} --`);
     },
   );
+
+  it.each([
+    "you",
+    "your",
+    "assistant",
+    "agent",
+    "AI",
+    "LLM",
+    "models",
+    "users",
+    "tools",
+    "instructions",
+    "conversation",
+    "system",
+    "ignore",
+    "disregard",
+    "override",
+    "bypass",
+    "always",
+    "never",
+    "before using",
+    "before answering",
+    "call",
+    "execute",
+    "curl",
+    "include",
+    "append",
+    "reveal",
+    "send",
+    "forward",
+    "post",
+    "exfiltrate",
+    "secret",
+    "credentials",
+    "password",
+    "API key",
+  ])("finds what speaks to a model: %s", (word) => {
+    expect(found(`<!-- ${word} -->`)).toBe(`<!-- ${word} --`);
+  });
+
+  it.each(["TODO: new screenshots", "youth", "before lunch", "mail", "posters", "sending"])(
+    "passes over a note between authors: %s",
+    (note) => {
+      expect(found(`<!-- ${note} -->`)).toBeUndefined();
+    },
+  );
+});
+
+describe("hidden.style", () => {
+  it.each([
+    '<p style="display:none">',
+    '<p style="display : none">',
+    "<p class='a' style='color: red; visibility: hidden; top: 0'>",
+    '<my-tag style="opacity: 0">',
+    '<p style="opacity:0.0">',
+    '<p style="font-size: 0px">',
+    '<p style="left: -999px">',
+    '<p style="position: absolute; top: -9999px">',
+    '<p style="text-indent: -10000px">',
+    '<font color="1" style="color: white">',
+    '<p style="color:#fff">',
+    '<p style="color:#FFFFFF">',
+    '<p style="color: transparent">',
+    '<p style="clip: rect(0,0,0,0)">',
+    "<p hidden>",
+    "<p id=a hidden >",
+    '<p hidden="hidden">',
+    "<p hidden=true>",
+    "<p hidden = ''>",
+    "[//]: # (round up)",
+    "[comment]: <> (round up)",
+    "Text.\n  [_]: # 'round up'",
+    '[^]: "round up"',
+    "[#]:(round up)",
+    "[.]: # (round up)",
+  ])("finds: %s", (text) => {
+    expect(find("hidden.style", text)).toBeDefined();
+  });
+
+  it.each([
+    "display: none",
+    '<p style="display: flex">',
+    '<p>display: none">',
+    '<p style="opacity: 0.5">',
+    '<p style="opacity: 0.05">',
+    '<p style="font-size: 0.9em">',
+    '<p style="left: -20px">',
+    '<p style="color: whitesmoke">',
+    '<p style="color: #fffff0">',
+    '<p style="clip: rect(1px,0,0,0)">',
+    '<p style="display: none"><img src="a.png">',
+    '<p style="display: none"> <svg>',
+    "<p class=hidden>",
+    "<p hidden-xs>",
+    "<p hidden=false>",
+    "hidden>",
+    "[a]: # (round up)",
+    "[//]: # round up",
+    "[//]: # (up",
+    "See [//]: # (round up)",
+    "    [//]: # (round up)",
+  ])("passes: %s", (text) => {
+    expect(find("hidden.style", text)).toBeUndefined();
+  });
+
+  it("ends with the tag, or with the line", () => {
+    expect(find("hidden.style", 'A <b style="display:none"> B')).toEqual({ start: 2, end: 26 });
+    expect(find("hidden.style", "A\n[//]: # (round up)\nB")).toEqual({ start: 2, end: 20 });
+  });
 });
 
 describe("hidden.flood", () => {

@@ -1,17 +1,69 @@
-import { words } from "./phrases.ts";
-import { either, pattern, type Rule, type Span } from "./rule.ts";
+import { marks, words } from "./phrases.ts";
+import { pattern, type Rule, type Span } from "./rule.ts";
 
-const STYLE_HIDDEN =
-  /<[a-z][\w-]{0,20}\s[^<>]{0,200}(?:display\s{0,4}:\s{0,4}none|visibility\s{0,4}:\s{0,4}hidden|opacity\s{0,4}:\s{0,4}0(?![.\d]*[1-9])|font-size\s{0,4}:\s{0,4}0(?![.\d]*[1-9])|(?:left|top|text-indent)\s{0,4}:\s{0,4}-\d{3,5}|color\s{0,4}:\s{0,4}(?:white|#fff(?:fff)?|transparent)\b|clip\s{0,4}:\s{0,4}rect\(0)[^<>]{0,200}>(?!\s{0,4}<(?:img|svg|path)\b)|<[a-z][\w-]{0,20}\s{1,4}(?:[^<>]{0,100}\s)?hidden(?:\s{0,4}=\s{0,4}["']?(?:hidden|true)?["']?)?\s{0,4}>/gi;
-const REFERENCE = /^[ \t]{0,3}\[(?:\/\/|comment|_|\^|#|\.)\]:\s{0,4}(?:#|<>)?\s{0,4}["'(][^\n]{3,500}/gim;
-const COMMENT = /<!--[^<>]{1,2000}/g;
+const HIDING_STYLES: readonly string[] = [
+  "display ?: ?none",
+  "visibility ?: ?hidden",
+  "opacity ?: ?0(?![.\\d]*[1-9])",
+  "font-size ?: ?0(?![.\\d]*[1-9])",
+  "(left|top|text-indent) ?: ?-\\d{3,5}",
+  "color ?: ?(white|#fff(fff)?|transparent)\\b",
+  "clip ?: ?rect\\(0",
+];
+const HIDDEN = marks(
+  // A picture that waits for its turn says nothing.
+  `<[a-z][\\w-]{0,20} [^<>]{0,200}(${HIDING_STYLES.join("|")})[^<>]{0,200}>(?! ?<(img|svg|path)\\b)`,
+  "<[a-z][\\w-]{0,20} ([^<>]{0,100} )?hidden( ?= ?[\"']?(hidden|true)?[\"']?)? ?>",
+  // A link of Markdown that nothing refers to.
+  "(?<![^\\n])[ \\t]{0,3}\\[(//|comment|_|\\^|#|\\.)\\]: ?(#|<>)? ?[\"'(][^\\n]{3,500}",
+);
 /** What programs leave in comments for other programs. */
-const PRAGMA = /^<!--\s{0,8}(?:prettier|markdownlint|eslint|toc\b|all-contributors|release-please|!\[|https?:)/i;
+const PRAGMAS: readonly string[] = [
+  "prettier",
+  "markdownlint",
+  "eslint",
+  "toc\\b",
+  "all-contributors",
+  "release-please",
+  "!\\[",
+  "https?:",
+];
+const COMMENT = marks(`<!--(?! ?(${PRAGMAS.join("|")}))[^<>]{1,2000}`);
 /** Words that speak to a model, or of what it can do. A note between authors has none of them. */
 const SPEAKS_TO_MODEL = words(
-  "you|your|assistant|agent|ai|llm|models?|users?|tools?|instructions?|ignore|disregard|send|forward|post",
-  "call|execute|reveal|include|append|secrets?|credentials?|passwords?|api keys?|curl|system",
-  "override|bypass|always|never|conversation|before (?:using|responding|answering)|exfil\\w*",
+  "you",
+  "your",
+  "assistant",
+  "agent",
+  "ai",
+  "llm",
+  "models?",
+  "users?",
+  "tools?",
+  "instructions?",
+  "conversation",
+  "system",
+  "ignore",
+  "disregard",
+  "override",
+  "bypass",
+  "always",
+  "never",
+  "before (using|responding|answering)",
+  "call",
+  "execute",
+  "curl",
+  "include",
+  "append",
+  "reveal",
+  "send",
+  "forward",
+  "post",
+  "exfil\\w*",
+  "secrets?",
+  "credentials?",
+  "passwords?",
+  "api keys?",
 );
 const GAP = /\s{48,}/g;
 
@@ -29,7 +81,7 @@ export const CONCEALED_RULES: readonly Rule[] = [
     category: "hidden-text",
     severity: "medium",
     message: "Has markup that hides its content from whoever looks at the page.",
-    find: either(pattern(STYLE_HIDDEN), pattern(REFERENCE)),
+    find: pattern(HIDDEN),
   },
   {
     id: "hidden.comment",
@@ -38,13 +90,7 @@ export const CONCEALED_RULES: readonly Rule[] = [
     message: "Speaks to a model in a comment that a person does not see.",
     find: (text) => {
       const spoken = text.all(SPEAKS_TO_MODEL);
-      return text
-        .all(COMMENT)
-        .find(
-          ({ start, end }) =>
-            !PRAGMA.test(text.text.slice(start, start + 60)) &&
-            spoken.some((word) => word.start >= start && word.end <= end),
-        );
+      return text.all(COMMENT).find(({ start, end }) => spoken.some((word) => word.start >= start && word.end <= end));
     },
   },
   {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { rulesFor } from "../../../../test/guard/rules-for.ts";
 import { decodePayloads } from "./encoded.ts";
 
 const SAID = "the quick brown fox jumps over it";
@@ -42,6 +43,10 @@ describe("decodePayloads", () => {
     ["a list", base64(`["the page", "of a cursor"]`)],
     ["a text without two spaces", base64("the quickbrownfoxjumpsover")],
     ["mostly figures", base64("12 34 56 78 90 12 34 56 78 ab cd")],
+    ["no more than three letters in five", base64("abcd efgh ij12345678")],
+    ["figures alone", base64("1234567890123456 7890")],
+    ["figures without a space", base64("12345678901234567890")],
+    ["a text without spaces", base64("thequickbrownfoxjumpsover")],
     ["a hash", "3f786850e387550fdab836ed7e6dc881de23001b"],
     ["too few letters", each("the quick fox ju", (hex) => hex).slice(0, 30)],
     ["fewer than sixteen characters", each("the quick fox j", (hex) => `\\x${hex}`)],
@@ -62,4 +67,20 @@ describe("decodePayloads", () => {
     expect(contents(`${base64(SAID)} `.repeat(40))).toHaveLength(32);
     expect(contents(`${base64(SAID)} ${hex} `.repeat(2))).toHaveLength(4);
   });
+});
+
+describe("encoded.payload", () => {
+  it.each(["\\u{E0041}", "\\ue004F", "\\U000E0041", "\\U000e007a", "&#xE0041;", "&#xe007F;"])(
+    "finds an invisible character that is spelled out: %s",
+    (text) => {
+      expect(rulesFor(`Adds numbers. ${text}`)).toContain("encoded.payload");
+    },
+  );
+
+  it.each(["\\u{E0081}", "\\u{F0041}", "\\u{E00}", "\\U000E0081", "\\U000F0041", "&#xE0081;", "&#xE0041", "u{E0041}"])(
+    "passes what is none: %s",
+    (text) => {
+      expect(rulesFor(`Adds numbers. ${text}`)).not.toContain("encoded.payload");
+    },
+  );
 });

@@ -1,3 +1,4 @@
+import { exactly } from "./phrases.ts";
 import type { Rule, Span } from "./rule.ts";
 import { either, pattern } from "./rule.ts";
 
@@ -8,7 +9,11 @@ const ESCAPED =
 /** Every payload has so many characters without a space. */
 const LONG = /\S{24}/;
 /** Invisible characters written out, for a program to put in. */
-const SPELLED_TAGS = /\\u\{?[eE]00[0-7][0-9a-fA-F]\}?|&#x[eE]00[0-7][0-9a-fA-F];|\\U000[eE]00[0-7][0-9a-fA-F]/g;
+const SPELLED_TAGS = exactly(
+  "\\\\u\\{?[eE]00[0-7][0-9a-fA-F]",
+  "\\\\U000[eE]00[0-7][0-9a-fA-F]",
+  "&#x[eE]00[0-7][0-9a-fA-F];",
+);
 
 /** A payload that was taken apart. */
 export interface Decoded extends Span {
@@ -31,7 +36,7 @@ export function decodePayloads(text: string): readonly Decoded[] {
     }
   };
   take(BASE64, (payload) => Buffer.from(payload, "base64").toString("latin1"));
-  take(HEX, (payload) => Buffer.from(payload.replace(/^0x/, ""), "hex").toString("latin1"));
+  take(HEX, (payload) => Buffer.from(payload.replace("0x", ""), "hex").toString("latin1"));
   take(ESCAPED, unescape);
   return found;
 }
@@ -41,10 +46,7 @@ function unescape(payload: string): string {
     /\\x([0-9A-Fa-f]{2})|%([0-9A-Fa-f]{2})|&#(x?)([0-9A-Fa-f]{2,6});|\\u00([0-9A-Fa-f]{2})/g,
     (_, ...groups: string[]) => {
       const [hex, percent, base, entity, unicode] = groups;
-      const code = Number.parseInt(
-        hex ?? percent ?? unicode ?? entity ?? "",
-        entity !== undefined && base === "" ? 10 : 16,
-      );
+      const code = Number.parseInt(hex ?? percent ?? unicode ?? entity ?? "", base === "" ? 10 : 16);
       return code <= 0x10ffff ? String.fromCodePoint(code) : "";
     },
   );

@@ -1,5 +1,5 @@
-import { words } from "./phrases.ts";
-import { needing, allowedSequence, either, near, pattern, sequence, unforbidden, type Rule } from "./rule.ts";
+import { exactly, marks, words } from "./phrases.ts";
+import { allowedSequence, either, near, pattern, sequence, unforbidden, type Rule } from "./rule.ts";
 import {
   CARRIER,
   CONVERSATION,
@@ -16,79 +16,190 @@ import {
 
 /** Words that are about sending and nothing else. */
 const CARRY_OFF = words(
-  "send(?:s|ing)?|forward(?:s|ing)?|upload(?:s|ing)?|transmit(?:s|ting)?|relay(?:s|ing)?|exfil\\w*",
+  "send(s|ing)?",
+  "forward(s|ing)?",
+  "upload(s|ing)?",
+  "transmit(s|ting)?",
+  "relay(s|ing)?",
+  "exfil\\w*",
 );
-const STEAL = words("exfil\\w*|leak(?:s|ing)?|steal(?:s|ing)?|harvest(?:s|ing)?");
-const SEARCH = words("scan|search|collect|gather|harvest|read all");
+const STEAL = words("exfil\\w*", "leak(s|ing)?", "steal(s|ing)?", "harvest(s|ing)?");
+const SEARCH = words("scan", "search", "collect", "gather", "harvest", "read all");
 const TAKE_ALONG = words(
-  "includ(?:e|es|ing)|append(?:s|ing)?|pass(?:es|ing)?|attach(?:es|ing)?|embed(?:s|ding)?|encod(?:e|es|ing)|cop(?:y|ies|ying)",
+  "includ(e|es|ing)",
+  "append(s|ing)?",
+  "pass(es|ing)?",
+  "attach(es|ing)?",
+  "embed(s|ding)?",
+  "encod(e|es|ing)",
+  "cop(y|ies|ying)",
 );
 const LAY_OPEN = words(
-  "includ(?:e|es|ing)|echo|print|output|plac(?:e|es|ing)|put|append(?:s|ing)?|embed(?:s|ding)?|paste",
+  "includ(e|es|ing)",
+  "echo",
+  "print",
+  "output",
+  "plac(e|es|ing)",
+  "put",
+  "append(s|ing)?",
+  "embed(s|ding)?",
+  "paste",
 );
-const ANSWER = words(
-  "(?:your|the|every|each) (?:\\w+ )?(?:responses?|repl(?:y|ies)|answers?)|href|markdown link|responses",
+const HAND_OVER = words(
+  "returns?",
+  "give|giving",
+  "hand(s|ing)?",
+  "suppl(y|ies|ying)",
+  "insert",
+  "put",
+  "pass",
+  "place",
+  "include",
+  "write",
+  "copy",
+  "provide",
+  "attach",
+  "add",
+  "append",
+  "encode",
+  "collect",
+  "forward",
+  "send",
 );
-const ARGUMENT = words("parameters?|arguments?|fields?|url|header|notes?");
+const CALL = words("call(s|ing)?", "invok(e|es|ing)", "run", "use");
+const WITH = words("with", "passing", "including", "to send");
+const TO = words("to");
+
 const EVERY_TIME = words(
-  "when(?:ever)? (?:asked|answering|responding|you|the user|a user|a question)|every time|each time|additionally|also|always",
-  "once (?:finished|done|complete)|when (?:finished|done)|afterwards|finally|after (?:each|every) (?:answer|call|message|step)",
-  "after (?:responding|answering|replying|each|every|collecting|reading)|before (?:responding|answering|replying|using|calling|running)|as part of",
+  "when(ever)? (asked|answering|responding|you|the user|a user|a question)",
+  "(every|each) time",
+  "always",
+  "also",
+  "additionally",
+  "(once|when) (finished|done|complete)",
+  "afterwards",
+  "finally",
+  "after (responding|answering|replying|each|every|collecting|reading)",
+  "before (responding|answering|replying|using|calling|running)",
+  "as part of",
 );
 const EVERYTHING = words(
-  "everything|(?:all|every|any|each) (?:\\w+ )?(?:outputs?|e-?mails?|messages?|payments?|requests?|responses?|api responses|findings|results|user data|data)",
+  "everything",
+  "(all|every|any|each) (\\w+ )?(outputs?|e-?mails?|messages?|payments?|requests?|responses?|findings|results|data)",
 );
 /** Somebody's credentials, not those a tool makes. */
-const WHOSE = words("(?:user|customer|operator|owner|person)(?:'s|s')|their|your|all(?: the)?|any|every");
-const NAMED_CARRIER =
-  /\b(?:in|into|as|via|through|inside|to|under)\s{1,4}(?:the\s{1,4}|an?\s{1,4}|its\s{1,4})?(?:['"`][\w.-]{1,40}['"`]|[\w-]{1,30})\s{1,4}(?:field|parameter|param|argument|header|query|property|variable|call)s?\b|\bas\s{1,4}['"`][\w.-]{1,40}['"`]/gi;
-const HAND_OVER = words(
-  "returns?|give|giving|hand(?:s|ing)?(?: over)?|suppl(?:y|ies|ying)|insert|put|pass|place|include|write|copy|provide|attach|add|append|encode|collect|forward|send",
-);
-const CLIPBOARD = words("clipboard|browser history|session cookies?|ssh keys?|home director(?:y|ies)");
-const ENVIRONMENT_NAME = /\$\{?(?!URL)\w{0,40}(?:SECRET|TOKEN|PASSWORD|API_?KEY|PRIVATE_KEY|ACCESS_KEY)\w{0,20}\}?/g;
-const TO = words("to");
-const CALL = words("call(?:s|ing)?|invok(?:e|es|ing)|run|use");
-const WITH = words("with|passing|including|to send");
+const WHOSE = words("(user|customer|operator|owner|person)'?s", "their", "your", "all", "any", "every");
+const CLIPBOARD = words("clipboard", "browser history", "session cookies?", "ssh keys?", "home director(y|ies)");
+const ENVIRONMENT_NAME = exactly("\\$\\{?\\w{0,40}(SECRET|TOKEN|PASSWORD|API_?KEY|PRIVATE_KEY|ACCESS_KEY)");
 
+const ANSWER = words(
+  "(your|the|every|each) (\\w+ )?(responses?|repl(y|ies)|answers?)",
+  "responses",
+  "href",
+  "markdown link",
+);
+const ARGUMENT = words("parameters?", "arguments?", "fields?", "url", "header", "notes?");
+const QUOTED = "['\"`][\\w.-]{1,40}['\"`]";
+const NAMED_CARRIER = marks(
+  `\\b(in|into|as|via|through|inside|to|under) (the |an? |its )?(${QUOTED}|[\\w-]{1,30}) (field|parameter|param|argument|header|query|property|variable|call)s?\\b`,
+  `\\bas ${QUOTED}`,
+);
+const ASKING_NAME = marks(
+  "(from|after|by|of)_(reading|contents?|file)_\\w{0,10}(ssh|env|aws|id_rsa|credentials|secret|passwd|token)",
+);
+
+const IMAGE = "!\\[[^\\]\\n]{0,200}\\]\\( ?https?://[^)\\s]{1,300}";
 /** An image whose address takes something along: whoever renders it sends it. */
-const IMAGE = needing(
-  ["!["],
-  /!\[[^\]\n]{0,200}\]\(\s{0,4}https?:\/\/[^)\s]{1,300}[?&/=][\w-]{0,40}=?(?:\[|\{|<|%7B|%5B|\$[{(A-Z]|(?:data|leak|exfil|secret|context|conversation|prompt|history|chat|stolen)=|\w{1,20}=\w{0,20}(?:SECRET|TOKEN|PASSWORD|API_?KEY|HISTORY|CONTEXT)\w{0,20}\))[^)\n]{0,300}/gi,
+const CARRYING_IMAGE = marks(
+  `${IMAGE}[?&/=][\\w-]{0,40}([\\[{<]|%7B|%5B|\\$[{(A-Z])`,
+  `${IMAGE}[?&/=][\\w-]{0,40}(data|leak|exfil|secret|context|conversation|prompt|history|chat|stolen)=`,
+  `${IMAGE}=\\w{0,20}(SECRET|TOKEN|PASSWORD|API_?KEY|HISTORY|CONTEXT)\\w{0,20}\\)`,
 );
-const SCRIPT_LINK = /\]\(\s{0,4}(?:javascript:|data:\w{1,20}\/|vbscript:)/gi;
-const COOKIES = /\bdocument\.cookie\b|\blocalStorage\.getItem\b/gi;
-const CARRIED_OFF =
-  /\b(?:fetch|XMLHttpRequest|sendBeacon|new Image|axios|location)\b|\.src\s{0,2}=|\+\s{0,2}document\b/g;
+const SCRIPT_LINK = marks("\\]\\( ?javascript:", "\\]\\( ?vbscript:", "\\]\\( ?data:\\w{1,20}/");
+const COOKIES = words("document\\.cookie", "localStorage\\.getItem");
+const CARRIED_OFF = exactly(
+  "\\bfetch\\b",
+  "\\bXMLHttpRequest\\b",
+  "\\bsendBeacon\\b",
+  "\\bnew Image\\b",
+  "\\baxios\\b",
+  "\\blocation\\b",
+  "\\.src ?=",
+);
+
 /** Keys from the environment, as programs read them. */
-const ENV = /\b(?:process\.env|os\.environ|os\.getenv|getenv)\b|\$\{env[.:][A-Z_]{2,40}|\b(?:env|printenv)\s{0,4}\|/g;
-const REQUEST =
-  /\b(?:fetch|curl|wget|requests\.(?:post|get)|axios|urlopen|https?\.(?:get|request)|XMLHttpRequest|sendBeacon|nc|ncat|Invoke-WebRequest|iwr)\b|\(\\?["']https?\\?["']\)\.(?:get|request)/gi;
-const PIPED = needing(
-  ["curl", "wget", "nc"],
-  /\|\s{0,4}(?:base64\s{0,4}(?:-\w{1,4}\s{0,4}(?:\d{1,3}\s{0,4})?)?\|\s{0,4})?(?:curl|wget|nc|ncat|netcat)\b|\bcurl\b[^|\n]{0,160}(?:\s-d\s{0,2}|--data(?:-\w{1,10})?[ =]|\s-F\s|\s-T\s)[^|\n]{0,20}(?:@|\$\(|\$\{?[A-Z_]{0,30}(?:KEY|TOKEN|SECRET))|\b(?:curl|wget)\b[^|\n]{0,160}\?\w{1,20}=\$\(/gi,
+const ENVIRONMENT = exactly(
+  "\\bprocess\\.env\\b",
+  "\\bos\\.environ\\b",
+  "\\bgetenv\\b",
+  "\\$\\{env[.:][A-Z_]{2}",
+  "\\b(env|printenv) ?\\|",
 );
-const TUNNEL = needing(
-  [
-    "ngrok",
-    "cloudflared",
-    "ssh",
-    "webhook.site",
-    "requestbin",
-    "pipedream",
-    "burpcollaborator",
-    "oastify",
-    "interact.sh",
-  ],
-  /\bngrok\s{1,4}(?:tcp|http|tls)\b|\bcloudflared\s{1,4}tunnel\b|\bssh\s{1,4}-[NfR]{0,3}R\s{1,4}\d|\b(?:webhook\.site|requestbin|pipedream\.net|burpcollaborator|oastify|interact\.sh|ngrok\.io|ngrok-free\.app)\b/gi,
+const REQUEST = words(
+  "fetch",
+  "curl",
+  "wget",
+  "requests\\.(post|get)",
+  "axios",
+  "urlopen",
+  "https?\\.(get|request)",
+  "require\\(\\\\?[\"']https?\\\\?[\"']\\)\\.(get|request)",
+  "XMLHttpRequest",
+  "sendBeacon",
+  "nc(at)?",
+  "Invoke-WebRequest|iwr",
 );
-const REROUTE =
-  /(?:_BASE_URL|\bopenai_api_base|\bapi_base|_API_BASE)["']?\s{0,4}[:=]\s{0,4}["']?https?:\/\/(?!(?:[\w-]{1,40}\.){0,3}(?:openai\.com|anthropic\.com|googleapis\.com|azure\.com|amazonaws\.com|openrouter\.ai|groq\.com|mistral\.ai|deepseek\.com|together\.(?:xyz|ai)|localhost|127\.0\.0\.1|0\.0\.0\.0|your[-_]\w{1,20}|internal|local)(?:[:/"'\s]|$))/g;
-/** The same to an address without encryption or name, or one that passes for a provider's. */
-const REROUTE_TO_SPY =
-  /(?:_BASE_URL|\bopenai_api_base|\bapi_base|_API_BASE)["']?\s{0,4}[:=]\s{0,4}["']?(?:http:\/\/(?!localhost|127\.|0\.0\.0\.0|10\.|192\.168\.|\w{1,40}[:/"'\s])|https:\/\/(?:\d{1,3}\.){3}\d|https:\/\/[\w.-]{0,60}(?:anthropic|openai)\.com\.[a-z]|https:\/\/[\w.-]{0,60}\b(?:attack\w{0,4}|evil|exfil\w{0,4}|steal\w{0,3}|collect\w{0,3}|logger|c2|relay|spy|mitm)\b)/gi;
-const ASKING_NAME =
-  /(?:from|after|by|of)_(?:reading|content|contents|file)_\w{0,10}_?(?:ssh|env|aws|id_rsa|credentials|secrets?|passwd|token|dot_env)/gi;
+const CURL_SENDS = "\\bcurl\\b[^|\\n]{0,160} (-d|-[FT] |--data(-\\w{1,10})?[ =])[^|\\n]{0,20}";
+const PIPED = marks(
+  "\\| ?(curl|wget|nc|ncat|netcat)\\b",
+  `${CURL_SENDS}@`,
+  `${CURL_SENDS}\\$\\(`,
+  `${CURL_SENDS}\\$\\{?[A-Z_]{0,30}(KEY|TOKEN|SECRET)`,
+  "\\b(curl|wget)\\b[^|\\n]{0,160}\\?\\w{1,20}=\\$\\(",
+);
+const TUNNEL = words(
+  "ngrok (tcp|http|tls)",
+  "ngrok\\.io",
+  "ngrok-free\\.app",
+  "cloudflared tunnel",
+  "ssh -[NfR]{0,3}R \\d+",
+  "webhook\\.site",
+  "requestbin",
+  "pipedream\\.net",
+  "burpcollaborator",
+  "oastify",
+  "interact\\.sh",
+);
+
+/** Where a program is told which model to talk to. */
+const MODEL_AT = "\\b\\w*(_BASE_URL|_API_BASE|api_base)[\"']? ?[:=] ?[\"']?";
+const KNOWN_HOST = [
+  "openai\\.com",
+  "anthropic\\.com",
+  "googleapis\\.com",
+  "azure\\.com",
+  "amazonaws\\.com",
+  "openrouter\\.ai",
+  "groq\\.com",
+  "mistral\\.ai",
+  "deepseek\\.com",
+  "together\\.(xyz|ai)",
+  "localhost",
+  "127\\.0\\.0\\.1",
+  "0\\.0\\.0\\.0",
+  "your[-_]\\w{1,20}",
+  "internal",
+  "local",
+].join("|");
+const REROUTE = exactly(`${MODEL_AT}https?://(?!([\\w-]{1,40}\\.){0,3}(${KNOWN_HOST})([:/"'\\s]|$))`);
+/** Without encryption or name, or passing for a provider's. */
+const SPY = [
+  "http://(?!localhost|127\\.|0\\.0\\.0\\.0|10\\.|192\\.168\\.|\\w{1,40}[:/\"'\\s])",
+  "https://(\\d{1,3}\\.){3}\\d",
+  "https://[\\w.-]{0,60}(anthropic|openai)\\.com\\.[a-z]",
+  "https://[\\w.-]{0,60}\\b(attack\\w{0,4}|evil|exfil\\w{0,4}|steal\\w{0,3}|collect\\w{0,3}|logger|c2|relay|spy|mitm)\\b",
+].join("|");
+const REROUTE_TO_SPY = marks(`${MODEL_AT}(${SPY})`);
 
 /** Attempts to carry data out. */
 export const EXFILTRATION_RULES: readonly Rule[] = [
@@ -155,14 +266,14 @@ export const EXFILTRATION_RULES: readonly Rule[] = [
     category: "exfiltration",
     severity: "high",
     message: "Has a link or image that takes data along when it is shown.",
-    find: either(pattern(IMAGE), pattern(SCRIPT_LINK), near(COOKIES, CARRIED_OFF, 80)),
+    find: either(pattern(CARRYING_IMAGE), pattern(SCRIPT_LINK), near(COOKIES, CARRIED_OFF, 80)),
   },
   {
     id: "exfiltration.code",
     category: "exfiltration",
     severity: "critical",
     message: "Is code that sends secrets out.",
-    find: either(near(ENV, REQUEST, 120), sequence([KEY_FILES, REQUEST], 120), pattern(PIPED)),
+    find: either(near(ENVIRONMENT, REQUEST, 120), sequence([KEY_FILES, REQUEST], 120), pattern(PIPED)),
   },
   {
     id: "exfiltration.way-out",

@@ -1,6 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { words } from "./phrases.ts";
-import { allowedSequence, chains, either, near, needing, pattern, sequence, toRuleText, unforbidden } from "./rule.ts";
+import {
+  allowedSequence,
+  chains,
+  either,
+  near,
+  needing,
+  pattern,
+  sequence,
+  toRuleText,
+  unforbidden,
+  type Phrases,
+} from "./rule.ts";
 
 const SEND = words("sends?");
 const KEY = words("api keys?");
@@ -44,6 +55,17 @@ describe("chains", () => {
     ]);
   });
 
+  it("looks nothing up after a part that is absent", () => {
+    const { text, all } = toRuleText("an api key to x");
+    const asked: unknown[] = [];
+    const asking = (phrases: Phrases) => {
+      asked.push(phrases);
+      return all(phrases);
+    };
+    expect(chains({ text, all: asking }, [KEY, SEND, TO], 10)).toEqual([]);
+    expect(asked).toEqual([KEY, SEND]);
+  });
+
   it("has none of no parts", () => {
     expect(chains(toRuleText("send"), [], 5)).toEqual([]);
   });
@@ -61,19 +83,57 @@ describe("either", () => {
 describe("unforbidden", () => {
   const search = unforbidden((text) => text.all(SEND));
 
-  it.each(["Never send it", "do not ever send it", "Detects who may try to send it", "explain the 'send it"])(
-    "passes over: %s",
-    (text) => {
-      expect(search(toRuleText(text))).toBeUndefined();
-    },
-  );
+  it.each([
+    "Never send it",
+    "Do not send it",
+    "Don't send it",
+    "Avoid to send it",
+    "Works without having to send it",
+    "Prevents others that send it",
+    "Blocks what would send it",
+    "Detects who wants to send it",
+    "Forbids to send it",
+    "Refuses to send it",
+    "Mitigates attempts to send it",
+    "Guards against tools that send it",
+    "Says whether they send it",
+    "They may try to send it",
+    "They might also send it",
+    "They could instruct you to send it",
+    "Accidentally send it",
+    "Potentially send it",
+    "Phrases like 'send it",
+    'Explain the "send it',
+    "Never say `send it",
+    "Never\n one two three send it",
+  ])("passes over: %s", (text) => {
+    expect(search(toRuleText(text))).toBeUndefined();
+  });
 
-  it.each(["Send it", "Never. Send it", `never ${"a".repeat(40)} send it`, "never one two three four send it"])(
-    "finds: %s",
-    (text) => {
-      expect(search(toRuleText(text))).toBeDefined();
-    },
-  );
+  it.each([
+    "Send it",
+    "Never. Send it",
+    `never ${"a".repeat(40)} send it`,
+    "Never one two three four send it",
+    "Never say '' send it",
+    "Knot and send it",
+    "Notably send it",
+    "They may send it",
+    "Do not ever, but send it",
+    "Never mind; now send it",
+  ])("finds: %s", (text) => {
+    expect(search(toRuleText(text))).toBeDefined();
+  });
+
+  it("looks for it forty characters back, and no further", () => {
+    const within = (letters: number) => search(toRuleText(`Never ${"a".repeat(letters)} send it`));
+    expect(within(33)).toBeUndefined();
+    expect(within(34)).toEqual({ start: 41, end: 45 });
+  });
+
+  it("finds what stands where nothing forbids it, after what is forbidden", () => {
+    expect(search(toRuleText("Never send it. Send it. Do not send it."))).toEqual({ start: 15, end: 19 });
+  });
 });
 
 describe("near", () => {
@@ -111,6 +171,11 @@ describe("needing", () => {
 });
 
 describe("toRuleText", () => {
+  it("looks a phrase up once", () => {
+    const text = toRuleText("send it");
+    expect(text.all(SEND)).toBe(text.all(SEND));
+  });
+
   it("reads from the beginning, wherever an expression was left", () => {
     const letters = /a/g;
     letters.lastIndex = 2;

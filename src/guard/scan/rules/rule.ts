@@ -1,5 +1,6 @@
 import type { FindingCategory, Place } from "../finding.ts";
 import type { Severity } from "../severity.ts";
+import { marks } from "./phrases.ts";
 
 /** Something to look for in a text. */
 export interface Rule {
@@ -86,11 +87,32 @@ export function pattern(expression: Phrases): Search {
 
 /** Like `pattern`, where the words just before do not forbid what it finds: "never send your key to …". */
 export function unforbidden(search: (text: RuleText) => readonly Span[]): Search {
-  return (text) => search(text).find(({ start }) => !FORBIDS.test(text.text.slice(Math.max(0, start - 40), start)));
+  return (text) =>
+    search(text).find(({ start }) => text.text.slice(Math.max(0, start - 40), start).search(FORBIDS) === -1);
 }
 
-const FORBIDS =
-  /\b(?:never|not|n't|avoid|without|prevents?|blocks?|detects?|forbids?|refuses? to|mitigates?|against|whether|(?:may|might|can|could) (?:attempt|try|potentially|accidentally|also|instruct \w+)|accidentally|potentially|phrases? like|explain the)\s+(?:\w+\s+){0,3}['"`]?$/i;
+const FORBIDDING: readonly string[] = [
+  "never",
+  "not",
+  "\\w+n't",
+  "avoid",
+  "without",
+  "prevents?",
+  "blocks?",
+  "detects?",
+  "forbids?",
+  "refuses? to",
+  "mitigates?",
+  "against",
+  "whether",
+  "(may|might|can|could) (attempt|try|also|instruct \\w+)",
+  "accidentally",
+  "potentially",
+  "phrases? like",
+  "explain the",
+];
+/** At the end of what stands before, at most three words back. */
+const FORBIDS = marks(`\\b(${FORBIDDING.join("|")}) (\\w+ ){0,3}['"\`]?$`);
 
 /** One after another, each beginning at most `within` characters after the one before ended. Returns every chain's whole stretch. */
 export function chains(text: RuleText, parts: readonly Phrases[], within: number): readonly Span[] {
