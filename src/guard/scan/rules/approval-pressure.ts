@@ -1,5 +1,5 @@
 import { words } from "./phrases.ts";
-import { type Rule, unforbidden } from "./rule.ts";
+import { allowed, type Rule } from "./rule.ts";
 
 const PERSON = "(user|operator|admin(istrator)?|owner|customer)";
 const AUTHORITY = "(anthropic|openai|platform|manager|security team|system)";
@@ -47,13 +47,13 @@ export const APPROVAL_RULES: readonly Rule[] = [
     category: "injection",
     severity: "medium",
     message: "Argues for letting things through without a look.",
-    find: unforbidden((text) => text.all(WAIVE)),
+    find: allowed(WAIVE),
   },
   {
     id: "injection.phishing",
     category: "injection",
     severity: "medium",
     message: "Presses for credentials or a click.",
-    find: unforbidden((text) => text.all(PHISHING)),
+    find: allowed(PHISHING),
   },
 ];

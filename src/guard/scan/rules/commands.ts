@@ -1,7 +1,7 @@
 import { COMMAND_INJECTION_RULES } from "./command-injection.ts";
 import { marks } from "./phrases.ts";
 import { PRIVILEGE_RULES } from "./privileges.ts";
-import { pattern, unforbidden, type Rule } from "./rule.ts";
+import { allowed, pattern, type Rule } from "./rule.ts";
 
 /** Programs that run what they are given. */
 const SHELL = "((ba|z|da|k|c)?sh|python\\d?|perl|ruby|node|php|powershell|pwsh|iex)";
@@ -83,28 +83,28 @@ export const COMMAND_RULES: readonly Rule[] = [
     category: "command",
     severity: "critical",
     message: "Downloads something and runs it, or runs what is encoded.",
-    find: unforbidden((text) => text.all(DOWNLOAD_AND_RUN)),
+    find: allowed(DOWNLOAD_AND_RUN),
   },
   {
     id: "command.remote-shell",
     category: "command",
     severity: "critical",
     message: "Opens a shell to somewhere else.",
-    find: unforbidden((text) => text.all(REVERSE_SHELL)),
+    find: allowed(REVERSE_SHELL),
   },
   {
     id: "command.destruction",
     category: "command",
     severity: "high",
     message: "Deletes or overwrites everything.",
-    find: unforbidden((text) => text.all(DESTRUCTION)),
+    find: allowed(DESTRUCTION),
   },
   {
     id: "command.code-execution",
     category: "command",
     severity: "medium",
     message: "Runs commands or code from a program.",
-    find: unforbidden((text) => text.all(CODE_EXECUTION)),
+    find: allowed(CODE_EXECUTION),
   },
   {
     id: "command.starts-shell",

@@ -1,5 +1,5 @@
 import { exactly, marks, words } from "./phrases.ts";
-import { allowedSequence, either, near, pattern, sequence, unforbidden, type Rule } from "./rule.ts";
+import { allowed, allowedSequence, either, near, pattern, type Rule, sequence } from "./rule.ts";
 import {
   CARRIER,
   CONVERSATION,
@@ -280,14 +280,14 @@ export const EXFILTRATION_RULES: readonly Rule[] = [
     category: "exfiltration",
     severity: "medium",
     message: "Opens a way out past the firewall.",
-    find: unforbidden((text) => text.all(TUNNEL)),
+    find: allowed(TUNNEL),
   },
   {
     id: "exfiltration.reroute-to-spy",
     category: "exfiltration",
     severity: "high",
     message: "Sends a model's traffic, and its key, to an address that is nobody's.",
-    find: unforbidden((text) => text.all(REROUTE_TO_SPY)),
+    find: allowed(REROUTE_TO_SPY),
   },
   {
     id: "exfiltration.reroute",

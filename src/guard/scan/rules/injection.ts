@@ -2,7 +2,7 @@ import { APPROVAL_RULES } from "./approval-pressure.ts";
 import { OVERRIDE_RULE } from "./override.ts";
 import { marks, words } from "./phrases.ts";
 import { MODEL, ROLE_RULES } from "./role-marks.ts";
-import { allowedSequence, either, pattern, type Rule, sequence, unforbidden } from "./rule.ts";
+import { allowed, allowedSequence, either, pattern, type Rule, sequence } from "./rule.ts";
 import { SECRECY_RULES } from "./secrecy.ts";
 import { CONVERSATION, CREDENTIALS, SHOW, SYSTEM_PROMPT } from "./vocabulary.ts";
 
@@ -87,14 +87,14 @@ export const INJECTION_RULES: readonly Rule[] = [
     category: "injection",
     severity: "high",
     message: "Says what the model must do beyond using the tool.",
-    find: unforbidden((text) => text.all(COMMANDS_MODEL)),
+    find: allowed(COMMANDS_MODEL),
   },
   {
     id: "injection.persistence",
     category: "injection",
     severity: "high",
     message: "Wants to stay in the model's memory or instructions.",
-    find: unforbidden((text) => text.all(PERSIST)),
+    find: allowed(PERSIST),
   },
   ...APPROVAL_RULES,
   {

@@ -1,5 +1,5 @@
 import { words } from "./phrases.ts";
-import { either, near, pattern, type Rule, sequence, unforbidden } from "./rule.ts";
+import { allowed, either, near, pattern, type Rule, sequence } from "./rule.ts";
 
 /** The next few words, where a whole sentence would be too much. */
 const SOON = "\\b[^.\\n]{0,30}\\b";
@@ -127,17 +127,14 @@ export const ORDER_RULES: readonly Rule[] = [
     category: "injection",
     severity: "medium",
     message: "Wants a command run that it names.",
-    find: unforbidden((text) => text.all(RUN_THIS)),
+    find: allowed(RUN_THIS),
   },
   {
     id: "injection.remote-instructions",
     category: "injection",
     severity: "high",
     message: "Takes its instructions from another place, where they can change.",
-    find: either(
-      unforbidden((text) => text.all(REMOTE_INSTRUCTIONS)),
-      unforbidden((text) => text.all(REMOTE_CONTROL)),
-    ),
+    find: either(allowed(REMOTE_INSTRUCTIONS), allowed(REMOTE_CONTROL)),
   },
   {
     id: "injection.discredit",
@@ -151,7 +148,7 @@ export const ORDER_RULES: readonly Rule[] = [
     category: "injection",
     severity: "medium",
     message: "Wants to be called, or the answer changed, on a sign that the user does not know of.",
-    find: unforbidden((text) => text.all(TRIGGER)),
+    find: allowed(TRIGGER),
   },
   {
     id: "injection.authority",
@@ -165,10 +162,7 @@ export const ORDER_RULES: readonly Rule[] = [
     category: "injection",
     severity: "high",
     message: "Wants to be passed on, or hidden where another model reads it.",
-    find: either(
-      unforbidden((text) => text.all(REPLICATES)),
-      unforbidden((text) => text.all(HIDE_ORDERS)),
-    ),
+    find: either(allowed(REPLICATES), allowed(HIDE_ORDERS)),
   },
   {
     id: "injection.remember",

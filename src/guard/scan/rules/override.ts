@@ -1,5 +1,5 @@
 import { words } from "./phrases.ts";
-import { either, type Rule, unforbidden } from "./rule.ts";
+import { allowed, either, type Rule, unforbidden } from "./rule.ts";
 
 /** What stands between "ignore" and "instructions" is a closed list, so that "ignores files without instructions" passes. */
 const DETERMINER = "(all|any|every|the|these|those|of|and|or|your|my|its|their|our)";
@@ -69,6 +69,6 @@ export const OVERRIDE_RULE: Rule = {
     unforbidden((text) =>
       text.all(OVERRIDE).filter(({ end }) => !text.all(SETTING).some((setting) => setting.end === end)),
     ),
-    unforbidden((text) => text.all(NO_LONGER)),
+    allowed(NO_LONGER),
   ),
 };

@@ -1,5 +1,5 @@
 import { marks, words } from "./phrases.ts";
-import { pattern, unforbidden, type Rule } from "./rule.ts";
+import { allowed, pattern, type Rule } from "./rule.ts";
 
 /** Options with which an ordinary program starts another one. */
 const OPTIONS = marks(
@@ -116,7 +116,7 @@ export const PAYLOAD_RULES: readonly Rule[] = [
     category: "command",
     severity: "high",
     message: "Has an option with which an ordinary program starts another one.",
-    find: unforbidden((text) => text.all(OPTIONS)),
+    find: allowed(OPTIONS),
   },
   {
     id: "command.query-injection",
@@ -130,28 +130,28 @@ export const PAYLOAD_RULES: readonly Rule[] = [
     category: "command",
     severity: "high",
     message: "Has what makes a parser, a log or a template load or run something.",
-    find: unforbidden((text) => text.all(DOCUMENTS)),
+    find: allowed(DOCUMENTS),
   },
   {
     id: "command.attack-tool",
     category: "command",
     severity: "medium",
     message: "Uses a program that is for attacking.",
-    find: unforbidden((text) => text.all(ATTACK_TOOLS)),
+    find: allowed(ATTACK_TOOLS),
   },
   {
     id: "command.supply-chain",
     category: "command",
     severity: "medium",
     message: "Installs something from a place of its own, or a model that is a program.",
-    find: unforbidden((text) => text.all(SUPPLY)),
+    find: allowed(SUPPLY),
   },
   {
     id: "exfiltration.copy-out",
     category: "exfiltration",
     severity: "high",
     message: "Copies files or a whole repository to another machine.",
-    find: unforbidden((text) => text.all(COPY_OUT)),
+    find: allowed(COPY_OUT),
   },
   {
     id: "secret-access.inner-service",
@@ -159,6 +159,6 @@ export const PAYLOAD_RULES: readonly Rule[] = [
     severity: "medium",
     message: "Has the address of a service that only the machine itself should reach.",
     places: ["arguments", "result"],
-    find: unforbidden((text) => text.all(INNER_SERVICE)),
+    find: allowed(INNER_SERVICE),
   },
 ];

@@ -1,5 +1,5 @@
 import { marks, words } from "./phrases.ts";
-import { either, unforbidden, type Rule } from "./rule.ts";
+import { allowed, either, type Rule } from "./rule.ts";
 
 const EXPLOIT = words(
   "(exploiting|exploits?|poc for|proof of concept for|abus(es|ing)) (CVE|GHSA)-",
@@ -77,18 +77,13 @@ export const PRIVILEGE_RULES: readonly Rule[] = [
     category: "command",
     severity: "medium",
     message: "Tells how to use a known hole.",
-    find: unforbidden((text) => text.all(EXPLOIT)),
+    find: allowed(EXPLOIT),
   },
   {
     id: "command.disarm",
     category: "command",
     severity: "high",
     message: "Switches off a protection, hides traces, or breaks out of a container.",
-    find: either(
-      unforbidden((text) => text.all(UNGUARDED)),
-      unforbidden((text) => text.all(DISARM)),
-      unforbidden((text) => text.all(PRIVILEGE)),
-      unforbidden((text) => text.all(GRANTED)),
-    ),
+    find: either(allowed(UNGUARDED), allowed(DISARM), allowed(PRIVILEGE), allowed(GRANTED)),
   },
 ];

@@ -1,17 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { words } from "./phrases.ts";
-import {
-  allowedSequence,
-  chains,
-  either,
-  near,
-  needing,
-  pattern,
-  sequence,
-  toRuleText,
-  unforbidden,
-  type Phrases,
-} from "./rule.ts";
+import { allowed, allowedSequence, chains, either, near, pattern, sequence, toRuleText } from "./rule.ts";
 
 const SEND = words("sends?");
 const KEY = words("api keys?");
@@ -58,7 +47,7 @@ describe("chains", () => {
   it("looks nothing up after a part that is absent", () => {
     const { text, all } = toRuleText("an api key to x");
     const asked: unknown[] = [];
-    const asking = (phrases: Phrases) => {
+    const asking = (phrases: RegExp) => {
       asked.push(phrases);
       return all(phrases);
     };
@@ -80,8 +69,8 @@ describe("either", () => {
   });
 });
 
-describe("unforbidden", () => {
-  const search = unforbidden((text) => text.all(SEND));
+describe("allowed", () => {
+  const search = allowed(SEND);
 
   it.each([
     "Never send it",
@@ -149,24 +138,6 @@ describe("allowedSequence", () => {
     const search = allowedSequence([SEND, KEY], 10);
     expect(search(toRuleText("Never send an API key. Do not ever send api keys."))).toBeUndefined();
     expect(search(toRuleText("Never send an API key. Now send the API key."))).toEqual({ start: 27, end: 43 });
-  });
-});
-
-describe("words", () => {
-  it("takes whole words in any case, with any white space between them", () => {
-    expect(toRuleText("API \n key, api keys, apikeys, rapi key").all(KEY)).toHaveLength(2);
-  });
-
-  it("keeps a space between brackets as one of the characters there", () => {
-    expect(toRuleText("api_key api key api{key").all(words("api[ _]key"))).toHaveLength(2);
-  });
-});
-
-describe("needing", () => {
-  it("runs the expression only where the letters are, in any case", () => {
-    const phrases = needing(["cve-"], /exploit\w*/g);
-    expect(pattern(phrases)(toRuleText("exploits CVE-1"))).toEqual({ start: 0, end: 8 });
-    expect(pattern(phrases)(toRuleText("exploits"))).toBeUndefined();
   });
 });
 

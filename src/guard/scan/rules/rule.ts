@@ -25,38 +25,27 @@ export interface Span {
 /** Looks for something; undefined where it is not there. */
 export type Search = (text: RuleText) => Span | undefined;
 
-/**
- * An expression to look for, and where it helps the letters that every match has: without any of them in the text, the expression is not
- * run. It has the flag `g`, and no repetition inside a repetition, so that it reads in linear time.
- */
-export type Phrases = RegExp | { readonly expression: RegExp; readonly needs: readonly string[] };
-
 /** A text that rules read: without hidden characters, full-width and typographic forms folded. What one rule looked up, the next need not. */
 export interface RuleText {
   readonly text: string;
-  /** Every place a word or phrase stands, in order. */
-  all(phrases: Phrases): readonly Span[];
+  /** Every place a word or phrase stands, in order. The expression has the flag `g`. */
+  all(expression: RegExp): readonly Span[];
 }
 
 /** Prepares a text for rules. */
 export function toRuleText(text: string): RuleText {
-  const lower = text.toLowerCase();
-  const known = new Map<Phrases, readonly Span[]>();
+  const known = new Map<RegExp, readonly Span[]>();
   return {
     text,
-    all(phrases) {
-      let spans = known.get(phrases);
+    all(expression) {
+      let spans = known.get(expression);
       if (spans === undefined) {
-        spans = phrases instanceof RegExp ? every(text, phrases) : everyNeedy(text, lower, phrases);
-        known.set(phrases, spans);
+        spans = every(text, expression);
+        known.set(expression, spans);
       }
       return spans;
     },
   };
-}
-
-function everyNeedy(text: string, lower: string, { expression, needs }: Exclude<Phrases, RegExp>): readonly Span[] {
-  return needs.some((letters) => lower.includes(letters)) ? every(text, expression) : NONE;
 }
 
 /** Not `matchAll`, which copies the expression: for a short text that takes longer than the search. */
@@ -75,17 +64,17 @@ function every(text: string, expression: RegExp): readonly Span[] {
 
 const NONE: readonly Span[] = Object.freeze([]);
 
-/** An expression that is run only on a text with some of these letters, given in lower case. Of each match, some must be part. */
-export function needing(needs: readonly string[], expression: RegExp): Phrases {
-  return { expression, needs };
-}
-
 /** Anything the expression matches. */
-export function pattern(expression: Phrases): Search {
+export function pattern(expression: RegExp): Search {
   return (text) => text.all(expression)[0];
 }
 
-/** Like `pattern`, where the words just before do not forbid what it finds: "never send your key to …". */
+/** Like `pattern`, where the words just before do not forbid it: "never send your key to …". */
+export function allowed(expression: RegExp): Search {
+  return unforbidden((text) => text.all(expression));
+}
+
+/** The first of what was found that the words just before do not forbid. */
 export function unforbidden(search: (text: RuleText) => readonly Span[]): Search {
   return (text) =>
     search(text).find(({ start }) => text.text.slice(Math.max(0, start - 40), start).search(FORBIDS) === -1);
@@ -115,7 +104,7 @@ const FORBIDDING: readonly string[] = [
 const FORBIDS = marks(`\\b(${FORBIDDING.join("|")}) (\\w+ ){0,3}['"\`]?$`);
 
 /** One after another, each beginning at most `within` characters after the one before ended. Returns every chain's whole stretch. */
-export function chains(text: RuleText, parts: readonly Phrases[], within: number): readonly Span[] {
+export function chains(text: RuleText, parts: readonly RegExp[], within: number): readonly Span[] {
   // The rarest part decides most texts: where it is absent nothing else is looked up.
   if (parts.some((part) => text.all(part).length === 0)) return [];
   const [last, ...earlier] = parts.toReversed();
@@ -135,17 +124,17 @@ export function chains(text: RuleText, parts: readonly Phrases[], within: number
 }
 
 /** One part after another, close together. */
-export function sequence(parts: readonly Phrases[], within: number): Search {
+export function sequence(parts: readonly RegExp[], within: number): Search {
   return (text) => chains(text, parts, within)[0];
 }
 
 /** One part after another, close together, where nothing forbids it. */
-export function allowedSequence(parts: readonly Phrases[], within: number): Search {
+export function allowedSequence(parts: readonly RegExp[], within: number): Search {
   return unforbidden((text) => chains(text, parts, within));
 }
 
 /** Two parts close together, in either order. */
-export function near(one: Phrases, other: Phrases, within: number): Search {
+export function near(one: RegExp, other: RegExp, within: number): Search {
   return (text) => chains(text, [one, other], within)[0] ?? chains(text, [other, one], within)[0];
 }
 

@@ -1,5 +1,5 @@
 import { exactly, marks, words } from "./phrases.ts";
-import { chains, either, pattern, unforbidden, type Rule } from "./rule.ts";
+import { allowed, chains, either, pattern, type Rule, unforbidden } from "./rule.ts";
 import { KEY_FILES, READ } from "./vocabulary.ts";
 
 /** What programs do at their start. */
@@ -136,7 +136,7 @@ export const SECRET_RULES: readonly Rule[] = [
     category: "secret-access",
     severity: "medium",
     message: "Names a file that holds keys or passwords.",
-    find: unforbidden((text) => text.all(TELLING_FILES)),
+    find: allowed(TELLING_FILES),
   },
   {
     id: "secret-access.foothold",
@@ -164,7 +164,7 @@ export const SECRET_RULES: readonly Rule[] = [
     category: "secret-access",
     severity: "high",
     message: "Has the address of a cloud's metadata, or an internal one in disguise.",
-    find: unforbidden((text) => text.all(METADATA)),
+    find: allowed(METADATA),
   },
   {
     id: "secret-access.browser",

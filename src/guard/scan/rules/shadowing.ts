@@ -1,5 +1,5 @@
 import { words } from "./phrases.ts";
-import { allowedSequence, either, pattern, type Rule, unforbidden } from "./rule.ts";
+import { allowed, allowedSequence, either, pattern, type Rule } from "./rule.ts";
 
 /** The name of a tool, as "read_file" or `read_file`. */
 const NAME = "[`'\"]?[a-z]\\w{1,20}_\\w{2,30}[`'\"]?";
@@ -85,17 +85,14 @@ export const SHADOWING_RULES: readonly Rule[] = [
     category: "shadowing",
     severity: "medium",
     message: "Makes itself a condition of every other call, or changes what other calls are given.",
-    find: either(
-      pattern(GATE),
-      unforbidden((text) => text.all(TAMPER)),
-    ),
+    find: either(pattern(GATE), allowed(TAMPER)),
   },
   {
     id: "shadowing.divert",
     category: "shadowing",
     severity: "high",
     message: "Diverts every message or payment to one address.",
-    find: unforbidden((text) => text.all(DIVERT)),
+    find: allowed(DIVERT),
   },
   {
     id: "shadowing.replace",
