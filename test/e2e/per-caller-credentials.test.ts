@@ -1,7 +1,10 @@
 import { type ChannelListener, subscribe, unsubscribe } from "node:diagnostics_channel";
+import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
-import { McpServer } from "@modelcontextprotocol/server";
+import type { AddressInfo } from "node:net";
+import { type JSONRPCMessage, McpServer, type Transport } from "@modelcontextprotocol/server";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { WebSocketServer } from "ws";
 import * as z from "zod";
 import { ToolArsenal } from "../../src/arsenal.ts";
 import { bearerToken } from "../../src/adapters/identity/bearer-token.ts";
@@ -114,6 +117,46 @@ describe.each(["legacy", "modern"] as const)("credentials for each caller, at a 
       "failure",
     ]);
     expect(received.filter((request) => request.port === port)).toHaveLength(before);
+  });
+});
+
+/** A server on WebSockets whose one tool says by which credentials its connection was opened. */
+async function startWebSocketServer(): Promise<string> {
+  const sockets = new WebSocketServer({ host: "127.0.0.1", port: 0, handleProtocols: () => "mcp" });
+  open.push(() => new Promise((resolve) => sockets.close(resolve)));
+  sockets.on("connection", (socket, { headers }) => {
+    const transport: Transport = {
+      start: async () => {},
+      send: async (message) => socket.send(JSON.stringify(message)),
+      close: async () => socket.close(),
+    };
+    socket.on("message", (data) => transport.onmessage?.(JSON.parse(String(data)) as JSONRPCMessage));
+    const server = new McpServer({ name: "who", version: "1.0.0" });
+    const inputSchema = z.object({ number: z.number() });
+    server.registerTool("whoami", { description: "Says who calls.", inputSchema }, ({ number }) => ({
+      content: [{ type: "text", text: JSON.stringify({ number, authorization: headers.authorization }) }],
+    }));
+    void server.connect(transport);
+  });
+  await once(sockets, "listening");
+  return `ws://127.0.0.1:${(sockets.address() as AddressInfo).port}`;
+}
+
+describe("credentials for each caller, on WebSockets", () => {
+  it("are each one's own, on a connection of their own", async () => {
+    const url = await startWebSocketServer();
+    const arsenal = new ToolArsenal({ telemetry: { enabled: false } }, { environment: ENVIRONMENT });
+    open.push(() => arsenal.close());
+    const headers = { Authorization: "Bearer ${secret:env:GITHUB_{principal}}" };
+    await arsenal.addMcpServer({ name: "github", transport: { kind: "websocket", url, headers } });
+    const ask = async (name: string, number: number) => {
+      const call = { toolName: "github.whoami", arguments: { number }, principal: principal(name) };
+      return saidBy((await arsenal.execute(call)).result);
+    };
+    const names = Array.from({ length: 20 }, (_, number) => (number % 2 === 0 ? "ann" : "bob"));
+    expect(await Promise.all(names.map(ask))).toEqual(
+      names.map((name, number) => ({ number, authorization: `Bearer upstream-token-of-${name}` })),
+    );
   });
 });
 

@@ -49,6 +49,8 @@ async function score({ name, mutate, tests }: Part): Promise<Score> {
     vitest: { configFile: "test/mutation/vitest.config.ts", related: false },
     coverageAnalysis: "perTest",
     concurrency: 2,
+    // A test runner keeps what each of its runs loaded, and gets slower with it.
+    maxTestRunnerReuse: 50,
     reporters: ["progress-append-only", "clear-text", "html"],
     clearTextReporter: { logTests: false, reportTests: false },
     htmlReporter: { fileName: `coverage/mutation/${name}.html` },
