@@ -43,6 +43,7 @@ describe("injection.secrecy finds", () => {
 
 describe("injection.secrecy passes", () => {
   it.each([
+    "The password of the server. Keep it confidential.",
     "Do not report the same bug twice.",
     "Mention the title, then tell the user.",
     "Never mention prices.",

@@ -4,7 +4,8 @@ import { chains, either, pattern, type Rule, unforbidden } from "./rule.ts";
 const DO_NOT = "(do not|don'?t|never|must not|mustn'?t|should not|shouldn'?t|cannot|avoid|refrain from)";
 const TELL = "((tell|mention|inform|notify|reveal|alert|warn|report)(ing)?|disclos(e|ing)|let)";
 const PERSON = "(users?|humans?|operators?|owners?|customers?|person)";
-const SECRET = "(a )?(secret|hidden|confidential|quiet|to yourself)";
+/** "Confidential" alone is how manuals speak of keys. */
+const SECRET = "(a )?(secret|hidden|quiet|to yourself)";
 
 const KEEP_FROM_USER = words(
   `${DO_NOT} (\\w+ ){0,2}${TELL} ([\\w']+ ){0,6}?(${PERSON}|people|anyone|anybody|them|this)`,
@@ -14,7 +15,7 @@ const KEEP_FROM_USER = words(
   "without (bringing it up|saying so|letting (on|anyone know)|mentioning (it|this|that))",
   "(hide|conceal|keep) (this|it|that) ((secret|hidden) )?from (the )?(users?|humans?|anyone)",
   `keep (it|that|(this|these)( \\w+)?) ${SECRET}(?! (key|from disk))`,
-  `keep the (existence|use|fact|presence|content) … ${SECRET}`,
+  `keep the (existence|use|fact|presence|content) … (${SECRET}|confidential)`,
   `${PERSON} (must|should|shall|may|needs?|do|does|will|can|is|are|has|have)( not|n?'t| never) (to )?(ever )?(be )?(know|learn|notice|see (this|it|that)|find out|hear|told|notified|informed|aware|alerted|suspect|reali[sz]e)`,
   "nobody (must|should|needs to|has to|may|will) (ever )?(be (told|informed|notified|aware)|know|notice|learn|see)",
   `so (that )?(the )?${PERSON} stays? (distracted|unaware)`,
