@@ -26,7 +26,7 @@ const total: Score = { part: "all", failed: sum("failed"), timedOut: sum("timedO
 console.log(
   table([["part", "noticed", "by a failed test", "by no end", "unnoticed"], ...[...scores, total].map(toRow)]),
 );
-if (percent(total) < ENOUGH) {
+if (!(percent(total) >= ENOUGH)) {
   console.error(`Fewer than ${ENOUGH} % of the changes were noticed.`);
   process.exitCode = 1;
 }

@@ -174,6 +174,19 @@ describe("sqliteState", () => {
     await state.close();
   });
 
+  it("lets others have their turn between changes that follow one another", async () => {
+    const state = sqliteState({ file: newFile() });
+    let turns = 0;
+    let next = setImmediate(function turn() {
+      turns++;
+      next = setImmediate(turn);
+    });
+    for (let index = 0; index < 10; index++) await state.set("a", index);
+    clearImmediate(next);
+    expect(turns).toBeGreaterThanOrEqual(9);
+    await state.close();
+  });
+
   it("keeps what was asked for before it was closed", async () => {
     const file = newFile();
     const state = sqliteState({ file });

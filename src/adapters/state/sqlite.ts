@@ -92,7 +92,8 @@ export function sqliteState({ file: given, clock = systemClock }: SqliteStateOpt
   function changing<Value>(signal: AbortSignal | undefined, step: (opened: Opened) => Value): Promise<Value> {
     return using(signal, () => {
       const { promise, resolve: done, reject } = Promise.withResolvers<Value>();
-      if (waiting.length === 0) process.nextTick(writeSome);
+      // Not before everybody else had a turn, however long the chain of changes is of which each waits for the one before.
+      if (waiting.length === 0) setImmediate(writeSome);
       waiting.push({
         write(parts) {
           const value = step(parts);

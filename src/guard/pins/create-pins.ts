@@ -56,6 +56,8 @@ interface ReviewedTool {
   /** How it stands; absent where it could not be compared, and `unread` says why. */
   readonly found?: Pin["state"];
   readonly unread?: unknown;
+  /** What kept it from being called before it was compared. */
+  readonly before: Block | undefined;
 }
 
 /** The pins over a state. Whatever cannot be compared with what was accepted is refused. */
@@ -141,22 +143,23 @@ export function createPins({ state, clock, emit, mode, onAccepted }: PinsParts):
     const content = contentOfTool(tool);
     const { id } = tool;
     const { hash } = content;
+    const before = blocks.get(id);
     // Blocked as soon as it is known, not when the last of them is.
     const block = () => blocks.set(id, { ensemble, id, hash });
     try {
       const record = await see(id, content, ensemble);
       const found = stateOf(record, mode);
       if (found !== "accepted") block();
-      return { id, tool: admitted(tool, record), found };
+      return { id, tool: admitted(tool, record), found, before };
     } catch (unread) {
       block();
-      return { id, tool: await uncompared(tool), unread };
+      return { id, tool: await uncompared(tool), unread, before };
     }
   }
 
   async function review({ ensemble, tools, instructions }: OfferedEnsemble): Promise<ReviewedEnsemble> {
     const reviewed: Tool[] = [];
-    const settled: string[] = [];
+    const settled = new Map<string, Block | undefined>();
     const unseen: string[] = [];
     let waits = false;
     let unread: unknown;
@@ -167,7 +170,7 @@ export function createPins({ state, clock, emit, mode, onAccepted }: PinsParts):
       unread ??= each.unread;
       waits ||= found !== undefined && found !== "accepted";
       if (found === "new") unseen.push(id);
-      if (found === "accepted") settled.push(id);
+      if (found === "accepted") settled.set(id, each.before);
     }
     const id = instructionsId(ensemble);
     let served: string | undefined;
@@ -181,7 +184,7 @@ export function createPins({ state, clock, emit, mode, onAccepted }: PinsParts):
       waits ||= pending !== "accepted";
       if (pending === "new") unseen.push(id);
       if (record !== undefined && pending === "changed") blocks.set(id, { ensemble, id, hash: currentOf(record).hash });
-      else settled.push(id);
+      else settled.set(id, blocks.get(id));
     } catch (error) {
       unread ??= error;
       blocks.set(id, { ensemble, id });
@@ -189,8 +192,8 @@ export function createPins({ state, clock, emit, mode, onAccepted }: PinsParts):
     if (unread !== undefined) failed(ensemble, unread);
     tellWaiting(ensemble, unseen);
 
-    // Those that are no longer offered stay blocked: somebody may still be about to call one.
-    for (const each of settled) blocks.delete(each);
+    // Those that are no longer offered stay blocked: somebody may still be about to call one. So do those that a later listing blocked meanwhile.
+    for (const [each, before] of settled) if (blocks.get(each) === before) blocks.delete(each);
     watch.follow(ensemble, unread !== undefined ? "unread" : waits ? "waiting" : "settled");
     return { tools: reviewed, ...(served !== undefined && { instructions: served }) };
   }

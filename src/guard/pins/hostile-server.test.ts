@@ -69,6 +69,21 @@ describe("a server that wants a changed tool to be read or called", () => {
     expect((await reviewing).tools).toEqual(tools);
   });
 
+  it("is not called once it changed, though an earlier listing is still looked at and found nothing", async () => {
+    const { pins, state } = setUp();
+    const tools = [listed({ name: "first" }), listed({ name: "second" })];
+    await pins.review({ ensemble: "files", tools });
+    const { slow, reached, release } = stopping(state, "pin:files.second");
+    const later = setUp({ state: slow });
+    const earlier = later.pins.review({ ensemble: "files", tools });
+    await reached;
+    await setImmediate();
+    await later.review(listed({ name: "first", ...EVIL }));
+    release();
+    await earlier;
+    expect(await later.pins.refusal(listed({ name: "first" }))).toContain("it changed (description)");
+  });
+
   it("is not called where it says something else than what was accepted elsewhere, though the caller knows that", async () => {
     const { pins, review, state } = setUp();
     await review(listed());

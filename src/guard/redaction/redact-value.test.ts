@@ -1,3 +1,5 @@
+import { inspect } from "node:util";
+import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { redactValue } from "./redact-value.ts";
@@ -113,5 +115,47 @@ describe("redacting an error", () => {
   it("leaves one alone that is frozen and holds no secret", () => {
     const frozen = Object.freeze(new Error("plain"));
     expect(redactValue(frozen, redact)).toBe(frozen);
+  });
+
+  it("shows nothing of a frozen one through what it holds of itself", () => {
+    const outer = new Error("s3cr3t outside");
+    const inner = Object.assign(new Error("s3cr3t inside"), { cause: outer });
+    Object.freeze(Object.assign(outer, { cause: inner, list: [outer] }));
+    const shown = redactValue(outer, redact) as typeof outer & { cause: Error; list: Error[] };
+    expect(inspect(shown, { depth: 5 })).not.toContain("s3cr3t");
+    expect([shown.message, shown.cause, shown.cause.cause, shown.list[0]]).toEqual([
+      "[redacted] outside",
+      inner,
+      shown,
+      shown,
+    ]);
+    expect(shown.cause.cause).toBe(shown);
+  });
+
+  it("keeps the name of a frozen one that only its class knows", () => {
+    const shown = redactValue(Object.freeze(new DOMException("s3cr3t", "AbortError")), redact);
+    expect(String(shown)).toBe("AbortError: [redacted]");
+  });
+
+  it("leaves a frozen one alone whose member is made anew each time it is read", () => {
+    const error = new Error("plain");
+    Object.defineProperty(error, "details", { get: () => ({ text: "plain" }) });
+    expect(redactValue(Object.freeze(error), redact)).toBe(error);
+  });
+
+  it("changes one with a member that cannot be read", () => {
+    const error = new Error("s3cr3t");
+    Object.defineProperty(error, "details", {
+      get: () => {
+        throw new Error("s3cr3t");
+      },
+    });
+    expect(redactValue(error, redact).message).toBe("[redacted]");
+  });
+
+  it("changes one that was made in another context", () => {
+    const error = runInNewContext('new TypeError("s3cr3t", { cause: { text: "s3cr3t" } })') as TypeError;
+    expect(redactValue({ error }, redact).error).toBe(error);
+    expect([error.message, error.cause]).toEqual(["[redacted]", { text: "[redacted]" }]);
   });
 });

@@ -1,3 +1,4 @@
+import { types } from "node:util";
 import { REDACTED } from "./secret-patterns.ts";
 
 /** What is nested deeper is cut off: a server may send anything, and whoever shows it must not run out of stack. */
@@ -20,17 +21,25 @@ interface Visit {
 
 function visit(value: unknown, { redact, seen, depth }: Visit): unknown {
   if (typeof value === "string") return redact(value);
-  const isError = value instanceof Error;
+  const isError = isAnyError(value);
   if (!isError && !isPlain(value)) return value;
   if (seen.has(value)) return seen.get(value);
   if (depth === MAX_DEPTH) return REDACTED;
   const inner = { redact, seen, depth: depth + 1 };
   // What plain data holds of itself is not shown a second time.
-  seen.set(value, isError ? value : REDACTED);
-  if (isError) return visitError(value, inner);
-  const result = Array.isArray(value) ? visitList(value, inner) : visitMembers(value, inner);
+  if (!isError) seen.set(value, REDACTED);
+  const result = isError
+    ? visitError(value, inner)
+    : Array.isArray(value)
+      ? visitList(value, inner)
+      : visitMembers(value, inner);
   seen.set(value, result);
   return result;
+}
+
+/** Errors of other contexts are of other classes. */
+function isAnyError(value: unknown): value is Error {
+  return value instanceof Error || types.isNativeError(value);
 }
 
 /** Lists and objects without a class of their own. What is behind a class may be a socket, and whole programs hang from those. */
@@ -42,18 +51,32 @@ function isPlain(value: unknown): value is object {
 }
 
 function visitError(error: Error, inner: Visit): Error {
-  // Some are not listed (`stack`, `cause`, `errors`), and of some classes the message is not the error's own.
-  const names = [...new Set(["message", ...Object.getOwnPropertyNames(error)])];
-  const shown = names.map((name) => visit(Reflect.get(error, name), inner));
-  const isChanged = names.every(
-    (name, index) => shown[index] === Reflect.get(error, name) || show(error, error, name, shown[index]),
-  );
-  if (isChanged) return error;
-  // It lets nothing be changed, so another error of its class takes its place.
-  const standIn = Object.create(Object.getPrototypeOf(error) as object) as Error;
-  for (const [index, name] of names.entries()) show(standIn, error, name, shown[index]);
+  // Some are not listed (`stack`, `cause`, `errors`), and of some classes name and message are not the error's own.
+  const names = [...new Set(["name", "message", ...Object.getOwnPropertyNames(error)])];
+  const isFree = names.every((name) => isChangeable(error, name));
+  // Where something of it cannot be changed, another error of its class can take its place, also in what it holds.
+  const standIn = isFree ? error : (Object.create(Object.getPrototypeOf(error) as object) as Error);
   inner.seen.set(error, standIn);
-  return standIn;
+  const values = names.map((name) => read(error, name));
+  const shown = values.map((value) => visit(value, inner));
+  if (!isFree) for (const [index, name] of names.entries()) show(standIn, error, name, shown[index]);
+  const isChanged = names.every(
+    (name, index) => shown[index] === values[index] || show(error, error, name, shown[index]),
+  );
+  return isChanged ? error : standIn;
+}
+
+function isChangeable(error: Error, name: string): boolean {
+  return Object.getOwnPropertyDescriptor(error, name)?.configurable ?? Object.isExtensible(error);
+}
+
+/** What cannot be read cannot be looked through either. */
+function read(error: Error, name: string): unknown {
+  try {
+    return Reflect.get(error, name);
+  } catch {
+    return REDACTED;
+  }
 }
 
 /** Sets a member as it is shown, listed or not as it was. False where it cannot be set. */

@@ -11,7 +11,7 @@ export interface Redactor {
   text(text: string): string;
   /** Plain data with every text in it redacted, names of members too; the same data where there is nothing to take out. */
   value<Value>(value: Value): Value;
-  /** The same error, with message, stack, details and causes redacted in place. */
+  /** The same error, with message, stack, details and causes redacted in place; another of its class where it cannot be changed. */
   error<Thrown>(error: Thrown): Thrown;
   /**
    * Redacts the parts of one text as they come. A known secret may lie in several: what could be the beginning of one at a part's end is

@@ -101,7 +101,7 @@ async function toReported(
   { clock, redactor }: CallParts,
 ): Promise<ArsenalError> {
   const { status, headers } = answer;
-  const body = await readShortly(answer, SHOWN_LENGTH, redactor.text).catch(() => "");
+  const body = await readShortly(answer, SHOWN_LENGTH, redactor).catch(() => "");
   const reason = STATUS_CODES[status] === undefined ? "" : ` ${STATUS_CODES[status]}`;
   const retryAfterMs = status === 429 || status === 503 ? toMilliseconds(headers["retry-after"], clock) : undefined;
   const message = `${title} answered ${status}${reason}${body === "" ? "" : `: ${body}`}`;

@@ -1,5 +1,6 @@
 import { buffer } from "node:stream/consumers";
 import type { EgressResponse } from "../../../guard/egress/egress.ts";
+import type { Redactor } from "../../../guard/redaction/redactor.ts";
 
 /** A file that a server answered with, as a model's API takes it. */
 export type MediaBlock =
@@ -27,17 +28,16 @@ const READ_AHEAD = 16;
 export async function readShortly(
   answer: Pick<EgressResponse, "headers" | "body">,
   max: number,
-  redact: (text: string) => string,
+  redactor: Pick<Redactor, "text" | "stream">,
 ): Promise<string> {
   const { type, charset } = mediaOf(answer.headers["content-type"] ?? "");
   const bytes = await buffer(answer.body);
   if (type !== "" && !isJsonAnswer(type) && !isText(type)) return `${bytes.length} bytes of ${type}`;
-  const text = redact(
-    decode(bytes, charset)
-      .trim()
-      .slice(0, max * READ_AHEAD),
-  );
-  return text.length > max ? `${text.slice(0, max)}…` : text;
+  const whole = decode(bytes, charset).trim();
+  const isCut = whole.length > max * READ_AHEAD;
+  // Little may be left of much, and then the end is shown, where a secret may be cut off.
+  const text = isCut ? redactor.stream()(whole.slice(0, max * READ_AHEAD)) : redactor.text(whole);
+  return isCut || text.length > max ? `${text.slice(0, max)}…` : text;
 }
 
 function mediaOf(header: string): { readonly type: string; readonly charset: string } {
