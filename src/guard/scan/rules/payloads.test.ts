@@ -186,8 +186,8 @@ describe("command.supply-chain finds", () => {
 
 describe("command.supply-chain passes", () => {
   it.each([
-    "pip install --index-url https://pypi.org/simple thing",
-    "pip install --extra-index-url https://test.pypi.org/simple thing",
+    "pip install --index-url https://pypi.org/pypi thing",
+    "pip install --extra-index-url https://test.pypi.org/pypi thing",
     "pip install torch --index-url https://download.pytorch.org/whl/cpu",
     "pip install --extra-index-url https://eu-python.pkg.dev/team/simple thing",
     "pip install --index-url http://127.0.0.1/simple thing",

@@ -74,7 +74,7 @@ describe("secret-access.foothold finds", () => {
     "echo a > /Users/me/.profile",
     "echo a > /etc/profile.d/a.sh",
     "echo a > ~/.bashrc",
-    "echo a > /root/.zshrc",
+    "echo a > /home/me/.zshrc",
     "echo a > ../../etc/passwd",
     "echo a > /etc/shadow",
     "echo a > /etc/ld.so.preload",
