@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -23,6 +23,27 @@ describe("the program", () => {
     expect(stdout).toContain("circuit_open");
     expect(stdout).not.toContain("\u001B[");
     expect(performance.now() - started).toBeLessThan(10_000);
+  });
+
+  it("shows the whole path and then serves it, as npm start starts it", async () => {
+    const { scripts } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+      readonly scripts: { readonly start: string };
+    };
+    const root = fileURLToPath(new URL("../..", import.meta.url));
+    // In a group of its own, which is what Ctrl-C interrupts.
+    const started = spawn("sh", ["-c", `${scripts.start} --port 0`], { cwd: root, detached: true });
+    let shown = "";
+    const { promise: serving, resolve } = Promise.withResolvers<void>();
+    for (const stream of [started.stdout, started.stderr])
+      stream.setEncoding("utf8").on("data", (part: string) => {
+        shown += part;
+        if (shown.includes("Ctrl-C ends it")) resolve();
+      });
+    const ended = once(started, "exit");
+    await Promise.race([serving, ended]);
+    if (started.exitCode === null) process.kill(-(started.pid ?? 0), "SIGINT");
+    await ended;
+    expect(shown).toMatch(/1 {2}register[^]*6 {2}protect[^]*Serving MCP at http/);
   });
 
   it("writes data to stdout and everything else to stderr", () => {

@@ -103,11 +103,10 @@ function yaml(servers: Readonly<Record<string, object>>, more = ""): string {
 const mini = (...args: readonly string[]): object => ({ command: process.execPath, args: [server, ...args] });
 
 describe("serve without a configuration", () => {
-  it("shows the demonstration at a terminal, then serves the demo catalog and says what to paste [000-11-serve]", async () => {
+  it("serves the demo catalog and says what to paste [000-11-serve]", async () => {
     const running = start(["--port", "0"], { isTTY: true });
     const [, url = ""] = await running.until(/Serving MCP at (http:\/\/127\.0\.0\.1:\d+)\/mcp\n/);
     await running.until(/Ctrl-C ends it/);
-    expect(running.text.out).toContain("1  register");
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
     const pasted = [...running.text.err.matchAll(/^ {2}(.+?), \S+\n {4}(\{.*\})$/gm)];
     expect(pasted.map(([, client, json = ""]) => [client, JSON.parse(json)])).toEqual([
@@ -132,7 +131,7 @@ describe("serve without a configuration", () => {
     await expect(fetch(`${url}/healthz`)).rejects.toThrow("fetch failed");
   });
 
-  it("shows none where stdout is no terminal; with --json stdout has one object with the endpoint", async () => {
+  it("writes nothing to stdout; with --json one object with the endpoint", async () => {
     const plain = start(["--port", "0"]);
     await plain.until(/Ctrl-C ends it/);
     const json = start(["--port", "0", "--json", "--mode", "static"], { isTTY: true });
@@ -258,7 +257,7 @@ describe("serve --stdio", () => {
     params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } },
   };
 
-  it("answers its client and ends well when the client leaves, also at a terminal without a demonstration", async () => {
+  it("answers its client and ends well when the client leaves, also at a terminal", async () => {
     const [input, output] = [new PassThrough(), new PassThrough()];
     const running = start(["--stdio"], { protocol: { input, output }, isTTY: true });
     input.write(`${JSON.stringify(initialize)}\n`);

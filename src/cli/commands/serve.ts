@@ -79,9 +79,7 @@ export const serve: Command = {
         ...(publicUrl === undefined ? {} : { publicUrl }),
         ...(identity === undefined ? {} : { identity }),
       };
-      const served = await arsenal.serveMcp({ transport: "http", ...shown, host, port, ...protection });
-      if (files === undefined && !input.json && terminal.out.isTTY === true) await showDemo(input, terminal);
-      return served;
+      return arsenal.serveMcp({ transport: "http", ...shown, host, port, ...protection });
     }
 
     try {
@@ -109,11 +107,6 @@ async function openServed(configured: Configured | undefined, { environment }: T
   if (configured !== undefined) return createConfiguredArsenal(configured.config, { environment });
   const { createDemoArsenal } = await import("../demo/create-demo-arsenal.ts");
   return createDemoArsenal();
-}
-
-async function showDemo(input: Input, terminal: Terminal): Promise<void> {
-  const { demo } = await import("./demo.ts");
-  await demo.run(input, terminal);
 }
 
 /** Follows the configuration until Ctrl-C, a closed terminal, or the client that leaves. */
