@@ -59,11 +59,10 @@ function visitError(error: Error, inner: Visit): Error {
   inner.seen.set(error, standIn);
   const values = names.map((name) => read(error, name));
   const shown = values.map((value) => visit(value, inner));
-  if (!isFree) for (const [index, name] of names.entries()) show(standIn, error, name, shown[index]);
-  const isChanged = names.every(
-    (name, index) => shown[index] === values[index] || show(error, error, name, shown[index]),
-  );
-  return isChanged ? error : standIn;
+  if (shown.every((value, index) => value === values[index])) return error;
+  for (const [index, name] of names.entries())
+    if (!isFree || shown[index] !== values[index]) show(standIn, error, name, shown[index]);
+  return standIn;
 }
 
 function isChangeable(error: Error, name: string): boolean {
@@ -79,10 +78,10 @@ function read(error: Error, name: string): unknown {
   }
 }
 
-/** Sets a member as it is shown, listed or not as it was. False where it cannot be set. */
-function show(on: Error, error: Error, name: string, value: unknown): boolean {
+/** Sets a member as it is shown, listed or not as it was. */
+function show(on: Error, error: Error, name: string, value: unknown): void {
   const enumerable = Object.prototype.propertyIsEnumerable.call(error, name);
-  return Reflect.defineProperty(on, name, { value, enumerable, configurable: true, writable: true });
+  Reflect.defineProperty(on, name, { value, enumerable, configurable: true, writable: true });
 }
 
 function visitList(list: readonly unknown[], inner: Visit): unknown {

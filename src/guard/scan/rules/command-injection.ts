@@ -34,7 +34,7 @@ const SQL = marks(
   '"sql" ?: ?"drop\\b',
   "xp_cmdshell",
   "sql query exactly",
-  // A template that writes a value into a query, where a placeholder belongs.
+  // A template that writes a value into the text of a query.
   "\\b(where|values) [^\\n?:$]{0,60}\\{\\{ ?\\$(json|node)",
 );
 
