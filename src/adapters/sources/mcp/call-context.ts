@@ -1,12 +1,12 @@
-import type { Ask, McpConnection } from "./connection.ts";
+import type { Ask, Requester } from "./connection.ts";
 import type { JsonObject, RpcError, RpcNotification } from "./protocol.ts";
 
 /** What an MCP surface hands an MCP tool's handler, so that a call passes through the arsenal and its policy unchanged. */
 export interface McpCallContext {
   /** Members of the caller's `params` other than `name` and `arguments`: `_meta`, `inputResponses`, `requestState`, `task`. */
   readonly extra?: JsonObject;
-  /** The caller session's own connection. The upstream's shared ones where absent. */
-  readonly connection?: McpConnection;
+  /** The caller session's own connection. Defaults to the upstream's shared ones. */
+  readonly connection?: Requester;
   readonly ask?: Ask;
   readonly passInputRequired?: boolean;
   readonly onNotification?: (notification: RpcNotification) => void;

@@ -55,3 +55,6 @@ export interface McpConnection {
   onClosed(listener: (error: Error | undefined) => void): () => void;
   close(): Promise<void>;
 }
+
+/** What sends requests to a server for one caller. */
+export type Requester = Pick<McpConnection, "request">;

@@ -6,27 +6,32 @@ import { RpcError } from "./protocol.ts";
 const expired = new WeakSet<object>();
 const unreached = new WeakSet<object>();
 
-/** True for the failure of a request that a server refused because it no longer knows the session: it was not carried out. */
+/** True if the server answered a request by saying that it no longer knows the session. */
 export function isSessionExpired(error: unknown): boolean {
   return error instanceof Error && expired.has(error);
 }
 
-/** True for the failure of a request whose server could not be reached at all. */
+/** True if the server of a request could not be reached at all. */
 export function isUnreachable(error: unknown): boolean {
   return error instanceof Error && unreached.has(error);
 }
+
+/** How the SDK's older HTTP+SSE transport reports a refused message: status and body are in the text alone. */
+const REFUSED_POST = /^Error POSTing to endpoint \(HTTP (\d{3})\): ([^]*)$/;
 
 /** The HTTP status that an error of the SDK's transports carries. */
 export function httpStatusOf(error: unknown): number | undefined {
   if (!(error instanceof Error)) return undefined;
   const { status, code } = error as { status?: unknown; code?: unknown };
   if (typeof status === "number") return status;
+  const posted = REFUSED_POST.exec(error.message)?.[1];
+  if (posted !== undefined) return Number(posted);
   return error.constructor.name === "SseError" && typeof code === "number" ? code : undefined;
 }
 
 /**
- * What became of a request that could not be sent, or whose answer could not be read. `inSession` says that it named a session, so that a
- * 404 means the session is gone.
+ * Explains why a request has no answer: it could not be sent, or its answer could not be read. `inSession` says that the request named a
+ * session, so a 404 may mean that the session is gone. It proves nothing about the request: a server can act first and answer 404 then.
  */
 export function toFailure(
   given: unknown,
@@ -42,8 +47,8 @@ export function toFailure(
   if (status !== undefined) {
     const text = httpTextOf(error);
     if (inSession && isGoneSession(status, text)) {
-      const message = `${what} was refused: the server no longer knows the session. Send it again in a new one.`;
-      return mark(expired, new ArsenalError("TRANSPORT_FAILED", message, { beforeSend: true, cause }));
+      const reason = `${what} was answered with HTTP ${status}: the server no longer knows the session`;
+      return mark(expired, unknownOutcome(reason, cause));
     }
     const body = toRpcError(text);
     if (body !== undefined) return body;
@@ -56,7 +61,8 @@ export function toFailure(
   }
   if (isUnauthorized(error)) {
     const message = `${what} needs authorization. ${fixOf(401)}`;
-    return new ArsenalError("TRANSPORT_FAILED", message, { beforeSend: true, cause });
+    // It was sent and refused, so sending the same again cannot help.
+    return new ArsenalError("TRANSPORT_FAILED", message, { answered: true, cause });
   }
   const code = systemCodeOf(error);
   if (code !== undefined && (NOT_CONNECTED.has(code) || isConnecting(error))) {
@@ -64,7 +70,7 @@ export function toFailure(
     return mark(unreached, new ArsenalError("TRANSPORT_FAILED", message, { beforeSend: true, cause }));
   }
   if (isUnreadable(error)) {
-    const message = `${what} was answered with something that is no JSON-RPC: ${reasonOf(error)}`;
+    const message = `${what} was answered with something that is not JSON-RPC: ${reasonOf(error)}`;
     return new ArsenalError("PROTOCOL_ERROR", message, { cause });
   }
   return unknownOutcome(`${what} was sent, and its answer was lost: ${reasonOf(error)}`, cause);
@@ -150,9 +156,9 @@ function isConnecting(error: unknown): boolean {
 }
 
 function httpTextOf(error: unknown): string | undefined {
-  const data = (error as { data?: unknown }).data;
+  const { data, message } = error as { data?: unknown; message?: string };
   const text = isPlainObject(data) ? data["text"] : undefined;
-  return typeof text === "string" ? text : undefined;
+  return typeof text === "string" ? text : REFUSED_POST.exec(message ?? "")?.[2];
 }
 
 /** The JSON-RPC error in the body of a refusal. */

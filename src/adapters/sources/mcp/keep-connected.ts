@@ -35,6 +35,9 @@ const LONGEST_PAUSE_MS = 60_000;
 /** A connection that lasted this long was a good one: the next is tried at once, and its failure counts as the first. */
 const STEADY_MS = 10_000;
 
+/** A server that forgets a new session this often in a row is left alone for a while, like one whose connection fails. */
+const MOST_RENEWALS = 3;
+
 /** Connects now, and again whenever the connection ends or an attempt fails, with pauses that double from one second to one minute. */
 export function createKeeper({ name, connect, clock, random, timeoutMs, changed }: KeeperParts): Keeper {
   const closing = new AbortController();
@@ -46,6 +49,7 @@ export function createKeeper({ name, connect, clock, random, timeoutMs, changed 
   let failures = 0;
   let lastFailure: Error | undefined;
   let connectedAt = 0;
+  let renewals = 0;
 
   const enter = (next: UpstreamState): void => {
     state = next;
@@ -80,8 +84,8 @@ export function createKeeper({ name, connect, clock, random, timeoutMs, changed 
     current = undefined;
     if (closing.signal.aborted) return;
     const steady = clock.now() - connectedAt >= STEADY_MS;
-    if (steady) failures = 0;
-    if (!steady && !isSessionExpired(why)) return pause(why);
+    if (steady) failures = renewals = 0;
+    else if (!isSessionExpired(why) || ++renewals > MOST_RENEWALS) return pause(why);
     // The call that found it lost is not the one it is renewed for.
     renewing = outsideCalls(attempt).finally(() => (renewing = undefined));
   };

@@ -2,7 +2,12 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { startLegacyServer, startModernServer, type UpstreamServer } from "../../../../test/mcp/upstream-server.ts";
+import {
+  SAMPLE_TOOLS,
+  startLegacyServer,
+  startModernServer,
+  type UpstreamServer,
+} from "../../../../test/mcp/upstream-server.ts";
 import { createManualClock } from "../../../testing/manual-clock.ts";
 import type { Ask } from "./connection.ts";
 import type { JsonObject } from "./protocol.ts";
@@ -230,13 +235,22 @@ describe("questions of a modern server", () => {
 });
 
 describe("a session that the server forgot", () => {
-  it("is opened again, and all requests that found it gone are sent once more", async () => {
+  it("is opened again, and requests that only read are sent once more", async () => {
     const { server, upstream } = await connected(startLegacyServer);
     server.forgetSessions();
-    const calls = Array.from({ length: 10 }, (_, text) =>
-      upstream.request("tools/call", { name: "echo", arguments: { text } }),
-    );
-    expect((await Promise.all(calls)).map(textOf)).toEqual(["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]);
+    const lists = Array.from({ length: 10 }, () => upstream.request("tools/list"));
+    for (const { tools } of await Promise.all(lists)) expect(tools).toHaveLength(SAMPLE_TOOLS.length);
+    expect(server.sessions).toBe(1);
+    expect(upstream.state.kind).toBe("connected");
+  });
+
+  it("is opened again for the next call; one that found it gone is not sent again", async () => {
+    const { server, upstream } = await connected(startLegacyServer);
+    server.forgetSessions();
+    const call = { name: "echo", arguments: { text: "hi" } };
+    await expect(upstream.request("tools/call", call)).rejects.toMatchObject({ code: "OUTCOME_UNKNOWN" });
+    expect(textOf(await upstream.request("tools/call", call))).toBe("hi");
+    expect(server.requests.filter(({ body }) => body["method"] === "tools/call")).toHaveLength(2);
     expect(server.sessions).toBe(1);
     expect(upstream.state.kind).toBe("connected");
   });

@@ -128,6 +128,18 @@ export interface UpstreamParts extends Pick<HttpParts, "oauth"> {
 /** An old server found once is asked which era it speaks again after this time; it may have been upgraded. */
 const VERDICT_MS = 3_600_000;
 
+/** Requests that change nothing on the server that they could change twice: sent once more if the server lost the session. */
+const READS: ReadonlySet<string> = new Set([
+  ...Object.values(LISTINGS),
+  "resources/read",
+  "resources/subscribe",
+  "resources/unsubscribe",
+  "prompts/get",
+  "completion/complete",
+  "logging/setLevel",
+  "ping",
+]);
+
 /** An upstream for a configured server. It begins to connect at once, in the background. */
 export function createUpstream(settings: McpServerSettings, parts: UpstreamParts = {}): McpUpstream {
   const { clock = systemClock, random = Math.random, identity = ownIdentity(), report = () => {} } = parts;
@@ -260,8 +272,8 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
     try {
       return await requestLegacy(method, params, options);
     } catch (error) {
-      // The server did not carry it out: it no longer knows the session. A new one is being opened.
-      if (!isSessionExpired(error)) throw error;
+      // A new session is being opened. A call is left to the engine, which knows whether the tool is safe to repeat.
+      if (!isSessionExpired(error) || !READS.has(method)) throw error;
       await keeper.ready(options.signal);
       return requestLegacy(method, params, options);
     }

@@ -1,4 +1,4 @@
-import type { McpConnection } from "../../../adapters/sources/mcp/connection.ts";
+import type { Requester } from "../../../adapters/sources/mcp/connection.ts";
 import { RPC, RpcError, type JsonObject } from "../../../adapters/sources/mcp/protocol.ts";
 import { ownToolPrefix } from "../../../adapters/sources/mcp/request-tools.ts";
 import type { McpServerSettings } from "../../../adapters/sources/mcp/settings.ts";
@@ -18,7 +18,7 @@ export interface CallToolParts {
   readonly names: NameIndex;
   readonly settings: McpServerSettings;
   /** The session's own connection, where the upstream keeps state for it. */
-  readonly connection?: McpConnection;
+  readonly connection?: Requester;
 }
 
 /**

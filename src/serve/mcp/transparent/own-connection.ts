@@ -8,8 +8,8 @@ export interface OwnConnection {
   /** `modern` where the server has no sessions and the connection is the one that everybody shares. */
   readonly era: Era;
   readonly server: ServerDescription;
-  /** The connection, opened anew where it broke. */
-  get(signal: AbortSignal): Promise<McpConnection>;
+  /** Sends a request over the connection, which is opened again first if it has ended. */
+  readonly request: McpConnection["request"];
   /** Runs a request while the server's questions go to that request's own stream. */
   during<Result>(exchange: Exchange, run: () => Promise<Result>): Promise<Result>;
   notify(notification: RpcNotification): void;
@@ -49,18 +49,20 @@ export async function createOwnConnection(
   let opened: Promise<McpConnection> = (current = open());
   const { era, server } = await opened;
 
+  async function get(signal: AbortSignal | undefined): Promise<McpConnection> {
+    if (current === undefined && !closed) {
+      opened = current = open(signal);
+      opened.catch(() => {
+        if (current === opened) current = undefined;
+      });
+    }
+    return current ?? opened;
+  }
+
   return {
     era,
     server,
-    async get(signal) {
-      if (current === undefined && !closed) {
-        opened = current = open(signal);
-        opened.catch(() => {
-          if (current === opened) current = undefined;
-        });
-      }
-      return current ?? opened;
-    },
+    request: async (method, params, options) => (await get(options?.signal)).request(method, params, options),
     async during(exchange, run) {
       running.add(exchange);
       try {

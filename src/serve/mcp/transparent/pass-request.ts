@@ -1,4 +1,4 @@
-import type { McpConnection } from "../../../adapters/sources/mcp/connection.ts";
+import type { Requester } from "../../../adapters/sources/mcp/connection.ts";
 import { type JsonObject, RPC, RpcError } from "../../../adapters/sources/mcp/protocol.ts";
 import { isKnown, type RequestTool } from "../../../adapters/sources/mcp/request-tools.ts";
 import type { McpUpstream } from "../../../adapters/sources/mcp/upstream.ts";
@@ -16,7 +16,7 @@ export interface Relay {
   readonly names: NameIndex;
 }
 
-type Pass = (exchange: Exchange, relay: Relay, connection?: McpConnection) => Promise<JsonObject>;
+type Pass = (exchange: Exchange, relay: Relay, connection?: Requester) => Promise<JsonObject>;
 
 /** How each request passes that this program knows. */
 const PASSES: Readonly<Record<string, Pass>> = {
@@ -42,7 +42,7 @@ const passes = new Map(Object.entries(PASSES));
 export const TRANSPARENT_METHODS: readonly string[] = [...passes.keys()];
 
 /** Hands one request to the upstream, under policy where it asks for anything, and its answer back. */
-export async function passRequest(given: Exchange, relay: Relay, connection?: McpConnection): Promise<JsonObject> {
+export async function passRequest(given: Exchange, relay: Relay, connection?: Requester): Promise<JsonObject> {
   const { method } = given;
   const exchange = { ...given, headers: mirroredHeaders(given) };
   const pass = passes.get(method) ?? (isKnown(method) ? undefined : guarded);
@@ -66,7 +66,7 @@ export function unknownTo({ method, params }: Pick<Exchange, "method" | "params"
   return new RpcError({ code: RPC.methodNotFound, message: `Method not found: ${method}` });
 }
 
-async function guarded(exchange: Exchange, relay: Relay, connection?: McpConnection): Promise<JsonObject> {
+async function guarded(exchange: Exchange, relay: Relay, connection?: Requester): Promise<JsonObject> {
   const { params, peer, notify, headers } = exchange;
   const context = {
     headers,
@@ -79,7 +79,7 @@ async function guarded(exchange: Exchange, relay: Relay, connection?: McpConnect
   return answer;
 }
 
-async function forward(exchange: Exchange, { upstream }: Relay, connection?: McpConnection): Promise<JsonObject> {
+async function forward(exchange: Exchange, { upstream }: Relay, connection?: Requester): Promise<JsonObject> {
   const { method, params, peer, signal, notify, headers } = exchange;
   const options = { signal, onNotification: notify, headers };
   if (connection !== undefined) return connection.request(method, params, options);

@@ -62,10 +62,7 @@ const CLIENT_NOTIFICATIONS: ReadonlySet<string> = new Set([
 function ownSession(own: OwnConnection, relay: Relay, closed: () => void): PlaneSession {
   return {
     describe: () => withAcceptedInstructions(own.server, relay.upstream.name, relay.arsenal.pins),
-    async handle(exchange) {
-      const connection = await own.get(exchange.signal);
-      return own.during(exchange, () => passRequest(exchange, relay, connection));
-    },
+    handle: (exchange) => own.during(exchange, () => passRequest(exchange, relay, own)),
     notified(notification) {
       if (CLIENT_NOTIFICATIONS.has(notification.method)) own.notify(notification);
     },
