@@ -118,9 +118,9 @@ export interface ExecutionConfig {
   readonly circuitBreakerThreshold?: number;
   /** Seconds a circuit stays open before one call may probe it. Default 60. */
   readonly circuitBreakerTimeoutS?: number;
-  /** Calls that run at once. Default 5. */
+  /** Calls that run at once, over all tools. Default 256. */
   readonly maxConcurrent?: number;
-  /** Calls that run at once in one ensemble. One less than `maxConcurrent` by default, so that one that hangs leaves the others a place. */
+  /** Calls that run at once in one ensemble, always fewer than `maxConcurrent`. Default 32, or less than half of `maxConcurrent`. */
   readonly maxConcurrentPerEnsemble?: number;
   /** Repeated attempts, as a share of the calls to one ensemble, that may be made in a minute. Default 0.2. */
   readonly retryBudget?: number;
@@ -261,7 +261,7 @@ export interface McpServerConfig {
   readonly timeoutMs?: number;
   /** Time that connecting and listing may take, each. Default 30,000. */
   readonly connectTimeoutMs?: number;
-  /** Calls at once, over all callers. Default 64. */
+  /** Calls at once, over all callers. Default `execution.maxConcurrentPerEnsemble`. */
   readonly maxConcurrent?: number;
   /** Whether what it says of its tools (that they only read, or may be repeated) is believed. Default false. */
   readonly trustAnnotations?: boolean;

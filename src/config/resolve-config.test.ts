@@ -35,7 +35,7 @@ describe("resolveConfig", () => {
         retryBaseMs: 200,
         circuitBreakerThreshold: 5,
         circuitBreakerTimeoutS: 60,
-        maxConcurrent: 5,
+        maxConcurrent: 256,
         retryBudget: 0.2,
         maxResultBytes: 16_777_216,
         onFailure: "return",

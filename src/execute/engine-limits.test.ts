@@ -58,25 +58,35 @@ function setUp(
 describe("a server that answers nothing any more", () => {
   const hangs: Handler = (_args, { tool }) => (tool.namespace === "slow" ? new Promise(() => {}) : "done");
 
-  it("leaves the other servers a place", async () => {
-    const { engine, clock } = setUp(hangs);
-    const stuck = Array.from({ length: 5 }, () => engine.execute({ toolName: "slow.read", retryCount: 1 }));
+  /** How many of a hundred calls to a server that hangs are started at once. */
+  async function started(
+    settings: Partial<EngineSettings>,
+    ensembleSettings?: Parameters<typeof setUp>[2],
+  ): Promise<number> {
+    const { engine, clock } = setUp(hangs, settings, ensembleSettings);
+    const stuck = Array.from({ length: 100 }, () =>
+      engine.execute({ toolName: "slow.read", timeoutMs: 1_000, retryCount: 1 }),
+    );
     const other = engine.execute({ toolName: "quick.read" });
     await clock.advance(0);
     expect(await other).toMatchObject({ status: "success", queuedAt: 0, completedAt: 0 });
-    await clock.advance(60_000);
-    expect((await Promise.all(stuck)).map(({ attempts }) => attempts)).toEqual([1, 1, 1, 1, 0]);
+    await clock.advance(1_000);
+    return (await Promise.all(stuck)).filter(({ attempts }) => attempts === 1).length;
+  }
+
+  it("leaves the other servers places, with 32 of its own by default", async () => {
+    expect(await started({})).toBe(32);
   });
 
-  it("takes every place only where it is configured to", async () => {
-    const { engine, clock } = setUp(hangs, {}, (name) => (name === "slow" ? { maxConcurrent: 5 } : {}));
-    for (let call = 0; call < 5; call++) void engine.execute({ toolName: "slow.read", retryCount: 1 });
-    let isDone = false;
-    const other = engine.execute({ toolName: "quick.read" }).then(() => (isDone = true));
-    await clock.advance(29_999);
-    expect(isDone).toBe(false);
-    await clock.advance(1);
-    await other;
+  it("has less than half of the places where there are few", async () => {
+    expect(await started({ maxConcurrent: 5 })).toBe(2);
+    expect(await started({ maxConcurrent: 10 })).toBe(4);
+    expect(await started({ maxConcurrent: 2 })).toBe(1);
+  });
+
+  it("cannot take every place, whatever it is configured to", async () => {
+    expect(await started({ maxConcurrent: 5 }, () => ({ maxConcurrent: 64 }))).toBe(4);
+    expect(await started({ maxConcurrent: 5, maxConcurrentPerEnsemble: 5 })).toBe(4);
   });
 
   it("has the one place there is where there is one", async () => {

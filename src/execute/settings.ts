@@ -12,7 +12,7 @@ export interface EngineSettings {
   readonly circuitBreakerTimeoutMs: number;
   /** Calls that run at once. */
   readonly maxConcurrent: number;
-  /** Calls that run at once in one ensemble. One less than `maxConcurrent` where absent. */
+  /** Calls that run at once in one ensemble, always fewer than `maxConcurrent`. Defaults to 32, or less than half of `maxConcurrent`. */
   readonly maxConcurrentPerEnsemble?: number;
   /** Repeated attempts, as a share of the calls to one ensemble, that may be made in a minute. */
   readonly retryBudget: number;
@@ -29,7 +29,7 @@ export const DEFAULT_ENGINE_SETTINGS: EngineSettings = {
   retryBaseMs: 200,
   circuitBreakerThreshold: 5,
   circuitBreakerTimeoutMs: 60_000,
-  maxConcurrent: 5,
+  maxConcurrent: 256,
   retryBudget: 0.2,
   maxResultBytes: 16 * 1024 * 1024,
   onFailure: "return",

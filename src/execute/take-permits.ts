@@ -13,14 +13,18 @@ export interface Concurrency {
   ): Promise<Ended<() => void>> | Ended<() => void>;
 }
 
+/** Calls that run at once in one ensemble unless its settings say otherwise. */
+const DEFAULT_PER_ENSEMBLE = 32;
+
 /**
- * Creates the global permits; an ensemble's are created at its first call. Where nobody says otherwise an ensemble has one place less than
- * there are, so that a server that answers nothing any more leaves the others one.
+ * Creates the global permits; an ensemble's are created at its first call. No ensemble can take every place. By default two of them cannot
+ * either, so two servers that stop answering leave places for a third.
  */
 export function createConcurrency(settings: EngineSettings): Concurrency {
-  const all = createPermits(settings.maxConcurrent);
+  const { maxConcurrent, maxConcurrentPerEnsemble } = settings;
+  const all = createPermits(maxConcurrent);
   const byEnsemble = new Map<string, { readonly permits: Permits; limit: number }>();
-  const defaultLimit = settings.maxConcurrentPerEnsemble ?? Math.max(1, settings.maxConcurrent - 1);
+  const defaultLimit = maxConcurrentPerEnsemble ?? Math.min(DEFAULT_PER_ENSEMBLE, Math.floor((maxConcurrent - 1) / 2));
 
   function permitsOf(ensemble: string, limit: number): Permits {
     const known = byEnsemble.get(ensemble);
@@ -35,7 +39,8 @@ export function createConcurrency(settings: EngineSettings): Concurrency {
 
   return {
     take(tool, ensembleLimit, limits) {
-      const own = tool.ensemble === undefined ? undefined : permitsOf(tool.ensemble, ensembleLimit ?? defaultLimit);
+      const wanted = Math.min(ensembleLimit ?? defaultLimit, maxConcurrent - 1);
+      const own = tool.ensemble === undefined ? undefined : permitsOf(tool.ensemble, Math.max(1, wanted));
       const giveBack = (): void => {
         all.release();
         own?.release();
@@ -47,7 +52,7 @@ export function createConcurrency(settings: EngineSettings): Concurrency {
   };
 }
 
-/** Waits for the permits in their order. `held` is one already taken, given back where the wait ends in vain. */
+/** Waits for the permits in their order. `held` is one already taken, given back if the wait fails. */
 async function waitFor(
   wanted: readonly Permits[],
   giveBack: () => void,

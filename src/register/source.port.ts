@@ -25,7 +25,7 @@ export interface Source {
   readonly capabilities?: readonly Capability[];
   /** True where the operator vouches for the annotations that the source gives. */
   readonly trustsAnnotations?: boolean;
-  /** Calls at most this many tools of the source at once. */
+  /** Calls of the source's tools that run at once. Defaults to `execution.maxConcurrentPerEnsemble`. */
   readonly maxConcurrent?: number;
   /** Time one run may take, in milliseconds, where a tool does not say. */
   readonly timeoutMs?: number;

@@ -40,7 +40,7 @@ describe("defaults", () => {
         maxRetries: 3,
         circuitBreakerThreshold: 5,
         circuitBreakerTimeoutS: 60,
-        maxConcurrent: 5,
+        maxConcurrent: 256,
         enableSandbox: false,
         sandboxType: "none",
       },

@@ -68,7 +68,7 @@ export function mcp(settings: McpServerSettings, { patient = false, emit, ...par
     trustsAnnotations: settings.trustAnnotations === true,
     guardsEgress: settings.transport.kind !== "stdio",
     upstream,
-    maxConcurrent: settings.maxConcurrent ?? 64,
+    ...(settings.maxConcurrent === undefined ? {} : { maxConcurrent: settings.maxConcurrent }),
     timeoutMs: settings.timeoutMs ?? 60_000,
     async connect({ signal }) {
       signal.throwIfAborted();

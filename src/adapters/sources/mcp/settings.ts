@@ -10,7 +10,7 @@ export interface McpServerSettings {
   readonly connectTimeoutMs?: number;
   /** Time one call may take, in milliseconds. Default 60,000. */
   readonly timeoutMs?: number;
-  /** Calls at once, over all callers. Default 64. */
+  /** Calls at once, over all callers. Defaults to `execution.maxConcurrentPerEnsemble`. */
   readonly maxConcurrent?: number;
   /** Connections at once, where callers must be told apart by them. Default 8. */
   readonly maxConnections?: number;
