@@ -57,8 +57,9 @@ function stoppedBy(decision: Exclude<AegisDecision, Permission>): Outcome {
   if (decision.effect === "deny") {
     return { status: "permission_denied", error: { code: decision.code, message: decision.reason }, ...named };
   }
-  const { confirmationId, reason } = decision;
-  const fix = `Have a person approve ${confirmationId}, then make the same call with it as confirmationId.`;
+  const { confirmationId, reason, command } = decision;
+  const how = command === undefined ? `The approval's id is ${confirmationId}.` : `The user approves with: ${command}`;
+  const fix = `Ask the user to approve this call, then make the same call again. ${how}`;
   const error = { code: "CONFIRMATION_REQUIRED", message: `${reason} ${fix}`, fix } as const;
   return { status: "pending_confirmation", confirmationId, error, ...named };
 }

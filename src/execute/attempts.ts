@@ -21,6 +21,8 @@ export interface Job {
   readonly ids: CallIds;
   readonly tool: Tool;
   readonly caller: Caller;
+  /** True when the call used up a person's approval. */
+  readonly approved: boolean;
   readonly handler: Handler | undefined;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly limits: WaitLimits;

@@ -42,7 +42,7 @@ function nextStep({ code, retryAfterMs }: ResultError): string {
     case "APPROVAL_INVALID":
       return "Please do not repeat this call; use another tool or tell the user what is missing.";
     case "CONFIRMATION_REQUIRED":
-      return "Please wait until a person has approved the call; do not repeat it before.";
+      return "Please ask the user to approve this call, and do not approve it yourself. Once it is approved, make exactly the same call again.";
     case "RATE_LIMITED":
     case "CIRCUIT_OPEN":
       return `Please use another tool, or try again ${later}.`;

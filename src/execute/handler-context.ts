@@ -29,6 +29,7 @@ export function createHandlerContext(parts: {
   readonly call: ToolCall;
   readonly tool: Tool;
   readonly caller: Caller;
+  readonly approved: boolean;
   readonly ids: CallIds;
   readonly attempt: number;
   readonly signal: AbortSignal;
@@ -36,12 +37,13 @@ export function createHandlerContext(parts: {
   readonly stateOf: StateOf;
   readonly emit: Emit;
 }): { readonly context: HandlerContext; close(): void } {
-  const { call, tool, caller, ids, attempt, signal, deadline, emit } = parts;
+  const { call, tool, caller, approved, ids, attempt, signal, deadline, emit } = parts;
   let open = true;
   const context: HandlerContext = {
     auxdata: call.auxdata ?? {},
     tool,
     caller,
+    ...(approved && { approved }),
     state: parts.stateOf(tool),
     signal,
     deadline,

@@ -146,15 +146,28 @@ async function runTool(found: FoundCall, runner: CallRunner): Promise<Outcome> {
   };
   if (isPastDeadline(limits)) return neverStarted(tool, limits, "its arguments to be checked");
   const request = toRequest(found, checked.arguments, ensemble);
-  const permission = await askAegis(request, limits, runner.aegis);
   const keyed = keyedRun(found, request, limits, runner);
-  if (permission.effect === "stop")
-    return keyed === undefined ? permission.outcome : recallResult(permission.outcome, keyed);
-  const permitted: PermittedCall = { ...found, request, limits, ensemble, permission };
-  const outcome = await (keyed === undefined
-    ? runInTurn(permitted, runner)
-    : runOnce(keyed, () => runInTurn(permitted, runner)));
-  return allowedBy(permission, tool, outcome);
+  for (;;) {
+    const permission = await askAegis(request, limits, runner.aegis);
+    if (permission.effect === "stop")
+      return keyed === undefined ? permission.outcome : recallResult(permission.outcome, keyed);
+    const approved = withApproval(request, permission);
+    const permitted: PermittedCall = { ...found, request: approved, limits, ensemble, permission };
+    const outcome = await (keyed === undefined
+      ? runInTurn(permitted, runner)
+      : runOnce(keyed, () => runInTurn(permitted, runner)));
+    if (approved === request || !lostApproval(outcome)) return allowedBy(permission, tool, outcome);
+    // The same call, made at the same moment, used up the approval that the guard found. This one asks for its own.
+  }
+}
+
+/** The request with the approval that the guard found for it. */
+function withApproval(request: AegisRequest, { confirmationId }: Permission): AegisRequest {
+  return confirmationId === undefined ? request : { ...request, confirmationId };
+}
+
+function lostApproval({ error, attempts = 0 }: Outcome): boolean {
+  return attempts === 0 && error?.code === "APPROVAL_INVALID";
 }
 
 /** A call that the guard lets pass. */
@@ -256,6 +269,7 @@ function toJob({ call, ids, tool, handler, request, limits }: PermittedCall, run
     ...runner,
     call,
     caller: toCaller(request.principal),
+    approved: request.confirmationId !== undefined,
     ids,
     tool,
     handler,

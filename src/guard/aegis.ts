@@ -58,6 +58,8 @@ export type AegisDecision =
       readonly rule?: string;
       /** What the caller of the guard must keep. */
       readonly obligations?: Obligations;
+      /** The approval that a person gave this very call before. The call must redeem it. */
+      readonly confirmationId?: string;
     }
   | {
       readonly effect: "deny";
@@ -66,7 +68,14 @@ export type AegisDecision =
       /** The rule of the policy that says so. */
       readonly rule?: string;
     }
-  | { readonly effect: "confirm"; readonly confirmationId: string; readonly reason: string; readonly rule?: string };
+  | {
+      readonly effect: "confirm";
+      readonly confirmationId: string;
+      readonly reason: string;
+      readonly rule?: string;
+      /** The command that approves the call, if there is one. */
+      readonly command?: string;
+    };
 
 /** Calls that wait for a person. Each can be approved once, by id, and then runs once, for exactly the arguments it was asked with. */
 export interface Approvals {
@@ -109,6 +118,8 @@ export interface AegisSettings extends LimitSettings {
   readonly confirmationTimeoutS: number;
   /** Whether the local operator may approve their own calls. */
   readonly selfApproval: "never" | "local";
+  /** The command that a person approves calls with, without the id: `npx toolarsenal approvals approve`. */
+  readonly approveCommand?: string | undefined;
 }
 
 /** The guard: what a caller lacks is checked first, then the policy, then the approval. Whatever fails on the way refuses the call. */
@@ -138,13 +149,21 @@ export function createAegis(options: {
     }
   }
 
-  async function confirm(request: AegisRequest, reason: string, rule?: string): Promise<AegisDecision> {
+  /** Asks a person, unless one has approved this very call already. */
+  async function confirm(request: AegisRequest, reason: string, decision: Permission): Promise<AegisDecision> {
     try {
-      const { id, reason: asked } = await approvals.request(request, reason);
-      return { effect: "confirm", confirmationId: id, reason: asked, ...(rule !== undefined && { rule }) };
+      const asked = await approvals.request(request, reason);
+      if (asked.state === "approved") return { ...allowed(decision), confirmationId: asked.id };
+      return { ...waiting(asked.id, asked.reason), ...(decision.rule !== undefined && { rule: decision.rule }) };
     } catch (error) {
       return denied(cannotBeApproved(request, error));
     }
+  }
+
+  function waiting(confirmationId: string, reason: string): AegisDecision {
+    const { approveCommand } = settings;
+    const command = approveCommand === undefined ? {} : { command: `${approveCommand} ${confirmationId}` };
+    return { effect: "confirm", confirmationId, reason, ...command };
   }
 
   /** What an approval that is checked, or used up, means for the call that names it. */
@@ -160,7 +179,7 @@ export function createAegis(options: {
         case "approved":
           return allowed(decision);
         case "pending":
-          return { effect: "confirm", confirmationId, reason: found.reason };
+          return waiting(confirmationId, found.reason);
         case "invalid":
           return { effect: "deny", code: "APPROVAL_INVALID", reason: found.reason };
       }
@@ -198,8 +217,9 @@ export function createAegis(options: {
       if (decision.obligations?.egress !== undefined && request.guardsEgress !== true)
         return denied(cannotBound(tool, decision.rule), decision.rule);
       if (confirmationId !== undefined) return approved("check", request, confirmationId, decision);
-      if (decision.effect === "confirm") return confirm(request, withRule(decision), decision.rule);
-      if (request.requireConfirmation) return confirm(request, `The caller asked that a person approve ${tool.id}.`);
+      if (decision.effect === "confirm") return confirm(request, withRule(decision), decision);
+      if (request.requireConfirmation)
+        return confirm(request, `The caller asked that a person approve ${tool.id}.`, decision);
       return allowed(decision);
     },
 
@@ -264,7 +284,7 @@ type Permission = Pick<Exclude<PolicyDecision, { readonly effect: "deny" }>, "ru
 
 const NOTHING_MORE: AegisDecision & Permission = Object.freeze({ effect: "allow" });
 
-function allowed({ rule, obligations }: Permission): AegisDecision {
+function allowed({ rule, obligations }: Permission): Extract<AegisDecision, { readonly effect: "allow" }> {
   return {
     effect: "allow",
     ...(rule !== undefined && { rule }),

@@ -223,16 +223,27 @@ describe("a call that waits", () => {
     expect(await call()).toMatchObject({ reason: "Somebody must look. (rule always)" });
   });
 
-  it("says that it is approved where the same call is made again without the id", async () => {
-    const { aegis, call, ask } = setUp();
+  it("is allowed once it is approved, without naming the approval that it then redeems", async () => {
+    const { aegis, ask } = setUp();
     const confirmationId = await ask();
     await aegis.approvals.approve(confirmationId, bob);
-    expect(await call()).toEqual({
+    const request = { tool: refund, arguments: { amount: 5 }, principal: alice, requireConfirmation: false };
+    const decision = { effect: "allow", rule: "always", confirmationId };
+    expect(await aegis.decide(request)).toEqual(decision);
+    expect(await aegis.decide(request)).toEqual(decision);
+    expect(await aegis.redeem({ ...request, confirmationId })).toEqual({ effect: "allow" });
+    expect(await aegis.decide(request)).toMatchObject({
       effect: "confirm",
-      confirmationId,
-      reason: "The call is approved. Make it again with this confirmationId.",
-      rule: "always",
+      reason: "Somebody must look. (rule always)",
     });
+  });
+
+  it("names the command that approves it", async () => {
+    const { call } = setUp({ approveCommand: "npx toolarsenal approvals approve" });
+    const waiting = await call();
+    const confirmationId = waiting.effect === "confirm" ? waiting.confirmationId : "";
+    const command = `npx toolarsenal approvals approve ${confirmationId}`;
+    expect([waiting, await call({ confirmationId })]).toMatchObject([{ command }, { effect: "confirm", command }]);
   });
 
   it("waits apart from the same call by another, and from other arguments", async () => {

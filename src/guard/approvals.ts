@@ -20,8 +20,8 @@ import type { ListedState, State } from "./state.port.ts";
 
 /** The approvals as the guard uses them: it also asks for them and redeems them. */
 export interface ApprovalBook extends Approvals {
-  /** The approval this very call waits for: the one it already has, or a new one. */
-  request(call: PolicyRequest, reason: string): Promise<{ readonly id: string; readonly reason: string }>;
+  /** The approval this very call waits for, or was given: the one it already has, or a new one. */
+  request(call: PolicyRequest, reason: string): Promise<Pick<PendingApproval, "id" | "reason" | "state">>;
   /** Whether an approval was given and fits: only the call it was asked for, with the same tool, definition, arguments and caller. */
   check(id: string, call: PolicyRequest): Promise<ApprovalState>;
   /** Uses an approval up where `check` finds it good. */
@@ -208,11 +208,7 @@ export function createApprovals(options: {
       for (;;) {
         const asked = await state.get(ASKED + binding);
         const before = asked === undefined ? undefined : await read(String(asked.value));
-        if (isOpen(before)) {
-          const { shown } = before.approval;
-          const approved = "The call is approved. Make it again with this confirmationId.";
-          return { id: shown.id, reason: shown.state === "approved" ? approved : shown.reason };
-        }
+        if (isOpen(before)) return before.approval.shown;
         await makeRoom();
 
         // Hexadecimal, because an id is also typed on a command line, where a leading dash would be an option.
@@ -244,7 +240,7 @@ export function createApprovals(options: {
         const claim = { ifVersion: asked?.version ?? "absent", expiresAt: requestedAt + 2 * timeoutMs } as const;
         if (await state.set(ASKED + binding, id, claim)) {
           emit("confirmation-requested", { id, toolId: call.tool.id, principal: call.principal.id, reason });
-          return { id, reason };
+          return shown;
         }
         // The same call asked at the same moment and was first: both wait for that one.
         await state.delete(APPROVAL + id);

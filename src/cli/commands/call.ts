@@ -35,8 +35,8 @@ export const call: Command = {
     };
     await using arsenal = await openArsenal(input, terminal);
     let result = await arsenal.execute(request);
-    if (result.status === "pending_confirmation")
-      result = await repeatApproved(arsenal, request, result, input.options["approve"] === true);
+    if (result.status === "pending_confirmation" && input.options["approve"] === true)
+      result = await approveAndRun(arsenal, request, result);
     if (input.json) terminal.out.write(`${JSON.stringify(result, undefined, 2)}\n`);
     else {
       const stream = result.status === "success" ? terminal.out : terminal.err;
@@ -52,19 +52,11 @@ export const call: Command = {
   },
 };
 
-/** Runs a call that waited where somebody approved it since, or where the operator approves it now. */
-async function repeatApproved(
-  arsenal: ToolArsenal,
-  request: ToolCall,
-  pending: ToolResult,
-  approve: boolean,
-): Promise<ToolResult> {
+/** Approves a call that waits in the operator's name, and runs it. */
+async function approveAndRun(arsenal: ToolArsenal, request: ToolCall, pending: ToolResult): Promise<ToolResult> {
   const { confirmationId } = pending;
   if (confirmationId === undefined) return pending;
-  if ((await arsenal.approvals.get(confirmationId))?.state !== "approved") {
-    if (!approve) return pending;
-    await arsenal.approvals.approve(confirmationId, localOperator());
-  }
+  await arsenal.approvals.approve(confirmationId, localOperator());
   return arsenal.execute({ ...request, confirmationId });
 }
 

@@ -3,7 +3,7 @@ import type { Approvals, PendingApproval } from "../../guard/aegis.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { approvalQuestion, type PersonsAnswer, readAnswer, showsForms } from "./approval-question.ts";
 import type { ExecutedCall } from "./execute-call.ts";
-import type { Exchange, Peer } from "./plane.ts";
+import type { Exchange } from "./plane.ts";
 
 /** The member of `_meta` by which a client names the approval that its call redeems. */
 export const CONFIRMATION_ID = "toolarsenal/confirmationId";
@@ -14,8 +14,8 @@ export interface Confirmation {
 }
 
 /**
- * Runs a call, with the approval that the client names. Where the call waits for a person: one that was approved in the meantime runs, and one
- * that the caller itself may approve is asked about, where the client can show a question. Whatever else happens, it goes on waiting.
+ * Runs a call, with the approval that the client names. If the call needs an approval that the caller itself may give, and the client can show
+ * a question, the person at the client is asked. Otherwise the call keeps waiting.
  */
 export async function runWithApproval(
   exchange: Pick<Exchange, "params" | "peer" | "signal" | "ask">,
@@ -25,9 +25,6 @@ export async function runWithApproval(
   const ran = await run(namedConfirmation(exchange.params));
   const { status, confirmationId } = ran.result;
   if (status !== "pending_confirmation" || confirmationId === undefined) return ran;
-  const waiting = await approvals.get(confirmationId);
-  if (waiting?.state === "approved") return run({ confirmationId });
-
   const { principal } = exchange.peer;
   if (!showsForms(exchange.peer)) return ran;
   const own = await approvals.get(confirmationId, { approver: principal });
@@ -44,14 +41,6 @@ export function withoutConfirmation(params: JsonObject): JsonObject {
   if (!isPlainObject(meta) || !Object.hasOwn(meta, CONFIRMATION_ID)) return params;
   const { [CONFIRMATION_ID]: _, ...others } = meta;
   return { ...params, _meta: others };
-}
-
-/**
- * True where a server's `input_required` answer goes to the client, who then makes the call anew. An approval is good for one call, so a call
- * with one stays the same call: its questions are asked from here.
- */
-export function passesQuestions({ era }: Peer, { confirmationId }: Confirmation): boolean {
-  return era === "modern" && confirmationId === undefined;
 }
 
 function namedConfirmation({ _meta: meta }: JsonObject): Confirmation {

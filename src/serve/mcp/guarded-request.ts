@@ -9,7 +9,7 @@ import { isPlainObject } from "../../tool/json-schema.ts";
 import { divideId } from "./aggregate/tool-names.ts";
 import type { ServedArsenal } from "./aggregate/served-arsenal.ts";
 import { executeCall } from "./execute-call.ts";
-import { passesQuestions, runWithApproval, withoutConfirmation } from "./approval-run.ts";
+import { runWithApproval, withoutConfirmation } from "./approval-run.ts";
 import type { Exchange } from "./plane.ts";
 import { refusal } from "./refusal.ts";
 
@@ -47,7 +47,7 @@ export async function guardedRequest(
     executeCall(
       arsenal,
       { ...call, ...confirmation },
-      { ...context, method, extra, passInputRequired: passesQuestions(peer, confirmation) },
+      { ...context, method, extra, passInputRequired: peer.era === "modern" },
     ),
   );
   if (answer !== undefined) {

@@ -16,9 +16,13 @@ export interface ServerRequest {
 
 const NO_CONTEXT: McpCallContext = Object.freeze({});
 
-/** What an MCP surface handed to a call; nothing where the call came another way. */
-export function callOf({ auxdata }: HandlerContext): McpCallContext {
-  return mcpContextOf(auxdata) ?? NO_CONTEXT;
+/**
+ * What an MCP surface handed to a call; nothing if the call came another way. A client answers `input_required` by making the call again, and
+ * an approval is good for one call. So an approved call asks its questions from here instead.
+ */
+export function callOf({ auxdata, approved }: HandlerContext): McpCallContext {
+  const call = mcpContextOf(auxdata) ?? NO_CONTEXT;
+  return approved === true && call.passInputRequired === true ? { ...call, passInputRequired: false } : call;
 }
 
 /** Sends the one request of a call to its server, on the caller's own connection where it has one, and returns the result as it is. */

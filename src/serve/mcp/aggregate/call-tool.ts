@@ -3,7 +3,7 @@ import type { McpUpstream } from "../../../adapters/sources/mcp/upstream.ts";
 import type { ToolCall } from "../../../execute/call.ts";
 import type { ToolResult } from "../../../execute/result.ts";
 import type { Tool } from "../../../tool/tool.ts";
-import { passesQuestions, runWithApproval, withoutConfirmation } from "../approval-run.ts";
+import { runWithApproval, withoutConfirmation } from "../approval-run.ts";
 import { executeCall } from "../execute-call.ts";
 import { canBeAsked, type Exchange, type Peer } from "../plane.ts";
 import { refusal } from "../refusal.ts";
@@ -60,7 +60,7 @@ export async function callTool(
       {
         extra: opened,
         ...(canBeAsked(peer) ? { ask: exchange.ask } : {}),
-        passInputRequired: passesQuestions(peer, confirmation),
+        passInputRequired: peer.era === "modern",
         onNotification: relay.onNotification,
       },
     ),

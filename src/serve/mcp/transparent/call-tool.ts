@@ -3,7 +3,7 @@ import { RPC, RpcError, type JsonObject } from "../../../adapters/sources/mcp/pr
 import { ownToolPrefix } from "../../../adapters/sources/mcp/request-tools.ts";
 import type { McpServerSettings } from "../../../adapters/sources/mcp/settings.ts";
 import { toCallResult } from "../aggregate/to-call-result.ts";
-import { passesQuestions, runWithApproval, withoutConfirmation } from "../approval-run.ts";
+import { runWithApproval, withoutConfirmation } from "../approval-run.ts";
 import { executeCall, unknownTool } from "../execute-call.ts";
 import { canBeAsked, type Exchange } from "../plane.ts";
 import { refusal } from "../refusal.ts";
@@ -52,7 +52,7 @@ export async function callTool(exchange: Exchange, parts: CallToolParts): Promis
         headers: exchange.headers,
         ...(parts.connection === undefined ? {} : { connection: parts.connection }),
         ...(canBeAsked(exchange.peer) ? { ask: exchange.ask } : {}),
-        passInputRequired: passesQuestions(exchange.peer, confirmation),
+        passInputRequired: exchange.peer.era === "modern",
         onNotification: exchange.notify,
       },
     ),
