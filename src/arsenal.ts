@@ -254,8 +254,8 @@ export class ToolArsenal {
   async serveMcp(options: ServeMcpOptions = {}): Promise<ServedMcp> {
     this.#refuseIfClosed();
     const { serveMcp } = await import("./serve/serve-mcp.ts");
-    const { mode = this.#config.mcp.mcpMode } = options;
-    return serveMcp(this, { ...options, mode });
+    const { mode = this.#config.mcp.mcpMode, startupWaitMs = this.#config.mcp.startupWaitMs } = options;
+    return serveMcp(this, { ...options, mode, startupWaitMs });
   }
 
   /** Indexes pending registrations. Returns how many tools were new or changed. */

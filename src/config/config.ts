@@ -237,6 +237,8 @@ export interface McpConfig {
   readonly mcpMode?: "dynamic" | "static" | "hybrid";
   /** Tool ids or patterns that `hybrid` shows beside the two of `dynamic`; the most used ones where empty. */
   readonly commonTools?: readonly string[];
+  /** How long a request waits for servers that are still connecting for the first time. Default 10,000. */
+  readonly startupWaitMs?: number;
 }
 
 export interface McpServerConfig {

@@ -130,6 +130,7 @@ const COMPLETE: Complete<ToolArsenalConfig> = {
     serveMcp: true,
     mcpMode: "static",
     commonTools: ["files.read"],
+    startupWaitMs: 0,
   },
   server: {
     host: "localhost",

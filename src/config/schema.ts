@@ -183,6 +183,12 @@ export const CONFIG_SCHEMA: JsonSchema = object("Configuration of ToolArsenal.",
       text("A tool's id, or a pattern."),
       [],
     ),
+    startupWaitMs: whole(
+      "How long a request waits for servers that are still connecting for the first time.",
+      0,
+      600_000,
+      10_000,
+    ),
   }),
   server: object("How toolarsenal serve listens.", {
     host: text("The address it listens on; anything but loopback needs tokens or auth.", "127.0.0.1"),

@@ -3,7 +3,7 @@ import { ownIdentity } from "../adapters/sources/mcp/client-identity.ts";
 import type { McpUpstream } from "../adapters/sources/mcp/upstream.ts";
 import type { Identity } from "../guard/identity.port.ts";
 import { approvalRoutes } from "./http/approval-routes.ts";
-import { healthRoutes } from "./http/health-routes.ts";
+import { healthRoutes, type UpstreamHealth } from "./http/health-routes.ts";
 import { createHttpServer, type Route } from "./http/http-server.ts";
 import { refuse } from "./http/answer.ts";
 import { aggregatePlane } from "./mcp/aggregate/aggregate-plane.ts";
@@ -12,6 +12,7 @@ import { createMcpEndpoint, type McpEndpoint } from "./mcp/http-endpoint.ts";
 import type { Plane } from "./mcp/plane.ts";
 import { createSeal } from "./mcp/seal.ts";
 import { createSseEndpoint } from "./mcp/sse-endpoint.ts";
+import { createStartup, type Startup } from "./mcp/startup.ts";
 import { serveStdio } from "./mcp/stdio-server.ts";
 import type { ServedTools } from "./mcp/transparent/served-tools.ts";
 import { transparentPlane } from "./mcp/transparent/transparent-plane.ts";
@@ -34,9 +35,13 @@ export interface ServeMcpOptions {
   readonly publicUrl?: string;
   /** Names, beside loopback's, the bound host and that of `publicUrl`, by which clients may call this server. */
   readonly allowedHosts?: readonly string[];
+  /** The longest that a request waits for servers that are still connecting for the first time, in milliseconds. Default 10,000. */
+  readonly startupWaitMs?: number;
+  /** Resolves when everything that is to be served has been added. Requests that need it wait for it, as for a server that is connecting. */
+  readonly starting?: Promise<unknown>;
   /** Origins of web pages that may call it, beside loopback's. */
   readonly allowedOrigins?: readonly string[];
-  /** What `stdio` reads and writes. The process's own where absent. */
+  /** What `stdio` reads and writes. Defaults to the process's standard streams. */
   readonly input?: Readable;
   readonly output?: Writable;
 }
@@ -59,7 +64,12 @@ export type ServableArsenal = ServedArsenal &
 
 /** Serves an arsenal: every tool as one MCP server, and over HTTP each upstream untouched as well. */
 export async function serveMcp(arsenal: ServableArsenal, options: ServeMcpOptions): Promise<ServedMcp> {
-  const { transport = "http", mode = "dynamic", common } = options;
+  const { transport = "http", mode = "dynamic", common, starting, startupWaitMs } = options;
+  const startup = createStartup({
+    arsenal,
+    ...(starting === undefined ? {} : { starting }),
+    ...(startupWaitMs === undefined ? {} : { waitMs: startupWaitMs }),
+  });
   const aggregate = aggregatePlane({
     arsenal,
     upstreams: () => arsenal.upstreams,
@@ -70,9 +80,12 @@ export async function serveMcp(arsenal: ServableArsenal, options: ServeMcpOption
     mode,
     seal: createSeal(),
     info: ownIdentity().info,
+    startup,
     ...(common === undefined ? {} : { common }),
   });
-  return transport === "stdio" ? overStdio(aggregate, options) : overHttp(arsenal, aggregate, options);
+  return transport === "stdio"
+    ? overStdio(aggregate, options)
+    : overHttp(arsenal, { plane: aggregate, startup }, options);
 }
 
 function overStdio(plane: Plane, { input = process.stdin, output = process.stdout }: ServeMcpOptions): ServedMcp {
@@ -86,7 +99,11 @@ function overStdio(plane: Plane, { input = process.stdin, output = process.stdou
   };
 }
 
-async function overHttp(arsenal: ServableArsenal, plane: Plane, options: ServeMcpOptions): Promise<ServedMcp> {
+async function overHttp(
+  arsenal: ServableArsenal,
+  { plane, startup }: { readonly plane: Plane; readonly startup: Startup },
+  options: ServeMcpOptions,
+): Promise<ServedMcp> {
   const endpoint = createMcpEndpoint(plane);
   const sse = createSseEndpoint({ plane });
   const untouched = createUntouched(arsenal, { named: options.identity === undefined });
@@ -97,7 +114,7 @@ async function overHttp(arsenal: ServableArsenal, plane: Plane, options: ServeMc
       untouched.route,
       ...sse.routes,
       ...approvalRoutes(arsenal.approvals),
-      ...healthRoutes(attemptedUpstreams(arsenal), { named: options.identity === undefined }),
+      ...healthRoutes(() => healthOf(arsenal, startup), { named: options.identity === undefined }),
     ],
   });
   const ended = Promise.withResolvers<void>();
@@ -173,21 +190,8 @@ function decoded(part: string): string {
   }
 }
 
-/** The upstreams, each with whether its first attempt has ended and its tools are there. */
-function attemptedUpstreams(arsenal: ServableArsenal): Parameters<typeof healthRoutes>[0] {
-  const attempted = new WeakSet<McpUpstream>();
-  const follow = (): void => {
-    for (const upstream of arsenal.upstreams)
-      void arsenal.upstreamsAttempted({ name: upstream.name }).then(() => attempted.add(upstream));
-  };
-  follow();
-  arsenal.subscribe(({ name }) => {
-    if (name === "ensemble-connected") follow();
-  });
-  return () =>
-    arsenal.upstreams.map((upstream) => ({
-      name: upstream.name,
-      state: upstream.state,
-      attempted: attempted.has(upstream),
-    }));
+/** The upstreams, each with whether its first attempt to connect has ended and its tools are registered. */
+function healthOf({ upstreams }: ServableArsenal, startup: Startup): readonly UpstreamHealth[] {
+  const connecting = startup.connecting();
+  return upstreams.map(({ name, state }) => ({ name, state, attempted: !connecting.includes(name) }));
 }

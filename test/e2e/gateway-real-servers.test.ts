@@ -254,12 +254,7 @@ describe.skipIf(!installed)("eight servers of other people behind one gateway", 
     const { command, args } = gatewayCommand({ mode: "static", servers: { everything } }, own);
     const old = await connect(new StdioClientTransport({ command, args: [...args, "--stdio"], stderr: "ignore" }));
     try {
-      // It answers before its upstreams are there, and says when they are.
-      let listed = await toolsOf(old);
-      while (listed.length === 0) {
-        await new Promise((resolve) => setTimeout(resolve, 50));
-        listed = await toolsOf(old);
-      }
+      const listed = await toolsOf(old);
       expect(await outcome(old, named(listed, "everything", "echo"), { message: "over stdio" })).toEqual({
         content: [{ type: "text", text: "Echo: over stdio" }],
       });

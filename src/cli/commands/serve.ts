@@ -63,10 +63,12 @@ export const serve: Command = {
       // Answers first, connects after: a client waits for the handshake, not for servers.
       const { input: read, output: write } = terminal.protocol ?? {};
       const streams = { ...(read ? { input: read } : {}), ...(write ? { output: write } : {}) };
-      const served = await arsenal.serveMcp({ transport: "stdio", ...shown, ...streams });
+      const { promise: starting, resolve: started } = Promise.withResolvers<void>();
+      const served = await arsenal.serveMcp({ transport: "stdio", ...shown, ...streams, starting });
       // What the client has written already is answered before connecting takes the processor.
       for (let turn = 0; turn < 10; turn++) await nextTurn();
       if (configured !== undefined) await fill(arsenal, configured);
+      started();
       return served;
     }
 

@@ -41,9 +41,10 @@ function keepsForm(changed: JsonObject, given: JsonObject): boolean {
   return ["content", "contents", "messages"].every((key) => Array.isArray(changed[key]) === Array.isArray(given[key]));
 }
 
-/** The protocol's error for a tool that does not exist. */
-export function unknownTool(name: unknown): RpcError {
-  return new RpcError({ code: RPC.invalidParams, message: `Unknown tool: ${String(name).slice(0, 200)}` });
+/** The protocol's error for a tool that does not exist; `note` is added to its message. */
+export function unknownTool(name: unknown, note = ""): RpcError {
+  const message = `Unknown tool: ${String(name).slice(0, 200)}${note === "" ? "" : `. ${note}`}`;
+  return new RpcError({ code: RPC.invalidParams, message });
 }
 
 /** An arsenal may be set to throw what failed; the result is then the cause. */

@@ -6,6 +6,7 @@ import { type Clock, systemClock } from "../../../observe/clock.ts";
 import { guardedRequest } from "../guarded-request.ts";
 import type { Exchange, Plane, PlaneSession } from "../plane.ts";
 import type { Seal } from "../seal.ts";
+import { type Startup, STARTED } from "../startup.ts";
 import { answerRequest, type RequestParts } from "./answer-request.ts";
 import { createCatalogViews } from "./catalog-view.ts";
 import { createChanges, listOf, type ServedList } from "./changes.ts";
@@ -39,6 +40,8 @@ export interface AggregateParts {
   /** Name and version of this server. */
   readonly info: JsonObject;
   readonly clock?: Clock;
+  /** Which servers are still connecting, and the wait for them. Defaults to: none are. */
+  readonly startup?: Startup;
 }
 
 /** Upstreams come and go, and clients read this once: so it says all that any of them may have. */
@@ -60,7 +63,7 @@ const SERVED_LISTS = Object.keys(FILTERS) as readonly ServedList[];
 
 /** The arsenal's tools, and everything else that its MCP servers have, as one MCP server. */
 export function aggregatePlane(parts: AggregateParts): Plane {
-  const { arsenal, mode, upstreams, clock = systemClock } = parts;
+  const { arsenal, mode, upstreams, clock = systemClock, startup = STARTED } = parts;
   const name = "aggregate";
   const changes = createChanges({ ...parts, clock });
   const views = createCatalogViews(arsenal);
@@ -74,6 +77,7 @@ export function aggregatePlane(parts: AggregateParts): Plane {
     views,
     common,
     mode,
+    startup,
     seal: parts.seal,
     plane: name,
     upstream: (wanted) => upstreams().find((upstream) => upstream.name === wanted),
@@ -149,6 +153,7 @@ export function aggregatePlane(parts: AggregateParts): Plane {
     async close() {
       await Promise.all([...sessions].map((session) => session.close()));
       endWatch();
+      startup.close();
       common.close();
       views.close();
       changes.close();

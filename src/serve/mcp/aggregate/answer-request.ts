@@ -11,6 +11,7 @@ import { pageOf } from "./page.ts";
 import { servedPrompts, servedResources, servedTemplates } from "./served-lists.ts";
 import { findResource, type Subscriptions, unknownResource } from "./subscriptions.ts";
 import { requestUpstream } from "./upstream-request.ts";
+import { withConnecting } from "../startup.ts";
 
 /** What answering any request needs. */
 export interface RequestParts extends Omit<ToolsParts, "sessionLevel"> {
@@ -36,10 +37,9 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
   ping: async () => ({}),
   "tools/list": listTools,
   "tools/call": callNamed,
-  "resources/list": async ({ params }, { listings }) => page("resources", await servedResources(listings), params),
-  "resources/templates/list": async ({ params }, { listings }) =>
-    page("resourceTemplates", await servedTemplates(listings), params),
-  "prompts/list": async ({ params }, { listings }) => page("prompts", await servedPrompts(listings), params),
+  "resources/list": listing("resources", servedResources),
+  "resources/templates/list": listing("resourceTemplates", servedTemplates),
+  "prompts/list": listing("prompts", servedPrompts),
   async "resources/read"(exchange, parts) {
     const { uri: served } = exchange.params;
     const { upstream, uri } = findResource(served, parts.upstream);
@@ -99,9 +99,13 @@ function refuse(error: RpcError): never {
   throw error;
 }
 
-function page(key: string, all: readonly JsonObject[], params: JsonObject): JsonObject {
-  const { entries, cursor } = pageOf(all, params["cursor"]);
-  return { [key]: entries, ...cursor };
+/** Answers with a page of one of the upstreams' lists, once the upstreams have been tried. */
+function listing(key: string, read: (listings: Listings) => Promise<readonly JsonObject[]>): Answer {
+  return async ({ params, signal }, { listings, startup }) => {
+    await startup.wait(signal);
+    const { entries, cursor } = pageOf(await read(listings), params["cursor"]);
+    return withConnecting({ [key]: entries, ...cursor }, startup.connecting());
+  };
 }
 
 /** A modern upstream sends log messages only to requests that say a level, which an older client says once for its session. */

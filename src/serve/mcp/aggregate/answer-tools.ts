@@ -1,10 +1,12 @@
 import { type JsonObject, RPC, RpcError } from "../../../adapters/sources/mcp/protocol.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
+import type { Tool } from "../../../tool/tool.ts";
 import type { Exchange } from "../plane.ts";
 import { refusal } from "../refusal.ts";
 import { unknownTool } from "../execute-call.ts";
+import { sayConnecting, type Startup, withConnecting } from "../startup.ts";
 import { callTool, type CallToolParts } from "./call-tool.ts";
-import type { CatalogViews } from "./catalog-view.ts";
+import type { CatalogView, CatalogViews } from "./catalog-view.ts";
 import type { CommonTools } from "./hybrid-tools.ts";
 import { findTools } from "./find-tools.ts";
 import type { ServeMode } from "./instructions.ts";
@@ -21,17 +23,21 @@ export interface ToolsParts extends CallToolParts {
   readonly views: CatalogViews;
   readonly mode: ServeMode;
   readonly common: CommonTools;
+  readonly startup: Startup;
 }
 
-/** Answers `tools/list`: in an order that stays the same, whoever asks. */
-export async function listTools({ params, peer }: Exchange, parts: ToolsParts): Promise<JsonObject> {
-  const { mode, common, arsenal } = parts;
+/** Answers `tools/list`: in an order that stays the same, whoever asks. Waits for servers only where their tools are listed. */
+export async function listTools({ params, peer, signal }: Exchange, parts: ToolsParts): Promise<JsonObject> {
+  const { mode, common, arsenal, startup } = parts;
+  if (mode !== "dynamic") await startup.wait(signal);
   const tools = mode === "dynamic" ? [] : await arsenal.listTools({ principal: peer.principal });
   const shown = mode === "hybrid" ? tools.filter((tool) => common.includes(tool)) : tools;
   const listed = shown.map((tool) => entryOf(tool).listed(peer.era));
   const { entries, cursor } = pageOf(mode === "static" ? listed : [...META_TOOLS, ...listed], params["cursor"]);
-  return { tools: entries, ...cursor };
+  return withConnecting({ tools: entries, ...cursor }, mode === "dynamic" ? [] : startup.connecting());
 }
+
+const MAY_BE_THEIRS = "The tool may be theirs: try again in a few seconds.";
 
 /** Answers `tools/call`: of a meta-tool, where there are any, or of any tool by its name, listed or not. */
 export async function callNamed(exchange: Exchange, parts: ToolsParts): Promise<JsonObject> {
@@ -44,17 +50,37 @@ export async function callNamed(exchange: Exchange, parts: ToolsParts): Promise<
     const message = "arguments is not an object. Give an object with one member a parameter.";
     throw new RpcError({ code: RPC.invalidParams, message });
   }
+  await waitUnless(exchange, parts, (view) => view.named(name));
   const called = await callTool(exchange, { toolName: asked, arguments: given ?? {} }, parts);
-  if ("missing" in called) throw unknownTool(name);
+  if ("missing" in called) throw unknownTool(name, sayConnecting(parts.startup.connecting(), MAY_BE_THEIRS));
   return called.answer;
+}
+
+/** Waits for servers that are still connecting, unless the tool wanted is there and its own server is not among them. */
+async function waitUnless(
+  { peer, signal }: Exchange,
+  { startup, views }: ToolsParts,
+  find: (view: CatalogView) => Tool | undefined,
+): Promise<void> {
+  const waiting = startup.connecting();
+  if (waiting.length > 0) {
+    const tool = find(await views.of(peer.principal));
+    if (tool !== undefined && !waiting.includes(tool.ensemble ?? "")) return;
+  }
+  const wait = startup.wait(signal);
+  if (wait === undefined) return;
+  await wait;
+  views.clear();
 }
 
 async function callMetaTool(name: string, exchange: Exchange, parts: ToolsParts): Promise<JsonObject> {
   const { arguments: given } = exchange.params;
-  const view = parts.views.of(exchange.peer.principal);
-  const find = (args: unknown): Promise<JsonObject> => findTools(args, exchange, { arsenal: parts.arsenal, view });
+  const { views, startup } = parts;
+  const { principal } = exchange.peer;
+  const find = (args: unknown): Promise<JsonObject> => findTools(args, exchange, parts);
   if (name === FIND_TOOL) return find(given);
-  const call = repairCall(given, (await view).meant);
+  await waitUnless(exchange, parts, (view) => repairCall(given, view.meant)?.tool);
+  const call = repairCall(given, (await views.of(principal)).meant);
   if (call?.toolName === FIND_TOOL) return find(call.arguments);
   if (call === undefined || call.toolName === EXECUTE_TOOL) {
     const text = `tool_name is missing. Give the name of a tool that ${FIND_TOOL} returned, and its arguments.`;
@@ -62,6 +88,8 @@ async function callMetaTool(name: string, exchange: Exchange, parts: ToolsParts)
   }
   const target = { toolName: call.tool?.id ?? call.toolName, arguments: call.arguments };
   const called = await callTool(exchange, target, parts);
+  if (!("missing" in called)) return called.answer;
   // To the client the tool is `execute_tool`, which exists; the model is told about the other.
-  return "missing" in called ? refusal(called.missing) : called.answer;
+  const connecting = startup.connecting();
+  return withConnecting(refusal(called.missing, sayConnecting(connecting, MAY_BE_THEIRS)), connecting);
 }

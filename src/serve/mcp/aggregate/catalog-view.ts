@@ -19,6 +19,8 @@ export interface CatalogView {
 /** Views of the catalog, made again only after it changed. */
 export interface CatalogViews {
   of(principal: Principal): Promise<CatalogView>;
+  /** Drops every view. Events about the catalog come a turn late; this is for a caller who knows now that it changed. */
+  clear(): void;
   close(): void;
 }
 
@@ -45,6 +47,7 @@ export function createCatalogViews(arsenal: Pick<ServedArsenal, "listTools" | "s
       }
       return view;
     },
+    clear: () => views.clear(),
     close: unsubscribe,
   };
 }

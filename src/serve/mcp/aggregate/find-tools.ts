@@ -3,7 +3,8 @@ import { isArsenalError } from "../../../errors/arsenal-error.ts";
 import { showValue } from "../../../errors/show-value.ts";
 import type { ScoredTool } from "../../../retrieve/result.ts";
 import type { Exchange } from "../plane.ts";
-import type { CatalogView } from "./catalog-view.ts";
+import { sayConnecting, type Startup } from "../startup.ts";
+import type { CatalogViews } from "./catalog-view.ts";
 import { toObject } from "./json-object.ts";
 import type { ServedArsenal } from "./served-arsenal.ts";
 import { entryOf } from "./tool-entry.ts";
@@ -11,11 +12,15 @@ import { entryOf } from "./tool-entry.ts";
 const DEFAULT_LIMIT = 5;
 const MAX_LIMIT = 50;
 
-/** Answers `find_relevant_tools`: the tools that fit a request, ready to be called, and what not listing all of them saved. */
+/** Answers `find_relevant_tools`: the tools that fit a request, ready to be called, and how many tokens were saved by not listing all of them. */
 export async function findTools(
   given: unknown,
   { peer, signal }: Pick<Exchange, "peer" | "signal">,
-  parts: { readonly arsenal: Pick<ServedArsenal, "retrieve">; readonly view: Promise<CatalogView> },
+  parts: {
+    readonly arsenal: Pick<ServedArsenal, "retrieve">;
+    readonly views: CatalogViews;
+    readonly startup: Startup;
+  },
 ): Promise<JsonObject> {
   const { query, limit } = toObject(given) ?? {};
   if (typeof query !== "string" || query.trim() === "") {
@@ -25,17 +30,27 @@ export async function findTools(
   if (most === undefined) {
     return refused(`limit is ${showValue(limit)}. Give a whole number from 1 to ${MAX_LIMIT}, or leave it out.`);
   }
+  const { arsenal, views, startup } = parts;
+  const wait = startup.wait(signal);
+  if (wait !== undefined) {
+    await wait;
+    views.clear();
+  }
   try {
     const { principal } = peer;
     const [found, view] = await Promise.all([
-      parts.arsenal.retrieve({ context: { query }, limit: most, principal, signal }),
-      parts.view,
+      arsenal.retrieve({ context: { query }, limit: most, principal, signal }),
+      views.of(principal),
     ]);
+    const connecting = startup.connecting();
+    const hint = sayConnecting(connecting, "Their tools are not found yet: try again in a few seconds.");
     const shown = found.tools.reduce((sum, { tool }) => sum + entryOf(tool).tokens, 0);
     const structuredContent = {
       tools: found.tools.map(shownTool),
       nothingFits: found.nothingFits,
       ...(found.nearest === undefined ? {} : { nearest: found.nearest.map(nearTool) }),
+      ...(connecting.length === 0 ? {} : { connecting }),
+      ...(hint === "" ? {} : { hint }),
       tokens: { shown, all: view.tokens },
     };
     return { content: [{ type: "text", text: JSON.stringify(structuredContent) }], structuredContent };

@@ -1,0 +1,101 @@
+import type { McpUpstream } from "../../adapters/sources/mcp/upstream.ts";
+import { untilAborted } from "../../catalog/until-aborted.ts";
+import { type Clock, systemClock } from "../../observe/clock.ts";
+import type { ArsenalEvent } from "../../observe/events.ts";
+
+/** Knows which MCP servers are still connecting for the first time, and lets requests wait for them. */
+export interface Startup {
+  /** Names of the servers whose first attempt to connect has not ended, in the order they were added. */
+  connecting(): readonly string[];
+  /**
+   * Resolves when every first attempt has ended, well or not, or when the bound is reached. Undefined when there is nothing to wait for.
+   * Rejects with the signal's reason.
+   */
+  wait(signal: AbortSignal): Promise<void> | undefined;
+  /** Stops following servers that are added later. */
+  close(): void;
+}
+
+/** What following first attempts needs. */
+export interface StartupParts {
+  readonly arsenal: {
+    readonly upstreams: readonly McpUpstream[];
+    /** Resolves when the server's first attempt has ended: its tools are registered, or it failed. */
+    upstreamsAttempted(options: { readonly name: string }): Promise<void>;
+    subscribe(listener: (event: ArsenalEvent) => void): () => void;
+  };
+  /** Resolves when every configured server has been added. Defaults to: they have been. */
+  readonly starting?: Promise<unknown>;
+  /** The longest that one request waits, in milliseconds. Default 10,000. */
+  readonly waitMs?: number;
+  readonly clock?: Clock;
+}
+
+/** Nothing is connecting: for an arsenal without MCP servers. */
+export const STARTED: Startup = { connecting: () => [], wait: () => undefined, close: () => undefined };
+
+/** Follows the first attempt of each server, including servers that are added later. */
+export function createStartup({ arsenal, starting, waitMs = 10_000, clock = systemClock }: StartupParts): Startup {
+  const attempts = new Map<McpUpstream, Promise<void>>();
+  const ended = new WeakSet<McpUpstream>();
+  let filling: Promise<void> | undefined;
+  const filled = (): void => void (filling = undefined);
+  if (starting !== undefined) filling = starting.then(filled, filled);
+
+  /** Servers still at their first attempt. Once there are none, this only looks each server up. */
+  function open(): readonly McpUpstream[] {
+    const unended = arsenal.upstreams.filter((upstream) => !ended.has(upstream));
+    for (const upstream of unended) {
+      if (attempts.has(upstream)) continue;
+      const end = (): void => {
+        attempts.delete(upstream);
+        ended.add(upstream);
+      };
+      attempts.set(upstream, arsenal.upstreamsAttempted({ name: upstream.name }).then(end, end));
+    }
+    return unended;
+  }
+
+  async function allAttempted(): Promise<void> {
+    await filling;
+    while (open().length > 0) await Promise.all(attempts.values());
+  }
+
+  async function waitInTime(signal: AbortSignal): Promise<void> {
+    const bound = Promise.withResolvers<void>();
+    const cancel = clock.after(waitMs, bound.resolve);
+    try {
+      await untilAborted(Promise.race([allAttempted(), bound.promise]), signal);
+    } finally {
+      cancel();
+    }
+  }
+
+  open();
+  const unsubscribe = arsenal.subscribe(({ name }) => {
+    if (name === "ensemble-connected") open();
+  });
+  return {
+    connecting: () => open().map(({ name }) => name),
+    wait: (signal) => (filling === undefined && open().length === 0 ? undefined : waitInTime(signal)),
+    close: unsubscribe,
+  };
+}
+
+/** Where results name the servers that are still connecting. */
+const CONNECTING = "toolarsenal/connecting";
+
+/** A result that says in `_meta` which servers were still connecting when it was made. Returns the same object when there were none. */
+export function withConnecting<Result extends Readonly<Record<string, unknown>>>(
+  result: Result,
+  connecting: readonly string[],
+): Result {
+  if (connecting.length === 0) return result;
+  const { _meta } = result as { readonly _meta?: object };
+  return { ...result, _meta: { ..._meta, [CONNECTING]: connecting } };
+}
+
+/** What a model is told about servers that are still connecting; empty when there are none. */
+export function sayConnecting(connecting: readonly string[], then: string): string {
+  return connecting.length === 0 ? "" : `Still connecting: ${connecting.join(", ")}. ${then}`;
+}
