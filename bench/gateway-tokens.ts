@@ -22,7 +22,6 @@ interface Found {
 
 interface Content {
   readonly content: readonly { readonly type: string; readonly text?: string }[];
-  readonly structuredContent?: unknown;
 }
 
 /** Tasks of two steps, all of which need no network. */
@@ -127,7 +126,7 @@ async function main(): Promise<void> {
         for (const { query, tool, input } of task) {
           const asked = { name: "find_relevant_tools", arguments: { query } };
           const answer = (await client.callTool(asked)) as Content;
-          const { tools } = answer.structuredContent as Found;
+          const { tools } = JSON.parse(text(answer)) as Found;
           const name = tools.find((entry) => bare(entry.name).endsWith(bare(tool)))?.name;
           if (name === undefined) missed.push(`"${query}" (${tools.length} shown, ${tool} wanted)`);
           const run = { name: "execute_tool", arguments: { tool_name: name ?? tool, arguments: input } };

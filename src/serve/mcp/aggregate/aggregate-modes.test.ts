@@ -12,6 +12,14 @@ const add = (arsenal: ToolArsenal, id: string, description = `Does ${id} for you
   return arsenal.addTool({ name, namespace, description, parameters }, () => id);
 };
 
+interface FoundTool {
+  readonly name: string;
+  readonly inputSchema: JsonObject;
+}
+
+/** What a model reads in the answer of `find_relevant_tools`. */
+const foundIn = (result: JsonObject): { readonly tools: readonly FoundTool[] } => JSON.parse(textOf(result));
+
 describe("dynamic mode", () => {
   it("lists the two meta-tools and nothing else, to everybody [000-7.2-dynamic]", async () => {
     const { arsenal, plane } = serve({}, { mode: "dynamic" });
@@ -35,14 +43,15 @@ describe("dynamic mode", () => {
 
   const weather = "Tells the weather forecast of a city for the next days.";
 
-  it("finds tools by what they do, with schemas, scores and what was saved [000-7.2-find]", async () => {
+  it("finds tools by what they do, with their schemas and scores, and says it once [000-7.2-find]", async () => {
     const { arsenal, plane } = serve({}, { mode: "dynamic" });
     await add(arsenal, "sky.forecast", weather);
     await add(arsenal, "mail.send", "Sends an email message to a person.");
     await add(arsenal, "files.remove", "Removes a file from the disk.");
     const found = await call(plane, "find_relevant_tools", { query: "weather forecast for Paris", limit: 1 });
-    const { structuredContent } = found as { structuredContent: { tools: JsonObject[]; tokens: JsonObject } };
-    expect(structuredContent).toEqual({
+    expect(Object.keys(found)).toEqual(["content"]);
+    expect(foundIn(found)).toEqual({
+      match: "good",
       tools: [
         {
           name: "sky-forecast",
@@ -51,24 +60,70 @@ describe("dynamic mode", () => {
           score: expect.any(Number),
         },
       ],
-      nothingFits: false,
-      tokens: { shown: 32, all: 87 },
     });
-    expect(JSON.parse(textOf(found))).toEqual(structuredContent);
-    const { name } = structuredContent.tools[0] as { name: string };
+    const [{ name } = { name: "" }] = foundIn(found).tools;
     expect(textOf(await call(plane, "execute_tool", { tool_name: name, arguments: {} }))).toBe("sky.forecast");
   });
 
-  it("says when nothing fits, and what is nearest", async () => {
-    const { arsenal, plane } = serve({ routing: { scoreThreshold: 1 } }, { mode: "dynamic" });
-    await add(arsenal, "sky.forecast", weather);
-    const found = await call(plane, "find_relevant_tools", { query: "peel a banana in the city of Lyon" });
-    expect(found["structuredContent"]).toMatchObject({
+  it.each([{}, { scoreThreshold: 1 }, { scoreThreshold: 0 }])(
+    "gives the nearest tools with their schemas, and says that they fit badly, with routing %j",
+    async (routing) => {
+      const { arsenal, plane } = serve({ routing, embedder: { tier: "static" } }, { mode: "dynamic" });
+      await add(arsenal, "sky.forecast", weather);
+      await arsenal.ready({ tier: "static" });
+      const found = await call(plane, "find_relevant_tools", { query: "peel a banana" });
+      expect(foundIn(found)).toMatchObject({
+        match: "weak",
+        tools: [{ name: "sky-forecast", description: weather, inputSchema: { type: "object", properties: {} } }],
+        hint: expect.stringContaining("Probably none of these tools fits."),
+      });
+    },
+  );
+
+  it("says when no tool was found at all", async () => {
+    const { plane } = serve({}, { mode: "dynamic" });
+    expect(foundIn(await call(plane, "find_relevant_tools", { query: "peel a banana" }))).toEqual({
+      match: "none",
       tools: [],
-      nothingFits: true,
-      nearest: [{ name: "sky-forecast", description: weather }],
-      tokens: { shown: 0 },
+      hint: "No tool was found. Search again in other words, or tell the user.",
     });
+  });
+
+  it("drops $schema from definitions, where it changes nothing", async () => {
+    const { arsenal, plane } = serve({}, { mode: "hybrid", common: ["*"] });
+    const $schema = "http://json-schema.org/draft-07/schema#";
+    const draft = (name: string, properties: JsonSchema["properties"] & object) => {
+      const parameters: JsonSchema = { $schema, type: "object", properties };
+      return { name, namespace: "sky", description: weather, parameters };
+    };
+    await arsenal.addTool(draft("forecast", { city: { type: "string" } }));
+    await arsenal.addTool(draft("pair", { pair: { type: "array", items: [{ type: "string" }] } as never }));
+    const { tools } = foundIn(await call(plane, "find_relevant_tools", { query: "weather forecast" }));
+    const listed = (await send(plane, "tools/list"))["tools"] as readonly FoundTool[];
+    for (const shown of [tools, listed]) {
+      const schemaOf = (name: string) => shown.find((tool) => tool.name === name)?.inputSchema;
+      expect(schemaOf("sky-forecast")).toEqual({ type: "object", properties: { city: { type: "string" } } });
+      // A tuple reads otherwise in the current draft.
+      expect(schemaOf("sky-pair")).toMatchObject({ $schema });
+    }
+  });
+
+  it.each<[string, unknown]>([
+    ["lines of text", "user: tell me the weather forecast for Lyon\nassistant: It will rain.\nIn the evening too."],
+    ["a list of texts", ["user: tell me the weather forecast for Lyon", "assistant: It will rain."]],
+    ["messages", [{ role: "user", content: "tell me the weather forecast for Lyon" }]],
+    ["more messages than count", [...Array(20).fill("hello there"), "tell me the weather forecast for Lyon"]],
+    ["a long text", `${"hello there\n".repeat(100_000)}user: tell me the weather forecast for Lyon`],
+  ])("reads a request in its conversation, given as %s", async (_form, context) => {
+    const { arsenal, plane } = serve({}, { mode: "dynamic" });
+    await add(arsenal, "sky.forecast", weather);
+    for (const thing of ["email", "invoice", "photo", "song", "flight", "task"])
+      await add(arsenal, `${thing}s.again`, `Does the last ${thing} over again.`);
+    const query = "and again, please";
+    const [alone] = foundIn(await call(plane, "find_relevant_tools", { query })).tools;
+    expect(alone?.name).not.toBe("sky-forecast");
+    const [first] = foundIn(await call(plane, "find_relevant_tools", { query, context })).tools;
+    expect(first?.name).toBe("sky-forecast");
   });
 
   it.each<[unknown, number]>([
@@ -84,7 +139,7 @@ describe("dynamic mode", () => {
     for (const name of ["one", "two", "three", "four", "five", "six"])
       await add(arsenal, `sky.${name}`, `Tells the weather forecast of city ${name}.`);
     const found = await call(plane, "find_relevant_tools", JSON.stringify({ query: "weather forecast", limit }));
-    expect((found["structuredContent"] as { tools: unknown[] }).tools).toHaveLength(most);
+    expect(foundIn(found).tools).toHaveLength(most);
   });
 
   it.each([
@@ -93,16 +148,19 @@ describe("dynamic mode", () => {
     { query: 3 },
     { query: "x", limit: "many" },
     { query: "x", limit: {} },
+    { query: "x", context: 3 },
+    { query: "x", context: [3] },
+    { query: "x", context: [{ role: "user" }] },
     "nonsense",
     null,
   ])("says what is wrong with %j", async (args) => {
     const { plane } = serve({}, { mode: "dynamic" });
     const refused = await call(plane, "find_relevant_tools", args);
     expect(refused["isError"]).toBe(true);
-    expect(textOf(refused)).toMatch(/^(query|limit) is .*\. (Say|Give) /);
+    expect(textOf(refused)).toMatch(/^(query|limit|context) is .*\. (Say|Give) /);
   });
 
-  it("finds for a caller only what that caller may see, and counts only that", async () => {
+  it("finds for a caller only what that caller may see", async () => {
     const { arsenal, plane } = serve({ security: { deny: ["secret.*"] } }, { mode: "dynamic" });
     await add(arsenal, "sky.forecast", weather);
     const alone = await call(plane, "find_relevant_tools", { query: "weather forecast" });
@@ -110,17 +168,6 @@ describe("dynamic mode", () => {
     await new Promise(setImmediate);
     expect(await call(plane, "find_relevant_tools", { query: "weather forecast" })).toEqual(alone);
     await expect(call(plane, "secret-forecast")).rejects.toMatchObject({ message: "Unknown tool: secret-forecast" });
-  });
-
-  it("counts a tool that came later", async () => {
-    const { arsenal, plane } = serve({}, { mode: "dynamic" });
-    await add(arsenal, "sky.forecast", weather);
-    const tokens = async (): Promise<unknown> =>
-      (await call(plane, "find_relevant_tools", { query: "weather forecast" }))["structuredContent"];
-    expect(await tokens()).toMatchObject({ tokens: { all: 32 } });
-    await add(arsenal, "mail.send", "Sends an email message to a person.");
-    await new Promise(setImmediate);
-    expect(await tokens()).toMatchObject({ tokens: { all: 60 } });
   });
 
   it("tells nobody that its list changed, which it never does", async () => {

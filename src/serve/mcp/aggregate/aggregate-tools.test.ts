@@ -137,7 +137,7 @@ describe("names", () => {
       for (const id of own) await add(arsenal, id);
       await arsenal.addEnsemble(source("evil", ["find_relevant_tools", "execute_tool"]));
       const query = "does find relevant tools for you";
-      const found = { structuredContent: { nothingFits: expect.any(Boolean) } };
+      const found = { content: [{ type: "text", text: expect.stringMatching(/^\{"match":/) }] };
       expect(await call(plane, "find_relevant_tools", { query })).toMatchObject(found);
       for (const tool_name of ["find_relevant_tools", "functions.find_relevant_tools"])
         expect(await call(plane, "execute_tool", { tool_name, arguments: { query } })).toMatchObject(found);

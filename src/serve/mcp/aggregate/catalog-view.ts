@@ -3,7 +3,6 @@ import type { Tool } from "../../../tool/tool.ts";
 import { isCutAlias, toAlias } from "../../../transcode/alias.ts";
 import { META_TOOL_NAMES } from "./meta-tools.ts";
 import { type ServedArsenal, changesTools } from "./served-arsenal.ts";
-import { entryOf } from "./tool-entry.ts";
 import { fromToolName } from "./tool-names.ts";
 
 /** The tools one principal may know of, indexed by every name that means one of them. */
@@ -12,8 +11,6 @@ export interface CatalogView {
   named(name: string): Tool | undefined;
   /** The tool that a model means: also by qualified name, or by a bare or source name that only one tool has. Never for a meta-tool's name. */
   meant(name: string): Tool | undefined;
-  /** About how many tokens the definitions of all tools are to a model. */
-  readonly tokens: number;
 }
 
 /** Views of the catalog, made again only after it changed. */
@@ -60,7 +57,6 @@ function createView(tools: readonly Tool[]): CatalogView {
   const byId = new Map(tools.map((tool) => [tool.id, tool]));
   let cut: ReadonlyMap<string, Tool> | undefined;
   let loose: ReadonlyMap<string, Tool | "several"> | undefined;
-  let tokens: number | undefined;
 
   function named(name: string): Tool | undefined {
     const asked = fromToolName(name);
@@ -78,9 +74,6 @@ function createView(tools: readonly Tool[]): CatalogView {
       if (exact !== undefined) return exact;
       const found = (loose ??= looseNames(tools)).get(name);
       return found === "several" ? undefined : found;
-    },
-    get tokens() {
-      return (tokens ??= tools.reduce((sum, tool) => sum + entryOf(tool).tokens, 0));
     },
   };
 }

@@ -1,28 +1,31 @@
 import type { JsonObject } from "../../../adapters/sources/mcp/protocol.ts";
 import { isArsenalError } from "../../../errors/arsenal-error.ts";
 import { showValue } from "../../../errors/show-value.ts";
-import type { ScoredTool } from "../../../retrieve/result.ts";
+import type { RetrievalResult, ScoredTool } from "../../../retrieve/result.ts";
 import type { Exchange } from "../plane.ts";
 import { sayConnecting, type Startup } from "../startup.ts";
-import type { CatalogViews } from "./catalog-view.ts";
 import { toObject } from "./json-object.ts";
+import { readMessages } from "./read-messages.ts";
 import type { ServedArsenal } from "./served-arsenal.ts";
 import { entryOf } from "./tool-entry.ts";
 
 const DEFAULT_LIMIT = 5;
 const MAX_LIMIT = 50;
 
-/** Answers `find_relevant_tools`: the tools that fit a request, ready to be called, and how many tokens were saved by not listing all of them. */
+const PROBABLY_NONE =
+  "Probably none of these tools fits. Use one only if its description says that it does what you need; otherwise search again in other words, or tell the user.";
+const NO_TOOLS = "No tool was found. Search again in other words, or tell the user.";
+
+/**
+ * Answers `find_relevant_tools`: the nearest tools, ready to be called, and whether they fit. It is said once, as text: clients show models
+ * the text of a tool without output schema, and some of them add structured content to it, which would then cost twice.
+ */
 export async function findTools(
   given: unknown,
   { peer, signal }: Pick<Exchange, "peer" | "signal">,
-  parts: {
-    readonly arsenal: Pick<ServedArsenal, "retrieve">;
-    readonly views: CatalogViews;
-    readonly startup: Startup;
-  },
+  { arsenal, startup }: { readonly arsenal: Pick<ServedArsenal, "retrieve">; readonly startup: Startup },
 ): Promise<JsonObject> {
-  const { query, limit } = toObject(given) ?? {};
+  const { query, limit, context } = toObject(given) ?? {};
   if (typeof query !== "string" || query.trim() === "") {
     return refused(`query is ${showValue(query)}. Say in words what you are trying to accomplish.`);
   }
@@ -30,52 +33,44 @@ export async function findTools(
   if (most === undefined) {
     return refused(`limit is ${showValue(limit)}. Give a whole number from 1 to ${MAX_LIMIT}, or leave it out.`);
   }
-  const { arsenal, views, startup } = parts;
-  const wait = startup.wait(signal);
-  if (wait !== undefined) {
-    await wait;
-    views.clear();
+  const recentMessages = readMessages(context);
+  if (recentMessages === undefined) {
+    return refused(`context is ${showValue(context)}. Give the recent messages as text, or leave it out.`);
   }
+  await startup.wait(signal);
   try {
     const { principal } = peer;
-    const [found, view] = await Promise.all([
-      arsenal.retrieve({ context: { query }, limit: most, principal, signal }),
-      views.of(principal),
-    ]);
-    const connecting = startup.connecting();
-    const hint = sayConnecting(connecting, "Their tools are not found yet: try again in a few seconds.");
-    const shown = found.tools.reduce((sum, { tool }) => sum + entryOf(tool).tokens, 0);
-    const structuredContent = {
-      tools: found.tools.map(shownTool),
-      nothingFits: found.nothingFits,
-      ...(found.nearest === undefined ? {} : { nearest: found.nearest.map(nearTool) }),
-      ...(connecting.length === 0 ? {} : { connecting }),
-      ...(hint === "" ? {} : { hint }),
-      tokens: { shown, all: view.tokens },
-    };
-    return { content: [{ type: "text", text: JSON.stringify(structuredContent) }], structuredContent };
+    const asked = { context: { query, recentMessages }, limit: most, principal, signal };
+    const found = await arsenal.retrieve({ ...asked, refuse: false });
+    return { content: [{ type: "text", text: JSON.stringify(toAnswer(found, most, startup.connecting())) }] };
   } catch (error) {
     if (isArsenalError(error) && error.code === "QUERY_INVALID") return refused(error.message);
     throw error;
   }
 }
 
+function toAnswer(found: RetrievalResult, most: number, connecting: readonly string[]): JsonObject {
+  // A tool under the score threshold is still the nearest there is.
+  const tools = found.tools.length > 0 ? found.tools : (found.nearest ?? []).slice(0, most);
+  const match = tools.length === 0 ? "none" : found.nothingFits ? "weak" : "good";
+  const hints = [
+    match === "weak" ? PROBABLY_NONE : match === "none" && connecting.length === 0 ? NO_TOOLS : "",
+    sayConnecting(connecting, "Their tools are not found yet: try again in a few seconds."),
+  ].filter((hint) => hint !== "");
+  return {
+    match,
+    tools: tools.map(shownTool),
+    ...(connecting.length === 0 ? {} : { connecting }),
+    ...(hints.length === 0 ? {} : { hint: hints.join(" ") }),
+  };
+}
+
 function shownTool(found: ScoredTool): JsonObject {
   const { name, description, inputSchema } = entryOf(found.tool);
-  return { name, description, inputSchema, score: scoreOf(found) };
+  return { name, description, inputSchema, score: Math.round(found.semanticScore * 100) / 100 };
 }
 
-/** To be named, not called: without its schema. */
-function nearTool(found: ScoredTool): JsonObject {
-  const { name, description } = entryOf(found.tool);
-  return { name, description, score: scoreOf(found) };
-}
-
-function scoreOf({ semanticScore }: ScoredTool): number {
-  return Math.round(semanticScore * 10_000) / 10_000;
-}
-
-/** A number within the limits; models also write numbers as text, or null for nothing. Undefined for what is no number. */
+/** A number within the limits; models also write numbers as text, or null for nothing. Undefined for anything else. */
 function toLimit(given: unknown): number | undefined {
   if (given === undefined || given === null) return DEFAULT_LIMIT;
   const number = typeof given === "string" && given.trim() !== "" ? Number(given) : given;

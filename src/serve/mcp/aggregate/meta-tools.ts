@@ -19,6 +19,7 @@ export const META_TOOLS: readonly JsonObject[] = [
       properties: {
         query: { type: "string", description: "What you're trying to accomplish" },
         limit: { type: "integer", description: "Max tools to return", default: 5 },
+        context: { type: "string", description: "Recent messages, if the query refers to them" },
       },
       required: ["query"],
     },
