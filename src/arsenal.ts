@@ -255,7 +255,7 @@ export class ToolArsenal {
     this.#refuseIfClosed();
     const { serveMcp } = await import("./serve/serve-mcp.ts");
     const { mode = this.#config.mcp.mcpMode, startupWaitMs = this.#config.mcp.startupWaitMs } = options;
-    return serveMcp(this, { ...options, mode, startupWaitMs });
+    return serveMcp(this, { ...options, mode, startupWaitMs }, this.#sourceParts.secrets.redactor);
   }
 
   /** Indexes pending registrations. Returns how many tools were new or changed. */

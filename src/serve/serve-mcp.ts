@@ -2,6 +2,7 @@ import type { Readable, Writable } from "node:stream";
 import { ownIdentity } from "../adapters/sources/mcp/client-identity.ts";
 import type { McpUpstream } from "../adapters/sources/mcp/upstream.ts";
 import type { Identity } from "../guard/identity.port.ts";
+import type { Redactor } from "../guard/redaction/redactor.ts";
 import { approvalRoutes } from "./http/approval-routes.ts";
 import { healthRoutes, type UpstreamHealth } from "./http/health-routes.ts";
 import { createHttpServer, type Route } from "./http/http-server.ts";
@@ -10,6 +11,7 @@ import { aggregatePlane } from "./mcp/aggregate/aggregate-plane.ts";
 import type { ServedArsenal } from "./mcp/aggregate/served-arsenal.ts";
 import { createMcpEndpoint, type McpEndpoint } from "./mcp/http-endpoint.ts";
 import type { Plane } from "./mcp/plane.ts";
+import { redactedPlane } from "./mcp/redacted-plane.ts";
 import { createSeal } from "./mcp/seal.ts";
 import { createSseEndpoint } from "./mcp/sse-endpoint.ts";
 import { createStartup, type Startup } from "./mcp/startup.ts";
@@ -62,8 +64,12 @@ export type ServableArsenal = ServedArsenal &
     upstreamsAttempted(options: { readonly name: string }): Promise<void>;
   };
 
-/** Serves an arsenal: every tool as one MCP server, and over HTTP each upstream untouched as well. */
-export async function serveMcp(arsenal: ServableArsenal, options: ServeMcpOptions): Promise<ServedMcp> {
+/** Serves an arsenal: every tool as one MCP server, and over HTTP each upstream at its own address. No known secret reaches a client. */
+export async function serveMcp(
+  arsenal: ServableArsenal,
+  options: ServeMcpOptions,
+  redactor: Redactor,
+): Promise<ServedMcp> {
   const { transport = "http", mode = "dynamic", common, starting, startupWaitMs } = options;
   const startup = createStartup({
     arsenal,
@@ -83,9 +89,8 @@ export async function serveMcp(arsenal: ServableArsenal, options: ServeMcpOption
     startup,
     ...(common === undefined ? {} : { common }),
   });
-  return transport === "stdio"
-    ? overStdio(aggregate, options)
-    : overHttp(arsenal, { plane: aggregate, startup }, options);
+  const plane = redactedPlane(aggregate, redactor);
+  return transport === "stdio" ? overStdio(plane, options) : overHttp(arsenal, { plane, startup, redactor }, options);
 }
 
 function overStdio(plane: Plane, { input = process.stdin, output = process.stdout }: ServeMcpOptions): ServedMcp {
@@ -101,12 +106,12 @@ function overStdio(plane: Plane, { input = process.stdin, output = process.stdou
 
 async function overHttp(
   arsenal: ServableArsenal,
-  { plane, startup }: { readonly plane: Plane; readonly startup: Startup },
+  { plane, startup, redactor }: { readonly plane: Plane; readonly startup: Startup; readonly redactor: Redactor },
   options: ServeMcpOptions,
 ): Promise<ServedMcp> {
   const endpoint = createMcpEndpoint(plane);
   const sse = createSseEndpoint({ plane });
-  const untouched = createUntouched(arsenal, { named: options.identity === undefined });
+  const untouched = createUntouched(arsenal, { named: options.identity === undefined, redactor });
   const server = await createHttpServer({
     ...options,
     routes: [
@@ -133,10 +138,10 @@ async function overHttp(
 
 const UPSTREAMS_PATH = "/mcp/upstreams/";
 
-/** Each upstream as it is, at an address of its own. A plane is made when it is first asked for, and anew when its upstream was replaced. */
+/** Serves each upstream at its own address. A plane is created on first use, and again when its upstream was replaced. */
 function createUntouched(
   arsenal: ServableArsenal,
-  { named }: { readonly named: boolean },
+  { named, redactor }: { readonly named: boolean; readonly redactor: Redactor },
 ): { readonly route: Route; close(): Promise<void> } {
   interface Served {
     readonly plane: Plane;
@@ -152,7 +157,7 @@ function createUntouched(
   function endpointOf(upstream: McpUpstream): McpEndpoint {
     const known = served.get(upstream);
     if (known) return known.endpoint;
-    const plane = transparentPlane({ upstream, arsenal });
+    const plane = redactedPlane(transparentPlane({ upstream, arsenal }), redactor);
     const entry: Served = { plane, endpoint: createMcpEndpoint(plane) };
     served.set(upstream, entry);
     upstream.watch(({ kind, ...change }) => {

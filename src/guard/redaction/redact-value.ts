@@ -1,31 +1,37 @@
 import { types } from "node:util";
 import { REDACTED } from "./secret-patterns.ts";
 
-/** What is nested deeper is cut off: a server may send anything, and whoever shows it must not run out of stack. */
+/** Deeper values are cut off: a server may send anything, and whatever shows it must not run out of stack. */
 const MAX_DEPTH = 200;
 
 /**
- * Plain data with every text in it changed, names of members too; the same data where nothing changes. What holds itself is cut there. An
- * error is changed in place, so that it stays the error it is: message, stack, its own members, and what caused it. One that is frozen is
- * replaced.
+ * Redacts every text in plain data, including member names. Returns the same object when nothing changed. Cycles are cut. An error is
+ * changed in place, so that it stays the same error: message, stack, its own members and its causes. A frozen error is replaced. With
+ * `keepShape` a program can still read what is left: base64 in `blob` and `data` stays base64, and data nested too deep is kept if it
+ * contains nothing to redact.
  */
-export function redactValue<Value>(value: Value, redact: (text: string) => string): Value {
-  return visit(value, { redact, seen: new Map(), depth: 0 }) as Value;
+export function redactValue<Value>(
+  value: Value,
+  redact: (text: string) => string,
+  { keepShape = false }: { readonly keepShape?: boolean } = {},
+): Value {
+  return visit(value, { redact, keepShape, seen: new Map(), depth: 0 }) as Value;
 }
 
 interface Visit {
   readonly redact: (text: string) => string;
+  readonly keepShape: boolean;
   readonly seen: Map<object, unknown>;
   readonly depth: number;
 }
 
-function visit(value: unknown, { redact, seen, depth }: Visit): unknown {
+function visit(value: unknown, { redact, keepShape, seen, depth }: Visit): unknown {
   if (typeof value === "string") return redact(value);
   const isError = isAnyError(value);
   if (!isError && !isPlain(value)) return value;
   if (seen.has(value)) return seen.get(value);
-  if (depth === MAX_DEPTH) return REDACTED;
-  const inner = { redact, seen, depth: depth + 1 };
+  if (depth === MAX_DEPTH) return keepShape && isClean(value, redact) ? value : REDACTED;
+  const inner = { redact, keepShape, seen, depth: depth + 1 };
   // What plain data holds of itself is not shown a second time.
   if (!isError) seen.set(value, REDACTED);
   const result = isError
@@ -35,6 +41,24 @@ function visit(value: unknown, { redact, seen, depth }: Visit): unknown {
       : visitMembers(value, inner);
   seen.set(value, result);
   return result;
+}
+
+const REDACTED_BASE64 = Buffer.from(REDACTED).toString("base64");
+
+/** True for a member that MCP defines as base64, if it is. */
+function isBase64(name: string, value: unknown): boolean {
+  if (name !== "blob" && name !== "data") return false;
+  return typeof value === "string" && value.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(value);
+}
+
+/** True for data whose JSON contains nothing to redact; false if it cannot be written as JSON. */
+function isClean(value: object, redact: (text: string) => string): boolean {
+  try {
+    const text = JSON.stringify(value);
+    return redact(text) === text;
+  } catch {
+    return false;
+  }
 }
 
 /** Errors of other contexts are of other classes. */
@@ -100,7 +124,8 @@ function visitMembers(value: object, inner: Visit): unknown {
   for (const [index, name] of names.entries()) {
     const member: unknown = Reflect.get(value, name);
     const shownName = inner.redact(name);
-    const shown = visit(member, inner);
+    const visited = visit(member, inner);
+    const shown = visited !== member && inner.keepShape && isBase64(name, member) ? REDACTED_BASE64 : visited;
     if (changed === undefined && (shown !== member || shownName !== name))
       changed = names.slice(0, index).map((before) => [before, Reflect.get(value, before)]);
     changed?.push([shownName, shown]);

@@ -247,3 +247,50 @@ describe("a stream of parts", () => {
     expect(stream(`key ${["AKIA", "ABCDEFGH12345678"].join("")}!`)).toBe("key [redacted]!");
   });
 });
+
+describe("a redactor of answers", () => {
+  const KEY = ["AKIA", "ABCDEFGH12345678"].join("");
+
+  it("takes out what it knows and leaves what only looks like a secret", () => {
+    const { known } = knowing("upstream-secret");
+    const given = { upstream: "was upstream-secret", encoded: base64("upstream-secret"), key: KEY };
+    expect(known.value(given)).toEqual({ upstream: "was [redacted]", encoded: "[redacted]", key: KEY });
+  });
+
+  it.each([[], ["upstream-secret"]])(
+    "returns the same object when nothing in it is known, knowing %j",
+    (...secrets) => {
+      const given = { key: KEY, list: [{ text: "a long line of text" }], blob: base64("anything") };
+      expect(knowing(...secrets).known.value(given)).toBe(given);
+    },
+  );
+
+  it("leaves base64 valid where the protocol demands it", () => {
+    const { known } = knowing("upstream-secret");
+    const inside = base64("it is the upstream-secret");
+    expect(known.value({ blob: inside, data: inside, text: inside })).toEqual({
+      blob: base64("[redacted]"),
+      data: base64("[redacted]"),
+      text: expect.stringContaining("[redacted]"),
+    });
+    expect(known.value({ data: "my upstream-secret", blob: 5 })).toEqual({ data: "my [redacted]", blob: 5 });
+  });
+
+  it("keeps data that is nested deep, unless a secret is in it", () => {
+    const { known } = knowing("upstream-secret");
+    const nested = (text: string): unknown => {
+      let value: unknown = text;
+      for (let depth = 0; depth < 300; depth++) value = [value];
+      return value;
+    };
+    const given = nested("nothing to hide");
+    expect(known.value(given)).toBe(given);
+    expect(JSON.stringify(known.value(nested("upstream-secret")))).not.toContain("upstream-secret");
+  });
+
+  it("undoes one layer of escapes in a text of megabytes", () => {
+    const { known } = knowing("upstream/secret");
+    const given = `${"a line of text\n".repeat(80_000)}upstream%2Fsecret`;
+    expect(known.value({ given }).given.endsWith("[redacted]")).toBe(true);
+  });
+});

@@ -4,53 +4,63 @@ import { formsOf, MIN_SECRET_LENGTH } from "./secret-forms.ts";
 import { findPatterns, REDACTED } from "./secret-patterns.ts";
 import { unescapeOnce } from "./unescaped.ts";
 
-/** Takes secrets out of whatever is shown or kept: those it was told of, in any form, and what looks like one. */
+/** Removes secrets from whatever is shown or stored: known ones in any form, and text that looks like a credential. */
 export interface Redactor {
-  /** Makes a secret known. False for one of fewer than six characters, which is left alone: ordinary words would hold it. */
+  /** Makes a secret known. Returns false for one shorter than six characters, which is not redacted: ordinary words would contain it. */
   add(secret: string): boolean;
   text(text: string): string;
-  /** Plain data with every text in it redacted, names of members too; the same data where there is nothing to take out. */
+  /** Redacts every text in plain data, including member names. Returns the same object when nothing changed. */
   value<Value>(value: Value): Value;
-  /** The same error, with message, stack, details and causes redacted in place; another of its class where it cannot be changed. */
+  /** Redacts an error's message, stack, details and causes in place. Returns a new error of the same class if it cannot be changed. */
   error<Thrown>(error: Thrown): Thrown;
   /**
-   * Redacts the parts of one text as they come. A known secret may lie in several: what could be the beginning of one at a part's end is
-   * taken out at once, since a part that was shown cannot be taken back, and the rest with the parts that follow.
+   * Redacts the parts of one text as they arrive. A known secret may span several parts, so anything at a part's end that could be the
+   * beginning of a secret is redacted at once: a part that was shown cannot be taken back.
    */
   stream(): (part: string) => string;
+  /** Redacts known secrets only, for answers that must otherwise pass unchanged: a tool may rightly return somebody's token. */
+  readonly known: {
+    /** Returns the same object when nothing changed. */
+    value<Value>(value: Value): Value;
+  };
 }
 
-/** Escapes in escapes are undone this often. */
+/** Escapes inside escapes are undone this often. */
 const MAX_LAYERS = 4;
+
+/** In longer texts escapes are undone once: undoing them four times in many megabytes would stall the process. */
+const LONG_TEXT = 1_000_000;
 
 /** What a secret may begin with and is too little to take out: three characters, each of them escaped several times. */
 const KEPT = 64;
 
-/** A redactor that knows no secret yet, only what they look like. */
+/** Creates a redactor that knows no secret yet, only what credentials look like. */
 export function createRedactor(): Redactor {
   const known = new Set<string>();
   const forms = createFormIndex();
 
-  /** Looks into the text, into what is left of it when escapes are undone, and so on. */
-  function find(text: string, unfinished: boolean, layers = MAX_LAYERS): Found {
+  /** Searches the text, then the text with its escapes undone, and so on. */
+  function find(text: string, { unfinished = false, patterns = true }: Search, layers = layersFor(text)): Found {
     const { spans: told, open } = forms.find(text, unfinished);
-    const alike = findPatterns(text);
+    const alike = patterns ? findPatterns(text) : NO_SPANS;
     const spans = alike.length === 0 ? told : [...told, ...alike];
     const plainer = layers === 0 ? undefined : unescapeOnce(text, unfinished);
     if (plainer === undefined) return { spans, open };
-    const within = find(plainer.text, unfinished, layers - 1);
+    const within = find(plainer.text, { unfinished, patterns }, layers - 1);
     const places = within.spans.map((place, index) =>
       index % 2 === 0 ? plainer.startOf(place) : plainer.endOf(place),
     );
     return { spans: [...spans, ...places], open: Math.min(open, plainer.startOf(within.open)) };
   }
 
-  const text = (given: string): string => {
-    // Nearly all of what is shown is ids and names, many of them shorter than any secret.
+  const redactText = (given: string, search: Search): string => {
+    // Most of what is shown is ids and names, many of them shorter than any secret.
     if (given.length < MIN_SECRET_LENGTH) return given;
-    const { spans } = find(given, false);
+    const { spans } = find(given, search);
     return spans.length === 0 ? given : masked(given, spans, 0);
   };
+  const text = (given: string): string => redactText(given, ANYTHING);
+  const knownText = (given: string): string => redactText(given, KNOWN_ONLY);
 
   return {
     add(secret) {
@@ -67,13 +77,29 @@ export function createRedactor(): Redactor {
       let before = "";
       return (part) => {
         const whole = before + part;
-        const { spans, open } = find(whole, true);
+        const { spans, open } = find(whole, { unfinished: true });
         const shown = masked(whole, spans, before.length);
         before = whole.slice(Math.max(0, Math.min(open, whole.length - KEPT)));
         return shown;
       };
     },
+    known: { value: (value) => (known.size === 0 ? value : redactValue(value, knownText, { keepShape: true })) },
   };
+}
+
+interface Search {
+  /** The text may go on: its end may be the beginning of a secret or an escape. */
+  readonly unfinished?: boolean;
+  /** Whether text that only looks like a credential counts. */
+  readonly patterns?: boolean;
+}
+
+const ANYTHING: Search = {};
+const KNOWN_ONLY: Search = { patterns: false };
+const NO_SPANS: readonly number[] = [];
+
+function layersFor(text: string): number {
+  return text.length > LONG_TEXT ? 1 : MAX_LAYERS;
 }
 
 /** The text from a place on, with the spans masked, those that overlap as one. One that began before that place is masked as far as it goes on. */

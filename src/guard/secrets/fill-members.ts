@@ -4,16 +4,16 @@ import type { Secrets, SecretUse } from "./secrets.ts";
 /** Headers, or variables of an environment: texts by name, each of them perhaps a secret. */
 export type Members = Readonly<Record<string, SecretReference | string>>;
 
-/** The last word of a name that says that its value is a secret: `X-Api-Key`, `GITHUB_TOKEN`. */
+/** Matches names that say their value is a secret: `X-Api-Key`, `GITHUB_TOKEN`, `--access-token`. */
 const SECRET_NAME =
   /(?:^|[-_.])(?:auth|authorization|cookie|credentials?|api-?key|key|pass|passwd|password|pat|pwd|secret|token)$/i;
 
-/** A shorter value that is written out may be an ordinary word, whatever its name. */
+/** Shorter written-out values may be ordinary words, whatever their name. */
 const MIN_WRITTEN_OUT = 12;
 
 /**
- * The members with the secrets they refer to, `use.field` being where they all stand. What is written out under a name that tells of a
- * secret is taken out of logs too.
+ * Fills in the secrets that members refer to; `use.field` is where they stand in the settings. A value written out under a name that says
+ * it is a secret is redacted too.
  */
 export async function fillMembers(members: Members, secrets: Secrets, use: SecretUse): Promise<Record<string, string>> {
   const filled: Record<string, string> = {};
@@ -26,8 +26,12 @@ export async function fillMembers(members: Members, secrets: Secrets, use: Secre
 }
 
 function isSecret(name: string, text: SecretReference | string): boolean {
-  if (typeof text !== "string" || hasSecret(text)) return true;
-  return SECRET_NAME.test(name) && text.length >= MIN_WRITTEN_OUT;
+  return typeof text !== "string" || hasSecret(text) || isWrittenOutSecret(name, text);
+}
+
+/** True for a value that its name says is a secret, and that is long enough not to be an ordinary word. */
+export function isWrittenOutSecret(name: string, value: string): boolean {
+  return SECRET_NAME.test(name) && value.length >= MIN_WRITTEN_OUT;
 }
 
 /** What is as good as the whole: the token of `Bearer TOKEN`, the password that is in a `Basic` one or in an address. */

@@ -10,7 +10,7 @@ import { answerInput } from "./answer-input.ts";
 import { ownIdentity, withoutAsking } from "./client-identity.ts";
 import { connectWithVerdict } from "./connect.ts";
 import { createConnectionPool } from "./connection-pool.ts";
-import { createCredentials } from "./credentials.ts";
+import { addWrittenOut, createCredentials } from "./credentials.ts";
 import type { Ask, ClientIdentity, McpConnection, RequestOptions, ServerDescription } from "./connection.ts";
 import { isSessionExpired } from "./failures.ts";
 import { followChanges } from "./follow-changes.ts";
@@ -146,6 +146,7 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
   const { connect: openConnection = connectWithVerdict, secrets, caller, ...others } = parts;
   refuseMisplaced(settings);
   const credentials = createCredentials(settings.name, { ...(secrets && { secrets }), ...(caller && { caller }) });
+  addWrittenOut(settings, credentials.redactor);
   const rest = { ...others, credentials };
   const timeoutMs = settings.connectTimeoutMs ?? 30_000;
   const watchers = new Set<(change: UpstreamChange) => void>();
@@ -306,7 +307,7 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
       }),
     ).catch((error: unknown) => {
       if (error instanceof RpcError && error.code === RPC.methodNotFound) return [];
-      throw error;
+      throw credentials.redactor.error(error);
     });
   };
 

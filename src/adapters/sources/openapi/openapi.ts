@@ -1,5 +1,6 @@
 import { createEgress, type Egress } from "../../../guard/egress/egress.ts";
 import { createSecrets, type Secrets } from "../../../guard/secrets/secrets.ts";
+import { secretsInAddress } from "../../../guard/secrets/written-out.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import type { Emit } from "../../../observe/events.ts";
 import type { Source } from "../../../register/source.port.ts";
@@ -54,6 +55,8 @@ export function openapi(settings: OpenApiSettings, parts: OpenApiParts = {}): Op
   const egress = parts.egress ?? createEgress();
   const { name, maxConcurrent, timeoutMs } = settings;
   let read: ReadDocument | undefined;
+  for (const address of [settings.document, settings.server ?? ""])
+    if (typeof address === "string") for (const secret of secretsInAddress(address)) secrets.redactor.add(secret);
 
   return {
     name,

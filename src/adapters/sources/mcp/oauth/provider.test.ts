@@ -98,6 +98,31 @@ describe("a server that asks for a login", () => {
     expect(secrets.redactor.text(`the-job's-secret ${token}`)).toBe("[redacted] [redacted]");
   });
 
+  it("lets neither a client secret that is written out nor one it was issued be shown", async () => {
+    const secrets = createSecrets();
+    const provider = createOAuthProvider(
+      { grant: "client_credentials", clientId: "job", clientSecret: "job-secret" },
+      {
+        serverName: "docs",
+        egress,
+        serverUrl: server.url,
+        tokenStore: store,
+        credentials: createCredentials("docs", { secrets }),
+      },
+    );
+    await (await connectWith(provider)).close();
+    await store.update(server.url, (stored) => ({
+      ...stored,
+      byIssuer: {
+        ...stored.byIssuer,
+        "https://other.example": { client: { client_id: "it", client_secret: "issued-secret" } },
+      },
+    }));
+    server.expireTokens();
+    await (await connectWith(provider)).close();
+    expect(secrets.redactor.text("job-secret issued-secret")).toBe("[redacted] [redacted]");
+  });
+
   it("gets a program's own token by itself", async () => {
     const provider = createOAuthProvider(
       { grant: "client_credentials", clientId: "job", clientSecret: "job-secret" },

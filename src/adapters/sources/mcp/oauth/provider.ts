@@ -82,9 +82,11 @@ export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts):
   let renewal: Promise<void> | undefined;
 
   async function load(): Promise<Tokens | undefined> {
-    tokens = tokensOf(await store.read(serverUrl));
-    for (const secret of [tokens?.access_token, tokens?.refresh_token])
-      if (secret !== undefined) credentials.redactor.add(secret);
+    const stored = await store.read(serverUrl);
+    tokens = tokensOf(stored);
+    for (const { tokens: issued, client } of Object.values(stored.byIssuer))
+      for (const secret of [issued?.access_token, issued?.refresh_token, issued?.["id_token"], client?.client_secret])
+        if (typeof secret === "string") credentials.redactor.add(secret);
     loaded = true;
     return tokens;
   }
