@@ -128,6 +128,21 @@ describe("the servers of an MCP client", () => {
     expect(await one({ command: "node", envFile: "none.env" })).toMatchObject({ field: "envFile", value: "none.env" });
   });
 
+  it("take several environment files, which fill references anywhere in the entry before the environment does", async () => {
+    await writeFile(join(folder, "one.env"), "TOKEN=one\nSHARED=one\nEMPTY=\n");
+    await writeFile(join(folder, "two.env"), "SHARED=two\n");
+    const entry = {
+      url: "https://h/${SHARED}",
+      envFile: ["one.env", "two.env"],
+      headers: { Authorization: "Bearer ${TOKEN}", "X-Other": "${EMPTY}", "X-Input": "${input:token}" },
+    };
+    expect(await one(entry, { TOKEN: "environment", EMPTY: "environment" })).toMatchObject({
+      url: "https://h/two",
+      headers: { Authorization: "Bearer one", "X-Other": "environment", "X-Input": "one" },
+    });
+    expect(await one({ url: "https://h", envFile: [3] })).toMatchObject({ field: "envFile", value: 3 });
+  });
+
   it("keep what is unknown or decided elsewhere out, with a note", async () => {
     const { servers, problems, notes } = await read({
       mcpServers: {

@@ -126,9 +126,11 @@ async function readServer(
     return undefined;
   }
 
+  /** The entry's env files fill `${NAME}` in the entry, before the environment does. */
+  let environment = context.environment;
   const expand = (field: string, text: string): string => {
     try {
-      return expandClientText(text, field, context);
+      return expandClientText(text, field, { ...context, environment });
     } catch (error) {
       if (!isArsenalError(error)) throw error;
       const { value, fix = "" } = error.details;
@@ -165,10 +167,12 @@ async function readServer(
   };
 
   const type = readType(entry, refuse);
+  const fromFiles = await readEnvFiles(entry["envFile"], context, { expand, refuse });
+  const filled = Object.entries(fromFiles).filter(([, value]) => value !== "");
+  if (filled.length > 0) environment = { ...environment, ...Object.fromEntries(filled) };
   const command = text("command");
   const args = readArgs(entry["args"], expand, refuse);
-  const envFile = text("envFile");
-  const env = { ...(envFile === undefined ? {} : await readEnvFile(envFile, context, refuse)), ...texts("env") };
+  const env = { ...fromFiles, ...texts("env") };
   const cwd = text("cwd");
   const headers = texts("headers");
   const url = text("url", "serverUrl", "httpUrl", "endpoint");
@@ -221,14 +225,33 @@ function readArgs(
   });
 }
 
-async function readEnvFile(path: string, { folder }: ClientContext, refuse: Refuse): Promise<Record<string, string>> {
-  const text = await readFile(resolve(folder, path), "utf8").catch(() =>
-    refuse({ field: "envFile", value: path, message: `is ${path}, which cannot be read`, fix: "Check the path." }),
-  );
-  return { ...parseEnv(text) } as Record<string, string>;
+/** The values of an env file, or of several; of two that name a variable, the later counts. */
+async function readEnvFiles(
+  value: unknown,
+  { folder }: ClientContext,
+  { expand, refuse }: { readonly expand: (field: string, text: string) => string; readonly refuse: Refuse },
+): Promise<Readonly<Record<string, string>>> {
+  if (value === undefined || value === null) return {};
+  const values: Record<string, string> = {};
+  for (const path of Array.isArray(value) ? value : [value]) {
+    if (typeof path !== "string" || path === "")
+      return refuse({
+        field: "envFile",
+        value: shape(path),
+        message: "must be a path, or a list of paths",
+        fix: "Write envFile: PATH.",
+      });
+    const file = resolve(folder, expand("envFile", path));
+    const text = await readFile(file, "utf8").catch(() =>
+      refuse({ field: "envFile", value: path, message: `is ${path}, which cannot be read`, fix: "Check the path." }),
+    );
+    Object.assign(values, parseEnv(text));
+  }
+  return values;
 }
 
-function readInputs(value: unknown): readonly ClientInput[] {
+/** What VS Code asks its user for: the `inputs` of its file. */
+export function readInputs(value: unknown): readonly ClientInput[] {
   return (Array.isArray(value) ? value : []).flatMap((input: unknown) => {
     if (!isPlainObject(input) || typeof input["id"] !== "string") return [];
     const { id, description, default: fallback } = input;

@@ -1,21 +1,24 @@
 import { readFile } from "node:fs/promises";
-import { readClientConfig } from "../../config/client-config.ts";
+import { readClientConfig, readInputs } from "../../config/client-config.ts";
+import type { ClientInput } from "../../config/client-references.ts";
 import { type JsoncNode, parseJsonc } from "../../config/jsonc.ts";
-import { workspaceOf } from "../../config/mcp-config-file.ts";
 import type { ServerProblem } from "../../config/server-problem.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Terminal } from "../command.ts";
 import { ENTRY_NAME } from "../client-entries.ts";
 import { type ClientFile, clientFiles } from "./client-files.ts";
+import { mapTexts } from "./portable-entry.ts";
 
 /** A server as a client's file has it. */
 export type ServerEntry = Readonly<Record<string, unknown>>;
 
 /** What one client's file has. */
 export interface FoundClient extends ClientFile {
-  /** Its servers, without our own entry. */
+  /** Its servers, without our own entry. What the client would not replace is escaped: `$${NAME}`. */
   readonly servers: Readonly<Record<string, ServerEntry>>;
-  /** True where this program is among its servers already. */
+  /** What VS Code asks its user for. */
+  readonly inputs: readonly ClientInput[];
+  /** True when this program is among its servers already. */
   readonly hasOwnEntry: boolean;
   readonly problems: readonly string[];
 }
@@ -29,7 +32,7 @@ export async function findClients(terminal: Terminal): Promise<readonly FoundCli
 async function readClient(place: ClientFile, terminal: Terminal): Promise<FoundClient | undefined> {
   const text = await readFile(place.file, "utf8").catch(() => undefined);
   if (text === undefined || text.trim() === "") return undefined;
-  const empty = { ...place, servers: {}, hasOwnEntry: false, problems: [] };
+  const empty = { ...place, servers: {}, inputs: [], hasOwnEntry: false, problems: [] };
   let root: JsoncNode;
   try {
     root = parseJsonc(text, place.file);
@@ -41,14 +44,26 @@ async function readClient(place: ClientFile, terminal: Terminal): Promise<FoundC
   const block = nodeAt(root, place.path)?.value;
   if (!isPlainObject(block)) return undefined;
   const hasOwnEntry = Object.hasOwn(block, ENTRY_NAME);
-  const { [ENTRY_NAME]: _own, ...rest } = block;
+  const { [ENTRY_NAME]: _own, ...found } = block;
+  const rest = mapTexts(found, (value) => escaped(value, place.expands)) as Record<string, unknown>;
   const entries = Object.entries(rest).filter((entry): entry is [string, ServerEntry] => isPlainObject(entry[1]));
   const inputs = isPlainObject(root.value) ? root.value["inputs"] : undefined;
   const { problems } = await readClientConfig(
     { mcpServers: rest, ...(inputs === undefined ? {} : { inputs }) },
-    { environment: terminal.environment, folder: workspaceOf(place.file) },
+    { environment: terminal.environment, folder: place.workspace ?? terminal.folder },
   );
-  return { ...empty, servers: Object.fromEntries(entries), hasOwnEntry, problems: problems.map(shown) };
+  const servers = Object.fromEntries(entries);
+  return { ...empty, servers, inputs: readInputs(inputs), hasOwnEntry, problems: problems.map(shown) };
+}
+
+/** A server may replace `${NAME}` itself, as mcp-remote does: what its client leaves alone must stay as it is. */
+function escaped(text: string, expands: ClientFile["expands"]): string {
+  if (expands === "all") return text;
+  if (expands === "nothing") return text.replaceAll("${", () => "$${");
+  return text.replaceAll(
+    /\$\{(?=[A-Za-z_][A-Za-z0-9_]*(?::-[^}]*)?\})(?!workspaceFolder|userHome|pathSeparator)/g,
+    () => "$${",
+  );
 }
 
 function shown({ server, field, message }: ServerProblem): string {

@@ -1,49 +1,69 @@
 import { isDeepStrictEqual } from "node:util";
 import { knownMembers } from "../../config/client-config.ts";
+import { inputVariable } from "../../config/client-references.ts";
+import { envFileName } from "./env-file.ts";
 import type { FoundClient, ServerEntry } from "./find-servers.ts";
-import { type NeededVariable, withoutSecrets } from "./secrets.ts";
+import { portableEntry } from "./portable-entry.ts";
+import { separateSecrets, withoutSecrets } from "./secrets.ts";
+
+/** The folder beside arsenal.yaml that holds what git must not have. */
+export const PRIVATE_FOLDER = ".toolarsenal";
+
+/** A file with the secrets of one server. */
+export interface EnvFile {
+  readonly server: string;
+  /** From the folder of arsenal.yaml. */
+  readonly path: string;
+  readonly values: Readonly<Record<string, string>>;
+  /** Variables that no client's file has a value for, since VS Code asks for it. */
+  readonly missing: readonly string[];
+}
 
 /** The servers of all clients, each once. */
 export interface Gathered {
   /** As they go into arsenal.yaml. */
   readonly servers: Readonly<Record<string, ServerEntry>>;
-  /** The same, with nothing in them that may be secret. */
+  /** The same, as they may be shown. */
   readonly shown: Readonly<Record<string, ServerEntry>>;
-  readonly variables: readonly NeededVariable[];
-  /** What the variables stand for, where the clients' files say it. Never shown. */
-  readonly values: ReadonlyMap<string, string>;
+  readonly envFiles: readonly EnvFile[];
   /** Servers that share a name and differ, and what the later is called now. */
   readonly renamed: readonly { readonly client: string; readonly from: string; readonly to: string }[];
 }
 
-/** Brings the servers of several clients together. One that two clients have alike is there once; one that differs gets another name. */
-export function gather(clients: readonly FoundClient[], inline: boolean): Gathered {
+/** Brings the servers of several clients together. One that two clients share is there once; one that differs gets another name. */
+export function gather(
+  clients: readonly FoundClient[],
+  options: { readonly inline: boolean; readonly folder: string },
+): Gathered {
   const originals = new Map<string, ServerEntry>();
   const renamed: { client: string; from: string; to: string }[] = [];
-  for (const { client, servers } of clients) {
+  for (const { client, servers, workspace, inputs } of clients) {
     for (const [from, entry] of Object.entries(servers)) {
-      const known = knownMembers(entry);
+      const known = portableEntry(knownMembers(entry), { workspace, folder: options.folder, inputs });
       const to = freeName(from, client, known, originals);
       if (to !== from && !originals.has(to)) renamed.push({ client, from, to });
       originals.set(to, known);
     }
   }
-  const variables: NeededVariable[] = [];
-  const values = new Map<string, string>();
-  const shown = [...originals].map(([name, original]) => {
-    const { entry, variables: needed } = withoutSecrets(name, original, values);
-    variables.push(...needed);
-    return [name, entry] as const;
+  const entries = [...originals];
+  if (options.inline) {
+    const shown = entries.map(([name, entry]) => [name, withoutSecrets(entry)]);
+    return { servers: Object.fromEntries(originals), shown: Object.fromEntries(shown), envFiles: [], renamed };
+  }
+
+  const envFiles: EnvFile[] = [];
+  const servers = entries.map(([server, original]) => {
+    const { entry, secrets } = separateSecrets(server, original);
+    const missing = missingVariables(entry);
+    if (Object.keys(secrets).length === 0 && missing.length === 0) return [server, entry] as const;
+    const path = freePath(server, envFiles);
+    envFiles.push({ server, path, values: secrets, missing });
+    // A client's own env file comes first: what stood in the entry overrides it.
+    const own = entry["envFile"] === undefined ? [] : [entry["envFile"]].flat();
+    return [server, { ...entry, envFile: own.length === 0 ? path : [...own, path] }] as const;
   });
-  return {
-    servers: Object.fromEntries(inline ? originals : shown),
-    shown: Object.fromEntries(shown),
-    variables: inline
-      ? []
-      : variables.filter(({ name }, index) => variables.findIndex((v) => v.name === name) === index),
-    values,
-    renamed,
-  };
+  const shown = servers.map(([name, entry]) => [name, withoutSecrets(entry)]);
+  return { servers: Object.fromEntries(servers), shown: Object.fromEntries(shown), envFiles, renamed };
 }
 
 function freeName(from: string, client: string, entry: ServerEntry, taken: ReadonlyMap<string, ServerEntry>): string {
@@ -53,4 +73,18 @@ function freeName(from: string, client: string, entry: ServerEntry, taken: Reado
   let count = 2;
   while (!isFree(`${other}-${count}`)) count++;
   return `${other}-${count}`;
+}
+
+function freePath(server: string, taken: readonly EnvFile[]): string {
+  const name = envFileName(server);
+  const isTaken = (path: string): boolean => taken.some((file) => file.path === path);
+  let path = `${PRIVATE_FOLDER}/${name}`;
+  for (let count = 2; isTaken(path); count++) path = `${PRIVATE_FOLDER}/${name.replace(/\.env$/, `-${count}.env`)}`;
+  return path;
+}
+
+/** Variables that stand for inputs of VS Code without a default. */
+function missingVariables(entry: ServerEntry): readonly string[] {
+  const ids = JSON.stringify(entry).matchAll(/\$\{input:([^}]*)\}/g);
+  return [...new Set(Array.from(ids, ([, id = ""]) => inputVariable(id)))];
 }

@@ -1,93 +1,119 @@
 import { inputVariable } from "../../config/client-references.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
+import { fitsEnvFile } from "./env-file.ts";
 import type { ServerEntry } from "./find-servers.ts";
+import { isSecretAddress, isSecretName, isSecretText, looksSecret } from "./looks-secret.ts";
 
-/** A variable to set so that a server has what it had before. */
-export interface NeededVariable {
-  readonly name: string;
-  readonly server: string;
-  /** Where the value stands in the client's entry: `env.TOKEN`. */
-  readonly field: string;
+/** What a secret shows as. */
+export const HIDDEN = "…";
+
+/** A server's entry and the secrets that were in it. */
+export interface SeparatedEntry {
+  /** With `${NAME}` in place of each secret. Secrets of `env` are left out: the server gets them from its env file. */
+  readonly entry: ServerEntry;
+  /** What goes into the server's env file. */
+  readonly secrets: Readonly<Record<string, string>>;
 }
 
-const SECRET_NAME = /key|token|secret|passw|passphrase|credential|auth|cookie|session/i;
-const SECRET_SHAPE = /^(?:sk-|ghp_|gho_|github_pat_|glpat-|xox[a-z]-|AKIA|eyJ|ya29\.|AIza)[\w.-]{8,}/;
-const SECRET_ADDRESS = /:\/\/[^/\s@]+@|[?&][^=&]*(?:key|token|secret|sig)[^=&]*=[^&$]/i;
+/** A place in an entry that holds a secret. */
+interface SecretPlace {
+  /** `env.TOKEN`, `args.2`, `url` */
+  readonly field: string;
+  /** What the secret is called there: `TOKEN`, `--api-key`. */
+  readonly key: string;
+  readonly value: string;
+}
 
-/**
- * The entry with what may be secret replaced by references to variables: every value of `env` and `headers`, what follows a flag such as
- * `--api-key`, an address with a password in it. `values` collects what each variable stands for; one name never stands for two values.
- */
-export function withoutSecrets(
-  server: string,
-  entry: ServerEntry,
-  values: Map<string, string> = new Map(),
-): { readonly entry: ServerEntry; readonly variables: readonly NeededVariable[] } {
-  const variables: NeededVariable[] = [];
+/** Takes the secrets out of an entry. A value that an env file cannot hold stays. */
+export function separateSecrets(server: string, entry: ServerEntry): SeparatedEntry {
+  const secrets = new Map<string, string>();
   const prefix = inputVariable(server).replace(/^_+|_+$/g, "") || "SERVER";
-  const refer = (field: string, key: string, value: string): string => {
+  const env = isPlainObject(entry["env"]) ? entry["env"] : {};
+  const isTaken = (name: string, value: string): boolean =>
+    (secrets.get(name) ?? value) !== value || (Object.hasOwn(env, name) && env[name] !== value);
+
+  const separated = replaceSecrets(entry, ({ field, key, value }) => {
+    const raw = value.replaceAll("$${", "${");
+    if (field.startsWith("env.")) {
+      if (!fitsEnvFile(key, raw)) return value;
+      secrets.set(key, raw);
+      return undefined;
+    }
     const own = inputVariable(key).replace(/^_+|_+$/g, "");
     const wanted = own.startsWith(`${prefix}_`) ? own : `${prefix}_${own}`;
     let name = wanted;
-    for (let count = 2; (values.get(name) ?? value) !== value; count++) name = `${wanted}_${count}`;
-    values.set(name, value);
-    variables.push({ name, server, field });
+    for (let count = 2; isTaken(name, raw); count++) name = `${wanted}_${count}`;
+    if (!fitsEnvFile(name, raw)) return value;
+    secrets.set(name, raw);
     return `\${${name}}`;
-  };
-  const keep = (field: string, text: string): string => {
-    for (const [, id = ""] of text.matchAll(/\$\{input:([^}]*)\}/g))
-      variables.push({ name: inputVariable(id), server, field });
-    return text;
-  };
-  const literal = (value: unknown): boolean => typeof value !== "string" || !value.includes("${");
+  });
+  return { entry: separated, secrets: Object.fromEntries(secrets) };
+}
 
+/** The entry as it may be shown. */
+export function withoutSecrets(entry: ServerEntry): ServerEntry {
+  return replaceSecrets(entry, () => HIDDEN);
+}
+
+/**
+ * The entry with each secret replaced: in `env`, `headers` and `oauth`, after a flag such as `--api-key`, in a header given as an argument, and
+ * addresses with a password or key. What becomes undefined is left out.
+ */
+function replaceSecrets(entry: ServerEntry, replace: (place: SecretPlace) => string | undefined): ServerEntry {
+  /** `Bearer` and the like stay readable. */
+  const credential = (place: SecretPlace): string | undefined => {
+    const [, scheme = ""] = /^((?:Bearer|Basic|Token) )/i.exec(place.value) ?? [];
+    if (place.field.startsWith("env.")) return replace(place);
+    return `${scheme}${replace({ ...place, value: place.value.slice(scheme.length) })}`;
+  };
   const texts = (field: string, value: unknown): unknown => {
     if (!isPlainObject(value)) return value;
-    return Object.fromEntries(
-      Object.entries(value).map(([key, given]) => {
-        const at = `${field}.${key}`;
-        if (!literal(given)) return [key, keep(at, String(given))];
-        const [, scheme = ""] = /^((?:Bearer|Basic|Token) )/i.exec(String(given)) ?? [];
-        return [key, `${scheme}${refer(at, key, String(given).slice(scheme.length))}`];
-      }),
-    );
+    const members = Object.entries(value).map(([key, given]) => {
+      const text = String(given);
+      const isSecret = given !== null && typeof given !== "object" && isLiteral(text) && looksSecret(key, text);
+      return [key, isSecret ? credential({ field: `${field}.${key}`, key, value: text }) : given] as const;
+    });
+    return Object.fromEntries(members.filter(([, member]) => member !== undefined));
   };
   const args = (value: unknown): unknown => {
     if (!Array.isArray(value)) return value;
     return value.map((argument: unknown, index) => {
+      if (typeof argument !== "string" || !isLiteral(argument)) return argument;
       const field = `args.${index}`;
-      if (typeof argument !== "string") return argument;
-      if (!literal(argument)) return keep(field, argument);
       const before: unknown = value[index - 1];
       const flag = typeof before === "string" && /^--?[\w-]+$/.test(before) && !argument.startsWith("-") ? before : "";
-      if (SECRET_NAME.test(flag)) return refer(field, flag, argument);
-      const [, assigned = ""] = /^(-{0,2}[\w-]+)=./.exec(argument) ?? [];
-      if (SECRET_NAME.test(assigned))
-        return `${assigned}=${refer(field, assigned, argument.slice(assigned.length + 1))}`;
-      return SECRET_SHAPE.test(argument) || SECRET_ADDRESS.test(argument)
-        ? refer(field, `arg_${index}`, argument)
-        : argument;
+      if (isSecretName(flag) && looksSecret(flag, argument)) return credential({ field, key: flag, value: argument });
+      const [, start = "", name = "", rest = ""] = /^((-{0,2}[\w-]+)(?:=|:\s*(?!\/\/)))(.+)$/s.exec(argument) ?? [];
+      if (isSecretName(name) && looksSecret(name, rest))
+        return `${start}${credential({ field, key: name, value: rest })}`;
+      return isSecretText(argument) ? replace({ field, key: `arg_${index}`, value: argument }) : argument;
     });
   };
   const address = (field: string, value: unknown): unknown => {
-    if (typeof value !== "string") return value;
-    if (!literal(value)) return keep(field, value);
-    return SECRET_ADDRESS.test(value) ? refer(field, "url", value) : value;
+    if (typeof value !== "string" || !isLiteral(value) || !isSecretAddress(value)) return value;
+    return replace({ field, key: "url", value });
   };
   const oauth = (field: string, value: unknown): unknown => {
     if (!isPlainObject(value)) return value;
     const members = Object.entries(value).map(([key, given]) => {
-      const isSecret = /secret/i.test(key) && literal(given);
-      return [key, isSecret && typeof given === "string" ? refer(`${field}.${key}`, key, given) : given];
+      const isSecret = /secret/i.test(key) && typeof given === "string" && isLiteral(given);
+      return [key, isSecret ? replace({ field: `${field}.${key}`, key, value: given }) : given];
     });
     return Object.fromEntries(members);
   };
 
   const members = Object.entries(entry).map(([key, value]) => {
-    if (key === "env" || key === "headers") return [key, texts(key, value)];
-    if (key === "args") return [key, args(value)];
-    if (key === "oauth" || key === "auth") return [key, oauth(key, value)];
-    return [key, /url$|^endpoint$/i.test(key) ? address(key, value) : value];
+    if (key === "env" || key === "headers") return [key, texts(key, value)] as const;
+    if (key === "args") return [key, args(value)] as const;
+    if (key === "oauth" || key === "auth") return [key, oauth(key, value)] as const;
+    return [key, /url$|^endpoint$/i.test(key) ? address(key, value) : value] as const;
   });
-  return { entry: Object.fromEntries(members) as ServerEntry, variables };
+  const isEmptied = ([key, value]: readonly [string, unknown]): boolean =>
+    key === "env" && isPlainObject(value) && Object.keys(value).length === 0;
+  return Object.fromEntries(members.filter((member) => !isEmptied(member)));
+}
+
+/** A text with a reference in it has its secret elsewhere already. */
+function isLiteral(text: string): boolean {
+  return !text.replaceAll("$${", "").includes("${");
 }

@@ -5,8 +5,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Ran, runInMemory } from "../../../test/e2e/terminal.ts";
 import { loadConfig } from "../../config/load-config.ts";
 import { clientFiles } from "./client-files.ts";
+import { envFileText, fitsEnvFile, readEnv } from "./env-file.ts";
 import { lineDiff } from "./line-diff.ts";
-import { withoutSecrets } from "./secrets.ts";
+import { separateSecrets, withoutSecrets } from "./secrets.ts";
 
 let root: string;
 let home: string;
@@ -71,29 +72,29 @@ describe("the places of clients", () => {
 });
 
 describe("setup", () => {
-  it("says where it looked where nothing is found, and exits 1", async () => {
+  it("says where it looked when nothing is found, and exits 1", async () => {
     const { code, out } = await run();
     expect(code).toBe(1);
-    expect(out).toMatch(/^No MCP client's servers were found\. Looked at:\n {2}~\/\.config\/Claude/);
+    expect(out).toMatch(/^Found no MCP servers\. Looked at:\n {2}~\/\.config\/Claude/);
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it("shows what it found and writes an arsenal.yaml that works once the variables are set [002-mcp-discovery]", async () => {
+  it("shows what it found and writes an arsenal.yaml that works [002-mcp-discovery]", async () => {
     await put(join(home, ".cursor/mcp.json"), CURSOR);
     await put(join(home, ".config/Claude/claude_desktop_config.json"), '{"mcpServers": {');
     const { code, out } = await run();
     expect(code).toBe(0);
     expect(out).toMatch(/^Cursor +~\/\.cursor\/mcp\.json +github, files$/m);
     expect(out).toMatch(/^Claude Desktop +~\/\.config\/Claude\/claude_desktop_config\.json +none +1 problem$/m);
-    expect(out).toContain("  export GITHUB_TOKEN=…  # env.GITHUB_TOKEN of github\n");
+    expect(out).toContain(`${join(folder, ".toolarsenal/github.env")} created, mode 600.`);
     const file = join(folder, "arsenal.yaml");
     const text = await readFile(file, "utf8");
     expect(text + out).not.toContain("ghp_secret");
     expect((await stat(file)).mode & 0o777).toBe(0o600);
-    const { config, problems } = await loadConfig(file, { GITHUB_TOKEN: "t" });
+    const { config, problems } = await loadConfig(file, {});
     expect(problems).toEqual([]);
     expect(config.mcp.servers).toEqual([
-      { name: "github", command: "docker", args: ["run", "-i"], env: { GITHUB_TOKEN: "t" } },
+      { name: "github", command: "docker", args: ["run", "-i"], env: { GITHUB_TOKEN: "ghp_secret" } },
       { name: "files", command: "npx", args: ["-y", "files", "/data"] },
     ]);
   });
@@ -102,7 +103,7 @@ describe("setup", () => {
     await put(join(home, ".cursor/mcp.json"), CURSOR);
     const { out } = await run("--inline-env");
     expect(out).not.toContain("ghp_secret");
-    expect(out).not.toContain("export");
+    expect(await readdir(folder)).toEqual(["arsenal.yaml"]);
     const { config } = await loadConfig(join(folder, "arsenal.yaml"), {});
     expect(config.mcp.servers[0]?.env).toEqual({ GITHUB_TOKEN: "ghp_secret" });
   });
@@ -115,26 +116,38 @@ describe("setup", () => {
       '{"mcpServers": {"files": {"command": "npx", "args": ["-y", "files", "/data"]}}}',
     );
     const { out } = await run();
-    expect(out).toContain("VS Code has another github than the one before: it is called github-vs-code.");
-    const { config } = await loadConfig(join(folder, "arsenal.yaml"), { GITHUB_TOKEN: "t" });
+    expect(out).toContain("VS Code has a different server called github; it becomes github-vs-code.");
+    const { config } = await loadConfig(join(folder, "arsenal.yaml"), {});
     expect(config.mcp.servers.map(({ name }) => name)).toEqual(["github", "files", "github-vs-code"]);
   });
 
-  it("never overwrites: it leaves what is there, or adds to it with --force and keeps a copy", async () => {
+  it("refuses to touch an arsenal.yaml that is not valid YAML, unless --force says so, and keeps a copy", async () => {
     await put(join(home, ".cursor/mcp.json"), CURSOR);
-    const own = "# mine\nexecution:\n  max_retries: 1 # few\nmcpServers:\n  old: { command: old }\n";
-    const file = await put(join(folder, "arsenal.yaml"), own);
+    const file = await put(join(folder, "arsenal.yaml"), "mcpServers: [\n");
     const refused = await run("--write-clients");
     expect(refused.code).toBe(1);
-    expect(refused.out).toContain("arsenal.yaml is there already and was left as it is: --force adds");
-    expect(await readFile(file, "utf8")).toBe(own);
+    expect(refused.out).toContain("arsenal.yaml is not a valid YAML mapping.");
+    expect(await readFile(file, "utf8")).toBe("mcpServers: [\n");
     expect(await readFile(join(home, ".cursor/mcp.json"), "utf8")).toBe(CURSOR);
     expect((await run("--force")).code).toBe(0);
-    const text = await readFile(file, "utf8");
-    expect(text).toMatch(/^# mine\nexecution:\n {2}max_retries: 1 # few\nmcpServers:\n {2}old: \{ command: old \}/);
-    expect(Object.keys((await loadConfig(file, { GITHUB_TOKEN: "t" })).config.mcp.servers)).toHaveLength(3);
+    expect((await loadConfig(file, {})).config.mcp.servers).toHaveLength(2);
     const [backup] = (await readdir(folder)).filter((name) => /^arsenal\.yaml\.bak-\d{8}T\d{6}Z$/.test(name));
-    expect(await readFile(join(folder, backup ?? ""), "utf8")).toBe(own);
+    expect(await readFile(join(folder, backup ?? ""), "utf8")).toBe("mcpServers: [\n");
+  });
+
+  it("says into which file a value belongs that VS Code asks for", async () => {
+    const servers = { gh: { command: "gh", env: { TOKEN: "${input:gh-token}" } } };
+    await put(join(folder, ".vscode/mcp.json"), JSON.stringify({ inputs: [{ id: "gh-token" }], servers }));
+    const { code, out } = await run();
+    expect(code).toBe(0);
+    expect(out).toMatch(/Write each into its file:\n {2}GH_TOKEN +gh +\S+\.toolarsenal\/gh\.env\n/);
+    const env = join(folder, ".toolarsenal/gh.env");
+    expect(await readFile(env, "utf8")).toBe("GH_TOKEN=\n");
+    await writeFile(env, "GH_TOKEN=mine\n");
+    const { config } = await loadConfig(join(folder, "arsenal.yaml"), {});
+    expect(config.mcp.servers[0]?.env).toMatchObject({ TOKEN: "mine" });
+    expect((await run()).out).toContain("has all of them already");
+    expect(await readFile(env, "utf8")).toBe("GH_TOKEN=mine\n");
   });
 
   it("puts itself in place of a client's servers, keeps everything else and a copy, and is content the second time", async () => {
@@ -143,7 +156,6 @@ describe("setup", () => {
     const claude = await put(join(home, ".claude.json"), project);
     const first = await run("--write-clients");
     expect(first.code).toBe(0);
-    expect(first.out).toContain("--inline-env is simpler for those.");
     const text = await readFile(cursor, "utf8");
     expect(text).toMatch(/^\{\n {2}\/\/ of the team\n {2}"mcpServers": \{\n {4}"toolarsenal": \{\n/);
     expect(text).toMatch(/\n {2}\},\n {2}"theme": "dark", \/\/ stays\n\}\n$/);
@@ -161,13 +173,13 @@ describe("setup", () => {
     const arsenal = await readFile(join(folder, "arsenal.yaml"), "utf8");
     const second = await run("--write-clients", "--force");
     expect(second.code).toBe(0);
-    expect(second.out).toContain("There is nothing to write: only ToolArsenal itself is set up.");
+    expect(second.out).toContain("Nothing to write: only ToolArsenal itself is set up.");
     expect(await readFile(join(folder, "arsenal.yaml"), "utf8")).toBe(arsenal);
     expect(await readFile(cursor, "utf8")).toBe(text);
     expect((await readdir(home)).filter((name) => name.includes(".bak-"))).toHaveLength(1);
   });
 
-  it("is content where arsenal.yaml has them all", async () => {
+  it("is content when arsenal.yaml has them all", async () => {
     await put(join(home, ".cursor/mcp.json"), CURSOR);
     await run();
     const { code, out } = await run();
@@ -179,7 +191,7 @@ describe("setup", () => {
     const cursor = await put(join(home, ".cursor/mcp.json"), CURSOR);
     const { code, out } = await run("--dry-run", "--write-clients", "--inline-env");
     expect(code).toBe(0);
-    expect(out).toContain("+       GITHUB_TOKEN: ${GITHUB_TOKEN}\n");
+    expect(out).toContain("+       GITHUB_TOKEN: …\n");
     expect(out).toContain('-   "github": {\n');
     expect(out).toContain('+   "toolarsenal": {\n');
     expect(out).not.toContain("ghp_secret");
@@ -196,39 +208,105 @@ describe("setup", () => {
       found: [{ client: "Cursor", servers: ["github", "files"], hasOwnEntry: false, problems: [] }],
       config: { file: join(folder, "other.yaml"), outcome: "written" },
       servers: ["github", "files"],
-      variables: [{ name: "GITHUB_TOKEN", server: "github", field: "env.GITHUB_TOKEN" }],
-      clients: [],
+      secrets: [{ server: "github", file: join(folder, ".toolarsenal/github.env"), variables: ["GITHUB_TOKEN"] }],
+      files: [
+        { file: join(folder, ".toolarsenal/.gitignore"), action: "create" },
+        { file: join(folder, ".toolarsenal/github.env"), action: "create", mode: "600" },
+        { file: join(folder, "other.yaml"), action: "create", mode: "600" },
+      ],
     });
   });
 });
 
-describe("what may be secret", () => {
+describe("what looks secret", () => {
   it.each([
-    [{ env: { API_KEY: "k" } }, { env: { API_KEY: "${MY_SERVER_API_KEY}" } }],
-    [{ env: { MY_SERVER_KEY: "k" } }, { env: { MY_SERVER_KEY: "${MY_SERVER_KEY}" } }],
-    [{ env: { A: "${env:A}" } }, { env: { A: "${env:A}" } }],
-    [{ headers: { Authorization: "Bearer k" } }, { headers: { Authorization: "Bearer ${MY_SERVER_AUTHORIZATION}" } }],
-    [{ args: ["--api-key", "k", "-v"] }, { args: ["--api-key", "${MY_SERVER_API_KEY}", "-v"] }],
-    [{ args: ["--token=k"] }, { args: ["--token=${MY_SERVER_TOKEN}"] }],
-    [{ args: ["postgres://me:pw@h/db"] }, { args: ["${MY_SERVER_ARG_0}"] }],
-    [{ args: ["sk-abcdefgh12345"] }, { args: ["${MY_SERVER_ARG_0}"] }],
-    [{ args: ["-y", "@scope/pkg", "/data"] }, { args: ["-y", "@scope/pkg", "/data"] }],
-    [{ url: "https://x/mcp?api_key=k" }, { url: "${MY_SERVER_URL}" }],
-    [{ url: "https://x/mcp?page=1" }, { url: "https://x/mcp?page=1" }],
+    [{ env: { API_KEY: "k", LOG_LEVEL: "debug" } }, { env: { LOG_LEVEL: "debug" } }, { API_KEY: "k" }],
+    [{ env: { A_TOKEN: "${env:A}" } }, { env: { A_TOKEN: "${env:A}" } }, {}],
+    [
+      { headers: { Authorization: "Bearer k", "X-Region": "eu" } },
+      { headers: { Authorization: "Bearer ${MY_SERVER_AUTHORIZATION}", "X-Region": "eu" } },
+      { MY_SERVER_AUTHORIZATION: "k" },
+    ],
+    [
+      { args: ["--api-key", "k", "-v"] },
+      { args: ["--api-key", "${MY_SERVER_API_KEY}", "-v"] },
+      { MY_SERVER_API_KEY: "k" },
+    ],
+    [{ args: ["--token=k"] }, { args: ["--token=${MY_SERVER_TOKEN}"] }, { MY_SERVER_TOKEN: "k" }],
+    [
+      { args: ["--header", "Authorization: Bearer k"] },
+      { args: ["--header", "Authorization: Bearer ${MY_SERVER_AUTHORIZATION}"] },
+      { MY_SERVER_AUTHORIZATION: "k" },
+    ],
+    [{ args: ["-e", "GH_TOKEN=k"] }, { args: ["-e", "GH_TOKEN=${MY_SERVER_GH_TOKEN}"] }, { MY_SERVER_GH_TOKEN: "k" }],
+    [
+      { args: ["postgres://me:pw@h/db"] },
+      { args: ["${MY_SERVER_ARG_0}"] },
+      { MY_SERVER_ARG_0: "postgres://me:pw@h/db" },
+    ],
+    [{ args: ["sk-abcdefgh12345"] }, { args: ["${MY_SERVER_ARG_0}"] }, { MY_SERVER_ARG_0: "sk-abcdefgh12345" }],
+    [{ url: "https://x/mcp?api_key=k" }, { url: "${MY_SERVER_URL}" }, { MY_SERVER_URL: "https://x/mcp?api_key=k" }],
+    [
+      { url: "https://x/s/a1b2c3d4e5f6g7h8i9j0k1l2/mcp" },
+      { url: "${MY_SERVER_URL}" },
+      { MY_SERVER_URL: "https://x/s/a1b2c3d4e5f6g7h8i9j0k1l2/mcp" },
+    ],
     [
       { oauth: { clientId: "i", clientSecret: "k" } },
       { oauth: { clientId: "i", clientSecret: "${MY_SERVER_CLIENT_SECRET}" } },
+      { MY_SERVER_CLIENT_SECRET: "k" },
     ],
-  ])("becomes a variable: %j", (given, expected) => {
-    expect(withoutSecrets("my-server", given).entry).toEqual(expected);
+  ])("goes into the env file: %j", (given, entry, secrets) => {
+    expect(separateSecrets("my-server", given)).toEqual({ entry, secrets });
   });
 
-  it("never shares a variable with another value, and does with the same", () => {
-    const given = { args: ["--token", "one", "--token", "two"], env: { TOKEN: "one" } };
-    expect(withoutSecrets("s", given).entry).toEqual({
-      args: ["--token", "${S_TOKEN}", "--token", "${S_TOKEN_2}"],
-      env: { TOKEN: "${S_TOKEN}" },
+  it.each([
+    { args: ["-y", "@scope/pkg@1.2.3", "/data", "--port", "8080", "C:\\data"] },
+    { url: "https://x/mcp?page=1" },
+    {
+      env: { LOG_LEVEL: "debug", MAX_TOKENS: "4096", BASE_URL: "https://api.example.com/v1", KEY_FILE: "/etc/key.pem" },
+    },
+    { env: { TOKENIZERS_PARALLELISM: "false", AUTH_MODE: "oauth", NODE_OPTIONS: "--max-old-space-size=4096" } },
+    { headers: { Accept: "text/plain", "X-MCP-Toolsets": "repos,issues" } },
+  ])("is nothing of %j", (entry) => {
+    expect(separateSecrets("s", entry)).toEqual({ entry, secrets: {} });
+    expect(withoutSecrets(entry)).toEqual(entry);
+  });
+
+  it("never has one variable for two values, and has one for the same value", () => {
+    const given = { args: ["--token", "one", "--token", "two", "--token", "one"], env: { S_TOKEN: "three" } };
+    expect(separateSecrets("s", given)).toEqual({
+      entry: { args: ["--token", "${S_TOKEN_2}", "--token", "${S_TOKEN_3}", "--token", "${S_TOKEN_2}"] },
+      secrets: { S_TOKEN_2: "one", S_TOKEN_3: "two", S_TOKEN: "three" },
     });
+  });
+
+  it("stays in the entry when an env file cannot hold it", () => {
+    const env = { "odd-name-token": "k", ALL_QUOTES_KEY: "'\"`\n#" };
+    expect(separateSecrets("s", { env })).toEqual({ entry: { env }, secrets: {} });
+    expect(withoutSecrets({ env })).toEqual({ env: { "odd-name-token": "…", ALL_QUOTES_KEY: "…" } });
+  });
+});
+
+describe("an env file", () => {
+  it.each([
+    "plain",
+    "a b",
+    " padded ",
+    "it's",
+    'say "hi"',
+    "# no comment",
+    "two\nlines",
+    "back\\nslash",
+    "${A}",
+    "a=b",
+  ])("gives back %j as it was", (value) => {
+    expect(fitsEnvFile("NAME", value)).toBe(true);
+    expect(readEnv(envFileText({ NAME: value, OTHER: "x" }))).toEqual({ NAME: value, OTHER: "x" });
+  });
+
+  it("keeps values that are there already", () => {
+    expect(envFileText({ A: "new" }, ["B", "C"], "A=old\nB=mine\n# note\n")).toBe("B=mine\nC=\nA=new\n");
   });
 });
 

@@ -1,0 +1,47 @@
+import { parseEnv } from "node:util";
+
+/** The name of a server's env file: `My Server` is `my-server.env`. */
+export function envFileName(server: string): string {
+  const name = server
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9_-]+/g, "-")
+    .replaceAll(/^-+|-+$/g, "");
+  return `${name || "server"}.env`;
+}
+
+/** Whether a value read back from an env file is the one that was written. */
+export function fitsEnvFile(name: string, value: string): boolean {
+  return lineFor(name, value) !== undefined;
+}
+
+/** The text of an env file with these values, and an empty line for each missing one. Further values of an existing file are kept. */
+export function envFileText(
+  values: Readonly<Record<string, string>>,
+  missing: readonly string[] = [],
+  existing = "",
+): string {
+  const empty = Object.fromEntries(missing.map((name) => [name, ""]));
+  const all = { ...empty, ...readEnv(existing), ...values };
+  return Object.entries(all)
+    .map(([name, value]) => `${lineFor(name, value) ?? `${name}=${value}`}\n`)
+    .join("");
+}
+
+/** The values of an env file. */
+export function readEnv(text: string): Readonly<Record<string, string>> {
+  return { ...parseEnv(text) } as Record<string, string>;
+}
+
+/** The first way of writing a value that is read back unchanged: bare, or in one of the three quotes. */
+function lineFor(name: string, value: string): string | undefined {
+  if (!/^[A-Za-z_]\w*$/.test(name) || value === "") return undefined;
+  const ways = [/^[\w./:@%+=,~-]+$/.test(value) ? value : undefined, `'${value}'`, `"${value}"`, `\`${value}\``, value];
+  return ways
+    .filter((way) => way !== undefined)
+    .map((way) => `${name}=${way}`)
+    .find((line) => {
+      // Read between two others, so that a quote that does not end would be noticed.
+      const read = readEnv(`A_=1\n${line}\nZ_=2\n`);
+      return read[name] === value && read["Z_"] === "2" && Object.keys(read).length === 3;
+    });
+}

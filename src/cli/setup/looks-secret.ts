@@ -1,0 +1,48 @@
+import { findPatterns } from "../../guard/redaction/secret-patterns.ts";
+
+const SECRET_NAME =
+  /key|token|secret|passw|passphrase|passwd|pwd|credential|auth|cookie|session|bearer|signature|(?:^|[_-])(?:pat|dsn|pin|jwt|otp|salt)(?:$|[_-])/i;
+/** Names that speak of tokens and keys without being one: `MAX_TOKENS`, `KEY_COUNT`, `AUTH_MODE`. */
+const SETTING_NAME =
+  /(?:^|[_-])(?:max|min|limit|count|size|ttl|timeout|expiry|mode|type|method|enabled|author|authors|keyboard|keyword|keywords|tokenizers?)(?:$|[_-])/i;
+const SECRET_SHAPE = /^(?:sk-|ghp_|gho_|github_pat_|glpat-|xox[a-z]-|AKIA|eyJ|ya29\.|AIza)[\w.-]{8,}/;
+const SECRET_ADDRESS = /:\/\/[^/\s@]+@|[?&][^=&]*(?:key|token|secret|sig|auth|passw)[^=&]*=[^&$]/i;
+const ADDRESS = /^[a-z][a-z0-9+.-]*:\/\//i;
+const PATH = /^(?:~|\.{1,2})?[\\/]|^[A-Za-z]:[\\/]/;
+
+/** Whether a setting of this name, in an environment, a header or after a flag, has a value that should not be read by others. */
+export function looksSecret(name: string, value: string): boolean {
+  if (value === "" || /^(?:true|false|null|none|on|off|yes|no)$/i.test(value)) return false;
+  if (ADDRESS.test(value)) return isSecretAddress(value);
+  if (isSecretText(value)) return true;
+  return SECRET_NAME.test(name) && !SETTING_NAME.test(name) && !PATH.test(value);
+}
+
+/** Whether a text is secret whatever it is called: it has the form of a known key, or is an address with one. */
+export function isSecretText(value: string): boolean {
+  if (ADDRESS.test(value)) return isSecretAddress(value);
+  return SECRET_SHAPE.test(value) || findPatterns(value).length > 0 || isRandom(value);
+}
+
+/** Whether an address has a password, a key in its query, or a path that only its owner knows. */
+export function isSecretAddress(value: string): boolean {
+  if (SECRET_ADDRESS.test(value)) return true;
+  if (!/^(?:https?|wss?):/i.test(value)) return false;
+  return value
+    .replace(/[?#].*$/s, "")
+    .split("/")
+    .slice(3)
+    .some(isRandom);
+}
+
+/** Names what follows a flag or stands before `=`: `--api-key`, `GITHUB_TOKEN`. */
+export function isSecretName(name: string): boolean {
+  return SECRET_NAME.test(name) && !SETTING_NAME.test(name);
+}
+
+/** At least 24 letters and digits that change between the two again and again, as words and versions do not. */
+function isRandom(value: string): boolean {
+  if (!/^[A-Za-z0-9_+=-]{24,}$/.test(value)) return false;
+  const changes = value.match(/[A-Za-z](?=\d)|\d(?=[A-Za-z])/g)?.length ?? 0;
+  return changes >= 5;
+}
