@@ -67,9 +67,10 @@ export function configuredSinks({ telemetry: { enabled, type, level } }: Resolve
   return enabled && type === "console" ? [consoleSink({ level })] : [];
 }
 
-/** Where approvals and idempotency keys are kept by configuration. */
-export function configuredState({ state: { file } }: ResolvedConfig, clock: Clock): State {
-  return file === undefined ? memoryState({ clock }) : sqliteState({ file, clock });
+/** Creates the state that the configuration names: where approvals, pins and idempotency keys are stored. */
+export function configuredState({ state: { file } }: ResolvedConfig, clock: Clock, emit?: Emit): State {
+  if (file === undefined) return memoryState({ clock });
+  return sqliteState({ file, clock, onLost: ({ message }) => emit?.("state-lost", { message }) });
 }
 
 /** The audit log by configuration; none where no file is named. */

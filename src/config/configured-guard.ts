@@ -48,7 +48,7 @@ export function configuredGuard(
   const { security } = config;
   const { clock, emit, secrets, relist } = surroundings;
   const policy = parts.policy ?? configuredPolicy(config, clock);
-  const state = parts.state ?? configuredState(config, clock);
+  const state = parts.state ?? configuredState(config, clock, emit);
   const log = parts.audit ?? configuredAudit(config, clock, secrets);
   const audit = log === undefined ? undefined : configuredCallAudit(config, log, emit, secrets);
   const tell = audit === undefined ? emit : withAudit(emit, audit);

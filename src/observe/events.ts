@@ -23,6 +23,8 @@ export interface EventMap {
   "pins-waiting": { readonly ensemble: string; readonly waiting: number; readonly message: string };
   /** What a source offers could not be compared with what was accepted. */
   "pins-failed": { readonly ensemble: string; readonly message: string };
+  /** The state file was damaged, deleted or replaced: what it held is lost, and tools of sources wait to be accepted. */
+  "state-lost": { readonly message: string };
   /** A source named a namespace that is not its own; its tool has the id that is told. */
   "namespace-refused": { readonly ensemble: string; readonly toolId: string; readonly namespace: string };
   "catalog-synced": {

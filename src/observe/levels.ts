@@ -14,6 +14,7 @@ const LEVEL_OF: { readonly [Name in EventName]: EventLevel | ((data: EventMap[Na
   "pin-accepted": "info",
   "pins-waiting": "warn",
   "pins-failed": "error",
+  "state-lost": "error",
   "namespace-refused": "warn",
   "catalog-synced": "info",
   "embedder-failed": "warn",

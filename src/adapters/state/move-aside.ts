@@ -1,27 +1,48 @@
 import { existsSync, renameSync } from "node:fs";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 
-/** SQLite's own numbers for a damaged file and for one that is no database. */
+/** SQLite's codes for a damaged file and for one that is not a database. */
 const CORRUPT = 11;
 const NOT_A_DATABASE = 26;
 
-/** True where SQLite says that the file itself is broken, as against busy, full or forbidden. */
+/** True if SQLite says that the file itself is broken, rather than busy, full or forbidden. */
 export function isDamage(error: unknown): boolean {
   const code = error instanceof Error && "errcode" in error ? Number(error.errcode) & 0xff : undefined;
   return code === CORRUPT || code === NOT_A_DATABASE;
 }
 
-/** Keeps a damaged state file for whoever wants to look, out of the way of a new one. Returns the error that says so. */
+/** Moves a damaged state file out of the way of a new one, for whoever wants to look at it. Returns the error that says so. */
 export function moveAside(file: string, cause: unknown): ArsenalError {
   let number = 1;
-  while (existsSync(`${file}.corrupt-${number}`)) number++;
-  const kept = `${file}.corrupt-${number}`;
+  while (existsSync(asideOf(file, number))) number++;
+  const kept = asideOf(file, number);
   for (const side of ["", "-wal", "-shm"]) if (existsSync(file + side)) renameSync(file + side, kept + side);
   const why = cause instanceof Error ? cause.message : String(cause);
-  const fix = "Ask again for what waited for an approval, and check what calls with an idempotency key did.";
-  return new ArsenalError(
-    "STORE_FAILED",
-    `The state file ${file} was damaged (${why}) and is now ${kept}; a new, empty one takes its place. ${fix}`,
-    { field: "state.file", value: file, fix, cause },
-  );
+  return lost(file, `was damaged (${why}) and is now ${kept}`, cause);
+}
+
+/** True if a damaged file of this name was moved aside before. */
+export function wasMovedAside(file: string): boolean {
+  return existsSync(asideOf(file, 1));
+}
+
+/** The error for a state file that was deleted or replaced while it was in use. */
+export function disappeared(file: string): ArsenalError {
+  return lost(file, "was deleted or replaced while it was in use");
+}
+
+function asideOf(file: string, number: number): string {
+  return `${file}.corrupt-${number}`;
+}
+
+function lost(file: string, what: string, cause?: unknown): ArsenalError {
+  const fix =
+    "Tools of servers and APIs wait until you accept them: toolarsenal pins list --diff, then toolarsenal pins accept ID, or --all. " +
+    "Ask again for approvals that were waiting, and check what calls with an idempotency key did.";
+  return new ArsenalError("STORE_FAILED", `The state file ${file} ${what}; a new one takes its place. ${fix}`, {
+    field: "state.file",
+    value: file,
+    fix,
+    ...(cause === undefined ? {} : { cause }),
+  });
 }

@@ -1,10 +1,22 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
+import { STATE_LOST } from "../../guard/state-loss.ts";
 import { createManualClock } from "../../testing/manual-clock.ts";
 import { stateContract } from "../../testing/state.contract.ts";
 import { loadSqlite } from "./load-sqlite.ts";
@@ -108,7 +120,7 @@ describe("sqliteState", () => {
     const state = sqliteState({ file });
     await expect(state.get("a")).rejects.toMatchObject({
       code: "STORE_FAILED",
-      message: expect.stringContaining(`is now ${file}.corrupt-1; a new, empty one takes its place`),
+      message: expect.stringContaining(`is now ${file}.corrupt-1; a new one takes its place`),
     });
     expect(await state.get("a")).toBeUndefined();
     expect(await state.set("a", 2)).toBe(true);
@@ -127,8 +139,74 @@ describe("sqliteState", () => {
     writeFileSync(file, bytes);
     const state = sqliteState({ file });
     await expect(state.list("")).rejects.toThrow("was damaged");
-    expect(await state.list("")).toEqual([]);
+    expect(await state.list("key:")).toEqual([]);
     await state.close();
+  });
+
+  describe("remembers that it was lost, also over a restart,", () => {
+    const ways: Readonly<Record<string, (file: string) => void>> = {
+      "when the file was deleted": (file) => rmSync(file),
+      "when its folder was deleted": (file) => rmSync(join(file, ".."), { recursive: true }),
+      "when the file was replaced": (file) => {
+        copyFileSync(file, `${file}.copy`);
+        renameSync(`${file}.copy`, file);
+      },
+      "when the file was emptied": (file) => truncateSync(file),
+    };
+    it.each(Object.entries(ways))("%s while it was in use", async (_how, lose) => {
+      const file = newFile();
+      const lost: string[] = [];
+      const state = sqliteState({ file, onLost: ({ message }) => void lost.push(message) });
+      await state.set("a", 1);
+      expect(await state.get(STATE_LOST)).toBeUndefined();
+      lose(file);
+      const message = `The state file ${file} was deleted or replaced while it was in use; a new one takes its place.`;
+      await expect(state.get("a")).rejects.toMatchObject({
+        code: "STORE_FAILED",
+        message: expect.stringContaining(message),
+      });
+      expect(lost).toEqual([expect.stringContaining(message)]);
+      expect(await state.get(STATE_LOST)).toMatchObject({ value: { why: lost[0] } });
+      await state.set("a", 2);
+      await state.close();
+      const later = sqliteState({ file });
+      expect(await later.get(STATE_LOST)).toBeDefined();
+      expect(await later.get("a")).toMatchObject({ value: 2 });
+      await later.close();
+    });
+
+    it("by every process that used it", async () => {
+      const file = newFile();
+      const [one, other] = [sqliteState({ file }), sqliteState({ file })];
+      await one.set("a", 1);
+      await other.get("a");
+      rmSync(file);
+      await expect(one.get("a")).rejects.toThrow("was deleted or replaced");
+      await one.set("a", 2);
+      await expect(other.get("a")).rejects.toThrow("was deleted or replaced");
+      expect(await other.get("a")).toMatchObject({ value: 2 });
+      await one.close();
+      await other.close();
+    });
+
+    it("when a damaged file was moved aside and no new one was begun", async () => {
+      const file = newFile();
+      mkdirSync(join(file, ".."));
+      writeFileSync(`${file}.corrupt-1`, "damaged");
+      const state = sqliteState({ file });
+      expect(await state.get(STATE_LOST)).toMatchObject({ value: { why: expect.stringContaining("was damaged") } });
+      await state.close();
+    });
+
+    it("but not when there never was a file", async () => {
+      const file = newFile();
+      const state = sqliteState({ file });
+      expect(await state.get(STATE_LOST)).toBeUndefined();
+      await state.close();
+      const later = sqliteState({ file });
+      expect(await later.get(STATE_LOST)).toBeUndefined();
+      await later.close();
+    });
   });
 
   it.each([

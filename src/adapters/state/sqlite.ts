@@ -1,16 +1,19 @@
-import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { dirname, resolve } from "node:path";
 import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
 import type { State } from "../../guard/state.port.ts";
+import { STATE_LOST, type StateLoss } from "../../guard/state-loss.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import { loadSqlite } from "./load-sqlite.ts";
-import { isDamage, moveAside } from "./move-aside.ts";
+import { disappeared, isDamage, moveAside, wasMovedAside } from "./move-aside.ts";
 
 export interface SqliteStateOptions {
   /** Its folder is created. Only this user can read the file. */
   readonly file: string;
   readonly clock?: Clock;
+  /** Called when the file turns out damaged, deleted or replaced, with the error that the current operation rejects with. */
+  readonly onLost?: (error: ArsenalError) => void;
 }
 
 /** How long a write waits for another process's, in milliseconds. */
@@ -46,6 +49,8 @@ interface Row {
 
 interface Opened {
   readonly database: DatabaseSync;
+  /** Which file was opened: another one may stand at its path later. */
+  readonly identity: string | undefined;
   readonly get: StatementSync;
   readonly list: StatementSync;
   readonly put: StatementSync;
@@ -61,28 +66,57 @@ interface Change {
   reject(error: unknown): void;
 }
 
-/** Keeps state in one SQLite file, which any number of processes on this machine may share. It is opened with the first use. */
-export function sqliteState({ file: given, clock = systemClock }: SqliteStateOptions): State {
+/**
+ * Keeps state in one SQLite file, which any number of processes on this machine may share. It is opened on first use. If the file is
+ * damaged, deleted or replaced, the operation that notices rejects, and a new file begins that remembers the loss.
+ */
+export function sqliteState({ file: given, clock = systemClock, onLost }: SqliteStateOptions): State {
   const file = resolve(given);
   let opened: Opened | undefined;
   let closed = false;
   let writes = 0;
+  /** Why the earlier file was lost, until the new one says so. */
+  let loss: string | undefined;
   const waiting: Change[] = [];
 
-  /** Runs a step on the open database. A file that turns out damaged is moved aside, so that the next step begins a new one. */
+  /** Runs a step on the open database. If the file turns out to be lost, the next step uses the new one. */
   function using<Value>(signal: AbortSignal | undefined, step: (opened: Opened) => Value): Value {
     signal?.throwIfAborted();
     if (closed) throw new ArsenalError("CLOSED", "This state was closed and keeps nothing more. Create a new one.");
     try {
-      opened ??= open(file);
-      return step(opened);
+      if (!isInPlace()) throw beginAnew(disappeared(file));
+      return step((opened ??= openNow()));
     } catch (cause) {
       if (isArsenalError(cause)) throw cause;
       if (!isDamage(cause)) throw failure(file, cause);
-      opened?.database.close();
-      opened = undefined;
-      throw moveAside(file, cause);
+      // Another process may have moved it aside already.
+      throw beginAnew(isInPlace() ? moveAside(file, cause) : disappeared(file));
     }
+  }
+
+  /** False if the file that was opened is no longer the one at its path. */
+  function isInPlace(): boolean {
+    return opened === undefined || identityOf(file) === opened.identity;
+  }
+
+  function openNow(): Opened {
+    const parts = open(file, clock, loss);
+    loss = undefined;
+    return parts;
+  }
+
+  /** Opens the file that takes the lost one's place at once, so that the loss is remembered whatever happens next. */
+  function beginAnew(lost: ArsenalError): ArsenalError {
+    opened?.database.close();
+    opened = undefined;
+    loss = lost.message;
+    onLost?.(lost);
+    try {
+      opened = openNow();
+    } catch {
+      // The next step tries again, and says why it cannot.
+    }
+    return lost;
   }
 
   /**
@@ -175,7 +209,14 @@ export function sqliteState({ file: given, clock = systemClock }: SqliteStateOpt
   };
 }
 
-function open(file: string): Opened {
+/** Identifies the file at a path; undefined if there is none, or it was emptied. */
+function identityOf(file: string): string | undefined {
+  const stat = statSync(file, { throwIfNoEntry: false });
+  return stat === undefined || stat.size === 0 ? undefined : `${stat.dev}:${stat.ino}`;
+}
+
+function open(file: string, clock: Clock, lost?: string): Opened {
+  const why = lost ?? (!existsSync(file) && wasMovedAside(file) ? `${file} was damaged and moved aside` : undefined);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   // Made before SQLite makes it, which would let others read it; its side files then get the same mode.
   closeSync(openSync(file, "a", 0o600));
@@ -186,9 +227,10 @@ function open(file: string): Opened {
     // A used approval must stay used when the power fails, so every change is on the disk before it counts.
     database.exec("PRAGMA synchronous = FULL");
     beginLog(database);
-    prepareSchema(database, file);
+    prepareSchema(database, file, why === undefined ? undefined : { at: clock.now(), why });
     return {
       database,
+      identity: identityOf(file),
       get: database.prepare(`SELECT key, value, version FROM state WHERE key = :key AND ${LIVE}`),
       list: database.prepare(
         `SELECT key, value, version FROM state WHERE key >= :prefix AND key < :prefix || char(0x10FFFF) AND ${LIVE}`,
@@ -217,7 +259,7 @@ function beginLog(database: DatabaseSync): void {
   }
 }
 
-function prepareSchema(database: DatabaseSync, file: string): void {
+function prepareSchema(database: DatabaseSync, file: string, loss: StateLoss | undefined): void {
   database.exec("BEGIN IMMEDIATE");
   try {
     const version = numberOf(database, "user_version");
@@ -227,6 +269,8 @@ function prepareSchema(database: DatabaseSync, file: string): void {
       throw unusable(file, "is a database of another program", "Name another file as state.file.");
     else if (version > SCHEMA_VERSION)
       throw unusable(file, `was written by a later release (schema ${version})`, "Use that release, or another file.");
+    if (loss !== undefined)
+      database.prepare("INSERT OR IGNORE INTO state VALUES (?, ?, 0, NULL)").run(STATE_LOST, JSON.stringify(loss));
     database.exec("COMMIT");
   } catch (error) {
     if (database.isTransaction) database.exec("ROLLBACK");

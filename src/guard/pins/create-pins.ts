@@ -3,6 +3,7 @@ import type { Clock } from "../../observe/clock.ts";
 import type { Emit } from "../../observe/events.ts";
 import { assembleTool } from "../../tool/assemble-tool.ts";
 import type { Tool, ToolSource } from "../../tool/tool.ts";
+import { STATE_LOST } from "../state-loss.ts";
 import type { State } from "../state.port.ts";
 import { afterAccepting, refuseOthers } from "./accept.ts";
 import { createAcceptanceWatch } from "./acceptance-watch.ts";
@@ -74,18 +75,29 @@ export function createPins({ state, clock, emit, mode, onAccepted }: PinsParts):
     return entry && { record: readRecord(id, entry.value), version: entry.version };
   }
 
-  /** Changes a record from the version that was read; of several that change it at once, all find what the others left. */
-  async function change(id: string, to: (record: PinRecord | undefined) => PinRecord): Promise<PinRecord> {
+  /** Changes a record from the version that was read. If several change it at once, each sees what the others wrote. */
+  async function change(
+    id: string,
+    to: (record: PinRecord | undefined) => PinRecord | Promise<PinRecord>,
+  ): Promise<PinRecord> {
     for (;;) {
       const found = await read(id);
-      const record = to(found?.record);
+      const record = await to(found?.record);
       if (record === found?.record) return record;
       if (await state.set(PIN + id, record, { ifVersion: found?.version ?? "absent" })) return record;
     }
   }
 
+  /** After a loss nobody knows what was accepted before, so first sight accepts nothing. */
+  async function wasLost(): Promise<boolean> {
+    return mode === "changes" && (await state.get(STATE_LOST)) !== undefined;
+  }
+
   async function see(id: string, content: PinContent, ensemble: string): Promise<PinRecord> {
-    const record = await change(id, (before) => afterSeeing(before, content, { ensemble, mode, at: clock.now() }));
+    const record = await change(id, async (before) => {
+      const how = before?.accepted === undefined && (await wasLost()) ? "all" : mode;
+      return afterSeeing(before, content, { ensemble, mode: how, at: clock.now() });
+    });
     tell(id, record);
     return record;
   }
@@ -208,11 +220,17 @@ export function createPins({ state, clock, emit, mode, onAccepted }: PinsParts):
   /** Looks at what blocks a tool again: another process may have accepted it meanwhile. */
   async function stillBlocked({ id, ensemble, hash }: Block, tool: Tool): Promise<string | undefined> {
     let record: PinRecord | undefined;
+    let lost = false;
     try {
       record = (await read(id))?.record;
+      lost = record === undefined && (await wasLost());
     } catch (error) {
       const why = error instanceof Error ? error.message : showValue(error);
-      return `${tool.id} cannot be compared with what was accepted, so it is not called: ${why}. Mend the state, then call again.`;
+      return `${tool.id} cannot be compared with what was accepted, so it is not called: ${why}`;
+    }
+    if (lost) {
+      void onAccepted?.(ensemble);
+      return unaccepted(id);
     }
     const found = record === undefined ? "accepted" : stateOf(record, mode);
     if (found === "new") return unaccepted(id);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { dana, failing, listed, setUp } from "../../../test/guard/test-pins.ts";
 import { memoryState } from "../../adapters/state/memory.ts";
+import { STATE_LOST } from "../state-loss.ts";
 import type { State } from "../state.port.ts";
 
 /** The state, with what is written to it. */
@@ -169,5 +170,43 @@ describe("where the state failed for a moment", () => {
     const { pins, events } = setUp({ state: failing(memoryState()) });
     await pins.review({ ensemble: "files", tools: [listed({ name: "a" }), listed({ name: "b" })] });
     expect(events).toHaveLength(1);
+  });
+});
+
+describe("after the state was lost", () => {
+  const lose = (state: State): Promise<boolean> => state.set(STATE_LOST, { at: 1, why: "was deleted" });
+
+  it("nothing is accepted at first sight, however often it is listed, but each thing by an operator", async () => {
+    const { pins, review, state } = setUp();
+    await lose(state);
+    for (const _time of [1, 2]) expect(await review(listed(), "Be kind.")).toEqual([]);
+    expect(await pins.instructions("files", "Be kind.")).toBeUndefined();
+    expect((await pins.list()).map((pin) => pin.state)).toEqual(["new", "new"]);
+    await pins.accept("files.read_file", dana);
+    expect(await review(listed(), "Be kind.")).toEqual([listed()]);
+    expect(await pins.refusal(listed())).toBeUndefined();
+  });
+
+  it("what was accepted since then is compared as ever", async () => {
+    const { pins, review, state } = setUp();
+    await lose(state);
+    await review(listed());
+    await pins.accept("files.read_file", dana);
+    await review(listed({ title: "Other" }));
+    expect((await pins.list())[0]?.state).toBe("changed");
+  });
+
+  it.each(["files.read_file", "files#instructions"])("what blocked a tool before still does: %s", async (id) => {
+    const { pins, review, state, again } = setUp();
+    await review(listed(), "Be kind.");
+    await review(
+      id === "files.read_file" ? listed({ title: "Other" }) : listed(),
+      id === "files.read_file" ? "Be kind." : "Be cruel.",
+    );
+    expect(await pins.refusal(listed())).toContain("is not what was accepted");
+    for (const { key } of await state.list("")) await state.delete(key);
+    await lose(state);
+    expect(await pins.refusal(listed())).toContain(`toolarsenal pins accept ${id}`);
+    expect(again).toEqual(["files"]);
   });
 });
