@@ -45,7 +45,7 @@ describe("pins", () => {
     ["at once", (): string => changed],
     ["in time", async (): Promise<string> => changed],
   ])("refuse a tool that is not what was accepted, told %s", async (_when, refusal) => {
-    const { aegis } = setUp(ALLOW, { pins: { refusal } });
+    const { aegis } = setUp(ALLOW, { pins: { hides: () => false, refusal } });
     const refused = { effect: "deny", code: "PERMISSION_DENIED", rule: "pin", reason: changed };
     expect(await aegis.decide(request())).toEqual(refused);
     expect(await aegis.redeem(request())).toEqual(refused);
@@ -53,7 +53,7 @@ describe("pins", () => {
 
   it("are asked again at the last moment, before the approval is used up", async () => {
     let refusal: string | undefined;
-    const { aegis } = setUp(CONFIRM, { pins: { refusal: () => refusal } });
+    const { aegis } = setUp(CONFIRM, { pins: { hides: () => false, refusal: () => refusal } });
     const asked = await aegis.decide(request());
     const confirmationId = asked.effect === "confirm" ? asked.confirmationId : "";
     await aegis.approvals.approve(confirmationId, localOperator({ id: "bob" }));
@@ -73,23 +73,29 @@ describe("pins", () => {
     ],
     ["reject", async (): Promise<never> => Promise.reject(new Error("no state"))],
   ])("refuse where they %s", async (_how, refusal) => {
-    const { aegis } = setUp(ALLOW, { pins: { refusal } });
+    const { aegis } = setUp(ALLOW, { pins: { hides: () => false, refusal } });
     const reason = "The pin of default.delete_user could not be checked, so the call is refused: no state.";
     expect(await aegis.decide(request())).toMatchObject({ effect: "deny", rule: "pin", reason });
     expect(await aegis.redeem(request())).toMatchObject({ effect: "deny", rule: "pin", reason });
   });
 
   it("that doubt nothing let a call run, without a wait where they answer at once", async () => {
-    const { aegis } = setUp(ALLOW, { pins: { refusal: () => undefined } });
+    const { aegis } = setUp(ALLOW, { pins: { hides: () => false, refusal: () => undefined } });
     expect(await aegis.decide(request())).toStrictEqual({ effect: "allow" });
     expect(aegis.redeem(request())).toStrictEqual({ effect: "allow" });
-    const slow = setUp(ALLOW, { pins: { refusal: async () => undefined } }).aegis;
+    const slow = setUp(ALLOW, { pins: { hides: () => false, refusal: async () => undefined } }).aegis;
     expect(await slow.decide(request())).toStrictEqual({ effect: "allow" });
     expect(await slow.redeem(request())).toStrictEqual({ effect: "allow" });
   });
 
+  it("hide a tool whatever the policy says", async () => {
+    const { aegis } = setUp(ALLOW, { pins: { hides: () => true, refusal: () => undefined } });
+    expect(aegis.sees(request().tool, request().principal)).toBe(false);
+    expect((await aegis.decide(request())).effect).toBe("deny");
+  });
+
   it("say nothing of a tool that the policy refuses", async () => {
-    const pins = { refusal: () => changed };
+    const pins = { hides: () => false, refusal: () => changed };
     const deny: Policy = { ...ALLOW, decide: () => ({ effect: "deny", rule: "no", reason: "No." }) };
     expect(await setUp(deny, { pins }).aegis.decide(request())).toMatchObject({ rule: "no" });
   });

@@ -131,7 +131,7 @@ export function createAegis(options: {
   readonly emit: Emit;
   readonly settings: AegisSettings;
   /** Refuses tools that are not what was accepted. */
-  readonly pins?: Pick<Pins, "refusal"> | undefined;
+  readonly pins?: Pick<Pins, "refusal" | "hides"> | undefined;
   /** Looks through arguments and results. */
   readonly inspection?: Inspection | undefined;
 }): Aegis {
@@ -143,6 +143,7 @@ export function createAegis(options: {
 
   function sees(tool: Tool, principal: Principal, through?: PolicyView): boolean {
     try {
+      if (pins?.hides(tool) === true) return false;
       return policy.sees(tool, principal, through) === true;
     } catch {
       return false;

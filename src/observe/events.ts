@@ -21,6 +21,8 @@ export interface EventMap {
   };
   /** So many things of a source are new, and nobody sees them before they are accepted. */
   "pins-waiting": { readonly ensemble: string; readonly waiting: number; readonly message: string };
+  /** Something of a source of which nothing was accepted is accepted: its resources and prompts can be seen from now on. */
+  "ensemble-accepted": { readonly ensemble: string };
   /** What a source offers could not be compared with what was accepted. */
   "pins-failed": { readonly ensemble: string; readonly message: string };
   /** The state file was damaged, deleted or replaced: what it held is lost, and tools of sources wait to be accepted. */

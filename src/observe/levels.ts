@@ -13,6 +13,7 @@ const LEVEL_OF: { readonly [Name in EventName]: EventLevel | ((data: EventMap[Na
   "tool-changed": "warn",
   "pin-accepted": "info",
   "pins-waiting": "warn",
+  "ensemble-accepted": "info",
   "pins-failed": "error",
   "state-lost": "error",
   "namespace-refused": "warn",

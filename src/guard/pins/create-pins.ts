@@ -3,6 +3,7 @@ import type { Clock } from "../../observe/clock.ts";
 import type { Emit } from "../../observe/events.ts";
 import { assembleTool } from "../../tool/assemble-tool.ts";
 import type { Tool, ToolSource } from "../../tool/tool.ts";
+import { isUnlisted } from "../../tool/unlisted.ts";
 import { STATE_LOST } from "../state-loss.ts";
 import type { State } from "../state.port.ts";
 import { afterAccepting, refuseOthers } from "./accept.ts";
@@ -68,6 +69,8 @@ export function createPins({ state, clock, emit, mode, onAccepted }: PinsParts):
   /** What was told already, so that listing again tells nothing twice. */
   const told = new Map<string, string>();
   const toldWaiting = new Map<string, string>();
+  /** Whether anything of an ensemble is accepted, by its last listing. */
+  const admitted = new Map<string, boolean>();
   const watch = createAcceptanceWatch({ state, clock, listAgain: (ensemble) => onAccepted?.(ensemble) });
 
   async function read(id: string): Promise<{ readonly record: PinRecord; readonly version: number } | undefined> {
@@ -93,10 +96,10 @@ export function createPins({ state, clock, emit, mode, onAccepted }: PinsParts):
     return mode === "changes" && (await state.get(STATE_LOST)) !== undefined;
   }
 
-  async function see(id: string, content: PinContent, ensemble: string): Promise<PinRecord> {
+  async function see(id: string, content: PinContent, ensemble: string, alone = false): Promise<PinRecord> {
     const record = await change(id, async (before) => {
       const how = before?.accepted === undefined && (await wasLost()) ? "all" : mode;
-      return afterSeeing(before, content, { ensemble, mode: how, at: clock.now() });
+      return afterSeeing(before, content, { ensemble, mode: how, at: clock.now(), alone });
     });
     tell(id, record);
     return record;
@@ -129,8 +132,8 @@ export function createPins({ state, clock, emit, mode, onAccepted }: PinsParts):
     });
   }
 
-  /** A tool as it may be registered now: as it was accepted, which is as it is offered unless something waits. */
-  function admitted(tool: Tool, record: PinRecord): Tool | undefined {
+  /** Returns a tool as it may be registered now: as it was accepted, which is as it is offered unless something waits. */
+  function asAccepted(tool: Tool, record: PinRecord): Tool | undefined {
     if (stateOf(record, mode) !== "accepted") return pinnedTool(tool, record);
     return record.accepted?.confirmed === true ? confirmed(tool) : tool;
   }
@@ -162,7 +165,7 @@ export function createPins({ state, clock, emit, mode, onAccepted }: PinsParts):
       const record = await see(id, content, ensemble);
       const found = stateOf(record, mode);
       if (found !== "accepted") block();
-      return { id, tool: admitted(tool, record), found, before };
+      return { id, tool: asAccepted(tool, record), found, before };
     } catch (unread) {
       block();
       return { id, tool: await uncompared(tool), unread, before };
@@ -174,6 +177,7 @@ export function createPins({ state, clock, emit, mode, onAccepted }: PinsParts):
     const settled = new Map<string, Block | undefined>();
     const unseen: string[] = [];
     let waits = false;
+    let known = false;
     let unread: unknown;
     // All at once, so that a state in a file waits for the disk once and not a thousand times.
     for (const each of await Promise.all(tools.map((tool) => reviewTool(tool, ensemble)))) {
@@ -181,6 +185,7 @@ export function createPins({ state, clock, emit, mode, onAccepted }: PinsParts):
       if (each.tool !== undefined) reviewed.push(each.tool);
       unread ??= each.unread;
       waits ||= found !== undefined && found !== "accepted";
+      known ||= found === "accepted" || found === "changed";
       if (found === "new") unseen.push(id);
       if (found === "accepted") settled.set(id, each.before);
     }
@@ -190,10 +195,11 @@ export function createPins({ state, clock, emit, mode, onAccepted }: PinsParts):
       const record =
         instructions === undefined
           ? (await read(id))?.record
-          : await see(id, contentOfInstructions(instructions), ensemble);
+          : await see(id, contentOfInstructions(instructions), ensemble, tools.length === 0);
       const pending = record === undefined ? "accepted" : stateOf(record, mode);
       served = record && passedOn(record);
       waits ||= pending !== "accepted";
+      known ||= pending !== "new" && record?.accepted !== undefined && !isUnasked(record);
       if (pending === "new") unseen.push(id);
       if (record !== undefined && pending === "changed") blocks.set(id, { ensemble, id, hash: currentOf(record).hash });
       else settled.set(id, blocks.get(id));
@@ -203,11 +209,18 @@ export function createPins({ state, clock, emit, mode, onAccepted }: PinsParts):
     }
     if (unread !== undefined) failed(ensemble, unread);
     tellWaiting(ensemble, unseen);
+    admit(ensemble, known || (mode === "changes" && !waits && unread === undefined));
 
     // Those that are no longer offered stay blocked: somebody may still be about to call one. So do those that a later listing blocked meanwhile.
     for (const [each, before] of settled) if (blocks.get(each) === before) blocks.delete(each);
     watch.follow(ensemble, unread !== undefined ? "unread" : waits ? "waiting" : "settled");
     return { tools: reviewed, ...(served !== undefined && { instructions: served }) };
+  }
+
+  function admit(ensemble: string, isKnown: boolean): void {
+    const isNews = isKnown && admitted.get(ensemble) === false;
+    admitted.set(ensemble, isKnown);
+    if (isNews) emit("ensemble-accepted", { ensemble });
   }
 
   /** The instructions in a record that models may read. */
@@ -264,6 +277,10 @@ export function createPins({ state, clock, emit, mode, onAccepted }: PinsParts):
       return found.length === 0 ? undefined : firstRefusal(found, tool);
     },
 
+    hides({ source, id, ensemble = "" }) {
+      return PINNED.has(source) && isUnlisted(id) && !(admitted.get(ensemble) ?? mode === "changes");
+    },
+
     async instructions(ensemble, offered) {
       try {
         const id = instructionsId(ensemble);
@@ -306,6 +323,11 @@ export function createPins({ state, clock, emit, mode, onAccepted }: PinsParts):
 
     close: () => watch.close(),
   };
+}
+
+/** True for empty instructions that nobody was asked about. */
+function isUnasked({ accepted }: PinRecord): boolean {
+  return accepted?.by === undefined && accepted?.content.instructions === "";
 }
 
 /** The tool with its hints vouched for. */

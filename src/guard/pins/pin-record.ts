@@ -43,17 +43,30 @@ export function instructionsId(ensemble: string): string {
   return `${ensemble}#instructions`;
 }
 
-/** The record once a source said something. The same record where that is nothing new. */
+/** How something was seen. */
+export interface Sight {
+  readonly ensemble: string;
+  readonly mode: PinMode;
+  readonly at: number;
+  /** True if the source says nothing else: then even empty instructions wait, since accepting them accepts the source. */
+  readonly alone?: boolean;
+}
+
+/** Returns the record after a source said something; the same record if that is nothing new. */
 export function afterSeeing(
   record: PinRecord | undefined,
   content: PinContent,
-  { ensemble, mode, at }: { readonly ensemble: string; readonly mode: PinMode; readonly at: number },
+  { ensemble, mode, at, alone = false }: Sight,
 ): PinRecord {
   if (record?.accepted === undefined) {
-    // Where a server says nothing of itself, there is nothing to look at.
-    if (mode === "changes" || content.instructions === "") return { ensemble, accepted: { content }, since: at };
+    // A server that says nothing of itself leaves nothing to look at, unless it has no tools either.
+    if (mode === "changes" || (content.instructions === "" && !alone))
+      return { ensemble, accepted: { content }, since: at };
     return record?.waiting.hash === content.hash ? record : { ensemble, waiting: content, since: at };
   }
+  const { by, content: earlier } = record.accepted;
+  const wasNothing = by === undefined && earlier.instructions === "";
+  if (mode === "all" && alone && wasNothing) return { ensemble, waiting: content, since: at };
   if (currentOf(record).hash === content.hash) return record;
   const { accepted, waiting } = record;
   const between = content.hash === accepted.content.hash ? waiting : undefined;

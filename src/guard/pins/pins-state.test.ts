@@ -3,6 +3,7 @@ import { dana, failing, listed, setUp } from "../../../test/guard/test-pins.ts";
 import { memoryState } from "../../adapters/state/memory.ts";
 import { STATE_LOST } from "../state-loss.ts";
 import type { State } from "../state.port.ts";
+import type { Tool } from "../../tool/tool.ts";
 
 /** The state, with what is written to it. */
 function recording(inner: State): State & { readonly written: string[] } {
@@ -108,7 +109,12 @@ describe("events", () => {
     await review(listed(), "");
     await pins.accept("files.read_file", dana);
     await review(listed(), "");
-    expect(events.map(([name]) => name)).toEqual(["tool-rejected", "pins-waiting", "pin-accepted"]);
+    expect(events.map(([name]) => name)).toEqual([
+      "tool-rejected",
+      "pins-waiting",
+      "pin-accepted",
+      "ensemble-accepted",
+    ]);
     expect(clock.pending).toBe(0);
   });
 
@@ -208,5 +214,53 @@ describe("after the state was lost", () => {
     await lose(state);
     expect(await pins.refusal(listed())).toContain(`toolarsenal pins accept ${id}`);
     expect(again).toEqual(["files"]);
+  });
+});
+
+describe("requests to a server for resources and prompts", () => {
+  /** What the guard takes for a tool: the request to read a resource of the server. */
+  const request = (ensemble = "files"): Tool => ({ ...listed({}, ensemble), id: `${ensemble}.resources/read` });
+
+  it("are hidden in the mode all until something of the server is accepted, and stay so for others", async () => {
+    const { pins, review } = setUp({ mode: "all" });
+    expect(pins.hides(request())).toBe(true);
+    await review(listed(), "");
+    expect(pins.hides(request())).toBe(true);
+    expect(pins.hides(listed())).toBe(false);
+    await pins.accept("files.read_file", dana);
+    await review(listed(), "");
+    expect([pins.hides(request()), pins.hides(request("other"))]).toEqual([false, true]);
+    await review(listed({ title: "Other" }), "");
+    expect(pins.hides(request())).toBe(false);
+  });
+
+  it("wait for the server's instructions, even empty ones, if it has no tools", async () => {
+    const { pins } = setUp({ mode: "all" });
+    const offer = { ensemble: "files", tools: [], instructions: "" };
+    // Empty instructions beside tools leave nothing to look at.
+    await pins.review({ ...offer, tools: [listed()] });
+    expect((await pins.list()).map(({ id }) => id)).toEqual(["files.read_file"]);
+    await pins.review(offer);
+    expect(pins.hides(request())).toBe(true);
+    expect((await pins.list()).map(({ id, state }) => [id, state])).toContainEqual(["files#instructions", "new"]);
+    await pins.accept("files#instructions", dana);
+    await pins.review(offer);
+    expect(pins.hides(request())).toBe(false);
+  });
+
+  it("are open in the mode changes, unless the state was lost or cannot be read", async () => {
+    const { pins, review } = setUp();
+    expect(pins.hides(request())).toBe(false);
+    await review(listed(), "");
+    expect(pins.hides(request())).toBe(false);
+
+    const lost = setUp();
+    await lost.state.set(STATE_LOST, { at: 1, why: "was deleted" });
+    await lost.review(listed(), "");
+    expect(lost.pins.hides(request())).toBe(true);
+
+    const broken = setUp({ state: failing(memoryState()) });
+    await broken.review(listed(), "");
+    expect(broken.pins.hides(request())).toBe(true);
   });
 });

@@ -10,6 +10,11 @@ export interface Pins {
   review(offer: OfferedEnsemble): Promise<ReviewedEnsemble>;
   /** Why a tool may not be called now; undefined where it may. Cheap for a tool that nothing waits for. */
   refusal(tool: Tool): string | undefined | Promise<string | undefined>;
+  /**
+   * True for a request to a server of which nothing is accepted yet, such as `files.resources/read`: its resources and prompts are nobody's
+   * to see.
+   */
+  hides(tool: Tool): boolean;
   /** A server's instructions as they may be passed on: those accepted, whatever it says now. Never rejects. */
   instructions(ensemble: string, offered: string | undefined): Promise<string | undefined>;
   /** Everything that was seen, by id: accepted, changed or never accepted. */

@@ -242,12 +242,14 @@ describe("reading resources", () => {
   });
 
   it("is refused by default in strict, and runs where it is allowed", async () => {
-    await using strict = await arsenalWith({ security: { policy: "strict" } });
+    await using strict = await arsenalWith({ security: { policy: "strict", pins: "changes" } });
     expect((await strict.execute(read)).error).toMatchObject({
       code: "PERMISSION_DENIED",
       message: expect.stringContaining('Add "open.resources/read" to security.allow') as string,
     });
-    await using allowing = await arsenalWith({ security: { policy: "strict", allow: ["open.resources/read"] } });
+    await using allowing = await arsenalWith({
+      security: { policy: "strict", pins: "changes", allow: ["open.resources/read"] },
+    });
     expect((await allowing.execute(read)).status).toBe("success");
   });
 

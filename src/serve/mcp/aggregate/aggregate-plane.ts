@@ -71,6 +71,9 @@ export function aggregatePlane(parts: AggregateParts): Plane {
   const endWatch = arsenal.subscribe((event) => {
     // What dynamic mode lists never changes.
     if (mode !== "dynamic" && changesTools(event)) changes.changed("tools");
+    if (event.name !== "ensemble-accepted") return;
+    changes.changed("resources");
+    changes.changed("prompts");
   });
   const request: RequestParts = {
     arsenal,
