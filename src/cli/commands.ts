@@ -6,6 +6,10 @@ export const COMMANDS: Readonly<Record<string, { readonly summary: string; load(
     summary: "Serve your MCP servers and tools as one MCP server",
     load: async () => (await import("./commands/serve.ts")).serve,
   },
+  init: {
+    summary: "Write a configuration, a policy and example tools to start from",
+    load: async () => (await import("./commands/init.ts")).init,
+  },
   setup: {
     summary: "Find the MCP servers your other programs use, and write arsenal.yaml",
     load: async () => (await import("./commands/setup.ts")).setup,

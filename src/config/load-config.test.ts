@@ -61,22 +61,6 @@ mcp:
       details: { field: "config", value: path },
     });
   });
-
-  it("is loaded from both examples that ship", async () => {
-    const dev = await loadConfig("examples/config.dev.yaml", {});
-    expect(dev.config.telemetry.level).toBe("info");
-    const environment = { QDRANT_URL: "http://q", QDRANT_API_KEY: "k", OPENAI_API_KEY: "o" };
-    const { config } = await loadConfig("examples/config.prod.yaml", environment);
-    expect(config).toMatchObject({
-      vectorStore: { url: "http://q", apiKey: "k" },
-      embedder: { apiKey: "o" },
-      telemetry: { otlpEndpoint: "http://localhost:4318" },
-    });
-    await expect(loadConfig("examples/config.prod.yaml", {})).rejects.toMatchObject({
-      message: expect.stringMatching(/config\.prod\.yaml:5:8 vector_store\.url: .* QDRANT_URL is not set/) as string,
-      details: { issues: { length: 3 } },
-    });
-  });
 });
 
 describe("a mistake in a configuration file", () => {

@@ -21,6 +21,60 @@ const tool = {
   parameters: { type: "object" },
 };
 
+const PRODUCTION = `vector_store:
+  type: qdrant
+  url: \${QDRANT_URL}
+  api_key: \${QDRANT_API_KEY}
+  collection_name: production_tools
+
+embedder:
+  type: openai
+  model: text-embedding-3-small
+  api_key: \${OPENAI_API_KEY}
+
+reranker:
+  enabled: true
+  type: cohere
+  model: rerank-english-v3.0
+
+routing:
+  weights:
+    semantic: 0.5
+    intent: 0.2
+    conversation: 0.1
+    health: 0.15
+    cost: 0.05
+  enable_mmr: true
+  mmr_lambda: 0.7
+
+execution:
+  default_timeout_ms: 30000
+  circuit_breaker_threshold: 3
+
+telemetry:
+  type: opentelemetry
+  otlp_endpoint: \${OTLP_ENDPOINT:-http://localhost:4318}
+  service_name: tool_arsenal_prod
+
+mcp:
+  serve_mcp: true
+  mcp_mode: dynamic
+  servers:
+    - name: database
+      command: ["npx", "-y", "@anthropic/mcp-database"]
+    - name: filesystem
+      command: ["npx", "-y", "@anthropic/mcp-filesystem", "/data"]
+
+a2a:
+  serve_a2a: false
+
+security:
+  policy: strict
+  human_in_the_loop:
+    - refund_user
+    - drop_table
+`;
+
 describe("defaults", () => {
   it("are the documented ones in every section [000-9.1-sections] [000-6.1-weights]", () => {
     expect(resolveConfig({})).toMatchObject({
@@ -111,14 +165,14 @@ describe("a configuration file", () => {
     expect(arsenal.toolCount).toBe(0);
   });
 
-  it("for production is the example that ships [000-9.2-prod] [000-9.2-security]", async () => {
+  it("for production names remote backends, a policy and servers [000-9.2-prod] [000-9.2-security]", async () => {
     const environment = {
       QDRANT_URL: "http://qdrant",
       QDRANT_API_KEY: "k",
       OPENAI_API_KEY: "k",
       OTLP_ENDPOINT: "http://otlp",
     };
-    const { config } = await loadConfig("examples/config.prod.yaml", environment);
+    const { config } = await loadConfig(await file("seed.prod.yaml", PRODUCTION), environment);
     expect(config).toMatchObject({
       vectorStore: { type: "qdrant", url: "http://qdrant", collectionName: "production_tools" },
       routing: { weights: { semantic: 0.5, intent: 0.2, conversation: 0.1, health: 0.15, cost: 0.05 } },

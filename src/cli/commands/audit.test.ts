@@ -31,6 +31,24 @@ afterAll(async () => {
 const run = (...argv: string[]): Promise<Ran> => runInMemory(["audit", ...argv], { folder });
 
 describe("toolarsenal audit verify", () => {
+  it("has nothing to complain of before the first call, but does once a log was removed", async () => {
+    await rm(file);
+    const gone = await run("verify");
+    expect(gone).toMatchObject({ code: 2, err: expect.stringContaining("find out who removed it") as string });
+    const fresh = join(folder, "fresh.yaml");
+    await writeFile(fresh, "audit: { file: ./fresh.jsonl }\n");
+    expect(await run("verify", "--config", fresh)).toEqual({
+      code: 0,
+      out: "",
+      err: `Nothing is recorded yet: ${join(folder, "fresh.jsonl")} is created by the first call.\n`,
+    });
+    expect(await run("verify", "--json", "--config", fresh)).toMatchObject({
+      code: 0,
+      out: '{"ok":true,"records":0}\n',
+    });
+    expect((await run("verify", "--head", head, "--config", fresh)).code).toBe(2);
+  });
+
   it("finds a log whole, says how far it is signed, and prints its head", async () => {
     const said = `4 records are as they were written, signed up to 4.\nHead ${head}\n`;
     expect(await run("verify")).toEqual({ code: 0, out: said, err: "" });

@@ -36,8 +36,16 @@ export const audit: Command = {
     if (file === undefined)
       throw wrong("--file", undefined, "No audit log is configured.", "Set audit.file, or give --file FILE.");
     const files = await auditFiles(file);
-    if (files.length === 0)
-      throw wrong("--file", file, `There is no audit log at ${file}.`, "It comes with the first call.");
+    if (files.length === 0) {
+      const { head, key, file: named } = input.options;
+      const hadKey = (await readKeyFile(config.audit.keyFile ?? `${file}.key`)) !== undefined;
+      // The key is made with the log: a key without a log means that the log was removed.
+      if (head !== undefined || key !== undefined || named !== undefined || hadKey)
+        throw wrong("--file", file, `There is no audit log at ${file}.`, "Check the path, or find out who removed it.");
+      if (input.json) terminal.out.write(action === "verify" ? `${JSON.stringify({ ok: true, records: 0 })}\n` : "");
+      else terminal.err.write(`Nothing is recorded yet: ${file} is created by the first call.\n`);
+      return 0;
+    }
     return action === "tail" ? tail(files, input, terminal) : check(file, files, config, input, terminal);
   },
 };

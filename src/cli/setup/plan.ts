@@ -1,5 +1,5 @@
 import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { arsenalText } from "./arsenal-file.ts";
@@ -62,7 +62,8 @@ export async function planSetup(parts: {
       for (const { file, action, mode, text } of steps) {
         const permissions = mode === undefined ? {} : { mode: Number.parseInt(mode, 8) };
         if (action === "create") {
-          await mkdir(dirname(file), { recursive: true });
+          const isPrivate = basename(dirname(file)) === PRIVATE_FOLDER;
+          await mkdir(dirname(file), { recursive: true, ...(isPrivate ? { mode: 0o700 } : {}) });
           await writeFile(file, text, { ...permissions, flag: "wx" });
         } else if (backups.has(file)) await writeFile(file, text);
         else backups.set(file, await writeWithBackup(file, text, now));

@@ -1,0 +1,144 @@
+import { EXAMPLE_TOOLS, type ExampleTool, schemaOf } from "./example-tools.ts";
+
+/** A file that `init` writes. */
+export interface ScaffoldFile {
+  /** From the folder of the configuration. */
+  readonly path: string;
+  /** What it is for, in a few words. */
+  readonly purpose: string;
+  readonly text: string;
+}
+
+/** The files that `init` writes, with this name for the configuration. */
+export function scaffold(config: string): readonly ScaffoldFile[] {
+  return [
+    { path: config, purpose: "the configuration", text: CONFIG },
+    { path: "tools.mjs", purpose: "example tools; replace them with your own", text: toolsModule() },
+    { path: "policy.yaml", purpose: "who may call what", text: POLICY },
+    { path: "policy.cases.yaml", purpose: "tests of the policy", text: CASES },
+    { path: "tools.jsonl", purpose: "the tools that eval ranks", text: toolLines() },
+    { path: "queries.jsonl", purpose: "requests, and the tools that fit each", text: lines(QUERIES) },
+    { path: ".toolarsenal/.gitignore", purpose: "keeps state, audit log and secrets out of git", text: "*\n" },
+  ];
+}
+
+const CONFIG = `# yaml-language-server: $schema=./node_modules/toolarsenal/config.schema.json
+# Every setting is described in node_modules/toolarsenal/docs/configuration.md.
+
+# Your own tools: each module's default export is called with the arsenal.
+modules: [./tools.mjs]
+
+# MCP servers, written as in Claude Desktop, Cursor or VS Code. "toolarsenal setup" adds the ones you use already.
+# mcpServers:
+#   files:
+#     command: npx
+#     args: [-y, "@modelcontextprotocol/server-filesystem", .]
+
+security:
+  policy_file: policy.yaml
+
+# Approvals and accepted tools are kept here between runs.
+state: { file: .toolarsenal/state.sqlite }
+
+# Every call is recorded here.
+audit: { file: .toolarsenal/audit.jsonl }
+`;
+
+const POLICY = `# Who may call what. Test it with: toolarsenal policy test policy.cases.yaml
+version: 1
+rules:
+  - id: small-refunds
+    effect: allow
+    tools: [billing.process_refund]
+    when: args.amount <= 100
+
+  - id: large-refunds
+    effect: require_approval
+    tools: [billing.process_refund]
+    when: args.amount > 100
+    reason: Refunds above 100 need a second pair of eyes.
+
+  - id: no-deleting
+    effect: deny
+    tools: ["*.delete_*"]
+    hide: false
+    reason: Customers are deleted by hand.
+`;
+
+const CASES = `# Calls, and what the policy must decide for each. Run: toolarsenal policy test policy.cases.yaml
+policy: ./policy.yaml
+cases:
+  - name: anybody looks up customers
+    tool: crm.find_customer
+    principal: ada
+    args: { name: dana }
+    expect: allow
+  - name: small refunds run at once
+    tool: billing.process_refund
+    principal: ada
+    args: { order_id: "1042", amount: 20 }
+    expect: allow
+    rule: small-refunds
+  - name: large refunds wait for a person
+    tool: billing.process_refund
+    principal: ada
+    args: { order_id: "1042", amount: 500 }
+    expect: require_approval
+    rule: large-refunds
+  - name: nobody deletes customers
+    tool: crm.delete_customer
+    principal: ada
+    args: { customer_id: C-17 }
+    expect: deny
+    rule: no-deleting
+`;
+
+const QUERIES: readonly object[] = [
+  { id: "refund", query: "give the customer their money back", relevant: ["billing.process_refund"] },
+  { id: "lookup", query: "who is Dana Whitfield?", relevant: ["crm.find_customer"] },
+  { id: "email", query: "Omar has a new email address", relevant: ["crm.update_email"] },
+  { id: "invoice", query: "I need the invoice for order 1042", relevant: ["billing.get_invoice"] },
+  { id: "ticket", query: "a customer says the login does not work", relevant: ["support.create_ticket"] },
+  { id: "meeting", query: "schedule a meeting with the team on Friday at 10", relevant: ["calendar.create_event"] },
+  { id: "write", query: "write to mei@example.com that her order is on its way", relevant: ["mail.send_email"] },
+  { id: "nothing", query: "what is the weather like in Oslo?", relevant: [] },
+];
+
+function toolsModule(): string {
+  const registrations = EXAMPLE_TOOLS.map((tool) => {
+    const { namespace, name, description, handler } = tool;
+    return `  arsenal.register(
+    {
+      namespace: ${JSON.stringify(namespace)},
+      name: ${JSON.stringify(name)},
+      description: ${JSON.stringify(description)},
+      parameters: ${JSON.stringify(schemaOf(tool))},
+    },
+    ${handler},
+  );
+`;
+  });
+  return `const customers = [
+  { id: "C-17", name: "Dana Whitfield", email: "dana@example.com" },
+  { id: "C-21", name: "Omar Haddad", email: "omar@example.com" },
+  { id: "C-34", name: "Mei Tanaka", email: "mei@example.com" },
+];
+
+/** Registers tools. A schema may also come from Zod, Valibot or ArkType. */
+export default function registerTools(arsenal) {
+${registrations.join("\n")}}
+`;
+}
+
+function toolLines(): string {
+  return lines(
+    EXAMPLE_TOOLS.map((tool: ExampleTool) => {
+      const { namespace, name, description } = tool;
+      return { id: `${namespace}.${name}`, name, namespace, description, parameters: schemaOf(tool) };
+    }),
+  );
+}
+
+function lines(values: readonly object[]): string {
+  return values.map((value) => `${JSON.stringify(value)}\n`).join("");
+}

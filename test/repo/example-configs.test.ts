@@ -1,0 +1,32 @@
+import { resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+import { createConfiguredArsenal } from "../../src/cli/configured-arsenal.ts";
+import { loadConfig } from "../../src/config/load-config.ts";
+import { toMcpServers } from "../../src/config/mcp-servers.ts";
+import { asChecked } from "../../src/config/resolve-config.ts";
+import { files, read, ROOT } from "./project.ts";
+
+const configs = files("examples/*.yaml").filter((path) => read(path).includes("config.schema.json"));
+
+describe("example configurations", () => {
+  it("are there", () => expect(configs.length).toBeGreaterThan(3));
+
+  it.each(configs)("%s loads and runs in this release", async (path) => {
+    // Every variable the file names and gives no default for.
+    const names = [...read(path).matchAll(/\$\{(\w+)\}/g)].map(([, name = ""]) => name);
+    const environment = Object.fromEntries(names.map((name) => [name, `${name.toLowerCase()}-${"x".repeat(32)}`]));
+    const { config, problems } = await loadConfig(resolve(ROOT, path), environment);
+    expect([...problems, ...toMcpServers(config).problems]).toEqual([]);
+    // Everything but what would write beside the examples.
+    const unwritten = asChecked({
+      ...config,
+      vectorStore: { ...config.vectorStore },
+      state: {},
+      audit: { ...config.audit },
+    });
+    const { snapshot: _snapshot, ...vectorStore } = unwritten.vectorStore;
+    const { file: _file, ...audit } = unwritten.audit;
+    await using arsenal = createConfiguredArsenal(asChecked({ ...unwritten, vectorStore, audit }), { environment });
+    expect(arsenal.toolCount).toBe(0);
+  });
+});
