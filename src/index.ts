@@ -38,7 +38,7 @@ export type { ListQuery, ToolStore } from "./catalog/tool-store.port.ts";
 export type { NearestQuery, ScoredId, VectorEntry, VectorIndex } from "./catalog/vector-index.port.ts";
 
 export { INTENTS, type Intent, type IntentClassifier } from "./retrieve/intent.ts";
-export type { ConversationContext, Message, ToolQuery } from "./retrieve/query.ts";
+export type { ConversationContext, Message, RefuseMode, ToolQuery } from "./retrieve/query.ts";
 export type { Reranker } from "./retrieve/reranker.port.ts";
 export type {
   ExplainedTool,

@@ -1,6 +1,7 @@
 import type { JwtAlgorithm } from "../adapters/identity/jwt/algorithms.ts";
 import type { ClaimNames } from "../adapters/identity/jwt/claims.ts";
 import type { BuiltinTool, FileSettings, HttpSettings } from "../adapters/sources/builtin/settings.ts";
+import type { RefuseMode } from "../retrieve/query.ts";
 import type { RoutingWeights } from "../retrieve/result.ts";
 import type { Capability } from "../tool/tool.ts";
 
@@ -82,8 +83,10 @@ export interface RoutingConfig {
   readonly enableMmr?: boolean;
   /** 1: by score alone; 0: as different as possible. Default 0.7. */
   readonly mmrLambda?: number;
-  /** Semantic score under which a tool is left out. Default 0.5. */
+  /** Leaves out tools with a lower semantic score. Default 0.5, which never leaves out every tool. */
   readonly scoreThreshold?: number;
+  /** When a request is answered with no tools. Default `confident`. */
+  readonly refuse?: RefuseMode;
   readonly learning?: LearningConfig;
 }
 

@@ -27,6 +27,7 @@ describe("resolveConfig", () => {
         enableMmr: true,
         mmrLambda: 0.7,
         scoreThreshold: 0.5,
+        refuse: "confident",
         learning: { enabled: false, halfLifeDays: 14, weight: 0.08 },
       },
       execution: {

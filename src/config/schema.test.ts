@@ -54,6 +54,7 @@ const COMPLETE: Complete<ToolArsenalConfig> = {
     enableMmr: true,
     mmrLambda: 0.5,
     scoreThreshold: 0.5,
+    refuse: "confident",
     learning: { enabled: true, halfLifeDays: 7, weight: 0.1 },
   },
   execution: {

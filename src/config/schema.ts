@@ -72,7 +72,15 @@ export const CONFIG_SCHEMA: JsonSchema = object("Configuration of ToolArsenal.",
     useLlmForIntent: flag("Whether an injected model classifies what keywords cannot.", false),
     enableMmr: flag("Whether near-duplicates make room for other tools.", true),
     mmrLambda: share("1: by score alone; 0: as different as possible.", 0.7),
-    scoreThreshold: share("Semantic score under which a tool is left out.", 0.5),
+    scoreThreshold: share(
+      "Tools with a lower semantic score are left out; the default never leaves out every tool.",
+      0.5,
+    ),
+    refuse: choice(
+      "When a request is answered with no tools: never, when it is confident that nothing fits, or as soon as that is likely.",
+      ["never", "confident", "eager"],
+      "confident",
+    ),
     learning: object("Learning from use, within each tenant.", {
       enabled: flag("Whether calls that follow a retrieval change later rankings.", false),
       halfLifeDays: whole("Days after which what was learned counts half.", 1, 3650, 14),

@@ -4,8 +4,8 @@ import type { ConfidenceFeature } from "./confidence-features.ts";
 /** A logistic fit: what each feature counts, and its usual value, which stands in where a ranking is too short to say. */
 export interface ConfidenceWeights {
   readonly intercept: number;
-  /** The confidence under which nothing fits: 5 % of the requests that could be served fell below in training. */
-  readonly threshold: number;
+  /** The confidence under which nothing fits, by how willing the caller is to be told so. */
+  readonly thresholds: { readonly confident: number; readonly eager: number };
   readonly weights: Readonly<Partial<Record<ConfidenceFeature, number>>>;
   readonly usual: Readonly<Partial<Record<ConfidenceFeature, number>>>;
 }
@@ -17,7 +17,7 @@ export type ConfidenceTier = "lexical" | "static" | "tuned";
 export const CONFIDENCE_WEIGHTS: Readonly<Record<ConfidenceTier, ConfidenceWeights>> = {
   lexical: {
     intercept: 0.1993,
-    threshold: 0.1948,
+    thresholds: { confident: 0.1948, eager: 0.1948 },
     weights: {
       coverage: -2.1233,
       coverageMargin: 7.0343,
@@ -55,7 +55,7 @@ export const CONFIDENCE_WEIGHTS: Readonly<Record<ConfidenceTier, ConfidenceWeigh
   },
   static: {
     intercept: -2.6618,
-    threshold: 0.167,
+    thresholds: { confident: 0.167, eager: 0.167 },
     weights: {
       cosine: 4.8724,
       marginToSecond: 2.7086,
@@ -101,7 +101,7 @@ export const CONFIDENCE_WEIGHTS: Readonly<Record<ConfidenceTier, ConfidenceWeigh
   },
   tuned: {
     intercept: -4.7286,
-    threshold: 0.2034,
+    thresholds: { confident: 0.2034, eager: 0.2034 },
     weights: {
       cosine: 9.6929,
       marginToSecond: 2.1447,

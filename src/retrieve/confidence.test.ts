@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { normaliseTool } from "../tool/normalise-tool.ts";
 import type { Tool } from "../tool/tool.ts";
 import { CONFIDENCE_FEATURES, featuresOf, type RankedTool } from "./confidence-features.ts";
-import { confidenceOf, confidenceTierOf, defaultConfidenceThreshold } from "./confidence.ts";
+import { confidenceOf, confidenceThreshold, confidenceTierOf } from "./confidence.ts";
 
 function tool(name: string, namespace: string, description: string): Tool {
   return normaliseTool({ name, namespace, description }, { source: "mcp", namespace: "default", createdAt: 0 });
@@ -85,7 +85,7 @@ describe("confidenceOf", () => {
   });
 
   it("refuses a near miss and a request for an absent product, and serves what fits", () => {
-    const threshold = defaultConfidenceThreshold("tuned");
+    const threshold = confidenceThreshold("tuned", "eager");
     expect(confidenceOf(REQUEST, ranking([LIST, GET], 0.4), "tuned")).toBeLessThan(threshold);
     expect(confidenceOf("Approve Tom's Expensify report", ranking([OTHERS[0] as Tool], 0.25), "tuned")).toBeLessThan(
       threshold,

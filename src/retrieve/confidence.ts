@@ -1,5 +1,6 @@
 import { CONFIDENCE_FEATURES, featuresOf, type RankedTool } from "./confidence-features.ts";
 import { CONFIDENCE_WEIGHTS, type ConfidenceTier } from "./confidence-weights.ts";
+import type { RefuseMode } from "./query.ts";
 
 export type { RankedTool } from "./confidence-features.ts";
 export type { ConfidenceTier } from "./confidence-weights.ts";
@@ -24,12 +25,13 @@ export function confidenceOf(request: string, ranking: readonly RankedTool[], ti
   return 1 / (1 + Math.exp(-sum));
 }
 
-/** The confidence under which nothing fits, where a caller names none: 5 % of the requests that could be served fell below in training. */
-export function defaultConfidenceThreshold(tier: ConfidenceTier): number {
-  return CONFIDENCE_WEIGHTS[tier].threshold;
+/** The confidence under which nothing fits. `never` has that of `confident`, so that callers can still see it. */
+export function confidenceThreshold(tier: ConfidenceTier, refuse: RefuseMode): number {
+  const { confident, eager } = CONFIDENCE_WEIGHTS[tier].thresholds;
+  return refuse === "eager" ? eager : confident;
 }
 
-/** The fit for what answered. Undefined for an embedder of somebody else's: nothing is known of its cosines. */
+/** The fit for the tier that answered. Undefined for a custom embedder, whose cosines are on a scale of their own. */
 export function confidenceTierOf(answeredBy: string): ConfidenceTier | undefined {
   // While the better tier is still learning the tools, its cosines stand for the others' too.
   const [best = ""] = answeredBy.split("+");

@@ -24,7 +24,10 @@ function accepts(
   query: Omit<ToolQuery, "context"> & { readonly context?: Partial<ConversationContext> },
   parts: Partial<FilterParts> = {},
 ): boolean {
-  const checked = validateQuery({ ...query, context: { query: "x", ...query.context } }, { scoreThreshold: 0.5 });
+  const checked = validateQuery(
+    { ...query, context: { query: "x", ...query.context } },
+    { scoreThreshold: 0.5, refuse: "confident" },
+  );
   return createFilter(checked, { ...everything, ...parts })(entry);
 }
 

@@ -5,7 +5,7 @@ import { createHealth } from "../observe/health.ts";
 import { createManualClock } from "../testing/manual-clock.ts";
 import { defineTool } from "../tool/define-tool.ts";
 import { createRetriever, type Retriever } from "./retriever.ts";
-import { DEFAULT_SETTINGS } from "./settings.ts";
+import { DEFAULT_SETTINGS, type RetrieverSettings } from "./settings.ts";
 
 const clock = createManualClock();
 const emit = (): void => {};
@@ -26,6 +26,7 @@ const NEAR_MISS = "Please throw petra and tom out of the design workspace today"
 const POSSIBLE = "Create an issue in our GitHub repository: login fails";
 
 let retriever: Retriever;
+let configured: (settings: Partial<RetrieverSettings>) => Retriever;
 beforeAll(async () => {
   const catalog = createCatalog({ store: memory(), emit, clock });
   await catalog.upsert(
@@ -34,7 +35,9 @@ beforeAll(async () => {
     ),
   );
   const health = createHealth({ clock, emit });
-  retriever = createRetriever({ catalog, health, sees: () => true, settings: DEFAULT_SETTINGS, emit, clock });
+  configured = (settings) =>
+    createRetriever({ catalog, health, sees: () => true, settings: { ...DEFAULT_SETTINGS, ...settings }, emit, clock });
+  retriever = configured({});
 });
 
 describe("a request that no tool serves", () => {
@@ -47,14 +50,20 @@ describe("a request that no tool serves", () => {
     expect(result.nearest?.[0]?.score).toBeGreaterThan(0);
   });
 
-  it.each([{ refuse: false }, { scoreThreshold: 0 }])(
-    "keeps its tools where the query says %j, and says the same",
+  it.each([{ refuse: "never" as const }, { scoreThreshold: 0 }])(
+    "keeps its tools with %j, and is still marked as one that nothing fits",
     async (options) => {
       const result = await retriever.retrieve({ context: { query: NEAR_MISS }, ...options });
       expect(result.tools.length).toBeGreaterThan(0);
       expect(result.nothingFits).toBe(true);
     },
   );
+
+  it("keeps its tools if the configuration never refuses, unless the query does", async () => {
+    const never = configured({ refuse: "never" });
+    expect((await never.retrieve({ context: { query: NEAR_MISS } })).tools.length).toBeGreaterThan(0);
+    expect((await never.retrieve({ context: { query: NEAR_MISS }, refuse: "eager" })).tools).toEqual([]);
+  });
 
   it("explains that every candidate was left out for the confidence", async () => {
     const { explanation } = await retriever.retrieve({ context: { query: NEAR_MISS }, explain: true });
@@ -80,4 +89,23 @@ it("a request that a tool serves keeps its tools and has no nearest ones", async
 it("a request that shares no word with any tool fits nothing, with nothing near", async () => {
   const result = await retriever.retrieve({ context: { query: "Xyzzy plugh" } });
   expect(result).toMatchObject({ tools: [], nothingFits: true, nearest: [], confidence: 0 });
+});
+
+describe("a score threshold that no tool reaches", () => {
+  const query =
+    "Which events do Petra, Tom and Ines from the design team in Porto still have to prepare slides, handouts, badges, coffee, projectors and train tickets for between Monday morning and Friday lunch?";
+  const context = { query };
+
+  it("does not empty the list while it is the default", async () => {
+    const { tools } = await retriever.retrieve({ context });
+    expect(tools[0]?.tool.name).toBe("list_events");
+    expect(tools[0]?.semanticScore).toBeLessThan(DEFAULT_SETTINGS.scoreThreshold);
+  });
+
+  it("empties it if the query names the threshold, or the configuration does and may refuse", async () => {
+    const picky = configured({ scoreThreshold: 0.99 });
+    expect((await retriever.retrieve({ context, scoreThreshold: 0.99 })).tools).toEqual([]);
+    expect((await picky.retrieve({ context })).tools).toEqual([]);
+    expect((await picky.retrieve({ context, refuse: "never" })).tools[0]?.tool.name).toBe("list_events");
+  });
 });

@@ -28,15 +28,22 @@ export interface Message {
   readonly content: string | readonly unknown[] | null;
 }
 
+/** When a request is answered with no tools: never, only when it is confident that nothing fits, or as soon as that is likely. */
+export const REFUSE_MODES = ["never", "confident", "eager"] as const;
+export type RefuseMode = (typeof REFUSE_MODES)[number];
+
 /** A request to find tools. */
 export interface ToolQuery {
   readonly context: ConversationContext;
-  /** 1 to 50. 5 where absent. */
+  /** 1 to 50. Defaults to 5. */
   readonly limit?: number;
-  /** Tools whose semantic score is lower are left out. In [0, 1]; the configured default where absent. */
+  /** Leaves out tools with a lower semantic score, even if none remain. In [0, 1]. Defaults to the configured one; 0 also means `refuse: "never"`. */
   readonly scoreThreshold?: number;
-  /** Whether a request that nothing is likely to serve is answered with no tools. True where absent; a threshold of 0 says false too. */
-  readonly refuse?: boolean;
+  /**
+   * When to return no tools: `confident` refuses at most 2 % of the requests that a tool could serve, `eager` about 5 %, `never` always returns
+   * the nearest tools. Defaults to the configured `routing.refuse`, which is `confident`.
+   */
+  readonly refuse?: RefuseMode;
 
   readonly namespaces?: readonly string[];
   /** Only tools that declare all of these. */

@@ -3,13 +3,13 @@ import type { Intent } from "./intent.ts";
 
 /** The tools found for a request, best first, and how the search went. */
 export interface RetrievalResult {
-  /** Empty where nothing fits, unless the query says `refuse: false` or has a threshold of 0. */
+  /** Empty if the request was refused (see `ToolQuery.refuse`) or no tool reaches the query's own `scoreThreshold`. */
   readonly tools: readonly ScoredTool[];
-  /** How sure it is that the tools found serve the request, in [0, 1]: 0.5 where as many such requests are served as not. */
+  /** How likely it is that the tools found serve the request, in [0, 1]. */
   readonly confidence: number;
-  /** True where no tool is likely to serve the request. */
+  /** True if no tool is likely to serve the request: the confidence is below the threshold of the `refuse` setting in force (`never` uses that of `confident`). */
   readonly nothingFits: boolean;
-  /** Present where nothing fits: the best three tools all the same, to be named, not called. */
+  /** Present if nothing fits: the best three tools, for reference. */
   readonly nearest?: readonly ScoredTool[];
   readonly intent: Intent;
   /** Which ranker answered: `tuned`, `static`, `tuned+static` while the better one is still learning the tools, `lexical`, or an embedder's model. */

@@ -24,7 +24,7 @@ import { judgeFit } from "./judge-fit.ts";
 import { resolveIntent } from "./resolve-intent.ts";
 import type { RetrievalResult, ScoredTool } from "./result.ts";
 import { createScorer } from "./scorer.ts";
-import type { RetrieverSettings } from "./settings.ts";
+import { DEFAULT_SETTINGS, type RetrieverSettings } from "./settings.ts";
 import { createTagMatcher } from "./tag-matcher.ts";
 import { validateQuery, type CheckedQuery } from "./validate-query.ts";
 
@@ -62,6 +62,8 @@ const NEAREST = 3;
 /** Wires the ranking: search, signals, score, rerank, threshold, conflicts, diversity, limit, dependencies. */
 export function createRetriever(parts: RetrieverParts): Retriever {
   const { catalog, health, settings, emit, clock } = parts;
+  /** The default threshold leaves out weak tools but never all of them; one that somebody chose does. */
+  const isConfigured = settings.scoreThreshold !== DEFAULT_SETTINGS.scoreThreshold;
 
   async function retrieve(given: ToolQuery): Promise<RetrievalResult> {
     const startedAt = clock.now();
@@ -104,11 +106,14 @@ export function createRetriever(parts: RetrieverParts): Retriever {
     const rerankTimeMs = clock.now() - rerankedFrom;
     const ranked = applyReranking(scored, reranking, score);
 
-    // A request that leans on the turns before it says too little by itself to be refused for it, and a long task is not one tool's to serve.
+    // A follow-up says too little by itself to be judged, and no single tool serves a long task.
     const isJudged = folded === undefined && (steps?.clauses.length ?? 0) < CLAUSES_OF_A_TASK;
-    const { confidence, isLow } = judgeFit(text, found);
-    const refused = isLow && isJudged && query.refuse && scoreThreshold > 0;
-    const fitting = refused ? [] : ranked.filter((candidate) => candidate.semanticScore >= scoreThreshold);
+    const { confidence, isLow } = judgeFit(text, found, query.refuse);
+    const refused = isLow && isJudged && query.refuse !== "never" && scoreThreshold > 0;
+    const mayEmpty = given.scoreThreshold !== undefined || (isConfigured && query.refuse !== "never");
+    const isAnyAbove = ranked.some((candidate) => candidate.semanticScore >= scoreThreshold);
+    const applied = isAnyAbove || mayEmpty ? scoreThreshold : 0;
+    const fitting = refused ? [] : ranked.filter((candidate) => candidate.semanticScore >= applied);
     const nothingFits = (isLow && isJudged) || fitting.length === 0;
     const { kept, conflicts } = dropConflicts(fitting);
     const { selected: diverse, displaced } = selectDiverse(kept, limit, diversityOf(query));
@@ -173,7 +178,7 @@ export function createRetriever(parts: RetrieverParts): Retriever {
         ? {
             explanation: explain(
               chosen,
-              leftOut(ranked, chosen, { scoreThreshold, refused, conflicts, displaced }),
+              leftOut(ranked, chosen, { scoreThreshold: applied, refused, conflicts, displaced }),
               settings.weights,
             ),
           }

@@ -1,3 +1,4 @@
+import type { RefuseMode } from "./query.ts";
 import type { RoutingWeights } from "./result.ts";
 
 /** How the retriever ranks. Checked by config/ before it gets here. */
@@ -11,8 +12,10 @@ export interface RetrieverSettings {
   readonly enableMmr: boolean;
   /** 1: by score alone; 0: as different as possible. */
   readonly mmrLambda: number;
-  /** Semantic score under which a tool is left out, where a query names none. */
+  /** Leaves out tools with a lower semantic score if a query names no threshold. The default one never leaves out every tool. */
   readonly scoreThreshold: number;
+  /** When a request is answered with no tools, if the query does not say. */
+  readonly refuse: RefuseMode;
   /** How many of the best candidates a reranker orders again. */
   readonly rerankTopK: number;
 }
@@ -33,5 +36,6 @@ export const DEFAULT_SETTINGS: RetrieverSettings = {
   enableMmr: true,
   mmrLambda: 0.7,
   scoreThreshold: 0.5,
+  refuse: "confident",
   rerankTopK: 10,
 };

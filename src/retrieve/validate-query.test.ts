@@ -3,7 +3,7 @@ import { isArsenalError, type ArsenalError } from "../errors/arsenal-error.ts";
 import type { ToolQuery } from "./query.ts";
 import { validateQuery } from "./validate-query.ts";
 
-const defaults = { scoreThreshold: 0.5 };
+const defaults = { scoreThreshold: 0.5, refuse: "confident" } as const;
 const context = { query: "send an email" };
 
 /** What the query is refused with. */
@@ -23,13 +23,17 @@ describe("validateQuery", () => {
       context,
       limit: 5,
       scoreThreshold: 0.5,
-      refuse: true,
+      refuse: "confident",
       excludeDeprecated: true,
       excludeUnhealthy: true,
       enableReranking: false,
       includeDependencies: true,
       explain: false,
     });
+  });
+
+  it("names the three values of refuse when it gets another", () => {
+    expect(refusal({ context, refuse: false }).message).toContain("one of never, confident, eager");
   });
 
   it("keeps what is given, also 0 and false", () => {
@@ -48,6 +52,9 @@ describe("validateQuery", () => {
     ["scoreThreshold", Number.NaN],
     ["diversityFactor", 2],
     ["diversityFactor", null],
+    ["refuse", true],
+    ["refuse", false],
+    ["refuse", "always"],
     ["namespaces", "mail"],
     ["tags", "email"],
     ["sources", "mcp"],

@@ -3,13 +3,13 @@ import { nearest, showValue } from "../errors/show-value.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
 import { CAPABILITIES, TOOL_SOURCES } from "../tool/tool.ts";
 import { INTENTS } from "./intent.ts";
-import type { ConversationContext, ToolQuery } from "./query.ts";
+import { REFUSE_MODES, type ConversationContext, type RefuseMode, type ToolQuery } from "./query.ts";
 
 /** A query that is well formed, with its defaults filled in. */
 export interface CheckedQuery extends ToolQuery {
   readonly limit: number;
   readonly scoreThreshold: number;
-  readonly refuse: boolean;
+  readonly refuse: RefuseMode;
   readonly excludeDeprecated: boolean;
   readonly excludeUnhealthy: boolean;
   readonly enableReranking: boolean;
@@ -24,14 +24,20 @@ const MOST_MESSAGES = 10;
 /** Throws where the value is wrong; `field` is its dotted path. */
 type Check = (value: unknown, field: string) => void;
 
-/** The query with its defaults, or `QUERY_INVALID` naming the first field that is wrong, its value and how to mend it. */
-export function validateQuery(query: ToolQuery, defaults: { readonly scoreThreshold: number }): CheckedQuery {
+/** What a query leaves to the configuration. */
+export interface QueryDefaults {
+  readonly scoreThreshold: number;
+  readonly refuse: RefuseMode;
+}
+
+/** Fills in a query's defaults. Throws `QUERY_INVALID` with the first invalid field, its value and a fix. */
+export function validateQuery(query: ToolQuery, defaults: QueryDefaults): CheckedQuery {
   checkFields(query, "", QUERY_CHECKS, ["context"]);
   return {
     ...query,
     limit: query.limit ?? DEFAULT_LIMIT,
     scoreThreshold: query.scoreThreshold ?? defaults.scoreThreshold,
-    refuse: query.refuse ?? true,
+    refuse: query.refuse ?? defaults.refuse,
     excludeDeprecated: query.excludeDeprecated ?? true,
     excludeUnhealthy: query.excludeUnhealthy ?? true,
     enableReranking: query.enableReranking ?? false,
@@ -134,7 +140,7 @@ const QUERY_CHECKS: Readonly<Record<keyof ToolQuery, Check>> = {
   context: (value, field) => checkFields(value, field, CONTEXT_CHECKS, ["query"]),
   limit,
   scoreThreshold: fraction,
-  refuse: boolean,
+  refuse: oneOf(REFUSE_MODES),
   namespaces: listOf(filledText),
   requiredCapabilities: capabilities,
   excludedCapabilities: capabilities,

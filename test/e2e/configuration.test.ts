@@ -88,6 +88,7 @@ describe("defaults", () => {
         enableMmr: true,
         mmrLambda: 0.7,
         scoreThreshold: 0.5,
+        refuse: "confident",
       },
       execution: {
         defaultTimeoutMs: 30_000,

@@ -29,7 +29,6 @@ describe("answerQueries", () => {
     const controller = new AbortController();
     let [asked, time] = [0, 0];
     const counting: Answering = {
-      scoreThreshold: 0,
       async retrieve(query) {
         if (++asked === 1) setImmediate(() => controller.abort());
         const { signal: _, ...rest } = query;

@@ -2,14 +2,12 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Message, ToolQuery } from "../../retrieve/query.ts";
 import type { RetrievalResult } from "../../retrieve/result.ts";
 import { type Answer, RANKED, type RankedTool } from "./answer.ts";
-import { isRefused } from "./is-refused.ts";
 import { figuresOf } from "./metrics.ts";
 import type { SetQuery } from "./read-set.ts";
 
 /** The part of an arsenal that answers. */
 export interface Answering {
   retrieve(query: ToolQuery): Promise<RetrievalResult>;
-  readonly scoreThreshold: number;
 }
 
 export interface AnsweringOptions {
@@ -40,6 +38,8 @@ export async function answerQueries(
     const askedAt = now();
     const result = await arsenal.retrieve(toToolQuery(query, signal));
     const durationMs = now() - askedAt;
+    const { context } = toToolQuery(query, signal);
+    const { tools: given } = await arsenal.retrieve({ context, signal });
     tier = result.tier;
     const relevant = new Set(query.relevant);
     const ranking = rankingOf(result, query);
@@ -53,7 +53,7 @@ export async function answerQueries(
             )
           : undefined,
       ranking,
-      refused: isRefused(result, arsenal.scoreThreshold),
+      refused: given.length === 0,
       durationMs,
     });
     onProgress(answers.length);
@@ -61,7 +61,7 @@ export async function answerQueries(
   return { answers, tier };
 }
 
-/** A query of a set, ranked before refusal: whether it would have been refused is told from the outcome. */
+/** Asks for the ranking before refusal. Whether a user would get no tools is asked separately. */
 export function toToolQuery(query: SetQuery, signal: AbortSignal): ToolQuery {
   return {
     context: { query: query.query, recentMessages: query.history.slice(-10).map(toMessage) },
