@@ -254,8 +254,9 @@ export class ToolArsenal {
   async serveMcp(options: ServeMcpOptions = {}): Promise<ServedMcp> {
     this.#refuseIfClosed();
     const { serveMcp } = await import("./serve/serve-mcp.ts");
-    const { mode = this.#config.mcp.mcpMode, startupWaitMs = this.#config.mcp.startupWaitMs } = options;
-    return serveMcp(this, { ...options, mode, startupWaitMs }, this.#sourceParts.secrets.redactor);
+    const { mcp, server } = this.#config;
+    const defaults = { mode: mcp.mcpMode, startupWaitMs: mcp.startupWaitMs, drainMs: server.drainTimeoutS * 1000 };
+    return serveMcp(this, { ...defaults, ...options }, this.#sourceParts.secrets.redactor);
   }
 
   /** Indexes pending registrations. Returns how many tools were new or changed. */

@@ -303,6 +303,8 @@ export interface ServerConfig {
   readonly allowedHosts?: readonly string[];
   /** Origins of web pages that may call, beside loopback's. */
   readonly allowedOrigins?: readonly string[];
+  /** Seconds that calls under way may take to end when serving ends; then they are cut off. Default 8. */
+  readonly drainTimeoutS?: number;
   /** Callers by name, each with the bearer token it proves itself by. Without any, everybody who can connect is the local operator. */
   readonly tokens?: Readonly<Record<string, string>>;
   /** Further ways for callers to prove who they are. */

@@ -139,6 +139,7 @@ const COMPLETE: Complete<ToolArsenalConfig> = {
     publicUrl: "https://tools.example.com",
     allowedHosts: ["a"],
     allowedOrigins: ["http://a"],
+    drainTimeoutS: 30,
     tokens: {},
     auth: {
       apiKeys: { file: "keys.json" },

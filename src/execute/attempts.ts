@@ -87,7 +87,8 @@ export async function runAttempts(job: Job): Promise<AttemptsOutcome> {
   }
 
   function cancelledAfter(attempts: number): Outcome {
-    const outcome = cancelled(tool.id, limits.signal, attempts > 0);
+    const ended = cancelled(tool.id, limits.signal, attempts > 0);
+    const outcome = ended.error?.code === "CLOSED" ? { ...ended, error: withOutcomeKnown(tool, ended.error) } : ended;
     return firstStartedAt === undefined ? outcome : { ...outcome, startedAt: firstStartedAt, attempts };
   }
 }

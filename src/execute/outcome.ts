@@ -24,13 +24,29 @@ export function failed(error: ResultError): Outcome {
   return { status: statusOf(error.code), error };
 }
 
-/** A call the caller took back. `started` says that the handler was called, so that it may have taken effect. */
+/** A call that its caller cancelled, or that a closing gateway cut off. `started` says that the handler was called, so it may have taken effect. */
 export function cancelled(name: string, signal: AbortSignal | undefined, started = false): Outcome {
   const reason: unknown = signal?.reason;
+  if (isCutOff(signal))
+    return failed(
+      started
+        ? { code: "CLOSED", message: `The call of ${name} was cut off: the gateway shut down.` }
+        : notStarted(name),
+    );
   const why =
     isArsenalError(reason) && reason.code === "CANCELLED" ? reason.message : `The call of ${name} was cancelled.`;
   const effect = started ? "It had started, and may have taken effect." : "It was not started.";
   return { status: "cancelled", error: { code: "CANCELLED", message: `${why} ${effect}` } };
+}
+
+/** True if a signal fired because the gateway shuts down, not because a caller cancelled. */
+export function isCutOff(signal: AbortSignal | undefined): boolean {
+  return isArsenalError(signal?.reason) && signal.reason.code === "CLOSED";
+}
+
+function notStarted(name: string): ResultError {
+  const message = `${name} was not started: the gateway shut down while the call waited. Call it again.`;
+  return { code: "CLOSED", message, beforeSend: true };
 }
 
 /** A call that the tool's breaker refuses. */

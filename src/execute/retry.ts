@@ -2,7 +2,7 @@ import type { ErrorCode } from "../errors/codes.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { ResultError } from "./result.ts";
 
-/** Failures that another attempt can mend. Whatever is not here is the same every time, or was wanted. */
+/** Failures that another attempt can fix. All others are the same every time, or were wanted. */
 const PASSING_FAILURES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "EXECUTION_FAILED",
   "TIMEOUT",
@@ -16,7 +16,12 @@ const PASSING_FAILURES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 ]);
 
 /** Failures in which an answer may have been lost on the way back. */
-const LOST_ANSWERS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["TIMEOUT", "TRANSPORT_FAILED", "PROTOCOL_ERROR"]);
+const LOST_ANSWERS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "TIMEOUT",
+  "TRANSPORT_FAILED",
+  "PROTOCOL_ERROR",
+  "CLOSED",
+]);
 
 /** True where running a tool twice does no more than running it once, and the operator vouches for that. */
 export function isSafeToRepeat(tool: Tool): boolean {
@@ -24,7 +29,7 @@ export function isSafeToRepeat(tool: Tool): boolean {
   return confirmed && (readOnly === true || idempotent === true);
 }
 
-/** True where another attempt may be made and can help. */
+/** True if another attempt may be made and can help. */
 export function mayRetry(tool: Tool, error: ResultError): boolean {
   return PASSING_FAILURES.has(error.code) && (isSafeToRepeat(tool) || error.beforeSend === true);
 }

@@ -9,6 +9,7 @@ import { createHttpServer, type Route } from "./http/http-server.ts";
 import { refuse } from "./http/answer.ts";
 import { aggregatePlane } from "./mcp/aggregate/aggregate-plane.ts";
 import type { ServedArsenal } from "./mcp/aggregate/served-arsenal.ts";
+import { createDrain, type Drain } from "./mcp/drain.ts";
 import { createMcpEndpoint, type McpEndpoint } from "./mcp/http-endpoint.ts";
 import type { Plane } from "./mcp/plane.ts";
 import { redactedPlane } from "./mcp/redacted-plane.ts";
@@ -43,6 +44,11 @@ export interface ServeMcpOptions {
   readonly starting?: Promise<unknown>;
   /** Origins of web pages that may call it, beside loopback's. */
   readonly allowedOrigins?: readonly string[];
+  /**
+   * How long calls under way may take to end when serving ends, in milliseconds; then they are cut off. New requests are refused meanwhile.
+   * Defaults to `server.drainTimeoutS` of the configuration, 8 s.
+   */
+  readonly drainMs?: number;
   /** What `stdio` reads and writes. Defaults to the process's standard streams. */
   readonly input?: Readable;
   readonly output?: Writable;
@@ -54,6 +60,9 @@ export interface ServedMcp {
   readonly url?: string;
   /** Resolves when serving has ended. */
   readonly closed: Promise<void>;
+  /** Requests under way. */
+  readonly pending: number;
+  /** Lets calls under way end for `drainMs`, cuts off the rest, and stops serving. Safe to call twice. */
   close(): Promise<void>;
 }
 
@@ -63,6 +72,14 @@ export type ServableArsenal = ServedArsenal &
     readonly upstreams: readonly McpUpstream[];
     upstreamsAttempted(options: { readonly name: string }): Promise<void>;
   };
+
+/** What every plane that is served shares. */
+interface Serving {
+  readonly startup: Startup;
+  readonly drain: Drain;
+  /** A plane whose calls are counted for draining, and that passes no known secret on to a client. */
+  wrap(plane: Plane): Plane;
+}
 
 /** Serves an arsenal: every tool as one MCP server, and over HTTP each upstream at its own address. No known secret reaches a client. */
 export async function serveMcp(
@@ -76,6 +93,8 @@ export async function serveMcp(
     ...(starting === undefined ? {} : { starting }),
     ...(startupWaitMs === undefined ? {} : { waitMs: startupWaitMs }),
   });
+  const drain = createDrain();
+  const serving: Serving = { startup, drain, wrap: (plane) => drain.count(redactedPlane(plane, redactor)) };
   const aggregate = aggregatePlane({
     arsenal,
     upstreams: () => arsenal.upstreams,
@@ -89,15 +108,30 @@ export async function serveMcp(
     startup,
     ...(common === undefined ? {} : { common }),
   });
-  const plane = redactedPlane(aggregate, redactor);
-  return transport === "stdio" ? overStdio(plane, options) : overHttp(arsenal, { plane, startup, redactor }, options);
+  const plane = serving.wrap(aggregate);
+  return transport === "stdio" ? overStdio(plane, serving, options) : overHttp(arsenal, plane, serving, options);
 }
 
-function overStdio(plane: Plane, { input = process.stdin, output = process.stdout }: ServeMcpOptions): ServedMcp {
-  const served = serveStdio(plane, { input, output });
+const DEFAULT_DRAIN_MS = 8000;
+
+/** What the answers of calls that were cut off may take to be written. */
+const AFTER_DRAIN_MS = 2000;
+
+function overStdio(plane: Plane, { drain }: Serving, options: ServeMcpOptions): ServedMcp {
+  const { input = process.stdin, output = process.stdout, drainMs = DEFAULT_DRAIN_MS } = options;
+  const served = serveStdio(plane, {
+    input,
+    output,
+    drainMs: drainMs + AFTER_DRAIN_MS,
+    onEnd: () => void drain.drain(drainMs),
+  });
   return {
     closed: served.closed.then(() => plane.close()),
+    get pending() {
+      return drain.pending;
+    },
     async close() {
+      await drain.drain(drainMs);
       await served.close();
       await plane.close();
     },
@@ -106,12 +140,16 @@ function overStdio(plane: Plane, { input = process.stdin, output = process.stdou
 
 async function overHttp(
   arsenal: ServableArsenal,
-  { plane, startup, redactor }: { readonly plane: Plane; readonly startup: Startup; readonly redactor: Redactor },
+  plane: Plane,
+  serving: Serving,
   options: ServeMcpOptions,
 ): Promise<ServedMcp> {
-  const endpoint = createMcpEndpoint(plane);
-  const sse = createSseEndpoint({ plane });
-  const untouched = createUntouched(arsenal, { named: options.identity === undefined, redactor });
+  const { drainMs = DEFAULT_DRAIN_MS } = options;
+  const { startup, drain } = serving;
+  const draining = (): boolean => drain.draining;
+  const endpoint = createMcpEndpoint(plane, { draining });
+  const sse = createSseEndpoint({ plane, draining });
+  const untouched = createUntouched(arsenal, serving, { named: options.identity === undefined });
   const server = await createHttpServer({
     ...options,
     routes: [
@@ -119,7 +157,7 @@ async function overHttp(
       untouched.route,
       ...sse.routes,
       ...approvalRoutes(arsenal.approvals),
-      ...healthRoutes(() => healthOf(arsenal, startup), { named: options.identity === undefined }),
+      ...healthRoutes(() => healthOf(arsenal, startup), { named: options.identity === undefined, draining }),
     ],
   });
   const ended = Promise.withResolvers<void>();
@@ -127,8 +165,12 @@ async function overHttp(
   return {
     url: server.url,
     closed: ended.promise,
+    get pending() {
+      return drain.pending;
+    },
     close: () =>
       (closing ??= (async () => {
+        await drain.drain(drainMs);
         await Promise.all([endpoint.close(), sse.close(), untouched.close()]);
         await Promise.all([plane.close(), server.close()]);
         ended.resolve();
@@ -141,7 +183,8 @@ const UPSTREAMS_PATH = "/mcp/upstreams/";
 /** Serves each upstream at its own address. A plane is created on first use, and again when its upstream was replaced. */
 function createUntouched(
   arsenal: ServableArsenal,
-  { named, redactor }: { readonly named: boolean; readonly redactor: Redactor },
+  { drain, wrap }: Serving,
+  { named }: { readonly named: boolean },
 ): { readonly route: Route; close(): Promise<void> } {
   interface Served {
     readonly plane: Plane;
@@ -157,8 +200,8 @@ function createUntouched(
   function endpointOf(upstream: McpUpstream): McpEndpoint {
     const known = served.get(upstream);
     if (known) return known.endpoint;
-    const plane = redactedPlane(transparentPlane({ upstream, arsenal }), redactor);
-    const entry: Served = { plane, endpoint: createMcpEndpoint(plane) };
+    const plane = wrap(transparentPlane({ upstream, arsenal }));
+    const entry: Served = { plane, endpoint: createMcpEndpoint(plane, { draining: () => drain.draining }) };
     served.set(upstream, entry);
     upstream.watch(({ kind, ...change }) => {
       if (kind !== "state" || !("state" in change) || change.state.kind !== "closed") return;

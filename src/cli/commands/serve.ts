@@ -95,7 +95,10 @@ export const serve: Command = {
       announcer.tellConfigured(configured);
       await untilStopped({ files, configured, arsenal, terminal, announcer, stop });
       announcer.close();
-      return await closeInTime([() => served.close(), () => arsenal.close()], terminal);
+      const { drainTimeoutS } = server;
+      if (served.pending > 0) terminal.err.write(tellPending(served.pending, drainTimeoutS));
+      const drainMs = drainTimeoutS * 1000;
+      return await closeInTime([() => served.close(), () => arsenal.close()], terminal, { drainMs });
     } catch (error) {
       await arsenal.close();
       throw error;
@@ -104,6 +107,11 @@ export const serve: Command = {
     }
   },
 };
+
+function tellPending(pending: number, seconds: number): string {
+  const calls = pending === 1 ? "1 call is" : `${pending} calls are`;
+  return `${calls} still running; waiting up to ${seconds} s. Press Ctrl-C again to exit now.\n`;
+}
 
 async function openServed(configured: Configured | undefined, { environment }: Terminal): Promise<ToolArsenal> {
   if (configured !== undefined) return createConfiguredArsenal(configured.config, { environment });

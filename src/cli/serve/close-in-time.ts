@@ -1,16 +1,25 @@
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import type { Terminal } from "../command.ts";
 
+/** How long closing may take beside the time for calls under way. */
 const CLOSE_MS = 5000;
 
-/** Closes one thing after the other, but leaves after five seconds whatever hangs. Returns the exit code. */
+/** How long closing may take. */
+export interface CloseOptions {
+  /** The part of it for calls under way, in milliseconds. Default 0. */
+  readonly drainMs?: number;
+  readonly clock?: Clock;
+}
+
+/** Closes one thing after the other, but leaves what hangs five seconds after the time for calls under way is up. Returns the exit code. */
 export async function closeInTime(
   steps: readonly (() => Promise<void>)[],
   { err }: Pick<Terminal, "err">,
-  clock: Clock = systemClock,
+  { drainMs = 0, clock = systemClock }: CloseOptions = {},
 ): Promise<number> {
   let cancel: (() => void) | undefined;
-  const late = new Promise<"late">((resolve) => void (cancel = clock.after(CLOSE_MS, () => resolve("late"))));
+  const closeMs = drainMs + CLOSE_MS;
+  const late = new Promise<"late">((resolve) => void (cancel = clock.after(closeMs, () => resolve("late"))));
   const closing = (async () => {
     for (const step of steps) await step();
     return "closed" as const;
@@ -18,6 +27,6 @@ export async function closeInTime(
   const outcome = await Promise.race([closing, late]).finally(() => cancel?.());
   if (outcome === "closed") return 0;
   closing.catch(() => {});
-  err.write(`Not everything closed within ${CLOSE_MS / 1000} s; leaving all the same.\n`);
+  err.write(`Not everything closed within ${closeMs / 1000} s. Exiting anyway.\n`);
   return 1;
 }

@@ -9,14 +9,22 @@ export interface UpstreamHealth {
   readonly attempted?: boolean;
 }
 
+/** What health answers may tell, and whether the gateway still takes requests. */
+export interface HealthOptions {
+  /** Whether upstreams are named. Default true. */
+  readonly named?: boolean;
+  /** True while the gateway closes and takes no new requests. */
+  readonly draining?: () => boolean;
+}
+
 /**
- * `/healthz`, 200 as long as the process answers, and `/readyz`, 503 until every upstream has connected or failed once. An upstream that
- * is lost later does not make the gateway unready: it serves the others. Both answer whoever asks, so upstreams are named only where every
- * caller is the operator.
+ * `/healthz`, 200 as long as the process answers, and `/readyz`, 503 until every upstream has connected or failed once, and again while the
+ * gateway drains. An upstream that is lost later does not make the gateway unready: it serves the others. Anybody may ask, so upstreams are
+ * named only if every caller is the operator.
  */
 export function healthRoutes(
   upstreams: () => Iterable<UpstreamHealth>,
-  { named = true }: { readonly named?: boolean } = {},
+  { named = true, draining = () => false }: HealthOptions = {},
 ): readonly Route[] {
   return [
     { path: "/healthz", open: true, handle: reading(({ response }) => answerJson(response, 200, { status: "ok" })) },
@@ -28,7 +36,9 @@ export function healthRoutes(
         const ready = all.every(({ state, attempted }) => attempted ?? state.kind !== "connecting");
         const states = Object.fromEntries(all.map(({ name, state }) => [name, state.kind]));
         const connected = all.filter(({ state }) => state.kind === "connected").length;
-        answerJson(response, ready ? 200 : 503, named ? { upstreams: states } : { upstreams: all.length, connected });
+        const told = named ? { upstreams: states } : { upstreams: all.length, connected };
+        const isDraining = draining();
+        answerJson(response, ready && !isDraining ? 200 : 503, isDraining ? { draining: true, ...told } : told);
       }),
     },
   ];

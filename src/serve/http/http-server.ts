@@ -111,7 +111,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     work.add(response);
     // A route that writes to a stream which closing has ended must not bring the process down.
     response.on("error", ignore);
-    if (work.closing) return refuse(response, { status: 503, message: "The server is closing." });
+    if (work.closing)
+      return refuse(response, { status: 503, message: "The server is closing." }, { "retry-after": "1" });
 
     const refused = refusalOf(request.headers);
     if (refused !== undefined) return refuse(response, refused);

@@ -14,6 +14,8 @@ import { answerJson, refuse, refuseMethod } from "../http/answer.ts";
 import type { HttpExchange } from "../http/http-server.ts";
 import { readJson, type ReadLimits } from "../http/read-json.ts";
 import { claimedVersion, unsupportedVersion } from "./envelope.ts";
+import { shuttingDown } from "./drain.ts";
+import { errorBody } from "./error-body.ts";
 import { createHttpSession, type HttpSession } from "./http-session.ts";
 import { failure, readMessage, type Received } from "./message.ts";
 import { headerMismatch } from "./mirrored-headers.ts";
@@ -24,6 +26,9 @@ import { createSessionStore } from "./session-store.ts";
 
 type Headers = Readonly<Record<string, string>>;
 
+/** Another instance, or the next start of this one, may answer soon. */
+const RETRY_SOON = { "retry-after": "1" };
+
 /** How an endpoint behaves; what is absent has a default. */
 export interface McpEndpointOptions extends ModernRequestsOptions {
   /** How long a legacy session may be idle: one hour. */
@@ -33,6 +38,8 @@ export interface McpEndpointOptions extends ModernRequestsOptions {
   /** After so long without an answer, a reply becomes a stream that is kept alive: 15 s. */
   readonly quietMs?: number;
   readonly limits?: ReadLimits;
+  /** True while the gateway closes: new requests are refused with 503. */
+  readonly draining?: () => boolean;
 }
 
 /** An address at which MCP clients of either era are answered. */
@@ -45,6 +52,7 @@ export interface McpEndpoint {
 /** Serves a plane over streamable HTTP. */
 export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions = {}): McpEndpoint {
   const { clock = systemClock, quietMs = 15_000, sessionIdleMs = 3_600_000, sessionLimit = 1000, limits } = options;
+  const { draining = () => false } = options;
   const modern = createModernRequests(plane, options);
   const sessions = createSessionStore({ clock, idleMs: sessionIdleMs, limit: sessionLimit });
   let closed = false;
@@ -74,6 +82,10 @@ export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions = {}
     if ("refused" in read) return refuse(response, read.refused);
     const received = readMessage(read.value);
     if (received.kind === "invalid") return answerJson(response, 400, failure(received.id, received.error));
+    if (draining() && isNew(received)) {
+      const body = failure(received.message.id, errorBody(shuttingDown()));
+      return answerJson(response, 503, body, RETRY_SOON);
+    }
     const headers = plain(request.headers);
     if (isModern(received, headers)) return postModern(received, headers, exchange);
     return postLegacy(received, headers, exchange);
@@ -197,6 +209,13 @@ export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions = {}
 }
 
 type Valid = Exclude<Received, { readonly kind: "invalid" }>;
+
+/** True for a request that begins something: not for a sign of life, nor for one that goes on with a call that asked its client. */
+function isNew(received: Valid): received is Extract<Valid, { readonly kind: "request" }> {
+  if (received.kind !== "request") return false;
+  const { method, params } = received.message;
+  return method !== "ping" && params?.["requestState"] === undefined;
+}
 
 /** A request that says who it comes from stands for itself; so does one whose headers say that it should. */
 function isModern({ kind, message }: Valid, headers: Headers): boolean {

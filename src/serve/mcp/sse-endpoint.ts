@@ -5,6 +5,7 @@ import type { Principal } from "../../guard/principal.ts";
 import { refuse, refuseMethod } from "../http/answer.ts";
 import type { HttpExchange, Route } from "../http/http-server.ts";
 import { readJson } from "../http/read-json.ts";
+import { shuttingDown } from "./drain.ts";
 import { createLegacySession, type LegacySession } from "./legacy-session.ts";
 import { readMessage } from "./message.ts";
 import type { Plane } from "./plane.ts";
@@ -14,6 +15,8 @@ export interface SseEndpointOptions {
   readonly plane: Plane;
   /** Streams open at one time. Default 256. */
   readonly maxSessions?: number;
+  /** True while the gateway closes: new streams and requests are refused with 503. */
+  readonly draining?: () => boolean;
   readonly clock?: Clock;
 }
 
@@ -42,7 +45,7 @@ const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 
 /** Serves clients that know only HTTP+SSE, which newer revisions of the protocol replaced. */
 export function createSseEndpoint(options: SseEndpointOptions): SseEndpoint {
-  const { plane, maxSessions = MAX_SESSIONS, clock = systemClock } = options;
+  const { plane, maxSessions = MAX_SESSIONS, clock = systemClock, draining = () => false } = options;
   const streams = new Map<string, Stream>();
   let stopKeepAlive: (() => void) | undefined;
 
@@ -59,6 +62,7 @@ export function createSseEndpoint(options: SseEndpointOptions): SseEndpoint {
 
   function open({ request, response, principal }: HttpExchange): void {
     if (request.method !== "GET") return refuseMethod(response, "GET");
+    if (draining()) return refuseNew(response);
     if (streams.size >= maxSessions) {
       const message = `${maxSessions} clients are connected, and no more are taken. Try again later, or connect to /mcp.`;
       return refuse(response, { status: 503, message }, { "retry-after": "10" });
@@ -96,6 +100,7 @@ export function createSseEndpoint(options: SseEndpointOptions): SseEndpoint {
     if ("refused" in read) return refuse(response, read.refused);
     const received = readMessage(read.value);
     if (received.kind === "invalid") return refuse(response, { status: 400, ...received.error });
+    if (draining() && received.kind === "request") return refuseNew(response);
     response.writeHead(202).end();
     stream.session.receive(read.value, request.headers as Readonly<Record<string, string>>);
   }
@@ -113,6 +118,10 @@ export function createSseEndpoint(options: SseEndpointOptions): SseEndpoint {
       await Promise.all(ending.map(({ session }) => session.close()));
     },
   };
+}
+
+function refuseNew(response: ServerResponse): void {
+  refuse(response, { status: 503, message: shuttingDown().message }, { "retry-after": "1" });
 }
 
 function write(response: ServerResponse, text: string): void {

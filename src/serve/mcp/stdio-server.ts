@@ -21,6 +21,8 @@ export interface StdioServerOptions extends ModernRequestsOptions {
   readonly maxLineBytes?: number;
   /** How long requests may go on after the input has ended: 1 s. */
   readonly drainMs?: number;
+  /** Called when the input has ended. Requests under way may still be answered. */
+  readonly onEnd?: () => void;
 }
 
 /** A plane served on a pair of streams. */
@@ -105,6 +107,7 @@ export function serveStdio(plane: Plane, options: StdioServerOptions): StdioServ
   /** The client has said everything; what it asked for is answered where that takes no time to speak of. */
   async function drain(): Promise<void> {
     lines.end();
+    options.onEnd?.();
     const answers = [...ongoing.values()].map((one) =>
       one.method === "subscriptions/listen" ? undefined : one.response,
     );

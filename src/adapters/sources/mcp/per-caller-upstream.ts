@@ -46,7 +46,7 @@ export function createPerCallerUpstream(settings: McpServerSettings, parts: Upst
     signal: AbortSignal | undefined,
   ): Promise<{ readonly upstream: McpUpstream; release(): void }> {
     if (caller === undefined) throw nobody(settings.name);
-    if (closed) throw new ArsenalError("CLOSED", `The MCP server "${settings.name}" was closed.`);
+    if (closed) throw new ArsenalError("CLOSED", `The MCP server "${settings.name}" was closed.`, { beforeSend: true });
     const { key, own } = ownOf(caller);
     own.users++;
     own.cancelIdle?.();

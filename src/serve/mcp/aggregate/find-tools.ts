@@ -41,7 +41,7 @@ export async function findTools(
   try {
     const { principal } = peer;
     const asked = { context: { query, recentMessages }, limit: most, principal, signal };
-    const found = await arsenal.retrieve({ ...asked, refuse: false });
+    const found = await arsenal.retrieve({ ...asked, refuse: "never" });
     return { content: [{ type: "text", text: JSON.stringify(toAnswer(found, most, startup.connecting())) }] };
   } catch (error) {
     if (isArsenalError(error) && error.code === "QUERY_INVALID") return refused(error.message);
