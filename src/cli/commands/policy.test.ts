@@ -44,6 +44,27 @@ describe("policy test", () => {
     });
   });
 
+  it("takes the hints of a server's tool for unconfirmed, unless the case says otherwise", async () => {
+    await writeFile(
+      join(folder, "reads.yaml"),
+      "version: 1\nmode: strict\nrules: [{ id: reads, effect: allow, when: tool.annotations.read_only }]\n",
+    );
+    const tool = (annotations: string, source: string) =>
+      `{ id: a.find, source: ${source}, annotations: { ${annotations} } }`;
+    await writeFile(
+      join(folder, "reads.cases.yaml"),
+      `cases:
+  - { tool: ${tool("readOnly: true", "mcp")}, expect: deny }
+  - { tool: ${tool("readOnly: true, confirmed: true", "mcp")}, expect: allow }
+  - { tool: ${tool("readOnly: true", "function")}, expect: allow }
+`,
+    );
+    expect(await run("test", "reads.cases.yaml", "--policy", "reads.yaml")).toMatchObject({
+      code: 0,
+      err: "3 cases, 0 wrong\n",
+    });
+  });
+
   it("says what came in place of what was expected, and exits with 1", async () => {
     const wrong = "cases:\n  - { name: all, tool: billing.process_refund, args: { amount: 500 }, expect: allow }\n";
     await writeFile(join(folder, "wrong.yaml"), wrong);

@@ -104,6 +104,7 @@ function readTool(given: unknown): Tool {
       "Write an id such as crm.find_customer, or { id, risk, … }.",
     );
   const { id, source = "function", source_name: sourceName, risk: riskLevel, requires_confirmation, ...rest } = said;
+  const { annotations } = rest;
   if (!TOOL_SOURCES.includes(source as ToolSource))
     throw wrong(
       "tool.source",
@@ -122,6 +123,8 @@ function readTool(given: unknown): Tool {
     ...(riskLevel === undefined ? {} : { riskLevel }),
     ...(requires_confirmation === undefined ? {} : { requiresConfirmation: requires_confirmation }),
     ...rest,
+    // As with a real one, what a server says of its own tool is not confirmed.
+    ...(isPlainObject(annotations) && { annotations: { confirmed: source === "function", ...annotations } }),
   };
   return { ...defineTool(draft as Parameters<typeof defineTool>[0]), source: source as ToolSource };
 }

@@ -119,6 +119,14 @@ describe.skipIf(!installed)("cedar", () => {
     expect(decide(policyOf(ALL, { mode: "strict" }), {}, { tool: claimed }).effect).toBe("confirm");
   });
 
+  it("does not believe a server's own hint that its tool only reads, until somebody confirms it", () => {
+    const policy = policyOf("permit(principal, action, resource) when { resource.annotations.read_only };");
+    const claimed = { ...find, source: "mcp", annotations: { readOnly: true, confirmed: false } } as const;
+    expect(decide(policy, {}, { tool: claimed }).effect).toBe("deny");
+    const confirmed = { ...claimed, annotations: { readOnly: true, confirmed: true } };
+    expect(decide(policy, {}, { tool: confirmed }).effect).toBe("allow");
+  });
+
   it.each([
     'principal == Principal::"ada"',
     'principal in Role::"support"',

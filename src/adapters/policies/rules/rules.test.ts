@@ -218,6 +218,30 @@ describe("a condition", () => {
     expect(decide(policyOf({ id: "all-of-it", effect: "deny", when }), tool)).toMatchObject({ rule: "all-of-it" });
   });
 
+  it.each([
+    ["read_only", { readOnly: true }, "tool.annotations.read_only"],
+    ["idempotent", { idempotent: true }, "tool.annotations.idempotent"],
+    ["not destructive", { destructive: false }, "!tool.annotations.destructive"],
+    ["not open to the world", { openWorld: false }, "!tool.annotations.open_world"],
+  ])("is not satisfied by a server's own hint that a tool is %s, until somebody confirms it", (_what, hints, when) => {
+    const policy = strictly({ id: "trusting", effect: "allow", when });
+    const claimed = { ...find, annotations: { ...hints, confirmed: false } };
+    expect(decide(policy, claimed).effect).toBe("deny");
+    expect(decide(policy, { ...claimed, annotations: { ...hints, confirmed: true } })).toMatchObject({
+      effect: "allow",
+      rule: "trusting",
+    });
+  });
+
+  it.each([
+    [{ destructive: true }, "tool.annotations.destructive"],
+    [{ openWorld: true }, "tool.annotations.open_world"],
+    [{ readOnly: false }, "!tool.annotations.read_only"],
+  ])("believes a server that warns of its own tool: %j", (hints, when) => {
+    const policy = policyOf({ id: "careful", effect: "deny", when });
+    expect(decide(policy, { ...find, annotations: { ...hints, confirmed: false } })).toMatchObject({ rule: "careful" });
+  });
+
   it("refuses to loop over large arguments, and does not take long over a hostile pattern", () => {
     const loop = policyOf({ id: "loop", effect: "deny", when: "args.list.exists(each, each in args.list)" });
     const large = { list: Array.from({ length: 3_000 }, (_, index) => `value ${index}`) };

@@ -1,8 +1,7 @@
-import type { Tool } from "../../../tool/tool.ts";
+import type { Annotations, Tool } from "../../../tool/tool.ts";
 
-/** A tool as expressions and entities of a policy see it: names in snake_case, undefined what the tool does not have. */
+/** Returns a tool as expressions and entities of a policy see it: names in snake_case, undefined for what the tool does not have. */
 export function toolView(tool: Tool): Readonly<Record<string, unknown>> {
-  const { readOnly, destructive, idempotent, openWorld, confirmed } = tool.annotations;
   return {
     id: tool.id,
     name: tool.name,
@@ -19,6 +18,21 @@ export function toolView(tool: Tool): Readonly<Record<string, unknown>> {
     scopes: tool.requiredScopes,
     requires_confirmation: tool.requiresConfirmation,
     deprecated: tool.deprecated,
-    annotations: { read_only: readOnly, destructive, idempotent, open_world: openWorld, confirmed },
+    annotations: annotationsView(tool.annotations),
+  };
+}
+
+/**
+ * Anybody can claim that their tool is harmless, so an unconfirmed hint counts only as a warning: `read_only` and `idempotent` read as false,
+ * and "not destructive" and "not open world" as not said.
+ */
+function annotationsView({ readOnly, destructive, idempotent, openWorld, confirmed }: Annotations): object {
+  if (confirmed) return { read_only: readOnly, destructive, idempotent, open_world: openWorld, confirmed };
+  return {
+    read_only: readOnly === undefined ? undefined : false,
+    destructive: destructive || undefined,
+    idempotent: idempotent === undefined ? undefined : false,
+    open_world: openWorld || undefined,
+    confirmed,
   };
 }
