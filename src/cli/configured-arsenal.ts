@@ -7,8 +7,12 @@ import { runModule } from "../config/run-module.ts";
 import type { Sink } from "../observe/sink.port.ts";
 import type { Configured } from "./open-arsenal.ts";
 
-/** Commands say themselves how servers fare, once: these events stay out of the configured console. */
-const TOLD_BY_COMMANDS: ReadonlySet<string> = new Set(["ensemble-connected", "ensemble-failed"]);
+/** Commands report these themselves, once, so they stay out of the configured console. */
+const TOLD_BY_COMMANDS: ReadonlySet<string> = new Set([
+  "ensemble-connected",
+  "ensemble-failed",
+  "confirmation-requested",
+]);
 
 /** An arsenal by its configuration, with nothing in it yet: `fill` connects the servers. */
 export function createConfiguredArsenal(given: ResolvedConfig, parts: ToolArsenalParts = {}): ToolArsenal {

@@ -1,4 +1,5 @@
-import { configuredAudit, configuredCallAudit, configuredState } from "../config/arsenal-parts.ts";
+import { sqliteState } from "../adapters/state/sqlite.ts";
+import { configuredAudit, configuredCallAudit, IN_MEMORY } from "../config/arsenal-parts.ts";
 import { loadConfig } from "../config/load-config.ts";
 import type { ResolvedConfig } from "../config/resolve-config.ts";
 import { ArsenalError } from "../errors/arsenal-error.ts";
@@ -7,33 +8,61 @@ import type { State } from "../guard/state.port.ts";
 import { systemClock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
 import type { Input, Terminal } from "./command.ts";
+import { approvalFiles } from "./local-approvals.ts";
 import { configPath } from "./open-arsenal.ts";
 
-/** What another process may be using at the same time. */
+/** State that other processes may be using at the same time. */
 export interface KeptState {
   readonly config: ResolvedConfig;
   readonly state: State;
-  /** Records in the audit log what is told, where there is one; a record that is not kept is told to the person. */
+  /** Records events in the audit log, if there is one. A record that cannot be kept is reported to the person. */
   readonly emit: Emit;
 }
 
-/** Runs something on the state that the configuration names, and lets go of it. `what` is kept there: `Approvals`, `Pins`. */
-export async function withKeptState(
-  what: string,
+/** Runs a step on the pins that the configuration's state file keeps. */
+export function withKeptPins(
   input: Input,
   terminal: Terminal,
   run: (kept: KeptState) => Promise<number>,
 ): Promise<number> {
+  const filesOf = ({ state: { file } }: ResolvedConfig): readonly [string] => {
+    if (file === undefined || file === IN_MEMORY) throw keptInMemory("Pins", SET_FILE);
+    return [file];
+  };
+  return withStates(input, terminal, filesOf, ({ states: [state], ...kept }) => run({ ...kept, state }));
+}
+
+/** Runs a step on every file of approvals that the person at this machine answers for. */
+export function withKeptApprovals(
+  input: Input,
+  terminal: Terminal,
+  run: (kept: Omit<KeptState, "state"> & { readonly states: readonly State[] }) => Promise<number>,
+): Promise<number> {
+  const filesOf = (config: ResolvedConfig): readonly string[] => {
+    const files = approvalFiles(config, terminal);
+    if (files === undefined) throw keptInMemory("Approvals", `${SET_FILE} Or answer over HTTP: see docs/approvals.md.`);
+    return files;
+  };
+  return withStates(input, terminal, filesOf, run);
+}
+
+async function withStates<Files extends readonly string[]>(
+  input: Input,
+  terminal: Terminal,
+  filesOf: (config: ResolvedConfig) => Files,
+  run: (
+    kept: Omit<KeptState, "state"> & { readonly states: { readonly [Index in keyof Files]: State } },
+  ) => Promise<number>,
+): Promise<number> {
   const { config } = await loadConfig(configPath(input, terminal), terminal.environment, { folder: terminal.folder });
-  if (config.state.file === undefined) throw keptInMemory(what);
-  const state = configuredState(config, systemClock);
+  const states = filesOf(config).map((file) => sqliteState({ file }));
   const log = configuredAudit(config, systemClock);
   try {
     const emit = log === undefined ? silent : withAudit(silent, configuredCallAudit(config, log, telling(terminal)));
-    return await run({ config, state, emit });
+    return await run({ config, states: states as { readonly [Index in keyof Files]: State }, emit });
   } finally {
     await log?.close();
-    await state.close();
+    for (const state of states) await state.close();
   }
 }
 
@@ -45,8 +74,9 @@ function telling({ err }: Terminal): Emit {
   };
 }
 
-function keptInMemory(what: string): ArsenalError {
-  const fix = "Set state.file, such as ./.toolarsenal/state.sqlite, for the process that serves and for this one.";
-  const message = `${what} are kept in the memory of the process that serves, where this one cannot see them. ${fix}`;
+const SET_FILE = "Set state.file to a file, such as ./.toolarsenal/state.sqlite, and restart the gateway.";
+
+function keptInMemory(what: string, fix: string): ArsenalError {
+  const message = `${what} are kept in memory by the gateway, so this command cannot see them. ${fix}`;
   return new ArsenalError("CONFIG_INVALID", message, { field: "state.file", fix });
 }

@@ -8,6 +8,7 @@ import { type ServerNote, type ServerProblem, showProblem } from "../config/serv
 import type { Input, Option, Terminal } from "./command.ts";
 import { createConfiguredArsenal, fill } from "./configured-arsenal.ts";
 import { createDemoArsenal } from "./demo/create-demo-arsenal.ts";
+import { forOperator } from "./local-approvals.ts";
 import { toldFailure } from "./serve/upstream-status.ts";
 
 /** The option of commands that also take servers from files of MCP clients. */
@@ -65,10 +66,11 @@ export async function openArsenal(
   const files = configFiles(input, terminal);
   if (files === undefined) {
     if (!input.json) terminal.err.write("No arsenal.yaml here: using the demo catalog.\n");
-    return createDemoArsenal(parts);
+    return createDemoArsenal(parts, terminal);
   }
   const configured = await loadConfigured(files, terminal);
-  const arsenal = createConfiguredArsenal(configured.config, { environment: terminal.environment, ...parts });
+  const config = forOperator(configured.config, terminal, files.config);
+  const arsenal = createConfiguredArsenal(config, { environment: terminal.environment, ...parts });
   try {
     await fill(arsenal, configured);
     if (!input.json) tellProblems(configured.problems, terminal);

@@ -67,9 +67,12 @@ export function configuredSinks({ telemetry: { enabled, type, level } }: Resolve
   return enabled && type === "console" ? [consoleSink({ level })] : [];
 }
 
+/** The value of `state.file` that keeps everything in memory. */
+export const IN_MEMORY = ":memory:";
+
 /** Creates the state that the configuration names: where approvals, pins and idempotency keys are stored. */
 export function configuredState({ state: { file } }: ResolvedConfig, clock: Clock, emit?: Emit): State {
-  if (file === undefined) return memoryState({ clock });
+  if (file === undefined || file === IN_MEMORY) return memoryState({ clock });
   return sqliteState({ file, clock, onLost: ({ message }) => emit?.("state-lost", { message }) });
 }
 

@@ -183,7 +183,10 @@ export interface SecurityConfig {
   readonly approvalWebhook?: { readonly url: string; readonly secret?: string };
   /** Seconds an unanswered or unused confirmation is kept. Default 600. */
   readonly confirmationTimeoutS?: number;
-  /** Whether the local operator may approve their own calls. Default `never`. */
+  /**
+   * Whether the person at this machine may approve their own calls. Default `never` in the library. On the command line the default is `local`,
+   * or `never` if callers must prove who they are.
+   */
   readonly selfApproval?: "never" | "local";
 }
 
@@ -210,7 +213,10 @@ export interface ScanConfig {
 
 /** What outlives a call: pins, approvals and idempotency keys. */
 export interface StateConfig {
-  /** A SQLite file it is kept in, which several processes may share. In memory by default: it then ends with the process. */
+  /**
+   * A SQLite file it is kept in, which several processes may share. In memory by default: it then ends with the process. The command line
+   * keeps approvals in the user's home folder by default, and in memory with `:memory:`.
+   */
   readonly file?: string;
 }
 

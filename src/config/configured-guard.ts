@@ -1,3 +1,4 @@
+import { sqliteState } from "../adapters/state/sqlite.ts";
 import { type Aegis, createAegis } from "../guard/aegis.ts";
 import { type CallAudit, withAudit } from "../guard/audit/call-audit.ts";
 import type { Egress } from "../guard/egress/egress.ts";
@@ -45,7 +46,7 @@ export function configuredGuard(
     readonly relist: (ensemble: string) => Promise<void>;
   },
 ): ConfiguredGuard {
-  const { security } = config;
+  const { security, approvals } = config;
   const { clock, emit, secrets, relist } = surroundings;
   const policy = parts.policy ?? configuredPolicy(config, clock);
   const state = parts.state ?? configuredState(config, clock, emit);
@@ -60,7 +61,10 @@ export function configuredGuard(
       : screenedPins(createPins({ state, clock, emit: tell, mode, onAccepted: relist }), screenInstructions);
   const webhook = configuredWebhook(config, { ...surroundings, find: (id) => aegis.approvals.get(id) });
   const told = webhook?.watching(tell) ?? tell;
-  const aegis = createAegis({ policy, state, clock, emit: told, settings: security, inspection, pins });
+  const ownFile = parts.state === undefined ? approvals?.file : undefined;
+  const kept = ownFile === undefined ? state : sqliteState({ file: ownFile, clock });
+  const settings = { ...security, selfApproval: security.selfApproval ?? "never", approveCommand: approvals?.command };
+  const aegis = createAegis({ policy, state: kept, clock, emit: told, settings, inspection, pins });
   return {
     aegis,
     audit,
@@ -73,6 +77,7 @@ export function configuredGuard(
       pins?.close();
       await webhook?.close();
       if (parts.audit === undefined) await log?.close();
+      if (kept !== state) await kept.close();
       if (parts.state === undefined) await state.close();
     },
   };

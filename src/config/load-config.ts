@@ -4,6 +4,7 @@ import { ArsenalError, isArsenalError } from "../errors/arsenal-error.ts";
 import { showValue } from "../errors/show-value.ts";
 import { systemClock } from "../observe/clock.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
+import { IN_MEMORY } from "./arsenal-parts.ts";
 import { checkConfig } from "./check-config.ts";
 import { CLIENT_KEYS, type ClientServers, readClientConfig } from "./client-config.ts";
 import type { McpServerConfig } from "./config.ts";
@@ -140,7 +141,7 @@ function withAbsolutePaths(config: ResolvedConfig, folder: string): ResolvedConf
     vectorStore: { ...vectorStore, ...(snapshot === undefined ? {} : { snapshot: resolve(folder, snapshot) }) },
     embedder: { ...embedder, ...(typeof cache === "string" ? { cache: resolve(folder, cache) } : {}) },
     security: { ...security, ...(policyFile === undefined ? {} : { policyFile: resolve(folder, policyFile) }) },
-    state: { ...state, ...(state.file === undefined ? {} : { file: resolve(folder, state.file) }) },
+    state: isFile(state.file) ? { ...state, file: resolve(folder, state.file) } : state,
     audit: {
       ...audit,
       ...(audit.file === undefined ? {} : { file: resolve(folder, audit.file) }),
@@ -150,6 +151,10 @@ function withAbsolutePaths(config: ResolvedConfig, folder: string): ResolvedConf
     mcp: { ...mcp, servers: mcp.servers.map((each) => withServerPaths(each, folder)) },
     builtins: { ...builtins, files: { ...builtins.files, roots: roots.map((root) => resolve(folder, root)) } },
   };
+}
+
+function isFile(stateFile: string | undefined): stateFile is string {
+  return stateFile !== undefined && stateFile !== IN_MEMORY;
 }
 
 function withKeyFile(server: ResolvedConfig["server"], folder: string): ResolvedConfig["server"] {

@@ -63,7 +63,6 @@ describe("resolveConfig", () => {
         scan: { definitions: "flag", arguments: "off", results: "off", severity: "high" },
         certificatePins: {},
         confirmationTimeoutS: 600,
-        selfApproval: "never",
       },
       state: {},
       audit: { checkpointEvery: 1_000, fsync: "batch", maxFileBytes: 67_108_864, arguments: "shape" },

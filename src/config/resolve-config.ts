@@ -40,10 +40,15 @@ export interface ResolvedConfig {
   };
   readonly execution: Filled<ExecutionConfig, "maxConcurrentPerEnsemble">;
   readonly telemetry: Filled<TelemetryConfig, "otlpEndpoint">;
-  readonly security: Filled<Omit<SecurityConfig, "scan">, "policyFile" | "pins" | "approvalWebhook"> & {
+  readonly security: Filled<
+    Omit<SecurityConfig, "scan">,
+    "policyFile" | "pins" | "approvalWebhook" | "selfApproval"
+  > & {
     readonly scan: Filled<ScanConfig, "onFailure">;
   };
   readonly state: StateConfig;
+  /** Set by the command line only: the file that approvals are kept in, if not with the rest of the state, and the command that approves. */
+  readonly approvals?: { readonly file?: string; readonly command: string };
   readonly audit: Filled<AuditConfig, "file" | "keyFile" | "secret">;
   readonly mcp: Required<McpConfig>;
   readonly server: Filled<ServerConfig, "publicUrl" | "auth">;

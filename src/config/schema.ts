@@ -168,10 +168,15 @@ export const CONFIG_SCHEMA: JsonSchema = object("Configuration of ToolArsenal.",
       ),
     ),
     confirmationTimeoutS: whole("Seconds a confirmation is kept.", 1, 604_800, 600),
-    selfApproval: choice("Whether the local operator may approve their own calls.", ["never", "local"], "never"),
+    selfApproval: choice(
+      "Whether the person at this machine may approve their own calls. Defaults to never in the library; on the command line to local, or to never if callers must prove who they are.",
+      ["never", "local"],
+    ),
   }),
   state: object("Where pins, approvals and idempotency keys are kept.", {
-    file: text("A SQLite file, which several processes may share; in memory where absent."),
+    file: text(
+      "A SQLite file, which several processes may share. Defaults to memory; the command line then keeps approvals in the home folder, unless this is ':memory:'.",
+    ),
   }),
   audit: object("The record of every call.", {
     file: text("The file it is kept in; nothing is recorded where absent."),

@@ -155,15 +155,20 @@ export function createAegis(options: {
     try {
       const asked = await approvals.request(request, reason);
       if (asked.state === "approved") return { ...allowed(decision), confirmationId: asked.id };
-      return { ...waiting(asked.id, asked.reason), ...(decision.rule !== undefined && { rule: decision.rule }) };
+      return {
+        ...waiting(asked.id, asked.reason, request),
+        ...(decision.rule !== undefined && { rule: decision.rule }),
+      };
     } catch (error) {
       return denied(cannotBeApproved(request, error));
     }
   }
 
-  function waiting(confirmationId: string, reason: string): AegisDecision {
+  function waiting(confirmationId: string, reason: string, { principal }: AegisRequest): AegisDecision {
     const { approveCommand } = settings;
-    const command = approveCommand === undefined ? {} : { command: `${approveCommand} ${confirmationId}` };
+    // A caller from elsewhere cannot run it, and need not know the paths of this machine.
+    const mayRunIt = approveCommand !== undefined && principal.local;
+    const command = mayRunIt ? { command: `${approveCommand} ${confirmationId}` } : {};
     return { effect: "confirm", confirmationId, reason, ...command };
   }
 
@@ -180,7 +185,7 @@ export function createAegis(options: {
         case "approved":
           return allowed(decision);
         case "pending":
-          return waiting(confirmationId, found.reason);
+          return waiting(confirmationId, found.reason, request);
         case "invalid":
           return { effect: "deny", code: "APPROVAL_INVALID", reason: found.reason };
       }

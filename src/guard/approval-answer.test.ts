@@ -106,7 +106,7 @@ describe("an answer to an approval", () => {
       {
         field: "confirmationId",
         value: id,
-        fix: 'Let another approver answer, or set security.self_approval to "local" for the person at this machine.',
+        fix: "Let another approver answer, or set security.self_approval to local for the gateway and restart it.",
       },
       {
         field: "confirmationId",

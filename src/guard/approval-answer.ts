@@ -15,10 +15,7 @@ export interface GivenAnswer {
 type Refused = Extract<ApprovalAnswer, { readonly outcome: "refused" }>;
 
 /** Why an answer does not count; undefined where it does. */
-export function refusedAnswer(
-  { id, answer, by, record }: GivenAnswer,
-  { selfApproval }: { readonly selfApproval: "never" | "local" },
-): Refused | undefined {
+export function refusedAnswer({ id, answer, by, record }: GivenAnswer): Refused | undefined {
   const shown = record?.open === true ? record.shown : undefined;
   // Whoever has the name in one tenant and in none may be one person, who must not approve, or two, who must not deny for each other.
   const ownName = shown?.requestedBy === by.id;
@@ -28,7 +25,7 @@ export function refusedAnswer(
   if (record === undefined || !sharesTenant(by, record)) return refused("unknown", invalid(id, gone(undefined)));
   if (!record.open) return refused("settled", invalid(id, gone(record.outcome)));
   if (record.shown.state === "approved") return refused("settled", invalid(id, "was already approved"));
-  const mayApproveOwn = by.local && selfApproval === "local";
+  const mayApproveOwn = by.local && record.selfApproval === "local";
   if (ownName && answer === "approve" && !mayApproveOwn) return refused("own-call", ownCall(record.shown, by));
   return undefined;
 }
@@ -38,10 +35,10 @@ function refused(because: Refused["because"], error: ArsenalError): Refused {
 }
 
 function ownCall({ id, toolId }: PendingApproval, by: Principal): ArsenalError {
-  return new ArsenalError("APPROVAL_INVALID", `"${by.id}" asked for ${toolId} and cannot approve it as well.`, {
+  return new ArsenalError("APPROVAL_INVALID", `"${by.id}" asked for ${toolId} and cannot approve its own call.`, {
     field: "confirmationId",
     value: id,
-    fix: 'Let another approver answer, or set security.self_approval to "local" for the person at this machine.',
+    fix: "Let another approver answer, or set security.self_approval to local for the gateway and restart it.",
   });
 }
 

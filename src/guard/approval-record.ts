@@ -19,6 +19,8 @@ export type ApprovalRecord =
       readonly contentHash: string;
       /** Whether the person at this machine asked. */
       readonly local: boolean;
+      /** Whether that person may approve it, as the process that asked was configured. */
+      readonly selfApproval?: "never" | "local";
       readonly tenant?: string;
     }
   | { readonly open: false; readonly outcome: Settled; readonly tenant?: string };

@@ -11,7 +11,7 @@ import { createManualClock, type ManualClock } from "../testing/manual-clock.ts"
 import { defineTool } from "../tool/define-tool.ts";
 import { type Aegis, type AegisDecision, type AegisSettings, createAegis } from "./aegis.ts";
 import type { Policy } from "./policy.port.ts";
-import { localOperator } from "./principal.ts";
+import { localOperator, type Principal } from "./principal.ts";
 import type { State } from "./state.port.ts";
 
 const CONFIRM: Policy = {
@@ -32,6 +32,7 @@ const refund = defineTool({
 
 interface Call {
   readonly arguments?: Readonly<Record<string, unknown>>;
+  readonly principal?: Principal;
   readonly confirmationId?: string;
 }
 
@@ -226,5 +227,40 @@ describe("approvals in a state that outlives the process", () => {
     await aegis.giveBack(request);
     expect(await aegis.redeem({ ...request })).toMatchObject({ effect: "deny" });
     expect(resolved.map(({ outcome }) => outcome)).toEqual(["approved", "used", "returned", "used"]);
+  });
+});
+
+describe("a call that was approved, or waits", () => {
+  const inMemory = (settings: Partial<AegisSettings> = {}): Setup => {
+    const clock = createManualClock();
+    return setUp(settings, clock, memoryState({ clock }));
+  };
+
+  it("is allowed once it is approved, without naming the approval that it then redeems", async () => {
+    const { aegis, ask } = inMemory();
+    const confirmationId = await ask();
+    await aegis.approvals.approve(confirmationId, bob);
+    const request = { tool: refund, arguments: { amount: 5 }, principal: alice, requireConfirmation: false };
+    const decision = { effect: "allow", rule: "always", confirmationId };
+    expect(await aegis.decide(request)).toEqual(decision);
+    expect(await aegis.decide(request)).toEqual(decision);
+    expect(await aegis.redeem({ ...request, confirmationId })).toEqual({ effect: "allow" });
+    expect(await aegis.decide(request)).toMatchObject({
+      effect: "confirm",
+      reason: "Somebody must look. (rule always)",
+    });
+  });
+
+  it("names the command that approves it to the person at this machine, and to nobody else", async () => {
+    const { call } = inMemory({ approveCommand: "npx toolarsenal approvals approve" });
+    const principal = localOperator();
+    const waiting = await call({ principal });
+    const confirmationId = waiting.effect === "confirm" ? waiting.confirmationId : "";
+    const command = `npx toolarsenal approvals approve ${confirmationId}`;
+    expect([waiting, await call({ principal, confirmationId })]).toMatchObject([
+      { command },
+      { effect: "confirm", command },
+    ]);
+    expect(await call({ principal: alice })).not.toHaveProperty("command");
   });
 });

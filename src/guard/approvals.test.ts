@@ -223,29 +223,6 @@ describe("a call that waits", () => {
     expect(await call()).toMatchObject({ reason: "Somebody must look. (rule always)" });
   });
 
-  it("is allowed once it is approved, without naming the approval that it then redeems", async () => {
-    const { aegis, ask } = setUp();
-    const confirmationId = await ask();
-    await aegis.approvals.approve(confirmationId, bob);
-    const request = { tool: refund, arguments: { amount: 5 }, principal: alice, requireConfirmation: false };
-    const decision = { effect: "allow", rule: "always", confirmationId };
-    expect(await aegis.decide(request)).toEqual(decision);
-    expect(await aegis.decide(request)).toEqual(decision);
-    expect(await aegis.redeem({ ...request, confirmationId })).toEqual({ effect: "allow" });
-    expect(await aegis.decide(request)).toMatchObject({
-      effect: "confirm",
-      reason: "Somebody must look. (rule always)",
-    });
-  });
-
-  it("names the command that approves it", async () => {
-    const { call } = setUp({ approveCommand: "npx toolarsenal approvals approve" });
-    const waiting = await call();
-    const confirmationId = waiting.effect === "confirm" ? waiting.confirmationId : "";
-    const command = `npx toolarsenal approvals approve ${confirmationId}`;
-    expect([waiting, await call({ confirmationId })]).toMatchObject([{ command }, { effect: "confirm", command }]);
-  });
-
   it("waits apart from the same call by another, and from other arguments", async () => {
     const { ask } = setUp();
     const ids = [await ask(), await ask({ principal: carol }), await ask({ arguments: { amount: 6 } })];
@@ -309,7 +286,7 @@ describe("approve", () => {
     const id = await ask();
     const error = await errorOf(() => aegis.approvals.approve(id, alice));
     expect(error.code).toBe("APPROVAL_INVALID");
-    expect(error.message).toBe('"alice" asked for billing.refund_user and cannot approve it as well.');
+    expect(error.message).toBe('"alice" asked for billing.refund_user and cannot approve its own call.');
     expect(resolved).toEqual([]);
   });
 

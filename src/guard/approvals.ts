@@ -38,7 +38,7 @@ export type ApprovalState =
 export interface ApprovalSettings {
   /** Seconds a request waits for an answer, and again an approval for its use. */
   readonly confirmationTimeoutS: number;
-  /** Whether the local operator may approve their own calls. */
+  /** Whether the person at this machine may approve their own calls. It holds for what is asked for here, whichever process is then told the answer. */
   readonly selfApproval: "never" | "local";
 }
 
@@ -138,14 +138,14 @@ export function createApprovals(options: {
   }
 
   function mayApprove(by: Principal, approval: OpenApproval): boolean {
-    return refusedAnswer({ id: approval.shown.id, answer: "approve", by, record: approval }, settings) === undefined;
+    return refusedAnswer({ id: approval.shown.id, answer: "approve", by, record: approval }) === undefined;
   }
 
   const takeAnswer: Approvals["answer"] = async (id, given, by) => {
     for (;;) {
       const found = await read(id);
       const record = isOpen(found) ? found.approval : found;
-      const refused = refusedAnswer({ id, answer: given, by, record }, settings);
+      const refused = refusedAnswer({ id, answer: given, by, record });
       if (refused !== undefined) return refused;
       // Whatever is not open was refused.
       const open = found as Read;
@@ -233,6 +233,7 @@ export function createApprovals(options: {
           binding,
           contentHash,
           local,
+          selfApproval: settings.selfApproval,
           ...(tenant !== undefined && { tenant }),
         };
         await keep(id, approval, "absent");

@@ -61,7 +61,11 @@ describe("toolarsenal approvals", () => {
     ]);
 
     expect(await waiting.decide(request)).toMatchObject({ effect: "confirm" });
-    expect(await run("approve", id)).toEqual({ code: 0, out: "", err: `${id} is approved.\n` });
+    expect(await run("approve", id)).toEqual({
+      code: 0,
+      out: "",
+      err: `${id} is approved. Now have the same call made again: it runs once.\n`,
+    });
     expect(await waiting.decide(request)).toEqual({ effect: "allow" });
     expect(await waiting.redeem(request)).toEqual({ effect: "allow" });
     expect(await run("approve", id)).toMatchObject({ code: 1, err: expect.stringContaining("was already used") });
@@ -93,13 +97,20 @@ describe("toolarsenal approvals", () => {
     if (decision.effect === "confirm") await waiting.approvals.deny(decision.confirmationId, agent);
   });
 
-  it("does not approve the local operator's own calls unless so configured", async () => {
+  it("does not approve the local operator's own call where the gateway that asked forbids it, whatever is configured here", async () => {
     const { confirmationId } = await ask(7, localOperator());
-    const refused = await run("approve", confirmationId);
-    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('"local" asked for default.pay') });
-    expect(refused.err).toContain('Let another approver answer, or set security.self_approval to "local"');
     await writeFile(join(folder, "self.yaml"), `${CONFIG}security: { self_approval: local }\n`);
-    expect((await run("approve", confirmationId, "--config", "self.yaml")).code).toBe(0);
+    for (const config of ["arsenal.yaml", "self.yaml"]) {
+      const refused = await run("approve", confirmationId, "--config", config);
+      expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('"local" asked for default.pay') });
+      expect(refused.err).toContain("Let another approver answer, or set security.self_approval to local");
+    }
+    expect((await run("deny", confirmationId)).code).toBe(0);
+  });
+
+  it("says so where no call waits with that id", async () => {
+    const { code, err } = await run("approve", "0f4c");
+    expect([code, err]).toEqual([1, expect.stringContaining('No call waits with the id "0f4c". List the calls')]);
   });
 
   it.each([
@@ -109,8 +120,8 @@ describe("toolarsenal approvals", () => {
     expect(await run(...argv)).toMatchObject({ code: 2, err: `INPUT_INVALID ${message}\n` });
   });
 
-  it("says that approvals in memory cannot be seen from here", async () => {
-    await writeFile(join(folder, "memory.yaml"), "{}\n");
+  it.each(["{}", "state: { file: ':memory:' }"])("says that approvals in memory cannot be seen: %s", async (config) => {
+    await writeFile(join(folder, "memory.yaml"), `${config}\n`);
     const { code, err } = await run("list", "--config", "memory.yaml");
     expect([code, err]).toEqual([2, expect.stringContaining("Set state.file")]);
   });

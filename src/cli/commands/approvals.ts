@@ -1,11 +1,12 @@
 import { ArsenalError } from "../../errors/arsenal-error.ts";
-import type { PendingApproval } from "../../guard/aegis.ts";
+import { showValue } from "../../errors/show-value.ts";
+import type { Approvals, PendingApproval } from "../../guard/aegis.ts";
 import { createApprovals } from "../../guard/approvals.ts";
 import { localOperator } from "../../guard/principal.ts";
 import { visibleText } from "../../guard/visible-text.ts";
 import { systemClock } from "../../observe/clock.ts";
 import type { Command, Terminal } from "../command.ts";
-import { withKeptState } from "../kept-state.ts";
+import { withKeptApprovals } from "../kept-state.ts";
 import { clip, styles, table } from "../style.ts";
 
 /** `toolarsenal approvals` */
@@ -21,20 +22,48 @@ export const approvals: Command = {
       throw wrong("ACTION", action, `There is no action "${action}".`, "Write list, approve ID or deny ID.");
     if (action !== "list" && id === undefined)
       throw wrong("ID", id, `"approvals ${action}" needs an ID.`, "Take one from: toolarsenal approvals list");
-    return withKeptState("Approvals", input, terminal, async ({ config, state, emit }) => {
-      const book = createApprovals({ state, clock: systemClock, emit, settings: config.security });
+    return withKeptApprovals(input, terminal, async ({ config, states, emit }) => {
+      // Whether a caller may approve its own call is for the gateway to say that asked: it is kept with the call.
+      const settings = { ...config.security, selfApproval: "never" } as const;
+      const books = states.map((state) => createApprovals({ state, clock: systemClock, emit, settings }));
       if (action === "list") {
-        show(await book.list(), input.json, terminal);
+        const waiting = (await Promise.all(books.map((book) => book.list()))).flat();
+        show(
+          waiting.toSorted((a, b) => a.requestedAt - b.requestedAt),
+          input.json,
+          terminal,
+        );
         return 0;
       }
-      await book[action](id ?? "", localOperator());
-      const done = action === "approve" ? "approved" : "denied";
-      if (input.json) terminal.out.write(`${JSON.stringify({ id, outcome: done })}\n`);
-      else terminal.err.write(`${id} is ${done}.\n`);
+      const outcome = await answer(id ?? "", action, books);
+      if (input.json) terminal.out.write(`${JSON.stringify({ id, outcome })}\n`);
+      else terminal.err.write(`${id} is ${outcome}.${outcome === "approved" ? AGAIN : ""}\n`);
       return 0;
     });
   },
 };
+
+const AGAIN = " Now have the same call made again: it runs once.";
+
+/** Answers in the operator's name, wherever the call is kept. Throws if the answer is refused. */
+async function answer(
+  id: string,
+  given: "approve" | "deny",
+  books: readonly Approvals[],
+): Promise<"approved" | "denied"> {
+  const by = localOperator();
+  for (const book of books) {
+    const answered = await book.answer(id, given, by);
+    if (answered.outcome !== "refused") return answered.outcome;
+    if (answered.because !== "unknown") throw answered.error;
+  }
+  const fix = "List the calls that wait with: toolarsenal approvals list";
+  throw new ArsenalError("APPROVAL_INVALID", `No call waits with the id ${showValue(id)}. ${fix}`, {
+    field: "ID",
+    value: id,
+    fix,
+  });
+}
 
 function show(waiting: readonly PendingApproval[], json: boolean, terminal: Terminal): void {
   if (json) {

@@ -61,14 +61,14 @@ describe("call", () => {
     const { code, out, err } = await run(refund);
     expect([code, out]).toEqual([1, ""]);
     expect(err).toMatch(/^Confirmation: [0-9a-f]{32}$/m);
-    expect(err).toContain("repeat the command with --approve");
+    expect(err).toContain("run it again with --approve");
     expect(JSON.parse((await run([...refund, "--json"])).out)).toMatchObject({
       status: "pending_confirmation",
       confirmationId: expect.stringMatching(/^[0-9a-f]{32}$/) as string,
     });
   });
 
-  it("--approve runs it where the operator may approve their own calls, and not elsewhere", async () => {
+  it("--approve runs it unless the operator may not approve their own calls", async () => {
     expect(await run([...refund, "--approve"])).toMatchObject({
       code: 0,
       out: expect.stringContaining('"refunded"') as string,
@@ -78,7 +78,9 @@ describe("call", () => {
       `export default (arsenal) => arsenal.register(
         { name: "delete_all", description: "Deletes everything there is.", parameters: { type: "object" } }, () => "gone");`,
     );
-    await writeFile(join(folder, "strict.yaml"), "modules: [tools.mjs]\n");
+    await writeFile(join(folder, "free.yaml"), "modules: [tools.mjs]\n");
+    expect((await run(["delete_all", "--approve", "--config", "free.yaml"])).code).toBe(0);
+    await writeFile(join(folder, "strict.yaml"), "modules: [tools.mjs]\nsecurity: { self_approval: never }\n");
     const refused = await run(["delete_all", "--approve", "--config", "strict.yaml"]);
     expect([refused.code, refused.out, refused.err]).toEqual([1, "", expect.stringContaining("APPROVAL_INVALID")]);
     expect(refused.err).not.toContain("gone");

@@ -20,7 +20,7 @@ export const call: Command = {
   options: {
     args: { type: "string", value: "JSON", description: "The arguments, as a JSON object" },
     "args-file": { type: "string", value: "FILE", description: "A file with the arguments" },
-    approve: { type: "boolean", description: "Approve the call yourself, where security.self_approval is local" },
+    approve: { type: "boolean", description: "Approve the call yourself, unless security.self_approval is never" },
     ...MCP_CONFIG,
   },
   examples: [
@@ -45,7 +45,7 @@ export const call: Command = {
       stream.write(`${stream.isTTY ? harmless(text) : text}\n`);
       if (result.status === "pending_confirmation")
         terminal.err.write(
-          "Once somebody has approved it, repeat the command (needs state.file). To approve it yourself, repeat the command with --approve (security.self_approval: local).\n",
+          "Once it is approved, run this command again. To approve it yourself right away, run it again with --approve.\n",
         );
     }
     return result.status === "success" ? 0 : 1;

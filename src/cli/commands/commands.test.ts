@@ -176,7 +176,7 @@ describe("commands on MCP servers", () => {
     );
     const { code, out } = await run("doctor", "--config", "strict.yaml");
     expect(code).toBe(0);
-    expect(out).toContain("warning  state: approvals and pins end with the process\n         Set state.file.\n");
+    expect(out).toContain("warning  state: pins end with the process\n         Set state.file.\n");
     expect(out).toContain("warning  audit: calls are not recorded\n         Set audit.file.\n");
     expect(out).toMatch(/warning {2}pins: 1 of 1 wait for you and are not used\n {9}.*toolarsenal pins accept/);
     expect(out).toMatch(/warning {2}tools: none registered\n {9}Accept those that wait\./);

@@ -106,7 +106,7 @@ function checkMemory({ security, state, audit }: ResolvedConfig): readonly Findi
   if (security.policy !== "strict") return [];
   const lost = [
     ...(state.file === undefined
-      ? [{ check: "state", message: "approvals and pins end with the process", fix: "Set state.file." }]
+      ? [{ check: "state", message: "pins end with the process", fix: "Set state.file." }]
       : []),
     ...(audit.file === undefined
       ? [{ check: "audit", message: "calls are not recorded", fix: "Set audit.file." }]

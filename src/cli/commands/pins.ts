@@ -5,7 +5,7 @@ import type { Pin } from "../../guard/pins/pins.ts";
 import { localOperator } from "../../guard/principal.ts";
 import { systemClock } from "../../observe/clock.ts";
 import type { Command, Terminal } from "../command.ts";
-import { withKeptState } from "../kept-state.ts";
+import { withKeptPins } from "../kept-state.ts";
 import { clip, styles, table } from "../style.ts";
 
 /** `toolarsenal pins` */
@@ -27,7 +27,7 @@ export const pins: Command = {
     const { all = false, hash, diff = false, "confirm-annotations": confirmAnnotations = false } = input.options;
     if (action === "accept" && (id === undefined) === (all === false))
       throw wrong("ID", id, '"pins accept" needs either an ID or --all.', "Take an id from: toolarsenal pins list");
-    return withKeptState("Pins", input, terminal, async ({ config, state, emit }) => {
+    return withKeptPins(input, terminal, async ({ config, state, emit }) => {
       const mode = pinMode(config);
       const book = createPins({ state, clock: systemClock, emit, mode: mode === "off" ? "changes" : mode });
       const listed = await book.list();

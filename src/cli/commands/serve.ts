@@ -3,12 +3,13 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ToolArsenal } from "../../arsenal.ts";
 import { configuredEgress } from "../../config/configured-egress.ts";
 import { configuredIdentity } from "../../config/configured-identity.ts";
-import { resolveConfig } from "../../config/resolve-config.ts";
+import { type ResolvedConfig, resolveConfig } from "../../config/resolve-config.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import type { ServedMcp } from "../../serve/serve-mcp.ts";
 import type { Command, Input, Terminal } from "../command.ts";
 import { type ConfigFiles, configFiles, type Configured, loadConfigured, MCP_CONFIG } from "../open-arsenal.ts";
 import { createConfiguredArsenal, fill } from "../configured-arsenal.ts";
+import { forOperator } from "../local-approvals.ts";
 import { readNumber } from "../read-number.ts";
 import { createAnnouncer } from "../serve/announce.ts";
 import { closeInTime } from "../serve/close-in-time.ts";
@@ -51,8 +52,10 @@ export const serve: Command = {
       egress: configuredEgress(config),
     });
 
-    const arsenal = await openServed(configured, terminal);
-    const announcer = createAnnouncer({ arsenal, input, terminal, mode: mode ?? mcp.mcpMode });
+    const operated = forOperator(config, terminal, files?.config);
+    const arsenal = await openServed(configured === undefined ? undefined : operated, terminal);
+    const approveCommand = operated.approvals?.command;
+    const announcer = createAnnouncer({ arsenal, input, terminal, mode: mode ?? mcp.mcpMode, approveCommand });
     const stop = new AbortController();
     const shown = {
       ...(mode === undefined ? {} : { mode }),
@@ -113,10 +116,11 @@ function tellPending(pending: number, seconds: number): string {
   return `${calls} still running; waiting up to ${seconds} s. Press Ctrl-C again to exit now.\n`;
 }
 
-async function openServed(configured: Configured | undefined, { environment }: Terminal): Promise<ToolArsenal> {
-  if (configured !== undefined) return createConfiguredArsenal(configured.config, { environment });
+async function openServed(config: ResolvedConfig | undefined, terminal: Terminal): Promise<ToolArsenal> {
+  const { environment } = terminal;
+  if (config !== undefined) return createConfiguredArsenal(config, { environment });
   const { createDemoArsenal } = await import("../demo/create-demo-arsenal.ts");
-  return createDemoArsenal();
+  return createDemoArsenal({ environment }, terminal);
 }
 
 /** Follows the configuration until Ctrl-C, a closed terminal, or the client that leaves. */

@@ -1,13 +1,20 @@
 import { ToolArsenal } from "../../arsenal.ts";
 import type { ToolArsenalParts } from "../../config/arsenal-parts.ts";
+import { resolveConfig } from "../../config/resolve-config.ts";
+import type { Terminal } from "../command.ts";
+import { forOperator } from "../local-approvals.ts";
 import { DEMO_TOOLS } from "./catalog.ts";
 
 /** An arsenal with the demo catalog. Its operator may approve their own calls, so that one person can see the whole path. */
-export async function createDemoArsenal(parts: ToolArsenalParts = {}): Promise<ToolArsenal> {
-  const arsenal = new ToolArsenal(
-    { security: { selfApproval: "local", deny: ["drop_table"] }, telemetry: { enabled: false } },
-    parts,
-  );
+export async function createDemoArsenal(
+  parts: ToolArsenalParts = {},
+  place?: Pick<Terminal, "environment" | "folder">,
+): Promise<ToolArsenal> {
+  const config = resolveConfig({
+    security: { selfApproval: "local", deny: ["drop_table"] },
+    telemetry: { enabled: false },
+  });
+  const arsenal = new ToolArsenal(place === undefined ? config : forOperator(config, place), parts);
   await arsenal.addTools(DEMO_TOOLS);
   return arsenal;
 }

@@ -3,7 +3,8 @@ import { showProblem } from "../../config/server-problem.ts";
 import { clientLines, type Endpoint } from "../client-entries.ts";
 import type { Input, Terminal } from "../command.ts";
 import type { ConfigFiles, Configured } from "../open-arsenal.ts";
-import { styles } from "../style.ts";
+import type { EventMap } from "../../observe/events.ts";
+import { harmless, styles } from "../style.ts";
 import { measureSaving, showSaving } from "./token-saving.ts";
 import { type UpstreamReport, watchUpstream } from "./upstream-status.ts";
 
@@ -23,8 +24,10 @@ export function createAnnouncer(parts: {
   readonly input: Input;
   readonly terminal: Terminal;
   readonly mode: "static" | "dynamic" | "hybrid";
+  /** The command that approves a call that waits, without the id. */
+  readonly approveCommand?: string | undefined;
 }): Announcer {
-  const { arsenal, input, terminal, mode } = parts;
+  const { arsenal, input, terminal, mode, approveCommand } = parts;
   const paint = styles(terminal.err, terminal.environment);
   const watches = new Map<unknown, () => void>();
   let summed = false;
@@ -58,6 +61,15 @@ export function createAnnouncer(parts: {
     if (summed && report.state === "connected") void tellTotal();
   };
 
+  const endAsking = arsenal.subscribe(({ name, data }) => {
+    if (name !== "confirmation-requested") return;
+    const { id, toolId, principal } = data as EventMap["confirmation-requested"];
+    const how = approveCommand === undefined ? `Its id is ${id}.` : `Approve it with: ${approveCommand} ${id}`;
+    say(paint.yellow(harmless(`${toolId} waits for approval (asked by ${principal}). ${how}`)), {
+      waits: { id, toolId, principal },
+    });
+  });
+
   return {
     tell,
     tellEndpoint(endpoint, files) {
@@ -87,6 +99,7 @@ export function createAnnouncer(parts: {
     },
     close() {
       closed = true;
+      endAsking();
       for (const end of watches.values()) end();
     },
   };

@@ -11,6 +11,9 @@ const CONNECTION: readonly string[] =
     " ",
   );
 
+/** Accepted tools and approvals outlive a restart, and `toolarsenal approvals` and `pins` see them. */
+const STATE = { file: "./.toolarsenal/state.sqlite" };
+
 /** The text of an arsenal.yaml with these servers. Everything else in an existing one is kept. */
 export async function arsenalText(
   existing: string | undefined,
@@ -18,10 +21,11 @@ export async function arsenalText(
 ): Promise<string> {
   const { Document, isMap, parseDocument } = await import("yaml");
   const wide = { lineWidth: 0 };
-  if (existing === undefined) return HEADER + new Document({ mcpServers: servers }).toString(wide);
+  const anew = (): string => HEADER + new Document({ mcpServers: servers, state: STATE }).toString(wide);
+  if (existing === undefined) return anew();
   const document = parseDocument(existing);
-  if (document.errors.length > 0 || (document.contents !== null && !isPlainObject(document.toJS())))
-    return HEADER + new Document({ mcpServers: servers }).toString(wide);
+  if (document.errors.length > 0 || (document.contents !== null && !isPlainObject(document.toJS()))) return anew();
+  if (!document.has("state")) document.set("state", document.createNode(STATE));
   for (const [name, entry] of Object.entries(servers)) {
     const path = ["mcpServers", name];
     if (!isMap(document.getIn(path))) document.setIn(path, document.createNode(entry));

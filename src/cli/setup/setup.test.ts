@@ -150,6 +150,17 @@ describe("setup", () => {
     expect(await readFile(env, "utf8")).toBe("GH_TOKEN=mine\n");
   });
 
+  it("keeps approvals and accepted tools in a file, unless the state is configured already", async () => {
+    await put(join(home, ".cursor/mcp.json"), CURSOR);
+    await run();
+    const file = join(folder, "arsenal.yaml");
+    const stateOf = async (): Promise<unknown> => (await loadConfig(file, { GITHUB_TOKEN: "t" })).config.state;
+    expect(await stateOf()).toEqual({ file: join(folder, ".toolarsenal", "state.sqlite") });
+    await put(file, "state: { file: mine.sqlite }\n");
+    await run("--force");
+    expect(await stateOf()).toEqual({ file: join(folder, "mine.sqlite") });
+  });
+
   it("puts itself in place of a client's servers, keeps everything else and a copy, and is content the second time", async () => {
     const cursor = await put(join(home, ".cursor/mcp.json"), CURSOR);
     const project = `{"mcpServers": {"a": {"command": "a"}}, "projects": {${JSON.stringify(folder)}: {"mcpServers": {"b": {"command": "b"}}, "trust": 1}}}`;
