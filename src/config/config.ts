@@ -307,7 +307,7 @@ export interface ServerConfig {
   readonly publicUrl?: string;
   /** Names, beside loopback's, the host's own and that of `publicUrl`, by which clients may call. */
   readonly allowedHosts?: readonly string[];
-  /** Origins of web pages that may call, beside loopback's. */
+  /** Origins of web pages that may call, besides its own: `http://localhost:6274`. */
   readonly allowedOrigins?: readonly string[];
   /** Seconds that calls under way may take to end when serving ends; then they are cut off. Default 8. */
   readonly drainTimeoutS?: number;

@@ -208,7 +208,11 @@ export const CONFIG_SCHEMA: JsonSchema = object("Configuration of ToolArsenal.",
     port: whole("The port it listens on; 0 takes a free one.", 0, 65_535, 8080),
     publicUrl: text("The address clients call it by, where that is another one: https://tools.example.com."),
     allowedHosts: list("Further names by which clients may call it.", text("A host name."), []),
-    allowedOrigins: list("Origins of web pages that may call it.", text("An origin."), []),
+    allowedOrigins: list(
+      "Origins of web pages that may call it, besides its own: http://localhost:6274.",
+      text("An origin."),
+      [],
+    ),
     drainTimeoutS: whole(
       "Seconds that calls under way may take to end when it is told to stop; then they are cut off.",
       0,

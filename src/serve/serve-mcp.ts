@@ -42,7 +42,7 @@ export interface ServeMcpOptions {
   readonly startupWaitMs?: number;
   /** Resolves when everything that is to be served has been added. Requests that need it wait for it, as for a server that is connecting. */
   readonly starting?: Promise<unknown>;
-  /** Origins of web pages that may call it, beside loopback's. */
+  /** Origins of web pages that may call it, besides its own: `http://localhost:6274`. */
   readonly allowedOrigins?: readonly string[];
   /**
    * How long calls under way may take to end when serving ends, in milliseconds; then they are cut off. New requests are refused meanwhile.

@@ -60,19 +60,31 @@ describe("the Host of a request", () => {
     expect(createCallerCheck({ host: "gateway", allowedHosts: ["tools.example"] })({ host: "evil.example" })).toEqual({
       status: 403,
       message:
-        'Host "evil.example" is no name of this server, which is called gateway, tools.example. To allow another, add it to allowedHosts.',
+        'Host "evil.example" is not a name of this server, which is called gateway, tools.example. To allow another, add it to server.allowed_hosts (allowedHosts in code).',
     });
   });
 });
 
 describe("the Origin of a request", () => {
   it.each([
-    "http://localhost",
-    "http://localhost:6274",
-    "https://127.0.0.1:3000",
-    "http://[::1]:5173",
-    "HTTP://LOCALHOST",
-  ])("may be %s", (origin) => expect(statusOf(loopback, "localhost", origin)).toBe(undefined));
+    ["localhost", "http://localhost"],
+    ["localhost:8080", "http://localhost:8080"],
+    ["127.0.0.1:8080", "http://127.0.0.1:8080"],
+    ["[::1]:8080", "http://[::1]:8080"],
+    ["LocalHost:8080", "HTTP://LOCALHOST:8080"],
+    ["localhost:8443", "https://localhost:8443"],
+  ])("called as %s may be its own: %s", (host, origin) => expect(statusOf(loopback, host, origin)).toBe(undefined));
+
+  it.each([
+    ["localhost:8080", "http://localhost:3000"],
+    ["localhost:8080", "http://localhost"],
+    ["localhost:8080", "http://127.0.0.1:8080"],
+    ["127.0.0.1:8080", "http://[::1]:8080"],
+    ["localhost:8080", "ftp://localhost:8080"],
+    ["localhost:8080", "http://localhost:8080/"],
+  ])("called as %s may not be another on this machine: %s", (host, origin) =>
+    expect(statusOf(loopback, host, origin)).toBe(403),
+  );
 
   it.each([
     "null",
@@ -94,6 +106,14 @@ describe("the Origin of a request", () => {
       expect(statusOf(rules, "localhost", origin)).toBe(undefined);
     for (const origin of ["http://app.example", "https://app.example:8443", "https://sub.app.example"])
       expect(statusOf(rules, "localhost", origin)).toBe(403);
+  });
+
+  it("that is refused is told which setting allows it", () => {
+    expect(createCallerCheck(loopback)({ host: "localhost:8080", origin: "http://localhost:6274" })).toEqual({
+      status: 403,
+      message:
+        'Web pages from "http://localhost:6274" may not call this server. To allow them, add that origin to server.allowed_origins (allowedOrigins in code).',
+    });
   });
 });
 

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { isIPv4, isIPv6 } from "node:net";
 import { showValue } from "../../errors/show-value.ts";
 
-/** Who may call a server, by the name that the caller used for it and by the web page that makes the call. */
+/** Who may call a server, by the name the caller uses for it and by the web page that makes the call. */
 export interface CallerRules {
   /** The host that the server was told to listen on. */
   readonly host: string;
@@ -17,7 +17,6 @@ export interface CallerRefusal {
 }
 
 const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "[::1]"];
-const LOOPBACK_ORIGIN = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i;
 
 /** True for a host that only programs on this machine can reach. */
 export function isLoopback(host: string): boolean {
@@ -30,8 +29,8 @@ export function hostInUrl(host: string): string {
 }
 
 /**
- * Makes the check against DNS rebinding: a web page whose own name was pointed at this machine calls with that name as Host, and one on
- * another site with its Origin. Neither is served unless it was allowed.
+ * Creates the check against calls from web pages. A page whose own name was pointed at this machine (DNS rebinding) calls with that name as
+ * Host, and a page of another site, or of another port on this machine, with its own Origin. Neither is served unless it was allowed.
  */
 export function createCallerCheck(rules: CallerRules): (headers: IncomingHttpHeaders) => CallerRefusal | undefined {
   const { host, allowedHosts = [], allowedOrigins = [] } = rules;
@@ -47,19 +46,26 @@ export function createCallerCheck(rules: CallerRules): (headers: IncomingHttpHea
     return names.has(name) || (everywhere && isAddress(name));
   }
 
+  /** A page that this server itself delivered calls from where it was loaded. */
+  function isOwnOrigin(origin: string, called: string): boolean {
+    return /^https?:\/\//.test(origin) && origin.slice(origin.indexOf("://") + 3) === called;
+  }
+
   return function check({ host: called, origin }) {
     if (called === undefined || called === "") return { status: 400, message: "The request has no Host header." };
     if (!isOwnName(called)) {
       const known = [...names].join(", ");
       return {
         status: 403,
-        message: `Host ${showValue(called)} is no name of this server, which is called ${known}. To allow another, add it to allowedHosts.`,
+        message: `Host ${showValue(called)} is not a name of this server, which is called ${known}. To allow another, add it to server.allowed_hosts (allowedHosts in code).`,
       };
     }
-    if (origin === undefined || LOOPBACK_ORIGIN.test(origin) || origins.has(origin.toLowerCase())) return undefined;
+    if (origin === undefined) return undefined;
+    const page = origin.toLowerCase();
+    if (origins.has(page) || isOwnOrigin(page, called.toLowerCase())) return undefined;
     return {
       status: 403,
-      message: `Web pages of ${showValue(origin)} may not call this server. To allow them, add that origin to allowedOrigins.`,
+      message: `Web pages from ${showValue(origin)} may not call this server. To allow them, add that origin to server.allowed_origins (allowedOrigins in code).`,
     };
   };
 }

@@ -179,17 +179,22 @@ describe("who may call", () => {
 describe("web pages", () => {
   const page = "http://localhost:6274";
 
-  it("on loopback may call and read the session id", async () => {
+  it("of its own origin may call and read the session id", async () => {
     const { url } = await serve();
-    const { status, headers } = await ask(`${url}/mcp`, { origin: page });
+    const { status, headers } = await ask(`${url}/mcp`, { origin: url });
     expect(status).toBe(200);
-    expect(headers["access-control-allow-origin"]).toBe(page);
+    expect(headers["access-control-allow-origin"]).toBe(url);
     expect(headers["access-control-expose-headers"]).toContain("Mcp-Session-Id");
     expect(headers.vary).toBe("Origin");
   });
 
-  it("on loopback get their preflight answered without credentials", async () => {
-    const { url } = await serve({ identity });
+  it("at the public address may call", async () => {
+    const { url } = await serve({ publicUrl: "https://tools.example" });
+    expect((await ask(`${url}/mcp`, { origin: "https://tools.example" })).status).toBe(200);
+  });
+
+  it("of an allowed origin get their preflight answered without credentials", async () => {
+    const { url } = await serve({ identity, allowedOrigins: [page] });
     const asked = { "access-control-request-method": "POST", "access-control-request-headers": "mcp-session-id" };
     const { status, headers } = await ask(`${url}/mcp`, { origin: page, ...asked }, "OPTIONS");
     expect(status).toBe(204);
@@ -199,14 +204,13 @@ describe("web pages", () => {
     expect(headers["access-control-allow-headers"]).toBe("mcp-session-id");
   });
 
-  it("elsewhere get neither", async () => {
+  it.each(["https://evil.example", page])("at %s get neither", async (origin) => {
     const { url } = await serve();
-    const origin = "https://evil.example";
     const asked = { origin, "access-control-request-method": "POST" };
     for (const answer of [await ask(`${url}/mcp`, { origin }), await ask(`${url}/mcp`, asked, "OPTIONS")]) {
       expect(answer.status).toBe(403);
       expect(answer.headers["access-control-allow-origin"]).toBe(undefined);
-      expect(messageOf(answer)).toContain("allowedOrigins");
+      expect(messageOf(answer)).toContain("server.allowed_origins");
     }
   });
 

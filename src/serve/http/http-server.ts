@@ -42,7 +42,7 @@ export interface HttpServerOptions {
   readonly publicUrl?: string;
   /** Names, beside loopback's, the bound host and that of `publicUrl`, by which clients may call this server. */
   readonly allowedHosts?: readonly string[];
-  /** Origins of web pages that may call it, beside loopback's. */
+  /** Origins of web pages that may call it, besides its own. */
   readonly allowedOrigins?: readonly string[];
   readonly timeouts?: HttpTimeouts;
   /** Told of what a route or the identity threw; the caller only learns that something failed. */
@@ -95,6 +95,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     ...options,
     host,
     allowedHosts: [...publicHosts, ...(options.allowedHosts ?? [])],
+    allowedOrigins: [...(publicUrl === undefined ? [] : [publicUrl]), ...(options.allowedOrigins ?? [])],
   });
   const isProtected = (path: string): boolean => {
     const route = routes.find(path, () => path);
