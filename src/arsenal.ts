@@ -302,6 +302,15 @@ export class ToolArsenal {
     return this.#engine.executeBatch(batch);
   }
 
+  /**
+   * Reads `security.policyFile` again. Calls from now on follow the new policy. Throws `CONFIG_INVALID` when the file cannot be used; the
+   * old policy then stays in force.
+   */
+  reloadPolicy(): void {
+    this.#refuseIfClosed();
+    this.#guard.reloadPolicy();
+  }
+
   /** Calls that wait for a person's approval. */
   get approvals(): Approvals {
     return this.#guard.aegis.approvals;

@@ -1,4 +1,5 @@
 import { sqliteState } from "../adapters/state/sqlite.ts";
+import { ArsenalError } from "../errors/arsenal-error.ts";
 import { type Aegis, createAegis } from "../guard/aegis.ts";
 import { type CallAudit, withAudit } from "../guard/audit/call-audit.ts";
 import type { Egress } from "../guard/egress/egress.ts";
@@ -14,6 +15,7 @@ import { configuredAudit, configuredCallAudit, configuredState, type ToolArsenal
 import { configuredPolicy } from "./configured-policy.ts";
 import { type ConfiguredScan, configuredScan } from "./configured-scan.ts";
 import { configuredWebhook } from "./configured-webhook.ts";
+import { replaceablePolicy } from "./replaceable-policy.ts";
 import type { ResolvedConfig } from "./resolve-config.ts";
 
 /** What guards and records the calls of one arsenal. */
@@ -29,6 +31,8 @@ export interface ConfiguredGuard {
   readonly review: Pins["review"];
   /** How many tools may be registered, and of which names. */
   readonly limits: RegistrationLimits;
+  /** Reads the policy file again; throws, and keeps the old policy, when the file cannot be used. */
+  reloadPolicy(): void;
   /** Closes what the configuration opened; injected parts are their owners' to close. */
   close(): Promise<void>;
 }
@@ -48,7 +52,7 @@ export function configuredGuard(
 ): ConfiguredGuard {
   const { security, approvals } = config;
   const { clock, emit, secrets, relist } = surroundings;
-  const policy = parts.policy ?? configuredPolicy(config, clock);
+  const policy = replaceablePolicy(parts.policy ?? configuredPolicy(config, clock));
   const state = parts.state ?? configuredState(config, clock, emit);
   const log = parts.audit ?? configuredAudit(config, clock, secrets);
   const audit = log === undefined ? undefined : configuredCallAudit(config, log, emit, secrets);
@@ -72,6 +76,12 @@ export function configuredGuard(
     pins,
     review: pins?.review ?? (async (offer) => screenedOffer(offer, screenInstructions)),
     limits: policy.registration ?? {},
+    reloadPolicy() {
+      const { policyFile } = security;
+      if (policyFile === undefined || parts.policy !== undefined) throw noPolicyFile();
+      policy.replace(configuredPolicy(config, clock));
+      emit("policy-reloaded", { file: policyFile });
+    },
     idempotency: createIdempotency(state, clock),
     async close() {
       pins?.close();
@@ -81,6 +91,12 @@ export function configuredGuard(
       if (parts.state === undefined) await state.close();
     },
   };
+}
+
+function noPolicyFile(): ArsenalError {
+  const fix = "Set security.policy_file, and inject no policy of your own.";
+  const message = `There is no policy file to reload. ${fix}`;
+  return new ArsenalError("CONFIG_INVALID", message, { field: "security.policy_file", fix });
 }
 
 /** Whether changes wait for an operator, or everything does, or nothing. */

@@ -27,6 +27,8 @@ export interface EventMap {
   "pins-failed": { readonly ensemble: string; readonly message: string };
   /** The state file was damaged, deleted or replaced: what it held is lost, and tools of sources wait to be accepted. */
   "state-lost": { readonly message: string };
+  /** Calls from now on follow the policy that is in the file. */
+  "policy-reloaded": { readonly file: string };
   /** A source named a namespace that is not its own; its tool has the id that is told. */
   "namespace-refused": { readonly ensemble: string; readonly toolId: string; readonly namespace: string };
   "catalog-synced": {

@@ -16,6 +16,7 @@ const LEVEL_OF: { readonly [Name in EventName]: EventLevel | ((data: EventMap[Na
   "ensemble-accepted": "info",
   "pins-failed": "error",
   "state-lost": "error",
+  "policy-reloaded": "info",
   "namespace-refused": "warn",
   "catalog-synced": "info",
   "embedder-failed": "warn",

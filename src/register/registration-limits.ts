@@ -4,9 +4,9 @@ import type { Tool } from "../tool/tool.ts";
 /** What a policy says about registering tools. */
 export interface RegistrationLimits {
   /** The most tools that may be registered. */
-  readonly maxTools?: number;
-  /** Whether two tools of different namespaces may have the same name. True where absent. */
-  readonly allowDuplicateNames?: boolean;
+  readonly maxTools?: number | undefined;
+  /** Whether two tools of different namespaces may have the same name. Default true. */
+  readonly allowDuplicateNames?: boolean | undefined;
 }
 
 /** Why a tool that is not there yet may not be registered; undefined where it may. */

@@ -158,10 +158,14 @@ async function untilStopped(parts: {
       announcer.tell(`Changes of the configuration are not seen (${message}). Send SIGHUP to reload it.`),
   });
   const { watchPolicy } = await import("../serve/watch-policy.ts");
-  const policy = await watchPolicy(configured.config, announcer.tell);
+  const policy = await watchPolicy(configured.config, arsenal, announcer.tell);
   // At a terminal a hang-up means that the terminal is gone; for a service it asks for a reload.
   const atTerminal = terminal.err.isTTY === true || terminal.out.isTTY === true;
-  const endHangup = terminal.onHangup?.(() => (atTerminal ? stop.abort() : watched.reload()));
+  const reload = (): void => {
+    watched.reload();
+    policy?.reload();
+  };
+  const endHangup = terminal.onHangup?.(() => (atTerminal ? stop.abort() : reload()));
   await ended;
   endHangup?.();
   await watched.close();

@@ -1,28 +1,27 @@
-import { configuredPolicy } from "../../config/configured-policy.ts";
+import type { ToolArsenal } from "../../arsenal.ts";
 import type { ResolvedConfig } from "../../config/resolve-config.ts";
 import { watchConfig, type WatchedConfig } from "../../config/watch-config.ts";
-import { systemClock } from "../../observe/clock.ts";
 
 /**
- * Says that the file of the policy changed, and whether it can be read. A policy holds from the start to the end: whoever adds a rule must not
- * believe that it holds already. Undefined where there is no such file.
+ * Puts the policy file into force whenever it changes. An invalid one is reported, and the old policy stays in force. Undefined when no
+ * policy file is configured.
  */
 export async function watchPolicy(
-  config: Pick<ResolvedConfig, "security">,
+  { security: { policyFile } }: Pick<ResolvedConfig, "security">,
+  arsenal: Pick<ToolArsenal, "reloadPolicy">,
   tell: (text: string) => void,
 ): Promise<WatchedConfig | undefined> {
-  const { policyFile } = config.security;
   if (policyFile === undefined) return undefined;
   return watchConfig([policyFile], {
     onChange() {
       try {
-        configuredPolicy(config, systemClock);
-        tell(`${policyFile} changed, and is in force after a restart.`);
+        arsenal.reloadPolicy();
+        tell(`Policy reloaded: ${policyFile} is in force for new calls.`);
       } catch (error) {
-        tell(`${policyFile} changed, and cannot be used: ${error instanceof Error ? error.message : String(error)}`);
-        tell("The policy that was there at the start stays in force.");
+        tell(`Cannot use the changed policy: ${error instanceof Error ? error.message : String(error)}`);
+        tell("The old policy stays in force.");
       }
     },
-    onFailure: ({ message }) => tell(`Changes of ${policyFile} are not seen (${message}).`),
+    onFailure: ({ message }) => tell(`Cannot watch ${policyFile} (${message}). Send SIGHUP to reload it.`),
   });
 }

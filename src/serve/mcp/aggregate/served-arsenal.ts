@@ -21,6 +21,7 @@ const CHANGES: ReadonlySet<string> = new Set<ArsenalEvent["name"]>([
   "tool-registered",
   "tool-replaced",
   "tool-deleted",
+  "policy-reloaded",
 ]);
 
 /** True for an event after which the list of tools may be another. */
