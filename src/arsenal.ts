@@ -159,10 +159,7 @@ export class ToolArsenal {
     });
   }
 
-  /**
-   * Reads a YAML configuration, builds an arsenal from it and lets its modules register their tools. `environment` is where `${NAME}` is
-   * looked up; the process's own where absent.
-   */
+  /** Builds an arsenal from a YAML configuration and its modules. `parts.environment` fills `${NAME}`; it defaults to the process environment. */
   static async fromConfig(path: string, parts: ToolArsenalParts = {}): Promise<ToolArsenal> {
     const { loadConfig } = await import("./config/load-config.ts");
     const { config, folder } = await loadConfig(path, parts.environment);
@@ -216,10 +213,7 @@ export class ToolArsenal {
     return tools;
   }
 
-  /**
-   * Connects an MCP server and adds its tools as one ensemble. Returns how many tools came; rejects where the server cannot be reached. With
-   * `patient` it returns at once: the server is tried until it comes, and its tools then appear.
-   */
+  /** Connects an MCP server and returns how many tools it has. Rejects if it is unreachable; with `patient` it returns at once and retries. */
   async addMcpServer(settings: McpServerSettings, options: { readonly patient?: boolean } = {}): Promise<number> {
     this.#refuseIfClosed();
     return this.#upstreams.add(settings, options);
@@ -266,10 +260,7 @@ export class ToolArsenal {
     return this.#registry.sync(options);
   }
 
-  /**
-   * Resolves when everything registered is indexed and the best ranker, or the one named, knows every tool. Nothing needs to wait for it:
-   * until then a lesser one answers.
-   */
+  /** Resolves when everything is indexed and the best ranker, or the one named, knows every tool. Until then a lesser one answers. */
   async ready(options: { readonly tier?: TierName; readonly signal?: AbortSignal } = {}): Promise<void> {
     await this.#ready();
     await this.#catalog.settled(options);
@@ -302,10 +293,7 @@ export class ToolArsenal {
     return this.#engine.executeBatch(batch);
   }
 
-  /**
-   * Reads `security.policyFile` again. Calls from now on follow the new policy. Throws `CONFIG_INVALID` when the file cannot be used; the
-   * old policy then stays in force.
-   */
+  /** Reads `security.policyFile` again, for calls from now on. Throws `CONFIG_INVALID`, and keeps the old policy, if the new one is invalid. */
   reloadPolicy(): void {
     this.#refuseIfClosed();
     this.#guard.reloadPolicy();
