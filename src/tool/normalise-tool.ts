@@ -20,6 +20,7 @@ import {
   toVersion,
 } from "./normalise-fields.ts";
 import { type DataLimits, toPlainData } from "./plain-data.ts";
+import { saysDeprecated } from "./says-deprecated.ts";
 import { measureSchema, refusedParameters } from "./schema-limits.ts";
 import { toName, toNamespace, withTail } from "./slug.ts";
 import { CAPABILITIES, type Capability, RISK_LEVELS, type Tool, type ToolSource } from "./tool.ts";
@@ -121,7 +122,7 @@ export function normaliseTool(draft: SourceDraft, from: DraftOrigin): Tool {
     cost: keep("cost", toCost(given["cost"])),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     metadata: record("metadata") ?? NOTHING,
-    deprecated: flag("deprecated"),
+    deprecated: flag("deprecated") || saysDeprecated({ ...descriptions, title, name: identity.sourceName }),
     ...(deprecationMessage === undefined ? {} : { deprecationMessage }),
     ...(supersededBy === undefined ? {} : { supersededBy }),
   };
