@@ -6,6 +6,7 @@ import type { Annotations, Capability } from "../../../tool/tool.ts";
 import { type Arguments, writeArguments } from "./arguments.ts";
 import { fitSchema, wholeSchema, type WriteRoot } from "./fit-schema.ts";
 import { type Operation, titleOf } from "./operations.ts";
+import { plainText } from "./plain-text.ts";
 import { broken, type References } from "./references.ts";
 import type { Security } from "./security.ts";
 import type { OpenApiSettings } from "./settings.ts";
@@ -128,8 +129,8 @@ function toMeta({
 
 /** The summary says it shortly, the description at length; what is too long for one field goes on in the next. */
 function toDescriptions({ summary, description }: Operation["definition"]): SourceDraft {
-  const short = typeof summary === "string" ? summary.trim() : "";
-  const long = typeof description === "string" ? description.trim() : "";
+  const short = typeof summary === "string" ? plainText(summary).trim() : "";
+  const long = typeof description === "string" ? plainText(description).trim() : "";
   const whole = long.startsWith(short) ? long : long === "" ? short : `${short.replace(/[.\s]+$/, "")}.\n\n${long}`;
   const { head, tail } = divide(whole, LIMITS.descriptionMax);
   return {

@@ -1,6 +1,7 @@
 import { isPlainObject, type JsonSchema } from "../../../tool/json-schema.ts";
 import { createDefinitions, type Place } from "./definitions.ts";
 import { broken, isExternal, type JsonObject, type References } from "./references.ts";
+import { plainText } from "./plain-text.ts";
 import { isSoundValue } from "./sound-keywords.ts";
 
 /** How a schema is written. */
@@ -23,7 +24,7 @@ export const TOO_LARGE: unique symbol = Symbol("too large");
 /** Copies schemas out of a document, with what they refer to. */
 export interface SchemaWriter {
   write(schema: unknown, place: Place): JsonSchema;
-  /** A description as long as it may be. */
+  /** A description without HTML, as long as it may be. */
   describe(text: string): string;
   /** The `$defs` of everything written so far. */
   definitions(): Readonly<Record<string, JsonSchema>>;
@@ -111,7 +112,7 @@ export function createSchemaWriter(references: References, options: WriteOptions
         ? OBJECT
         : {};
     const described = textOf(schema["description"]) ?? textOf(target["description"]) ?? textOf(target["title"]) ?? "";
-    const description = `${clip(described, Math.min(options.words, 120))} (shortened)`.trimStart();
+    const description = `${clip(plainText(described), Math.min(options.words, 120))} (shortened)`.trimStart();
     spend(description.length + 30);
     return { ...known, description };
   }
@@ -204,7 +205,7 @@ export function createSchemaWriter(references: References, options: WriteOptions
   }
 
   function describe(text: string): string {
-    const described = clip(text, options.words);
+    const described = clip(plainText(text), options.words);
     spend(described.length);
     return described;
   }
