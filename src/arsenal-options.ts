@@ -5,32 +5,37 @@ import type { Tool } from "./tool/tool.ts";
 import { convertSet } from "./transcode/convert-set.ts";
 import type { Dialect } from "./transcode/dialect.port.ts";
 
-/** A dialect, or as much of one as writing definitions takes. */
-export type DefinitionWriter = Pick<Dialect, "fromCanonical"> & Partial<Dialect>;
+/** A dialect, or just the part of one that writes definitions. */
+export type DefinitionWriter<Definition extends object = object> = Pick<Dialect<Definition>, "fromCanonical"> &
+  Partial<Dialect<Definition, unknown>>;
 
 /** How tools are written for a model's API. */
-export interface DefinitionOptions {
-  /** A dialect, or the name of a built-in one. `openai` where absent. */
-  readonly dialect?: DefinitionWriter | DialectName;
+export interface DefinitionOptions<Given = DialectName | DefinitionWriter> {
+  /** A dialect, or the name of a built-in one. Defaults to `openai`. */
+  readonly dialect?: Given;
   /** Asks for the provider's strict mode for the tools that can have it, within what one request may hold. */
   readonly strict?: boolean;
-  /** What `auto` goes by: the provider's client, a model's name, or an answer of the API. */
+  /** What `auto` infers the dialect from: the provider's client, a model's name, or an answer of the API. */
   readonly client?: unknown;
 }
 
-/** What `retrieveTools` takes beside the request: any part of a query, and the shape the model's API accepts. */
-export type RetrieveToolsOptions = Omit<ToolQuery, "context"> &
-  DefinitionOptions & { readonly context?: Omit<ToolQuery["context"], "query"> };
+/** The options of `retrieveTools`: any part of a query, and the dialect to write the tools in. */
+export type RetrieveToolsOptions<Given = DialectName | DefinitionWriter> = Omit<ToolQuery, "context"> &
+  DefinitionOptions<Given> & { readonly context?: Omit<ToolQuery["context"], "query"> };
+
+/** The query that `retrieveTools` makes of its request and options. */
+export function toToolQuery(query: string, options: RetrieveToolsOptions): ToolQuery {
+  const { dialect: _dialect, strict: _strict, client: _client, context, ...rest } = options;
+  return { ...rest, context: { ...context, query } };
+}
 
 /** For whom something is asked of the catalog: what they may not see does not exist for them. */
 export interface AskedBy {
   readonly principal?: Principal;
 }
 
-/** Returns what writes tools, in their order, as one request to a provider takes them. Throws QUERY_INVALID for what is no dialect. */
-export function definitionWriter(
-  options: DefinitionOptions,
-): (tools: readonly Tool[]) => readonly Record<string, unknown>[] {
+/** Returns a function that writes tools, in order, for one request to a provider. Throws QUERY_INVALID if the dialect is unknown. */
+export function definitionWriter(options: DefinitionOptions): (tools: readonly Tool[]) => object[] {
   const { dialect = "openai", strict = false, client } = options;
   if (isPartial(dialect)) return (tools) => tools.map((tool) => dialect.fromCanonical(tool));
   const target = toDialect(dialect as Dialect | DialectName, client);

@@ -1,5 +1,7 @@
 import { resolve } from "node:path";
-import { type AskedBy, definitionWriter, type RetrieveToolsOptions } from "./arsenal-options.ts";
+import type { AskedBy, DefinitionWriter, RetrieveToolsOptions } from "./arsenal-options.ts";
+import type { DialectName, DialectTools } from "./adapters/dialects/built-in.ts";
+import { definitionWriter, toToolQuery } from "./arsenal-options.ts";
 import type { TierName } from "./adapters/embedders/shipped-tiers.ts";
 import { direct } from "./adapters/executors/direct.ts";
 import type { OpenApiSettings } from "./adapters/sources/openapi/settings.ts";
@@ -21,6 +23,7 @@ import { startConfigured } from "./config/start-configured.ts";
 import { ArsenalError } from "./errors/arsenal-error.ts";
 import type { BatchCall, ToolCall } from "./execute/call.ts";
 import { createEngine, type Engine } from "./execute/engine.ts";
+import { forgetPast } from "./execute/forget-past.ts";
 import type { BatchResult, ToolResult } from "./execute/result.ts";
 import type { Validator } from "./execute/validator.port.ts";
 import type { Approvals } from "./guard/aegis.ts";
@@ -104,7 +107,7 @@ export class ToolArsenal {
     this.#catalog = createCatalog({ store, tiers: configuredTiers(this.#config, parts, emit), emit, clock });
     this.#registry = createRegistry({
       catalog: this.#catalog,
-      emit: (name, data) => (emit(name, data), this.#forget(name, data)),
+      emit: (name, data) => (emit(name, data), forgetPast(name, data, { engine: this.#engine, health: this.#health })),
       clock,
       alias: { toAlias, fromAlias, isCutAlias },
       limits,
@@ -213,7 +216,7 @@ export class ToolArsenal {
     return tools;
   }
 
-  /** Connects an MCP server and returns how many tools it has. Rejects if it is unreachable; with `patient` it returns at once and retries. */
+  /** Connects an MCP server and returns how many tools it has. With `patient`, returns at once and retries in the background. */
   async addMcpServer(settings: McpServerSettings, options: { readonly patient?: boolean } = {}): Promise<number> {
     this.#refuseIfClosed();
     return this.#upstreams.add(settings, options);
@@ -260,7 +263,7 @@ export class ToolArsenal {
     return this.#registry.sync(options);
   }
 
-  /** Resolves when everything is indexed and the best ranker, or the one named, knows every tool. Until then a lesser one answers. */
+  /** Waits until the best ranker, or the one named, knows every registered tool. Optional: until then a simpler one answers. */
   async ready(options: { readonly tier?: TierName; readonly signal?: AbortSignal } = {}): Promise<void> {
     await this.#ready();
     await this.#catalog.settled(options);
@@ -273,11 +276,18 @@ export class ToolArsenal {
     return this.#retriever.retrieve(rerank ? { ...query, enableReranking: true } : query);
   }
 
-  /** Finds tools for a request in words and returns them in the shape a model's API accepts. */
-  async retrieveTools(query: string, options: RetrieveToolsOptions = {}): Promise<readonly Record<string, unknown>[]> {
-    const { dialect: _dialect, strict: _strict, client: _client, context, ...rest } = options;
+  /** Finds tools for a request in words and returns them as the dialect's API takes them: an array of the SDK's own tool type. */
+  retrieveTools<Name extends DialectName = "openai">(
+    query: string,
+    options?: RetrieveToolsOptions<Name>,
+  ): Promise<DialectTools[Name][]>;
+  retrieveTools<Definition extends object>(
+    query: string,
+    options: RetrieveToolsOptions<DialectName | DefinitionWriter<Definition>>,
+  ): Promise<Definition[]>;
+  async retrieveTools(query: string, options: RetrieveToolsOptions = {}): Promise<object[]> {
     const write = definitionWriter(options);
-    const { tools } = await this.retrieve({ ...rest, context: { ...context, query } });
+    const { tools } = await this.retrieve(toToolQuery(query, options));
     return write(tools.map(({ tool }) => tool));
   }
 
@@ -380,14 +390,6 @@ export class ToolArsenal {
     if (this.#starting !== undefined) await this.#starting;
     if (!this.#catalog.opened) await this.#catalog.open();
     if (this.#config.autoSync && this.#registry.pending > 0) await this.#registry.sync();
-  }
-
-  /** A tool that comes back, or comes back changed, is not held to its past. */
-  #forget(event: string, data: object): void {
-    if (event !== "tool-deleted" && event !== "tool-replaced") return;
-    const { toolId } = data as { readonly toolId: string };
-    this.#engine.forget(toolId);
-    if (event === "tool-deleted") this.#health.forget(toolId);
   }
 
   #refuseIfClosed(): void {

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 export { ToolArsenal } from "./arsenal.ts";
 export type { AskedBy, DefinitionOptions, DefinitionWriter, RetrieveToolsOptions } from "./arsenal-options.ts";
 export type { ToolArsenalParts } from "./config/arsenal-parts.ts";
@@ -60,6 +61,7 @@ export type {
   Dialect,
   ReadCall,
   SetLimits,
+  StreamingDialect,
 } from "./transcode/dialect.port.ts";
 export type { SchemaFeature } from "./transcode/features.ts";
 export type { Loss } from "./transcode/losses.ts";
@@ -139,7 +141,7 @@ export { aiSdk } from "./adapters/dialects/ai-sdk.ts";
 export { anthropic } from "./adapters/dialects/anthropic.ts";
 export { inferDialect } from "./adapters/dialects/auto.ts";
 export { bedrock } from "./adapters/dialects/bedrock.ts";
-export type { DialectName } from "./adapters/dialects/built-in.ts";
+export type { DialectName, DialectTools } from "./adapters/dialects/built-in.ts";
 export { cohere } from "./adapters/dialects/cohere.ts";
 export { gemini } from "./adapters/dialects/gemini.ts";
 export { langchain } from "./adapters/dialects/langchain.ts";

@@ -17,7 +17,7 @@ export interface FileRoots {
 export interface FileRead {
   /** Where it lies, links resolved. */
   readonly path: string;
-  readonly bytes: Buffer;
+  readonly bytes: Uint8Array;
 }
 
 /** A file that was written. */
@@ -29,14 +29,16 @@ export interface FileWritten {
 
 /** What the folders can be given. */
 export interface FileRootsParts {
-  readonly open?: typeof open;
+  /** Opens a file, as `open` of `node:fs/promises` does. */
+  readonly open?: (path: string, flags: number, mode?: number) => Promise<object>;
 }
 
 // The last step of a path is never followed, and a pipe does not make the caller wait. Windows knows neither.
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 
 /** Confines files to folders. A relative path starts in the first of them. Links within the folders are followed, those out of them are not. */
-export function createFileRoots(folders: readonly string[], { open: openFile = open }: FileRootsParts = {}): FileRoots {
+export function createFileRoots(folders: readonly string[], parts: FileRootsParts = {}): FileRoots {
+  const openFile = (parts.open ?? open) as typeof open;
   const given = folders.map((folder) => resolve(folder));
   let known: Promise<readonly string[]> | undefined;
   /** The folders themselves may be links: whoever named them meant where they lead. */

@@ -1,8 +1,8 @@
-import type { Readable, Writable } from "node:stream";
 import { ownIdentity } from "../adapters/sources/mcp/client-identity.ts";
 import type { McpUpstream } from "../adapters/sources/mcp/upstream.ts";
 import type { Identity } from "../guard/identity.port.ts";
 import type { Redactor } from "../guard/redaction/redactor.ts";
+import type { InputStream, OutputStream } from "../tool/streams.ts";
 import { approvalRoutes } from "./http/approval-routes.ts";
 import { healthRoutes, type UpstreamHealth } from "./http/health-routes.ts";
 import { createHttpServer, type Route } from "./http/http-server.ts";
@@ -50,8 +50,8 @@ export interface ServeMcpOptions {
    */
   readonly drainMs?: number;
   /** What `stdio` reads and writes. Defaults to the process's standard streams. */
-  readonly input?: Readable;
-  readonly output?: Writable;
+  readonly input?: InputStream;
+  readonly output?: OutputStream;
 }
 
 /** An arsenal that is being served. */

@@ -26,10 +26,19 @@ export interface Dialect<Definition = Record<string, unknown>, Message = Record<
   readCalls(response: unknown): readonly ReadCall[];
   /** What to append to the conversation so that the provider sees the outcomes: its messages, items, blocks or parts. */
   writeResults(results: readonly AnsweredCall[]): readonly Message[];
-  /** Gathers calls from a streamed answer; absent where the provider does not stream calls. */
+  /** Collects the calls of a streamed answer. Omit it if the provider does not stream calls. */
   readStream?(): CallStream;
   /** What one request to the provider may hold in all. */
   readonly limits?: SetLimits;
+}
+
+/** A dialect that also reads streamed answers, as every built-in one does. */
+export interface StreamingDialect<
+  Definition = Record<string, unknown>,
+  Message = Record<string, unknown>,
+> extends Dialect<Definition, Message> {
+  writeResults(results: readonly AnsweredCall[]): Message[];
+  readStream(): CallStream;
 }
 
 /** How a definition is written. */

@@ -12,7 +12,7 @@ async function arsenal(): Promise<ToolArsenal> {
 
 async function found(from: ToolArsenal, query: string): Promise<readonly string[]> {
   await from.ready();
-  const { tools } = await from.retrieve({ context: { query }, refuse: false });
+  const { tools } = await from.retrieve({ context: { query }, refuse: "never" });
   return tools.map(({ tool }) => tool.name);
 }
 

@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../tool/json-schema.ts";
-import type { AnsweredCall, CallStream, Dialect } from "../../transcode/dialect.port.ts";
+import type { AnsweredCall, CallStream, StreamingDialect } from "../../transcode/dialect.port.ts";
 import { SCHEMA_TARGETS } from "../../transcode/targets.ts";
 import { OPENAI_LIMITS } from "./openai.ts";
 import { createCallAssembly } from "./parts/call-assembly.ts";
@@ -33,7 +33,7 @@ type AiSdkPart =
 type JsonValue = null | string | number | boolean | JsonValue[] | { [key: string]: JsonValue | undefined };
 
 /** The AI SDK: `generateText`, `streamText` and the language models beneath them. */
-export function aiSdk(): Dialect<AiSdkTool, AiSdkToolMessage> {
+export function aiSdk(): StreamingDialect<AiSdkTool, AiSdkToolMessage> {
   return {
     ...definitions<AiSdkTool>({
       name: "ai-sdk",

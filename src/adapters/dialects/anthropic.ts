@@ -1,4 +1,4 @@
-import type { CallStream, Dialect } from "../../transcode/dialect.port.ts";
+import type { CallStream, StreamingDialect } from "../../transcode/dialect.port.ts";
 import { SCHEMA_TARGETS } from "../../transcode/targets.ts";
 import { createCallAssembly } from "./parts/call-assembly.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
@@ -27,7 +27,7 @@ const IMAGE_TYPES = ["image/jpeg", "image/png", "image/gif", "image/webp"] as co
 type ImageType = (typeof IMAGE_TYPES)[number];
 
 /** Anthropic's Messages API. */
-export function anthropic(): Dialect<AnthropicTool, AnthropicResults> {
+export function anthropic(): StreamingDialect<AnthropicTool, AnthropicResults> {
   return {
     ...definitions<AnthropicTool>({
       name: "anthropic",

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { AnsweredCall, CallStream, Dialect } from "../../transcode/dialect.port.ts";
+import type { AnsweredCall, CallStream, StreamingDialect } from "../../transcode/dialect.port.ts";
 import { SCHEMA_TARGETS } from "../../transcode/targets.ts";
 import { createCallAssembly } from "./parts/call-assembly.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
@@ -28,7 +28,7 @@ const IMAGE_FORMATS = ["png", "jpeg", "gif", "webp"] as const;
 type ImageFormat = (typeof IMAGE_FORMATS)[number];
 
 /** Amazon Bedrock's Converse API. */
-export function bedrock(): Dialect<BedrockTool, BedrockResults> {
+export function bedrock(): StreamingDialect<BedrockTool, BedrockResults> {
   return {
     ...definitions<BedrockTool>({
       name: "bedrock",

@@ -1,4 +1,4 @@
-import type { AnsweredCall, CallStream, Dialect } from "../../transcode/dialect.port.ts";
+import type { AnsweredCall, CallStream, StreamingDialect } from "../../transcode/dialect.port.ts";
 import { SCHEMA_TARGETS } from "../../transcode/targets.ts";
 import { createCallAssembly } from "./parts/call-assembly.ts";
 import { CHAT_DEFINITION, chatMessageOf, either, readChatCalls, toWireSpelling } from "./parts/chat-calls.ts";
@@ -20,9 +20,9 @@ export type CohereToolMessage = {
 };
 
 /** Cohere's chat API, version 2. With `spelling: "wire"`, members are named as its HTTP API does and not as its library. */
-export function cohere(options?: { readonly spelling?: "library" }): Dialect<CohereTool, CohereToolMessage>;
-export function cohere(options: { readonly spelling: "wire" }): Dialect<CohereTool>;
-export function cohere({ spelling = "library" }: { readonly spelling?: "library" | "wire" } = {}): Dialect<
+export function cohere(options?: { readonly spelling?: "library" }): StreamingDialect<CohereTool, CohereToolMessage>;
+export function cohere(options: { readonly spelling: "wire" }): StreamingDialect<CohereTool>;
+export function cohere({ spelling = "library" }: { readonly spelling?: "library" | "wire" } = {}): StreamingDialect<
   CohereTool,
   CohereToolMessage | Record<string, unknown>
 > {

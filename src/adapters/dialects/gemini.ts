@@ -1,4 +1,4 @@
-import type { Dialect } from "../../transcode/dialect.port.ts";
+import type { StreamingDialect } from "../../transcode/dialect.port.ts";
 import { SCHEMA_TARGETS } from "../../transcode/targets.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
 import { fromGeminiSchema, type GeminiSchema, toGeminiSchema } from "./parts/gemini-schema.ts";
@@ -7,12 +7,10 @@ import { asRecord, asRecords, toReadCall } from "./parts/read-call.ts";
 import { contentOf, textOf } from "./parts/result-content.ts";
 
 /** A function declaration as the Gemini API takes it. */
-export type GeminiTool = {
-  name: string;
-  description: string;
-  parametersJsonSchema?: ObjectSchema;
-  parameters?: GeminiSchema;
-};
+export type GeminiTool = { name: string; description: string; parametersJsonSchema: ObjectSchema };
+
+/** A function declaration for older models. Google's library types the schema's types as its own enum, so it needs a cast there. */
+export type GeminiParametersTool = { name: string; description: string; parameters?: GeminiSchema };
 
 /** Results as the Gemini API takes them: one content for all calls of one answer. */
 export type GeminiResults = { role: "user"; parts: { functionResponse: GeminiFunctionResponse }[] };
@@ -31,9 +29,16 @@ export interface GeminiOptions {
 }
 
 /** Google's Gemini API. */
-export function gemini({ schema: form = "json" }: GeminiOptions = {}): Dialect<GeminiTool, GeminiResults> {
+export function gemini(options?: { readonly schema?: "json" }): StreamingDialect<GeminiTool, GeminiResults>;
+export function gemini(options: {
+  readonly schema: "parameters";
+}): StreamingDialect<GeminiParametersTool, GeminiResults>;
+export function gemini({ schema: form = "json" }: GeminiOptions = {}): StreamingDialect<
+  GeminiTool | GeminiParametersTool,
+  GeminiResults
+> {
   return {
-    ...definitions<GeminiTool>({
+    ...definitions<GeminiTool | GeminiParametersTool>({
       name: "gemini",
       target: form === "json" ? SCHEMA_TARGETS.gemini : SCHEMA_TARGETS.geminiParameters,
       looksLike: '{"name": …, "parametersJsonSchema": …}',
@@ -69,7 +74,7 @@ export function gemini({ schema: form = "json" }: GeminiOptions = {}): Dialect<G
 type Json = Readonly<Record<string, unknown>>;
 
 /** The API refuses an object without properties: a function without parameters has none at all. */
-function writeParameters(schema: GeminiSchema): Pick<GeminiTool, "parameters"> {
+function writeParameters(schema: GeminiSchema): Pick<GeminiParametersTool, "parameters"> {
   const isEmpty = schema.type === "OBJECT" && Object.keys(schema.properties ?? {}).length === 0;
   return isEmpty ? {} : { parameters: schema };
 }

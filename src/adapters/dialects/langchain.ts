@@ -1,4 +1,4 @@
-import type { CallStream, Dialect } from "../../transcode/dialect.port.ts";
+import type { CallStream, StreamingDialect } from "../../transcode/dialect.port.ts";
 import { SCHEMA_TARGETS } from "../../transcode/targets.ts";
 import { createCallAssembly } from "./parts/call-assembly.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
@@ -24,7 +24,7 @@ type LangChainBlock =
   | { type: "image" | "audio" | "file"; mimeType: string; data: string };
 
 /** LangChain's chat models. */
-export function langchain(): Dialect<LangChainTool, LangChainToolMessage> {
+export function langchain(): StreamingDialect<LangChainTool, LangChainToolMessage> {
   return {
     ...definitions<LangChainTool>({
       name: "langchain",

@@ -1,19 +1,18 @@
 import { describe, expect, it } from "vitest";
-import { dialectContract, type DialectSamples } from "../../testing/dialect.contract.ts";
+import { dialectContract, type DialectSamples, type SampleCall } from "../../testing/dialect.contract.ts";
 import { normaliseTool } from "../../tool/normalise-tool.ts";
 import { ANSWERED, PARAMETERS, refundUser } from "../../../test/golden/dialects/answered-calls.ts";
 import { mcp } from "./mcp.ts";
 
 const samples: DialectSamples = {
   sendsText: false,
-  answer: (calls) =>
-    calls.map(({ id, name, arguments: text }) => ({
-      jsonrpc: "2.0",
-      id,
-      method: "tools/call",
-      params: { name, arguments: JSON.parse(text) as unknown },
-    })),
+  answer: (calls) => calls.map(toRequest),
+  stream: (calls) => [{ jsonrpc: "2.0", method: "notifications/initialized" }, ...calls.map(toRequest)],
 };
+
+function toRequest({ id, name, arguments: text }: SampleCall): unknown {
+  return { jsonrpc: "2.0", id, method: "tools/call", params: { name, arguments: JSON.parse(text) as unknown } };
+}
 
 describe("mcp", () => {
   for (const { name, run } of dialectContract(() => ({ adapter: mcp() }), samples)) it(name, run);

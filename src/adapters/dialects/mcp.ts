@@ -2,10 +2,11 @@ import { isPlainObject } from "../../tool/json-schema.ts";
 import { fromMcpAnnotations } from "../../tool/mcp-annotations.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { ConvertedSchema } from "../../transcode/convert-schema.ts";
-import type { AnsweredCall, Dialect } from "../../transcode/dialect.port.ts";
+import type { AnsweredCall, StreamingDialect } from "../../transcode/dialect.port.ts";
 import { SCHEMA_TARGETS } from "../../transcode/targets.ts";
+import { createMessageStream } from "./parts/call-assembly.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
-import { asRecord, asRecords, toReadCall } from "./parts/read-call.ts";
+import { asRecord, asRecords, type RawCall, toReadCall } from "./parts/read-call.ts";
 import { contentOf, type MediaPart, type ResultPart } from "./parts/result-content.ts";
 
 /** A tool as `tools/list` has it. */
@@ -45,7 +46,7 @@ type McpBlock =
   | { type: "resource"; resource: { uri: string; mimeType: string; blob: string } };
 
 /** The Model Context Protocol: tools as a server lists them, calls as a client sends them, results as a server answers. */
-export function mcp(): Dialect<McpTool, McpToolResult> {
+export function mcp(): StreamingDialect<McpTool, McpToolResult> {
   return {
     ...definitions<McpTool>({
       name: "mcp",
@@ -75,18 +76,22 @@ export function mcp(): Dialect<McpTool, McpToolResult> {
             }
           : undefined,
     }),
-    readCalls: (request) =>
-      (Array.isArray(request) ? asRecords(request) : [asRecord(request)])
-        .filter(({ method = "tools/call", params, name }) => method === "tools/call" && (params ?? name) !== undefined)
-        .map(({ id, params, ...rest }, position) => {
-          const { name, arguments: args } = asRecord(params ?? rest);
-          return toReadCall({ id: typeof id === "number" ? String(id) : id, name, arguments: args }, position);
-        }),
+    readCalls: (request) => callsOf(request).map(toReadCall),
     writeResults: (answered) => answered.map(toResult),
+    readStream: () => createMessageStream(callsOf),
   };
 }
 
 type Json = Readonly<Record<string, unknown>>;
+
+function callsOf(request: unknown): readonly RawCall[] {
+  return (Array.isArray(request) ? asRecords(request) : [asRecord(request)])
+    .filter(({ method = "tools/call", params, name }) => method === "tools/call" && (params ?? name) !== undefined)
+    .map(({ id, params, ...rest }) => {
+      const { name, arguments: args } = asRecord(params ?? rest);
+      return { id: typeof id === "number" ? String(id) : id, name, arguments: args };
+    });
+}
 
 /** Clients refuse a whole list of tools for one parameter whose schema is `true` or `false`. */
 function withoutBooleans(converted: ConvertedSchema): ConvertedSchema {

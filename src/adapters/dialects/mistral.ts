@@ -1,4 +1,4 @@
-import type { AnsweredCall, Dialect } from "../../transcode/dialect.port.ts";
+import type { AnsweredCall, StreamingDialect } from "../../transcode/dialect.port.ts";
 import { SCHEMA_TARGETS } from "../../transcode/targets.ts";
 import { CHAT_DEFINITION, chatMessageOf, createChatStream, readChatCalls, toWireSpelling } from "./parts/chat-calls.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
@@ -16,9 +16,9 @@ export type MistralToolMessage = { role: "tool"; name: string; content: string |
 type MistralChunk = { type: "text"; text: string } | { type: "image_url"; imageUrl: string };
 
 /** Mistral's chat API. With `spelling: "wire"`, members are named as its HTTP API does and not as its library. */
-export function mistral(options?: { readonly spelling?: "library" }): Dialect<MistralTool, MistralToolMessage>;
-export function mistral(options: { readonly spelling: "wire" }): Dialect<MistralTool>;
-export function mistral({ spelling = "library" }: { readonly spelling?: "library" | "wire" } = {}): Dialect<
+export function mistral(options?: { readonly spelling?: "library" }): StreamingDialect<MistralTool, MistralToolMessage>;
+export function mistral(options: { readonly spelling: "wire" }): StreamingDialect<MistralTool>;
+export function mistral({ spelling = "library" }: { readonly spelling?: "library" | "wire" } = {}): StreamingDialect<
   MistralTool,
   MistralToolMessage | Record<string, unknown>
 > {

@@ -1,4 +1,4 @@
-import type { CallStream, Dialect } from "../../transcode/dialect.port.ts";
+import type { CallStream, StreamingDialect } from "../../transcode/dialect.port.ts";
 import { SCHEMA_TARGETS } from "../../transcode/targets.ts";
 import { createCallAssembly } from "./parts/call-assembly.ts";
 import { CHAT_DEFINITION, chatMessageOf, readChatCalls } from "./parts/chat-calls.ts";
@@ -22,7 +22,7 @@ export type OllamaToolMessage = {
 };
 
 /** Ollama's chat API. */
-export function ollama(): Dialect<OllamaTool, OllamaToolMessage> {
+export function ollama(): StreamingDialect<OllamaTool, OllamaToolMessage> {
   return {
     ...definitions<OllamaTool>({
       name: "ollama",

@@ -1,4 +1,4 @@
-import type { CallStream, Dialect, ReadCall } from "../../transcode/dialect.port.ts";
+import type { CallStream, ReadCall, StreamingDialect } from "../../transcode/dialect.port.ts";
 import { SCHEMA_TARGETS } from "../../transcode/targets.ts";
 import { OPENAI_LIMITS } from "./openai.ts";
 import { createCallAssembly } from "./parts/call-assembly.ts";
@@ -28,7 +28,7 @@ type ResponsesContent =
   | { type: "input_file"; filename: string; file_data: string };
 
 /** OpenAI's Responses API. */
-export function openaiResponses(): Dialect<ResponsesTool, ResponsesToolOutput> {
+export function openaiResponses(): StreamingDialect<ResponsesTool, ResponsesToolOutput> {
   return {
     ...definitions<ResponsesTool>({
       name: "openai-responses",

@@ -1,4 +1,4 @@
-import type { Dialect, SetLimits } from "../../transcode/dialect.port.ts";
+import type { SetLimits, StreamingDialect } from "../../transcode/dialect.port.ts";
 import { SCHEMA_TARGETS } from "../../transcode/targets.ts";
 import { CHAT_DEFINITION, chatMessageOf, createChatStream, readChatCalls } from "./parts/chat-calls.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
@@ -25,7 +25,7 @@ export const OPENAI_LIMITS: SetLimits = {
 };
 
 /** OpenAI's Chat Completions API, and the many servers that speak it. */
-export function openai(): Dialect<OpenAiTool, OpenAiToolMessage> {
+export function openai(): StreamingDialect<OpenAiTool, OpenAiToolMessage> {
   return {
     ...definitions<OpenAiTool>({
       name: "openai",

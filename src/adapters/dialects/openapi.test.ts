@@ -1,20 +1,19 @@
 import { describe, expect, it } from "vitest";
-import { dialectContract, type DialectSamples } from "../../testing/dialect.contract.ts";
+import { dialectContract, type DialectSamples, type SampleCall } from "../../testing/dialect.contract.ts";
 import { defineTool } from "../../tool/define-tool.ts";
 import { ANSWERED, PARAMETERS, refundUser } from "../../../test/golden/dialects/answered-calls.ts";
 import { openapi } from "./openapi.ts";
 
 const samples: DialectSamples = {
   sendsText: false,
-  answer: (calls) => ({
-    workflowId: "trip",
-    steps: calls.map(({ id, name, arguments: text }) => ({
-      stepId: id,
-      operationId: name,
-      requestBody: { contentType: "application/json", payload: JSON.parse(text) as unknown },
-    })),
-  }),
+  answer: (calls) => ({ workflowId: "trip", steps: calls.map(toStep) }),
+  stream: (calls) => calls.map(toStep),
 };
+
+function toStep({ id, name, arguments: text }: SampleCall): unknown {
+  const requestBody = { contentType: "application/json", payload: JSON.parse(text) as unknown };
+  return { stepId: id, operationId: name, requestBody };
+}
 
 describe("openapi", () => {
   for (const { name, run } of dialectContract(() => ({ adapter: openapi() }), samples)) it(name, run);

@@ -1,9 +1,10 @@
 import { toWire } from "../../errors/to-wire.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
-import type { AnsweredCall, Dialect } from "../../transcode/dialect.port.ts";
+import type { AnsweredCall, StreamingDialect } from "../../transcode/dialect.port.ts";
 import { SCHEMA_TARGETS } from "../../transcode/targets.ts";
+import { createMessageStream } from "./parts/call-assembly.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
-import { asRecord, asRecords, toReadCall } from "./parts/read-call.ts";
+import { asRecord, asRecords, type RawCall, toReadCall } from "./parts/read-call.ts";
 import { contentOf, isPureData, textOf } from "./parts/result-content.ts";
 
 /** A tool as an operation of an OpenAPI 3.1 document: the arguments are the JSON body of a POST. */
@@ -21,7 +22,7 @@ type JsonContent = { "application/json": { schema: { [keyword: string]: unknown 
 export type OpenApiAnswer = { operationId: string; status: number; contentType: string; body: unknown };
 
 /** OpenAPI 3.1: one tool as one operation. Calls are read as the steps of an Arazzo workflow name them. */
-export function openapi(): Dialect<OpenApiOperation, OpenApiAnswer> {
+export function openapi(): StreamingDialect<OpenApiOperation, OpenApiAnswer> {
   return {
     ...definitions<OpenApiOperation>({
       name: "openapi",
@@ -55,22 +56,25 @@ export function openapi(): Dialect<OpenApiOperation, OpenApiAnswer> {
         };
       },
     }),
-    readCalls(request) {
-      const steps = asRecord(request)["steps"] ?? request;
-      return (Array.isArray(steps) ? asRecords(steps) : [asRecord(steps)])
-        .filter(({ operationId }) => operationId !== undefined)
-        .map(({ stepId, operationId, parameters, requestBody }, position) => {
-          const payload = asRecord(requestBody)["payload"];
-          const named = Object.fromEntries(asRecords(parameters).map(({ name, value }) => [String(name), value]));
-          const args = isPlainObject(payload) ? { ...named, ...payload } : (payload ?? named);
-          return toReadCall({ id: stepId, name: operationId, arguments: args }, position);
-        });
-    },
+    readCalls: (request) => callsOf(request).map(toReadCall),
     writeResults: (answered) => answered.map(toAnswer),
+    readStream: () => createMessageStream(callsOf),
   };
 }
 
 type Json = Readonly<Record<string, unknown>>;
+
+function callsOf(request: unknown): readonly RawCall[] {
+  const steps = asRecord(request)["steps"] ?? request;
+  return (Array.isArray(steps) ? asRecords(steps) : [asRecord(steps)])
+    .filter(({ operationId }) => operationId !== undefined)
+    .map(({ stepId, operationId, parameters, requestBody }) => {
+      const payload = asRecord(requestBody)["payload"];
+      const named = Object.fromEntries(asRecords(parameters).map(({ name, value }) => [String(name), value]));
+      const args = isPlainObject(payload) ? { ...named, ...payload } : (payload ?? named);
+      return { id: stepId, name: operationId, arguments: args };
+    });
+}
 
 /** `#` in a reference means the whole OpenAPI document, unless the schema has an address of its own. */
 function withBase(schema: Json, name: string): { [keyword: string]: unknown } {

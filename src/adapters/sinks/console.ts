@@ -1,15 +1,15 @@
-import type { Writable } from "node:stream";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 import type { ArsenalEvent, EventLevel } from "../../observe/events.ts";
 import { EVENT_LEVELS, isAtLeast } from "../../observe/levels.ts";
 import type { Sink } from "../../observe/sink.port.ts";
+import type { OutputStream } from "../../tool/streams.ts";
 
 export interface ConsoleSinkOptions {
-  /** The quietest event that is shown. `warn` where absent. */
+  /** The lowest level to print. Defaults to `warn`. */
   readonly level?: EventLevel;
-  /** Where the lines go. Standard error where absent: standard output is for data. */
-  readonly stream?: Writable;
+  /** Where the lines go. Defaults to standard error: standard output is for data. */
+  readonly stream?: OutputStream;
 }
 
 /** Writes one JSON line an event: `{"at":"2026-01-31T12:00:00.000Z","level":"warn","event":"circuit-opened","toolId":…}`. */

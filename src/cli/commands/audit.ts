@@ -115,10 +115,11 @@ async function tail(files: readonly string[], input: Input, terminal: Terminal):
 }
 
 async function lastLines(file: string, wanted: number): Promise<readonly string[]> {
+  const decoder = new TextDecoder();
   let last: string[] = [];
   for await (const { bytes, whole } of linesOf(file)) {
     if (!whole) continue;
-    last.push(bytes.toString("utf8"));
+    last.push(decoder.decode(bytes));
     if (last.length > 2 * wanted) last = last.slice(-wanted);
   }
   return last.slice(-wanted);

@@ -41,7 +41,8 @@ export interface ReadLine {
 }
 
 /** Reads one line of a log; undefined where it is none. */
-export function readLine(bytes: Buffer): ReadLine | undefined {
+export function readLine(line: Uint8Array): ReadLine | undefined {
+  const bytes = Buffer.from(line.buffer, line.byteOffset, line.byteLength);
   const link = LINK.exec(bytes.toString("latin1", 0, LINK_LENGTH));
   if (link === null) return undefined;
   const [, hash = "", prev = ""] = link;

@@ -31,7 +31,7 @@ export type Verification =
 /** Checks a log line by line, in order, and keeps none of it. */
 export interface Verifier {
   /** Takes the next line, without its line break. False where it is bad: nothing after it counts. */
-  take(line: Buffer): boolean;
+  take(line: Uint8Array): boolean;
   /** For what stands at the end of the log and is no whole line. */
   refuse(reason: string): void;
   end(): Verification;

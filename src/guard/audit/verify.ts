@@ -24,7 +24,7 @@ export async function verify(files: readonly string[], options: VerifyOptions = 
 }
 
 /** The lines of a file without their breaks; the last one is not whole where no break ends it. */
-export async function* linesOf(file: string): AsyncGenerator<{ readonly bytes: Buffer; readonly whole: boolean }> {
+export async function* linesOf(file: string): AsyncGenerator<{ readonly bytes: Uint8Array; readonly whole: boolean }> {
   let parts: Buffer[] = [];
   let length = 0;
   for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {

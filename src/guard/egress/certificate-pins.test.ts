@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:https";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -88,7 +88,7 @@ describe("a host whose certificate is pinned", () => {
     await expect(egress.fork().request(`https://pinned.test:${port}/`)).rejects.toMatchObject({
       code: "TRANSPORT_FAILED",
     });
-    const [error] = await once(egress.connect(`https://pinned.test:${port}/`), "error");
+    const [error] = await once(egress.connect(`https://pinned.test:${port}/`) as Socket, "error");
     expect(error).toMatchObject({ code: "TRANSPORT_FAILED", message: expect.stringContaining("not pinned") });
     expect(requests).toEqual(["/"]);
   });

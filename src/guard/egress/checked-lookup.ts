@@ -1,11 +1,17 @@
-import { lookup as systemLookup, type LookupAddress } from "node:dns";
-import type { LookupFunction } from "node:net";
+import { lookup as systemLookup } from "node:dns";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
+
+/** An address of a host. */
+export interface HostAddress {
+  readonly address: string;
+  /** 4 or 6. */
+  readonly family: number;
+}
 
 /** Resolves a name to its addresses. */
 export type Resolve = (
   host: string,
-  callback: (error: Error | null, addresses: readonly LookupAddress[]) => void,
+  callback: (error: Error | null, addresses: readonly HostAddress[]) => void,
 ) => void;
 
 /** Asks the system. */
@@ -13,8 +19,15 @@ export const resolveAll: Resolve = (host, callback) => {
   systemLookup(host, { all: true }, (error, addresses) => callback(error, addresses));
 };
 
+/** What `net.connect` takes as its `lookup`. */
+type Lookup = (
+  host: string,
+  options: { readonly all?: boolean | undefined },
+  callback: (error: Error | null, address: string | HostAddress[], family?: number) => void,
+) => void;
+
 /** Resolves a name and refuses it where any of its addresses may not be reached; the addresses it returns are those connected to. */
-export function checkedLookup(resolve: Resolve, mayReach: (address: string) => boolean): LookupFunction {
+export function checkedLookup(resolve: Resolve, mayReach: (address: string) => boolean): Lookup {
   return (host, options, callback) => {
     resolve(host, (error, addresses) => {
       if (error) return callback(error, "", 0);

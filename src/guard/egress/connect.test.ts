@@ -40,8 +40,14 @@ async function serveEcho(
   return served;
 }
 
-function egress(rules?: ProgramRules, parts?: EgressParts): Egress {
-  const created = createEgress(rules, parts);
+/** What `connect` returns is a socket of Node; our types name only a part of it. */
+interface Out extends Egress {
+  connect(...given: Parameters<Egress["connect"]>): Socket;
+  fork(): Out;
+}
+
+function egress(rules?: ProgramRules, parts?: EgressParts): Out {
+  const created = createEgress(rules, parts) as Out;
   opened.push(() => created.close());
   return created;
 }
@@ -135,7 +141,7 @@ describe("a connection for another protocol", () => {
   it("is ended when the way out is closed, and another way out's is not", async () => {
     const { port } = await serveEcho();
     const out = egress();
-    const open = (way: Egress): Socket => way.connect(`http://127.0.0.1:${port}/`, { trusted: true });
+    const open = (way: Out): Socket => way.connect(`http://127.0.0.1:${port}/`, { trusted: true });
     const [own, forked] = [open(out), open(out.fork())];
     await Promise.all([once(own, "connect"), once(forked, "connect")]);
     const ended = once(own, "close");

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
-import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
+import type { DuplexStream, InputStream } from "../../tool/streams.ts";
 import { readPins } from "./certificate-pins.ts";
 import { checkAddress, type EgressRules, hostOf, refused } from "./check-url.ts";
 import { type Resolve, resolveAll } from "./checked-lookup.ts";
@@ -20,7 +20,7 @@ export interface EgressRequest extends EgressRules {
   /** Names of headers that carry secrets, beside authorization and cookie: dropped where a redirect leads to another origin. */
   readonly secretHeaders?: readonly string[];
   /** Text and bytes can be sent again after a redirect; a stream cannot. */
-  readonly body?: string | Uint8Array | Readable;
+  readonly body?: string | Uint8Array | InputStream;
   readonly signal?: AbortSignal;
   /** Redirects that are followed. Default 5; 0 hands the redirect back. */
   readonly maxRedirects?: number;
@@ -43,7 +43,7 @@ export interface EgressResponse {
   /** Where the answer came from, after redirects. */
   readonly url: string;
   /** Decompressed. Fails with PROTOCOL_ERROR where it is longer than allowed. */
-  readonly body: Readable;
+  readonly body: InputStream;
 }
 
 /** The way out of the program: every request to a server goes through it. */
@@ -54,7 +54,7 @@ export interface Egress {
    * Opens a connection to this address and no other, for a client that speaks another protocol over it, such as WebSocket. Throws where `request`
    * rejects before it looks up the name; what is found wrong after that is the error of the socket.
    */
-  connect(url: string | URL, rules?: Pick<EgressRequest, "trusted" | keyof EgressRules>): Socket;
+  connect(url: string | URL, rules?: Pick<EgressRequest, "trusted" | keyof EgressRules>): DuplexStream;
   /** The same way out with connections of its own, so that closing it ends what is under way on those alone. */
   fork(): Egress;
   /** Closes its connections. */
@@ -142,15 +142,15 @@ export function createEgress(rules: ProgramRules = {}, parts: EgressParts = {}):
           outgoing.once("close", () => signal.removeEventListener("abort", abort));
         }
         if (typeof body === "object" && !(body instanceof Uint8Array)) {
-          body.once("error", (error) => outgoing.destroy(error));
-          body.pipe(outgoing);
+          body.once("error", (error: Error) => outgoing.destroy(error));
+          (body as Readable).pipe(outgoing);
         } else {
           outgoing.end(body);
         }
       });
     }
 
-    function connect(given: string | URL, asked: Pick<EgressRequest, "trusted" | keyof EgressRules> = {}): Socket {
+    function connect(given: string | URL, asked: Pick<EgressRequest, "trusted" | keyof EgressRules> = {}): DuplexStream {
       const may = permissionOf(asked);
       return connections.connect(checked(given, asked, may), may.allowPrivate);
     }

@@ -9,7 +9,7 @@ export interface KeychainEntry {
 
 /** What asking a keychain needs. */
 export interface KeychainParts {
-  readonly platform: NodeJS.Platform;
+  readonly platform: string;
   /** The environment of the program that is asked; it finds the session's keychain by it. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly signal?: AbortSignal | undefined;
@@ -35,7 +35,7 @@ export async function readKeychain(entry: KeychainEntry, parts: KeychainParts): 
   return found;
 }
 
-function programFor({ service, account }: KeychainEntry, platform: NodeJS.Platform): Program | undefined {
+function programFor({ service, account }: KeychainEntry, platform: string): Program | undefined {
   switch (platform) {
     case "darwin":
       return {

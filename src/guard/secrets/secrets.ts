@@ -45,7 +45,7 @@ export interface SecretsOptions {
   /** Told of a secret that is too short to be taken out of what is shown. */
   readonly emit?: Emit;
   readonly clock?: Pick<Clock, "now">;
-  readonly platform?: NodeJS.Platform;
+  readonly platform?: string;
 }
 
 /** Asking the keychain starts a program, so its answer is kept this long. */

@@ -1,8 +1,8 @@
-import type { Readable, Writable } from "node:stream";
 import { RPC, type RequestId, type RpcMessage, type RpcRequest } from "../../adapters/sources/mcp/protocol.ts";
 import { createLineReader } from "../../adapters/sources/mcp/read-lines.ts";
 import { localOperator, type Principal } from "../../guard/principal.ts";
 import { systemClock } from "../../observe/clock.ts";
+import type { InputStream, OutputStream } from "../../tool/streams.ts";
 import { claimedVersion } from "./envelope.ts";
 import { createLegacySession } from "./legacy-session.ts";
 import { failure, readMessage } from "./message.ts";
@@ -11,8 +11,8 @@ import type { Plane } from "./plane.ts";
 
 /** How a plane is served on a pair of streams; what is absent has a default. */
 export interface StdioServerOptions extends ModernRequestsOptions {
-  readonly input: Readable;
-  readonly output: Writable;
+  readonly input: InputStream;
+  readonly output: OutputStream;
   /** Who the client is: the local operator. */
   readonly principal?: Principal;
   /** Takes what is worth telling a person; never to go to `output`. */

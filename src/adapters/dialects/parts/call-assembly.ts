@@ -1,4 +1,4 @@
-import type { ReadCall } from "../../../transcode/dialect.port.ts";
+import type { CallStream, ReadCall } from "../../../transcode/dialect.port.ts";
 import { type RawCall, toReadCall } from "./read-call.ts";
 
 /** Calls that arrive in pieces. */
@@ -63,6 +63,12 @@ export function createCallAssembly(): CallAssembly {
     whole: (raw) => toReadCall(raw, closed++),
     closeAll: (prefix = "") => [...calls.keys()].filter((key) => key.startsWith(prefix)).flatMap(close),
   };
+}
+
+/** Reads a stream in which every event is a whole message. */
+export function createMessageStream(callsOf: (message: unknown) => readonly RawCall[]): CallStream {
+  const assembly = createCallAssembly();
+  return { push: (message) => callsOf(message).map(assembly.whole), end: () => [] };
 }
 
 function isText(value: unknown): value is string {

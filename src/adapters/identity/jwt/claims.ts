@@ -1,4 +1,3 @@
-import type { JWTPayload } from "jose";
 import type { Principal } from "../../../guard/principal.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import { CAPABILITIES, type Capability } from "../../../tool/tool.ts";
@@ -24,8 +23,11 @@ export interface ClaimMapping {
   readonly capabilities: readonly Capability[];
 }
 
+/** What a verified token says. */
+type Claims = Readonly<Record<string, unknown>>;
+
 /** The caller that a verified token is about, or the name of the claim that it lacks. */
-export function toPrincipal(payload: JWTPayload, { claims, capabilities }: ClaimMapping): Principal | string {
+export function toPrincipal(payload: Claims, { claims, capabilities }: ClaimMapping): Principal | string {
   const idClaim = claims.id ?? "sub";
   const id = textAt(payload, idClaim);
   if (id === undefined) return idClaim;
@@ -47,7 +49,7 @@ export function toPrincipal(payload: JWTPayload, { claims, capabilities }: Claim
   };
 }
 
-function valueAt(payload: JWTPayload, path: string): unknown {
+function valueAt(payload: Claims, path: string): unknown {
   // Names such as https://example.com/roles have dots and are no path.
   if (Object.hasOwn(payload, path)) return payload[path];
   return path.split(".").reduce<unknown>((value, key) => {
@@ -55,7 +57,7 @@ function valueAt(payload: JWTPayload, path: string): unknown {
   }, payload);
 }
 
-function textAt(payload: JWTPayload, path: string): string | undefined {
+function textAt(payload: Claims, path: string): string | undefined {
   const value = valueAt(payload, path);
   return typeof value === "string" && value !== "" ? value : undefined;
 }

@@ -39,7 +39,8 @@ export function fileTools(settings: FileSettings = {}): { readonly read: Offered
       },
       async handler(args) {
         const { path, encoding } = args as { readonly path: string; readonly encoding?: string };
-        const { bytes } = await roots.read(path, { maxBytes });
+        const read = await roots.read(path, { maxBytes });
+        const bytes = Buffer.from(read.bytes.buffer, read.bytes.byteOffset, read.bytes.byteLength);
         const content =
           encoding === "base64" ? { content: bytes.toString("base64"), encoding: "base64" } : toContent(bytes);
         return { path, ...content, bytes: bytes.length };

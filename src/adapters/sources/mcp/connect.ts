@@ -18,7 +18,9 @@ import { untilAborted } from "../../../catalog/until-aborted.ts";
 export type Verdict = { readonly kind: "legacy" } | { readonly kind: "modern"; readonly discover: JsonObject };
 
 /** How a connection is made. */
-export interface ConnectOptions extends Omit<HttpParts, "clock" | "egress" | "credentials"> {
+export interface ConnectOptions {
+  /** Where tokens come from, for a server that asks for them. */
+  readonly oauth?: OAuthProvider;
   readonly identity: ClientIdentity;
   /** The way out of the program. One of its own, without rules, where absent. */
   readonly egress?: Egress;

@@ -44,7 +44,7 @@ export function egressFetch(
     if (BODILESS.has(status)) answer.body.resume();
     const content = BODILESS.has(status)
       ? null
-      : (Readable.toWeb(answer.body) as unknown as ReadableStream<Uint8Array>);
+      : (Readable.toWeb(answer.body as Readable) as unknown as ReadableStream<Uint8Array>);
     return new Response(content, { status, headers: answer.headers });
   };
 }

@@ -1,8 +1,8 @@
-import type { Readable } from "node:stream";
 import type { Clock } from "../../../observe/clock.ts";
 import type { RequestId } from "./protocol.ts";
 import { createEventReader } from "./read-events.ts";
 import { MAX_MESSAGE_BYTES, messageTooLong } from "./wire-message.ts";
+import type { InputStream } from "../../../tool/streams.ts";
 
 /** A stream of events: that of one request, or the server's own. */
 export interface EventStream {
@@ -20,7 +20,7 @@ export interface EventStreamParts {
   readonly server: string;
   readonly clock: Clock;
   /** Opens the server's own stream, or again one that broke after an event; undefined where the server has no such thing. */
-  readonly open: (lastEventId: string | undefined, signal: AbortSignal | undefined) => Promise<Readable | undefined>;
+  readonly open: (lastEventId: string | undefined, signal: AbortSignal | undefined) => Promise<InputStream | undefined>;
   /** Takes the text of a message. True where it answers the request that the stream belongs to. */
   readonly deliver: (text: string, about: RequestId | undefined) => boolean;
   /** Takes what went wrong outside a request. */
@@ -34,7 +34,7 @@ export interface EventStreams {
   /** Opens the server's own stream, where it has one. */
   openOwn(): Promise<void>;
   /** Reads a stream to its end, and goes on with it where it broke off too early and can be resumed. */
-  follow(body: Readable, stream: EventStream): void;
+  follow(body: InputStream, stream: EventStream): void;
   /** Opens no stream any more. */
   close(): void;
 }
@@ -60,7 +60,7 @@ export function createEventStreams(parts: EventStreamParts): EventStreams {
 
   const isLeft = ({ signal }: EventStream): boolean => closed || signal?.aborted === true;
 
-  function read(body: Readable, stream: EventStream, position: Position): void {
+  function read(body: InputStream, stream: EventStream, position: Position): void {
     let isOver = false;
     const reader = createEventReader({
       maxBytes: MAX_MESSAGE_BYTES,

@@ -1,8 +1,8 @@
-import type { Readable } from "node:stream";
 import { messageTooLong } from "./wire-message.ts";
+import type { InputStream } from "../../../tool/streams.ts";
 
 /** Reads a body to its end as text. Rejects where it breaks off or is longer than allowed. */
-export function readBody(body: Readable, server: string, maxBytes: number): Promise<string> {
+export function readBody(body: InputStream, server: string, maxBytes: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;

@@ -1,4 +1,3 @@
-import type { Readable } from "node:stream";
 import type { JSONRPCMessage, Transport, TransportSendOptions } from "@modelcontextprotocol/client";
 import type { EgressResponse } from "../../../guard/egress/egress.ts";
 import type { Clock } from "../../../observe/clock.ts";
@@ -10,6 +9,7 @@ import { readBody } from "./read-body.ts";
 import type { HttpSettings } from "./settings.ts";
 import type { StreamMessageInfo } from "./tap.ts";
 import { isMessage, MAX_MESSAGE_BYTES, notAMessage } from "./wire-message.ts";
+import type { InputStream } from "../../../tool/streams.ts";
 
 /** What streamable HTTP is made of. */
 export interface StreamableHttpParts extends Omit<ExchangeParts, "toUnauthorized"> {
@@ -120,7 +120,7 @@ export async function streamableHttpTransport(
     }
   }
 
-  async function open(lastEventId: string | undefined, signal: AbortSignal | undefined): Promise<Readable | undefined> {
+  async function open(lastEventId: string | undefined, signal: AbortSignal | undefined): Promise<InputStream | undefined> {
     const response = await exchange({
       method: "GET",
       headers: {

@@ -14,7 +14,7 @@ import { addWrittenOut, createCredentials } from "./credentials.ts";
 import type { Ask, ClientIdentity, McpConnection, RequestOptions, ServerDescription } from "./connection.ts";
 import { isSessionExpired } from "./failures.ts";
 import { followChanges } from "./follow-changes.ts";
-import type { HttpParts } from "./http-transports.ts";
+import type { OAuthProvider } from "./oauth/provider.ts";
 import { createKeeper } from "./keep-connected.ts";
 import { refuseMisplaced } from "./misplaced-secret.ts";
 import { listAll } from "./list-all.ts";
@@ -105,7 +105,9 @@ export interface McpUpstream {
 }
 
 /** What an upstream can be given. */
-export interface UpstreamParts extends Pick<HttpParts, "oauth"> {
+export interface UpstreamParts {
+  /** Where tokens come from, for a server that asks for them. */
+  readonly oauth?: OAuthProvider;
   /** The way out of the program. One of its own, without rules, where absent. */
   readonly egress?: Egress;
   /** Where what the settings refer to is found. In the environment, files and the keychain where absent. */

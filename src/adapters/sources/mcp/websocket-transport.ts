@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import type { ClientOptions, WebSocket } from "ws";
 import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
@@ -58,7 +59,7 @@ export function webSocketTransport(settings: WebSocketSettings, options: WebSock
     const opened = Promise.withResolvers<void>();
     // What the package's types do not know yet is `closeTimeout`.
     const how: ClientOptions & { readonly closeTimeout: number } = {
-      createConnection: () => egress.connect(to, { trusted: true }),
+      createConnection: () => egress.connect(to, { trusted: true }) as Socket,
       headers: { ...settings.headers },
       perMessageDeflate: false,
       maxPayload: 2 * maxMessageBytes,

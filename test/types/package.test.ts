@@ -1,0 +1,98 @@
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ROOT } from "../repo/project.ts";
+import { writeSnippets } from "./snippets.ts";
+
+const TSC = join(ROOT, "node_modules/.bin/tsc");
+const folder = mkdtempSync(join(tmpdir(), "toolarsenal-types-"));
+
+/** The package as npm installs it, as far as types go, beside every other package but those of `@types`. */
+beforeAll(() => {
+  const installed = join(folder, "node_modules");
+  mkdirSync(join(installed, "toolarsenal"), { recursive: true });
+  for (const name of readdirSync(join(ROOT, "node_modules"))) {
+    if (name.startsWith(".") || name === "@types" || name === "toolarsenal") continue;
+    symlinkSync(join(ROOT, "node_modules", name), join(installed, name));
+  }
+  cpSync(join(ROOT, "package.json"), join(installed, "toolarsenal/package.json"));
+  const outDir = join(installed, "toolarsenal/dist");
+  expect(tsc(ROOT, ["-p", "tsconfig.build.json", "--emitDeclarationOnly", "--outDir", outDir])).toEqual([]);
+}, 120_000);
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Runs the compiler. Returns its errors, one per entry. */
+function tsc(cwd: string, parameters: readonly string[]): readonly string[] {
+  const { stdout, error } = spawnSync(TSC, parameters, { cwd, encoding: "utf8" });
+  if (error) throw error;
+  return stdout.split(/\n(?=\S)/).filter((line) => line.trim() !== "");
+}
+
+/** A project in the folder: its name, its files and its compiler options. Returns the errors the compiler finds in it. */
+function compile(name: string, files: Readonly<Record<string, string>>, options: object): readonly string[] {
+  const project = join(folder, name);
+  mkdirSync(project, { recursive: true });
+  for (const [path, content] of Object.entries(files)) writeFileSync(join(project, path), content);
+  writeFileSync(join(project, "package.json"), '{ "type": "module" }');
+  writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions: { noEmit: true, ...options } }));
+  return tsc(project, ["-p", "."]);
+}
+
+/** What `tsc --init` writes, but for `skipLibCheck`, which it sets to true. Links are left as they are, so that no package finds `@types`. */
+const NEWCOMER = {
+  module: "nodenext",
+  target: "esnext",
+  types: [],
+  strict: true,
+  noUncheckedIndexedAccess: true,
+  exactOptionalPropertyTypes: true,
+  verbatimModuleSyntax: true,
+  isolatedModules: true,
+  noUncheckedSideEffectImports: true,
+  moduleDetection: "force",
+  skipLibCheck: false,
+  preserveSymlinks: true,
+};
+
+/** The programs in `consumer/`, importing the package by its name. */
+function consumers(): Record<string, string> {
+  const programs = join(ROOT, "test/types/consumer");
+  return Object.fromEntries(
+    readdirSync(programs).map((name) => [
+      name,
+      readFileSync(join(programs, name), "utf8").replace('"../../../src/index.ts"', '"toolarsenal"'),
+    ]),
+  );
+}
+
+const EVERYTHING = 'export * from "toolarsenal";\nexport * as testing from "toolarsenal/testing";\n';
+
+describe("the types of the package", { timeout: 120_000 }, () => {
+  it("let every SDK's client take tools and results without a cast", () => {
+    // What is wrong in the SDKs' own declarations is not ours to see, and checking them takes most of the time.
+    expect(compile("clients", consumers(), { ...NEWCOMER, skipLibCheck: true })).toEqual([]);
+  });
+
+  it("compile without @types/node, library check included", () => {
+    const noNode =
+      "// @ts-expect-error there are no types of Node here\nexport const bytes: Buffer = Buffer.from('');\n";
+    expect(compile("no-node", { "all.ts": EVERYTHING, "node.ts": noNode }, NEWCOMER)).toEqual([]);
+  });
+
+  it("compile for an older target, and with the loosest options", () => {
+    const loose = { module: "nodenext", target: "es2022", types: [], strict: false, preserveSymlinks: true };
+    expect(compile("older", { "all.ts": EVERYTHING }, { ...loose, skipLibCheck: false })).toEqual([]);
+  });
+});
+
+describe("the snippets of README and docs", { timeout: 120_000 }, () => {
+  it("compile", () => {
+    mkdirSync(join(folder, "snippets/node_modules"), { recursive: true });
+    symlinkSync(join(ROOT, "node_modules/@types"), join(folder, "snippets/node_modules/@types"));
+    const options = { ...NEWCOMER, types: ["node"], skipLibCheck: true, preserveSymlinks: false };
+    expect(compile("snippets", writeSnippets(), options)).toEqual([]);
+  });
+});
