@@ -7,7 +7,7 @@ import { isPlainObject } from "../tool/json-schema.ts";
 import { type ClientContext, type ClientInput, expandClientText } from "./client-references.ts";
 import { clientOAuth } from "./client-oauth.ts";
 import type { McpServerConfig } from "./config.ts";
-import { MAX_CONCURRENT, MAX_TIMEOUT_MS } from "./schema.ts";
+import { MAX_CONCURRENT, MAX_MESSAGE_BYTES, MAX_TIMEOUT_MS, MAX_TOOLS } from "./schema.ts";
 import type { ServerNote, ServerProblem } from "./server-problem.ts";
 
 /** Keys under which MCP clients keep their servers. They may stand in `arsenal.yaml` as they are. */
@@ -44,7 +44,7 @@ const TYPES: Readonly<Record<string, Type>> = {
 const ALLOWANCES: ReadonlySet<string> = new Set(["alwaysAllow", "autoApprove", "trust"]);
 
 const KNOWN: ReadonlySet<string> = new Set(
-  "command args env envFile cwd url serverUrl httpUrl endpoint type transport transportType headers disabled enabled timeout timeout_ms connect_timeout_ms max_concurrent namespace oauth auth"
+  "command args env envFile cwd url serverUrl httpUrl endpoint type transport transportType headers disabled enabled timeout timeout_ms connect_timeout_ms max_concurrent max_message_bytes max_tools namespace oauth auth"
     .split(" ")
     .concat([...ALLOWANCES]),
 );
@@ -192,6 +192,8 @@ async function readServer(
     timeoutMs: whole("timeout_ms") ?? (timeout === undefined ? undefined : inMilliseconds(timeout)),
     connectTimeoutMs: whole("connect_timeout_ms"),
     maxConcurrent: whole("max_concurrent", MAX_CONCURRENT),
+    maxMessageBytes: whole("max_message_bytes", MAX_MESSAGE_BYTES),
+    maxTools: whole("max_tools", MAX_TOOLS),
   });
 }
 

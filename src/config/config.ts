@@ -274,6 +274,10 @@ export interface McpServerConfig {
   readonly connectTimeoutMs?: number;
   /** Calls at once, over all callers. Default `execution.maxConcurrentPerEnsemble`. */
   readonly maxConcurrent?: number;
+  /** The longest message taken from the server, in bytes. Default 16,777,216. */
+  readonly maxMessageBytes?: number;
+  /** Tools taken from the server at most. Default 20,000. */
+  readonly maxTools?: number;
   /** Whether what it says of its tools (that they only read, or may be repeated) is believed. Default false. */
   readonly trustAnnotations?: boolean;
   /** Left out where true. Default false. */

@@ -41,7 +41,8 @@ export function toMcpServers(config: Pick<ResolvedConfig, "mcp">): {
       refuse(misplaced);
       continue;
     }
-    const { namespace, timeoutMs, connectTimeoutMs, maxConcurrent, trustAnnotations } = server;
+    const { namespace, timeoutMs, connectTimeoutMs, maxConcurrent, maxMessageBytes, maxTools, trustAnnotations } =
+      server;
     servers.set(name, {
       name,
       writtenAs,
@@ -51,6 +52,8 @@ export function toMcpServers(config: Pick<ResolvedConfig, "mcp">): {
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
       ...(connectTimeoutMs === undefined ? {} : { connectTimeoutMs }),
       ...(maxConcurrent === undefined ? {} : { maxConcurrent }),
+      ...(maxMessageBytes === undefined ? {} : { maxMessageBytes }),
+      ...(maxTools === undefined ? {} : { maxTools }),
     });
   }
   return { servers: [...servers.values()], problems };

@@ -9,6 +9,8 @@ export const MAX_TIMEOUT_MS = 2_147_483_647;
 
 /** The most calls at once that can be set. */
 export const MAX_CONCURRENT = 100_000;
+export const MAX_MESSAGE_BYTES = 1_073_741_824;
+export const MAX_TOOLS = 1_000_000;
 
 /** The sandboxes that can be configured. */
 const SANDBOXES: readonly SandboxName[] = ["subprocess", "docker", "bubblewrap", "isolate"];
@@ -362,6 +364,12 @@ function mcpServer(): JsonSchema {
         1,
         MAX_CONCURRENT,
       ),
+      maxMessageBytes: whole(
+        "Longest message taken from the server, in bytes; a longer result fails. Defaults to 16777216.",
+        1024,
+        MAX_MESSAGE_BYTES,
+      ),
+      maxTools: whole("Tools taken from the server at most. Defaults to 20000.", 1, MAX_TOOLS),
       trustAnnotations: {
         description: "Whether what it says of its tools (that they only read, or may be repeated) is believed.",
         type: "boolean",

@@ -20,6 +20,7 @@ export const ERROR_CODES = {
     "The answer was lost after the call was sent: it may or may not have taken effect. Check before repeating it.",
   CANCELLED: "The caller cancelled the call.",
   EXECUTION_FAILED: "The tool ran and reported an error.",
+  RESULT_TOO_LARGE: "The tool ran, and its answer is larger than the limit allows.",
   TRANSPORT_FAILED: "The tool's server or process could not be reached.",
   PROTOCOL_ERROR: "The tool's server answered something its protocol does not allow.",
   SOURCE_UNAVAILABLE: "A source could not be connected or listed; its tools are absent until it comes back.",

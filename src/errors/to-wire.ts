@@ -36,6 +36,7 @@ export function toWire(code: ErrorCode): WireError {
     case "CANCELLED":
       return { httpStatus: 499, jsonRpcCode: -32008 };
     case "EXECUTION_FAILED":
+    case "RESULT_TOO_LARGE":
     case "TRANSPORT_FAILED":
     case "PROTOCOL_ERROR":
       return { httpStatus: 502, jsonRpcCode: -32009 };

@@ -221,7 +221,7 @@ describe("a result that is too large", () => {
       status: "failure",
       attempts: 1,
       error: {
-        code: "EXECUTION_FAILED",
+        code: "RESULT_TOO_LARGE",
         message:
           "default.t ran, and its result is withheld: it measures at least 102 bytes, and a rule allows 50. Ask for less at once.",
       },

@@ -108,11 +108,11 @@ function checkSize(value: unknown, { obligations, maxResultBytes }: OutcomeGuard
     throw withhold(`${whose} allows ${limit} bytes, and it cannot be measured`);
   }
   const size = atLeast === true ? `at least ${bytes}` : `${bytes}`;
-  throw withhold(`it measures ${size} bytes, and ${whose} allows ${limit}. Ask for less at once`);
+  throw withhold(`it measures ${size} bytes, and ${whose} allows ${limit}. Ask for less at once`, "RESULT_TOO_LARGE");
 }
 
-function withhold(why: string): ArsenalError {
-  return new ArsenalError("EXECUTION_FAILED", why);
+function withhold(why: string, code: "EXECUTION_FAILED" | "RESULT_TOO_LARGE" = "EXECUTION_FAILED"): ArsenalError {
+  return new ArsenalError(code, why);
 }
 
 /** What became of the call stays known; only what the tool said is kept back. */
@@ -122,7 +122,9 @@ function withheld(outcome: Outcome, tool: Tool, problem: unknown): Outcome {
   const because = isArsenalError(problem) ? why.replace(/\.$/, "") : `it could not be checked: ${why}`;
   if (error === undefined) {
     const message = `${tool.id} ran, and its result is withheld: ${because}.`;
-    return { ...rest, status: "failure", error: { code: "EXECUTION_FAILED", message, field: "result" } };
+    const isTooLarge = isArsenalError(problem) && problem.code === "RESULT_TOO_LARGE";
+    const code = isTooLarge ? "RESULT_TOO_LARGE" : "EXECUTION_FAILED";
+    return { ...rest, status: "failure", error: { code, message, field: "result" } };
   }
   const { code, beforeSend, retryAfterMs } = error;
   return {

@@ -83,7 +83,7 @@ async function connectChannel(
   options: ConnectOptions,
 ): Promise<Connected> {
   const attempt = async (prior: Verdict | undefined): Promise<Connected> => {
-    const transport = await openChannel(settings.name, channel, options);
+    const transport = await openChannel(settings, channel, options);
     return shakeHands(transport, { settings, options, prior, sharedChannel: true });
   };
   try {
@@ -96,25 +96,26 @@ async function connectChannel(
 }
 
 async function openChannel(
-  serverName: string,
+  { name, maxMessageBytes }: McpServerSettings,
   settings: StdioSettings | WebSocketSettings,
-  { credentials = createCredentials(serverName), egress, onStderr, signal }: ConnectOptions,
+  { credentials = createCredentials(name), egress, onStderr, signal, clock }: ConnectOptions,
 ): Promise<Transport> {
+  const limits = { ...(clock ? { clock } : {}), ...(maxMessageBytes === undefined ? {} : { maxMessageBytes }) };
   if (settings.kind === "websocket") {
     const { webSocketTransport } = await import("./websocket-transport.ts");
     const headers = await credentials.fill(settings.headers ?? {}, "headers", signal);
-    return webSocketTransport({ ...settings, headers }, egress ? { egress } : {});
+    return webSocketTransport({ ...settings, headers }, { ...limits, ...(egress ? { egress } : {}) });
   }
   const { stdioTransport } = await import("./stdio-transport.ts");
   const env = await credentials.fill(settings.env ?? {}, "env", signal);
   const redact = credentials.redactor.stream();
-  return stdioTransport({ ...settings, env }, { redact, ...(onStderr ? { onStderr } : {}) });
+  return stdioTransport({ ...settings, env }, { ...limits, redact, ...(onStderr ? { onStderr } : {}) });
 }
 
 /** Over streamable HTTP; over the older HTTP+SSE where the address does not know streamable HTTP. */
 async function connectHttp(settings: McpServerSettings, options: ConnectOptions): Promise<Connected> {
   const http = settings.transport as HttpSettings;
-  const parts = await toHttpParts(settings.name, http, options);
+  const parts = await toHttpParts(settings, http, options);
   let live: LiveConnection | undefined;
   try {
     const opened = await streamableHttp(http, parts, (error) => live?.end(error));
@@ -131,17 +132,21 @@ async function connectHttp(settings: McpServerSettings, options: ConnectOptions)
 
 async function connectSse(settings: McpServerSettings, options: ConnectOptions): Promise<Connected> {
   const http = settings.transport as HttpSettings;
-  const opened = await httpWithSse(http, await toHttpParts(settings.name, http, options));
+  const opened = await httpWithSse(http, await toHttpParts(settings, http, options));
   return shakeHands(opened.transport, { settings, options, prior: { kind: "legacy" }, opened });
 }
 
 /** One provider for all connections to a server, so that a token which several find expired is renewed once. */
 const providers = new WeakMap<HttpSettings, OAuthProvider>();
 
-async function toHttpParts(serverName: string, http: HttpSettings, options: ConnectOptions): Promise<HttpParts> {
+async function toHttpParts(
+  { name: serverName, maxMessageBytes }: McpServerSettings,
+  http: HttpSettings,
+  options: ConnectOptions,
+): Promise<HttpParts> {
   const { clock = systemClock, egress = createEgress(), oauth = providers.get(http) } = options;
   const { credentials = createCredentials(serverName) } = options;
-  const parts = { clock, egress, credentials };
+  const parts = { clock, egress, credentials, ...(maxMessageBytes === undefined ? {} : { maxMessageBytes }) };
   if (oauth !== undefined || http.oauth === undefined) return { ...parts, ...(oauth ? { oauth } : {}) };
   const { createOAuthProvider } = await import("./oauth/provider.ts");
   const { url: serverUrl, headers } = http;
@@ -190,6 +195,7 @@ async function shakeHands(transport: Transport, handshake: Handshake): Promise<C
     protocolVersion: client.getNegotiatedProtocolVersion() ?? "",
     server: describeServer(said),
     identity,
+    clock: options.clock ?? systemClock,
     ...(opened ? { farewell: opened.farewell, isFatal: opened.isFatal } : {}),
   });
   onLive?.(live);

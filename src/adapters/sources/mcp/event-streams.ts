@@ -1,8 +1,9 @@
 import type { Clock } from "../../../observe/clock.ts";
+import type { InputStream } from "../../../tool/streams.ts";
 import type { RequestId } from "./protocol.ts";
 import { createEventReader } from "./read-events.ts";
-import { MAX_MESSAGE_BYTES, messageTooLong } from "./wire-message.ts";
-import type { InputStream } from "../../../tool/streams.ts";
+import { createFloodGate } from "./flood-gate.ts";
+import { MessageTooLong } from "./wire-message.ts";
 
 /** A stream of events: that of one request, or the server's own. */
 export interface EventStream {
@@ -21,7 +22,9 @@ export interface EventStreamParts {
   readonly clock: Clock;
   /** Opens the server's own stream, or again one that broke after an event; undefined where the server has no such thing. */
   readonly open: (lastEventId: string | undefined, signal: AbortSignal | undefined) => Promise<InputStream | undefined>;
-  /** Takes the text of a message. True where it answers the request that the stream belongs to. */
+  /** The longest message, in bytes. */
+  readonly maxMessageBytes: number;
+  /** Takes the text of a message. True if it answers the request that the stream belongs to. */
   readonly deliver: (text: string, about: RequestId | undefined) => boolean;
   /** Takes what went wrong outside a request. */
   readonly report: (error: unknown) => void;
@@ -55,7 +58,8 @@ const LONGEST_MS = 3_600_000;
 
 /** Reads streams of server-sent events, and resumes them. */
 export function createEventStreams(parts: EventStreamParts): EventStreams {
-  const { server, clock, open, deliver, report, lost } = parts;
+  const { server, clock, open, deliver, report, lost, maxMessageBytes } = parts;
+  const gate = createFloodGate(clock);
   let closed = false;
 
   const isLeft = ({ signal }: EventStream): boolean => closed || signal?.aborted === true;
@@ -63,22 +67,26 @@ export function createEventStreams(parts: EventStreamParts): EventStreams {
   function read(body: InputStream, stream: EventStream, position: Position): void {
     let isOver = false;
     const reader = createEventReader({
-      maxBytes: MAX_MESSAGE_BYTES,
+      maxBytes: maxMessageBytes,
       onData(text) {
-        if (deliver(text, stream.about)) isOver = true;
+        const isAnswer = deliver(text, stream.about);
+        gate.count(isAnswer);
+        if (isAnswer) isOver = true;
       },
       onId: (id) => (position.lastEventId = id),
       onRetry: (ms) => (position.retryMs = ms),
       onTooLong() {
-        report(messageTooLong(server, MAX_MESSAGE_BYTES));
+        report(new MessageTooLong(server, maxMessageBytes, stream.about));
         if (stream.about === undefined) return;
         // It may have been the answer, which will not come again.
         isOver = true;
-        stream.onEnd?.();
         body.destroy();
       },
     });
-    body.on("data", reader.push);
+    body.on("data", (chunk: Buffer) => {
+      reader.push(chunk);
+      gate.hold(body);
+    });
     body.on("error", () => {});
     body.once("close", () => {
       if (isOver || isLeft(stream)) return;

@@ -2,15 +2,19 @@ import type { Transport } from "@modelcontextprotocol/client";
 import type { Egress } from "../../../guard/egress/egress.ts";
 import type { Clock } from "../../../observe/clock.ts";
 import type { Credentials } from "./credentials.ts";
+import { boundEvents } from "./bound-events.ts";
 import { egressFetch } from "./egress-fetch.ts";
 import type { OAuthProvider } from "./oauth/provider.ts";
 import type { HttpSettings } from "./settings.ts";
 import { streamableHttpTransport } from "./streamable-http.ts";
+import { MAX_MESSAGE_BYTES } from "./wire-message.ts";
 import { within } from "./within.ts";
 
 /** What HTTP transports need beside the address. */
 export interface HttpParts {
   readonly clock: Clock;
+  /** The longest message, in bytes. Default 16 MiB. */
+  readonly maxMessageBytes?: number;
   /** The way out of the program. */
   readonly egress: Egress;
   readonly credentials: Credentials;
@@ -50,11 +54,16 @@ export async function streamableHttp(
 /** The older HTTP+SSE. Its stream is the session: once it breaks, the session is gone. */
 export async function httpWithSse(
   { url, headers: written = {} }: HttpSettings,
-  { egress, oauth, credentials }: HttpParts,
+  { egress, oauth, credentials, clock, maxMessageBytes = MAX_MESSAGE_BYTES }: HttpParts,
 ): Promise<HttpTransport> {
   const headers = await credentials.fill(written, "headers");
   const { SSEClientTransport, SseError } = await import("@modelcontextprotocol/client");
-  const fetch = egressFetch(egress, { trusted: [url], secretHeaders: Object.keys(written) });
+  const server = `The MCP server at ${new URL(url).origin}`;
+  const fetch = egressFetch(egress, {
+    trusted: [url],
+    secretHeaders: Object.keys(written),
+    through: () => boundEvents({ server, maxMessageBytes, clock }),
+  });
   const transport = new SSEClientTransport(new URL(url), {
     requestInit: { headers: { ...headers } },
     ...(oauth ? { authProvider: oauth, fetch: oauth.wrapFetch(fetch) } : { fetch }),

@@ -1,10 +1,13 @@
 import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
+import type { Clock } from "../../../observe/clock.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import type { ClientIdentity, McpConnection, RequestOptions, ServerDescription } from "./connection.ts";
 import { createAskDesk } from "./ask-desk.ts";
 import { isSessionExpired, isUnreachable, toFailure, unknownOutcome } from "./failures.ts";
 import { META, type Era, type JsonObject, RpcError, type RpcNotification, type RpcResponse } from "./protocol.ts";
 import { type Tap, toRequestId } from "./tap.ts";
+import { createRelayLimits, type RelayLimits } from "./relay-limits.ts";
+import { MessageTooLong } from "./wire-message.ts";
 
 /** What a handshake established. */
 export interface Established {
@@ -14,6 +17,7 @@ export interface Established {
   readonly protocolVersion: string;
   readonly server: ServerDescription;
   readonly identity: ClientIdentity;
+  readonly clock: Clock;
   /** Tells the server that its session is over, where it keeps one. */
   readonly farewell?: () => Promise<void>;
   /** True for an error outside any request after which the connection is of no use. */
@@ -31,6 +35,7 @@ interface Pending {
   readonly method: string;
   readonly callerToken: unknown;
   readonly onNotification: RequestOptions["onNotification"];
+  readonly progress: ReturnType<RelayLimits["progress"]> | undefined;
   readonly resolve: (result: JsonObject) => void;
   readonly reject: (error: Error) => void;
 }
@@ -40,7 +45,8 @@ const FOR_ALL = /^notifications\/(?:resources\/updated|(?:tools|prompts|resource
 
 /** A connection over a transport whose handshake is done. Requests go past the SDK's client, with ids of their own, and come back raw. */
 export function createLiveConnection(tap: Tap, established: Established): LiveConnection {
-  const { name, era, protocolVersion, server, identity, farewell, isFatal } = established;
+  const { name, era, protocolVersion, server, identity, clock, farewell, isFatal } = established;
+  const limits = createRelayLimits(name, clock);
   const pending = new Map<string, Pending>();
   const listeners = new Set<(notification: RpcNotification) => void>();
   const closedListeners = new Set<(error: Error | undefined) => void>();
@@ -109,13 +115,13 @@ export function createLiveConnection(tap: Tap, established: Established): LiveCo
     const { method, params } = notification;
     if (method === "notifications/progress") {
       const entry = pending.get(String(params?.["progressToken"]));
-      entry?.onNotification?.({ ...notification, params: { ...params, progressToken: entry.callerToken } });
+      entry?.progress?.push({ ...notification, params: { ...params, progressToken: entry.callerToken } });
       return;
     }
     if (method === "notifications/cancelled" && desk.cancel(params?.["requestId"])) return;
-    const concerned = concernedBy(notification, about);
-    if (concerned === undefined) toListeners(notification);
-    else concerned(notification);
+    const give = concernedBy(notification, about) ?? toListeners;
+    if (method === "notifications/message") limits.log(notification, give);
+    else give(notification);
   };
 
   /** Who is told: the subscription that the notification names, the request on whose stream it came, the only one that listens. */
@@ -155,6 +161,7 @@ export function createLiveConnection(tap: Tap, established: Established): LiveCo
     const stream = tap.perRequestStream && era === "legacy" && signal ? new AbortController() : undefined;
     const cancel = (): void => {
       if (settle(id) === undefined) return;
+      progress?.stop();
       reject(toCancelled(signal?.reason, method, name));
       if (tap.perRequestStream && era === "modern") return;
       // It need not end the stream itself.
@@ -162,13 +169,16 @@ export function createLiveConnection(tap: Tap, established: Established): LiveCo
         .catch(() => {})
         .finally(() => stream?.abort());
     };
+    const progress =
+      callerToken === undefined || onNotification === undefined ? undefined : limits.progress(onNotification);
     const release = (): void => signal?.removeEventListener("abort", cancel);
     pending.set(id, {
       method,
       callerToken,
       onNotification,
-      resolve: (result) => (release(), resolve(result)),
-      reject: (error) => (release(), reject(error)),
+      progress,
+      resolve: (result) => (release(), progress?.flush(), resolve(result)),
+      reject: (error) => (release(), progress?.stop(), reject(error)),
     });
     signal?.addEventListener("abort", cancel, { once: true });
 
@@ -205,6 +215,7 @@ export function createLiveConnection(tap: Tap, established: Established): LiveCo
     asked: desk.take,
     told,
     failed: (error) => {
+      if (error instanceof MessageTooLong && error.about !== undefined) settle(String(error.about))?.reject(error);
       if (isFatal?.(error) === true) end(error);
     },
     closed: () => finish(new ArsenalError("TRANSPORT_FAILED", `The MCP server "${name}" ended the connection.`)),

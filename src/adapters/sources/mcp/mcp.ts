@@ -35,7 +35,7 @@ export function mcp(settings: McpServerSettings, { patient = false, emit, ...par
     ...parts,
     report(problem) {
       parts.report?.(problem);
-      const message = `The MCP server "${settings.name}" lists one of its ${problem.listing} wrongly: ${problem.reason}`;
+      const message = `The list of ${problem.listing} of the MCP server "${settings.name}" is not right: ${problem.reason}`;
       emit?.("tool-rejected", { name: problem.name, code: "PROTOCOL_ERROR", message });
     },
   });

@@ -1,14 +1,14 @@
-import { messageTooLong } from "./wire-message.ts";
 import type { InputStream } from "../../../tool/streams.ts";
+import { MessageTooLong } from "./wire-message.ts";
 
-/** Reads a body to its end as text. Rejects where it breaks off or is longer than allowed. */
+/** Reads a body to its end as text. Rejects if it breaks off or is longer than allowed. */
 export function readBody(body: InputStream, server: string, maxBytes: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
     body.on("data", (chunk: Buffer) => {
       length += chunk.length;
-      if (length > maxBytes) body.destroy(messageTooLong(server, maxBytes));
+      if (length > maxBytes) body.destroy(new MessageTooLong(server, maxBytes));
       else chunks.push(chunk);
     });
     body.once("end", () =>

@@ -6,8 +6,10 @@ export interface LineReaderOptions {
   readonly onLine: (line: string) => void;
   /** Called for each empty line instead. */
   readonly onEmptyLine?: () => void;
-  /** Called once for each line that is too long, as soon as that is known. */
-  readonly onTooLong: () => void;
+  /** Called once for each line that is too long, as soon as that is known, with how it begins. */
+  readonly onTooLong: (head: Buffer) => void;
+  /** Called when a line that was too long has ended, with how it ends. */
+  readonly onSkipped?: (tail: Buffer) => void;
 }
 
 /** Splits a stream of bytes into lines. */
@@ -17,33 +19,61 @@ export interface LineReader {
   end(): void;
 }
 
+/** How much of the beginning and the end of a line that is too long is shown. */
+const GLIMPSE_BYTES = 256;
+
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
 /**
  * Reads lines of UTF-8 that end in LF or CRLF. Every byte is looked at once and copied a bounded number of times, however the stream is cut
- * into chunks; of a line that is too long nothing is kept.
+ * into chunks; of a line that is too long only its last bytes are kept.
  */
-export function createLineReader({ maxBytes, onLine, onEmptyLine, onTooLong }: LineReaderOptions): LineReader {
+export function createLineReader(options: LineReaderOptions): LineReader {
+  const { maxBytes, onLine, onEmptyLine, onTooLong, onSkipped } = options;
   /** The beginning of a line whose end has not come. Grows by doubling, so that a line of tiny chunks costs no more than one of large ones. */
   let pending = Buffer.alloc(0);
   let length = 0;
   let discarding = false;
+  /** The last bytes of a line that is being discarded. */
+  let tail = Buffer.alloc(0);
 
   function emit(bytes: Buffer): void {
     const end = bytes.at(-1) === CARRIAGE_RETURN ? bytes.length - 1 : bytes.length;
-    if (end > maxBytes) onTooLong();
-    else if (end > 0) onLine(bytes.toString("utf8", 0, end));
+    if (end > maxBytes) {
+      onTooLong(bytes.subarray(0, GLIMPSE_BYTES));
+      onSkipped?.(bytes.subarray(-GLIMPSE_BYTES));
+    } else if (end > 0) onLine(bytes.toString("utf8", 0, end));
     else onEmptyLine?.();
   }
 
+  /** Remembers how a discarded line goes on. */
+  function skim(bytes: Buffer): void {
+    if (onSkipped === undefined) return;
+    // A copy: a part of a chunk would keep all of it.
+    const last = bytes.length >= GLIMPSE_BYTES ? [bytes] : [tail, bytes];
+    tail = Buffer.from(Buffer.concat(last.map((part) => part.subarray(-GLIMPSE_BYTES))).subarray(-GLIMPSE_BYTES));
+  }
+
+  function endSkipped(): void {
+    discarding = false;
+    onSkipped?.(tail);
+    tail = Buffer.alloc(0);
+  }
+
   function keep(bytes: Buffer): void {
-    if (discarding || bytes.length === 0) return;
+    if (bytes.length === 0) return;
+    if (discarding) return skim(bytes);
     // One byte more than the limit may still turn out to be the CR of a line end.
     if (length + bytes.length > maxBytes + 1) {
       discarding = true;
+      const head = Buffer.concat([
+        pending.subarray(0, Math.min(length, GLIMPSE_BYTES)),
+        bytes.subarray(0, GLIMPSE_BYTES),
+      ]);
       release();
-      onTooLong();
+      onTooLong(head.subarray(0, GLIMPSE_BYTES));
+      skim(bytes);
       return;
     }
     if (length + bytes.length > pending.length) {
@@ -72,13 +102,13 @@ export function createLineReader({ maxBytes, onLine, onEmptyLine, onTooLong }: L
       for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, start)) {
         const rest = chunk.subarray(start, end);
         start = end + 1;
-        if (discarding) discarding = false;
-        else if (length === 0) emit(rest);
-        else {
-          keep(rest);
-          if (discarding) discarding = false;
-          else finish();
+        if (!discarding && length === 0) {
+          emit(rest);
+          continue;
         }
+        keep(rest);
+        if (discarding) endSkipped();
+        else finish();
       }
       keep(chunk.subarray(start));
     },

@@ -4,13 +4,14 @@ import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import { showValue } from "../../../errors/show-value.ts";
 import { systemClock, type Clock } from "../../../observe/clock.ts";
+import { createFloodGate } from "./flood-gate.ts";
 import { createLineReader } from "./read-lines.ts";
 import type { StdioSettings } from "./settings.ts";
 import { childEnvironment } from "./stdio-environment.ts";
 import { HAS_GROUPS, stopGroup } from "./stdio-process-group.ts";
 import { spawnFailure } from "./stdio-spawn-failure.ts";
 import { createWatchdog } from "./stdio-watchdog.ts";
-import { MAX_MESSAGE_BYTES, messageTooLong, notAMessage, parseMessage } from "./wire-message.ts";
+import { findAnswered, MAX_MESSAGE_BYTES, MessageTooLong, notAMessage, parseMessage } from "./wire-message.ts";
 import { within } from "./within.ts";
 
 /** How a stdio server is listened to and stopped. */
@@ -19,7 +20,7 @@ export interface StdioOptions {
   readonly redact?: (line: string) => string;
   /** Takes each line that the server writes to stderr. */
   readonly onStderr?: (line: string) => void;
-  /** The longest message, in bytes. Longer ones are thrown away as they come. Default 64 MiB. */
+  /** The longest message, in bytes. Longer ones are thrown away as they come. Default 16 MiB. */
   readonly maxMessageBytes?: number;
   readonly clock?: Clock;
 }
@@ -88,30 +89,62 @@ export function stdioTransport(settings: StdioSettings, options: StdioOptions = 
     running.stdout.on("error", stop);
     running.stderr.on("error", report);
 
+    const gate = createFloodGate(clock);
+    let isTold = false;
+    const tooLong = (glimpse: Buffer): void => {
+      const about = findAnswered(glimpse);
+      if (isTold || about === undefined) return;
+      isTold = true;
+      report(new MessageTooLong(server, maxMessageBytes, about));
+    };
     const messages = createLineReader({
       maxBytes: maxMessageBytes,
-      onLine: receive,
-      onTooLong: () => report(messageTooLong(server, maxMessageBytes)),
+      onLine(line) {
+        gate.count(receive(line));
+      },
+      onTooLong(head) {
+        isTold = false;
+        tooLong(head);
+      },
+      onSkipped(tail) {
+        tooLong(tail);
+        if (!isTold) report(new MessageTooLong(server, maxMessageBytes));
+      },
     });
-    running.stdout.on("data", messages.push);
+    running.stdout.on("data", (chunk: Buffer) => {
+      messages.push(chunk);
+      gate.hold(running.stdout);
+    });
     running.stdout.on("end", messages.end);
     const words = createLineReader({
       maxBytes: MAX_STDERR_LINE_BYTES,
-      onLine: hearStderr,
+      onLine(line) {
+        wordGate.count(false);
+        hearStderr(line);
+      },
       onTooLong: () => hearStderr(`(a line of more than ${MAX_STDERR_LINE_BYTES} bytes is left out)`),
     });
-    running.stderr.on("data", words.push);
+    const wordGate = createFloodGate(clock);
+    running.stderr.on("data", (chunk: Buffer) => {
+      words.push(chunk);
+      wordGate.hold(running.stderr);
+    });
     running.stderr.on("end", words.end);
   }
 
-  function receive(line: string): void {
+  /** Hands a message on. True if it is an answer. */
+  function receive(line: string): boolean {
     const message = parseMessage(line);
-    if (message === undefined) return report(notAMessage(server, line));
+    if (message === undefined) {
+      report(notAMessage(server, line));
+      return false;
+    }
     try {
       transport.onmessage?.(message);
     } catch (error) {
       report(error);
     }
+    return !("method" in message);
   }
 
   function hearStderr(line: string): void {

@@ -14,6 +14,8 @@ import type { InputStream } from "../../../tool/streams.ts";
 /** What streamable HTTP is made of. */
 export interface StreamableHttpParts extends Omit<ExchangeParts, "toUnauthorized"> {
   readonly clock: Clock;
+  /** The longest message, in bytes. Default 16 MiB. */
+  readonly maxMessageBytes?: number;
   /** Called when the server's own stream broke and could not be opened again. */
   readonly lost: (error: Error) => void;
 }
@@ -23,6 +25,9 @@ export interface StreamableHttp extends Transport {
   /** Tells the server that the session is over, where there is one. */
   endSession(): Promise<void>;
 }
+
+/** What is read of an answer that is not a success. */
+const MAX_REFUSAL_BYTES = 1024 * 1024;
 
 const JSON_TYPE = "application/json";
 const EVENTS_TYPE = "text/event-stream";
@@ -39,7 +44,8 @@ export async function streamableHttpTransport(
     ...parts,
     toUnauthorized: (cause) => Object.assign(new UnauthorizedError(cause.message), { cause }),
   });
-  const streams = createEventStreams({ ...parts, server, open, deliver: deliverText, report });
+  const { maxMessageBytes = MAX_MESSAGE_BYTES } = parts;
+  const streams = createEventStreams({ ...parts, maxMessageBytes, server, open, deliver: deliverText, report });
   let sessionId: string | undefined;
   let protocolVersion: string | undefined;
   /** What goes with every message of the session, made anew when one of the two changes. */
@@ -86,7 +92,7 @@ export async function streamableHttpTransport(
       case EVENTS_TYPE:
         return streams.follow(response.body, { about, signal, onEnd });
       case JSON_TYPE: {
-        const text = await readBody(response.body, server, MAX_MESSAGE_BYTES);
+        const text = await readBody(response.body, server, maxMessageBytes);
         const value: unknown = JSON.parse(text);
         for (const message of Array.isArray(value) ? value : [value]) {
           if (!isMessage(message)) throw new SyntaxError(notAMessage(server, text).message);
@@ -120,7 +126,10 @@ export async function streamableHttpTransport(
     }
   }
 
-  async function open(lastEventId: string | undefined, signal: AbortSignal | undefined): Promise<InputStream | undefined> {
+  async function open(
+    lastEventId: string | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<InputStream | undefined> {
     const response = await exchange({
       method: "GET",
       headers: {
@@ -138,7 +147,7 @@ export async function streamableHttpTransport(
 
   async function refusal(response: EgressResponse): Promise<Error> {
     const { status } = response;
-    const text = await readBody(response.body, server, MAX_MESSAGE_BYTES).catch(() => "");
+    const text = await readBody(response.body, server, MAX_REFUSAL_BYTES).catch(() => "");
     return new SdkHttpError(SdkErrorCode.ClientHttpNotImplemented, `it answered HTTP ${status}`, { status, text });
   }
 

@@ -6,6 +6,7 @@ import type { Secrets } from "../../../guard/secrets/secrets.ts";
 import { withDeadline } from "../../../register/with-deadline.ts";
 import type { Caller } from "../../../tool/handler.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
+import { createCalmChanges } from "./calm-changes.ts";
 import { answerInput } from "./answer-input.ts";
 import { ownIdentity, withoutAsking } from "./client-identity.ts";
 import { connectWithVerdict } from "./connect.ts";
@@ -168,6 +169,8 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
     tell({ kind: "listed", listing });
   };
 
+  const changes = createCalmChanges(clock, listed);
+
   const inTime = <Result>(
     doing: string,
     task: (signal: AbortSignal) => Promise<Result>,
@@ -216,7 +219,7 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
       lists.clear();
       speaksBoth = undefined;
       pool.setPrimary(connection);
-      followChanges(connection, clock, { listed, other });
+      followChanges(connection, clock, { listed: changes.changed, other });
       subscriptions.renew(connection);
       tell({ kind: "state", state });
       for (const listing of Object.keys(LISTINGS) as Listing[]) listed(listing);
@@ -302,9 +305,13 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
     const { server, era } = await keeper.ready();
     if (!offers(server.capabilities, listing)) return [];
     const mirrors = era === "modern" && settings.transport.kind === "http";
+    // What was read when most of the time is up is better than nothing.
+    const lateAt = clock.now() + timeoutMs * 0.8;
     return inTime("listing", (signal) =>
       listAll((method, params) => request(method, params, { signal }), listing, {
         report: (entry) => report({ listing, ...entry }),
+        isLate: () => clock.now() >= lateAt,
+        ...(listing === "tools" && settings.maxTools !== undefined ? { maxItems: settings.maxTools } : {}),
         ...(listing === "tools" && mirrors ? { refuse: headerFault } : {}),
       }),
     ).catch((error: unknown) => {
@@ -355,6 +362,7 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
     },
     async close() {
       closing.abort(new ArsenalError("CLOSED", `The MCP server "${settings.name}" was closed.`));
+      changes.close();
       const open = [...sessions].map((session) => session.close());
       await Promise.all([keeper.close(), pool.close(), ...open]);
     },

@@ -189,11 +189,11 @@ describe("a WebSocket server", () => {
     await message;
     const server = `The MCP server at ${url.split("?")[0]}`;
     expect(seen).toEqual([
-      `${server} sent something that is no JSON-RPC message; it was skipped: "(a binary frame)".`,
-      `${server} sent something that is no JSON-RPC message; it was skipped: "hello".`,
-      `${server} sent something that is no JSON-RPC message; it was skipped: "[]".`,
-      `${server} sent a message of more than 100 bytes; it was thrown away.`,
-      `${server} sent a message of more than 100 bytes; it was thrown away.`,
+      `${server} sent something that is not a JSON-RPC message; it was skipped: "(a binary frame)".`,
+      `${server} sent something that is not a JSON-RPC message; it was skipped: "hello".`,
+      `${server} sent something that is not a JSON-RPC message; it was skipped: "[]".`,
+      expect.stringContaining(`${server} sent a message of more than 100 bytes; it was thrown away.`),
+      expect.stringContaining(`${server} sent a message of more than 100 bytes; it was thrown away.`),
       PING,
     ]);
   });

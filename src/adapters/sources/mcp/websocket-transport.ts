@@ -5,15 +5,16 @@ import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
 import { checkInCall } from "../../../guard/egress/check-url.ts";
 import { createEgress, type Egress } from "../../../guard/egress/egress.ts";
 import { systemClock, type Clock } from "../../../observe/clock.ts";
+import { createFloodGate } from "./flood-gate.ts";
 import type { WebSocketSettings } from "./settings.ts";
-import { MAX_MESSAGE_BYTES, messageTooLong, notAMessage, parseMessage } from "./wire-message.ts";
+import { findAnswered, MAX_MESSAGE_BYTES, MessageTooLong, notAMessage, parseMessage } from "./wire-message.ts";
 import { within } from "./within.ts";
 
 /** How a WebSocket server is listened to and left. */
 export interface WebSocketOptions {
   /** The way out of the program. One of its own, without rules, where absent. */
   readonly egress?: Egress;
-  /** The longest message, in bytes. Longer ones are thrown away; one that is twice as long ends the connection. Default 64 MiB. */
+  /** The longest message, in bytes. Longer ones are thrown away; one that is twice as long ends the connection. Default 16 MiB. */
   readonly maxMessageBytes?: number;
   readonly clock?: Clock;
 }
@@ -22,6 +23,9 @@ const SUBPROTOCOL = "mcp";
 
 /** Nothing is wrong: RFC 6455's word for a goodbye. */
 const NORMAL = 1000;
+
+/** Where the id of an answer is looked for that is too long to be read. */
+const GLIMPSE_BYTES = 256;
 
 /** How long the server may take to answer our goodbye. */
 const CLOSE_MS = 2000;
@@ -71,7 +75,11 @@ export function webSocketTransport(settings: WebSocketSettings, options: WebSock
       isOpen = true;
       opened.resolve();
     });
-    connection.on("message", (data, isBinary) => receive(data as Buffer, isBinary));
+    const gate = createFloodGate(clock);
+    connection.on("message", (data, isBinary) => {
+      gate.count(receive(data as Buffer, isBinary));
+      gate.hold(connection);
+    });
     connection.on("error", (error) => {
       opened.reject(error);
       announceEnd(ended(`sent what cannot be read (${error.message}), so the connection was closed`));
@@ -96,16 +104,25 @@ export function webSocketTransport(settings: WebSocketSettings, options: WebSock
     });
   }
 
-  function receive(data: Buffer, isBinary: boolean): void {
-    if (data.length > maxMessageBytes) return report(messageTooLong(server, maxMessageBytes));
+  /** Hands a message on. True if it is an answer. */
+  function receive(data: Buffer, isBinary: boolean): boolean {
+    if (data.length > maxMessageBytes) {
+      const about = findAnswered(data.subarray(0, GLIMPSE_BYTES), data.subarray(-GLIMPSE_BYTES));
+      report(new MessageTooLong(server, maxMessageBytes, about));
+      return false;
+    }
     const text = isBinary ? "(a binary frame)" : data.toString();
     const message = parseMessage(text);
-    if (message === undefined) return report(notAMessage(server, text));
+    if (message === undefined) {
+      report(notAMessage(server, text));
+      return false;
+    }
     try {
       transport.onmessage?.(message);
     } catch (error) {
       report(error);
     }
+    return !("method" in message);
   }
 
   function report(error: unknown): void {
