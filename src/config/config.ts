@@ -381,7 +381,7 @@ export interface BuiltinSearchConfig {
 
 export interface BuiltinCodeConfig {
   /** Where `code-execute` runs code. Default `isolate`. */
-  readonly sandbox?: SandboxName;
+  readonly sandbox?: Exclude<SandboxName, "subprocess">;
 }
 
 /** The short form of the most used settings. It overrides the sections it abbreviates. */

@@ -257,7 +257,11 @@ export const CONFIG_SCHEMA: JsonSchema = object("Configuration of ToolArsenal.",
       maxBytes: whole("The most an answer may measure, in bytes.", 1, 1_073_741_824, 1_048_576),
     }),
     code: object("For code-execute.", {
-      sandbox: choice("Where code runs.", SANDBOXES, "isolate"),
+      sandbox: choice(
+        "Where code that a model wrote runs. Not in subprocess: code there can end the gateway.",
+        ["isolate", "bubblewrap", "docker"],
+        "isolate",
+      ),
     }),
   }),
   arsenal: object("The short form of the most used settings.", {

@@ -5,7 +5,7 @@ import { builtins } from "../../src/adapters/sources/builtin/builtin.ts";
 import { mcp } from "../../src/adapters/sources/mcp/mcp.ts";
 import { openapi } from "../../src/adapters/sources/openapi/openapi.ts";
 import { isolate } from "../../src/adapters/sandboxes/isolate/isolate.ts";
-import { subprocess } from "../../src/adapters/sandboxes/subprocess/subprocess.ts";
+import { bubblewrap } from "../../src/adapters/sandboxes/bubblewrap/bubblewrap.ts";
 import { withinDomains } from "../../src/guard/egress/call-scope.ts";
 import { createEgress } from "../../src/guard/egress/egress.ts";
 import { ToolArsenal } from "../../src/index.ts";
@@ -124,8 +124,8 @@ describe("a source", () => {
     expect(bound(server({ kind: "stdio", command: "no-such-program-anywhere" }))).toBe(false);
     expect(bound(builtins())).toBe(true);
     expect(bound(builtins({ code: { sandbox: isolate() } }))).toBe(true);
-    expect(bound(builtins({ code: { sandbox: subprocess() } }))).toBe(false);
-    expect(bound(builtins({ tools: ["http-get"], code: { sandbox: subprocess() } }))).toBe(true);
+    expect(bound(builtins({ code: { sandbox: bubblewrap() } }))).toBe(false);
+    expect(bound(builtins({ tools: ["http-get"], code: { sandbox: bubblewrap() } }))).toBe(true);
   });
 });
 

@@ -1,3 +1,4 @@
+import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
@@ -17,9 +18,10 @@ import { subprocess } from "./subprocess/subprocess.ts";
 /** What a test sees of an attack; the words of the table in docs/sandboxes.md. */
 type Seen = "allowed" | "contained" | "denied" | "stopped";
 
-/** What an attack is told: a place it must not write to, a port of this machine, and how much memory to take. */
+/** What an attack is told: a place it must not write to, a process that it must not end, a port of this machine, and how much memory to take. */
 interface Target {
   readonly place: string;
+  readonly pid: number;
   readonly port: number;
   readonly mebibytes: number;
 }
@@ -75,6 +77,10 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
   "leave a process in another session behind": {
     code: `${SPAWN}("sleep", ["62"], { detached: true, stdio: "ignore" }).unref(); return "through";`,
     reached: ({ mark }) => markedProcesses(mark).length > 0,
+  },
+  "end another process of this user": {
+    code: `process.kill(input.pid, "SIGKILL"); return "through";`,
+    reached: () => true,
   },
 };
 
@@ -136,6 +142,13 @@ afterEach(() => {
   for (const pid of markedProcesses(mark)) process.kill(pid, "SIGKILL");
 });
 
+/** Stands for the gateway: a program of this user that has nothing to do with the job. */
+let victim: ChildProcess;
+beforeEach(() => {
+  victim = spawn(node, ["--eval", "setInterval(() => {}, 1e6)"], { stdio: "ignore" });
+});
+afterEach(() => void victim.kill("SIGKILL"));
+
 let connections = 0;
 const server = createServer((socket) => {
   connections++;
@@ -165,7 +178,8 @@ for (const [index, [column, { sandbox }]] of Object.entries(COLUMNS).entries()) 
       if (attack === undefined) throw new Error(`no attack ${name}`);
       const { port } = server.address() as AddressInfo;
       // Where nothing holds the code, a little more than the limit shows it as well.
-      const target: Target = { place: join(folder, "x"), port, mebibytes: column === "none" ? 128 : 2_048 };
+      const mebibytes = column === "none" ? 128 : 2_048;
+      const target: Target = { place: join(folder, "x"), pid: victim.pid ?? 0, port, mebibytes };
       connections = 0;
       const outcome = await sandbox.run(toJob(column, attack.code, target, mark));
       const isOwn = column.startsWith("docker") && name === "read /etc/passwd";

@@ -1,0 +1,54 @@
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { describe, expect, it } from "vitest";
+import { builtins, bubblewrap, docker, isolate, none, type Sandbox, subprocess } from "../../src/index.ts";
+import { settingAt } from "../../src/config/setting.ts";
+import { startGateway } from "./gateway-process.ts";
+
+/** What a model may write: it ends whoever started it. */
+const ATTACK = `process.kill(process.ppid, "SIGKILL"); return "done";`;
+
+const SANDBOXES: Readonly<Record<string, Sandbox>> = {
+  isolate: isolate(),
+  bubblewrap: bubblewrap(),
+  docker: docker(),
+};
+
+it("offers for code that a model wrote only the sandboxes that are attacked here", () => {
+  expect(new Set(settingAt("builtins.code.sandbox").schema.enum)).toEqual(new Set(Object.keys(SANDBOXES)));
+});
+
+for (const [name, sandbox] of Object.entries(SANDBOXES)) {
+  const works = await sandbox.available();
+
+  // because a sandbox needs its program: this machine may have no bwrap, or no container engine that answers
+  describe.skipIf(works !== true)(`a gateway whose code_execute runs in ${name}`, () => {
+    it("outlives code that ends whoever started it", async () => {
+      const settings = { builtins: { tools: ["code-execute"], code: { sandbox: name } } };
+      const gateway = await startGateway({ servers: {}, settings, tier: "lexical" });
+      try {
+        const client = new Client({ name: "client", version: "1.0.0" });
+        await client.connect(new StreamableHTTPClientTransport(new URL(`${gateway.url}/mcp`)));
+        const run = (code: string): ReturnType<Client["callTool"]> =>
+          client.callTool({ name: "execute_tool", arguments: { tool_name: "code_execute", arguments: { code } } });
+        await run(ATTACK);
+        expect(JSON.stringify(await run("return 6 * 7"))).toContain("42");
+        await client.close();
+      } finally {
+        expect(await gateway.close()).toBe(0);
+      }
+    });
+  });
+}
+
+it.each(["subprocess", "none"])("refuses to run a model's code in %s, and names what to use", async (name) => {
+  const settings = { builtins: { tools: ["code-execute"], code: { sandbox: name } } };
+  await expect(startGateway({ servers: {}, settings, tier: "lexical" })).rejects.toThrow(
+    /builtins\.code\.sandbox: must be one of isolate, bubblewrap, docker, not "(subprocess|none)"/,
+  );
+});
+
+it.each([subprocess(), none()])("refuses the sandbox $name for code_execute in the library too", (sandbox) => {
+  expect(() => builtins({ tools: ["code-execute"], code: { sandbox } })).toThrow(
+    `code.sandbox is ${sandbox.name}, whose code can end this program. Use isolate(), bubblewrap() or docker().`,
+  );
+});
