@@ -1,4 +1,4 @@
-/** What a model reads: eight servers of other people through the gateway, all tools listed against the two that find them. */
+/** What a model reads: eight servers of other people through the gateway, every tool listed against two tools and a search for each step. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -120,6 +120,7 @@ async function main(): Promise<void> {
     const found = await served(arsenal, "dynamic", async (client) => {
       const list = tokens(await listTools(client));
       const spent: number[] = [];
+      const searches: number[] = [];
       const missed: string[] = [];
       for (const task of tasks(folder)) {
         let sum = 0;
@@ -131,27 +132,37 @@ async function main(): Promise<void> {
           if (name === undefined) missed.push(`"${query}" (${tools.length} shown, ${tool} wanted)`);
           const run = { name: "execute_tool", arguments: { tool_name: name ?? tool, arguments: input } };
           const result = (await client.callTool(run)) as Content;
-          sum += tokens(asked) + tokens(text(answer)) + tokens(run) + tokens(text(result));
+          searches.push(tokens(asked) + tokens(text(answer)));
+          sum += (searches.at(-1) ?? 0) + tokens(run) + tokens(text(result));
         }
         spent.push(sum);
       }
-      return { list, spent, missed };
+      return { list, spent, searches, missed };
     });
 
+    const search = Math.round(found.searches.reduce((sum, one) => sum + one, 0) / found.searches.length);
     const shares = found.spent.map((spent, index) => (found.list + spent) / (all.list + (all.spent[index] ?? 0)));
     if (values.json) {
-      console.log(JSON.stringify({ tools: all.count, static: all, dynamic: found, shares }));
+      console.log(JSON.stringify({ tools: all.count, static: all, dynamic: found, search, shares }));
       return;
     }
     console.log(`${all.count} tools of 8 servers; tokens of o200k; results count as the text a model is shown\n`);
     console.log("| | static | dynamic | |");
     console.log("|---|--:|--:|--:|");
     console.log(`| tools/list | ${all.list} | ${found.list} | ${percent(found.list, all.list)} |`);
+    console.log(`| one search, on average | 0 | ${search} | |`);
+    for (const count of [1, 2, 5, 10]) {
+      const sum = found.list + count * search;
+      const name = count === 1 ? "the list and 1 search" : `the list and ${count} searches`;
+      console.log(`| ${name} | ${all.list} | ${sum} | ${percent(sum, all.list)} |`);
+    }
     for (const [index, [first, second]] of tasks(folder).entries()) {
       const whole = [all.list + (all.spent[index] ?? 0), found.list + (found.spent[index] ?? 0)] as const;
       console.log(`| ${first.tool}, ${second.tool} | ${whole.join(" | ")} | ${percent(whole[1], whole[0])} |`);
     }
     console.log(`\nworst task ${percent(Math.max(...shares), 1)} of static`);
+    console.log(`searches cost ${Math.min(...found.searches)} to ${Math.max(...found.searches)} tokens`);
+    console.log(`listing everything is cheaper from ${Math.ceil((all.list - found.list) / search)} searches on`);
     if (found.missed.length > 0) console.log(`not among the tools shown: ${found.missed.join("; ")}`);
   } finally {
     rmSync(folder, { recursive: true, force: true });

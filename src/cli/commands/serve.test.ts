@@ -125,7 +125,7 @@ describe("serve without a configuration", () => {
       ["VS Code", { servers: { toolarsenal: { type: "http", url: `${url}/mcp` } } }],
     ]);
     await running.until(
-      /4\d tools; a client's list costs about \d+ tokens instead of [\d,]+ \(9\d % saved\), mode dynamic/,
+      /4\d tools; a client's list costs about \d+ tokens and each search about \d+ more, instead of [\d,]+, mode dynamic/,
     );
     expect(await running.stop()).toBe(0);
     await expect(fetch(`${url}/healthz`)).rejects.toThrow("fetch failed");

@@ -3,28 +3,43 @@ import { META_TOOLS } from "../../serve/mcp/aggregate/meta-tools.ts";
 import { entryOf } from "../../serve/mcp/aggregate/tool-entry.ts";
 import { estimateTokens } from "../../tool/estimate-tokens.ts";
 
-/** What a client's tool list costs a model, in this mode and with every tool listed. */
+/** What a client's tools cost a model, in this mode and with every tool listed. */
 export interface TokenSaving {
   readonly tools: number;
   readonly tokensOfAll: number;
-  /** Absent where the list is another for other callers. */
+  /** What the list costs. Absent in hybrid mode, where it differs between callers. */
   readonly tokensShown?: number;
+  /** What the answer to one search adds: as many tools as it returns at most, of average size. Present in dynamic mode. */
+  readonly tokensPerSearch?: number;
 }
+
+/** Tools that one search returns at most, unless the model asks for more. */
+const TOOLS_PER_SEARCH = 5;
 
 /** Counts the definitions as they are served. */
 export async function measureSaving(arsenal: ToolArsenal, mode: "static" | "dynamic" | "hybrid"): Promise<TokenSaving> {
   const tools = await arsenal.listTools();
   const tokensOfAll = tools.reduce((sum, tool) => sum + entryOf(tool).tokens, 0);
-  if (mode === "hybrid") return { tools: tools.length, tokensOfAll };
-  const tokensShown = mode === "static" ? tokensOfAll : estimateTokens(JSON.stringify(META_TOOLS));
-  return { tools: tools.length, tokensOfAll, tokensShown };
+  const all = { tools: tools.length, tokensOfAll };
+  switch (mode) {
+    case "hybrid":
+      return all;
+    case "static":
+      return { ...all, tokensShown: tokensOfAll };
+    case "dynamic": {
+      const share = tools.length === 0 ? 0 : Math.min(1, TOOLS_PER_SEARCH / tools.length);
+      const tokensShown = estimateTokens(JSON.stringify(META_TOOLS));
+      return { ...all, tokensShown, tokensPerSearch: Math.round(tokensOfAll * share) };
+    }
+  }
 }
 
-/** The count in words: `49 tools; a client's list costs about 180 tokens instead of 4,200 (96 % saved)` */
-export function showSaving({ tools, tokensOfAll, tokensShown }: TokenSaving): string {
+/** The count in words: `49 tools; a client's list costs about 180 tokens and each search about 430 more, instead of 4,200` */
+export function showSaving({ tools, tokensOfAll, tokensShown, tokensPerSearch }: TokenSaving): string {
   const count = `${tools} ${tools === 1 ? "tool" : "tools"}`;
-  const all = tokensOfAll.toLocaleString("en");
-  if (tokensShown === undefined || tokensShown >= tokensOfAll) return `${count}, about ${all} tokens if all are listed`;
-  const saved = Math.round((1 - tokensShown / tokensOfAll) * 100);
-  return `${count}; a client's list costs about ${tokensShown.toLocaleString("en")} tokens instead of ${all} (${saved} % saved)`;
+  const number = (tokens: number): string => tokens.toLocaleString("en");
+  const listed = `${count}, about ${number(tokensOfAll)} tokens if all are listed`;
+  if (tools === 0 || tokensShown === undefined || tokensPerSearch === undefined) return listed;
+  if (tokensShown + tokensPerSearch >= tokensOfAll) return `${listed}; with so few, --mode static costs less`;
+  return `${count}; a client's list costs about ${number(tokensShown)} tokens and each search about ${number(tokensPerSearch)} more, instead of ${number(tokensOfAll)}`;
 }
