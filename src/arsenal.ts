@@ -26,6 +26,7 @@ import { createEngine, type Engine } from "./execute/engine.ts";
 import { forgetPast } from "./execute/forget-past.ts";
 import type { BatchResult, ToolResult } from "./execute/result.ts";
 import type { Validator } from "./execute/validator.port.ts";
+import type { Settled, SettledOptions } from "./catalog/tiers.ts";
 import type { Approvals } from "./guard/aegis.ts";
 import type { Egress } from "./guard/egress/egress.ts";
 import type { Pins } from "./guard/pins/pins.ts";
@@ -263,10 +264,10 @@ export class ToolArsenal {
     return this.#registry.sync(options);
   }
 
-  /** Waits until the best ranker, or the one named, knows every registered tool. Optional: until then a simpler one answers. */
-  async ready(options: { readonly tier?: TierName; readonly signal?: AbortSignal } = {}): Promise<void> {
+  /** Resolves when the best ranker, or the named tier, knows every tool. Nothing needs to wait for it: until then a simpler ranker answers. */
+  async ready(options: SettledOptions & { readonly tier?: TierName } = {}): Promise<Settled> {
     await this.#ready();
-    await this.#catalog.settled(options);
+    return this.#catalog.settled(options);
   }
 
   /** Finds the tools that fit a request and its conversation, best first. */

@@ -11,10 +11,19 @@ export interface BackgroundIndexing {
   readonly idle: boolean;
   /** Puts tools into the line. Returns at once. */
   add(tools: readonly Tool[]): void;
-  /** Begins without further delay, and resolves when the line is empty or the embedder has failed. */
-  wait(signal?: AbortSignal): Promise<void>;
+  /**
+   * Starts without further delay, and resolves when the line is empty or the embedder has failed. If more than `embedAtMost` tools remain after
+   * recalling what the embedder has at hand, it resolves at once. Resolves to the number of tools still in the line.
+   */
+  wait(options?: WaitOptions): Promise<number>;
   /** Stops; resolves when nothing is under way any more. */
   close(): Promise<void>;
+}
+
+export interface WaitOptions {
+  readonly signal?: AbortSignal;
+  /** Defaults to no limit. */
+  readonly embedAtMost?: number;
 }
 
 export interface BackgroundIndexingParts {
@@ -43,6 +52,11 @@ export function createBackgroundIndexing(parts: BackgroundIndexingParts): Backgr
   let stalled = false;
   let cancelStart: (() => void) | undefined;
   let running: Promise<void> | undefined;
+  let recalling: Promise<void> | undefined;
+
+  function isIdle(): boolean {
+    return running === undefined && fresh.size + due.size === 0;
+  }
 
   function take(from: Map<string, Tool>, count: number): readonly Tool[] {
     const taken: Tool[] = [];
@@ -54,7 +68,11 @@ export function createBackgroundIndexing(parts: BackgroundIndexingParts): Backgr
     return taken;
   }
 
-  async function recall(): Promise<void> {
+  function recall(): Promise<void> {
+    return (recalling ??= recallFresh().finally(() => (recalling = undefined)));
+  }
+
+  async function recallFresh(): Promise<void> {
     while (fresh.size > 0 && !signal.aborted) {
       const unknown = await embeddings.recall(take(fresh, RECALLED_AT_ONCE), isCurrent);
       for (const tool of unknown) if (!fresh.has(tool.id)) due.set(tool.id, tool);
@@ -109,13 +127,19 @@ export function createBackgroundIndexing(parts: BackgroundIndexingParts): Backgr
       if (started) void run();
       else cancelStart ??= clock.after(DELAY_MS, () => void run(), { background: true });
     },
-    async wait(given) {
+    async wait({ signal: given, embedAtMost = Infinity } = {}) {
       const alive = setInterval(() => {}, 1 << 30); // who waits keeps the process alive; the work itself does not
       try {
-        while (!signal.aborted && (running !== undefined || fresh.size + due.size > 0)) {
-          await untilAborted(run(), given);
-          if (stalled) return;
+        if (isIdle()) return 0;
+        if (embedAtMost < Infinity) {
+          await untilAborted(recall(), given);
+          if (due.size > embedAtMost) return due.size;
         }
+        // Runs even if every vector was recalled: requests need the model too.
+        do {
+          await untilAborted(run(), given);
+        } while (!signal.aborted && !stalled && !isIdle());
+        return fresh.size + due.size;
       } finally {
         clearInterval(alive);
       }

@@ -9,7 +9,7 @@ import { createLexicalIndex, type LexicalHit } from "./lexical-index.ts";
 import { createMentions } from "./mentions.ts";
 import { createNameIndex } from "./name-index.ts";
 import { rankCandidates } from "./rank-candidates.ts";
-import { createTiers, type Tier } from "./tiers.ts";
+import { createTiers, type Settled, type SettledOptions, type Tier } from "./tiers.ts";
 import { toolFields } from "./tool-text.ts";
 import { untilAborted } from "./until-aborted.ts";
 import type { ToolStore } from "./tool-store.port.ts";
@@ -39,8 +39,8 @@ export interface Catalog {
   search(text: string, query: SearchQuery): Promise<SearchResult>;
   /** How alike two tools are, in [0, 1]. Compared by words, copies of one tool in two namespaces are as alike as can be. */
   similarity(a: string, b: string): number;
-  /** Resolves when every tier knows every tool, up to the tier named where one is, or has failed. */
-  settled(options?: { readonly tier?: string; readonly signal?: AbortSignal }): Promise<void>;
+  /** Resolves when every tier, up to the named one if there is one, knows every tool or has failed. */
+  settled(options?: SettledOptions): Promise<Settled>;
   healthCheck(): Promise<{ readonly store: boolean; readonly embedder?: boolean }>;
   close(): Promise<void>;
 }
@@ -346,7 +346,7 @@ export function createCatalog({ store, embedder, vectors, tiers: given = [], emi
     async settled(options = {}) {
       await open(options.signal ? { signal: options.signal } : {});
       await untilAborted(lastChange, options.signal);
-      await tiers?.settled(options);
+      return (await tiers?.settled(options)) ?? { pending: 0 };
     },
     async healthCheck() {
       const [storeIsWell, embeddersAreWell] = await Promise.all([store.healthCheck(), tiers?.healthCheck()]);

@@ -35,11 +35,24 @@ export interface Tiers {
   delete(ids: readonly string[]): Promise<void>;
   /** Undefined where no tier can answer. Rejects only when the signal fires. */
   rank(text: string, query: RankQuery): Promise<Ranking | undefined>;
-  /** Resolves when nothing is left to do in the background, up to the tier named where one is. */
-  settled(options: { readonly tier?: string; readonly signal?: AbortSignal }): Promise<void>;
+  /** Resolves when nothing is left to do in the background, up to the named tier if there is one. See `SettledOptions` for when it gives up. */
+  settled(options: SettledOptions): Promise<Settled>;
   /** Whether each tier's embedder can answer, by its name. */
   healthCheck(): Promise<readonly boolean[]>;
   close(): Promise<void>;
+}
+
+export interface SettledOptions {
+  readonly tier?: string;
+  readonly signal?: AbortSignal;
+  /** Does not wait for a tier that must still compute the vectors of more tools than this. Defaults to no limit. */
+  readonly embedAtMost?: number;
+}
+
+/** How far the tiers waited for have come. */
+export interface Settled {
+  /** Tools that the best tier waited for has no vectors of yet. */
+  readonly pending: number;
 }
 
 export interface RankQuery {
@@ -257,11 +270,13 @@ export function createTiers({ tiers, isCurrent, size, emit, clock }: TiersParts)
       return undefined;
     },
 
-    async settled({ tier, signal }) {
+    async settled({ tier, ...options }) {
+      let pending = 0;
       for (const { name, background } of levels) {
-        await background?.wait(signal);
-        if (name === tier) return;
+        pending = (await background?.wait(options)) ?? 0;
+        if (name === tier) break;
       }
+      return { pending };
     },
 
     healthCheck: () => Promise.all(levels.map(({ embedder }) => embedder.healthCheck())),

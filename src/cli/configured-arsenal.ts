@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { consoleSink } from "../adapters/sinks/console.ts";
+import { defaultCache } from "../adapters/embedders/cached.ts";
 import { ToolArsenal } from "../arsenal.ts";
 import type { ToolArsenalParts } from "../config/arsenal-parts.ts";
 import { asChecked, type ResolvedConfig } from "../config/resolve-config.ts";
@@ -14,9 +15,11 @@ const TOLD_BY_COMMANDS: ReadonlySet<string> = new Set([
   "confirmation-requested",
 ]);
 
-/** An arsenal by its configuration, with nothing in it yet: `fill` connects the servers. */
+/** An arsenal by its configuration, with nothing in it yet: `fill` connects the servers. Vectors are cached unless the configuration says otherwise. */
 export function createConfiguredArsenal(given: ResolvedConfig, parts: ToolArsenalParts = {}): ToolArsenal {
-  const config = asChecked({ ...given, mcp: { ...given.mcp, servers: [] } });
+  const { environment = process.env } = parts;
+  const embedder = { ...given.embedder, cache: given.embedder.cache ?? defaultCache(environment) };
+  const config = asChecked({ ...given, embedder, mcp: { ...given.mcp, servers: [] } });
   const { enabled, type, level } = config.telemetry;
   if (!enabled || type !== "console") return new ToolArsenal(config, parts);
   const sink = consoleSink({ level });

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import type { TierName } from "../adapters/embedders/shipped-tiers.ts";
 import type { ToolArsenal } from "../arsenal.ts";
 import type { ToolArsenalParts } from "../config/arsenal-parts.ts";
 import type { LoadedConfig } from "../config/load-config.ts";
@@ -57,20 +58,23 @@ export async function loadConfigured({ config, mcpConfigs }: ConfigFiles, termin
   return { ...loaded, servers, problems: [...loaded.problems, ...problems] };
 }
 
-/** The arsenal a command works on: the configured one, or the demo catalog where nothing is configured. Its servers have been tried once. */
+/** The arsenal a command works on: the configured one, or else the demo catalog. It has tried to connect each server once. `tier` overrides the configured one. */
 export async function openArsenal(
   input: Input,
   terminal: Terminal,
-  parts: ToolArsenalParts = {},
+  given: ToolArsenalParts & { readonly tier?: TierName } = {},
 ): Promise<ToolArsenal> {
+  const { tier, ...others } = given;
+  const parts = { environment: terminal.environment, ...others };
   const files = configFiles(input, terminal);
   if (files === undefined) {
-    if (!input.json) terminal.err.write("No arsenal.yaml here: using the demo catalog.\n");
-    return createDemoArsenal(parts, terminal);
+    if (!input.json) terminal.err.write("No arsenal.yaml in this folder. Using the demo catalog.\n");
+    return createDemoArsenal(parts, { place: terminal, tier });
   }
   const configured = await loadConfigured(files, terminal);
   const config = forOperator(configured.config, terminal, files.config);
-  const arsenal = createConfiguredArsenal(config, { environment: terminal.environment, ...parts });
+  const ranked = tier === undefined ? config : { ...config, embedder: { ...config.embedder, tier } };
+  const arsenal = createConfiguredArsenal(ranked, parts);
   try {
     await fill(arsenal, configured);
     if (!input.json) tellProblems(configured.problems, terminal);

@@ -42,6 +42,11 @@ export function table(rows: readonly (readonly (string | number)[])[]): string {
     .join("\n");
 }
 
+/** `1 tool`, `5 tools`, `2 queries`. */
+export function count(number: number, one: string, many = `${one}s`): string {
+  return `${number} ${number === 1 ? one : many}`;
+}
+
 function widthOf(cell: string | number): number {
   return stripVTControlCharacters(String(cell)).length;
 }

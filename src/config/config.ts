@@ -50,8 +50,8 @@ export interface EmbedderConfig {
   readonly type?: "openai" | "azure" | "cohere" | "huggingface" | "sentence_transformers" | "ollama";
   /** The best of the shipped rankers that may answer. Default `tuned`, or what the environment's `TOOLARSENAL_TIER` says. */
   readonly tier?: "lexical" | "static" | "tuned";
-  /** A folder that tools' vectors are kept in between runs, or false. The user's cache folder by default. */
-  readonly cache?: string | false;
+  /** A folder that keeps the vectors of tools between runs; true for the user's cache folder. Defaults to true for commands, false for the library. */
+  readonly cache?: string | boolean;
   readonly model?: string;
   readonly apiKey?: string;
   readonly apiBase?: string;

@@ -42,8 +42,8 @@ export const CONFIG_SCHEMA: JsonSchema = object("Configuration of ToolArsenal.",
     ]),
     cache: {
       description:
-        "A folder that tools' vectors are kept in between runs, or false; the user's cache folder where absent.",
-      anyOf: [{ type: "string", minLength: 1 }, { enum: [false] }],
+        "A folder that keeps the vectors of tools between runs; true for the user's cache folder, false for none. Defaults to true for commands and false for the library.",
+      anyOf: [{ type: "string", minLength: 1 }, { enum: [false, true] }],
     },
     model: text("The embedder's model."),
     apiKey: text("Key of the embedder's API."),

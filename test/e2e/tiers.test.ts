@@ -95,7 +95,7 @@ describe("the shipped tiers", () => {
     const cache = await temporaryFolder();
     const file = join(cache, "toolarsenal", "toolarsenal-tuned-1.vectors");
     const register = `
-      const arsenal = new ToolArsenal();
+      const arsenal = new ToolArsenal({ embedder: { cache: true } });
       for (let index = 0; index < 120; index++)
         await arsenal.addTool({ name: "tool_" + index, description: "Does thing number " + index + " for people.", parameters: { type: "object" } });`;
     const child = spawn(

@@ -1,5 +1,5 @@
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Embedder } from "../../catalog/embedder.port.ts";
@@ -101,8 +101,16 @@ describe("cached embedder [000-5.2-embedder]", () => {
 });
 
 describe("cacheFolder", () => {
-  it("is the one the user's system names, or .cache in their home", () => {
-    expect(cacheFolder({ XDG_CACHE_HOME: join("x", "cache") })).toBe(join("x", "cache", "toolarsenal"));
-    expect(cacheFolder({})).toMatch(/toolarsenal$/);
+  it.each([
+    ["linux", {}, join(homedir(), ".cache", "toolarsenal")],
+    ["darwin", {}, join(homedir(), "Library", "Caches", "toolarsenal")],
+    ["win32", {}, join(homedir(), "AppData", "Local", "toolarsenal", "cache")],
+    ["win32", { LOCALAPPDATA: "local" }, join("local", "toolarsenal", "cache")],
+    ["linux", { XDG_CACHE_HOME: join(tmpdir(), "x") }, join(tmpdir(), "x", "toolarsenal")],
+    ["linux", { XDG_CACHE_HOME: "relative" }, join(homedir(), ".cache", "toolarsenal")],
+    ["darwin", { XDG_CACHE_HOME: join(tmpdir(), "x") }, join(tmpdir(), "x", "toolarsenal")],
+    ["linux", { TOOLARSENAL_CACHE: "mine", XDG_CACHE_HOME: tmpdir() }, "mine"],
+  ] as const)("follows the conventions of %s with %o", (platform, environment, expected) => {
+    expect(cacheFolder(environment, platform)).toBe(expected);
   });
 });

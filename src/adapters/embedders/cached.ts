@@ -1,19 +1,19 @@
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import type { Embedder } from "../../catalog/embedder.port.ts";
 import { createVectorCache } from "./vector-cache.ts";
 
 /** Where vectors are kept. */
 export interface CachedEmbedderOptions {
-  /** A folder; the user's cache folder where absent. */
+  /** Defaults to the user's cache folder. */
   readonly folder?: string;
-  /** A file that would grow beyond it is begun anew. 256 MiB where absent. */
+  /** A file that would grow larger is started again, empty. Defaults to 256 MiB. */
   readonly maxBytes?: number;
 }
 
 /**
- * An embedder that keeps the vectors of tools' texts in a file, by their content, so that the next process need not compute them again.
- * They are rounded to eight bits there. A file that cannot be read or written costs time, and nothing else.
+ * Keeps the vectors of tool texts in a file, keyed by content, so that the next process does not compute them again. Vectors are rounded to
+ * eight bits. A file that cannot be read or written only costs time.
  */
 export function cachedEmbedder(embedder: Embedder, options: CachedEmbedderOptions = {}): Embedder {
   const { model, dimension } = embedder;
@@ -48,10 +48,31 @@ export function cachedEmbedder(embedder: Embedder, options: CachedEmbedderOption
   };
 }
 
-/** The folder in which this user's programs keep what they can make again. */
-export function cacheFolder(environment: Readonly<Record<string, string | undefined>> = process.env): string {
-  const { XDG_CACHE_HOME, LOCALAPPDATA } = environment;
-  if (XDG_CACHE_HOME) return join(XDG_CACHE_HOME, "toolarsenal");
-  if (process.platform === "win32" && LOCALAPPDATA) return join(LOCALAPPDATA, "toolarsenal", "cache");
+/** The user's cache folder, by the conventions of the platform. `TOOLARSENAL_CACHE` overrides it. */
+export function cacheFolder(
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+  platform: NodeJS.Platform = process.platform,
+): string {
+  const { TOOLARSENAL_CACHE, XDG_CACHE_HOME, LOCALAPPDATA } = environment;
+  if (TOOLARSENAL_CACHE && TOOLARSENAL_CACHE !== OFF) return TOOLARSENAL_CACHE;
+  // The XDG specification asks programs to ignore a relative path.
+  if (XDG_CACHE_HOME && isAbsolute(XDG_CACHE_HOME)) return join(XDG_CACHE_HOME, "toolarsenal");
+  if (platform === "win32") return join(LOCALAPPDATA || join(homedir(), "AppData", "Local"), "toolarsenal", "cache");
+  if (platform === "darwin") return join(homedir(), "Library", "Caches", "toolarsenal");
   return join(homedir(), ".cache", "toolarsenal");
 }
+
+/** The cache that commands use unless the configuration names one: the user's cache folder, or none with `TOOLARSENAL_CACHE=off`. */
+export function defaultCache(
+  environment: Readonly<Record<string, string | undefined>>,
+  platform?: NodeJS.Platform,
+): string | false {
+  if (environment["TOOLARSENAL_CACHE"] === OFF) return false;
+  try {
+    return cacheFolder(environment, platform);
+  } catch {
+    return false; // the user has no home folder
+  }
+}
+
+const OFF = "off";

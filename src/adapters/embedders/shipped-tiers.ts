@@ -10,25 +10,28 @@ import { tunedEmbedder } from "./tuned.ts";
 export const TIERS = ["lexical", "static", "tuned"] as const;
 export type TierName = (typeof TIERS)[number];
 
-/** What the shipped tiers may be told. */
+/** Options of the shipped tiers. */
 export interface ShippedTiersOptions {
-  /** The best that may answer. Where absent: `TOOLARSENAL_TIER` of the environment, or `tuned`. */
+  /** The best tier that may answer. Defaults to the environment variable `TOOLARSENAL_TIER`, or else to `tuned`. */
   readonly tier?: TierName;
-  /** A folder that tools' vectors are kept in between runs, or false. The user's cache folder where absent. */
-  readonly cache?: string | false;
+  /** A folder that keeps the vectors of tools between runs; true for the user's cache folder. Defaults to false. */
+  readonly cache?: string | boolean;
 }
 
 /**
- * The shipped embedders up to the best allowed, each with its index. Nothing is loaded before it is used. Where the tuned model's file is not
- * there, as in a bundle, `embedder-failed` says so and the static tier is the best.
+ * The shipped embedders up to the best one allowed, each with its index. Nothing is loaded before it is used. If the tuned model's file is
+ * missing, as in a bundle, `embedder-failed` reports it and the static tier is the best.
  */
-export function shippedTiers({ tier = defaultTier(), cache }: ShippedTiersOptions, emit: Emit): readonly Tier[] {
+export function shippedTiers(
+  { tier = defaultTier(), cache = false }: ShippedTiersOptions,
+  emit: Emit,
+): readonly Tier[] {
   if (tier === "lexical") return [];
   const tiers: Tier[] = [{ name: "static", embedder: staticEmbedder(), vectors: simdVectors() }];
   if (tier === "static") return tiers;
   try {
     const tuned = tunedEmbedder();
-    const embedder = cache === false ? tuned : cachedEmbedder(tuned, cache === undefined ? {} : { folder: cache });
+    const embedder = cache === false ? tuned : cachedEmbedder(tuned, cache === true ? {} : { folder: cache });
     return [...tiers, { name: "tuned", embedder, vectors: simdVectors() }];
   } catch (error) {
     const message = error instanceof Error ? error.message : showValue(error);

@@ -153,6 +153,22 @@ describe("vector cache", () => {
     expect(await known(openCache(folder), "first", ...texts("one"), ...texts("other"))).not.toContain(false);
   });
 
+  it("loses nothing that one process appends while others open the file", async () => {
+    const folder = await temporaryFolder();
+    const texts = Array.from({ length: 200 }, (_, index) => `text ${index}`);
+    const writer = openCache(folder);
+    const writing = (async () => {
+      for (const text of texts) await writer.put(entries(text));
+    })();
+    for (let opened = 0; opened < 100; opened++) {
+      const other = openCache(folder);
+      await other.get(["nothing"]);
+      await other.close();
+    }
+    await writing;
+    expect((await known(openCache(folder), ...texts)).filter((found) => !found)).toEqual([]);
+  });
+
   it("survives what another program appended", async () => {
     const folder = await temporaryFolder();
     const first = openCache(folder);

@@ -12,8 +12,8 @@
  *               D bytes   int8: component = int8 * scale
  *               uint32    CRC-32 of everything before in the record
  */
-import { hash } from "node:crypto";
-import { type FileHandle, mkdir, open, rename, rm, writeFile } from "node:fs/promises";
+import { hash, randomUUID } from "node:crypto";
+import { type FileHandle, link, mkdir, open, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 
@@ -31,7 +31,7 @@ export interface VectorCacheOptions {
   /** Another model, another file. */
   readonly model: string;
   readonly dimension: number;
-  /** A file that would grow beyond it is begun anew. 256 MiB where absent. */
+  /** A file that would grow larger is started again, empty. Defaults to 256 MiB. */
   readonly maxBytes?: number;
 }
 
@@ -78,28 +78,44 @@ export function createVectorCache(options: VectorCacheOptions): VectorCache {
     file = undefined;
     positions.clear();
     windows.clear();
-    const fresh = `${path}.${process.pid}.${Date.now().toString(36)}`;
-    try {
-      await writeFile(fresh, header(), { mode: 0o600 });
-      await rename(fresh, path);
-    } finally {
-      await rm(fresh, { force: true });
-    }
+    await place((fresh) => rename(fresh, path));
     file = await open(path, "a+", 0o600);
     size = HEADER_BYTES;
   }
 
-  async function load(): Promise<void> {
-    await mkdir(folder, { recursive: true });
+  /** Puts an empty file where there is none, unless another process has done so meanwhile. */
+  async function create(): Promise<FileHandle> {
+    await place((fresh) => link(fresh, path).catch(() => {}));
     const existing = await open(path, "r+").catch(() => undefined);
-    if (!existing) return begin();
+    if (existing) return existing;
+    // Some file systems have no links.
+    await place((fresh) => rename(fresh, path));
+    return open(path, "r+");
+  }
+
+  /** Writes an empty file under a name of its own and lets `move` give it the right one, so that nobody sees half of it. */
+  async function place(move: (fresh: string) => Promise<void>): Promise<void> {
+    const fresh = `${path}.${randomUUID()}`;
+    try {
+      await writeFile(fresh, header(), { mode: 0o600 });
+      await move(fresh);
+    } finally {
+      await rm(fresh, { force: true });
+    }
+  }
+
+  async function load(): Promise<void> {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const existing = (await open(path, "r+").catch(() => undefined)) ?? (await create());
     let whole: number | undefined;
     try {
       if (await hasOurHeader(existing)) {
         const { size: length } = await existing.stat();
         whole = await scan(existing, HEADER_BYTES, length);
-        // A torn tail would put every later record out of step.
-        if (whole < (await existing.stat()).size) await existing.truncate(whole);
+        // A torn tail would put every later record out of step. Whole records behind it are what another process appended meanwhile.
+        const { size: now } = await existing.stat();
+        const torn = (now - HEADER_BYTES) % recordBytes;
+        if (torn > 0) await existing.truncate(now - torn);
       }
     } finally {
       await existing.close();

@@ -17,7 +17,7 @@ export const demo: Command = {
   examples: ["demo"],
   async run(input, terminal) {
     const started = performance.now();
-    await using arsenal = await createDemoArsenal();
+    await using arsenal = await createDemoArsenal({ environment: terminal.environment });
     const indexed = await arsenal.sync();
     const show = createShow(input, terminal);
     const registeredMs = performance.now() - started;

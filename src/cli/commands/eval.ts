@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { TIERS } from "../../adapters/embedders/shipped-tiers.ts";
+import { defaultCache } from "../../adapters/embedders/cached.ts";
 import { ToolArsenal } from "../../arsenal.ts";
 import type { RoutingConfig } from "../../config/config.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
@@ -233,7 +234,7 @@ async function openSet(
 ): Promise<{ readonly arsenal: ToolArsenal; readonly indexMs: number }> {
   const arsenal = new ToolArsenal({
     routing,
-    embedder: tier === undefined ? {} : { tier },
+    embedder: { cache: defaultCache(terminal.environment), ...(tier === undefined ? {} : { tier }) },
     telemetry: { enabled: false },
   });
   try {

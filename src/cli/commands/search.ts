@@ -1,10 +1,12 @@
 import { definitionTokens } from "../../tool/estimate-tokens.ts";
 import type { ExplainedTool, RetrievalResult } from "../../retrieve/result.ts";
+import { type TierName, TIERS } from "../../adapters/embedders/shipped-tiers.ts";
 import type { ToolArsenal } from "../../arsenal.ts";
-import type { Command, Terminal } from "../command.ts";
+import type { Command, Input, Terminal } from "../command.ts";
 import { MCP_CONFIG, openArsenal } from "../open-arsenal.ts";
+import { readChoice } from "../read-choice.ts";
 import { readNumber } from "../read-number.ts";
-import { clip, styles, table } from "../style.ts";
+import { clip, count, styles, table } from "../style.ts";
 
 /** `toolarsenal search` */
 export const search: Command = {
@@ -12,16 +14,23 @@ export const search: Command = {
   summary: "Find the tools that fit a request.",
   positionals: ["QUERY"],
   options: {
-    limit: { type: "string", value: "N", description: "The most tools to show, 1 to 50", fallback: "5" },
-    explain: { type: "boolean", description: "Show the number behind each signal, also for the best tools left out" },
+    limit: { type: "string", value: "N", description: "Show at most N tools, 1 to 50", fallback: "5" },
+    explain: { type: "boolean", description: "Show how each tool was scored, and the best tools that were left out" },
+    tier: {
+      type: "string",
+      value: "T",
+      description: `Rank with this model and wait until it is ready: ${TIERS.join(", ")}`,
+      fallback: "the best one that is ready",
+    },
     ...MCP_CONFIG,
   },
   examples: ['search "give the customer their money back"', 'search "email the report to the team" --explain'],
   async run(input, terminal) {
     const limit = readNumber(input.options["limit"], "--limit", { min: 1, max: 50, fallback: 5 });
     const explain = input.options["explain"] === true;
-    await using arsenal = await openArsenal(input, terminal);
-    await awaitBestTier(arsenal, terminal);
+    const tier = readChoice(input.options["tier"], "--tier", TIERS);
+    await using arsenal = await openArsenal(input, terminal, tier === undefined ? {} : { tier });
+    const pending = await prepare(arsenal, tier, input, terminal);
     const result = await arsenal.retrieve({
       context: { query: input.positionals[0] ?? "" },
       limit,
@@ -47,23 +56,40 @@ export const search: Command = {
       if (result.explanation.leftOut.length > 0)
         terminal.out.write(`\n${paint.bold("Left out")}\n${explained(result.explanation.leftOut)}\n`);
     }
+    const { dim } = styles(terminal.err, terminal.environment);
+    const { candidateCount, intent } = result;
     terminal.err.write(
-      styles(terminal.err, terminal.environment).dim(
-        `${result.tools.length} of ${result.candidateCount} tools, intent ${result.intent}, ${result.tier}, ${result.totalTimeMs.toFixed(1)} ms\n`,
+      dim(
+        `${result.tools.length} of ${count(candidateCount, "tool")}, intent ${intent}, ${result.tier}, ${result.totalTimeMs.toFixed(1)} ms\n`,
       ),
     );
+    if (pending > 0)
+      terminal.err.write(
+        dim(
+          `${count(pending, "tool")} not embedded yet by the tuned model, which ranks better. Run once with --tier tuned to embed and cache them.\n`,
+        ),
+      );
     return 0;
   },
 };
 
-/** A person at a terminal asks once, so the best ranker is worth a short wait; it knows the tools from then on. */
-async function awaitBestTier(arsenal: ToolArsenal, terminal: Terminal): Promise<void> {
-  const enough = AbortSignal.timeout(10_000);
-  try {
-    await arsenal.ready({ signal: AbortSignal.any([terminal.signal, enough]) });
-  } catch (error) {
-    if (!enough.aborted) throw error;
-  }
+/** Up to so many new tools are worth waiting for: about a second. */
+const FEW_TOOLS = 64;
+
+/**
+ * Waits for the tier asked for. Without one, waits for the best tier only if few tools are new to it, and otherwise lets a simpler one answer
+ * at once. Returns how many tools the best tier does not know yet.
+ */
+async function prepare(
+  arsenal: ToolArsenal,
+  tier: TierName | undefined,
+  { json }: Input,
+  { err, environment, signal }: Terminal,
+): Promise<number> {
+  const { pending } = await arsenal.ready({ signal, embedAtMost: FEW_TOOLS });
+  if (tier === undefined || pending === 0) return pending;
+  if (!json) err.write(styles(err, environment).dim(`Embedding ${count(pending, "tool")} with the ${tier} model…\n`));
+  return (await arsenal.ready({ signal })).pending;
 }
 
 function nothingFits({ nearest = [] }: RetrievalResult): string {

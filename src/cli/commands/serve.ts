@@ -120,7 +120,7 @@ async function openServed(config: ResolvedConfig | undefined, terminal: Terminal
   const { environment } = terminal;
   if (config !== undefined) return createConfiguredArsenal(config, { environment });
   const { createDemoArsenal } = await import("../demo/create-demo-arsenal.ts");
-  return createDemoArsenal({ environment }, terminal);
+  return createDemoArsenal({ environment }, { place: terminal });
 }
 
 /** Follows the configuration until Ctrl-C, a closed terminal, or the client that leaves. */

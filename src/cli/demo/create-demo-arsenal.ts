@@ -1,3 +1,5 @@
+import { defaultCache } from "../../adapters/embedders/cached.ts";
+import type { TierName } from "../../adapters/embedders/shipped-tiers.ts";
 import { ToolArsenal } from "../../arsenal.ts";
 import type { ToolArsenalParts } from "../../config/arsenal-parts.ts";
 import { resolveConfig } from "../../config/resolve-config.ts";
@@ -8,11 +10,13 @@ import { DEMO_TOOLS } from "./catalog.ts";
 /** An arsenal with the demo catalog. Its operator may approve their own calls, so that one person can see the whole path. */
 export async function createDemoArsenal(
   parts: ToolArsenalParts = {},
-  place?: Pick<Terminal, "environment" | "folder">,
+  options: { readonly place?: Pick<Terminal, "environment" | "folder">; readonly tier?: TierName | undefined } = {},
 ): Promise<ToolArsenal> {
+  const { place, tier } = options;
   const config = resolveConfig({
     security: { selfApproval: "local", deny: ["drop_table"] },
     telemetry: { enabled: false },
+    embedder: { cache: defaultCache(parts.environment ?? process.env), ...(tier !== undefined && { tier }) },
   });
   const arsenal = new ToolArsenal(place === undefined ? config : forOperator(config, place), parts);
   await arsenal.addTools(DEMO_TOOLS);
