@@ -15,7 +15,7 @@ const run = (argv: readonly string[], place: Place = {}): Promise<Ran> =>
 describe("call", () => {
   it("prints the result on stdout", async () => {
     const { code, out, err } = await run(["crm.find_customer", "--args", '{"name":"dana"}']);
-    expect([code, err]).toEqual([0, "No arsenal.yaml here: using the demo catalog.\n"]);
+    expect([code, err]).toEqual([0, "No arsenal.yaml in this folder. Using the demo catalog.\n"]);
     expect(out).toMatch(
       /^Tool Execution Result\nTool: crm\.find_customer\nArguments: {"name": "dana"}\nOutput: .*Whitfield/,
     );
