@@ -58,13 +58,21 @@ export async function loadConfigured({ config, mcpConfigs }: ConfigFiles, termin
   return { ...loaded, servers, problems: [...loaded.problems, ...problems] };
 }
 
-/** The arsenal a command works on: the configured one, or else the demo catalog. It has tried to connect each server once. `tier` overrides the configured one. */
+/** How a command differs from the configuration. */
+export interface OpenOptions {
+  /** Overrides the configured tier. */
+  readonly tier?: TierName;
+  /** Registers tools as their sources offer them: nothing is blocked, neutralised or pinned. For looking at tools only. */
+  readonly asOffered?: boolean;
+}
+
+/** The arsenal a command works on: the configured one, or else the demo catalog. It has tried to connect each server once. */
 export async function openArsenal(
   input: Input,
   terminal: Terminal,
-  given: ToolArsenalParts & { readonly tier?: TierName } = {},
+  given: ToolArsenalParts & OpenOptions = {},
 ): Promise<ToolArsenal> {
-  const { tier, ...others } = given;
+  const { tier, asOffered = false, ...others } = given;
   const parts = { environment: terminal.environment, ...others };
   const files = configFiles(input, terminal);
   if (files === undefined) {
@@ -73,8 +81,17 @@ export async function openArsenal(
   }
   const configured = await loadConfigured(files, terminal);
   const config = forOperator(configured.config, terminal, files.config);
-  const ranked = tier === undefined ? config : { ...config, embedder: { ...config.embedder, tier } };
-  const arsenal = createConfiguredArsenal(ranked, parts);
+  const { embedder, security } = config;
+  const arsenal = createConfiguredArsenal(
+    {
+      ...config,
+      ...(tier !== undefined && { embedder: { ...embedder, tier } }),
+      ...(asOffered && {
+        security: { ...security, pins: "off" as const, scan: { ...security.scan, definitions: "off" as const } },
+      }),
+    },
+    parts,
+  );
   try {
     await fill(arsenal, configured);
     if (!input.json) tellProblems(configured.problems, terminal);

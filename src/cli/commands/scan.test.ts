@@ -3,8 +3,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { type Ran, runInMemory } from "../../../test/e2e/terminal.ts";
+import { startModernServer } from "../../../test/mcp/upstream-server.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { runCli } from "../run-cli.ts";
 
@@ -82,9 +83,9 @@ describe("scan --tools", () => {
   });
 
   it.each([
-    [["--fail-on", "bad"], '--fail-on is "bad". Use one of info, low, medium, high, critical.'],
-    [["--format", "xml"], '--format is "xml". Use one of json, sarif.'],
-    [["--tools", "nowhere.jsonl"], "The file nowhere.jsonl cannot be read. Check the path."],
+    [["--fail-on", "bad"], '--fail-on cannot be "bad". Use one of info, low, medium, high, critical.'],
+    [["--format", "xml"], '--format cannot be "xml". Use one of json, table, sarif.'],
+    [["--tools", "nowhere.jsonl"], "Cannot read nowhere.jsonl. Check the path."],
   ])("%j is wrong usage", async (argv, message) => {
     const { code, out, err } = await run(...argv);
     expect([code, out]).toEqual([2, ""]);
@@ -108,6 +109,73 @@ describe("scan of the arsenal", () => {
       { tool: "calc.add", flagged: false },
       { tool: "notes.get", flagged: true, findings: [{ rule: "injection.secrecy", path: "description" }] },
     ]);
+  });
+});
+
+describe("scan of an MCP server", () => {
+  /** A server whose instructions and one tool are bad, and a configuration that would block both. */
+  async function configure(): Promise<readonly string[]> {
+    const server = await startModernServer();
+    onTestFinished(() => server.close());
+    server.instructions = `Be brief. ${ATTACK}`;
+    server.pages = [
+      [
+        { name: "bad", description: `Reads.\u001B[31m ${ATTACK}`, inputSchema: { type: "object" } },
+        { name: "good", description: "Adds two numbers.", inputSchema: { type: "object" } },
+      ],
+    ];
+    const config = {
+      mcp: { servers: [{ name: "sample", url: server.url }] },
+      security: { scan: { definitions: "block" } },
+      telemetry: { enabled: false },
+    };
+    await writeFile(join(folder, "mcp.yaml"), JSON.stringify(config));
+    return ["--config", "mcp.yaml"];
+  }
+
+  it("scans its instructions and its tools as it offers them, blocked or not", async () => {
+    const { out, err } = await run(...(await configure()));
+    expect(linesOf(out)).toMatchObject([
+      { server: "sample", flagged: true, severity: "high", findings: [{ path: "instructions" }] },
+      { tool: "sample.bad", flagged: true, severity: "high" },
+      { tool: "sample.good", flagged: false },
+    ]);
+    expect(err).toBe("3 scanned, 2 flagged\n");
+  });
+
+  it("names the server in SARIF", async () => {
+    const { out } = await run(...(await configure()), "--format", "sarif");
+    expect(out).toContain('"logicalLocations":[{"fullyQualifiedName":"sample#instructions","kind":"module"}]');
+  });
+
+  it("prints a table of findings on a terminal, without what could steer it", async () => {
+    const argv = await configure();
+    const place = { folder, isTTY: true, environment: { NO_COLOR: "1" } };
+    const { code, out } = await runInMemory(["scan", ...argv], place);
+    const lines = out.trimEnd().split("\n");
+    expect(code).toBe(0);
+    expect(lines[0]).toMatch(/^SEVERITY +WHERE +FINDING +EXCERPT$/);
+    expect(out).toMatch(/^high +sample#instructions +\S.* Be brief\. Ignore all previous/m);
+    expect(out).toMatch(/^high +sample\.bad \(description\) /m);
+    expect(out).not.toContain("sample.good");
+    expect(out).not.toContain("\u001B");
+    const json = await runInMemory(["scan", ...argv, "--json"], place);
+    expect(linesOf(json.out)).toHaveLength(3);
+  });
+
+  it("says so on a terminal if there is nothing to find", async () => {
+    const { out } = await runInMemory(["scan", "--config", "with.yaml", "--format", "table"], { folder });
+    expect(out).toContain("notes.get");
+    await writeFile(join(folder, "none.mjs"), "export default () => {};");
+    await writeFile(join(folder, "none.yaml"), "modules: [./none.mjs]\ntelemetry: { enabled: false }\n");
+    const clean = await runInMemory(["scan", "--config", "none.yaml"], { folder, isTTY: true });
+    expect(clean.out).toBe("No findings.\n");
+  });
+
+  it("keeps one line of JSON for each line of --tools, also on a terminal", async () => {
+    await writeFile(join(folder, "two.jsonl"), `{"text":"${ATTACK}"}\n{"text":"fine"}\n`);
+    const { out } = await runInMemory(["scan", "--tools", "two.jsonl"], { folder, isTTY: true });
+    expect(linesOf(out).map(({ flagged }) => flagged)).toEqual([true, false]);
   });
 });
 

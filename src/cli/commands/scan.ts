@@ -6,35 +6,39 @@ import { pathToFileURL } from "node:url";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 import { PLACES, type Place } from "../../guard/scan/finding.ts";
-import { SCAN_RULES } from "../../guard/scan/rules/all-rules.ts";
-import { HIDING_RULES } from "../../guard/scan/scan-text.ts";
 import { createScanner, type Scanner, type ScanReport } from "../../guard/scan/scanner.ts";
 import { reaches, SEVERITIES } from "../../guard/scan/severity.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Command, Input, Stream, Terminal } from "../command.ts";
 import { configFiles, MCP_CONFIG, openArsenal } from "../open-arsenal.ts";
+import { readChoice } from "../read-choice.ts";
 import { inputLines, MAX_LINE_BYTES } from "../scan/input-lines.ts";
-import { createSarifLog, type SarifPlace } from "../scan/sarif.ts";
+import { lineOutput, sarifOutput, type Scanned, type ScanOutput, tableOutput } from "../scan/outputs.ts";
 
-const FORMATS = ["json", "sarif"] as const;
+const FORMATS = ["json", "table", "sarif"] as const;
 
 /** `toolarsenal scan` */
 export const scan: Command = {
   name: "scan",
-  summary: "Look for hidden text and attacks in tools.",
+  summary: "Look for hidden text and attacks in tools and in the instructions of MCP servers.",
   positionals: [],
   options: {
     tools: {
       type: "string",
       value: "FILE",
-      description:
-        'Scan this file, a line each: {"text": …} or a tool; - is standard input. The arsenal\'s tools where absent',
+      description: 'Scan this file instead, one {"text": …} or tool per line; - reads standard input',
+      fallback: "the configured tools and servers",
     },
-    format: { type: "string", value: "F", description: `${FORMATS.join(" or ")}`, fallback: "json" },
+    format: {
+      type: "string",
+      value: "F",
+      description: `Output format: ${FORMATS.join(", ")}`,
+      fallback: "table on a terminal, else json; always json with --tools",
+    },
     "fail-on": {
       type: "string",
       value: "SEVERITY",
-      description: `Exit 1 where a finding reaches it: ${SEVERITIES.join(", ")}`,
+      description: `Exit 1 if a finding is at least this severe: ${SEVERITIES.join(", ")}`,
     },
     ...MCP_CONFIG,
   },
@@ -44,13 +48,16 @@ export const scan: Command = {
     "scan --mcp-config mcp.json --format sarif > scan.sarif",
   ],
   async run(input, terminal) {
-    const failOn = choice(input, "fail-on", SEVERITIES);
-    const format = choice(input, "format", FORMATS) ?? "json";
+    const failOn = readChoice(input.options["fail-on"], "--fail-on", SEVERITIES);
+    const format = readChoice(input.options["format"], "--format", FORMATS);
     const scanner = createScanner({ mode: "flag" });
-    const output = format === "sarif" ? sarifOutput() : lineOutput();
+    const source = inputStream(input, terminal);
+    const output = chooseOutput(format, source !== undefined, input, terminal);
     const count = { scanned: 0, flagged: 0, unreadable: 0, failing: 0 };
     await write(terminal.out, output.begin);
-    for await (const scanned of scannedItems(input, terminal, scanner)) {
+    for await (const scanned of source === undefined
+      ? configuredItems(input, terminal, scanner)
+      : lineItems(source, scanner)) {
       if ("error" in scanned) count.unreadable++;
       else {
         count.scanned++;
@@ -69,30 +76,52 @@ export const scan: Command = {
   },
 };
 
-/** One thing that was scanned, or could not be. */
-type Scanned = { readonly place: SarifPlace } & ({ readonly report: ScanReport } | { readonly error: string });
-
-async function* scannedItems(input: Input, terminal: Terminal, scanner: Scanner): AsyncGenerator<Scanned> {
-  const source = inputStream(input, terminal);
-  if (source !== undefined) {
-    let line = 0;
-    for await (const read of inputLines(source.stream)) {
-      const place = { uri: source.uri, line: ++line };
-      if ("tooLong" in read) yield { place, error: `The line is longer than ${MAX_LINE_BYTES} bytes.` };
-      // Some editors begin a file with a byte order mark, which JSON does not know.
-      else yield { place, ...scanLine(line === 1 ? read.text.replace(/^\uFEFF/, "") : read.text, scanner) };
-    }
-    return;
+/** A table is for a person who looks at what is configured; lines in are lines out. */
+function chooseOutput(
+  format: (typeof FORMATS)[number] | undefined,
+  hasLines: boolean,
+  { json }: Input,
+  terminal: Terminal,
+): ScanOutput {
+  switch (format ?? (terminal.out.isTTY === true && !json && !hasLines ? "table" : "json")) {
+    case "json":
+      return lineOutput();
+    case "table":
+      return tableOutput(terminal);
+    case "sarif":
+      return sarifOutput();
   }
-  await using arsenal = await openArsenal(input, terminal);
+}
+
+async function* lineItems({ stream, uri }: LineSource, scanner: Scanner): AsyncGenerator<Scanned> {
+  let line = 0;
+  for await (const read of inputLines(stream)) {
+    const place = { uri, line: ++line };
+    if ("tooLong" in read) yield { place, error: `The line is longer than ${MAX_LINE_BYTES} bytes.` };
+    // Some editors start a file with a byte order mark, which is not JSON.
+    else yield { place, ...scanLine(line === 1 ? read.text.replace(/^\uFEFF/, "") : read.text, scanner) };
+  }
+}
+
+/** Scans the instructions of each server, then every tool, as they are offered: before anything is blocked, neutralised or pinned. */
+async function* configuredItems(input: Input, terminal: Terminal, scanner: Scanner): AsyncGenerator<Scanned> {
+  await using arsenal = await openArsenal(input, terminal, { asOffered: true });
+  for (const { name, state } of arsenal.upstreams) {
+    if (state.kind !== "connected" || state.server.instructions === undefined) continue;
+    const report = scanner.scanText(state.server.instructions, "definition");
+    const findings = report.findings.map((finding) => ({ ...finding, path: "instructions" }));
+    yield { place: { server: name }, report: { ...report, findings } };
+  }
   for (const tool of await arsenal.listTools()) yield { place: { tool: tool.id }, report: scanner.scanTool(tool) };
 }
 
-/** The file or stream to scan; undefined where it is the arsenal. */
-function inputStream(
-  input: Input,
-  terminal: Terminal,
-): { readonly stream: Readable; readonly uri: string } | undefined {
+interface LineSource {
+  readonly stream: Readable;
+  readonly uri: string;
+}
+
+/** The file or stream to scan; undefined to scan what is configured. */
+function inputStream(input: Input, terminal: Terminal): LineSource | undefined {
   const { tools } = input.options;
   const standard = terminal.protocol?.input ?? process.stdin;
   if (tools === "-") return { stream: standard, uri: "stdin" };
@@ -100,7 +129,7 @@ function inputStream(
     const path = resolve(terminal.folder, tools);
     if (!existsSync(path)) {
       const fix = "Check the path.";
-      throw new ArsenalError("INPUT_INVALID", `The file ${tools} cannot be read. ${fix}`, {
+      throw new ArsenalError("INPUT_INVALID", `Cannot read ${tools}. ${fix}`, {
         field: "--tools",
         value: tools,
         fix,
@@ -114,7 +143,7 @@ function inputStream(
   return configFiles(input, terminal) === undefined && piped ? { stream: standard, uri: "stdin" } : undefined;
 }
 
-/** True where somebody pipes or redirects something into the program. */
+/** True if something is piped or redirected into the program. */
 function isPiped(): boolean {
   try {
     const standard = fstatSync(0);
@@ -142,53 +171,7 @@ function scanLine(line: string, scanner: Scanner): { readonly report: ScanReport
   return { report: scanner.scanTool(value) };
 }
 
-interface Output {
-  readonly begin: string;
-  item(scanned: Scanned): string;
-  end(): string;
-}
-
-function lineOutput(): Output {
-  return {
-    begin: "",
-    item(scanned) {
-      if ("error" in scanned) return `${JSON.stringify({ error: scanned.error })}\n`;
-      const { flagged, severity, findings, failure } = scanned.report;
-      const tool = "tool" in scanned.place ? { tool: scanned.place.tool } : {};
-      return `${JSON.stringify({ ...tool, flagged, severity, findings, ...(failure === undefined ? {} : { failure }) })}\n`;
-    },
-    end: () => "",
-  };
-}
-
-function sarifOutput(): Output {
-  const log = createSarifLog([...SCAN_RULES, ...HIDING_RULES]);
-  return {
-    begin: log.begin(),
-    item({ place, ...scanned }) {
-      const where = "tool" in place ? place.tool : `${place.uri}:${place.line}`;
-      if ("error" in scanned) log.unreadable(`${where}: ${scanned.error}`);
-      else if (scanned.report.failure !== undefined) log.unreadable(`${where}: ${scanned.report.failure}`);
-      return "error" in scanned ? "" : scanned.report.findings.map((finding) => log.result(finding, place)).join("");
-    },
-    end: () => log.end(),
-  };
-}
-
-/** Writes, and waits where the reader is slower than the scan: otherwise a million lines would pile up here. */
+/** Writes, and waits for a slow reader: otherwise a million lines would pile up here. */
 async function write(out: Stream, text: string): Promise<void> {
   if (text !== "" && out.write(text) === false && "once" in out) await once(out as unknown as EventEmitter, "drain");
-}
-
-function choice<Value extends string>(input: Input, option: string, known: readonly Value[]): Value | undefined {
-  const value = input.options[option];
-  if (value === undefined) return undefined;
-  const found = known.find((name) => name === value);
-  if (found !== undefined) return found;
-  const fix = `Use one of ${known.join(", ")}.`;
-  throw new ArsenalError("INPUT_INVALID", `--${option} is ${showValue(value)}. ${fix}`, {
-    field: `--${option}`,
-    value,
-    fix,
-  });
 }

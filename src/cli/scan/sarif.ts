@@ -2,8 +2,11 @@ import type { Finding } from "../../guard/scan/finding.ts";
 import type { Rule } from "../../guard/scan/rules/rule.ts";
 import type { Severity } from "../../guard/scan/severity.ts";
 
-/** Where a finding is: a line of a file, or a tool of the arsenal. */
-export type SarifPlace = { readonly uri: string; readonly line: number } | { readonly tool: string };
+/** Where a finding is: a line of a file, a tool, or the instructions of an MCP server. */
+export type SarifPlace =
+  | { readonly uri: string; readonly line: number }
+  | { readonly tool: string }
+  | { readonly server: string };
 
 /** Writes a SARIF 2.1.0 log piece by piece, so that one of any size needs no memory. The pieces joined are the document. */
 export interface SarifLog {
@@ -92,6 +95,8 @@ export function createSarifLog(rules: readonly Pick<Rule, "id" | "message" | "se
 
 function toLocation(place: SarifPlace): object {
   if ("tool" in place) return { logicalLocations: [{ fullyQualifiedName: place.tool, kind: "function" }] };
+  if ("server" in place)
+    return { logicalLocations: [{ fullyQualifiedName: `${place.server}#instructions`, kind: "module" }] };
   return {
     physicalLocation: { artifactLocation: { uri: place.uri }, region: { startLine: place.line } },
   };
