@@ -8,7 +8,7 @@ export interface LookUpParts {
   readonly aliased?: (alias: string) => Tool | undefined;
   /** Tools with this bare name, whatever their namespace. */
   readonly named: (name: string) => readonly Tool[];
-  /** What the caller may know of; everything where absent. */
+  /** What the caller may know of. Defaults to everything. */
   readonly sees?: (tool: Tool) => boolean;
 }
 
@@ -23,8 +23,15 @@ export function lookUp(name: string, parts: LookUpParts): Tool | undefined {
   return only(meant(base, parts).filter((tool) => tool.version === version));
 }
 
-/** Why `lookUp` found nothing, and what would: for the caller, so it names only tools that `sees` accepts. */
-export function explainMissing(name: string, parts: LookUpParts & { readonly all: () => Iterable<Tool> }): string {
+/** What an explanation needs beside a lookup. */
+export interface ExplainParts extends LookUpParts {
+  readonly all: () => Iterable<Tool>;
+  /** The name models see for a tool id. */
+  readonly toAlias?: (id: string) => string;
+}
+
+/** Says why `lookUp` found nothing and what would be found. It is shown to the caller, so it names only tools that `sees` accepts. */
+export function explainMissing(name: string, parts: ExplainParts): string {
   const shown = showValue(name, 130);
   const { base, version } = divideVersion(name);
   const candidates = meant(base, parts);
@@ -59,15 +66,17 @@ function divideVersion(name: string): { readonly base: string; readonly version:
   return { base: name.slice(0, colon), version: name.slice(colon + 1) };
 }
 
-/** The id of the tool whose id, or whose bare name where none was qualified, is spelled most like the one asked for. */
-function nearestTool(name: string, parts: LookUpParts & { readonly all: () => Iterable<Tool> }): string | undefined {
-  const { sees = everything, all } = parts;
+/** The id of the tool whose id, alias or bare name, whichever the caller seems to have used, is spelled most like the one asked for. */
+function nearestTool(name: string, parts: ExplainParts): string | undefined {
+  const { sees = everything, all, toAlias } = parts;
   // No name is longer, and comparing spellings takes time that grows with the length.
   if (name.length > 300) return undefined;
   const ids = new Map<string, string>();
   for (const tool of all()) {
     if (!sees(tool)) continue;
-    ids.set(name.includes(".") ? tool.id : tool.name, tool.id);
+    if (name.includes(".")) ids.set(tool.id, tool.id);
+    else if (name.includes("-") && toAlias) ids.set(toAlias(tool.id), tool.id);
+    else ids.set(tool.name, tool.id);
   }
   const near = nearest(name, ids.keys());
   return near === undefined ? undefined : ids.get(near);

@@ -223,7 +223,15 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
       };
     },
     explainMissing(name, sees) {
-      return explainMissing(name, { current, aliased, named, all, ...(sees ? { sees } : {}) });
+      const { toAlias } = alias ?? {};
+      return explainMissing(name, {
+        current,
+        aliased,
+        named,
+        all,
+        ...(sees ? { sees } : {}),
+        ...(toAlias ? { toAlias } : {}),
+      });
     },
     ofEnsemble(ensemble) {
       return [...all()].filter((tool) => tool.ensemble === ensemble);

@@ -38,6 +38,30 @@ describe("names for models", () => {
     expect((await arsenal.execute({ toolName: "look_around" })).result).toBe("default");
   });
 
+  it("are suggested when one is misspelled", async () => {
+    await using arsenal = new ToolArsenal(quiet);
+    const long = { ...look, namespace: "a-rather-long-namespace.of-a-server-with-a-long-name", name: "look_in_the_attic" };
+    await arsenal.addTools(
+      [
+        { ...look, namespace: "files", name: "read_text_file" },
+        { ...look, namespace: "my-files", name: "read_image" },
+        look,
+        long,
+      ].map((tool) => ({ tool })),
+    );
+    const cut = toAlias(`${long.namespace}.${long.name}`);
+    for (const [toolName, meant] of [
+      ["files-read_text_fil", "files.read_text_file"],
+      ["my--files-read_imag", "my-files.read_image"],
+      ["my-files-read_image", "my-files.read_image"],
+      ["files.read_text_fil", "files.read_text_file"],
+      ["read_text_fil", "files.read_text_file"],
+      ["look_aroun", "default.look_around"],
+      [cut.replace("attic", "atic"), `${long.namespace}.${long.name}`],
+    ] as const)
+      expect((await arsenal.execute({ toolName })).error?.message).toContain(`Did you mean "${meant}"?`);
+  });
+
   it("are found in a snapshot too", async () => {
     const vectorStore = { snapshot: join(folder, "aliases.json") };
     const long = { ...look, namespace: "x".repeat(100) };

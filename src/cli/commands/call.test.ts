@@ -12,6 +12,12 @@ afterAll(() => rm(folder, { recursive: true }));
 const run = (argv: readonly string[], place: Place = {}): Promise<Ran> =>
   runInMemory(["call", ...argv], { folder, ...place });
 
+it("suggests the id of a tool whose name for models was misspelled", async () => {
+  const { code, err } = await run(["crm-find_custome"]);
+  expect(code).toBe(1);
+  expect(err).toContain('Did you mean "crm.find_customer"?');
+});
+
 describe("call", () => {
   it("prints the result on stdout", async () => {
     const { code, out, err } = await run(["crm.find_customer", "--args", '{"name":"dana"}']);
