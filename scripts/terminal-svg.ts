@@ -11,6 +11,8 @@ const COMMANDS = [
   `call crm.find_customer --args '{"name":"dana"}'`,
   `call billing.process_refund --args '{"order_id":"1042"}'`,
 ];
+const ESCAPE = "\u001B";
+const COLOUR_CODE = `${ESCAPE}\\[[\\d;]*m`;
 const COLUMNS = 100;
 const LINE_HEIGHT = 20;
 const CHARACTER_WIDTH = 8.43;
@@ -31,15 +33,15 @@ function output(command: string, folder: string): string {
 /** What a screen shows at the end: a progress line that was overwritten is gone. */
 function screenLines(text: string): readonly string[] {
   const lines = text.replaceAll("\r\n", "\n").split("\n");
-  return lines.map((line) => line.split(/\r|\u001B\[2K/).at(-1) ?? "").flatMap((line) => wrap(line));
+  return lines.map((line) => line.split(new RegExp(`\\r|${ESCAPE}\\[2K`)).at(-1) ?? "").flatMap((line) => wrap(line));
 }
 
 /** Breaks a line at the width of the screen. Counts what is visible, and never splits a colour code. */
 function wrap(line: string): readonly string[] {
   const rows = [""];
   let width = 0;
-  for (const [piece] of line.matchAll(/\u001B\[[\d;]*m|./gu)) {
-    if (!piece.startsWith("\u001B") && ++width > COLUMNS) {
+  for (const [piece] of line.matchAll(new RegExp(`${COLOUR_CODE}|.`, "gu"))) {
+    if (!piece.startsWith(ESCAPE) && ++width > COLUMNS) {
       rows.push("");
       width = 1;
     }
@@ -57,9 +59,9 @@ function escapeXml(text: string): string {
 function spans(line: string): string {
   let attributes = "";
   return line
-    .split(/(\u001B\[[\d;]*m)/)
+    .split(new RegExp(`(${COLOUR_CODE})`))
     .map((piece) => {
-      const code = /^\u001B\[([\d;]*)m$/.exec(piece)?.[1];
+      const code = piece.startsWith(ESCAPE) ? piece.slice(2, -1) : undefined;
       if (code === undefined) return piece === "" ? "" : `<tspan${attributes}>${escapeXml(piece)}</tspan>`;
       if (code === "1") attributes = ' font-weight="bold"';
       else if (code === "2") attributes = ' opacity="0.65"';
@@ -72,7 +74,7 @@ function spans(line: string): string {
 const folder = mkdtempSync(join(tmpdir(), "terminal-"));
 try {
   const lines = COMMANDS.flatMap((command) => [
-    `\u001B[32m$\u001B[39m \u001B[1mnpx toolarsenal ${command}\u001B[22m`,
+    `${ESCAPE}[32m$${ESCAPE}[39m ${ESCAPE}[1mnpx toolarsenal ${command}${ESCAPE}[22m`,
     ...screenLines(output(command, folder).trimEnd()),
     "",
   ]).slice(0, -1);

@@ -1,2 +1,6 @@
-/** What a reader of the docs takes for granted. A snippet that declares a name of its own hides it. */
-declare const arsenal: import("toolarsenal").ToolArsenal;
+import type { ToolArsenal } from "toolarsenal";
+
+declare global {
+  /** What a reader of the docs takes for granted. A snippet that declares a name of its own hides it. */
+  const arsenal: ToolArsenal;
+}

@@ -51,7 +51,7 @@ export function cachedEmbedder(embedder: Embedder, options: CachedEmbedderOption
 /** The user's cache folder, by the conventions of the platform. `TOOLARSENAL_CACHE` overrides it. */
 export function cacheFolder(
   environment: Readonly<Record<string, string | undefined>> = process.env,
-  platform: NodeJS.Platform = process.platform,
+  platform: string = process.platform,
 ): string {
   const { TOOLARSENAL_CACHE, XDG_CACHE_HOME, LOCALAPPDATA } = environment;
   if (TOOLARSENAL_CACHE && TOOLARSENAL_CACHE !== OFF) return TOOLARSENAL_CACHE;
@@ -65,7 +65,7 @@ export function cacheFolder(
 /** The cache that commands use unless the configuration names one: the user's cache folder, or none with `TOOLARSENAL_CACHE=off`. */
 export function defaultCache(
   environment: Readonly<Record<string, string | undefined>>,
-  platform?: NodeJS.Platform,
+  platform?: string,
 ): string | false {
   if (environment["TOOLARSENAL_CACHE"] === OFF) return false;
   try {
