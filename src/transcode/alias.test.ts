@@ -24,12 +24,34 @@ describe("toAlias", () => {
     expect(fromAlias(alias)).toBe(given);
   });
 
-  it("cuts what is too long, keeping the name, and ends it in a hash", () => {
+  it("cuts what is too long, keeping the beginnings of namespace and name, and ends it in a hash", () => {
     const long = `${"server".repeat(12)}.list_invoices`;
-    expect(toAlias(long)).toMatch(/^[a-z].*-list_invoices-0[0-9a-f]{12}$/);
+    expect(toAlias(long)).toMatch(/^serverserver.*-list_invoices-0[0-9a-f]{12}$/);
     expect(toAlias(long)).toHaveLength(64);
     expect(toAlias(`default.${"do_it_".repeat(20)}`)).toMatch(/^do_it_do_it_.*-0[0-9a-f]{12}$/);
     expect([fromAlias(toAlias(long)), isCutAlias(toAlias(long))]).toEqual([undefined, true]);
+  });
+
+  it.each([
+    ["evil", `github_create_issue_${"x".repeat(80)}`, /^evil-github_create_issue_x+-0[0-9a-f]{12}$/],
+    ["acme.git-hub", "x".repeat(128), /^acme-git--hub-x+-0[0-9a-f]{12}$/],
+    ["3d", "x".repeat(128), /^_3d-x+-0[0-9a-f]{12}$/],
+    ["n".repeat(100), "x".repeat(128), /^n{24}-x{25}-0[0-9a-f]{12}$/],
+    [`${"n".repeat(23)}.${"m".repeat(60)}`, "x".repeat(128), /^n{23}-x{26}-0[0-9a-f]{12}$/],
+  ])("begins with the namespace, however long the name: %s", (space, own, spelled) => {
+    expect(toAlias(`${space}.${own}`)).toMatch(spelled);
+    expect(toAlias(`${space}.${own}`)).toHaveLength(64);
+  });
+
+  it("never begins like a tool of another namespace, unless that begins alike", () => {
+    const long = fc.stringMatching(/^[a-z][a-z0-9_]{70,127}$/);
+    const server = fc.stringMatching(/^[a-z0-9][a-z0-9_]{0,12}$/).filter((each) => each !== "default");
+    fc.assert(
+      fc.property(server, long, (space, own) => {
+        const [first] = toAlias(`${space}.${own}`).split("-");
+        expect(first).toBe(/^\d/.test(space) ? `_${space}` : space);
+      }),
+    );
   });
 
   it("keeps ids apart that differ only in dots and dashes", () => {

@@ -5,10 +5,14 @@ const HASH_DIGITS = 12;
 const DEFAULT_PREFIX = "default.";
 const HASHED = new RegExp(`-0[0-9a-f]{${HASH_DIGITS}}$`);
 
+/** A long namespace keeps at least this many characters of its beginning. */
+const MIN_NAMESPACE = 24;
+
 /**
- * The name a model sees for a tool id. Model APIs accept letters, digits, `_` and `-`, a letter or `_` first, at most 64 of them. A tool of
- * the default namespace goes by its bare name; in other ids a dot becomes one dash and a dash becomes two, so `billing.refund_user` is
- * `billing-refund_user`. What would be longer is cut and ends in a hash. Different ids have different aliases.
+ * Returns the name a model sees for a tool id. Model APIs accept at most 64 letters, digits, `_` and `-`, beginning with a letter or `_`. A
+ * tool of the default namespace goes by its bare name; in other ids a dot becomes one dash and a dash becomes two, so `billing.refund_user`
+ * is `billing-refund_user`. A longer one is cut and ends in a hash. It still begins with its namespace, so that no server can name a tool
+ * like another server's. Different ids have different aliases.
  */
 export function toAlias(id: string): string {
   const alias = spell(id);
@@ -16,13 +20,16 @@ export function toAlias(id: string): string {
   // No name starts with a digit, so nothing but a hash follows a dash with one.
   const tail = `-0${createHash("sha256").update(id).digest("hex").slice(0, HASH_DIGITS)}`;
   const room = MAX_ALIAS - tail.length;
-  const name = id.slice(id.lastIndexOf(".") + 1);
-  // The name says more than the namespace, and its start more than its end.
-  const kept = name.length < room ? alias.slice(-room).replace(/^[-_0-9]+/, "") : name.slice(0, room);
-  return kept + tail;
+  // A name has no dashes, so the last one ends the namespace.
+  const end = alias.lastIndexOf("-");
+  if (end === -1) return alias.slice(0, room) + tail;
+  const forName = alias.length - end - 1;
+  const namespace = alias.slice(0, Math.min(end, Math.max(MIN_NAMESPACE, room - 1 - forName))).replace(/-+$/, "");
+  const name = alias.slice(end + 1).slice(0, room - 1 - namespace.length);
+  return `${namespace}-${name}${tail}`;
 }
 
-/** The id that has this alias; undefined where the alias was cut, or is none. */
+/** Returns the id that has this alias; undefined if the alias was cut, or is not one. */
 export function fromAlias(alias: string): string | undefined {
   if (alias.length > MAX_ALIAS || isCutAlias(alias)) return undefined;
   const text = alias.startsWith("_") ? alias.slice(1) : alias;
