@@ -160,6 +160,7 @@ export class ToolArsenal {
       isClosed: () => this.#closed !== undefined,
       addEnsemble: (source) => this.addEnsemble(source),
       addMcpServer: (server) => this.addMcpServer(server, { patient: true }),
+      addOpenApi: (document) => this.addOpenApi(document),
     });
   }
 

@@ -15,11 +15,14 @@ const TOLD_BY_COMMANDS: ReadonlySet<string> = new Set([
   "confirmation-requested",
 ]);
 
-/** An arsenal by its configuration, with nothing in it yet: `fill` connects the servers. Vectors are cached unless the configuration says otherwise. */
+/**
+ * An arsenal by its configuration, with nothing in it yet: `fill` connects the servers, `loadDocuments` reads OpenAPI documents. Vectors are
+ * cached unless the configuration says otherwise.
+ */
 export function createConfiguredArsenal(given: ResolvedConfig, parts: ToolArsenalParts = {}): ToolArsenal {
   const { environment = process.env } = parts;
   const embedder = { ...given.embedder, cache: given.embedder.cache ?? defaultCache(environment) };
-  const config = asChecked({ ...given, embedder, mcp: { ...given.mcp, servers: [] } });
+  const config = asChecked({ ...given, embedder, mcp: { ...given.mcp, servers: [] }, openapi: [] });
   const { enabled, type, level } = config.telemetry;
   if (!enabled || type !== "console") return new ToolArsenal(config, parts);
   const sink = consoleSink({ level });

@@ -4,10 +4,12 @@ import type { TierName } from "../adapters/embedders/shipped-tiers.ts";
 import type { ToolArsenal } from "../arsenal.ts";
 import type { ToolArsenalParts } from "../config/arsenal-parts.ts";
 import type { LoadedConfig } from "../config/load-config.ts";
+import { toOpenApis } from "../config/openapi-config.ts";
 import { type ConfiguredMcpServer, toMcpServers } from "../config/mcp-servers.ts";
 import { type ServerNote, type ServerProblem, showProblem } from "../config/server-problem.ts";
 import type { Input, Option, Terminal } from "./command.ts";
 import { createConfiguredArsenal, fill } from "./configured-arsenal.ts";
+import { type DocumentReport, type FollowedDocument, loadDocuments, withContent } from "./load-documents.ts";
 import { createDemoArsenal } from "./demo/create-demo-arsenal.ts";
 import { forOperator } from "./local-approvals.ts";
 import { toldFailure } from "./serve/upstream-status.ts";
@@ -28,9 +30,10 @@ export interface ConfigFiles {
   readonly mcpConfigs: readonly string[];
 }
 
-/** A configuration with the servers it names, and those it names in vain. */
+/** A configuration with the servers and OpenAPI documents it names, and what is wrong with others. */
 export interface Configured extends LoadedConfig {
   readonly servers: readonly ConfiguredMcpServer[];
+  readonly documents: readonly FollowedDocument[];
   readonly problems: readonly ServerProblem[];
   readonly notes: readonly ServerNote[];
 }
@@ -55,7 +58,9 @@ export async function loadConfigured({ config, mcpConfigs }: ConfigFiles, termin
   const { environment, folder } = terminal;
   const loaded = await loadConfig(config, environment, { mcpConfigs, folder });
   const { servers, problems } = toMcpServers(loaded.config);
-  return { ...loaded, servers, problems: [...loaded.problems, ...problems] };
+  const apis = toOpenApis(loaded.config);
+  const documents = await withContent(apis.documents);
+  return { ...loaded, servers, documents, problems: [...loaded.problems, ...problems, ...apis.problems] };
 }
 
 /** How a command differs from the configuration. */
@@ -95,8 +100,11 @@ export async function openArsenal(
   try {
     await fill(arsenal, configured);
     if (!input.json) tellProblems(configured.problems, terminal);
-    await arsenal.upstreamsAttempted({ signal: terminal.signal });
-    if (!input.json) tellAbsent(arsenal, terminal);
+    const [reports] = await Promise.all([
+      loadDocuments(arsenal, configured.documents),
+      arsenal.upstreamsAttempted({ signal: terminal.signal }),
+    ]);
+    if (!input.json) tellAbsent(arsenal, reports, terminal);
     return arsenal;
   } catch (error) {
     await arsenal.close();
@@ -109,7 +117,9 @@ export function tellProblems(problems: readonly ServerProblem[], { err }: Termin
   for (const problem of problems) err.write(`Left out: ${showProblem(problem)}\n`);
 }
 
-function tellAbsent({ upstreams }: ToolArsenal, { err }: Terminal): void {
+function tellAbsent({ upstreams }: ToolArsenal, reports: readonly DocumentReport[], { err }: Terminal): void {
+  for (const { name, error } of reports)
+    if (error !== undefined) err.write(`${name}: not loaded: ${toldFailure(error)}\n`);
   for (const { name, state } of upstreams)
     if (state.kind === "failed") err.write(`${name}: not connected: ${toldFailure(state.error)}\n`);
 }

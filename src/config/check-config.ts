@@ -3,6 +3,7 @@ import { ArsenalError, type ErrorIssue } from "../errors/arsenal-error.ts";
 import { nearest, showValue } from "../errors/show-value.ts";
 import type { Check, ImmediateValidator } from "../execute/validator.port.ts";
 import { isPlainObject, type JsonSchema } from "../tool/json-schema.ts";
+import { CLIENT_KEYS } from "./client-keys.ts";
 import { toSnake } from "./key-style.ts";
 import { CONFIG_SCHEMA } from "./schema.ts";
 import { describeExpected, settingAt } from "./setting.ts";
@@ -131,7 +132,7 @@ function isOwnKey(parts: readonly string[], index: number): boolean {
   return USERS_OWN.has(parts[index - 1] ?? "");
 }
 
-const USERS_OWN: ReadonlySet<string> = new Set(["headers", "env", "options", "tokens"]);
+const USERS_OWN: ReadonlySet<string> = new Set(["headers", "env", "options", "tokens", "credentials"]);
 
 function isSecret(path: readonly string[]): boolean {
   return (
@@ -168,8 +169,11 @@ function renameKeys(value: unknown, schema: JsonSchema, path: readonly string[],
   const renamed: Record<string, unknown> = {};
   for (const [key, member] of Object.entries(value)) {
     const canonical = spelled.get(key);
-    if (canonical === undefined) onUnknown(path, key, [...spelled.keys()]);
-    else if (member !== undefined && member !== null) {
+    if (canonical === undefined) {
+      // The words of MCP clients stand at the top of a file, and nowhere else.
+      const clients = path.length === 0 && style === "snake" ? CLIENT_KEYS : [];
+      onUnknown(path, key, [...spelled.keys(), ...clients]);
+    } else if (member !== undefined && member !== null) {
       const property = schema.properties[canonical] as JsonSchema;
       renamed[canonical] = renameKeys(member, property, [...path, key], renaming);
     }

@@ -10,9 +10,6 @@ import type { McpServerConfig } from "./config.ts";
 import { MAX_CONCURRENT, MAX_MESSAGE_BYTES, MAX_TIMEOUT_MS, MAX_TOOLS } from "./schema.ts";
 import type { ServerNote, ServerProblem } from "./server-problem.ts";
 
-/** Keys under which MCP clients keep their servers. They may stand in `arsenal.yaml` as they are. */
-export const CLIENT_KEYS: readonly string[] = ["mcpServers", "servers", "inputs"];
-
 /** The servers of a client's configuration in our words, and what is to be said of them. */
 export interface ClientServers {
   readonly servers: readonly McpServerConfig[];

@@ -2,11 +2,12 @@ import { expect, it } from "vitest";
 import type { ToolArsenalConfig } from "./config.ts";
 import { type ConfiguredState, configChanges } from "./config-changes.ts";
 import { toMcpServers } from "./mcp-servers.ts";
+import { toOpenApis } from "./openapi-config.ts";
 import { resolveConfig } from "./resolve-config.ts";
 
 function state(config: ToolArsenalConfig): ConfiguredState {
   const resolved = resolveConfig(config);
-  return { config: resolved, servers: toMcpServers(resolved).servers };
+  return { config: resolved, servers: toMcpServers(resolved).servers, documents: toOpenApis(resolved).documents };
 }
 
 it("touches only the servers that changed", () => {
@@ -39,6 +40,7 @@ it("names the sections that hold from the next start", () => {
   expect(configChanges(state({}), after)).toEqual({
     leaving: [],
     coming: [],
+    comingDocuments: [],
     needRestart: ["vector_store", "execution", "mcp"],
   });
 });

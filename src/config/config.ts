@@ -2,6 +2,7 @@ import type { JwtAlgorithm } from "../adapters/identity/jwt/algorithms.ts";
 import type { ClaimNames } from "../adapters/identity/jwt/claims.ts";
 import type { BuiltinTool, FileSettings, HttpSettings } from "../adapters/sources/builtin/settings.ts";
 import type { RefuseMode } from "../retrieve/query.ts";
+import type { OpenApiConfig } from "./openapi-config.ts";
 import type { RoutingWeights } from "../retrieve/result.ts";
 import type { Capability } from "../tool/tool.ts";
 
@@ -20,6 +21,8 @@ export interface ToolArsenalConfig {
   readonly state?: StateConfig;
   readonly audit?: AuditConfig;
   readonly mcp?: McpConfig;
+  /** OpenAPI documents whose operations are used as tools. */
+  readonly openapi?: readonly OpenApiConfig[];
   readonly server?: ServerConfig;
   readonly a2a?: A2aConfig;
   readonly builtins?: BuiltinsConfig;

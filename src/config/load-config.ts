@@ -6,11 +6,13 @@ import { systemClock } from "../observe/clock.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
 import { IN_MEMORY } from "./arsenal-parts.ts";
 import { checkConfig } from "./check-config.ts";
-import { CLIENT_KEYS, type ClientServers, readClientConfig } from "./client-config.ts";
+import { type ClientServers, readClientConfig } from "./client-config.ts";
+import { CLIENT_KEYS } from "./client-keys.ts";
 import type { McpServerConfig } from "./config.ts";
 import { configuredExecutors } from "./configured-executors.ts";
 import { configuredPolicy } from "./configured-policy.ts";
 import { readMcpConfigFile } from "./mcp-config-file.ts";
+import { isLocalDocument, type OpenApiConfig } from "./openapi-config.ts";
 import { readYaml } from "./read-yaml.ts";
 import { asChecked, foldShortForm, type ResolvedConfig, resolveConfig } from "./resolve-config.ts";
 import type { ServerNote, ServerProblem } from "./server-problem.ts";
@@ -131,7 +133,7 @@ function withClients(
 }
 
 function withAbsolutePaths(config: ResolvedConfig, folder: string): ResolvedConfig {
-  const { vectorStore, embedder, security, state, audit, server, mcp, builtins } = config;
+  const { vectorStore, embedder, security, state, audit, server, mcp, builtins, openapi } = config;
   const { roots = [] } = builtins.files;
   const { policyFile } = security;
   const { snapshot } = vectorStore;
@@ -148,6 +150,7 @@ function withAbsolutePaths(config: ResolvedConfig, folder: string): ResolvedConf
       ...(audit.keyFile === undefined ? {} : { keyFile: resolve(folder, audit.keyFile) }),
     },
     server: withKeyFile(server, folder),
+    openapi: openapi.map((each) => withDocumentPaths(each, folder)),
     mcp: { ...mcp, servers: mcp.servers.map((each) => withServerPaths(each, folder)) },
     builtins: { ...builtins, files: { ...builtins.files, roots: roots.map((root) => resolve(folder, root)) } },
   };
@@ -161,6 +164,15 @@ function withKeyFile(server: ResolvedConfig["server"], folder: string): Resolved
   const { apiKeys } = server.auth ?? {};
   if (apiKeys === undefined) return server;
   return { ...server, auth: { ...server.auth, apiKeys: { file: resolve(folder, apiKeys.file) } } };
+}
+
+function withDocumentPaths(api: OpenApiConfig, folder: string): OpenApiConfig {
+  const { document, filesFrom } = api;
+  return {
+    ...api,
+    document: isLocalDocument(document) ? resolve(folder, document) : document,
+    ...(filesFrom === undefined ? {} : { filesFrom: resolve(folder, filesFrom) }),
+  };
 }
 
 function withServerPaths(server: McpServerConfig, folder: string): McpServerConfig {

@@ -2,7 +2,8 @@ import { readFile } from "node:fs/promises";
 import { basename, dirname, extname, resolve } from "node:path";
 import { ArsenalError } from "../errors/arsenal-error.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
-import { CLIENT_KEYS, type ClientServers, readClientConfig } from "./client-config.ts";
+import { type ClientServers, readClientConfig } from "./client-config.ts";
+import { CLIENT_KEYS } from "./client-keys.ts";
 import { parseJsonc } from "./jsonc.ts";
 import { readYaml } from "./read-yaml.ts";
 

@@ -76,6 +76,7 @@ describe("resolveConfig", () => {
         http: { maxBytes: 1_048_576 },
         code: { sandbox: "isolate" },
       },
+      openapi: [],
       modules: [],
       autoSync: true,
       syncOnRegister: false,

@@ -24,6 +24,7 @@ import type {
   VectorStoreConfig,
 } from "./config.ts";
 import { refuseContradictions } from "./contradictions.ts";
+import type { OpenApiConfig } from "./openapi-config.ts";
 
 type Filled<Section, Optional extends keyof Section = never> = Required<Omit<Section, Optional>> &
   Pick<Section, Optional>;
@@ -51,6 +52,7 @@ export interface ResolvedConfig {
   readonly approvals?: { readonly file?: string; readonly command: string };
   readonly audit: Filled<AuditConfig, "file" | "keyFile" | "secret">;
   readonly mcp: Required<McpConfig>;
+  readonly openapi: readonly OpenApiConfig[];
   readonly server: Filled<ServerConfig, "publicUrl" | "auth">;
   readonly a2a: Required<A2aConfig>;
   readonly builtins: Required<Omit<BuiltinsConfig, "code" | "webSearch">> & {

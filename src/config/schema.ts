@@ -3,6 +3,8 @@ import { BUILTIN_TOOLS } from "../adapters/sources/builtin/settings.ts";
 import type { JsonSchema } from "../tool/json-schema.ts";
 import { CAPABILITIES } from "../tool/tool.ts";
 import type { SandboxName } from "./config.ts";
+import { openApiDocument } from "./openapi-schema.ts";
+import { anything, choice, flag, list, object, optional, share, text, texts, whole } from "./schema-parts.ts";
 
 /** The longest wait that can be set: what a timer takes. */
 export const MAX_TIMEOUT_MS = 2_147_483_647;
@@ -205,6 +207,7 @@ export const CONFIG_SCHEMA: JsonSchema = object("Configuration of ToolArsenal.",
       10_000,
     ),
   }),
+  openapi: list("OpenAPI documents whose operations are used as tools.", openApiDocument(), []),
   server: object("How toolarsenal serve listens.", {
     host: text("The address it listens on; anything but loopback needs tokens or auth.", "127.0.0.1"),
     port: whole("The port it listens on; 0 takes a free one.", 0, 65_535, 8080),
@@ -382,50 +385,4 @@ function mcpServer(): JsonSchema {
     },
     ["name"],
   );
-}
-
-function object(
-  description: string,
-  properties: Record<string, JsonSchema>,
-  required: readonly string[] = [],
-): JsonSchema {
-  const schema = { description, type: "object", properties, additionalProperties: false };
-  return required.length > 0 ? { ...schema, required } : { ...schema, default: {} };
-}
-
-/** Without a default, so that it is not there where nobody wrote it. */
-function optional({ default: _default, ...schema }: JsonSchema): JsonSchema {
-  return schema;
-}
-
-function text(description: string, fallback?: string): JsonSchema {
-  return { description, type: "string", minLength: 1, ...(fallback === undefined ? {} : { default: fallback }) };
-}
-
-function choice(description: string, values: readonly string[], fallback?: string): JsonSchema {
-  return { description, enum: values, ...(fallback === undefined ? {} : { default: fallback }) };
-}
-
-function whole(description: string, minimum: number, maximum: number, fallback?: number): JsonSchema {
-  return { description, type: "integer", minimum, maximum, ...(fallback === undefined ? {} : { default: fallback }) };
-}
-
-function share(description: string, fallback: number): JsonSchema {
-  return { description, type: "number", minimum: 0, maximum: 1, default: fallback };
-}
-
-function flag(description: string, fallback: boolean): JsonSchema {
-  return { description, type: "boolean", default: fallback };
-}
-
-function list(description: string, items: JsonSchema, fallback?: readonly unknown[]): JsonSchema {
-  return { description, type: "array", items, ...(fallback === undefined ? {} : { default: fallback }) };
-}
-
-function texts(description: string): JsonSchema {
-  return { description, type: "object", additionalProperties: { type: "string" } };
-}
-
-function anything(description: string): JsonSchema {
-  return { description, type: "object" };
 }

@@ -87,3 +87,32 @@ export async function watchConfig(
 function texts(paths: readonly string[]): Promise<readonly (string | undefined)[]> {
   return Promise.all(paths.map((path) => readFile(path, "utf8").catch(() => undefined)));
 }
+
+/** Files that are watched, which may be others from one moment to the next. */
+export interface WatchedFiles {
+  /** Watches these files from now on, and no others. */
+  follow(files: readonly string[]): void;
+  /** Resolves when everything has ended. */
+  close(): Promise<void>;
+}
+
+/** Watches files as `watchConfig` does, with a list that can change. */
+export function watchFiles(options: WatchOptions): WatchedFiles {
+  let followed: readonly string[] = [];
+  let current: Promise<WatchedConfig | undefined> = Promise.resolve(undefined);
+  const replace = (files: readonly string[]): void => {
+    followed = files;
+    current = current.then(async (watched) => {
+      await watched?.close();
+      return files.length === 0 ? undefined : watchConfig(files, options);
+    });
+  };
+  return {
+    follow(files) {
+      if (files.join("\n") !== followed.join("\n")) replace(files);
+    },
+    async close() {
+      await (await current)?.close();
+    },
+  };
+}

@@ -6,9 +6,12 @@ import type { McpUpstream } from "../../adapters/sources/mcp/upstream.ts";
 import type { ResolvedConfig } from "../../config/resolve-config.ts";
 import type { ServerProblem } from "../../config/server-problem.ts";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
+import { isPerCaller, readReference } from "../../guard/secrets/reference.ts";
+import { createSecrets } from "../../guard/secrets/secrets.ts";
 import type { Command, Input, Terminal } from "../command.ts";
 import { type ConfigFiles, configFiles, type Configured, loadConfigured, MCP_CONFIG } from "../open-arsenal.ts";
 import { createConfiguredArsenal, fill } from "../configured-arsenal.ts";
+import { type DocumentReport, loadDocuments } from "../load-documents.ts";
 import { styles } from "../style.ts";
 
 interface Finding {
@@ -71,8 +74,12 @@ async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promi
   try {
     await using arsenal = createConfiguredArsenal(configured.config, { environment: terminal.environment });
     await fill(arsenal, configured);
-    await arsenal.upstreamsAttempted({ signal: terminal.signal });
+    const [reports] = await Promise.all([
+      loadDocuments(arsenal, configured.documents),
+      arsenal.upstreamsAttempted({ signal: terminal.signal }),
+    ]);
     findings.push(...(await Promise.all(arsenal.upstreams.map(checkServer))));
+    findings.push(...reports.flatMap(checkDocument), ...(await checkCredentials(configured, terminal)));
     for (const [part, works] of Object.entries(await arsenal.healthCheck())) {
       findings.push(
         works
@@ -91,7 +98,7 @@ async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promi
             message: "none registered",
             fix: waiting.some(({ state }) => state === "warning")
               ? "Accept those that wait."
-              : "Name MCP servers under `mcpServers:`, or modules that register tools under `modules:`.",
+              : "Name MCP servers under `mcpServers:`, OpenAPI documents under `openapi:`, or modules under `modules:`.",
           },
     );
   } catch (error) {
@@ -148,6 +155,37 @@ async function checkServer(upstream: McpUpstream): Promise<Finding> {
   } catch (error) {
     return failures(check, error)[0] ?? { check, state: "failed", message: "cannot be listed" };
   }
+}
+
+function checkDocument({ name: check, document, tools = 0, error }: DocumentReport): readonly Finding[] {
+  if (error !== undefined) return failures(check, error);
+  if (tools > 0)
+    return [{ check, state: "ok", message: `${tools} ${tools === 1 ? "tool" : "tools"} from ${document}` }];
+  const fix = "Check its include and exclude lists.";
+  return [{ check, state: "warning", message: `no operation of ${document} is used`, fix }];
+}
+
+/** Looks up every secret that an OpenAPI entry refers to: a call would fail without it. */
+async function checkCredentials({ documents }: Configured, { environment }: Terminal): Promise<readonly Finding[]> {
+  const { resolve } = createSecrets({ environment });
+  const found = await Promise.all(
+    documents.flatMap(({ settings: { name, credentials = {} } }) =>
+      Object.entries(credentials).map(async ([scheme, credential]): Promise<readonly Finding[]> => {
+        const references = typeof credential === "object" ? Object.values(credential) : [credential];
+        for (const reference of references) {
+          if (typeof reference !== "string" || readReference(reference) === undefined || isPerCaller(reference))
+            continue;
+          try {
+            await resolve(reference, { scope: name, field: `credentials.${scheme}` });
+          } catch (error) {
+            return failures(name, error);
+          }
+        }
+        return [];
+      }),
+    ),
+  );
+  return found.flat();
 }
 
 /** Opens it as the arsenal will, which also makes its folder. */

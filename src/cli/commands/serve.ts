@@ -10,6 +10,7 @@ import type { Command, Input, Terminal } from "../command.ts";
 import { type ConfigFiles, configFiles, type Configured, loadConfigured, MCP_CONFIG } from "../open-arsenal.ts";
 import { createConfiguredArsenal, fill } from "../configured-arsenal.ts";
 import { forOperator } from "../local-approvals.ts";
+import { beginDocuments, documentFiles, type DocumentReport } from "../load-documents.ts";
 import { readNumber } from "../read-number.ts";
 import { createAnnouncer } from "../serve/announce.ts";
 import { closeInTime } from "../serve/close-in-time.ts";
@@ -62,6 +63,12 @@ export const serve: Command = {
       ...(mcp.commonTools.length === 0 ? {} : { common: mcp.commonTools }),
     };
 
+    let documents: Promise<readonly DocumentReport[]> = Promise.resolve([]);
+    async function open(by: Configured): Promise<void> {
+      await fill(arsenal, by);
+      documents = (await beginDocuments(arsenal, by.documents)).reports;
+    }
+
     async function overStdio(): Promise<ServedMcp> {
       // Answers first, connects after: a client waits for the handshake, not for servers.
       const { input: read, output: write } = terminal.protocol ?? {};
@@ -70,13 +77,13 @@ export const serve: Command = {
       const served = await arsenal.serveMcp({ transport: "stdio", ...shown, ...streams, starting });
       // What the client has written already is answered before connecting takes the processor.
       for (let turn = 0; turn < 10; turn++) await nextTurn();
-      if (configured !== undefined) await fill(arsenal, configured);
+      if (configured !== undefined) await open(configured);
       started();
       return served;
     }
 
     async function overHttp(): Promise<ServedMcp> {
-      if (configured !== undefined) await fill(arsenal, configured);
+      if (configured !== undefined) await open(configured);
       const { allowedHosts, allowedOrigins, publicUrl } = server;
       const protection = {
         allowedHosts,
@@ -95,7 +102,7 @@ export const serve: Command = {
           { url: served.url, publicUrl: server.publicUrl, needsToken: identity !== undefined },
           files,
         );
-      announcer.tellConfigured(configured);
+      announcer.tellConfigured(configured, documents);
       await untilStopped({ files, configured, arsenal, terminal, announcer, stop });
       announcer.close();
       const { drainTimeoutS } = server;
@@ -144,19 +151,25 @@ async function untilStopped(parts: {
     endHangup?.();
     return;
   }
-  const { watchConfig } = await import("../../config/watch-config.ts");
+  const { watchConfig, watchFiles } = await import("../../config/watch-config.ts");
   const follower = createFollower(configured, {
     arsenal,
     load: () => loadConfigured(files, terminal),
     tell: announcer.tell,
-    changed: announcer.tellConfigured,
+    changed(next, reports) {
+      announcer.tellConfigured(next, reports);
+      documents.follow(documentFiles(next.documents));
+    },
   });
   const paths = [...(files.config === undefined ? [] : [files.config]), ...files.mcpConfigs];
-  const watched = await watchConfig(paths, {
+  const watching = {
     onChange: () => follower.follow(),
-    onFailure: ({ message }) =>
-      announcer.tell(`Changes of the configuration are not seen (${message}). Send SIGHUP to reload it.`),
-  });
+    onFailure: ({ message }: Error) =>
+      announcer.tell(`Cannot watch the configuration for changes (${message}). Send SIGHUP to reload it.`),
+  };
+  const watched = await watchConfig(paths, watching);
+  const documents = watchFiles({ ...watching, onChange: watched.reload });
+  documents.follow(documentFiles(configured.documents));
   const { watchPolicy } = await import("../serve/watch-policy.ts");
   const policy = await watchPolicy(configured.config, arsenal, announcer.tell);
   // At a terminal a hang-up means that the terminal is gone; for a service it asks for a reload.
@@ -168,6 +181,7 @@ async function untilStopped(parts: {
   const endHangup = terminal.onHangup?.(() => (atTerminal ? stop.abort() : reload()));
   await ended;
   endHangup?.();
+  await documents.close();
   await watched.close();
   await policy?.close();
 }

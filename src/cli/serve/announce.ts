@@ -2,19 +2,24 @@ import type { ToolArsenal } from "../../arsenal.ts";
 import { showProblem } from "../../config/server-problem.ts";
 import { clientLines, type Endpoint } from "../client-entries.ts";
 import type { Input, Terminal } from "../command.ts";
+import type { DocumentReport } from "../load-documents.ts";
 import type { ConfigFiles, Configured } from "../open-arsenal.ts";
 import type { EventMap } from "../../observe/events.ts";
 import { harmless, styles } from "../style.ts";
 import { measureSaving, showSaving } from "./token-saving.ts";
-import { type UpstreamReport, watchUpstream } from "./upstream-status.ts";
+import { toldFailure, type UpstreamReport, watchUpstream } from "./upstream-status.ts";
 
 /** What a served arsenal tells on stderr: lines for people, or with `--json` one object a line. */
 export interface Announcer {
   tell(this: void, text: string): void;
   /** Where it is served, and what to paste into clients. With `--json` also on stdout, where no protocol runs. */
   tellEndpoint(endpoint: Endpoint, files: ConfigFiles | undefined): void;
-  /** What is wrong with the configuration, how each server fares from now on, and once all were tried, what they come to. */
-  tellConfigured(this: void, configured: Configured | undefined): void;
+  /** What is wrong with the configuration, how each server and document fares, and once all were tried, the total. */
+  tellConfigured(
+    this: void,
+    configured: Configured | undefined,
+    documents?: readonly DocumentReport[] | Promise<readonly DocumentReport[]>,
+  ): void;
   close(): void;
 }
 
@@ -40,11 +45,11 @@ export function createAnnouncer(parts: {
   const tell = (text: string): void => say(text, { message: text });
 
   /** Once the tools of every server that came are there. Several calls at once tell one total. */
-  const tellTotal = async (): Promise<void> => {
+  const tellTotal = async (documents: Promise<unknown> = Promise.resolve()): Promise<void> => {
     if (summing) return;
     summing = true;
     try {
-      await arsenal.upstreamsAttempted();
+      await Promise.all([arsenal.upstreamsAttempted(), documents]);
       const saving = await measureSaving(arsenal, mode);
       say(`${showSaving(saving)}, mode ${mode}`, { mode, ...saving });
       summed = true;
@@ -69,6 +74,17 @@ export function createAnnouncer(parts: {
       waits: { id, toolId, principal },
     });
   });
+  const tellDocuments = (reports: readonly DocumentReport[]): void => {
+    for (const { name, document, tools = 0, error } of reports) {
+      if (error !== undefined) {
+        const reason = toldFailure(error);
+        say(paint.red(`${name}: failed: ${reason}`), { document: name, state: "failed", error: reason });
+      } else {
+        const text = `${name}: ${tools} ${tools === 1 ? "tool" : "tools"} (OpenAPI, ${document})`;
+        say(paint.green(text), { document: name, state: "loaded", tools });
+      }
+    }
+  };
 
   return {
     tell,
@@ -83,7 +99,7 @@ export function createAnnouncer(parts: {
       terminal.err.write(`\n${paint.bold("Serving MCP at")} ${paint.cyan(url)}\n${pasted}`);
       terminal.err.write(`${paint.dim("Ctrl-C ends it.")}\n`);
     },
-    tellConfigured(configured) {
+    tellConfigured(configured, documents = []) {
       for (const problem of configured?.problems ?? [])
         say(paint.yellow(`Left out: ${showProblem(problem)}`), { leftOut: problem });
       for (const note of configured?.notes ?? []) say(paint.dim(`${note.server}: ${note.message}`), { note });
@@ -95,7 +111,7 @@ export function createAnnouncer(parts: {
       }
       for (const upstream of upstreams)
         if (!watches.has(upstream)) watches.set(upstream, watchUpstream(upstream, tellUpstream));
-      void tellTotal();
+      void tellTotal(Promise.resolve(documents).then(tellDocuments));
     },
     close() {
       closed = true;
