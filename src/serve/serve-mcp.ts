@@ -1,10 +1,12 @@
 import { ownIdentity } from "../adapters/sources/mcp/client-identity.ts";
 import type { McpUpstream } from "../adapters/sources/mcp/upstream.ts";
 import type { Identity } from "../guard/identity.port.ts";
+import type { Principal } from "../guard/principal.ts";
 import type { Redactor } from "../guard/redaction/redactor.ts";
 import type { InputStream, OutputStream } from "../tool/streams.ts";
 import { approvalRoutes } from "./http/approval-routes.ts";
 import { healthRoutes, type UpstreamHealth } from "./http/health-routes.ts";
+import { homeRoute, type HomeView } from "./http/home-page.ts";
 import { createHttpServer, type Route } from "./http/http-server.ts";
 import { refuse } from "./http/answer.ts";
 import { aggregatePlane } from "./mcp/aggregate/aggregate-plane.ts";
@@ -117,7 +119,7 @@ const DEFAULT_DRAIN_MS = 8000;
 /** What the answers of calls that were cut off may take to be written. */
 const AFTER_DRAIN_MS = 2000;
 
-function overStdio(plane: Plane, { drain }: Serving, options: ServeMcpOptions): ServedMcp {
+function overStdio(plane: Plane, { drain, startup }: Serving, options: ServeMcpOptions): ServedMcp {
   const { input = process.stdin, output = process.stdout, drainMs = DEFAULT_DRAIN_MS } = options;
   const served = serveStdio(plane, {
     input,
@@ -131,6 +133,7 @@ function overStdio(plane: Plane, { drain }: Serving, options: ServeMcpOptions): 
       return drain.pending;
     },
     async close() {
+      startup.close();
       await drain.drain(drainMs);
       await served.close();
       await plane.close();
@@ -153,6 +156,7 @@ async function overHttp(
   const server = await createHttpServer({
     ...options,
     routes: [
+      homeRoute((principal) => homeView(arsenal, options, { principal, url: server.url })),
       { path: "/mcp", handle: (exchange) => endpoint.handle(exchange) },
       untouched.route,
       ...sse.routes,
@@ -170,6 +174,7 @@ async function overHttp(
     },
     close: () =>
       (closing ??= (async () => {
+        startup.close();
         await drain.drain(drainMs);
         await Promise.all([endpoint.close(), sse.close(), untouched.close()]);
         await Promise.all([plane.close(), server.close()]);
@@ -236,6 +241,28 @@ function decoded(part: string): string {
   } catch {
     return part;
   }
+}
+
+/** What the page at `/` shows. If callers prove who they are, it is for anybody, and names nothing. */
+async function homeView(
+  arsenal: ServableArsenal,
+  { identity, publicUrl }: ServeMcpOptions,
+  { principal, url }: { readonly principal: Principal; readonly url: string },
+): Promise<HomeView> {
+  const { upstreams } = arsenal;
+  const connected = upstreams.filter(({ state }) => state.kind === "connected").length;
+  if (identity !== undefined)
+    return { base: publicUrl ?? "", servers: { count: upstreams.length, connected }, otherTools: 0 };
+  const tools = await arsenal.listTools({ principal });
+  const toolsOf = (name: string): number => tools.filter(({ ensemble }) => ensemble === name).length;
+  const servers = upstreams.map(({ name, state }) => ({
+    name,
+    state: state.kind,
+    tools: toolsOf(name),
+    ...(state.kind === "failed" ? { problem: state.error.message } : {}),
+  }));
+  const otherTools = tools.length - servers.reduce((sum, server) => sum + server.tools, 0);
+  return { base: publicUrl ?? url, version: String(ownIdentity().info["version"]), servers, otherTools };
 }
 
 /** The upstreams, each with whether its first attempt to connect has ended and its tools are registered. */

@@ -232,6 +232,19 @@ describe("a gateway whose servers are still connecting", () => {
     expect(clock.pending).toBe(0);
   });
 
+  it("does not hold up a gateway that stops", async () => {
+    const held = await heldServer();
+    const arsenal = await coldArsenal(held);
+    const served = await arsenal.serveMcp({ port: 0, startupWaitMs: 600_000, drainMs: 600_000 });
+    const client = new Client({ name: "early", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
+    closers.push(() => client.close());
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${served.url}/mcp`)));
+    const finding = client.callTool({ name: "find_relevant_tools", arguments: { query: "refund a payment" } });
+    while (served.pending === 0) await new Promise((resolve) => void setImmediate(resolve));
+    const [found] = await Promise.all([finding, served.close()]);
+    expect(foundIn(found)).toMatchObject({ match: "none", connecting: ["slow"] });
+  });
+
   it("waits neither for a server whose first attempt failed, nor once all have connected", async () => {
     const closed = createServer().listen(0, "127.0.0.1");
     await once(closed, "listening");

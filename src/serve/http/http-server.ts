@@ -21,11 +21,13 @@ export interface HttpExchange {
   readonly principal: Principal;
 }
 
-/** Answers the requests to one path, or to everything below it where the path ends in `/`. */
+/** Answers the requests to one path, or to everything below it if the path ends in `/`. */
 export interface Route {
   readonly path: string;
   /** True for what tells nothing and needs no identity: /healthz, /readyz. */
   readonly open?: boolean;
+  /** True for a path that ends in `/` and is one path all the same. */
+  readonly exact?: boolean;
   handle(exchange: HttpExchange): Promise<void> | void;
 }
 

@@ -12,7 +12,7 @@ export interface RouteTable {
 export function createRouteTable(routes: readonly Route[]): RouteTable {
   const exact = new Map(routes.map((route) => [route.path, route]));
   const below = routes
-    .filter(({ path }) => path.endsWith("/"))
+    .filter(isBeginning)
     .sort((left, right) => right.path.length - left.path.length);
 
   return {
@@ -22,6 +22,10 @@ export function createRouteTable(routes: readonly Route[]): RouteTable {
       const plain = normalised();
       return exact.get(plain) ?? below.find((route) => plain.startsWith(route.path));
     },
-    paths: routes.map(({ path }) => (path.endsWith("/") ? `${path}…` : path)),
+    paths: routes.map((route) => (isBeginning(route) ? `${route.path}…` : route.path)),
   };
+}
+
+function isBeginning({ path, exact = false }: Route): boolean {
+  return path.endsWith("/") && !exact;
 }

@@ -12,7 +12,7 @@ export interface Startup {
    * Rejects with the signal's reason.
    */
   wait(signal: AbortSignal): Promise<void> | undefined;
-  /** Stops following servers that are added later. */
+  /** Ends every wait, and stops following servers that are added later. */
   close(): void;
 }
 
@@ -39,6 +39,8 @@ export function createStartup({ arsenal, starting, waitMs = 10_000, clock = syst
   const attempts = new Map<McpUpstream, Promise<void>>();
   const ended = new WeakSet<McpUpstream>();
   let filling: Promise<void> | undefined;
+  const closed = Promise.withResolvers<void>();
+  let isClosed = false;
   const filled = (): void => void (filling = undefined);
   if (starting !== undefined) filling = starting.then(filled, filled);
 
@@ -65,7 +67,7 @@ export function createStartup({ arsenal, starting, waitMs = 10_000, clock = syst
     const bound = Promise.withResolvers<void>();
     const cancel = clock.after(waitMs, bound.resolve);
     try {
-      await untilAborted(Promise.race([allAttempted(), bound.promise]), signal);
+      await untilAborted(Promise.race([allAttempted(), bound.promise, closed.promise]), signal);
     } finally {
       cancel();
     }
@@ -77,8 +79,12 @@ export function createStartup({ arsenal, starting, waitMs = 10_000, clock = syst
   });
   return {
     connecting: () => open().map(({ name }) => name),
-    wait: (signal) => (filling === undefined && open().length === 0 ? undefined : waitInTime(signal)),
-    close: unsubscribe,
+    wait: (signal) => (isClosed || (filling === undefined && open().length === 0) ? undefined : waitInTime(signal)),
+    close() {
+      isClosed = true;
+      closed.resolve();
+      unsubscribe();
+    },
   };
 }
 

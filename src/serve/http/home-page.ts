@@ -1,0 +1,130 @@
+import { hash } from "node:crypto";
+import type { Principal } from "../../guard/principal.ts";
+import { visibleText } from "../../guard/visible-text.ts";
+import { refuseMethod } from "./answer.ts";
+import type { Route } from "./http-server.ts";
+
+/** What the page at `/` shows. */
+export interface HomeView {
+  /** What stands before each path: `http://127.0.0.1:8080`, or nothing if the server does not know what it is called. */
+  readonly base: string;
+  readonly version?: string;
+  /** The servers by name; only how many there are, if the reader may be anybody. */
+  readonly servers: readonly ShownServer[] | { readonly count: number; readonly connected: number };
+  /** Tools that no server brought. */
+  readonly otherTools: number;
+}
+
+/** One server, as the reader may see it. */
+export interface ShownServer {
+  readonly name: string;
+  readonly state: "connecting" | "connected" | "failed" | "closed";
+  readonly tools: number;
+  /** Why it is not connected. */
+  readonly problem?: string;
+}
+
+const ADDRESSES: readonly (readonly [path: string, what: string])[] = [
+  ["/mcp", "Every server as one MCP server. Give this address to your client."],
+  ["/mcp/upstreams/NAME", "One server, with its own names and results."],
+  ["/sse", "The same as /mcp, for clients that speak the older HTTP+SSE."],
+  ["/api/v1/approvals", "Calls that wait for a person."],
+  ["/healthz", "Answers as long as the gateway runs."],
+  ["/readyz", "Says whether every server has been tried."],
+];
+
+const STYLE = `
+:root { color-scheme: light dark; --text: #1d2129; --dim: #5a6270; --line: #d5d9e0; --good: #18794e; --bad: #b42318; --page: #fff; }
+@media (prefers-color-scheme: dark) {
+  :root { --text: #e6e8ec; --dim: #a0a8b5; --line: #363c46; --good: #4cc38a; --bad: #ff9592; --page: #14171c; }
+}
+body { margin: 0 auto; padding: 1.5rem 1rem; max-width: 44rem; background: var(--page); color: var(--text); font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
+h1 { margin: 0; font-size: 1.5rem; }
+h2 { margin: 2rem 0 0.5rem; font-size: 1.1rem; }
+p, dd { margin: 0; color: var(--dim); }
+dl, ul { margin: 0; padding: 0; list-style: none; }
+dt, li { padding-top: 0.5rem; }
+li { padding-bottom: 0.5rem; border-bottom: 1px solid var(--line); }
+code { font: 0.9rem/1.4 ui-monospace, monospace; }
+.connected { color: var(--good); }
+.failed { color: var(--bad); }
+`;
+
+const HEADERS = {
+  "content-type": "text/html; charset=utf-8",
+  "content-security-policy": `default-src 'none'; style-src 'sha256-${hash("sha256", STYLE, "base64")}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cache-control": "no-store",
+};
+
+/** Serves the page at `/`, to anybody: `read` decides what the reader may see. */
+export function homeRoute(read: (principal: Principal) => Promise<HomeView>): Route {
+  return {
+    path: "/",
+    exact: true,
+    open: true,
+    async handle({ request, response, principal }) {
+      if (request.method !== "GET" && request.method !== "HEAD") return refuseMethod(response, "GET, HEAD");
+      const page = homePage(await read(principal));
+      response.writeHead(200, { ...HEADERS, "content-length": Buffer.byteLength(page) }).end(page);
+    },
+  };
+}
+
+/** Writes the page. It loads nothing and runs nothing. */
+export function homePage({ base, version, servers, otherTools }: HomeView): string {
+  const addresses = ADDRESSES.map(
+    ([path, what]) => `<dt><code>${escaped(base + path)}</code></dt><dd>${escaped(what)}</dd>`,
+  );
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>ToolArsenal</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<h1>ToolArsenal</h1>
+<p>This is a gateway${version === undefined ? "" : `, version ${escaped(version)}`}: it serves the tools of many servers to MCP clients as one server.</p>
+<h2>Addresses</h2>
+<dl>
+${addresses.join("\n")}
+</dl>
+<h2>Servers</h2>
+${"count" in servers ? `<p>${servers.connected} of ${counted(servers.count, "server")} connected.</p>` : serverList(servers)}
+${otherTools === 0 ? "" : `<p>${counted(otherTools, "tool")} of no server.</p>`}
+</body>
+</html>
+`;
+}
+
+function serverList(servers: readonly ShownServer[]): string {
+  if (servers.length === 0) return "<p>None.</p>";
+  return `<ul>\n${servers.map(serverItem).join("\n")}\n</ul>`;
+}
+
+function serverItem({ name, state, tools, problem }: ShownServer): string {
+  const why = problem === undefined ? "" : `: ${escaped(problem)}`;
+  const count = tools === 0 && state !== "connected" ? "" : `, ${counted(tools, "tool")}`;
+  return `<li class="${state}"><b>${escaped(name)}</b> ${state}${why}${count}</li>`;
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${count === 1 ? what : `${what}s`}`;
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+/** Text as it is read, on one line, with nothing hidden in it. */
+function escaped(text: string): string {
+  const line = visibleText(text.replaceAll(/\s+/g, " "));
+  return line.replaceAll(/[&<>"']/g, (character) => ESCAPES[character] ?? "");
+}
