@@ -1,3 +1,4 @@
+import { withoutForeignReferences } from "../../tool/foreign-references.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { fromMcpAnnotations } from "../../tool/mcp-annotations.ts";
 import type { Tool } from "../../tool/tool.ts";
@@ -59,7 +60,7 @@ export function mcp(): StreamingDialect<McpTool, McpToolResult> {
         ...(tool.title === undefined ? {} : { title: tool.title }),
         description: [description, tool.extendedDescription].filter((text) => text !== undefined).join("\n\n"),
         inputSchema: schema as McpSchema,
-        ...(tool.returns?.type === "object" ? { outputSchema: tool.returns as McpSchema } : {}),
+        ...(tool.returns?.type === "object" ? { outputSchema: withoutForeignReferences(tool.returns) as McpSchema } : {}),
         ...annotationsOf(tool),
         ...othersOf(givenBy(tool)),
       }),

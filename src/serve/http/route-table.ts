@@ -11,9 +11,7 @@ export interface RouteTable {
 /** Orders routes for look-up: a path's own route first, then the one with the longest beginning. */
 export function createRouteTable(routes: readonly Route[]): RouteTable {
   const exact = new Map(routes.map((route) => [route.path, route]));
-  const below = routes
-    .filter(isBeginning)
-    .sort((left, right) => right.path.length - left.path.length);
+  const below = routes.filter(isBeginning).sort((left, right) => right.path.length - left.path.length);
 
   return {
     find(path, normalised) {

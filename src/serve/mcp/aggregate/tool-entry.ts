@@ -1,6 +1,7 @@
 import type { Era, JsonObject } from "../../../adapters/sources/mcp/protocol.ts";
 import { rawToolOf } from "../../../adapters/sources/mcp/to-draft.ts";
 import { estimateTokens } from "../../../tool/estimate-tokens.ts";
+import { withoutForeignReferences } from "../../../tool/foreign-references.ts";
 import { isPlainObject, type JsonSchema } from "../../../tool/json-schema.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import { toToolName } from "./tool-names.ts";
@@ -29,8 +30,8 @@ export function entryOf(tool: Tool): ToolEntry {
 function createEntry(tool: Tool): ToolEntry {
   const name = toToolName(tool.id);
   const description = [tool.description, tool.extendedDescription].filter((text) => text !== undefined).join("\n\n");
-  const inputSchema = toInputSchema(tool.parameters);
-  const { returns } = tool;
+  const inputSchema = toInputSchema(withoutForeignReferences(tool.parameters));
+  const returns = withoutForeignReferences(tool.returns);
   const raw = rawToolOf(tool) ?? {};
   const common: JsonObject = {
     name,

@@ -2,6 +2,7 @@ import type { Requester } from "../../../adapters/sources/mcp/connection.ts";
 import { type JsonObject, RPC, RpcError } from "../../../adapters/sources/mcp/protocol.ts";
 import { isKnown, type RequestTool } from "../../../adapters/sources/mcp/request-tools.ts";
 import type { McpUpstream } from "../../../adapters/sources/mcp/upstream.ts";
+import { withoutForeignReferences } from "../../../tool/foreign-references.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import type { ServedArsenal } from "../aggregate/served-arsenal.ts";
 import { guardedRequest, mayKnow } from "../guarded-request.ts";
@@ -105,11 +106,26 @@ function mirroredHeaders({ headers }: Exchange): Readonly<Record<string, string>
   return Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith("mcp-param-")));
 }
 
-/** What a principal may not know of, what the catalog could not take in, and what is not as it was accepted, is absent. */
+/**
+ * Leaves out what a principal may not know of, what the catalog could not take in, and what is not as it was accepted. References that lead
+ * out of a schema are removed.
+ */
 async function withoutHidden(result: JsonObject, { principal }: Peer, names: NameIndex): Promise<JsonObject> {
   const { tools } = result;
   if (!Array.isArray(tools)) return result;
   const isShown = await names.shownTo(principal);
-  const shown = tools.filter((tool: unknown) => isPlainObject(tool) && isShown(tool));
-  return shown.length === tools.length ? result : { ...result, tools: shown };
+  const shown = tools
+    .filter((tool: unknown) => isPlainObject(tool))
+    .filter(isShown)
+    .map(withOwnReferences);
+  const isSame = shown.length === tools.length && shown.every((tool, index) => tool === tools[index]);
+  return isSame ? result : { ...result, tools: shown };
+}
+
+function withOwnReferences(tool: JsonObject): JsonObject {
+  const changed = ["inputSchema", "outputSchema"].flatMap((field) => {
+    const schema = withoutForeignReferences(tool[field]);
+    return schema === tool[field] ? [] : [[field, schema] as const];
+  });
+  return changed.length === 0 ? tool : { ...tool, ...Object.fromEntries(changed) };
 }
