@@ -191,3 +191,31 @@ const TOOLS_MODULE = `export default (arsenal) => arsenal.register(
   { name: "greet", description: "Greets somebody by name.",
     parameters: { type: "object", properties: { name: { type: "string" } }, required: ["name"] } },
   ({ name }) => "Hello " + name);`;
+
+describe("text that others wrote", () => {
+  const HOSTILE = "Evil \u009B31mred \u202Edetrevni \u2066x\u001B[2J\u200F";
+  const STEERS = /[\u0080-\u009F\u200E\u200F\u202A-\u202E\u2066-\u2069]|\u001B\[2J/u;
+
+  it.each([
+    ["list", []],
+    ["search", ["evil red"]],
+    ["call", ["hostile"]],
+    ["call", ["hostile", "--json"]],
+    ["list", ["--json"]],
+    ["call", ["fails"]],
+    [HOSTILE, []],
+    ["list", [`--${HOSTILE}`]],
+  ])("cannot steer the terminal: %s %j", async (command, more) => {
+    const tools = `export default (arsenal) => {
+      const definition = { description: ${JSON.stringify(HOSTILE)}, parameters: { type: "object" } };
+      arsenal.register({ ...definition, name: "hostile" }, () => ${JSON.stringify(HOSTILE)});
+      arsenal.register({ ...definition, name: "fails" }, () => { throw new Error(${JSON.stringify(HOSTILE)}); });
+    };`;
+    await writeFile(join(folder, "hostile.mjs"), tools);
+    await writeFile(join(folder, "arsenal.yaml"), "modules: [./hostile.mjs]\n");
+    const { out, err } = await run([command, ...more], { isTTY: true });
+    await rm(join(folder, "arsenal.yaml"));
+    expect(out + err).toMatch(/evil|no command|no option/i);
+    expect(out + err).not.toMatch(STEERS);
+  });
+});

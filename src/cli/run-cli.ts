@@ -6,6 +6,7 @@ import { createRedactor } from "../guard/redaction/redactor.ts";
 import type { Command, Input, Option, Terminal } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { commandHelp, generalHelp } from "./help.ts";
+import { safeStream } from "./safe-stream.ts";
 import { styles } from "./style.ts";
 
 /** Options that every command takes. */
@@ -27,7 +28,10 @@ const INTERRUPTED = 130;
 const WRONG_USAGE: ReadonlySet<string> = new Set(["INPUT_INVALID", "CONFIG_INVALID", "QUERY_INVALID"]);
 
 /** Runs one command line. Returns the exit code: 0 success, 1 the thing asked for failed, 2 wrong usage. */
-export async function runCli(argv: readonly string[], terminal: Terminal): Promise<number> {
+export async function runCli(argv: readonly string[], given: Terminal): Promise<number> {
+  // Much of what is shown was written by others. A pipe gets data as it is.
+  const out = given.out.isTTY === true ? safeStream(given.out) : given.out;
+  const terminal: Terminal = { ...given, out, err: safeStream(given.err) };
   const [name, ...rest] = argv;
   const json = argv.includes("--json");
   try {

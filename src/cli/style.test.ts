@@ -20,4 +20,5 @@ it("clip makes one line of a width", () => {
 it("text of a tool cannot steer the terminal", () => {
   expect(harmless("\u001B[2J\u001B]0;owned\u0007red\u001B[31m\r\b\u009B1m\nnext\ttab")).toBe("red\nnext\ttab");
   expect(clip("a\u001B[2Jb\u0000c", 10)).toBe("abc");
+  expect(harmless("a\u202Eb\u2066c\u200F\u061C\u009B\u2028d")).toBe("abcd");
 });

@@ -51,12 +51,12 @@ function widthOf(cell: string | number): number {
   return stripVTControlCharacters(String(cell)).length;
 }
 
-/** Text that others wrote, without what could steer a terminal. Line breaks and tabs stay. */
+/** Removes what could steer a terminal, or change the order in which it shows letters, from text that others wrote. Keeps line breaks and tabs. */
 export function harmless(text: string): string {
-  return stripVTControlCharacters(text).replaceAll(/[^\P{Cc}\n\t]/gu, "");
+  return stripVTControlCharacters(text).replaceAll(/[^\P{Cc}\n\t]|[\p{Bidi_Control}\u2028\u2029]/gu, "");
 }
 
-/** Text that others wrote, on one line, cut to a width with an ellipsis. */
+/** Puts text that others wrote on one line, cut to a width with an ellipsis. */
 export function clip(text: string, width: number): string {
   const line = harmless(text).replaceAll(/\s+/g, " ").trim();
   return line.length <= width ? line : `${line.slice(0, Math.max(0, width - 1))}…`;

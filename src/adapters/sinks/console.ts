@@ -58,8 +58,8 @@ function toLine(event: ArsenalEvent): string {
   return `${JSON.stringify(line).replace(UNSAFE_IN_A_TERMINAL, toEscape)}\n`;
 }
 
-/** What JSON leaves as it is and a terminal may obey: control characters, line separators, changes of direction. */
-const UNSAFE_IN_A_TERMINAL = /[\u007F-\u009F\u2028-\u202E\u2066-\u2069]/g;
+/** What JSON leaves as it is and a terminal may obey: control characters, line separators, marks and changes of direction. */
+const UNSAFE_IN_A_TERMINAL = /[\u007F-\u009F\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/g;
 
 function toEscape(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
