@@ -1,37 +1,9 @@
 #!/usr/bin/env node
-import { enableCompileCache } from "node:module";
+import { nodeProblem } from "./node-version.ts";
 
-// Compiled code is kept between runs, which halves the time until a client that started this program gets its first answer.
-enableCompileCache();
-const { runCli } = await import("./run-cli.ts");
-
-const interrupted = new AbortController();
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  process.on(signal, () => {
-    // Whoever asks twice does not want to wait.
-    if (interrupted.signal.aborted) process.exit(130);
-    interrupted.abort();
-  });
+const problem = nodeProblem(process.versions.node);
+if (problem === undefined) void import("./start.ts");
+else {
+  process.stderr.write(`${problem}\n`);
+  process.exitCode = 2;
 }
-// A reader that closed its end (`| head`) is no error of ours.
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") process.exit(0);
-    throw error;
-  });
-}
-
-const code = await runCli(process.argv.slice(2), {
-  out: process.stdout,
-  err: process.stderr,
-  folder: process.cwd(),
-  environment: process.env,
-  signal: interrupted.signal,
-  onHangup(listener) {
-    process.on("SIGHUP", listener);
-    return () => process.off("SIGHUP", listener);
-  },
-});
-
-// A module may have left a connection open, or a cancelled tool may still be busy: neither keeps the shell waiting. Output is written out first.
-process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));

@@ -12,6 +12,7 @@ import type { Command, Input, Terminal } from "../command.ts";
 import { type ConfigFiles, configFiles, type Configured, loadConfigured, MCP_CONFIG } from "../open-arsenal.ts";
 import { createConfiguredArsenal, fill } from "../configured-arsenal.ts";
 import { type DocumentReport, loadDocuments } from "../load-documents.ts";
+import { MINIMUM_NODE, nodeProblem } from "../node-version.ts";
 import { styles } from "../style.ts";
 
 interface Finding {
@@ -46,16 +47,10 @@ export const doctor: Command = {
 };
 
 function checkNode(): Finding {
-  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
-  const enough = major > 22 || (major === 22 && minor >= 19);
-  return enough
-    ? { check: "node", state: "ok", message: `Node ${process.versions.node}` }
-    : {
-        check: "node",
-        state: "failed",
-        message: `Node ${process.versions.node} is too old`,
-        fix: "Install Node 22.19 or newer.",
-      };
+  const { node } = process.versions;
+  if (nodeProblem(node) === undefined) return { check: "node", state: "ok", message: `Node ${node}` };
+  const fix = `Install Node ${MINIMUM_NODE} or newer.`;
+  return { check: "node", state: "failed", message: `Node ${node} is too old`, fix };
 }
 
 async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promise<readonly Finding[]> {

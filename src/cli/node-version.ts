@@ -1,0 +1,12 @@
+// Read by every Node, however old: it imports nothing, and has no syntax of later years.
+
+/** The oldest Node that runs this program. */
+export const MINIMUM_NODE = "22.19";
+
+/** Why this version of Node cannot run the program, in one sentence; undefined when it can. */
+export function nodeProblem(version: string): string | undefined {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const [neededMajor = 0, neededMinor = 0] = MINIMUM_NODE.split(".").map(Number);
+  if (major > neededMajor || (major === neededMajor && minor >= neededMinor)) return undefined;
+  return `toolarsenal needs Node ${MINIMUM_NODE} or newer, but this is Node ${version}: install a newer one from https://nodejs.org.`;
+}
