@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createTestSource, draft, setUp } from "../../test/register/test-ensembles.ts";
 import { defineTool } from "../tool/define-tool.ts";
+import type { Tool } from "../tool/tool.ts";
 
 describe("what a source is trusted with", () => {
   it("its own namespaces: a tool that names another is in the first of them, which is told [000-15.2-namespaces]", async () => {
@@ -134,5 +135,36 @@ describe("a review", () => {
     gate.resolve();
     await expect(adding).rejects.toMatchObject({ code: "SOURCE_UNAVAILABLE" });
     expect(registry.size).toBe(0);
+  });
+});
+
+describe("taking in many tools", () => {
+  /** Takes longer than one turn may last, whatever the machine. */
+  const slowly = (tool: Tool): Tool => {
+    for (const end = performance.now() + 15; performance.now() < end;);
+    return tool;
+  };
+
+  it("lets everybody else have a turn between two tools", async () => {
+    const { ensembles } = setUp({ screen: slowly });
+    let turns = 0;
+    let done = false;
+    const count = (): void => {
+      turns++;
+      if (!done) setImmediate(count);
+    };
+    setImmediate(count);
+    await ensembles.add(createTestSource("files", ["a", "b", "c", "d", "e"].map(draft)).source);
+    done = true;
+    expect(turns).toBeGreaterThanOrEqual(4);
+  });
+
+  it("gives no id twice, though two sources are taken in at the same time", async () => {
+    const { ensembles, ids } = setUp({ screen: slowly });
+    const shared = { namespaces: ["shared"] };
+    const sources = ["one", "two"].map((name) => createTestSource(name, ["a", "b", "c"].map(draft), shared).source);
+    await Promise.all(sources.map((source) => ensembles.add(source)));
+    const all = [...ids("one"), ...ids("two")];
+    expect(new Set(all).size).toBe(6);
   });
 });

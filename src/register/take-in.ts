@@ -1,9 +1,10 @@
 import type { OfferedEnsemble, ReviewedEnsemble } from "../guard/pins/pins.ts";
 import type { Emit } from "../observe/events.ts";
 import type { Tool } from "../tool/tool.ts";
-import type { Registry } from "./registry.ts";
+import type { Registration, Registry } from "./registry.ts";
 import type { OfferedTool, Source } from "./source.port.ts";
-import { toRegistrations } from "./to-registrations.ts";
+import { registrationSteps } from "./to-registrations.ts";
+import { createTurns } from "./turns.ts";
 
 /** What taking tools in needs. */
 export interface TakeInParts {
@@ -31,12 +32,23 @@ export async function takeIn(offered: readonly OfferedTool[], source: Source, pa
     const tool = registry.get(id);
     return (tool !== undefined && tool.ensemble !== source.name) || (claims.get(id) ?? source.name) !== source.name;
   };
-  const registrations = toRegistrations(offered, source, { now, emit, isForeign }).flatMap((registration) => {
-    const tool = screen === undefined ? registration.tool : screen(registration.tool);
-    return tool === undefined ? [] : [{ ...registration, tool }];
-  });
-  for (const { tool } of registrations) claims.set(tool.id, source.name);
+  const claimed: string[] = [];
+  const claim = (id: string): void => {
+    claims.set(id, source.name);
+    claimed.push(id);
+  };
   try {
+    const inTurn = createTurns();
+    const steps = registrationSteps(offered, source, { now, emit, isForeign, claim });
+    let step = steps.next();
+    for (; step.done !== true; step = steps.next()) await inTurn();
+    const registrations: Registration[] = [];
+    for (const registration of step.value) {
+      const tool = screen === undefined ? registration.tool : screen(registration.tool);
+      if (tool !== undefined) registrations.push({ ...registration, tool });
+      await inTurn();
+    }
+    signal.throwIfAborted();
     const tools = registrations.map(({ tool }) => tool);
     const instructions = source.instructions?.();
     const offer = { ensemble: source.name, tools, ...(instructions !== undefined && { instructions }) };
@@ -52,6 +64,6 @@ export async function takeIn(offered: readonly OfferedTool[], source: Source, pa
     await gone;
     return kept.length - refused.length;
   } finally {
-    for (const { tool } of registrations) claims.delete(tool.id);
+    for (const id of claimed) claims.delete(id);
   }
 }

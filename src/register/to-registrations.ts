@@ -12,7 +12,11 @@ export interface ToRegistrationsParts {
   readonly isForeign?: (id: string) => boolean;
   /** Told of each tool that named a namespace which is not its source's. */
   readonly emit?: Emit;
+  /** Told of each id as soon as a tool has it. */
+  readonly claim?: (id: string) => void;
 }
+
+type OfferingSource = Pick<Source, "name" | "kind" | "namespaces" | "capabilities" | "trustsAnnotations">;
 
 /**
  * The tools that a source's drafts mean, and what runs them. A name that fits as it is goes to the tool that has it; of tools whose names
@@ -20,9 +24,22 @@ export interface ToRegistrationsParts {
  */
 export function toRegistrations(
   offered: readonly OfferedTool[],
-  source: Pick<Source, "name" | "kind" | "namespaces" | "capabilities" | "trustsAnnotations">,
-  { now, isForeign = () => false, emit = () => {} }: ToRegistrationsParts,
+  source: OfferingSource,
+  parts: ToRegistrationsParts,
 ): readonly Registration[] {
+  const steps = registrationSteps(offered, source, parts);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}
+
+/** The same, one tool a step. */
+export function* registrationSteps(
+  offered: readonly OfferedTool[],
+  source: OfferingSource,
+  { now, isForeign = () => false, emit = () => {}, claim = () => {} }: ToRegistrationsParts,
+): Generator<undefined, readonly Registration[], undefined> {
   const { name: ensemble, kind, capabilities = [], trustsAnnotations = false, namespaces = [ensemble] } = source;
   const own = namespaces === "any" ? undefined : new Set(namespaces.map(toNamespace));
   const used = new Set<string>();
@@ -39,16 +56,23 @@ export function toRegistrations(
   const toRegistration = (offer: OfferedTool): Registration => {
     const tool = normaliseTool(offer?.draft, origin);
     used.add(tool.id);
+    claim(tool.id);
     const namespace: unknown = offer?.draft?.namespace;
     if (typeof namespace === "string" && namespace.trim() !== "" && !origin.mayUse(toNamespace(namespace)))
       emit("namespace-refused", { ensemble, toolId: tool.id, namespace });
     return typeof offer?.handler === "function" ? { tool, handler: offer.handler } : { tool };
   };
-  const fitting = offered.filter(hasFittingName).map(toRegistration);
+  const fitting: Registration[] = [];
+  for (const offer of offered.filter(hasFittingName)) {
+    fitting.push(toRegistration(offer));
+    yield;
+  }
   const others = [...offered.filter((offer) => !hasFittingName(offer)).entries()];
-  const named = others
-    .sort(([, one], [, other]) => (nameOf(one) < nameOf(other) ? -1 : 1))
-    .map(([place, offer]) => ({ place, registration: toRegistration(offer) }));
+  const named: { readonly place: number; readonly registration: Registration }[] = [];
+  for (const [place, offer] of others.sort(([, one], [, other]) => (nameOf(one) < nameOf(other) ? -1 : 1))) {
+    named.push({ place, registration: toRegistration(offer) });
+    yield;
+  }
   const asListed = named.sort((one, other) => one.place - other.place);
   return [...fitting, ...asListed.map(({ registration }) => registration)];
 }

@@ -86,6 +86,15 @@ describe("normaliseTool", () => {
     expect(asked).toBeLessThan(10_000 * 40);
   });
 
+  it("keeps no more of a description than a definition may have characters", () => {
+    const tool = normalise({
+      description: "many words ".repeat(1_000_000),
+      extendedDescription: "x".repeat(1_000_000),
+    });
+    expect(JSON.stringify(tool).length).toBeLessThan(3 * 262_144);
+    expect(tool.sourceMeta["description"]).toHaveLength(262_144);
+  });
+
   it("ends where every id is said to be taken", () => {
     expect(normalise({}, { taken: () => true }).name).toMatch(/^read_file_[0-9a-f]{8}$/);
   });

@@ -21,7 +21,7 @@ import {
 } from "./normalise-fields.ts";
 import { type DataLimits, toPlainData } from "./plain-data.ts";
 import { saysDeprecated } from "./says-deprecated.ts";
-import { measureSchema, refusedParameters } from "./schema-limits.ts";
+import { DEFINITION_LIMITS, measureSchema, refusedParameters } from "./schema-limits.ts";
 import { toName, toNamespace, withTail } from "./slug.ts";
 import { CAPABILITIES, type Capability, RISK_LEVELS, type Tool, type ToolSource } from "./tool.ts";
 
@@ -147,18 +147,26 @@ const DRAFT_LIMITS: DataLimits = { values: 60_000, characters: 2_000_000 };
 
 /** The draft as plain data. Something that is no object at all becomes a draft that says only that. */
 function readDraft(draft: unknown): Given {
-  const plain = toPlainData(withoutHugeSchemas(draft), undefined, DRAFT_LIMITS);
+  const plain = toPlainData(withoutHugeParts(draft), undefined, DRAFT_LIMITS);
   return isPlainObject(plain) ? plain : { draft: plain ?? null };
 }
 
-/** A schema past the limits is not copied, hashed, stored or searched: a small one that says so stands in for it. */
-function withoutHugeSchemas(draft: unknown): unknown {
+/**
+ * A schema past the limits is not copied, hashed, stored or searched: a small one that says so stands in for it. A description past them is cut
+ * before it is.
+ */
+function withoutHugeParts(draft: unknown): unknown {
   try {
     if (!isPlainObject(draft)) return draft;
     let light = draft;
     for (const field of ["parameters", "returns"]) {
       const { tooLarge } = measureSchema(draft[field]);
       if (tooLarge !== undefined) light = { ...light, [field]: refusedParameters(tooLarge) };
+    }
+    for (const field of ["description", "extendedDescription"]) {
+      const text = draft[field];
+      if (typeof text === "string" && text.length > DEFINITION_LIMITS.characters)
+        light = { ...light, [field]: text.slice(0, DEFINITION_LIMITS.characters) };
     }
     return light;
   } catch {

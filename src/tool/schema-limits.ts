@@ -11,6 +11,9 @@ export interface SchemaSize {
 /** What a schema may be at most: several times what any model's API takes. */
 export const SCHEMA_LIMITS: SchemaSize = { characters: 1_000_000, values: 20_000, depth: 100 };
 
+/** What a server's whole definition of a tool may be at most: some 64,000 tokens, more than a model could use. */
+export const DEFINITION_LIMITS: SchemaSize = { characters: 262_144, values: 20_000, depth: Infinity };
+
 /** The size of a schema, counted only until it is past a limit; `tooLarge` then says which, in words. */
 export interface MeasuredSchema extends SchemaSize {
   readonly tooLarge?: string;

@@ -21,6 +21,14 @@ describe("toolTexts", () => {
     ]);
   });
 
+  it("reads what comes after a thousand texts together, so that none is left out", () => {
+    const examples = Array.from({ length: 1_003 }, (_, index) => `Example ${index}.`);
+    const texts = toolTexts({ examples });
+    expect(texts).toHaveLength(1_001);
+    expect(texts.at(-2)).toEqual({ path: "examples.999", text: "Example 999." });
+    expect(texts.at(-1)).toEqual({ path: "further texts", text: "Example 1000.\nExample 1001.\nExample 1002." });
+  });
+
   it.each([
     "title",
     "extendedDescription",

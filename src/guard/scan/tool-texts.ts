@@ -36,9 +36,13 @@ const SENTENCE = /[a-z]{2,} [a-z]{2,} [a-z]{2,}/i;
 /** A definition with more parts is no longer read by a person either: it counts as one that cannot be scanned. */
 const MAX_PARTS = 50_000;
 
+/** So many texts are read one by one. Those after them are read together: a text costs more than its characters. */
+const MAX_TEXTS = 1_000;
+
 /** Every text of a tool's definition once, names of parameters included. Throws on one that is too large to read. */
 export function toolTexts(tool: object): readonly ToolText[] {
   const texts: ToolText[] = [];
+  const further: string[] = [];
   const names = new Set<string>();
   const seen = new Set<string>();
   const pending: { readonly path: string; readonly value: unknown }[] = [];
@@ -52,7 +56,8 @@ export function toolTexts(tool: object): readonly ToolText[] {
     const { path, value } = next;
     if (++parts > MAX_PARTS) throw new Error(`The definition has more than ${MAX_PARTS} parts.`);
     if (typeof value === "string") {
-      if (!seen.has(value)) texts.push({ path, text: value });
+      if (!seen.has(value) && texts.length < MAX_TEXTS) texts.push({ path, text: value });
+      else if (!seen.has(value)) further.push(value);
       seen.add(value);
     } else if (Array.isArray(value)) {
       for (let index = value.length - 1; index >= 0; index--)
@@ -65,6 +70,7 @@ export function toolTexts(tool: object): readonly ToolText[] {
           pending.push({ path: `${path}.${key}`, value: inner });
     }
   }
+  if (further.length > 0) texts.push({ path: "further texts", text: further.join("\n") });
   if (names.size > 0) texts.push({ path: "names", text: [...names].join("\n") });
   return texts;
 }

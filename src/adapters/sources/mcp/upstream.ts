@@ -19,11 +19,11 @@ import type { OAuthProvider } from "./oauth/provider.ts";
 import { createKeeper } from "./keep-connected.ts";
 import { refuseMisplaced } from "./misplaced-secret.ts";
 import { listAll } from "./list-all.ts";
-import { readParamHeaders } from "./param-headers.ts";
 import { type Era, type JsonObject, RPC, RpcError, type RpcNotification } from "./protocol.ts";
 import { createResourceSubscriptions } from "./resource-subscriptions.ts";
 import { createSessionView, withIdentity } from "./session-view.ts";
 import type { McpServerSettings } from "./settings.ts";
+import { unusableTool } from "./unusable-tool.ts";
 import { untilAborted } from "../../../catalog/until-aborted.ts";
 
 /** What an MCP server offers beside tools, by the method that lists it. */
@@ -312,7 +312,7 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
         report: (entry) => report({ listing, ...entry }),
         isLate: () => clock.now() >= lateAt,
         ...(listing === "tools" && settings.maxTools !== undefined ? { maxItems: settings.maxTools } : {}),
-        ...(listing === "tools" && mirrors ? { refuse: headerFault } : {}),
+        ...(listing === "tools" ? { refuse: (tool) => unusableTool(tool, { mirrors }) } : {}),
       }),
     ).catch((error: unknown) => {
       if (error instanceof RpcError && error.code === RPC.methodNotFound) return [];
@@ -380,10 +380,4 @@ function withoutInput(params: JsonObject | undefined): JsonObject {
   delete kept["inputResponses"];
   delete kept["requestState"];
   return kept;
-}
-
-/** A tool whose marks for HTTP headers are wrong must not be used over HTTP. */
-function headerFault(tool: JsonObject): string | undefined {
-  const read = readParamHeaders(tool["inputSchema"]);
-  return "fault" in read ? read.fault : undefined;
 }
