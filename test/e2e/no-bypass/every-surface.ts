@@ -54,6 +54,7 @@ export const LIBRARY: Readonly<Record<string, Does>> = {
 
 /** The paths that are served. */
 export const ROUTES: Readonly<Record<string, Does>> = {
+  "/": "lists tools",
   "/mcp": { runs: AGGREGATE.slice(0, 4) },
   "/mcp/upstreams/…": { runs: TRANSPARENT },
   "/sse": { runs: ["/sse"] },
