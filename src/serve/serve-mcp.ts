@@ -92,7 +92,8 @@ export async function serveMcp(
   const { transport = "http", mode = "dynamic", common, starting, startupWaitMs } = options;
   const startup = createStartup({
     arsenal,
-    ...(starting === undefined ? {} : { starting }),
+    // No server is called "": this resolves once those of the configuration have been added.
+    starting: Promise.allSettled([starting, arsenal.upstreamsAttempted({ name: "" })]),
     ...(startupWaitMs === undefined ? {} : { waitMs: startupWaitMs }),
   });
   const drain = createDrain();

@@ -232,6 +232,31 @@ describe("a gateway whose servers are still connecting", () => {
     expect(clock.pending).toBe(0);
   });
 
+  it("waits for the servers of its configuration from the first moment", async () => {
+    const held = await heldServer();
+    const config = { telemetry: { enabled: false }, mcp: { servers: [{ name: "slow", url: held.url }] } };
+    const arsenal = new ToolArsenal(config);
+    closers.push(() => arsenal.close());
+    const served = await arsenal.serveMcp({ port: 0, mode: "static", startupWaitMs: 600_000 });
+    closers.push(() => served.close());
+    const client = new Client({ name: "early", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
+    closers.push(() => client.close());
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${served.url}/mcp`)));
+    const { tools } = await whileHeld(held, () => client.listTools());
+    expect(tools.map(({ name }) => name)).toEqual(["slow-refund"]);
+  });
+
+  it("waits for a server that was added while it runs", async () => {
+    const { plane, held, arsenal } = await coldPlane("static");
+    held.release();
+    expect(namesOf(await send(plane, "tools/list"))).toEqual(["slow-refund"]);
+    const added = await heldServer();
+    await arsenal.addMcpServer({ name: "late", transport: { kind: "http", url: added.url } }, { patient: true });
+    await added.asked;
+    const listed = await whileHeld(added, () => send(plane, "tools/list"));
+    expect(namesOf(listed)).toEqual(["late-refund", "slow-refund"]);
+  });
+
   it("does not hold up a gateway that stops", async () => {
     const held = await heldServer();
     const arsenal = await coldArsenal(held);

@@ -34,6 +34,8 @@ export interface StartupParts {
 /** Nothing is connecting: for an arsenal without MCP servers. */
 export const STARTED: Startup = { connecting: () => [], wait: () => undefined, close: () => undefined };
 
+const NONE: readonly never[] = [];
+
 /** Follows the first attempt of each server, including servers that are added later. */
 export function createStartup({ arsenal, starting, waitMs = 10_000, clock = systemClock }: StartupParts): Startup {
   const attempts = new Map<McpUpstream, Promise<void>>();
@@ -41,11 +43,19 @@ export function createStartup({ arsenal, starting, waitMs = 10_000, clock = syst
   let filling: Promise<void> | undefined;
   const closed = Promise.withResolvers<void>();
   let isClosed = false;
-  const filled = (): void => void (filling = undefined);
-  if (starting !== undefined) filling = starting.then(filled, filled);
+  /** True once every server has been tried: until one is added, there is nothing to look up. */
+  let isSettled = false;
+  if (starting !== undefined) filling = starting.then(added, added);
 
-  /** Servers still at their first attempt. Once there are none, this only looks each server up. */
+  function added(): void {
+    filling = undefined;
+    isSettled = false;
+    open();
+  }
+
+  /** Servers still at their first attempt. */
   function open(): readonly McpUpstream[] {
+    if (isSettled) return NONE;
     const unended = arsenal.upstreams.filter((upstream) => !ended.has(upstream));
     for (const upstream of unended) {
       if (attempts.has(upstream)) continue;
@@ -55,6 +65,7 @@ export function createStartup({ arsenal, starting, waitMs = 10_000, clock = syst
       };
       attempts.set(upstream, arsenal.upstreamsAttempted({ name: upstream.name }).then(end, end));
     }
+    isSettled = filling === undefined && unended.length === 0;
     return unended;
   }
 
@@ -75,7 +86,9 @@ export function createStartup({ arsenal, starting, waitMs = 10_000, clock = syst
 
   open();
   const unsubscribe = arsenal.subscribe(({ name }) => {
-    if (name === "ensemble-connected") open();
+    if (name !== "ensemble-connected") return;
+    isSettled = false;
+    open();
   });
   return {
     connecting: () => open().map(({ name }) => name),
