@@ -7,7 +7,7 @@ export interface ConversationContext {
   /** The immediate request. */
   readonly query: string;
   readonly conversationSummary?: string;
-  /** The last messages, oldest first. At most 10. */
+  /** The conversation so far, oldest first: the last 10 messages at most. A request such as "do it again" is read with them. */
   readonly recentMessages?: readonly Message[];
   /** Ids or names of the tools this conversation has used. */
   readonly toolsAlreadyUsed?: readonly string[];
@@ -21,11 +21,11 @@ export interface ConversationContext {
   readonly requireConfirmationFor?: readonly Capability[];
 }
 
-/** One turn of a conversation. */
+/** One turn of a conversation. The messages of OpenAI, Anthropic and the AI SDK fit as they are. */
 export interface Message {
   readonly role: string;
-  /** Text, or the parts a model's API has in its place; null where the model only called a tool. */
-  readonly content: string | readonly unknown[] | null;
+  /** Text, or the parts that the model's API uses instead. Null or omitted when the model only called a tool. */
+  readonly content?: string | readonly unknown[] | null | undefined;
 }
 
 /** When a request is answered with no tools: never, only when it is confident that nothing fits, or as soon as that is likely. */

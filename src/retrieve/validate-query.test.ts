@@ -94,13 +94,17 @@ describe("validateQuery", () => {
 
   it("names the offending entry of a list", () => {
     expect(refusal({ context, namespaces: ["mail", 3] }).details).toMatchObject({ field: "namespaces.1", value: 3 });
-    const recentMessages = [{ role: "user", content: "hi" }, { role: "user" }];
+    const recentMessages = [
+      { role: "user", content: "hi" },
+      { role: "user", content: 3 },
+    ];
     expect(refusal({ context: { ...context, recentMessages } }).details.field).toBe("context.recentMessages.1.content");
   });
 
   it("takes messages as a model's API has them: parts, and nothing where it only called a tool", () => {
     const recentMessages = [
       { role: "user", content: [{ type: "text", text: "hi" }] },
+      { role: "assistant" },
       { role: "assistant", content: null },
     ];
     expect(validateQuery({ context: { ...context, recentMessages } }, defaults).limit).toBe(5);

@@ -110,7 +110,7 @@ const message: Check = (value, field) => {
   if (!isPlainObject(value)) return refuse(field, value, "must be a message", fix);
   const { role, content } = value;
   if (typeof role !== "string") refuse(`${field}.role`, role, "must be a string", fix);
-  if (typeof content !== "string" && content !== null && !Array.isArray(content)) {
+  if (typeof content !== "string" && content !== undefined && content !== null && !Array.isArray(content)) {
     refuse(`${field}.content`, content, "must be text, a list of parts, or null", fix);
   }
 };

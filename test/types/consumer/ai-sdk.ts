@@ -4,8 +4,8 @@ import { aiSdk, answerCalls, ToolArsenal } from "../../../src/index.ts";
 
 const arsenal = new ToolArsenal();
 
-async function toolsFor(request: string): Promise<ToolSet> {
-  const found = await arsenal.retrieveTools(request, { dialect: "ai-sdk" });
+async function toolsFor(request: string, recentMessages: ModelMessage[]): Promise<ToolSet> {
+  const found = await arsenal.retrieveTools(request, { dialect: "ai-sdk", context: { recentMessages } });
   return Object.fromEntries(
     found.map(({ name, description, inputSchema }) => [
       name,
@@ -16,7 +16,7 @@ async function toolsFor(request: string): Promise<ToolSet> {
 
 export async function loop(model: LanguageModel, messages: ModelMessage[]): Promise<void> {
   const dialect = aiSdk();
-  const result = await generateText({ model, messages, tools: await toolsFor("refund order 1042") });
+  const result = await generateText({ model, messages, tools: await toolsFor("refund order 1042", messages) });
   const answered = await answerCalls(dialect.readCalls(result), (call) => arsenal.execute(call));
   messages.push(...result.response.messages, ...dialect.writeResults(answered));
 }
@@ -24,7 +24,7 @@ export async function loop(model: LanguageModel, messages: ModelMessage[]): Prom
 export async function streamed(model: LanguageModel, messages: ModelMessage[]): Promise<void> {
   const dialect = aiSdk();
   const reader = dialect.readStream();
-  const result = streamText({ model, messages, tools: await toolsFor("refund order 1042") });
+  const result = streamText({ model, messages, tools: await toolsFor("refund order 1042", messages) });
   for await (const part of result.fullStream) for (const read of reader.push(part)) await arsenal.execute(read.call);
   messages.push(...(await result.response).messages);
 }

@@ -7,7 +7,10 @@ const arsenal = new ToolArsenal();
 
 export async function loop(messages: Anthropic.MessageParam[]): Promise<void> {
   const dialect = anthropic();
-  const tools = await arsenal.retrieveTools("refund order 1042", { dialect: "anthropic" });
+  const tools = await arsenal.retrieveTools("refund order 1042", {
+    dialect: "anthropic",
+    context: { recentMessages: messages },
+  });
   const message = await client.messages.create({ model: "claude-sonnet-5", max_tokens: 1024, messages, tools });
   const answered = await answerCalls(dialect.readCalls(message), (call) => arsenal.execute(call));
   messages.push({ role: "assistant", content: message.content }, ...dialect.writeResults(answered));

@@ -7,7 +7,7 @@ const arsenal = new ToolArsenal();
 
 export async function chat(messages: OpenAI.ChatCompletionMessageParam[]): Promise<void> {
   const dialect = openai();
-  const tools = await arsenal.retrieveTools("refund order 1042");
+  const tools = await arsenal.retrieveTools("refund order 1042", { context: { recentMessages: messages } });
   const completion = await client.chat.completions.create({ model: "gpt-5", messages, tools });
   const answered = await answerCalls(dialect.readCalls(completion), (call) => arsenal.execute(call));
   const [choice] = completion.choices;
