@@ -49,6 +49,7 @@ import { defineTool } from "./tool/define-tool.ts";
 import type { ToolDraft } from "./tool/draft.ts";
 import type { Handler } from "./tool/handler.ts";
 import type { ArgumentsOf, ParametersSchema } from "./tool/infer.ts";
+import { toName } from "./tool/slug.ts";
 import type { Health, Tool } from "./tool/tool.ts";
 import type { ServedMcp, ServeMcpOptions } from "./serve/serve-mcp.ts";
 import { fromAlias, isCutAlias, toAlias } from "./transcode/alias.ts";
@@ -180,7 +181,7 @@ export class ToolArsenal {
   }
 
   /** Registers a function as a tool. Its argument's type comes from the schema given as `parameters`. */
-  register<const Schema extends ParametersSchema>(
+  register<const Schema extends ParametersSchema = { readonly type: "object" }>(
     definition: FunctionDefinition<Schema>,
     handler: Handler<ArgumentsOf<Schema>>,
   ): Tool {
@@ -334,7 +335,7 @@ export class ToolArsenal {
   /** One tool; undefined where there is none, or the principal (the local operator, where none is given) may not know of it. */
   async getTool(name: string, namespace = "default", by: AskedBy = {}): Promise<Tool | undefined> {
     await this.#ready();
-    return this.#visible.get(`${namespace}.${name}`, by);
+    return this.#visible.get(`${namespace}.${toName(name)}`, by);
   }
 
   /** Every tool that passes the filter, ordered by id. */
@@ -346,7 +347,7 @@ export class ToolArsenal {
   /** Removes a tool. False where there is none, or a principal is given who may not know of it. */
   async deleteTool(name: string, namespace = "default", by: AskedBy = {}): Promise<boolean> {
     await this.#ready();
-    const id = `${namespace}.${name}`;
+    const id = `${namespace}.${toName(name)}`;
     const known = by.principal === undefined ? this.#registry.get(id) : this.#visible.get(id, by);
     return known !== undefined && this.#registry.delete(id);
   }

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
@@ -32,15 +32,15 @@ export async function serveScript(
   write: (reply: Reply) => Iterable<string>,
 ): Promise<ScriptedModel> {
   const requests: Request[] = [];
-  const server = createServer((request, response) => {
-    void text(request).then((body) => {
-      const reply = script[requests.length] ?? { text: "The script has ended." };
-      requests.push(JSON.parse(body) as Request);
-      response.writeHead(200, { "content-type": "text/event-stream" });
-      for (const event of write(reply)) response.write(`${event}\n\n`);
-      response.end();
-    });
-  });
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = JSON.parse(await text(request)) as Request;
+    const reply = script[requests.length] ?? { text: "The script has ended." };
+    requests.push(body);
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    for (const event of write(reply)) response.write(`${event}\n\n`);
+    response.end();
+  };
+  const server = createServer((request, response) => void answer(request, response));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;

@@ -40,8 +40,7 @@ beforeEach(() => {
 afterEach(() => rmSync(base, { recursive: true, force: true }));
 
 const LIMIT = { maxBytes: 100 };
-const read = async (path: string): Promise<string> =>
-  textOf(await createFileRoots([inside]).read(path, LIMIT));
+const read = async (path: string): Promise<string> => textOf(await createFileRoots([inside]).read(path, LIMIT));
 const write = (path: string, text = "new") => createFileRoots([inside]).write(path, Buffer.from(text), LIMIT);
 const DENIED = { code: "PERMISSION_DENIED" };
 

@@ -68,7 +68,7 @@ describe("the name of a function", () => {
 describe("a wrong definition", () => {
   it("is refused with everything that is wrong with it", () => {
     const wrong = {
-      description: "short",
+      description: 7,
       parameters: z.object({ when: z.date() }),
       namespace: "Not Good",
       version: "1",
@@ -92,11 +92,6 @@ describe("a wrong definition", () => {
 
   it.each([undefined, null, "text", 5, []])("is refused where it is %j", (given) => {
     expect(errorOf(() => fromFunction(given as never, called("x"))).message).toContain("must be an object");
-  });
-
-  it("is refused where it lacks parameters", () => {
-    const { details } = errorOf(() => fromFunction({ description: definition.description } as never, called("x")));
-    expect(details).toMatchObject({ field: "parameters", issues: [{ message: "is missing" }] });
   });
 });
 

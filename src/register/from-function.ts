@@ -9,14 +9,14 @@ import { toName } from "../tool/slug.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { Registration } from "./registry.ts";
 
-/** A tool as one writes it beside its function. The function's own name serves where none is given. */
+/** A tool as you write it beside its function. The name defaults to the function's own. */
 export type FunctionDefinition<Schema extends ParametersSchema = ParametersSchema> = Omit<
   ToolDraft,
   "name" | "parameters" | "source"
 > & {
   readonly name?: string;
-  /** What the function takes: a Standard Schema (Zod, Valibot, ArkType) or a JSON Schema. */
-  readonly parameters: Schema;
+  /** What the function takes: a Standard Schema (Zod, Valibot, ArkType) or a JSON Schema. Defaults to an object without properties. */
+  readonly parameters?: Schema | undefined;
 };
 
 /** Makes a registration of a function and its schema. A Standard Schema also checks and transforms what the function gets. */
@@ -56,26 +56,36 @@ function define(definition: FunctionDefinition, handler: unknown): { readonly to
     const fix = "Write register({ description, parameters }, (args) => …).";
     issues.push({ field: "handler", message: "must be the function that runs the tool", value: handler, fix });
   }
-  const name = definition.name ?? nameOf(handler);
+  const own = nameOf(handler);
+  const name = definition.name ?? (own === undefined ? undefined : toName(own));
   if (name === undefined) {
     const fix = "Give the definition a name, or pass a function that has one.";
     issues.push({ field: "name", message: "is missing, and the function has none either", fix });
   }
-  const converted =
-    definition.parameters === undefined ? undefined : collect(() => toParameters(definition.parameters));
+  const { parameters: given } = definition;
+  const converted = given === undefined ? undefined : collect(() => toParameters(given));
   const parameters = converted?.parameters as JsonSchema;
-  const tool = collect(() => defineTool({ ...definition, name: name as string, parameters, source: "function" }));
+  const sourceName = definition.sourceName ?? definition.name ?? own;
+  const tool = collect(() =>
+    defineTool({
+      ...definition,
+      name: name as string,
+      ...(typeof sourceName === "string" ? { sourceName } : {}),
+      parameters,
+      source: "function",
+    }),
+  );
   if (tool === undefined || issues.length > 0) refuseTool(name, issues);
   return { tool, ...(converted?.validate && { validate: converted.validate }) };
 }
 
 type Checking = Pick<ConvertedParameters, "validate">;
 
-/** A function's name as a tool's: `sendEmail` becomes `send_email`, and `list`, which is reserved, `tool_list`. */
+/** The name of a function. It becomes the tool's: `sendEmail` as `send_email`, and `list`, which is reserved, as `tool_list`. */
 function nameOf(handler: unknown): string | undefined {
   const name: unknown = typeof handler === "function" ? handler.name : undefined;
   const bare = typeof name === "string" ? name.replace(/^(?:bound |get |set )+/, "") : "";
-  return bare === "" ? undefined : toName(bare);
+  return bare === "" ? undefined : bare;
 }
 
 function argumentsInvalid(toolId: string, issues: readonly StandardIssue[]): ArsenalError {

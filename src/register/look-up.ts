@@ -1,4 +1,5 @@
 import { nearest, showValue } from "../errors/show-value.ts";
+import { toName } from "../tool/slug.ts";
 import { qualifiedName, type Tool } from "../tool/tool.ts";
 
 /** The tools as a caller may know them. All lookups but `all` take constant time. */
@@ -52,7 +53,17 @@ export function explainMissing(name: string, parts: ExplainParts): string {
 /** The visible tools a name without version can mean. An id, or the name a model was shown, means one tool, whatever else has that name. */
 function meant(name: string, { current, aliased, named, sees = everything }: LookUpParts): readonly Tool[] {
   for (const tool of [current(name), aliased?.(name)]) if (tool !== undefined && sees(tool)) return [tool];
-  return named(name).filter(sees);
+  const sameName = named(name).filter(sees);
+  return sameName.length > 0 ? sameName : asWritten(name, { current, named }).filter(sees);
+}
+
+/** The tools that somebody wrote with this name, such as `getWeather` or `weather.getWeather`. Both stand for `get_weather`. */
+function asWritten(name: string, { current, named }: Pick<LookUpParts, "current" | "named">): readonly Tool[] {
+  const dot = name.lastIndexOf(".");
+  const bare = name.slice(dot + 1);
+  const inNamespace = dot < 0 ? undefined : current(`${name.slice(0, dot)}.${toName(bare)}`);
+  if (inNamespace?.sourceName === bare) return [inNamespace];
+  return named(toName(name)).filter(({ sourceName }) => sourceName === name);
 }
 
 function only(tools: readonly Tool[]): Tool | undefined {

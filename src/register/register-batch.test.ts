@@ -20,7 +20,7 @@ describe("registerBatch", () => {
   it("registers the good ones and reports each bad one with its place [000-14-batch]", () => {
     const handler = (): number => 1;
     const { outcome, added, events } = register([
-      { tool: { ...good, name: "Bad-Name" } },
+      { tool: { ...good, name: "?!" } },
       { tool: good, handler },
       null,
       { tool: { ...good, name: "sub" }, handler: "no function" },
@@ -30,14 +30,14 @@ describe("registerBatch", () => {
     expect(outcome.registered.map(({ id }) => id)).toEqual(["default.add", "default.mul"]);
     expect(added.map((entry) => entry.handler)).toEqual([handler, undefined]);
     expect(outcome.rejected.map(({ index, name, error }) => [index, name, error.code])).toEqual([
-      [0, "Bad-Name", "TOOL_INVALID"],
+      [0, "?!", "TOOL_INVALID"],
       [2, "", "TOOL_INVALID"],
       [3, "sub", "TOOL_INVALID"],
       [5, "", "TOOL_INVALID"],
     ]);
     expect(events[0]).toEqual([
       "tool-rejected",
-      { name: "Bad-Name", code: "TOOL_INVALID", message: outcome.rejected[0]?.error.message },
+      { name: "?!", code: "TOOL_INVALID", message: outcome.rejected[0]?.error.message },
     ]);
     expect(events).toHaveLength(4);
   });
@@ -73,12 +73,12 @@ describe("registerBatch", () => {
     const registry = {
       add: (entries: readonly Registration[]) => entries.slice(1).map(({ tool }) => ({ tool, error })),
     };
-    const batch = [good, { ...good, name: "sub" }, { ...good, name: "Bad-Name" }].map((tool) => ({ tool }));
+    const batch = [good, { ...good, name: "sub" }, { ...good, name: "mul" }].map((tool) => ({ tool }));
     const outcome = registerBatch(registry, batch, () => {});
     expect(outcome.registered.map(({ name }) => name)).toEqual(["add"]);
     expect(outcome.rejected.map(({ index, name }) => [index, name])).toEqual([
       [1, "sub"],
-      [2, "Bad-Name"],
+      [2, "mul"],
     ]);
   });
 });

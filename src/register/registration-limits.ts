@@ -1,4 +1,5 @@
 import { ArsenalError } from "../errors/arsenal-error.ts";
+import { toName } from "../tool/slug.ts";
 import type { Tool } from "../tool/tool.ts";
 
 /** What a policy says about registering tools. */
@@ -7,6 +8,16 @@ export interface RegistrationLimits {
   readonly maxTools?: number | undefined;
   /** Whether two tools of different namespaces may have the same name. Default true. */
   readonly allowDuplicateNames?: boolean | undefined;
+}
+
+/** Why a tool may not take the place of another: their names were written differently and mean the same. Undefined if it may. */
+export function refusalToReplace(tool: Tool, previous: Tool): ArsenalError | undefined {
+  const isSpelling = ({ name, source, sourceName }: Tool): boolean =>
+    source === "function" && toName(sourceName) === name;
+  if (tool.sourceName === previous.sourceName || !isSpelling(tool) || !isSpelling(previous)) return undefined;
+  const fix = "Rename one of them, or put it into another namespace.";
+  const message = `Tool "${tool.sourceName}" is refused: "${previous.sourceName}" is registered, and both are called ${tool.id}. ${fix}`;
+  return new ArsenalError("TOOL_INVALID", message, { field: "name", value: tool.sourceName, fix });
 }
 
 /** Why a tool that is not there yet may not be registered; undefined where it may. */

@@ -6,7 +6,7 @@ import type { Handler } from "../tool/handler.ts";
 import type { Tool } from "../tool/tool.ts";
 import { type AliasSpelling, createAliasIndex } from "./alias-index.ts";
 import { explainMissing, lookUp } from "./look-up.ts";
-import { refusalToRegister, type RegistrationLimits } from "./registration-limits.ts";
+import { refusalToRegister, refusalToReplace, type RegistrationLimits } from "./registration-limits.ts";
 import { createSharedRun } from "./shared-run.ts";
 
 /** Tools with what runs them. Registering is immediate; indexing happens at the next `sync`. */
@@ -181,8 +181,16 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
       const refused: RefusedRegistration[] = [];
       let count = registry.size;
       for (const entry of entries) {
-        const isNew = current(entry.tool.id) === undefined;
-        const error = isNew ? refusalToRegister(entry.tool, limits, { count, named }) : undefined;
+        const { tool } = entry;
+        const previous = current(tool.id);
+        const isNew = previous === undefined;
+        // A tool that a snapshot restored belongs to nobody yet: whoever registers its id takes it over.
+        const isOwned = handlers.has(tool.id) || changes.has(tool.id);
+        const error = isNew
+          ? refusalToRegister(tool, limits, { count, named })
+          : isOwned
+            ? refusalToReplace(tool, previous)
+            : undefined;
         if (error === undefined) {
           put(entry);
           count += Number(isNew);

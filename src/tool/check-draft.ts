@@ -71,15 +71,11 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   returns_schema: "Call it returns.",
 };
 
-const REQUIRED = ["name", "description", "parameters"] as const;
-
 /** Every way in which a definition that a person wrote breaks the rules, in the order of the rules; none where it is fine. */
 export function checkDraft(draft: Draft): ErrorIssue[] {
   const issues: ErrorIssue[] = [];
   const report: Report = (field, value, message, fix) => issues.push({ field, message, value, fix });
-  for (const field of REQUIRED) {
-    if (draft[field] === undefined) report(field, undefined, "is missing", `Give the tool its ${field}.`);
-  }
+  if (draft["name"] === undefined) report("name", undefined, "is missing", "Give the tool its name.");
   for (const [field, rule] of Object.entries(RULES)) {
     if (draft[field] !== undefined) rule(draft[field], report, field, draft);
   }
@@ -98,8 +94,8 @@ function reportUnknown(report: Report, field: string, value: unknown, known: rea
 }
 
 function checkName(value: unknown, report: Report): void {
-  if (typeof value !== "string" || value === "") {
-    return report("name", value, "must be a nonempty string", 'Give it a name such as "get_weather".');
+  if (typeof value !== "string" || !/[\p{L}\p{N}]/u.test(value)) {
+    return report("name", value, "must be a nonempty string with letters", 'Give it a name such as "get_weather".');
   }
   if (!NAME_PATTERN.test(value)) {
     const rule = `must be 1 to ${LIMITS.nameLength} lower-case letters, digits and underscores, a letter first`;

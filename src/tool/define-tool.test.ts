@@ -116,10 +116,8 @@ describe("defineTool", () => {
   });
 
   it.each<[string, Record<string, unknown>]>([
-    ["name", { name: "Get-Weather" }],
     ["name", { name: "" }],
     ["name", { name: 5 }],
-    ["name", { name: "a".repeat(129) }],
     ["name", { name: "list" }],
     ["name", { name: undefined }],
     ["namespace", { namespace: "Upper" }],
@@ -128,17 +126,12 @@ describe("defineTool", () => {
     ["namespace", { namespace: "a".repeat(129) }],
     ["version", { version: "1.0" }],
     ["version", { version: "1.0.0-beta" }],
-    ["description", { description: "Too short" }],
-    ["description", { description: "          x          " }],
-    ["description", { description: "😀".repeat(9) }],
-    ["description", { description: "x".repeat(2001) }],
     ["description", { description: "Fills in {{ secret }} somewhere" }],
     ["extendedDescription", { extendedDescription: "x".repeat(10_001) }],
     ["examples", { examples: Array.from({ length: 11 }, () => "x") }],
     ["examples.1", { examples: ["x", ""] }],
     ["tags.0", { tags: [5] }],
     ["parameters", { parameters: [] }],
-    ["parameters", { parameters: undefined }],
     ["parameters.type", { parameters: { type: "string" } }],
     ["parameters.properties", { parameters: { type: "object", properties: [] } }],
     ["parameters.properties.a", { parameters: { type: "object", properties: { a: "string" } } }],
@@ -184,14 +177,44 @@ describe("defineTool", () => {
     );
   });
 
+  it.each([
+    ["getWeather", "get_weather"],
+    ["get-weather", "get_weather"],
+    ["a".repeat(129), expect.stringMatching(/^a{119}_[0-9a-f]{8}$/)],
+    ["wetter_für_heute", "wetter_fur_heute"],
+  ])("writes the name %s as it must be and keeps it as the source's own [000-4.1-name]", (given, name) => {
+    expect(defineTool({ ...draft, name: given })).toMatchObject({ name, sourceName: given });
+  });
+
+  it.each([
+    ["Too short", "Too short: get weather (parameters: city)"],
+    ["          x          ", "x: get weather (parameters: city)"],
+    ["😀".repeat(9), `${"😀".repeat(9)}: get weather (parameters: city)`],
+    [undefined, "Get weather (parameters: city)"],
+  ])("completes the description %j [000-4.1-description]", (given, description) => {
+    const tool = defineTool({ ...draft, description: given });
+    expect(tool.description).toBe(description);
+    expect(tool.sourceMeta).toEqual(given === undefined ? {} : { description: given });
+  });
+
+  it("continues a description of more than 2,000 characters in the extended one [000-4.1-description]", () => {
+    const tool = defineTool({ ...draft, description: `${"x".repeat(1999)} and more`, extendedDescription: "End." });
+    expect(tool).toMatchObject({ description: "x".repeat(1999), extendedDescription: "and more\n\nEnd." });
+  });
+
+  it("takes a draft without parameters", () => {
+    const { parameters: _parameters, ...rest } = draft;
+    expect(defineTool(rest).parameters).toEqual({ type: "object", properties: {} });
+  });
+
   it("lists every problem at once, tells the first in full and names the others [000-4.1-every-problem]", () => {
-    const error = refusal({ ...draft, name: "getWeather", version: "1", timeoutMs: 5 });
+    const error = refusal({ ...draft, name: "list", version: "1", timeoutMs: 5 });
     expect(error.code).toBe("TOOL_INVALID");
     expect(error.message).toBe(
-      'Tool "getWeather" is refused: name must be 1 to 128 lower-case letters, digits and underscores, a letter first ' +
-        '(it is "getWeather"). Use "get_weather". 2 more: version, timeoutMs.',
+      'Tool "list" is refused: name is reserved for the arsenal\'s own operations (it is "list"). ' +
+        'Say what it works on: "list_items". 2 more: version, timeoutMs.',
     );
-    expect(error.details).toMatchObject({ field: "name", value: "getWeather", fix: 'Use "get_weather".' });
+    expect(error.details).toMatchObject({ field: "name", value: "list" });
     expect(error.details.issues?.[1]).toEqual({
       field: "version",
       message: "must be three numbers joined by dots",

@@ -2,20 +2,24 @@ import { ArsenalError, type ErrorIssue } from "../errors/arsenal-error.ts";
 import { showValue } from "../errors/show-value.ts";
 import { assembleTool } from "./assemble-tool.ts";
 import { checkDraft } from "./check-draft.ts";
+import { fitDescription } from "./complete-description.ts";
 import type { HashedFields } from "./content-hash.ts";
 import type { ToolDraft } from "./draft.ts";
-import { isPlainObject } from "./json-schema.ts";
-import { DEFAULT_NAMESPACE, DEFAULT_VERSION, riskOf } from "./limits.ts";
+import { isPlainObject, type JsonSchema } from "./json-schema.ts";
+import { countCharacters, DEFAULT_NAMESPACE, DEFAULT_VERSION, LIMITS, RESERVED_NAMES, riskOf } from "./limits.ts";
 import { isConvertedSchema, isStandardSchema } from "./parameters.ts";
 import { toPlainData } from "./plain-data.ts";
+import { toName } from "./slug.ts";
 import type { Tool } from "./tool.ts";
 
 const EMPTY: readonly never[] = Object.freeze([]);
+const NO_PARAMETERS = Object.freeze({ type: "object", properties: Object.freeze({}) });
 const NOTHING: Readonly<Record<string, never>> = Object.freeze({});
 
 /**
- * The tool a person wrote, checked against every rule and completed with defaults. It is a frozen copy: later changes to the draft do not
- * reach it. Throws one TOOL_INVALID that lists every problem.
+ * Returns the tool that a person wrote, completed with defaults. A name such as `getWeather` becomes `get_weather`, a short description is
+ * completed, and what was written stays in `sourceName` and `sourceMeta`. Throws one TOOL_INVALID that lists every problem. The tool is a
+ * frozen copy: later changes to the draft do not reach it.
  *
  * @example
  * defineTool({ name: "add", description: "Adds two numbers.", parameters: { type: "object", properties: {} } });
@@ -26,11 +30,35 @@ export function defineTool(draft: ToolDraft): Tool {
       { field: "", message: "must be an object", value: draft, fix: "Give it name, description and parameters." },
     ]);
   }
-  const { issues, copy } = copyDraft(draft);
+  const { issues, copy: given } = copyDraft(draft);
+  const copy = forgive(given);
   const reported = new Set(issues.map((issue) => issue.field));
   issues.push(...checkDraft(copy).filter((issue) => !reported.has(issue.field)));
   if (issues.length > 0) refuseTool(draft.name, issues);
-  return assembleTool(withDefaults(copy as unknown as ToolDraft), draft.createdAt ?? Date.now());
+  return assembleTool(withDefaults(copy as unknown as CompleteDraft), draft.createdAt ?? Date.now());
+}
+
+/** The draft with its name, description and parameters made to fit. Anything that is not of the right type is left for the check. */
+function forgive(draft: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const { name: givenName, description: givenText = "", parameters = NO_PARAMETERS, extendedDescription } = draft;
+  const isName = typeof givenName === "string" && /[\p{L}\p{N}]/u.test(givenName) && !RESERVED_NAMES.has(givenName);
+  const name = isName ? toName(givenName) : givenName;
+  const completed = { ...draft, parameters, ...(isName ? { name, sourceName: draft["sourceName"] ?? givenName } : {}) };
+  if (typeof givenText !== "string" || fits(givenText)) return completed;
+  const schema = isPlainObject(parameters) ? parameters : NO_PARAMETERS;
+  const { description, rest } = fitDescription(givenText, isName ? givenName : "tool", schema);
+  const whole = [rest, extendedDescription].filter((part) => part !== undefined && part !== "").join("\n\n");
+  return {
+    ...completed,
+    description,
+    ...(whole === "" ? {} : { extendedDescription: whole }),
+    ...(givenText === "" ? {} : { sourceMeta: { description: givenText, ...(draft["sourceMeta"] as object) } }),
+  };
+}
+
+function fits(description: string): boolean {
+  const { descriptionMin, descriptionMax } = LIMITS;
+  return countCharacters(description.trim()) >= descriptionMin && countCharacters(description) <= descriptionMax;
 }
 
 /** The draft as plain data, and what in it is none. */
@@ -58,7 +86,9 @@ function copyDraft(draft: Readonly<Record<string, unknown>>): { issues: ErrorIss
   return { issues, copy };
 }
 
-function withDefaults(draft: ToolDraft): HashedFields {
+type CompleteDraft = ToolDraft & { readonly description: string; readonly parameters: JsonSchema };
+
+function withDefaults(draft: CompleteDraft): HashedFields {
   const capabilities = draft.capabilities ?? EMPTY;
   const annotations = Object.freeze({ confirmed: true, ...draft.annotations });
   const { type = "object", ...schema } = draft.parameters;

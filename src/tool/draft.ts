@@ -1,11 +1,14 @@
 import type { Annotations, Capability, Cost, Dependency, RiskLevel, ToolSource } from "./tool.ts";
 import type { JsonSchema } from "./json-schema.ts";
 
-/** A tool before it is one: what a person writes or a source gives. Only name, description and parameters have no default. */
+/** A tool as a person writes it or a source offers it. Only the name is required. */
 export interface ToolDraft {
+  /** Any spelling: `getWeather` and `get-weather` become `get_weather`, and the tool can be called by either. */
   readonly name: string;
-  readonly description: string;
-  readonly parameters: JsonSchema;
+  /** What the model reads and the search looks at. A short one is completed from the name and the parameters. */
+  readonly description?: string | undefined;
+  /** Defaults to an object without properties. */
+  readonly parameters?: JsonSchema | undefined;
   readonly namespace?: string;
   readonly version?: string;
   readonly title?: string;

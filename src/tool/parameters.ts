@@ -2,6 +2,7 @@ import { ArsenalError } from "../errors/arsenal-error.ts";
 import { showValue } from "../errors/show-value.ts";
 import type { ParametersSchema, StandardResult, StandardSchema } from "./infer.ts";
 import { isPlainObject, type JsonSchema } from "./json-schema.ts";
+import { fromValibot } from "./valibot-schema.ts";
 
 /** What a tool needs of a schema: its JSON Schema, and the library's own check where the schema is of a library. */
 export interface ConvertedParameters {
@@ -10,11 +11,13 @@ export interface ConvertedParameters {
   readonly validate?: (value: unknown) => StandardResult<unknown> | Promise<StandardResult<unknown>>;
 }
 
-/** JSON Schema as it is; a Zod, ArkType or Valibot schema as JSON Schema and a check. Throws TOOL_INVALID where it cannot be converted. */
+/** Returns JSON Schema as it is, and a Zod, ArkType or Valibot schema as JSON Schema with a check. Throws TOOL_INVALID if it cannot be converted. */
 export function toParameters(schema: ParametersSchema): ConvertedParameters {
   if (!isStandardSchema(schema)) return { parameters: schema };
   const { vendor, jsonSchema, validate } = schema["~standard"];
   if (typeof jsonSchema?.input !== "function") {
+    const described = vendor === "valibot" ? fromValibot(schema) : undefined;
+    if (described !== undefined) return { parameters: described, validate };
     throw refusal(`is a ${vendor} schema that does not say its JSON Schema`, howToConvert(vendor));
   }
   let parameters: Record<string, unknown>;
@@ -51,7 +54,7 @@ export function isConvertedSchema(value: object): boolean {
 function howToConvert(vendor: string): string {
   switch (vendor) {
     case "valibot":
-      return 'npm install @valibot/to-json-schema, then pass toStandardJsonSchema(schema) from "@valibot/to-json-schema".';
+      return "Use v.object({ … }), with one entry per parameter.";
     case "zod":
       return "Upgrade to zod 4.2 or newer, or pass z.toJSONSchema(schema).";
     case "arktype":

@@ -37,15 +37,17 @@ export const models: readonly Requirement[] = [
   }),
 
   ...covered({
-    "000-4.1-name": "Refuses a written name that is not 1 to 128 lower-case letters, digits and underscores.",
+    "000-4.1-name":
+      "Names a tool with 1 to 128 lower-case letters, digits and underscores, whatever spelling was written, and refuses a name without letters.",
     "000-4.1-reserved": "Refuses the written names register, retrieve, execute, list and delete.",
     "000-4.1-version": "Takes versions of the form major.minor.patch, 1.0.0 where none is given.",
     "000-4.1-namespace": "Puts a tool into the namespace default where none is given.",
-    "000-4.1-description": "Refuses a written description under 10 or over 2,000 characters.",
+    "000-4.1-description":
+      "Gives a tool a description of 10 to 2,000 characters: completes a shorter one and continues a longer one.",
     "000-4.1-extended-description": "Takes an extended description of at most 10,000 characters.",
     "000-4.1-examples": "Takes at most 10 examples.",
     "000-4.1-parameters": "Refuses parameters that are no JSON Schema of an object.",
-    "000-4.1-defaults": "Completes a definition with defaults for everything but name, description and parameters.",
+    "000-4.1-defaults": "Completes a definition with defaults for everything but its name.",
     "000-4.1-sources": "Knows where a tool came from: function, mcp, openapi, a2a, descriptor or builtin.",
     "000-4.1-capabilities": "Knows nine capabilities and refuses any other.",
     "000-4.1-cost": "Keeps latency, price, rate limit and prompt tokens of a tool, each optional.",

@@ -4,7 +4,7 @@ import type { ToolDraft } from "../../tool/draft.ts";
 export function createPlainBm25(tools: readonly ToolDraft[]): (query: string, limit: number) => readonly number[] {
   const documents = tools.map(({ name, description, parameters }) => {
     const counts = new Map<string, number>();
-    const words = split(`${name} ${description} ${Object.keys(parameters.properties ?? {}).join(" ")}`);
+    const words = split(`${name} ${description} ${Object.keys(parameters?.properties ?? {}).join(" ")}`);
     for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
     return { counts, length: words.length };
   });

@@ -150,7 +150,10 @@ export function createEgress(rules: ProgramRules = {}, parts: EgressParts = {}):
       });
     }
 
-    function connect(given: string | URL, asked: Pick<EgressRequest, "trusted" | keyof EgressRules> = {}): DuplexStream {
+    function connect(
+      given: string | URL,
+      asked: Pick<EgressRequest, "trusted" | keyof EgressRules> = {},
+    ): DuplexStream {
       const may = permissionOf(asked);
       return connections.connect(checked(given, asked, may), may.allowPrivate);
     }
