@@ -6,15 +6,24 @@ export interface Command {
   readonly name: string;
   /** One line for the list of commands. */
   readonly summary: string;
-  /** Names of the positional arguments, as the usage line shows them: `QUERY`, `[SHELL]`. */
+  /** Names of the positional arguments, as the usage line shows them: `QUERY`, `[SHELL]`. Those of a command with actions are in its actions. */
   readonly positionals: readonly string[];
+  /** What a command can do, by the word that follows its name: `list` of `approvals list`. That word is then the first positional. */
+  readonly actions?: Readonly<Record<string, Action>>;
   readonly options: Readonly<Record<string, Option>>;
   /** Command lines worth copying, without the program's name. */
   readonly examples: readonly string[];
-  /** True for one that runs until Ctrl-C: being interrupted is then its good end. */
+  /** True for a command that runs until Ctrl-C, which is then success. */
   readonly runsUntilInterrupted?: boolean;
-  /** Returns the exit code: 0 success, 1 the thing asked for failed. Wrong usage is thrown as INPUT_INVALID and becomes 2. */
+  /** Returns the exit code: 0 for success, 1 for failure. Wrong usage throws INPUT_INVALID, which becomes 2. */
   run(input: Input, terminal: Terminal): Promise<number>;
+}
+
+/** One of the things a command can do. */
+export interface Action {
+  readonly summary: string;
+  /** As in `Command`. `COMMAND…` takes the rest of the line, with options that this program does not know. */
+  readonly positionals: readonly string[];
 }
 
 /** An option a command takes. */
@@ -22,11 +31,11 @@ export interface Option {
   /** `boolean` for a flag; `string` for one with a value. */
   readonly type: ParseArgsOptionDescriptor["type"];
   readonly description: string;
-  /** How the value is called in the help: `FILE`, `N`. */
+  /** The name of the value in the help: `FILE`, `N`. */
   readonly value?: string;
-  /** True for one that may be given several times; its values are in `repeated`. */
+  /** True if the option may be given several times. Its values are in `repeated`. */
   readonly repeatable?: boolean;
-  /** Shown in the help; the command itself applies it. */
+  /** The default, for the help. The command applies it. */
   readonly fallback?: string;
 }
 
@@ -34,9 +43,9 @@ export interface Option {
 export interface Input {
   readonly positionals: readonly string[];
   readonly options: Readonly<Record<string, string | boolean | undefined>>;
-  /** What repeatable options were given, in order. */
+  /** The values of repeatable options, in order. */
   readonly repeated: Readonly<Record<string, readonly string[]>>;
-  /** `--config`, `--json`: every command takes them. */
+  /** `--config` and `--json`, which every command takes. */
   readonly config: string | undefined;
   readonly json: boolean;
 }
@@ -49,11 +58,11 @@ export interface Terminal {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Fires on Ctrl-C. */
   readonly signal: AbortSignal;
-  /** The process's own where absent. */
+  /** Defaults to the platform of the process. */
   readonly platform?: NodeJS.Platform;
-  /** What a server over standard streams reads and writes. The process's own where absent. */
+  /** The streams of a server over stdio. Default to those of the process. */
   readonly protocol?: { readonly input: Readable; readonly output: Writable };
-  /** Calls back when the terminal is closed or somebody sends SIGHUP. Returns what ends it. */
+  /** Calls back on SIGHUP, which a closing terminal sends too. Returns a function that stops it. */
   readonly onHangup?: (listener: () => void) => () => void;
 }
 

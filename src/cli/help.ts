@@ -17,9 +17,9 @@ ${commands}
 
 ${paint.bold("Options")}
 ${table([
-  ["  --config FILE", "Configuration file (default: ./arsenal.yaml where present; the demo catalog otherwise)"],
+  ["  --config FILE", "Configuration file (default: ./arsenal.yaml if it exists, else the demo catalog)"],
   ["  --json", "Print JSON"],
-  ["  --help, --version", "Show help, or the version"],
+  ["  --help, --version", "Show this help, or the version"],
 ])}
 
 ${paint.bold("Try")}
@@ -38,12 +38,18 @@ export function commandHelp(command: Command, terminal: Terminal): string {
       description + (fallback ? ` (default: ${fallback})` : ""),
     ],
   );
+  const actions = Object.entries(command.actions ?? {});
+  const words = actions.length > 0 ? ["ACTION"] : command.positionals;
+  const listed = actions.map(([action, { summary, positionals }]) => [
+    `  ${[action, ...positionals].join(" ")}`,
+    summary,
+  ]);
   return `${command.summary}
 
 ${paint.bold("Usage")}
-  toolarsenal ${[command.name, ...command.positionals, "[OPTIONS]"].join(" ")}
+  toolarsenal ${[command.name, ...words, "[OPTIONS]"].join(" ")}
 
-${paint.bold("Options")}
+${listed.length > 0 ? `${paint.bold("Actions")}\n${table(listed)}\n\n` : ""}${paint.bold("Options")}
 ${table(rows)}
 
 ${paint.bold("Examples")}

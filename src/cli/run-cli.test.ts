@@ -27,7 +27,13 @@ describe("help", () => {
     const { code, out, err } = await run([name, "--help"]);
     expect([code, err]).toEqual([0, ""]);
     expect(command?.name).toBe(name);
-    expect(out).toContain(`  toolarsenal ${[name, ...(command?.positionals ?? []), "[OPTIONS]"].join(" ")}`);
+    const actions = Object.entries(command?.actions ?? {});
+    const words = actions.length > 0 ? ["ACTION"] : (command?.positionals ?? []);
+    expect(out).toContain(`  toolarsenal ${[name, ...words, "[OPTIONS]"].join(" ")}`);
+    for (const [action, { positionals, summary }] of actions) {
+      expect(out).toContain(`  ${[action, ...positionals].join(" ")} `);
+      expect(out).toContain(summary);
+    }
     for (const option of ["config", "json", "help", ...Object.keys(command?.options ?? {})])
       expect(out).toContain(`  --${option}`);
     for (const example of command?.examples ?? []) expect(out).toContain(`  toolarsenal ${example}`);
@@ -38,6 +44,20 @@ describe("help", () => {
   it("is data where it was asked for, also in place of arguments that are missing", async () => {
     expect((await run(["search", "--help"])).out).toContain("Usage");
   });
+
+  it.each(["policy", "approvals", "pins", "audit", "keys", "import", "completion"])(
+    "lists the actions of %s if none is given, and exits 2",
+    async (name) => {
+      const { out: help } = await run([name, "--help"]);
+      expect(help).toContain("Actions\n");
+      expect(await run([name])).toEqual({ code: 2, out: "", err: help });
+      expect(await run([name, "--json"])).toMatchObject({
+        code: 2,
+        out: "",
+        err: expect.stringMatching(/^{"error":/) as string,
+      });
+    },
+  );
 
   it("is not what follows a double dash", async () => {
     const { out } = await run(["search", "--json", "--", "--help"]);
@@ -55,7 +75,17 @@ describe("wrong usage", () => {
     [["help", "serch"], 'There is no command "serch". Did you mean "search"?'],
     [["frobnicate"], 'There is no command "frobnicate". See: toolarsenal --help'],
     [["constructor"], 'There is no command "constructor". See: toolarsenal --help'],
-    [["--jsn"], "--jsn stands where a command should. Write the command first: toolarsenal COMMAND --jsn"],
+    [["--jsn"], 'Expected a command before "--jsn". Write: toolarsenal COMMAND --jsn'],
+    [["--hlep"], 'There is no option --hlep. Did you mean "--help"?'],
+    [["--verison"], 'There is no option --verison. Did you mean "--version"?'],
+    [["list", "--hlep"], '"list" has no option --hlep. Did you mean --help?'],
+    [["policy", "tset", "x.yaml"], 'There is no action "policy tset". Did you mean "test"?'],
+    [["approvals", "aprove", "x"], 'There is no action "approvals aprove". Did you mean "approve"?'],
+    [["keys", "zzzzzz"], 'There is no action "keys zzzzzz". Use create, list or revoke.'],
+    [["audit", "constructor"], 'There is no action "audit constructor". Use verify or tail.'],
+    [["policy", "test"], '"policy test" needs FILE. For example: toolarsenal policy test policy.cases.yaml'],
+    [["audit", "verify", "x"], '"audit verify" takes no arguments, not 1. Put quotes around text with spaces.'],
+    [["keys", "create", "a", "b"], '"keys create" takes 1 argument, not 2. Put quotes around text with spaces.'],
     [["list", "--namespce", "x"], '"list" has no option --namespce. Did you mean --namespace?'],
     [["list", "--zzzzzzzz"], '"list" has no option --zzzzzzzz. See: toolarsenal list --help'],
     [["list", "-x"], '"list" has no option -x. See: toolarsenal list --help'],
@@ -64,15 +94,15 @@ describe("wrong usage", () => {
     [["list", "--json=yes"], "--json is a flag and takes no value. Write --json alone."],
     [["search"], '"search" needs QUERY. For example: toolarsenal search "give the customer their money back"'],
     [["search", " "], '"search" needs QUERY. For example: toolarsenal search "give the customer their money back"'],
-    [["search", "two", "words"], '"search" takes 1 argument(s), not 2. Put quotes around text with spaces.'],
+    [["search", "two", "words"], '"search" takes 1 argument, not 2. Put quotes around text with spaces.'],
     [["search", "x", "--limit", "many"], '--limit is a whole number from 1 to 50, not "many".'],
     [["search", "x", "--limit", "51"], '--limit is a whole number from 1 to 50, not "51".'],
     [
       ["list", "--source", "npm"],
       '--source: there is no source "npm". Use one of function, mcp, openapi, a2a, descriptor, builtin.',
     ],
-    [["completion", "tcsh"], 'SHELL: there is no completion for "tcsh". Use bash, zsh or fish.'],
-    [["completion", "toString"], 'SHELL: there is no completion for "toString". Use bash, zsh or fish.'],
+    [["completion", "powershell"], 'There is no action "completion powershell". Use bash, zsh or fish.'],
+    [["completion", "zhs"], 'There is no action "completion zhs". Did you mean "zsh"?'],
   ])("%j exits 2 and says what to do", async (argv, message) => {
     expect(await run(argv)).toEqual({ code: 2, out: "", err: `INPUT_INVALID ${message}\n` });
   });

@@ -7,7 +7,7 @@ import type { Command, Input, Option, Terminal } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { commandHelp, generalHelp } from "./help.ts";
 import { safeStream } from "./safe-stream.ts";
-import { styles } from "./style.ts";
+import { count, styles } from "./style.ts";
 
 /** Options that every command takes. */
 export const COMMON_OPTIONS: Readonly<Record<string, Option>> = {
@@ -15,7 +15,7 @@ export const COMMON_OPTIONS: Readonly<Record<string, Option>> = {
     type: "string",
     value: "FILE",
     description: "Configuration file",
-    fallback: "./arsenal.yaml where present",
+    fallback: "./arsenal.yaml if it exists",
   },
   json: { type: "boolean", description: "Print JSON" },
   help: { type: "boolean", description: "Show this help" },
@@ -24,7 +24,7 @@ export const COMMON_OPTIONS: Readonly<Record<string, Option>> = {
 /** What shells report for a program that Ctrl-C ended. */
 const INTERRUPTED = 130;
 
-/** Errors in what the user wrote, as against things that went wrong. */
+/** Errors in what the user wrote. */
 const WRONG_USAGE: ReadonlySet<string> = new Set(["INPUT_INVALID", "CONFIG_INVALID", "QUERY_INVALID"]);
 
 /** Runs one command line. Returns the exit code: 0 success, 1 the thing asked for failed, 2 wrong usage. */
@@ -50,7 +50,12 @@ export async function runCli(argv: readonly string[], given: Terminal): Promise<
       terminal.out.write(commandHelp(command, terminal));
       return 0;
     }
-    const code = await command.run(parseInput(command, rest), terminal);
+    const parsed = parseInput(command, rest);
+    if (command.actions !== undefined && parsed.positionals.length === 0 && !json) {
+      terminal.err.write(commandHelp(command, { ...terminal, out: terminal.err }));
+      return 2;
+    }
+    const code = await command.run(checkPositionals(command, parsed), terminal);
     return terminal.signal.aborted && command.runsUntilInterrupted !== true ? INTERRUPTED : code;
   } catch (error) {
     if (terminal.signal.aborted) return INTERRUPTED;
@@ -59,7 +64,7 @@ export async function runCli(argv: readonly string[], given: Terminal): Promise<
 }
 
 function report(thrown: unknown, json: boolean, terminal: Terminal): number {
-  // What an arsenal knows to be secret it took out itself; this is what looks like it.
+  // The arsenal has redacted the secrets it knows. This redacts what looks like one.
   const error = createRedactor().error(thrown);
   const paint = styles(terminal.err, terminal.environment);
   if (!isArsenalError(error)) {
@@ -74,7 +79,7 @@ function report(thrown: unknown, json: boolean, terminal: Terminal): number {
     );
   else {
     const { fix = "", issues = [] } = error.details;
-    // Those about usage say what to do, and so do most others.
+    // Messages about usage, and most others, contain the fix.
     const more = WRONG_USAGE.has(error.code) || error.message.includes(fix) ? "" : ` ${fix}`;
     terminal.err.write(`${paint.red(error.code)} ${error.message}${more}\n`);
     for (const issue of issues.slice(1, 20))
@@ -87,82 +92,119 @@ async function loadCommand(name: string): Promise<Command> {
   const entry = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (entry) return entry.load();
   if (name.startsWith("-")) {
-    const fix = `Write the command first: toolarsenal COMMAND ${name}`;
-    throw new ArsenalError("INPUT_INVALID", `${name} stands where a command should. ${fix}`, {
-      field: "command",
-      value: name,
-      fix,
-    });
+    const near = nearest(name, ["--help", "--version"]);
+    const fix = near === undefined ? `Write: toolarsenal COMMAND ${name}` : `Did you mean "${near}"?`;
+    const problem = near === undefined ? `Expected a command before "${name}".` : `There is no option ${name}.`;
+    throw wrong("command", name, problem, fix);
   }
   const meant = nearest(name, Object.keys(COMMANDS));
-  throw new ArsenalError(
-    "INPUT_INVALID",
-    `There is no command "${name}". ${meant ? `Did you mean "${meant}"?` : "See: toolarsenal --help"}`,
-    {
-      field: "command",
-      value: name,
-      fix: meant ? `toolarsenal ${meant}` : "toolarsenal --help",
-    },
-  );
+  const fix = meant ? `Did you mean "${meant}"?` : "See: toolarsenal --help";
+  throw wrong("command", name, `There is no command "${name}".`, fix);
 }
 
-function parseInput(command: Command, argv: readonly string[]): Input {
+function wrong(field: string, value: unknown, problem: string, fix: string): ArsenalError {
+  return new ArsenalError("INPUT_INVALID", `${problem} ${fix}`, { field, value, fix });
+}
+
+function parseInput(command: Command, given: readonly string[]): Input {
   const known = { ...COMMON_OPTIONS, ...command.options };
-  const { values, positionals, tokens } = parseArgs({
-    args: [...argv],
-    options: Object.fromEntries(
-      Object.entries(known).map(([name, { type, repeatable = false }]) => [name, { type, multiple: repeatable }]),
-    ),
-    allowPositionals: true,
-    strict: false,
-    tokens: true,
-  });
-  const refuse = (field: string, problem: string, fix: string): never => {
-    throw new ArsenalError("INPUT_INVALID", `${problem} ${fix}`, { field, value: argv.join(" "), fix });
-  };
+  const { argv, rest } = divideRest(command, known, given);
+  const { values, positionals, tokens } = parse(argv, known);
   const see = `See: toolarsenal ${command.name} --help`;
   for (const token of tokens) {
     if (token.kind !== "option") continue;
+    const { rawName, value } = token;
     const option = Object.hasOwn(known, token.name) ? known[token.name] : undefined;
+    const refuse = (problem: string, fix: string): ArsenalError => wrong(rawName, given.join(" "), problem, fix);
     if (!option) {
       const meant = nearest(token.name, Object.keys(known));
-      refuse(
-        token.rawName,
-        `"${command.name}" has no option ${token.rawName}.`,
-        meant ? `Did you mean --${meant}?` : see,
-      );
-    } else if (option.type === "string" && (token.value === undefined || token.value === "")) {
-      refuse(token.rawName, `${token.rawName} needs a value.`, `Write ${token.rawName} ${option.value ?? "VALUE"}.`);
-    } else if (option.type === "boolean" && token.value !== undefined) {
-      refuse(token.rawName, `${token.rawName} is a flag and takes no value.`, `Write ${token.rawName} alone.`);
+      throw refuse(`"${command.name}" has no option ${rawName}.`, meant ? `Did you mean --${meant}?` : see);
     }
+    if (option.type === "string" && (value === undefined || value === ""))
+      throw refuse(`${rawName} needs a value.`, `Write ${rawName} ${option.value ?? "VALUE"}.`);
+    if (option.type === "boolean" && value !== undefined)
+      throw refuse(`${rawName} is a flag and takes no value.`, `Write ${rawName} alone.`);
   }
-  const needed = command.positionals.filter((positional) => !positional.startsWith("["));
-  const missing = needed.find((_, index) => (positionals[index] ?? "").trim() === "");
-  if (missing !== undefined) {
-    refuse(
-      missing,
-      `"${command.name}" needs ${missing}.`,
-      `For example: toolarsenal ${command.examples[0] ?? command.name}`,
-    );
-  }
-  if (positionals.length > command.positionals.length) {
-    refuse(
-      "arguments",
-      `"${command.name}" takes ${command.positionals.length} argument(s), not ${positionals.length}.`,
-      "Put quotes around text with spaces.",
-    );
-  }
-  const { config, json, ...given } = values;
+  const { config, json, ...others } = values;
   const isRepeated = ([name]: readonly [string, unknown]): boolean => known[name]?.repeatable === true;
-  const entries = Object.entries(given);
+  const entries = Object.entries(others);
   return {
-    positionals,
+    positionals: [...positionals, ...rest],
     options: Object.fromEntries(entries.filter((entry) => !isRepeated(entry))) as Input["options"],
     repeated: Object.fromEntries(entries.filter(isRepeated)) as Input["repeated"],
     config: config as string | undefined,
     json: json === true,
   };
+}
+
+// oxlint-disable-next-line explicit-function-return-type -- Node's own type has no name.
+function parse(argv: readonly string[], known: Readonly<Record<string, Option>>) {
+  const options = Object.entries(known).map(([name, { type, repeatable = false }]) => [name, { type, multiple: repeatable }]); // prettier-ignore
+  return parseArgs({
+    args: [...argv],
+    options: Object.fromEntries(options) as Record<string, { type: Option["type"]; multiple: boolean }>,
+    allowPositionals: true,
+    strict: false,
+    tokens: true,
+  });
+}
+
+/**
+ * Divides a line whose action takes a command to run, such as `import mcp npx -y server`. From the first word of that command on, the rest
+ * belongs to it if it has further words or options that are not ours.
+ */
+function divideRest(
+  { actions = {} }: Command,
+  known: Readonly<Record<string, Option>>,
+  argv: readonly string[],
+): { readonly argv: readonly string[]; readonly rest: readonly string[] } {
+  const { tokens, positionals } = parse(argv, known);
+  const [action = ""] = positionals;
+  const takesRest = Object.hasOwn(actions, action) && actions[action]?.positionals.at(-1)?.endsWith("…") === true;
+  const places = tokens.filter(({ kind }) => kind === "positional" || kind === "option-terminator");
+  const first = places[1];
+  if (!takesRest || first?.kind !== "positional") return { argv, rest: [] };
+  const isForeign = tokens.some(
+    (token) =>
+      token.index > first.index &&
+      (token.kind === "positional" || (token.kind === "option" && !Object.hasOwn(known, token.name))),
+  );
+  return isForeign ? { argv: argv.slice(0, first.index), rest: argv.slice(first.index) } : { argv, rest: [] };
+}
+
+/** Checks the action and the number of arguments. */
+function checkPositionals(command: Command, input: Input): Input {
+  const { actions } = command;
+  const [word = "", ...others] = input.positionals;
+  const action = actions && Object.hasOwn(actions, word) ? actions[word] : undefined;
+  if (actions && !action) throw unknownAction(command.name, word, Object.keys(actions));
+  const name = action ? `${command.name} ${word}` : command.name;
+  const { positionals: expected } = action ?? command;
+  const given = action ? others : input.positionals;
+  const missing = expected.find((each, index) => !each.startsWith("[") && (given[index] ?? "").trim() === "");
+  if (missing !== undefined) {
+    const example = command.examples.find((each) => each.startsWith(name)) ?? name;
+    throw wrong(
+      missing,
+      undefined,
+      `"${name}" needs ${missing.replace("…", "")}.`,
+      `For example: toolarsenal ${example}`,
+    );
+  }
+  if (given.length > expected.length && expected.at(-1)?.endsWith("…") !== true) {
+    const most = expected.length === 0 ? "no arguments" : count(expected.length, "argument");
+    const problem = `"${name}" takes ${most}, not ${given.length}.`;
+    throw wrong("arguments", given.join(" "), problem, "Put quotes around text with spaces.");
+  }
+  return input;
+}
+
+function unknownAction(command: string, word: string, known: readonly string[]): ArsenalError {
+  const near = nearest(word, known);
+  const listed = `${known.slice(0, -1).join(", ")} or ${known.at(-1) ?? ""}`;
+  const fix = near === undefined ? `Use ${listed}.` : `Did you mean "${near}"?`;
+  const problem = word === "" ? `"${command}" needs an action.` : `There is no action "${command} ${word}".`;
+  return wrong("ACTION", word, problem, fix);
 }
 
 function packageVersion(): string {

@@ -114,8 +114,8 @@ describe("toolarsenal approvals", () => {
   });
 
   it.each([
-    [["accept", "x"], 'There is no action "accept". Write list, approve ID or deny ID.'],
-    [["approve"], '"approvals approve" needs an ID. Take one from: toolarsenal approvals list'],
+    [["accept", "x"], 'There is no action "approvals accept". Use list, approve or deny.'],
+    [["approve"], '"approvals approve" needs ID. For example: toolarsenal approvals approve 0f4c…'],
   ])("says what is wrong with %j", async (argv, message) => {
     expect(await run(...argv)).toMatchObject({ code: 2, err: `INPUT_INVALID ${message}\n` });
   });

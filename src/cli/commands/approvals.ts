@@ -13,15 +13,16 @@ import { clip, styles, table } from "../style.ts";
 export const approvals: Command = {
   name: "approvals",
   summary: "List, approve or deny the calls that wait for a person.",
-  positionals: ["ACTION", "[ID]"],
+  positionals: [],
+  actions: {
+    list: { summary: "List the calls that wait", positionals: [] },
+    approve: { summary: "Let a call run", positionals: ["ID"] },
+    deny: { summary: "Refuse a call", positionals: ["ID"] },
+  },
   options: {},
   examples: ["approvals list", "approvals approve 0f4c…", "approvals deny 0f4c…"],
   async run(input, terminal) {
     const [action = "", id] = input.positionals;
-    if (action !== "list" && action !== "approve" && action !== "deny")
-      throw wrong("ACTION", action, `There is no action "${action}".`, "Write list, approve ID or deny ID.");
-    if (action !== "list" && id === undefined)
-      throw wrong("ID", id, `"approvals ${action}" needs an ID.`, "Take one from: toolarsenal approvals list");
     return withKeptApprovals(input, terminal, async ({ config, states, emit }) => {
       // Whether a caller may approve its own call is for the gateway to say that asked: it is kept with the call.
       const settings = { ...config.security, selfApproval: "never" } as const;
@@ -35,7 +36,7 @@ export const approvals: Command = {
         );
         return 0;
       }
-      const outcome = await answer(id ?? "", action, books);
+      const outcome = await answer(id ?? "", action === "approve" ? "approve" : "deny", books);
       if (input.json) terminal.out.write(`${JSON.stringify({ id, outcome })}\n`);
       else terminal.err.write(`${id} is ${outcome}.${outcome === "approved" ? AGAIN : ""}\n`);
       return 0;
@@ -81,8 +82,4 @@ function show(waiting: readonly PendingApproval[], json: boolean, terminal: Term
   ]);
   if (rows.length > 0) terminal.out.write(`${table(rows)}\n`);
   terminal.err.write(paint.dim(`${waiting.length} ${waiting.length === 1 ? "call waits" : "calls wait"}\n`));
-}
-
-function wrong(field: string, value: unknown, problem: string, fix: string): ArsenalError {
-  return new ArsenalError("INPUT_INVALID", `${problem} ${fix}`, { field, value, fix });
 }

@@ -88,7 +88,7 @@ describe("toolarsenal audit verify", () => {
   it.each([
     [["verify", "--head", "7"], "--head is no head. Write SEQ:HASH as an earlier verify printed it."],
     [["verify", "--key", "none.pem"], "The key none.pem cannot be read. Check the path."],
-    [["prove"], 'There is no action "prove". Write verify or tail.'],
+    [["prove"], 'There is no action "audit prove". Use verify or tail.'],
   ])("says what is wrong with %j", async (argv, message) => {
     expect(await run(...argv)).toMatchObject({ code: 2, err: `INPUT_INVALID ${message}\n` });
   });

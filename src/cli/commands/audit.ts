@@ -18,7 +18,11 @@ import { clip, table } from "../style.ts";
 export const audit: Command = {
   name: "audit",
   summary: "Verify the audit log, or show its end.",
-  positionals: ["ACTION"],
+  positionals: [],
+  actions: {
+    verify: { summary: "Check that no record was changed or removed", positionals: [] },
+    tail: { summary: "Show the last records", positionals: [] },
+  },
   options: {
     file: { type: "string", value: "FILE", description: "The log", fallback: "audit.file of the configuration" },
     head: { type: "string", value: "SEQ:HASH", description: "For verify: an end of the log that you kept elsewhere" },
@@ -28,8 +32,6 @@ export const audit: Command = {
   examples: ["audit verify", "audit verify --head 1042:9f86d081…", "audit tail --lines 50 --json"],
   async run(input, terminal) {
     const [action = ""] = input.positionals;
-    if (action !== "verify" && action !== "tail")
-      throw wrong("ACTION", action, `There is no action "${action}".`, "Write verify or tail.");
     const { config } = await loadConfig(configPath(input, terminal), terminal.environment, { folder: terminal.folder });
     const given = input.options["file"];
     const file = typeof given === "string" ? resolve(terminal.folder, given) : config.audit.file;

@@ -207,6 +207,8 @@ describe("completion", () => {
       expect(out).toContain(name);
       for (const option of Object.keys((await load()).options))
         expect(out).toContain(shell === "fish" ? `-l ${option}` : `--${option}`);
+      for (const action of Object.keys((await load()).actions ?? {}))
+        expect(out).toMatch(new RegExp(`[ '"]${action}\\b`));
     }
   });
 
@@ -224,6 +226,10 @@ describe("completion", () => {
     expect(complete("toolarsenal", "sea")).toBe("search");
     expect(complete("toolarsenal", "search", "--e")).toBe("--explain");
     expect(complete("toolarsenal", "call", "--a")).toBe("--args --args-file --approve");
+    expect(complete("toolarsenal", "policy", "")).toBe("test explain");
+    expect(complete("toolarsenal", "approvals", "a")).toBe("approve");
+    expect(complete("toolarsenal", "completion", "z")).toBe("zsh");
+    expect(complete("toolarsenal", "policy", "test", "--pol")).toBe("--policy");
   });
 });
 

@@ -1,4 +1,3 @@
-import { ArsenalError } from "../../errors/arsenal-error.ts";
 import type { Command } from "../command.ts";
 import { COMMANDS } from "../commands.ts";
 import { COMMON_OPTIONS } from "../run-cli.ts";
@@ -7,7 +6,12 @@ import { COMMON_OPTIONS } from "../run-cli.ts";
 export const completion: Command = {
   name: "completion",
   summary: "Print a completion script for your shell.",
-  positionals: ["SHELL"],
+  positionals: [],
+  actions: {
+    bash: { summary: "For bash", positionals: [] },
+    zsh: { summary: "For zsh", positionals: [] },
+    fish: { summary: "For fish", positionals: [] },
+  },
   options: {},
   examples: [
     "completion bash >> ~/.bashrc",
@@ -15,23 +19,22 @@ export const completion: Command = {
     "completion fish > ~/.config/fish/completions/toolarsenal.fish",
   ],
   async run(input, terminal) {
-    const shell = input.positionals[0] ?? "";
+    const [shell = ""] = input.positionals;
     const commands = await Promise.all(Object.values(COMMANDS).map(({ load }) => load()));
-    const script = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell] : undefined;
-    if (!script) {
-      throw new ArsenalError("INPUT_INVALID", `SHELL: there is no completion for "${shell}". Use bash, zsh or fish.`, {
-        field: "SHELL",
-        value: shell,
-        fix: "Use bash, zsh or fish.",
-      });
-    }
-    const text = script(commands);
+    const text = SCRIPTS[shell]?.(commands) ?? "";
     terminal.out.write(input.json ? `${JSON.stringify({ shell, script: text })}\n` : text);
     return 0;
   },
 };
 
 const SCRIPTS: Readonly<Record<string, (commands: readonly Command[]) => string>> = { bash, zsh, fish };
+
+/** Commands with actions, and the names of these. */
+function groups(
+  commands: readonly Command[],
+): readonly { readonly name: string; readonly actions: readonly string[] }[] {
+  return commands.flatMap(({ name, actions }) => (actions ? [{ name, actions: Object.keys(actions) }] : []));
+}
 
 function optionsOf(command: Command): string[] {
   return Object.keys({ ...command.options, ...COMMON_OPTIONS }).map((name) => `--${name}`);
@@ -42,6 +45,18 @@ function bash(commands: readonly Command[]): string {
   local current="\${COMP_WORDS[COMP_CWORD]}"
   if [ "$COMP_CWORD" -eq 1 ]; then
     COMPREPLY=($(compgen -W "${commands.map(({ name }) => name).join(" ")}" -- "$current"))
+    return
+  fi
+  local actions=""
+  if [ "$COMP_CWORD" -eq 2 ]; then
+    case "\${COMP_WORDS[1]}" in
+${groups(commands)
+  .map(({ name, actions }) => `      ${name}) actions="${actions.join(" ")}" ;;`)
+  .join("\n")}
+    esac
+  fi
+  if [ -n "$actions" ] && [ "\${current#-}" = "$current" ]; then
+    COMPREPLY=($(compgen -W "$actions" -- "$current"))
     return
   fi
   case "\${COMP_WORDS[1]}" in
@@ -60,6 +75,13 @@ _toolarsenal() {
     _describe command commands
     return
   fi
+  if (( CURRENT == 3 )) && [[ "$words[3]" != -* ]]; then
+    case "$words[2]" in
+${groups(commands)
+  .map(({ name, actions }) => `      ${name}) compadd -- ${actions.join(" ")}; return ;;`)
+  .join("\n")}
+    esac
+  fi
   case "$words[2]" in
 ${commands.map((command) => `    ${command.name}) compadd -- ${optionsOf(command).join(" ")}; _files ;;`).join("\n")}
   esac
@@ -75,6 +97,10 @@ fi
 function fish(commands: readonly Command[]): string {
   const lines = commands.flatMap((command) => [
     `complete -c toolarsenal -n __fish_use_subcommand -a ${command.name} -d '${command.summary.replaceAll("'", "")}'`,
+    ...Object.entries(command.actions ?? {}).map(
+      ([action, { summary }]) =>
+        `complete -c toolarsenal -n '__fish_seen_subcommand_from ${command.name}; and test (count (commandline -opc)) -eq 2' -f -a ${action} -d '${summary.replaceAll("'", "")}'`,
+    ),
     ...Object.entries({ ...command.options, ...COMMON_OPTIONS }).map(
       ([name, { description, type }]) =>
         `complete -c toolarsenal -n '__fish_seen_subcommand_from ${command.name}' -l ${name}${type === "string" ? " -r" : ""} -d '${description.replaceAll("'", "")}'`,

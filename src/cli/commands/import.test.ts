@@ -1,9 +1,13 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { startModernServer, type UpstreamServer } from "../../../test/mcp/upstream-server.ts";
 import { type Ran, runInMemory } from "../../../test/e2e/terminal.ts";
+import { commandName } from "./import.ts";
+
+const TINY_SERVER = fileURLToPath(new URL("../../../test/e2e/tiny-server.ts", import.meta.url));
 
 let folder: string;
 let server: UpstreamServer;
@@ -69,11 +73,60 @@ describe("import mcp", () => {
   });
 });
 
+describe("import mcp COMMAND", () => {
+  const words = [process.execPath, TINY_SERVER];
+  const idsOf = (ran: Ran): readonly unknown[] => linesOf(ran).map(({ id }) => id);
+
+  it("starts the command, whose own options stay its own", async () => {
+    const ran = await run("import", "mcp", "--name", "tiny", process.execPath, "--no-warnings", TINY_SERVER, "--json");
+    expect([ran.code, ran.err]).toEqual([0, "1 tool\n"]);
+    expect(idsOf(ran)).toEqual(["tiny.greet"]);
+  });
+
+  it("takes it after a double dash, or as one text", async () => {
+    expect(idsOf(await run("import", "mcp", "--name", "tiny", "--", ...words))).toEqual(["tiny.greet"]);
+    expect(idsOf(await run("import", "mcp", words.map((word) => `"${word}"`).join(" "), "--name", "tiny"))).toEqual([
+      "tiny.greet",
+    ]);
+  });
+
+  it.each([
+    [["npx", "-y", "@modelcontextprotocol/server-everything"], "server-everything"],
+    [["node", "--no-warnings", "./servers/files.mjs", "/home"], "files"],
+    [["uvx", "mcp-server-time"], "mcp-server-time"],
+    [["/usr/bin/my-server", "--stdio"], "my-server"],
+    [["npx.cmd", "-y", "pkg@1.2.3"], "pkg"],
+    [["uv", "run", "serve.py"], "serve"],
+  ])("names the tools of %j after the server", (command, name) => {
+    expect(commandName(command)).toBe(name);
+  });
+
+  it("takes the name of a configured server", async () => {
+    await writeFile(
+      join(folder, "arsenal.yaml"),
+      JSON.stringify({ mcp: { servers: [{ name: "mine", url: server.url }] } }),
+    );
+    onTestFinished(() => rm(join(folder, "arsenal.yaml")));
+    const ran = await run("import", "mcp", "mine");
+    expect([ran.code, linesOf(ran)[0]?.["namespace"]]).toEqual([0, "mine"]);
+  });
+
+  it("names a configured server that is spelled like it if the command is not found", async () => {
+    await writeFile(
+      join(folder, "arsenal.yaml"),
+      JSON.stringify({ mcp: { servers: [{ name: "mine", url: server.url }] } }),
+    );
+    onTestFinished(() => rm(join(folder, "arsenal.yaml")));
+    const { code, err } = await run("import", "mcp", "mien");
+    expect([code, err]).toEqual([1, expect.stringContaining('Did you mean "mine"?')]);
+  });
+});
+
 describe("import", () => {
   it.each([
     ["a2a", /"a2a" cannot be imported in this release. Use openapi or mcp/],
     ["descriptor", /"descriptor" cannot be imported in this release/],
-    ["openap", /there is no kind "openap". Did you mean openapi/],
+    ["openap", /There is no action "import openap". Did you mean "openapi"/],
   ])("of %s says what can be imported", async (kind, message) => {
     const { code, err } = await run("import", kind, "x");
     expect([code, err]).toEqual([2, expect.stringMatching(message)]);

@@ -7,26 +7,35 @@ import type { Source } from "../../register/source.port.ts";
 import { toRegistrations } from "../../register/to-registrations.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { Command, Input, Terminal } from "../command.ts";
-import { harmless, styles } from "../style.ts";
+import { configFiles, loadConfigured } from "../open-arsenal.ts";
+import { count, harmless, styles } from "../style.ts";
 
-/** A source to import from, and what to say of it once it is listed. */
+/** A source to import from. */
 interface Imported {
   readonly source: Source;
-  /** What was left out, one line each. */
+  /** What was left out, one line each, once the source was listed. */
   skipped(): readonly string[];
 }
 
-type Open = (source: string, input: Input, terminal: Terminal) => Promise<readonly Imported[]>;
+type Open = (words: readonly string[], input: Input, terminal: Terminal) => Promise<readonly Imported[]>;
 
-const KINDS: Readonly<Record<string, Open>> = { openapi: openOpenApi, mcp: openMcp };
-/** Kinds that the command line names and this release does not import yet. */
-const LATER: ReadonlySet<string> = new Set(["a2a", "descriptor"]);
+const KINDS: Readonly<Record<string, Open>> = { openapi: openOpenApi, mcp: openMcp, a2a: later, descriptor: later };
 
 /** `toolarsenal import` */
 export const importTools: Command = {
   name: "import",
   summary: "Print the tools of an OpenAPI document or an MCP server, one line of JSON each.",
-  positionals: ["KIND", "SOURCE"],
+  positionals: [],
+  actions: {
+    openapi: { summary: "From an OpenAPI document: a file or an address", positionals: ["SOURCE"] },
+    mcp: {
+      summary:
+        "From an MCP server: a command that starts it, an address, the file of an MCP client, or a configured name",
+      positionals: ["SOURCE…"],
+    },
+    a2a: { summary: "Not in this release", positionals: ["SOURCE"] },
+    descriptor: { summary: "Not in this release", positionals: ["SOURCE"] },
+  },
   options: {
     name: { type: "string", value: "N", description: "The namespace of the tools", fallback: "the source's own name" },
   },
@@ -34,16 +43,17 @@ export const importTools: Command = {
     "import openapi petstore.yaml",
     "import openapi https://api.example.com/openapi.json --name shop > tools.jsonl",
     "import mcp mcp.json",
-    'import mcp "npx -y @modelcontextprotocol/server-everything"',
+    "import mcp npx -y @modelcontextprotocol/server-everything",
+    "import mcp --name everything npx -y @modelcontextprotocol/server-everything",
   ],
   async run(input, terminal) {
-    const [kind = "", source = ""] = input.positionals;
-    const opened = await kindOf(kind)(source, input, terminal);
-    let count = 0;
+    const [kind = "", ...words] = input.positionals;
+    const opened = (await KINDS[kind]?.(words, input, terminal)) ?? [];
+    let tools = 0;
     let skipped = 0;
     for (const each of opened) {
-      count += await printTools(each.source, terminal).catch((error: unknown) => {
-        // Of several servers one may be away; alone, it is what was asked for.
+      tools += await printTools(each.source, terminal).catch((error: unknown) => {
+        // One of several servers may be down. A single one is what was asked for.
         if (opened.length === 1) throw error;
         tell(`${each.source.name}: ${error instanceof Error ? error.message : String(error)}`, terminal);
         return 0;
@@ -54,15 +64,13 @@ export const importTools: Command = {
       }
     }
     const left = skipped === 0 ? "" : `, ${skipped} left out`;
-    terminal.err.write(
-      styles(terminal.err, terminal.environment).dim(`${count} ${count === 1 ? "tool" : "tools"}${left}\n`),
-    );
-    return count > 0 ? 0 : 1;
+    terminal.err.write(styles(terminal.err, terminal.environment).dim(`${count(tools, "tool")}${left}\n`));
+    return tools > 0 ? 0 : 1;
   },
 };
 
 function tell(line: string, { err }: Terminal): void {
-  // What a document says must not steer the terminal, nor take more than its line.
+  // Text from a document must not control the terminal or take more than one line.
   err.write(`${harmless(line).replaceAll(/\s+/g, " ")}\n`);
 }
 
@@ -83,14 +91,13 @@ function toLine({ id, name, namespace, description, parameters }: Tool): Partial
   return { id, name, namespace, description, parameters };
 }
 
-function kindOf(kind: string): Open {
-  const open = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
-  if (open !== undefined) return open;
-  const known = Object.keys(KINDS);
-  const near = nearest(kind, known);
-  const fix = near === undefined || LATER.has(kind) ? `Use ${known.join(" or ")}.` : `Did you mean ${near}?`;
-  const problem = LATER.has(kind) ? `"${kind}" cannot be imported in this release` : `there is no kind "${kind}"`;
-  throw new ArsenalError("INPUT_INVALID", `KIND: ${problem}. ${fix}`, { field: "KIND", value: kind, fix });
+function later(_words: readonly string[], { positionals: [kind] }: Input): never {
+  const fix = "Use openapi or mcp.";
+  throw new ArsenalError("INPUT_INVALID", `"${kind}" cannot be imported in this release. ${fix}`, {
+    field: "ACTION",
+    value: kind,
+    fix,
+  });
 }
 
 function nameOf(input: Input, fallback: string): string {
@@ -98,7 +105,11 @@ function nameOf(input: Input, fallback: string): string {
   return typeof name === "string" ? name : fallback;
 }
 
-async function openOpenApi(source: string, input: Input, terminal: Terminal): Promise<readonly Imported[]> {
+async function openOpenApi(
+  [source = ""]: readonly string[],
+  input: Input,
+  terminal: Terminal,
+): Promise<readonly Imported[]> {
   const { openapi } = await import("../../adapters/sources/openapi/openapi.ts");
   const isAddress = /^(?:https?|file):/i.test(source);
   const document = isAddress ? source : resolve(terminal.folder, source);
@@ -111,9 +122,9 @@ async function openOpenApi(source: string, input: Input, terminal: Terminal): Pr
   return [{ source: opened, skipped }];
 }
 
-async function openMcp(source: string, input: Input, terminal: Terminal): Promise<readonly Imported[]> {
+async function openMcp(words: readonly string[], input: Input, terminal: Terminal): Promise<readonly Imported[]> {
   const { mcp } = await import("../../adapters/sources/mcp/mcp.ts");
-  const { servers, lines } = await mcpServers(source, input, terminal);
+  const { servers, lines } = await mcpServers(words, input, terminal);
   return servers.map((server, index) => {
     const skipped: string[] = index === 0 ? [...lines] : [];
     const report = ({ name, reason }: { readonly name: string; readonly reason: string }): void =>
@@ -122,42 +133,79 @@ async function openMcp(source: string, input: Input, terminal: Terminal): Promis
   });
 }
 
-/** An address, the configuration file of an MCP client, or a command that starts a server. */
-async function mcpServers(
-  source: string,
-  input: Input,
-  { folder, environment }: Terminal,
-): Promise<{ readonly servers: readonly McpServerSettings[]; readonly lines: readonly string[] }> {
+/** The servers meant by an address, a configured name, the configuration file of an MCP client, or a command that starts one. */
+async function mcpServers(words: readonly string[], input: Input, terminal: Terminal): Promise<Servers> {
+  const [source = ""] = words;
+  if (words.length > 1) return commandServer(words, input);
   const address = URL.parse(source);
   if (address !== null && /^(?:https?|wss?):$/.test(address.protocol)) {
     const kind = address.protocol.startsWith("ws") ? "websocket" : "http";
     return { servers: [{ name: nameOf(input, address.hostname), transport: { kind, url: source } }], lines: [] };
   }
-  const path = resolve(folder, source);
-  if (/\.(?:jsonc?|ya?ml)$/i.test(source) || existsSync(path)) {
-    const { readMcpConfigFile } = await import("../../config/mcp-config-file.ts");
-    const { toMcpServers } = await import("../../config/mcp-servers.ts");
-    const { showProblem } = await import("../../config/server-problem.ts");
-    const read = await readMcpConfigFile(path, environment);
-    const { servers, problems } = toMcpServers({ mcp: { servers: read.servers } } as Parameters<
-      typeof toMcpServers
-    >[0]);
-    const lines = [...read.problems, ...problems].map((problem) => `Skipped: ${showProblem(problem)}`);
-    if (servers.length > 0) return { servers, lines };
-    const fix = lines[0] ?? "Write one into mcpServers.";
-    throw new ArsenalError("CONFIG_INVALID", `${source} has no server that can be used. ${fix}`, {
-      field: "SOURCE",
-      fix,
-    });
-  }
-  const [command = "", ...args] = toWords(source);
-  return {
-    servers: [{ name: nameOf(input, fileName(args.at(-1) ?? command)), transport: { kind: "stdio", command, args } }],
-    lines: [],
-  };
+  const configured = await configuredServer(source, input, terminal);
+  if (configured !== undefined) return { servers: [configured], lines: [] };
+  const path = resolve(terminal.folder, source);
+  return /\.(?:jsonc?|ya?ml)$/i.test(source) || existsSync(path)
+    ? clientFile(source, path, terminal)
+    : commandServer(toWords(source), input);
 }
 
-/** The words of a command line; quotes keep blanks together. */
+interface Servers {
+  readonly servers: readonly McpServerSettings[];
+  readonly lines: readonly string[];
+}
+
+function commandServer(words: readonly string[], input: Input): Servers {
+  const [command = "", ...args] = words;
+  const name = nameOf(input, commandName(words));
+  return { servers: [{ name, transport: { kind: "stdio", command, args } }], lines: [] };
+}
+
+/** The server of the configuration that has this name. Names a similar one on stderr if there is none. */
+async function configuredServer(
+  name: string,
+  input: Input,
+  terminal: Terminal,
+): Promise<McpServerSettings | undefined> {
+  const files = configFiles(input, terminal);
+  if (files === undefined || !/^[\w-]+$/.test(name)) return undefined;
+  const { servers } = await loadConfigured(files, terminal);
+  const found = servers.find((server) => server.name === name || server.writtenAs === name);
+  if (found !== undefined) return { ...found, name: nameOf(input, found.name) };
+  const near = nearest(
+    name,
+    servers.map((server) => server.name),
+  );
+  if (near !== undefined) tell(`No configured server is named "${name}". Did you mean "${near}"?`, terminal);
+  return undefined;
+}
+
+async function clientFile(source: string, path: string, { environment }: Terminal): Promise<Servers> {
+  const { readMcpConfigFile } = await import("../../config/mcp-config-file.ts");
+  const { toMcpServers } = await import("../../config/mcp-servers.ts");
+  const { showProblem } = await import("../../config/server-problem.ts");
+  const read = await readMcpConfigFile(path, environment);
+  const { servers, problems } = toMcpServers({ mcp: { servers: read.servers } } as Parameters<typeof toMcpServers>[0]);
+  const lines = [...read.problems, ...problems].map((problem) => `Skipped: ${showProblem(problem)}`);
+  if (servers.length > 0) return { servers, lines };
+  const fix = lines[0] ?? "Add one under mcpServers.";
+  throw new ArsenalError("CONFIG_INVALID", `${source} has no usable server. ${fix}`, { field: "SOURCE", fix });
+}
+
+/** Programs that run another one, which is then their first argument that is not an option or one of these words. */
+const RUNNERS = /^(?:npx|bunx|pnpx|uvx|pipx|npm|pnpm|yarn|bun|uv|node|deno|tsx|python[\d.]*|py)(?:\.(?:exe|cmd))?$/i;
+const RUNNER_WORDS: ReadonlySet<string> = new Set(["run", "exec", "dlx", "x"]);
+
+/** What the tools of a server are called after by default: `server-everything` of `npx -y @modelcontextprotocol/server-everything`. */
+export function commandName([command = "", ...args]: readonly string[]): string {
+  const program = RUNNERS.test(basename(command))
+    ? args.find((word) => !word.startsWith("-") && !RUNNER_WORDS.has(word))
+    : undefined;
+  // A package may have a version behind it.
+  return fileName((program ?? command).replace(/(?<=[^/\\])@[^/\\]*$/, ""));
+}
+
+/** The words of a command line. Quotes keep spaces together. */
 function toWords(line: string): readonly string[] {
   return Array.from(
     line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g),

@@ -78,9 +78,9 @@ describe("toolarsenal keys", () => {
   });
 
   it.each([
-    [["create"], "needs a NAME"],
-    [["create", "Two Words"], "can be no key's name"],
-    [["make", "ci"], 'There is no action "make"'],
+    [["create"], '"keys create" needs NAME.'],
+    [["create", "Two Words"], "is not a valid name for a key"],
+    [["make", "ci"], 'There is no action "keys make"'],
     [["revoke", "nobody"], "There is no key named nobody"],
     [["create", "ci", "--capability", "fly"], 'There is no capability "fly"'],
     [["create", "ci", "--operator", "--scope", "x"], "Leave out the others"],

@@ -13,7 +13,12 @@ import { table } from "../style.ts";
 export const keys: Command = {
   name: "keys",
   summary: "Create, list or revoke the API keys of callers.",
-  positionals: ["ACTION", "[NAME]"],
+  positionals: [],
+  actions: {
+    create: { summary: "Create a key and print it once", positionals: ["NAME"] },
+    list: { summary: "List the keys and what they may do", positionals: [] },
+    revoke: { summary: "Revoke a key", positionals: ["NAME"] },
+  },
   options: {
     file: {
       type: "string",
@@ -29,16 +34,14 @@ export const keys: Command = {
   },
   examples: ["keys create ci --capability read_data --scope build", "keys list", "keys revoke ci"],
   async run(input, terminal) {
-    const [action = "", name] = input.positionals;
-    if (action !== "create" && action !== "list" && action !== "revoke")
-      throw wrong("ACTION", action, `There is no action "${action}".`, "Write create NAME, list or revoke NAME.");
+    const [action, name = ""] = input.positionals;
     const file = await keyFile(input, terminal);
     switch (action) {
       case "create":
-        return create(file, checkedName(name, action), input, terminal);
+        return create(file, checkedName(name), input, terminal);
       case "revoke":
-        return revoke(file, checkedName(name, action), input, terminal);
-      case "list":
+        return revoke(file, checkedName(name), input, terminal);
+      default:
         return list(file, input, terminal);
     }
   },
@@ -104,11 +107,10 @@ function readPrincipal(id: string, { options, repeated }: Input): Principal {
   };
 }
 
-function checkedName(name: string | undefined, action: string): string {
-  if (name !== undefined && KEY_NAME.test(name)) return name;
-  const fix = "Use lower-case letters, digits and dashes, a letter first.";
-  const problem = name === undefined ? `"keys ${action}" needs a NAME.` : `"${name}" can be no key's name.`;
-  throw wrong("NAME", name, problem, fix);
+function checkedName(name: string): string {
+  if (KEY_NAME.test(name)) return name;
+  const fix = "Use lower-case letters, digits and dashes, starting with a letter.";
+  throw wrong("NAME", name, `"${name}" is not a valid name for a key.`, fix);
 }
 
 async function keyFile(input: Input, terminal: Terminal): Promise<string> {

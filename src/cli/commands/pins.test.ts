@@ -101,7 +101,7 @@ describe("toolarsenal pins", () => {
   });
 
   it.each([
-    [["show"], 'There is no action "show". Write list, accept ID or accept --all.'],
+    [["show"], 'There is no action "pins show". Use list or accept.'],
     [["accept"], '"pins accept" needs either an ID or --all. Take an id from: toolarsenal pins list'],
     [["accept", "x", "--all"], '"pins accept" needs either an ID or --all. Take an id from: toolarsenal pins list'],
     [["accept", "web.look"], 'Nothing waits to be accepted as "web.look". Take an id from: toolarsenal pins list'],

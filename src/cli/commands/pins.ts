@@ -12,7 +12,11 @@ import { clip, styles, table } from "../style.ts";
 export const pins: Command = {
   name: "pins",
   summary: "List what MCP servers and APIs offer, and accept what is new or changed.",
-  positionals: ["ACTION", "[ID]"],
+  positionals: [],
+  actions: {
+    list: { summary: "List what was seen, and what is new or changed", positionals: [] },
+    accept: { summary: "Accept a tool, or the instructions of a server", positionals: ["[ID]"] },
+  },
   options: {
     diff: { type: "boolean", description: "For list: show what changed" },
     all: { type: "boolean", description: "For accept: everything that waits" },
@@ -22,8 +26,6 @@ export const pins: Command = {
   examples: ["pins list --diff", "pins accept files.read_file", "pins accept --all"],
   async run(input, terminal) {
     const [action = "", id] = input.positionals;
-    if (action !== "list" && action !== "accept")
-      throw wrong("ACTION", action, `There is no action "${action}".`, "Write list, accept ID or accept --all.");
     const { all = false, hash, diff = false, "confirm-annotations": confirmAnnotations = false } = input.options;
     if (action === "accept" && (id === undefined) === (all === false))
       throw wrong("ID", id, '"pins accept" needs either an ID or --all.', "Take an id from: toolarsenal pins list");

@@ -152,7 +152,7 @@ describe("policy explain", () => {
     [["explain", "nothing", "--policy", "policy.yaml"], "There is no tool nothing."],
     [[...refund, "--args", "5"], "Write a JSON object."],
     [[...refund, "--principal", "{"], "not JSON"],
-    [["judge", "x"], 'There is no action "judge".'],
+    [["judge", "x"], 'There is no action "policy judge". Use test or explain.'],
   ])("refuses %j", async (argv, said) => {
     const { code, err } = await run(...argv);
     expect([code, err]).toEqual([2, expect.stringContaining(said)]);

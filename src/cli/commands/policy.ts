@@ -20,7 +20,11 @@ import { harmless, table } from "../style.ts";
 export const policy: Command = {
   name: "policy",
   summary: "Test a policy file with a table of cases, or explain one decision.",
-  positionals: ["ACTION", "SUBJECT"],
+  positionals: [],
+  actions: {
+    test: { summary: "Check a policy against a table of cases", positionals: ["FILE"] },
+    explain: { summary: "Show which rule decides a call, and why", positionals: ["TOOL"] },
+  },
   options: {
     policy: {
       type: "string",
@@ -41,9 +45,9 @@ export const policy: Command = {
   ],
   async run(input, terminal) {
     const [action, subject = ""] = input.positionals;
-    if (action === "test") return test(resolve(terminal.folder, subject), input, terminal);
-    if (action === "explain") return explain(subject, input, terminal);
-    throw wrong("ACTION", action, `There is no action "${action}".`, "Write test FILE or explain TOOL.");
+    return action === "test"
+      ? test(resolve(terminal.folder, subject), input, terminal)
+      : explain(subject, input, terminal);
   },
 };
 
