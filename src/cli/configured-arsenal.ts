@@ -1,34 +1,43 @@
 import { resolve } from "node:path";
-import { consoleSink } from "../adapters/sinks/console.ts";
 import { defaultCache } from "../adapters/embedders/cached.ts";
 import { ToolArsenal } from "../arsenal.ts";
 import type { ToolArsenalParts } from "../config/arsenal-parts.ts";
 import { asChecked, type ResolvedConfig } from "../config/resolve-config.ts";
 import { runModule } from "../config/run-module.ts";
-import type { Sink } from "../observe/sink.port.ts";
+import type { EventName } from "../observe/events.ts";
+import type { Terminal } from "./command.ts";
+import { eventSink } from "./event-sink.ts";
 import type { Configured } from "./open-arsenal.ts";
 
-/** Commands report these themselves, once, so they stay out of the configured console. */
-const TOLD_BY_COMMANDS: ReadonlySet<string> = new Set([
-  "ensemble-connected",
-  "ensemble-failed",
-  "confirmation-requested",
-]);
+/** Commands report these themselves. */
+const TOLD_BY_COMMANDS: readonly EventName[] = ["ensemble-connected", "ensemble-failed", "confirmation-requested"];
+
+/** Who reads what an arsenal reports. */
+export interface Reader extends Pick<Terminal, "err" | "environment"> {
+  readonly json: boolean;
+  /** Further events that the command reports itself; `all` of them when it has its own report. */
+  readonly told?: readonly EventName[] | "all";
+}
 
 /**
- * An arsenal by its configuration, with nothing in it yet: `fill` connects the servers, `loadDocuments` reads OpenAPI documents. Vectors are
- * cached unless the configuration says otherwise.
+ * An arsenal by its configuration, with nothing in it yet: `fill` connects the servers, `loadDocuments` reads OpenAPI documents. Warnings go to
+ * the reader unless telemetry is off. Vectors are cached unless the configuration says otherwise.
  */
-export function createConfiguredArsenal(given: ResolvedConfig, parts: ToolArsenalParts = {}): ToolArsenal {
-  const { environment = process.env } = parts;
+export function createConfiguredArsenal(
+  given: ResolvedConfig,
+  reader: Reader,
+  parts: ToolArsenalParts = {},
+): ToolArsenal {
+  const { enabled = true, type = "console", level = "warn" } = given.telemetry;
+  const { environment, json, told = [] } = reader;
   const embedder = { ...given.embedder, cache: given.embedder.cache ?? defaultCache(environment) };
-  const config = asChecked({ ...given, embedder, mcp: { ...given.mcp, servers: [] }, openapi: [] });
-  const { enabled, type, level } = config.telemetry;
-  if (!enabled || type !== "console") return new ToolArsenal(config, parts);
-  const sink = consoleSink({ level });
-  const write: Sink["write"] = (events) => sink.write(events.filter(({ name }) => !TOLD_BY_COMMANDS.has(name)));
-  const silent = asChecked({ ...config, telemetry: { ...config.telemetry, enabled: false } });
-  return new ToolArsenal(silent, { ...parts, sinks: [...(parts.sinks ?? []), { ...sink, write }] });
+  const own = { ...given, embedder, mcp: { ...given.mcp, servers: [] }, openapi: [] };
+  const all = { environment, ...parts };
+  if (!enabled || type !== "console") return new ToolArsenal(asChecked(own), all);
+  const silent = asChecked({ ...own, telemetry: { ...given.telemetry, enabled: false } });
+  if (told === "all") return new ToolArsenal(silent, all);
+  const sink = eventSink(reader, { level, json, without: new Set([...TOLD_BY_COMMANDS, ...told]) });
+  return new ToolArsenal(silent, { ...all, sinks: [...(parts.sinks ?? []), sink] });
 }
 
 /** Fills an arsenal with what its configuration names. The servers connect in their own time. */

@@ -8,7 +8,7 @@ import { toOpenApis } from "../config/openapi-config.ts";
 import { type ConfiguredMcpServer, toMcpServers } from "../config/mcp-servers.ts";
 import { type ServerNote, type ServerProblem, showProblem } from "../config/server-problem.ts";
 import type { Input, Option, Terminal } from "./command.ts";
-import { createConfiguredArsenal, fill } from "./configured-arsenal.ts";
+import { createConfiguredArsenal, fill, type Reader } from "./configured-arsenal.ts";
 import { type DocumentReport, type FollowedDocument, loadDocuments, withContent } from "./load-documents.ts";
 import { createDemoArsenal } from "./demo/create-demo-arsenal.ts";
 import { forOperator } from "./local-approvals.ts";
@@ -64,7 +64,7 @@ export async function loadConfigured({ config, mcpConfigs }: ConfigFiles, termin
 }
 
 /** How a command differs from the configuration. */
-export interface OpenOptions {
+export interface OpenOptions extends Pick<Reader, "told"> {
   /** Overrides the configured tier. */
   readonly tier?: TierName;
   /** Registers tools as their sources offer them: nothing is blocked, neutralised or pinned. For looking at tools only. */
@@ -77,7 +77,7 @@ export async function openArsenal(
   terminal: Terminal,
   given: ToolArsenalParts & OpenOptions = {},
 ): Promise<ToolArsenal> {
-  const { tier, asOffered = false, ...others } = given;
+  const { tier, asOffered = false, told = [], ...others } = given;
   const parts = { environment: terminal.environment, ...others };
   const files = configFiles(input, terminal);
   if (files === undefined) {
@@ -87,6 +87,7 @@ export async function openArsenal(
   const configured = await loadConfigured(files, terminal);
   const config = forOperator(configured.config, terminal, files.config);
   const { embedder, security } = config;
+  const { err, environment } = terminal;
   const arsenal = createConfiguredArsenal(
     {
       ...config,
@@ -95,6 +96,7 @@ export async function openArsenal(
         security: { ...security, pins: "off" as const, scan: { ...security.scan, definitions: "off" as const } },
       }),
     },
+    { err, environment, json: input.json, told },
     parts,
   );
   try {

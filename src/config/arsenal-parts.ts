@@ -62,9 +62,11 @@ export function configuredTiers(config: ResolvedConfig, parts: ToolArsenalParts,
   return tiers ?? (embedder ? [{ embedder, vectors }] : shippedTiers(config.embedder, emit));
 }
 
-/** Where events go by configuration. */
-export function configuredSinks({ telemetry: { enabled, type, level } }: ResolvedConfig): readonly Sink[] {
-  return enabled && type === "console" ? [consoleSink({ level })] : [];
+/** Where events go by configuration. A library prints nothing that nobody asked for. */
+export function configuredSinks({ telemetry }: ResolvedConfig): readonly Sink[] {
+  const { type, level, enabled = type !== undefined || level !== undefined } = telemetry;
+  if (!enabled || (type ?? "console") !== "console") return [];
+  return [consoleSink(level === undefined ? {} : { level })];
 }
 
 /** The value of `state.file` that keeps everything in memory. */

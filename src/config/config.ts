@@ -144,9 +144,9 @@ export interface ExecutionConfig {
 export type SandboxName = "subprocess" | "docker" | "bubblewrap" | "isolate";
 
 export interface TelemetryConfig {
-  /** Default true. */
+  /** By default the command line writes events, and the library is silent unless `type` or `level` is set. */
   readonly enabled?: boolean;
-  /** Default `console`: one JSON line an event on stderr. */
+  /** Default `console`: one JSON line per event on stderr. */
   readonly type?: "console" | "opentelemetry" | "datadog" | "prometheus";
   /** The quietest event that is shown. Default `warn`. */
   readonly level?: "debug" | "info" | "warn" | "error";

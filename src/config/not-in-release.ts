@@ -40,7 +40,7 @@ const MISSING: readonly Setting[] = [
   },
   {
     field: "telemetry.type",
-    asked: ({ telemetry }) => (telemetry.enabled ? other(telemetry.type, "console") : undefined),
+    asked: ({ telemetry: { enabled = true, type = "console" } }) => (enabled ? other(type, "console") : undefined),
     insteadOf: "sinks",
     fix: "Use console, or inject your own as `sinks`.",
   },

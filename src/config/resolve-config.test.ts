@@ -44,9 +44,6 @@ describe("resolveConfig", () => {
         sandboxType: "none",
       },
       telemetry: {
-        enabled: true,
-        type: "console",
-        level: "warn",
         serviceName: "tool_arsenal",
         exposePrometheus: false,
         prometheusPort: 9090,

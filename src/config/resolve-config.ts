@@ -40,7 +40,7 @@ export interface ResolvedConfig {
     readonly learning: Required<LearningConfig>;
   };
   readonly execution: Filled<ExecutionConfig, "maxConcurrentPerEnsemble">;
-  readonly telemetry: Filled<TelemetryConfig, "otlpEndpoint">;
+  readonly telemetry: Filled<TelemetryConfig, "enabled" | "type" | "level" | "otlpEndpoint">;
   readonly security: Filled<
     Omit<SecurityConfig, "scan">,
     "policyFile" | "pins" | "approvalWebhook" | "selfApproval"

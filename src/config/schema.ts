@@ -113,9 +113,13 @@ export const CONFIG_SCHEMA: JsonSchema = object("Configuration of ToolArsenal.",
     sandboxType: choice("Which sandbox; it counts where enable_sandbox is true.", ["none", ...SANDBOXES], "none"),
   }),
   telemetry: object("Where events go.", {
-    enabled: flag("Whether events are written anywhere.", true),
-    type: choice("Where they go.", ["console", "opentelemetry", "datadog", "prometheus"], "console"),
-    level: choice("The quietest event that is shown.", ["debug", "info", "warn", "error"], "warn"),
+    enabled: {
+      description:
+        "Whether events are written. By default the command line writes them, and the library only when type or level is set.",
+      type: "boolean",
+    },
+    type: choice("Where they go; console by default.", ["console", "opentelemetry", "datadog", "prometheus"]),
+    level: choice("The quietest event that is shown; warn by default.", ["debug", "info", "warn", "error"]),
     otlpEndpoint: text("Address of the OpenTelemetry collector."),
     serviceName: text("The name events are sent under.", "tool_arsenal"),
     exposePrometheus: flag("Whether metrics are served for Prometheus.", false),

@@ -100,8 +100,6 @@ describe("defaults", () => {
         sandboxType: "none",
       },
       telemetry: {
-        enabled: true,
-        type: "console",
         serviceName: "tool_arsenal",
         exposePrometheus: false,
         prometheusPort: 9090,

@@ -26,7 +26,11 @@ describe("example configurations", () => {
     });
     const { snapshot: _snapshot, ...vectorStore } = unwritten.vectorStore;
     const { file: _file, ...audit } = unwritten.audit;
-    await using arsenal = createConfiguredArsenal(asChecked({ ...unwritten, vectorStore, audit }), { environment });
+    await using arsenal = createConfiguredArsenal(asChecked({ ...unwritten, vectorStore, audit }), {
+      err: { write: () => 0 },
+      environment,
+      json: false,
+    });
     expect(arsenal.toolCount).toBe(0);
   });
 });

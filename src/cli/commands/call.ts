@@ -33,7 +33,7 @@ export const call: Command = {
       arguments: await readArguments(input, terminal),
       signal: terminal.signal,
     };
-    await using arsenal = await openArsenal(input, terminal);
+    await using arsenal = await openArsenal(input, terminal, { told: ["call-finished"] });
     let result = await arsenal.execute(request);
     if (result.status === "pending_confirmation" && input.options["approve"] === true)
       result = await approveAndRun(arsenal, request, result);

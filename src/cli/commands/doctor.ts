@@ -6,11 +6,15 @@ import type { McpUpstream } from "../../adapters/sources/mcp/upstream.ts";
 import type { ResolvedConfig } from "../../config/resolve-config.ts";
 import type { ServerProblem } from "../../config/server-problem.ts";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
+import type { EventName } from "../../observe/events.ts";
+import { isAtLeast } from "../../observe/levels.ts";
+import type { Sink } from "../../observe/sink.port.ts";
 import { isPerCaller, readReference } from "../../guard/secrets/reference.ts";
 import { createSecrets } from "../../guard/secrets/secrets.ts";
 import type { Command, Input, Terminal } from "../command.ts";
 import { type ConfigFiles, configFiles, type Configured, loadConfigured, MCP_CONFIG } from "../open-arsenal.ts";
 import { createConfiguredArsenal, fill } from "../configured-arsenal.ts";
+import { eventText } from "../event-text.ts";
 import { type DocumentReport, loadDocuments } from "../load-documents.ts";
 import { MINIMUM_NODE, nodeProblem } from "../node-version.ts";
 import { styles } from "../style.ts";
@@ -66,8 +70,11 @@ async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promi
   } catch (error) {
     return [...findings, ...failures("configuration", error)];
   }
+  const warnings = collectWarnings();
   try {
-    await using arsenal = createConfiguredArsenal(configured.config, { environment: terminal.environment });
+    const { err, environment } = terminal;
+    const reader = { err, environment, json: true, told: "all" } as const;
+    await using arsenal = createConfiguredArsenal(configured.config, reader, { sinks: [warnings.sink] });
     await fill(arsenal, configured);
     const [reports] = await Promise.all([
       loadDocuments(arsenal, configured.documents),
@@ -100,7 +107,7 @@ async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promi
     const told = findings.map(({ message }) => message);
     findings.push(...failures("arsenal", error).filter(({ message }) => !told.includes(message)));
   }
-  return findings;
+  return [...findings, ...warnings.findings()];
 }
 
 /** What a strict policy relies on and a restart would lose. */
@@ -136,6 +143,28 @@ async function checkPins({ pins }: ToolArsenal): Promise<readonly Finding[]> {
 
 function leftOut({ server, field, message, fix }: ServerProblem): Finding {
   return { check: server, state: "failed", message: `${field} ${message}`, fix };
+}
+
+/** Events that a finding of its own stands for. */
+const TOLD_BY_FINDINGS: ReadonlySet<EventName> = new Set(["ensemble-failed", "pins-waiting", "tool-changed"]);
+
+/** Gathers the warnings of an arsenal while it is checked, each once. They are complete once the arsenal is closed. */
+function collectWarnings(): { readonly sink: Sink; findings(): readonly Finding[] } {
+  const texts = new Set<string>();
+  return {
+    sink: {
+      name: "doctor",
+      write(events) {
+        for (const event of events)
+          if (isAtLeast(event.level, "warn") && !TOLD_BY_FINDINGS.has(event.name)) texts.add(eventText(event));
+      },
+    },
+    findings: () =>
+      [...texts].map((text) => {
+        const [, check = "tools", message = text] = /^(\S+): (.*)$/s.exec(text) ?? [];
+        return { check, state: "warning" as const, message };
+      }),
+  };
 }
 
 /** The server was tried once, within its own deadline. */

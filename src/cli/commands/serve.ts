@@ -54,7 +54,7 @@ export const serve: Command = {
     });
 
     const operated = forOperator(config, terminal, files?.config);
-    const arsenal = await openServed(configured === undefined ? undefined : operated, terminal);
+    const arsenal = await openServed(configured === undefined ? undefined : operated, input, terminal);
     const approveCommand = operated.approvals?.command;
     const announcer = createAnnouncer({ arsenal, input, terminal, mode: mode ?? mcp.mcpMode, approveCommand });
     const stop = new AbortController();
@@ -123,9 +123,13 @@ function tellPending(pending: number, seconds: number): string {
   return `${calls} still running; waiting up to ${seconds} s. Press Ctrl-C again to exit now.\n`;
 }
 
-async function openServed(config: ResolvedConfig | undefined, terminal: Terminal): Promise<ToolArsenal> {
-  const { environment } = terminal;
-  if (config !== undefined) return createConfiguredArsenal(config, { environment });
+async function openServed(
+  config: ResolvedConfig | undefined,
+  { json }: Input,
+  terminal: Terminal,
+): Promise<ToolArsenal> {
+  const { err, environment } = terminal;
+  if (config !== undefined) return createConfiguredArsenal(config, { err, environment, json });
   const { createDemoArsenal } = await import("../demo/create-demo-arsenal.ts");
   return createDemoArsenal({ environment }, { place: terminal });
 }

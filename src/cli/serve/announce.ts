@@ -35,6 +35,7 @@ export function createAnnouncer(parts: {
   const { arsenal, input, terminal, mode, approveCommand } = parts;
   const paint = styles(terminal.err, terminal.environment);
   const watches = new Map<unknown, () => void>();
+  let saidOfConfig: ReadonlySet<string> = new Set();
   let summed = false;
   let summing = false;
   let closed = false;
@@ -100,9 +101,18 @@ export function createAnnouncer(parts: {
       terminal.err.write(`${paint.dim("Ctrl-C ends it.")}\n`);
     },
     tellConfigured(configured, documents = []) {
-      for (const problem of configured?.problems ?? [])
-        say(paint.yellow(`Left out: ${showProblem(problem)}`), { leftOut: problem });
-      for (const note of configured?.notes ?? []) say(paint.dim(`${note.server}: ${note.message}`), { note });
+      const lines = new Map<string, () => void>();
+      for (const problem of configured?.problems ?? []) {
+        const text = `Left out: ${showProblem(problem)}`;
+        lines.set(text, () => say(paint.yellow(text), { leftOut: problem }));
+      }
+      for (const note of configured?.notes ?? []) {
+        const text = `${note.server}: ${note.message}`;
+        lines.set(text, () => say(paint.dim(text), { note }));
+      }
+      // What was said and still holds after a reload is not said again.
+      for (const [text, sayIt] of lines) if (!saidOfConfig.has(text)) sayIt();
+      saidOfConfig = new Set(lines.keys());
       const { upstreams } = arsenal;
       for (const [upstream, end] of watches) {
         if (upstreams.some((current) => current === upstream)) continue;
