@@ -224,7 +224,7 @@ const TOOLS_MODULE = `export default (arsenal) => arsenal.register(
 
 describe("text that others wrote", () => {
   const HOSTILE = "Evil \u009B31mred \u202Edetrevni \u2066x\u001B[2J\u200F";
-  const STEERS = /[\u0080-\u009F\u200E\u200F\u202A-\u202E\u2066-\u2069]|\u001B\[2J/u;
+  const STEERS = /[\u0080-\u009F\u200E\u200F\u202A-\u202E\u2066-\u2069]/u;
 
   it.each([
     ["list", []],
@@ -247,5 +247,6 @@ describe("text that others wrote", () => {
     await rm(join(folder, "arsenal.yaml"));
     expect(out + err).toMatch(/evil|no command|no option/i);
     expect(out + err).not.toMatch(STEERS);
+    expect(out + err).not.toContain("\u001B[2J");
   });
 });

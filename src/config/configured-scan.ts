@@ -1,5 +1,6 @@
 import { createInspection, type Inspection } from "../guard/scan/inspection.ts";
 import { createScreening, type Screening } from "../guard/scan/screening.ts";
+import { scanRules } from "../guard/scan/rules/all-rules.ts";
 import type { Emit } from "../observe/events.ts";
 import type { ResolvedConfig } from "./resolve-config.ts";
 
@@ -15,7 +16,8 @@ export interface ConfiguredScan {
 export function configuredScan({ security }: ResolvedConfig, emit: Emit): ConfiguredScan {
   const onFailure = security.policy === "strict" ? "deny" : "allow";
   const settings = { onFailure, ...security.scan } as const;
+  const rules = scanRules({ allowedDomains: security.allowedDomains });
   const looks = settings.arguments !== "off" || settings.results !== "off";
-  const { screen, instructions: screenInstructions } = createScreening({ settings, emit });
-  return { inspection: looks ? createInspection({ settings, emit }) : undefined, screen, screenInstructions };
+  const { screen, instructions: screenInstructions } = createScreening({ settings, emit, rules });
+  return { inspection: looks ? createInspection({ settings, emit, rules }) : undefined, screen, screenInstructions };
 }

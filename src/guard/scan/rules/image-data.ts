@@ -1,0 +1,96 @@
+import { isWithin, onlyWithin } from "../../egress/domain-bound.ts";
+import { marks } from "./phrases.ts";
+import type { Rule, RuleText, Span } from "./rule.ts";
+
+const ADDRESS = "https?://[^\\s<>()\"']{1,4000}";
+/** Images whose address stands with them: `![alt](address)`, `<img src="address">`. */
+const IMAGES = marks(`!\\[[^\\]\\n]{0,200}\\]\\( ?<?${ADDRESS}`, `<img\\b[^<>]{0,300}\\bsrc ?= ?["']?${ADDRESS}`);
+/** Images whose address stands elsewhere: `![alt][label]`, `![label][]`. */
+const NAMED_IMAGES = marks("!\\[[^\\]\\n]{0,200}\\]\\[[^\\]\\n]{0,100}\\]");
+/** Where such an address stands: `[label]: address`. */
+const DEFINITIONS = marks(`(?<![^\\n])[ \\t]{0,3}\\[[^\\]\\n]{1,200}\\]: ?<?${ADDRESS}`);
+
+/** From this length on a value is data, whatever it looks like. */
+const LONG_VALUE = 64;
+/** The same for one part of a path: names of files and repositories are long too. */
+const LONG_PART = 120;
+
+/**
+ * Finds images whose address takes data along to a host that is not allowed: whoever shows the image sends it. Names, sizes, colours,
+ * versions and hashes, as in badges, are not data. Text is, also encoded; so are e-mail addresses, long numbers and anything very long.
+ */
+export function imageDataRule(allowedDomains: readonly string[] = []): Rule {
+  const allowed = onlyWithin(allowedDomains);
+
+  function isBad(written: string): boolean {
+    const url = URL.parse(written.slice(written.search(/https?:\/\//i)));
+    return url !== null && !isWithin(url.hostname, allowed) && carriesData(url);
+  }
+
+  return {
+    id: "exfiltration.image-data",
+    category: "exfiltration",
+    severity: "medium",
+    message: "Has an image whose address takes data along to a host that is not allowed.",
+    find(text) {
+      const isBadSpan = ({ start, end }: Span): boolean => isBad(text.text.slice(start, end));
+      return text.all(IMAGES).find(isBadSpan) ?? shownDefinitions(text).find(isBadSpan);
+    },
+  };
+}
+
+/** The definitions that an image refers to. Links refer to others, and are not followed by themselves. */
+function shownDefinitions(text: RuleText): readonly Span[] {
+  const images = text.all(NAMED_IMAGES);
+  if (images.length === 0) return images;
+  const labels = new Set(
+    images.map(({ start, end }) => {
+      const [, alternative = "", label = ""] = /^!\[([^\]]*)\]\[([^\]]*)\]/.exec(text.text.slice(start, end)) ?? [];
+      return (label === "" ? alternative : label).toLowerCase();
+    }),
+  );
+  return text.all(DEFINITIONS).filter(({ start, end }) => {
+    const [, label = ""] = /\[([^\]]*)\]/.exec(text.text.slice(start, end)) ?? [];
+    return labels.has(label.toLowerCase());
+  });
+}
+
+function carriesData(url: URL): boolean {
+  const parameters = [...url.searchParams].map(([name, value]) => (value === "" ? name : value));
+  if (parameters.some(isData)) return true;
+  const parts = url.pathname.split("/").map((part) => decoded(part).replace(/\.\w{2,5}$/, ""));
+  if (parts.some((part) => part.length >= LONG_PART || wordsIn(part) >= 8 || isEncodedText(part))) return true;
+  return url.hostname.split(".").some(isEncodedText);
+}
+
+function isData(value: string): boolean {
+  if (/^https?:\/\/\S+$/i.test(value) || /^[\w.-]+\/[\w.-]+(?:[,&][\w.-]+\/[\w.-]+){0,20}$/.test(value)) return false;
+  if (isEncodedText(value) || wordsIn(value) >= 4) return true;
+  // A hash or a signature says nothing by itself.
+  if (/^[0-9a-f]{32,128}$/i.test(value)) return false;
+  return value.length >= LONG_VALUE || /^[\w.+-]+@[\w-]+\.[\w.-]+$|^\d{15,19}$|^\s*[{[]\s*["\w]/.test(value);
+}
+
+function wordsIn(text: string): number {
+  return text.split(/\s+/).filter((word) => word !== "").length;
+}
+
+/** True for base64 or hexadecimal digits that stand for readable text, other than an address. */
+function isEncodedText(text: string): boolean {
+  if (/^(?:[0-9a-f]{2}){12,}$/i.test(text)) return isReadable(Buffer.from(text, "hex"));
+  if (!/^[A-Za-z0-9+/_-]{16,}={0,2}$/.test(text)) return false;
+  return isReadable(Buffer.from(text.replaceAll("-", "+").replaceAll("_", "/"), "base64"));
+}
+
+function isReadable(bytes: Buffer): boolean {
+  const text = bytes.toString("latin1");
+  return /^[\t\n\r -~]+$/.test(text) && /[a-z]{2}/i.test(text) && !/^https?:\/\/\S+$/i.test(text);
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
