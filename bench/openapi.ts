@@ -23,7 +23,7 @@ async function measure({ file }: Corpus): Promise<Measured> {
   const began = performance.now();
   const source = openapi({ name: "api", document: file });
   await source.connect({ signal });
-  const tools = toRegistrations(await source.list({ signal }), source, { now: 0 }).map(({ tool }) => tool);
+  const tools = (await toRegistrations(await source.list({ signal }), source, { now: 0 })).map(({ tool }) => tool);
   const importMs = performance.now() - began;
   const peakMb = process.resourceUsage().maxRSS / 1024;
   const bytes = tools.map((tool) => Buffer.byteLength(JSON.stringify(tool))).toSorted((a, b) => a - b);

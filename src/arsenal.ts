@@ -49,7 +49,6 @@ import { defineTool } from "./tool/define-tool.ts";
 import type { ToolDraft } from "./tool/draft.ts";
 import type { Handler } from "./tool/handler.ts";
 import type { ArgumentsOf, ParametersSchema } from "./tool/infer.ts";
-import { toName } from "./tool/slug.ts";
 import type { Health, Tool } from "./tool/tool.ts";
 import type { ServedMcp, ServeMcpOptions } from "./serve/serve-mcp.ts";
 import { fromAlias, isCutAlias, toAlias } from "./transcode/alias.ts";
@@ -332,10 +331,10 @@ export class ToolArsenal {
     return this.#registry.size;
   }
 
-  /** One tool; undefined where there is none, or the principal (the local operator, where none is given) may not know of it. */
+  /** Returns one tool; undefined if there is none, or if the principal may not see it. The principal defaults to the local operator. */
   async getTool(name: string, namespace = "default", by: AskedBy = {}): Promise<Tool | undefined> {
     await this.#ready();
-    return this.#visible.get(`${namespace}.${toName(name)}`, by);
+    return this.#visible.get(name, namespace, by);
   }
 
   /** Every tool that passes the filter, ordered by id. */
@@ -344,12 +343,12 @@ export class ToolArsenal {
     return this.#visible.list(filter);
   }
 
-  /** Removes a tool. False where there is none, or a principal is given who may not know of it. */
+  /** Removes a tool. Returns false if there is none, or if the given principal may not see it. */
   async deleteTool(name: string, namespace = "default", by: AskedBy = {}): Promise<boolean> {
     await this.#ready();
-    const id = `${namespace}.${toName(name)}`;
-    const known = by.principal === undefined ? this.#registry.get(id) : this.#visible.get(id, by);
-    return known !== undefined && this.#registry.delete(id);
+    const visible = this.#visible;
+    const tool = by.principal === undefined ? visible.find(name, namespace) : visible.get(name, namespace, by);
+    return tool !== undefined && this.#registry.delete(tool.id);
   }
 
   /** How a tool has fared since the arsenal started. */

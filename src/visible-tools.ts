@@ -2,6 +2,7 @@ import type { AskedBy } from "./arsenal-options.ts";
 import type { Catalog } from "./catalog/catalog.ts";
 import type { Aegis } from "./guard/aegis.ts";
 import { type Principal, principalOr } from "./guard/principal.ts";
+import { toName } from "./tool/slug.ts";
 import type { Tool, ToolSource } from "./tool/tool.ts";
 
 /** Which tools are listed. */
@@ -10,9 +11,12 @@ export interface ToolFilter extends AskedBy {
   readonly source?: ToolSource;
 }
 
-/** The tools of an arsenal as a principal knows them; the operator's knowledge where nobody is named. */
+/** The tools of an arsenal as a principal sees them. The principal defaults to the operator. */
 export interface VisibleTools {
-  get(id: string, by: AskedBy): Tool | undefined;
+  /** The tool of that name, or of what the name becomes when it is registered: `getWeather` finds `get_weather`. Ignores who asks. */
+  find(name: string, namespace: string): Tool | undefined;
+  /** The same, if whoever asks may see it. */
+  get(name: string, namespace: string, by: AskedBy): Tool | undefined;
   /** Ordered by id. */
   list(filter: ToolFilter): readonly Tool[];
 }
@@ -26,9 +30,12 @@ export function createVisibleTools(parts: {
   readonly operator: Principal;
 }): VisibleTools {
   const { catalog, aegis, operator } = parts;
+  const find = (name: string, namespace: string): Tool | undefined =>
+    parts.get(`${namespace}.${name}`) ?? parts.get(`${namespace}.${toName(name)}`);
   return {
-    get(id, by) {
-      const tool = parts.get(id);
+    find,
+    get(name, namespace, by) {
+      const tool = find(name, namespace);
       return tool && aegis.sees(tool, principalOr(operator, by.principal)) ? tool : undefined;
     },
     list({ namespace, source, principal: asked }) {

@@ -279,7 +279,7 @@ export interface McpServerConfig {
   readonly maxConcurrent?: number;
   /** The longest message taken from the server, in bytes. Default 16,777,216. */
   readonly maxMessageBytes?: number;
-  /** Tools taken from the server at most. Default 20,000. */
+  /** Tools taken from the server at most. Default 5,000. */
   readonly maxTools?: number;
   /** Whether what it says of its tools (that they only read, or may be repeated) is believed. Default false. */
   readonly trustAnnotations?: boolean;

@@ -380,7 +380,7 @@ function mcpServer(): JsonSchema {
         1024,
         MAX_MESSAGE_BYTES,
       ),
-      maxTools: whole("Tools taken from the server at most. Defaults to 20000.", 1, MAX_TOOLS),
+      maxTools: whole("Tools taken from the server at most. Defaults to 5000.", 1, MAX_TOOLS),
       trustAnnotations: {
         description: "Whether what it says of its tools (that they only read, or may be repeated) is believed.",
         type: "boolean",

@@ -1,10 +1,10 @@
 import type { OfferedEnsemble, ReviewedEnsemble } from "../guard/pins/pins.ts";
 import type { Emit } from "../observe/events.ts";
 import type { Tool } from "../tool/tool.ts";
-import type { Registration, Registry } from "./registry.ts";
+import { mapInTurns } from "./in-turns.ts";
+import type { Registry } from "./registry.ts";
 import type { OfferedTool, Source } from "./source.port.ts";
-import { registrationSteps } from "./to-registrations.ts";
-import { createTurns } from "./turns.ts";
+import { toRegistrations } from "./to-registrations.ts";
 
 /** What taking tools in needs. */
 export interface TakeInParts {
@@ -34,21 +34,20 @@ export async function takeIn(offered: readonly OfferedTool[], source: Source, pa
   };
   const claimed: string[] = [];
   const claim = (id: string): void => {
-    claims.set(id, source.name);
     claimed.push(id);
+    claims.set(id, source.name);
   };
   try {
-    const inTurn = createTurns();
-    const steps = registrationSteps(offered, source, { now, emit, isForeign, claim });
-    let step = steps.next();
-    for (; step.done !== true; step = steps.next()) await inTurn();
-    const registrations: Registration[] = [];
-    for (const registration of step.value) {
-      const tool = screen === undefined ? registration.tool : screen(registration.tool);
-      if (tool !== undefined) registrations.push({ ...registration, tool });
-      await inTurn();
-    }
-    signal.throwIfAborted();
+    const all = await toRegistrations(offered, source, { now, emit, isForeign, claim, signal });
+    const screened = await mapInTurns(
+      all,
+      (registration) => {
+        const tool = screen === undefined ? registration.tool : screen(registration.tool);
+        return tool === undefined ? [] : [{ ...registration, tool }];
+      },
+      { signal },
+    );
+    const registrations = screened.flat();
     const tools = registrations.map(({ tool }) => tool);
     const instructions = source.instructions?.();
     const offer = { ensemble: source.name, tools, ...(instructions !== undefined && { instructions }) };
@@ -60,10 +59,16 @@ export async function takeIn(offered: readonly OfferedTool[], source: Source, pa
     // They make room before the others come, and are gone for every caller at once; what the store could not delete now, the next sync deletes.
     const vanished = registry.ofEnsemble(source.name).flatMap(({ id }) => (ids.has(id) ? [] : [id]));
     const gone = registry.deleteAll(vanished).catch(() => {});
-    const refused = registry.add(kept);
+    const refused = await mapInTurns(slicesOf(kept, 20), (slice) => registry.add(slice).length, { signal });
     await gone;
-    return kept.length - refused.length;
+    return kept.length - refused.reduce((sum, count) => sum + count, 0);
   } finally {
     for (const id of claimed) claims.delete(id);
   }
+}
+
+function slicesOf<Item>(items: readonly Item[], size: number): readonly (readonly Item[])[] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, place) =>
+    items.slice(place * size, (place + 1) * size),
+  );
 }

@@ -1,6 +1,7 @@
 import type { Emit } from "../observe/events.ts";
 import { normaliseTool } from "../tool/normalise-tool.ts";
 import { toName, toNamespace } from "../tool/slug.ts";
+import { mapInTurns } from "./in-turns.ts";
 import type { Registration } from "./registry.ts";
 import type { OfferedTool, Source } from "./source.port.ts";
 
@@ -10,36 +11,23 @@ export interface ToRegistrationsParts {
   readonly now: number;
   /** True for an id that belongs to another ensemble, or to none. */
   readonly isForeign?: (id: string) => boolean;
+  /** Takes each id as soon as it is given. */
+  readonly claim?: (id: string) => void;
+  /** Stops it. */
+  readonly signal?: AbortSignal;
   /** Told of each tool that named a namespace which is not its source's. */
   readonly emit?: Emit;
-  /** Told of each id as soon as a tool has it. */
-  readonly claim?: (id: string) => void;
 }
-
-type OfferingSource = Pick<Source, "name" | "kind" | "namespaces" | "capabilities" | "trustsAnnotations">;
 
 /**
  * The tools that a source's drafts mean, and what runs them. A name that fits as it is goes to the tool that has it; of tools whose names
  * become the same, those later in the alphabet get a hash tail, in whatever order they are listed, as do those whose id is somebody else's.
  */
-export function toRegistrations(
+export async function toRegistrations(
   offered: readonly OfferedTool[],
-  source: OfferingSource,
-  parts: ToRegistrationsParts,
-): readonly Registration[] {
-  const steps = registrationSteps(offered, source, parts);
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done === true) return value;
-  }
-}
-
-/** The same, one tool a step. */
-export function* registrationSteps(
-  offered: readonly OfferedTool[],
-  source: OfferingSource,
-  { now, isForeign = () => false, emit = () => {}, claim = () => {} }: ToRegistrationsParts,
-): Generator<undefined, readonly Registration[], undefined> {
+  source: Pick<Source, "name" | "kind" | "namespaces" | "capabilities" | "trustsAnnotations">,
+  { now, isForeign = () => false, claim, signal, emit = () => {} }: ToRegistrationsParts,
+): Promise<readonly Registration[]> {
   const { name: ensemble, kind, capabilities = [], trustsAnnotations = false, namespaces = [ensemble] } = source;
   const own = namespaces === "any" ? undefined : new Set(namespaces.map(toNamespace));
   const used = new Set<string>();
@@ -56,23 +44,18 @@ export function* registrationSteps(
   const toRegistration = (offer: OfferedTool): Registration => {
     const tool = normaliseTool(offer?.draft, origin);
     used.add(tool.id);
-    claim(tool.id);
+    claim?.(tool.id);
     const namespace: unknown = offer?.draft?.namespace;
     if (typeof namespace === "string" && namespace.trim() !== "" && !origin.mayUse(toNamespace(namespace)))
       emit("namespace-refused", { ensemble, toolId: tool.id, namespace });
     return typeof offer?.handler === "function" ? { tool, handler: offer.handler } : { tool };
   };
-  const fitting: Registration[] = [];
-  for (const offer of offered.filter(hasFittingName)) {
-    fitting.push(toRegistration(offer));
-    yield;
-  }
+  const turns = signal === undefined ? {} : { signal };
+  const fitting = await mapInTurns(offered.filter(hasFittingName), toRegistration, turns);
   const others = [...offered.filter((offer) => !hasFittingName(offer)).entries()];
-  const named: { readonly place: number; readonly registration: Registration }[] = [];
-  for (const [place, offer] of others.sort(([, one], [, other]) => (nameOf(one) < nameOf(other) ? -1 : 1))) {
-    named.push({ place, registration: toRegistration(offer) });
-    yield;
-  }
+  const inOrder = others.sort(([, one], [, other]) => (nameOf(one) < nameOf(other) ? -1 : 1));
+  const toPlaced = ([place, offer]: readonly [number, OfferedTool]) => ({ place, registration: toRegistration(offer) });
+  const named = await mapInTurns(inOrder, toPlaced, turns);
   const asListed = named.sort((one, other) => one.place - other.place);
   return [...fitting, ...asListed.map(({ registration }) => registration)];
 }

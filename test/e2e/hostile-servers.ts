@@ -6,30 +6,30 @@ import { text } from "node:stream/consumers";
 /** What a hostile server does. */
 export type Hostility =
   | "hangs"
-  | "hangs-too"
-  | "endless-cursors"
-  | "giant-cursor"
-  | "list-changed-flood"
-  | "hundred-thousand-tools"
-  | "progress-flood"
-  | "log-flood"
-  | "giant-result"
-  | "slow-drip"
-  | "forgets-sessions";
+  | "hangs_too"
+  | "endless_cursors"
+  | "giant_cursor"
+  | "list_changed_flood"
+  | "hundred_thousand_tools"
+  | "progress_flood"
+  | "log_flood"
+  | "giant_result"
+  | "slow_drip"
+  | "forgets_sessions";
 
 /** Every kind of hostile server. */
 export const HOSTILITIES: readonly Hostility[] = [
   "hangs",
-  "hangs-too",
-  "endless-cursors",
-  "giant-cursor",
-  "list-changed-flood",
-  "hundred-thousand-tools",
-  "progress-flood",
-  "log-flood",
-  "giant-result",
-  "slow-drip",
-  "forgets-sessions",
+  "hangs_too",
+  "endless_cursors",
+  "giant_cursor",
+  "list_changed_flood",
+  "hundred_thousand_tools",
+  "progress_flood",
+  "log_flood",
+  "giant_result",
+  "slow_drip",
+  "forgets_sessions",
 ];
 
 /** A server of 2025-11-25 on loopback, written without a library, that does its worst. */
@@ -47,6 +47,17 @@ type Json = Readonly<Record<string, unknown>>;
 const TOOL = { name: "work", description: "Does some work.", inputSchema: { type: "object", properties: {} } };
 const MEGABYTE = 1024 * 1024;
 
+/** Resolves when the reader took what was written, or went. */
+function taken(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off("drain", done).off("close", done);
+      resolve();
+    };
+    response.on("drain", done).on("close", done);
+  });
+}
+
 /** Starts a hostile server, or a harmless one where it is told nothing. */
 export async function startHostile(hostility?: Hostility): Promise<HostileServer> {
   const asked = new Map<string, number>();
@@ -58,7 +69,7 @@ export async function startHostile(hostility?: Hostility): Promise<HostileServer
     for (let count = 0; count < times && !closed && !response.destroyed; count++) {
       const text = piece(count);
       written += text.length;
-      if (!response.write(text)) await Promise.race([once(response, "drain"), once(response, "close")]).catch(() => {});
+      if (!response.write(text)) await taken(response);
       else if (count % 100 === 99) await new Promise((resolve) => setImmediate(resolve));
     }
   }
@@ -71,14 +82,14 @@ export async function startHostile(hostility?: Hostility): Promise<HostileServer
 
   function list({ cursor }: { readonly cursor?: string }): Json {
     switch (hostility) {
-      case "endless-cursors":
+      case "endless_cursors":
         return {
           tools: cursor === undefined ? [TOOL] : [],
           nextCursor: `${cursor ?? ""}x`.slice(-20) + String(asked.get("tools/list")),
         };
-      case "giant-cursor":
+      case "giant_cursor":
         return { tools: [TOOL], nextCursor: "x".repeat(8 * MEGABYTE) };
-      case "hundred-thousand-tools":
+      case "hundred_thousand_tools":
         return { tools: Array.from({ length: 100_000 }, (_, number) => ({ ...TOOL, name: `work_${number}` })) };
       default:
         return { tools: [TOOL] };
@@ -90,26 +101,26 @@ export async function startHostile(hostility?: Hostility): Promise<HostileServer
     const progressToken = (params["_meta"] as Json | undefined)?.["progressToken"];
     switch (hostility) {
       case "hangs":
-      case "hangs-too":
+      case "hangs_too":
         return;
-      case "progress-flood":
+      case "progress_flood":
         openStream(response);
         return flood(response, (progress) =>
           event({ method: "notifications/progress", params: { progressToken, progress, message: "Working." } }).repeat(
             50,
           ),
         );
-      case "log-flood":
+      case "log_flood":
         openStream(response);
         return flood(response, () =>
           event({ method: "notifications/message", params: { level: "error", data: "Help!" } }).repeat(50),
         );
-      case "giant-result":
+      case "giant_result":
         response.writeHead(200, { "content-type": "application/json" });
         response.write(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"content":[{"type":"text","text":"`);
         await flood(response, () => "x".repeat(MEGABYTE), 1024);
         return void response.end(`"}]}}`);
-      case "slow-drip":
+      case "slow_drip":
         response.writeHead(200, { "content-type": "application/json" });
         response.write("{");
         return;
@@ -128,9 +139,9 @@ export async function startHostile(hostility?: Hostility): Promise<HostileServer
     response.on("error", () => {});
     if (request.method === "GET") {
       openStream(response);
-      if (hostility === "list-changed-flood")
+      if (hostility === "list_changed_flood")
         return flood(response, () => event({ method: "notifications/tools/list_changed" }).repeat(50));
-      if (hostility === "log-flood")
+      if (hostility === "log_flood")
         return flood(response, () =>
           event({ method: "notifications/message", params: { level: "error", data: "Help!" } }).repeat(50),
         );
@@ -156,7 +167,7 @@ export async function startHostile(hostility?: Hostility): Promise<HostileServer
         return answer(response, id, described, { "mcp-session-id": `s${asked.get(method)}` });
       }
       case "tools/list":
-        if (hostility === "forgets-sessions") return void response.writeHead(404).end();
+        if (hostility === "forgets_sessions") return void response.writeHead(404).end();
         return answer(response, id, list(params));
       case "tools/call":
         return call(response, id, params);

@@ -31,7 +31,7 @@ describe.each(CORPORA)("the document of $name", (corpus) => {
       const source = openapi(settings, { egress });
       await source.connect({ signal });
       const offered = await source.list({ signal });
-      const tools = toRegistrations(offered, source, { now: 0 }).map(({ tool }) => tool);
+      const tools = (await toRegistrations(offered, source, { now: 0 })).map(({ tool }) => tool);
 
       const skipped = source.problems.filter((problem) => problem.skipped);
       for (const { operation, reason } of skipped) process.stderr.write(`${corpus.name}: ${operation}: ${reason}\n`);

@@ -79,7 +79,7 @@ async function printTools(source: Source, terminal: Terminal): Promise<number> {
   try {
     await source.connect({ signal });
     const offered = await source.list({ signal });
-    const registrations = toRegistrations(offered, source, { now: 0 });
+    const registrations = await toRegistrations(offered, source, { now: 0 });
     for (const { tool } of registrations) terminal.out.write(`${JSON.stringify(toLine(tool))}\n`);
     return registrations.length;
   } finally {

@@ -2,6 +2,7 @@ import type { Clock } from "../../../observe/clock.ts";
 import type { InputStream } from "../../../tool/streams.ts";
 import type { RequestId } from "./protocol.ts";
 import { createEventReader } from "./read-events.ts";
+import type { ByteBudget } from "./byte-budget.ts";
 import { createFloodGate } from "./flood-gate.ts";
 import { MessageTooLong } from "./wire-message.ts";
 
@@ -24,6 +25,8 @@ export interface EventStreamParts {
   readonly open: (lastEventId: string | undefined, signal: AbortSignal | undefined) => Promise<InputStream | undefined>;
   /** The longest message, in bytes. */
   readonly maxMessageBytes: number;
+  /** What may be held of messages that are not complete. */
+  readonly budget: ByteBudget;
   /** Takes the text of a message. True if it answers the request that the stream belongs to. */
   readonly deliver: (text: string, about: RequestId | undefined) => boolean;
   /** Takes what went wrong outside a request. */
@@ -58,7 +61,7 @@ const LONGEST_MS = 3_600_000;
 
 /** Reads streams of server-sent events, and resumes them. */
 export function createEventStreams(parts: EventStreamParts): EventStreams {
-  const { server, clock, open, deliver, report, lost, maxMessageBytes } = parts;
+  const { server, clock, open, deliver, report, lost, maxMessageBytes, budget } = parts;
   const gate = createFloodGate(clock);
   let closed = false;
 
@@ -66,29 +69,41 @@ export function createEventStreams(parts: EventStreamParts): EventStreams {
 
   function read(body: InputStream, stream: EventStream, position: Position): void {
     let isOver = false;
+    /** Bytes since the last complete message. */
+    let held = 0;
+    const letGo = (): void => {
+      budget.release(held);
+      held = 0;
+    };
+    const tooLong = (): void => {
+      report(new MessageTooLong(server, maxMessageBytes, stream.about));
+      if (stream.about === undefined) return;
+      // It may have been the answer, which will not come again.
+      isOver = true;
+      body.destroy();
+    };
     const reader = createEventReader({
       maxBytes: maxMessageBytes,
       onData(text) {
+        letGo();
         const isAnswer = deliver(text, stream.about);
         gate.count(isAnswer);
         if (isAnswer) isOver = true;
       },
       onId: (id) => (position.lastEventId = id),
       onRetry: (ms) => (position.retryMs = ms),
-      onTooLong() {
-        report(new MessageTooLong(server, maxMessageBytes, stream.about));
-        if (stream.about === undefined) return;
-        // It may have been the answer, which will not come again.
-        isOver = true;
-        body.destroy();
-      },
+      onTooLong: tooLong,
     });
     body.on("data", (chunk: Buffer) => {
+      held += chunk.length;
+      const isHeld = budget.hold(chunk.length);
       reader.push(chunk);
+      if (!isHeld && held > 0 && !isOver) tooLong();
       gate.hold(body);
     });
     body.on("error", () => {});
     body.once("close", () => {
+      letGo();
       if (isOver || isLeft(stream)) return;
       if (stream.about === undefined || position.lastEventId !== undefined) resume(stream, position, 0);
       else stream.onEnd?.();

@@ -10,44 +10,49 @@ interface Holdable {
 export interface FloodGate {
   /** Counts a message. Answers to requests are many when there are many requests, so they count less. */
   count(isAnswer: boolean): void;
-  /** Stops reading a stream for a moment if too much was counted. Called after each piece that was read. */
+  /** Stops reading a stream for a while if too much was counted. Called after each piece that was read. */
   hold(stream: Holdable): void;
 }
 
-const WINDOW_MS = 100;
+/** What a message costs, in milliseconds of waiting: a thousand messages a second, and fifty thousand answers. */
+const MESSAGE_MS = 1;
+const ANSWER_MS = 0.02;
 
-/** Messages in a window beside answers, and answers. */
-const MAX_UNASKED = 100;
-const MAX_ANSWERS = 5000;
+/** What may be said at once before anything is held back. */
+const BURST_MS = 100;
+
+/** The time that a stream has to itself when it is read again, so that many of them take turns. */
+const TURN_MS = 20;
 
 /** A gate for all streams of one connection. */
 export function createFloodGate(clock: Clock): FloodGate {
-  let startedAt = clock.now();
-  let unasked = 0;
-  let answers = 0;
   const held = new Set<Holdable>();
+  /** When everything that was counted is paid for. */
+  let paidAt = 0;
 
-  function begin(): void {
-    startedAt = clock.now();
-    unasked = answers = 0;
+  function wait(stream: Holdable): void {
+    const left = Math.max(1, paidAt - clock.now());
+    clock.after(
+      left,
+      () => {
+        if (clock.now() < paidAt) return wait(stream);
+        paidAt = clock.now() + TURN_MS;
+        held.delete(stream);
+        stream.resume();
+      },
+      { background: true },
+    );
   }
 
   return {
     count(isAnswer) {
-      if (clock.now() - startedAt >= WINDOW_MS) begin();
-      if (isAnswer) answers++;
-      else unasked++;
+      paidAt = Math.max(paidAt, clock.now()) + (isAnswer ? ANSWER_MS : MESSAGE_MS);
     },
     hold(stream) {
-      if ((unasked <= MAX_UNASKED && answers <= MAX_ANSWERS) || held.has(stream)) return;
+      if (paidAt - clock.now() <= BURST_MS || held.has(stream)) return;
       held.add(stream);
       stream.pause();
-      const goOn = (): void => {
-        held.delete(stream);
-        begin();
-        stream.resume();
-      };
-      clock.after(WINDOW_MS, goOn, { background: true });
+      wait(stream);
     },
   };
 }

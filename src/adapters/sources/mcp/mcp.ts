@@ -1,5 +1,6 @@
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import type { Emit } from "../../../observe/events.ts";
+import { mapInTurns } from "../../../register/in-turns.ts";
 import type { OfferedTool, Source } from "../../../register/source.port.ts";
 import { createHandler } from "./call-tool.ts";
 import { hasOwnCredentials } from "./misplaced-secret.ts";
@@ -51,7 +52,7 @@ export function mcp(settings: McpServerSettings, { patient = false, emit, ...par
 
   const list = async (signal: AbortSignal): Promise<readonly OfferedTool[]> => {
     const tools = await upstream.list("tools", { signal });
-    offered = tools.map((tool) => toOffered(tool, settings, upstream));
+    offered = await mapInTurns(tools, (tool) => toOffered(tool, settings, upstream), { signal });
     const { state } = upstream;
     if (state.kind === "connected") instructions = state.server.instructions ?? "";
     if (comesBack) emit?.("ensemble-connected", { ensemble: settings.name, tools: offered.length });

@@ -54,6 +54,21 @@ it("says once that a line is too long, before its end has come", () => {
   expect(told).toEqual(["too long", "next"]);
 });
 
+it("shows how a line that is too long begins and ends, however it is cut into chunks", () => {
+  const line = `{"id":"t5",${"x".repeat(1000)},"id":"t6"}`;
+  for (const size of [1, 7, 300, 2000]) {
+    const shown: string[] = [];
+    const reader = createLineReader({
+      maxBytes: 500,
+      onLine: (text) => void shown.push(text),
+      onTooLong: (head) => void shown.push(`head ${head.toString().slice(0, 11)}`),
+      onSkipped: (tail) => void shown.push(`tail ${tail.toString().slice(-11)}`),
+    });
+    for (const chunk of cut(Buffer.from(`${line}\nnext\n`), size)) reader.push(chunk);
+    expect(shown).toEqual(['head {"id":"t5",', 'tail ,"id":"t6"}', "next"]);
+  }
+});
+
 it("keeps nothing of a line that is too long", () => {
   const chunk = Buffer.alloc(64 * 1024, "x");
   let tooLong = 0;

@@ -14,7 +14,7 @@ export interface McpServerSettings {
   readonly maxConcurrent?: number;
   /** The longest message taken from the server, in bytes. A longer result fails with RESULT_TOO_LARGE. Default 16,777,216. */
   readonly maxMessageBytes?: number;
-  /** Tools taken from the server at most; the rest is left out, with a warning. Default 20,000. */
+  /** Tools taken from the server at most; the rest is left out, with a warning. Default 5,000. */
   readonly maxTools?: number;
   /** Connections at once, where callers must be told apart by them. Default 8. */
   readonly maxConnections?: number;

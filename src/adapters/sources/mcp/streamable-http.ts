@@ -1,6 +1,7 @@
 import type { JSONRPCMessage, Transport, TransportSendOptions } from "@modelcontextprotocol/client";
 import type { EgressResponse } from "../../../guard/egress/egress.ts";
 import type { Clock } from "../../../observe/clock.ts";
+import { createByteBudget } from "./byte-budget.ts";
 import { createEventStreams } from "./event-streams.ts";
 import { createExchange, discard, type ExchangeParts } from "./http-exchange.ts";
 import { type Headers, toMessageHeaders } from "./message-headers.ts";
@@ -45,7 +46,8 @@ export async function streamableHttpTransport(
     toUnauthorized: (cause) => Object.assign(new UnauthorizedError(cause.message), { cause }),
   });
   const { maxMessageBytes = MAX_MESSAGE_BYTES } = parts;
-  const streams = createEventStreams({ ...parts, maxMessageBytes, server, open, deliver: deliverText, report });
+  const budget = createByteBudget(maxMessageBytes);
+  const streams = createEventStreams({ ...parts, maxMessageBytes, budget, server, open, deliver: deliverText, report });
   let sessionId: string | undefined;
   let protocolVersion: string | undefined;
   /** What goes with every message of the session, made anew when one of the two changes. */
@@ -92,7 +94,7 @@ export async function streamableHttpTransport(
       case EVENTS_TYPE:
         return streams.follow(response.body, { about, signal, onEnd });
       case JSON_TYPE: {
-        const text = await readBody(response.body, server, maxMessageBytes);
+        const text = await readBody(response.body, server, maxMessageBytes, budget);
         const value: unknown = JSON.parse(text);
         for (const message of Array.isArray(value) ? value : [value]) {
           if (!isMessage(message)) throw new SyntaxError(notAMessage(server, text).message);

@@ -46,7 +46,7 @@ async function draftOf(
 
 async function tools(document: object, settings: Partial<OpenApiSettings> = {}): Promise<readonly Tool[]> {
   const source = await connected({ document, ...settings });
-  return toRegistrations(await source.list({ signal }), source, { now: 0 }).map(({ tool }) => tool);
+  return (await toRegistrations(await source.list({ signal }), source, { now: 0 })).map(({ tool }) => tool);
 }
 
 const jsonBody = (schema: object, required = true): object => ({

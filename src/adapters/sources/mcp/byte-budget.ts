@@ -1,0 +1,19 @@
+/** Bytes of messages that a connection may hold before they are complete, over all that come at the same time. */
+export interface ByteBudget {
+  /** Counts bytes that are held. False if they are too many: whoever holds them must let go of what it holds. */
+  hold(bytes: number): boolean;
+  release(bytes: number): void;
+}
+
+/** A budget of four messages of the longest kind. */
+export function createByteBudget(maxMessageBytes: number): ByteBudget {
+  const limit = 4 * maxMessageBytes;
+  let held = 0;
+  return {
+    hold(bytes) {
+      held += bytes;
+      return held <= limit;
+    },
+    release: (bytes) => void (held -= bytes),
+  };
+}

@@ -1,0 +1,23 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+
+/** How long a long piece of work may hold the process, in milliseconds, before everything else gets a turn. */
+const TURN_MS = 10;
+
+/** Maps many items, and lets everything else run in between when it takes long. A few quick items are mapped without a pause. */
+export async function mapInTurns<Item, Result>(
+  items: readonly Item[],
+  map: (item: Item) => Result,
+  { signal }: { readonly signal?: AbortSignal } = {},
+): Promise<Result[]> {
+  const results: Result[] = [];
+  let since = performance.now();
+  for (const item of items) {
+    if (performance.now() - since >= TURN_MS) {
+      await nextTurn();
+      signal?.throwIfAborted();
+      since = performance.now();
+    }
+    results.push(map(item));
+  }
+  return results;
+}
