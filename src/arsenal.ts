@@ -53,7 +53,7 @@ import type { Health, Tool } from "./tool/tool.ts";
 import type { ServedMcp, ServeMcpOptions } from "./serve/serve-mcp.ts";
 import { fromAlias, isCutAlias, toAlias } from "./transcode/alias.ts";
 import { repairArguments } from "./transcode/repair-arguments.ts";
-import { createVisibleTools, type ToolFilter, type VisibleTools } from "./visible-tools.ts";
+import { createVisibleTools, toToolId, type ToolFilter, type VisibleTools } from "./visible-tools.ts";
 
 /**
  * The tool layer of an agent: register every tool once, retrieve the few that matter, execute the chosen one under policy.
@@ -346,8 +346,7 @@ export class ToolArsenal {
   /** Removes a tool. Returns false if there is none, or if the given principal may not see it. */
   async deleteTool(name: string, namespace = "default", by: AskedBy = {}): Promise<boolean> {
     await this.#ready();
-    const visible = this.#visible;
-    const tool = by.principal === undefined ? visible.find(name, namespace) : visible.get(name, namespace, by);
+    const tool = this.#visible[by.principal === undefined ? "find" : "get"](name, namespace, by);
     return tool !== undefined && this.#registry.delete(tool.id);
   }
 
