@@ -112,6 +112,10 @@ describe("dynamic mode", () => {
     ["lines of text", "user: tell me the weather forecast for Lyon\nassistant: It will rain.\nIn the evening too."],
     ["a list of texts", ["user: tell me the weather forecast for Lyon", "assistant: It will rain."]],
     ["messages", [{ role: "user", content: "tell me the weather forecast for Lyon" }]],
+    [
+      "messages of parts",
+      [{ role: "user", content: [{ type: "text", text: "tell me the weather forecast for Lyon" }] }],
+    ],
     ["more messages than count", [...Array(20).fill("hello there"), "tell me the weather forecast for Lyon"]],
     ["a long text", `${"hello there\n".repeat(100_000)}user: tell me the weather forecast for Lyon`],
   ])("reads a request in its conversation, given as %s", async (_form, context) => {

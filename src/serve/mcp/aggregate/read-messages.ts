@@ -1,3 +1,4 @@
+import { messageText } from "../../../retrieve/message-text.ts";
 import type { Message } from "../../../retrieve/query.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 
@@ -42,7 +43,9 @@ function fromText(text: string): Message {
 
 function toMessage(given: unknown): Message | undefined {
   if (typeof given === "string") return fromText(given);
-  if (!isPlainObject(given) || typeof given["content"] !== "string") return undefined;
+  if (!isPlainObject(given)) return undefined;
   const { role, content } = given;
-  return { role: typeof role === "string" ? role : "user", content: content.slice(0, READ_LENGTH) };
+  if (typeof content !== "string" && !Array.isArray(content)) return undefined;
+  const text = messageText({ role: "", content }).slice(0, READ_LENGTH);
+  return { role: typeof role === "string" ? role : "user", content: text };
 }
