@@ -1,4 +1,5 @@
 import type { ToolArsenal } from "../../arsenal.ts";
+import { foundDefinition } from "../../serve/mcp/aggregate/find-tools.ts";
 import { META_TOOLS } from "../../serve/mcp/aggregate/meta-tools.ts";
 import { entryOf } from "../../serve/mcp/aggregate/tool-entry.ts";
 import { estimateTokens } from "../../tool/estimate-tokens.ts";
@@ -28,10 +29,14 @@ export async function measureSaving(arsenal: ToolArsenal, mode: "static" | "dyna
       return { ...all, tokensShown: tokensOfAll };
     case "dynamic": {
       const share = tools.length === 0 ? 0 : Math.min(1, TOOLS_PER_SEARCH / tools.length);
-      const tokensShown = estimateTokens(JSON.stringify(META_TOOLS));
-      return { ...all, tokensShown, tokensPerSearch: Math.round(tokensOfAll * share) };
+      const found = tools.reduce((sum, tool) => sum + tokensOf(foundDefinition(tool)), 0);
+      return { ...all, tokensShown: tokensOf(META_TOOLS), tokensPerSearch: Math.round(found * share) };
     }
   }
+}
+
+function tokensOf(value: unknown): number {
+  return estimateTokens(JSON.stringify(value));
 }
 
 /** The count in words: `49 tools; a client's list costs about 180 tokens and each search about 430 more, instead of 4,200` */

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../../adapters/sources/mcp/protocol.ts";
 import { isArsenalError } from "../../../errors/arsenal-error.ts";
 import { showValue } from "../../../errors/show-value.ts";
 import type { RetrievalResult, ScoredTool } from "../../../retrieve/result.ts";
+import type { Tool } from "../../../tool/tool.ts";
 import type { Exchange } from "../plane.ts";
 import { sayConnecting, type Startup } from "../startup.ts";
 import { toObject } from "./json-object.ts";
@@ -65,9 +66,15 @@ function toAnswer(found: RetrievalResult, most: number, connecting: readonly str
   };
 }
 
-function shownTool(found: ScoredTool): JsonObject {
-  const { name, description, inputSchema } = entryOf(found.tool);
-  return { name, description, inputSchema, score: Math.round(found.semanticScore * 100) / 100 };
+function shownTool({ tool, semanticScore }: ScoredTool): JsonObject {
+  return { ...foundDefinition(tool), score: Math.round(semanticScore * 100) / 100 };
+}
+
+/** What a call needs to know of a tool. Programs read `$schema` in `tools/list`; a model pays for it and has no use for it. */
+export function foundDefinition(tool: Tool): JsonObject {
+  const { name, description, inputSchema: declared } = entryOf(tool);
+  const { $schema: _, ...inputSchema } = declared;
+  return { name, description, inputSchema };
 }
 
 /** A number within the limits; models also write numbers as text, or null for nothing. Undefined for anything else. */

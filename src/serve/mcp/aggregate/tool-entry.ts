@@ -56,19 +56,13 @@ function createEntry(tool: Tool): ToolEntry {
   };
 }
 
-/**
- * The schema as the source gave it, without what makes clients refuse the whole list (another root type, or a property that is not an
- * object) and without `$schema`, which models pay for and do not need. It stays on a schema with a tuple, which the current draft spells
- * differently.
- */
+/** The schema as the source gave it, but for what makes clients refuse the whole list: another root type, or a property that is no object. */
 function toInputSchema(schema: JsonSchema): JsonObject {
-  const { $schema, ...undeclared } = schema;
-  const plain = $schema === undefined || JSON.stringify(schema).includes('"items":[') ? schema : undeclared;
-  const { type, properties } = plain;
+  const { type, properties } = schema;
   const booleans = Object.values(properties ?? {}).some((property) => typeof property === "boolean");
-  if (type === "object" && !booleans) return plain;
+  if (type === "object" && !booleans) return schema;
   return {
-    ...plain,
+    ...schema,
     type: "object",
     ...(booleans ? { properties: Object.fromEntries(Object.entries(properties ?? {}).map(withoutBoolean)) } : {}),
   };
