@@ -53,7 +53,7 @@ import type { Health, Tool } from "./tool/tool.ts";
 import type { ServedMcp, ServeMcpOptions } from "./serve/serve-mcp.ts";
 import { fromAlias, isCutAlias, toAlias } from "./transcode/alias.ts";
 import { repairArguments } from "./transcode/repair-arguments.ts";
-import { createVisibleTools, toToolId, type ToolFilter, type VisibleTools } from "./visible-tools.ts";
+import { createVisibleTools, type ToolFilter, type VisibleTools } from "./visible-tools.ts";
 
 /**
  * The tool layer of an agent: register every tool once, retrieve the few that matter, execute the chosen one under policy.

@@ -4,7 +4,6 @@ import type { Aegis } from "./guard/aegis.ts";
 import { type Principal, principalOr } from "./guard/principal.ts";
 import { toName } from "./tool/slug.ts";
 import type { Tool, ToolSource } from "./tool/tool.ts";
-import { isUnlisted } from "./tool/unlisted.ts";
 
 /** Which tools are listed. */
 export interface ToolFilter extends AskedBy {
@@ -51,9 +50,4 @@ export function createVisibleTools(parts: {
         .sort((a, b) => (a.id < b.id ? -1 : 1));
     },
   };
-}
-
-/** Returns the id that a name means, spelled as registration spells it. A request to a server, such as `resources/read`, keeps its name. */
-export function toToolId(name: string, namespace: string): string {
-  return `${namespace}.${isUnlisted(name) ? name : toName(name)}`;
 }
