@@ -15,6 +15,8 @@ export interface ClientServers {
   readonly servers: readonly McpServerConfig[];
   readonly problems: readonly ServerProblem[];
   readonly notes: readonly ServerNote[];
+  /** The env files that entries name, readable or not. */
+  readonly envFiles: readonly string[];
 }
 
 /** Where a client's configuration was found. */
@@ -62,6 +64,7 @@ export async function readClientConfig(
   const problems: ServerProblem[] = [];
   const notes: ServerNote[] = [];
   const servers: McpServerConfig[] = [];
+  const envFiles: string[] = [];
   const from = place.file === undefined ? {} : { file: place.file };
   const context: ClientContext = { ...place, inputs: readInputs(block["inputs"]) };
   for (const key of ["mcpServers", "servers"]) {
@@ -79,7 +82,7 @@ export async function readClientConfig(
         throw new RefusedServer({ server: name, ...problem, ...from });
       };
       try {
-        const server = await readServer(name, entry, context, { note, refuse });
+        const server = await readServer(name, entry, context, { note, refuse, envFiles });
         if (server !== undefined) servers.push(server);
       } catch (error) {
         if (!(error instanceof RefusedServer)) throw error;
@@ -87,7 +90,7 @@ export async function readClientConfig(
       }
     }
   }
-  return { servers, problems, notes };
+  return { servers, problems, notes, envFiles };
 }
 
 type Refuse = (problem: Omit<ServerProblem, "server" | "file">) => never;
@@ -105,8 +108,9 @@ async function readServer(
   name: string,
   entry: unknown,
   context: ClientContext,
-  { note, refuse }: { readonly note: (message: string) => void; readonly refuse: Refuse },
+  parts: { readonly note: (message: string) => void; readonly refuse: Refuse; readonly envFiles: string[] },
 ): Promise<McpServerConfig | undefined> {
+  const { note, refuse, envFiles } = parts;
   if (name === "") refuse({ field: "name", value: name, message: "is empty", fix: "Give the server a name." });
   if (!isPlainObject(entry))
     return refuse({
@@ -164,7 +168,7 @@ async function readServer(
   };
 
   const type = readType(entry, refuse);
-  const fromFiles = await readEnvFiles(entry["envFile"], context, { expand, refuse });
+  const fromFiles = await readEnvFiles(entry["envFile"], context, { expand, refuse, envFiles });
   const filled = Object.entries(fromFiles).filter(([, value]) => value !== "");
   if (filled.length > 0) environment = { ...environment, ...Object.fromEntries(filled) };
   const command = text("command");
@@ -228,8 +232,13 @@ function readArgs(
 async function readEnvFiles(
   value: unknown,
   { folder }: ClientContext,
-  { expand, refuse }: { readonly expand: (field: string, text: string) => string; readonly refuse: Refuse },
+  parts: {
+    readonly expand: (field: string, text: string) => string;
+    readonly refuse: Refuse;
+    readonly envFiles: string[];
+  },
 ): Promise<Readonly<Record<string, string>>> {
+  const { expand, refuse, envFiles } = parts;
   if (value === undefined || value === null) return {};
   const values: Record<string, string> = {};
   for (const path of Array.isArray(value) ? value : [value]) {
@@ -241,6 +250,7 @@ async function readEnvFiles(
         fix: "Write envFile: PATH.",
       });
     const file = resolve(folder, expand("envFile", path));
+    envFiles.push(file);
     const text = await readFile(file, "utf8").catch(() =>
       refuse({ field: "envFile", value: path, message: `is ${path}, which cannot be read`, fix: "Check the path." }),
     );

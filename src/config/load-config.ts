@@ -27,6 +27,8 @@ export interface LoadedConfig {
   readonly problems: readonly ServerProblem[];
   /** What is ignored in servers that are used. */
   readonly notes: readonly ServerNote[];
+  /** The env files that MCP servers name. */
+  readonly envFiles: readonly string[];
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -64,7 +66,7 @@ export async function parseConfig(
   return withClients(config, [clients]).config;
 }
 
-const NO_SERVERS: ClientServers = { servers: [], problems: [], notes: [] };
+const NO_SERVERS: ClientServers = { servers: [], problems: [], notes: [], envFiles: [] };
 
 function readText(path: string): Promise<string> {
   return readFile(path, "utf8").catch((cause: unknown) => {
@@ -111,7 +113,7 @@ async function parse(
 function withClients(
   config: ResolvedConfig,
   clients: readonly ClientServers[],
-): Pick<LoadedConfig, "config" | "problems" | "notes"> {
+): Pick<LoadedConfig, "config" | "problems" | "notes" | "envFiles"> {
   const named = new Map<string, McpServerConfig>(config.mcp.servers.map((server) => [server.name, server]));
   const problems: ServerProblem[] = [];
   for (const { servers, problems: found } of clients) {
@@ -129,6 +131,7 @@ function withClients(
     config: { ...config, mcp: { ...config.mcp, servers: [...named.values()] } },
     problems,
     notes: clients.flatMap(({ notes }) => notes),
+    envFiles: clients.flatMap(({ envFiles }) => envFiles),
   };
 }
 

@@ -245,6 +245,28 @@ describe("setup, with the servers of five clients", () => {
     for (const secret of Object.values(SECRETS)) expect(shown.out + JSON.stringify(dry)).not.toContain(secret);
   });
 
+  it.each([["--write-clients"], ["--inline-env", "--write-clients"], ["--write-clients", "--force"]])(
+    "does exactly what --dry-run says with %j %j",
+    async (...options) => {
+      await fillHome();
+      await writeFile(join(folder, "arsenal.yaml"), "# mine\n");
+      const before = await files(root);
+      const dry = JSON.parse((await run("setup", "--dry-run", "--json", ...options)).out) as Plan;
+      expect(await files(root)).toEqual(before);
+      const real = JSON.parse((await run("setup", "--json", ...options)).out) as Plan;
+      const withoutBackups = real.files.map(({ backup: _backup, ...file }) => file);
+      expect({ ...dry, dryRun: false }).toEqual({ ...real, files: withoutBackups });
+      const after = await files(root);
+      const changed = Object.keys(after).filter((name) => before[name]?.text !== after[name]?.text);
+      const backups = changed.filter((name) => name.includes(".bak-"));
+      const planned = [...new Set(dry.files.map(({ file }) => relative(root, file)))];
+      expect(changed.filter((name) => !backups.includes(name)).toSorted()).toEqual(planned.toSorted());
+      expect(JSON.stringify(real.files)).toContain(backups[0]);
+      for (const secret of Object.values(SECRETS)) expect(JSON.stringify([dry, real])).not.toContain(secret);
+      expect(await doctorStates()).toEqual(allOk);
+    },
+  );
+
   it("changes nothing the second time, and keeps what was added by hand", async () => {
     await fillHome();
     await run("setup");
@@ -325,5 +347,5 @@ describe("setup, with the servers of five clients", () => {
 
 interface Plan {
   readonly dryRun: boolean;
-  readonly files: readonly { readonly file: string; readonly mode: string }[];
+  readonly files: readonly { readonly file: string; readonly mode: string; readonly backup?: string }[];
 }

@@ -249,6 +249,20 @@ describe("serve with servers", () => {
   });
 });
 
+describe("serve with env files", () => {
+  it("connects a server again when its env file changes", async () => {
+    await writeFile(join(folder, "mini.env"), "TOKEN=one\n");
+    await writeFile(join(folder, "arsenal.yaml"), yaml({ mini: { ...mini(), envFile: "mini.env" } }));
+    const running = start(["--port", "0"]);
+    await running.until(/mini: connected, 1 tool/);
+    await running.until(/mode dynamic/);
+    await writeFile(join(folder, "mini.env"), "TOKEN=two\n");
+    await running.until(/Configuration reloaded: replaced mini\./);
+    await running.until(/mini: connected, 1 tool/);
+    expect(await running.stop()).toBe(0);
+  });
+});
+
 describe("serve --stdio", () => {
   const initialize = {
     jsonrpc: "2.0",

@@ -162,7 +162,7 @@ async function untilStopped(parts: {
     tell: announcer.tell,
     changed(next, reports) {
       announcer.tellConfigured(next, reports);
-      documents.follow(documentFiles(next.documents));
+      named.follow(namedFiles(next));
     },
   });
   const paths = [...(files.config === undefined ? [] : [files.config]), ...files.mcpConfigs];
@@ -172,8 +172,8 @@ async function untilStopped(parts: {
       announcer.tell(`Cannot watch the configuration for changes (${message}). Send SIGHUP to reload it.`),
   };
   const watched = await watchConfig(paths, watching);
-  const documents = watchFiles({ ...watching, onChange: watched.reload });
-  documents.follow(documentFiles(configured.documents));
+  const named = watchFiles({ ...watching, onChange: watched.reload });
+  named.follow(namedFiles(configured));
   const { watchPolicy } = await import("../serve/watch-policy.ts");
   const policy = await watchPolicy(configured.config, arsenal, announcer.tell);
   // At a terminal a hang-up means that the terminal is gone; for a service it asks for a reload.
@@ -185,9 +185,14 @@ async function untilStopped(parts: {
   const endHangup = terminal.onHangup?.(() => (atTerminal ? stop.abort() : reload()));
   await ended;
   endHangup?.();
-  await documents.close();
+  await named.close();
   await watched.close();
   await policy?.close();
+}
+
+/** The files that a configuration names and that change what it means. */
+function namedFiles({ documents, envFiles }: Configured): readonly string[] {
+  return [...new Set([...documentFiles(documents), ...envFiles])];
 }
 
 function isStdio(input: Input): boolean {
