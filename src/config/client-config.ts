@@ -8,7 +8,7 @@ import { type ClientContext, type ClientInput, expandClientText } from "./client
 import { clientOAuth } from "./client-oauth.ts";
 import type { McpServerConfig } from "./config.ts";
 import { MAX_CONCURRENT, MAX_MESSAGE_BYTES, MAX_TIMEOUT_MS, MAX_TOOLS } from "./schema.ts";
-import type { ServerNote, ServerProblem } from "./server-problem.ts";
+import { refuseTooManyServers, type ServerNote, type ServerProblem } from "./server-problem.ts";
 
 /** The servers of a client's configuration in our words, and what is to be said of them. */
 export interface ClientServers {
@@ -76,6 +76,7 @@ export async function readClientConfig(
       problems.push({ server: key, field: key, message, fix, ...from });
       continue;
     }
+    refuseTooManyServers(Object.keys(entries).length);
     for (const [name, entry] of Object.entries(entries)) {
       const note = (message: string): void => void notes.push({ server: name, message, ...from });
       const refuse: Refuse = (problem) => {

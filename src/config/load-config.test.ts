@@ -101,7 +101,7 @@ describe("a mistake in a configuration file", () => {
     ["auto_sync: true\nauto_sync: false\n", "a.yaml:2:1 auto_sync: the key is there twice. Remove one of the two."],
     [
       "execution:\n  max_retries: [1\n",
-      "a.yaml:3:1 yaml: Flow sequence in block collection must be sufficiently indented and end with a ]. Mend the YAML at that line.",
+      "a.yaml:3:1 yaml: Flow sequence in block collection must be sufficiently indented and end with a ]. Fix the YAML at that line.",
     ],
   ])("is told with file, line, column, key, value and fix: %j", async (text, message) => {
     expect((await refusal(text)).message).toBe(message);

@@ -15,7 +15,7 @@ import { readMcpConfigFile } from "./mcp-config-file.ts";
 import { isLocalDocument, type OpenApiConfig } from "./openapi-config.ts";
 import { readYaml } from "./read-yaml.ts";
 import { asChecked, foldShortForm, type ResolvedConfig, resolveConfig } from "./resolve-config.ts";
-import type { ServerNote, ServerProblem } from "./server-problem.ts";
+import { refuseTooManyServers, type ServerNote, type ServerProblem } from "./server-problem.ts";
 
 /** A configuration, read, filled in and checked. */
 export interface LoadedConfig {
@@ -29,6 +29,8 @@ export interface LoadedConfig {
   readonly notes: readonly ServerNote[];
   /** The env files that MCP servers name. */
   readonly envFiles: readonly string[];
+  /** The file, if it says nothing: it is empty, or has only comments. */
+  readonly emptyFile?: string;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -45,15 +47,16 @@ export async function loadConfig(
   const folder = path === undefined ? resolve(options.folder ?? ".") : dirname(resolve(path));
   const own =
     path === undefined
-      ? { config: resolveConfig({}), clients: NO_SERVERS }
+      ? { config: resolveConfig({}), clients: NO_SERVERS, isEmpty: false }
       : await parse(await readText(path), path, environment, folder);
+  const emptyFile = path !== undefined && own.isEmpty ? { emptyFile: path } : {};
   const files = await Promise.all((options.mcpConfigs ?? []).map((file) => readMcpConfigFile(file, environment)));
   const { config, ...said } = withClients(own.config, [own.clients, ...files]);
   const absolute = withAbsolutePaths(config, folder);
   // Made and dropped, so that a wrong rule is told with the rest of the configuration.
   if (absolute.security.policyFile !== undefined) configuredPolicy(absolute, systemClock);
   await configuredExecutors(absolute).check();
-  return { config: asChecked(absolute), folder, ...said };
+  return { config: asChecked(absolute), folder, ...emptyFile, ...said };
 }
 
 /** Reads a configuration from its text; `name` stands in messages. */
@@ -85,9 +88,9 @@ async function parse(
   name: string,
   environment: Environment,
   folder: string,
-): Promise<{ readonly config: ResolvedConfig; readonly clients: ClientServers }> {
+): Promise<{ readonly config: ResolvedConfig; readonly clients: ClientServers; readonly isEmpty: boolean }> {
   try {
-    const { value, origin } = await readYaml(source, name, environment, (key) => CLIENT_KEYS.includes(key));
+    const { value, origin, isEmpty } = await readYaml(source, name, environment, (key) => CLIENT_KEYS.includes(key));
     const members = isPlainObject(value) ? Object.entries(value) : [];
     const foreign = members.filter(([key]) => CLIENT_KEYS.includes(key));
     const own =
@@ -95,6 +98,7 @@ async function parse(
     return {
       config: foldShortForm(checkConfig(own, "snake", origin), "snake", origin),
       clients: await readClientConfig(Object.fromEntries(foreign), { environment, folder }),
+      isEmpty,
     };
   } catch (cause) {
     if (isArsenalError(cause)) throw cause;
@@ -127,6 +131,7 @@ function withClients(
       }
     }
   }
+  refuseTooManyServers(named.size);
   return {
     config: { ...config, mcp: { ...config.mcp, servers: [...named.values()] } },
     problems,

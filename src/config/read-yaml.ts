@@ -6,30 +6,45 @@ import { fillReferences, hasReference, isWholeReference } from "./environment.ts
 /** More aliases than this are an attack, or a mistake. */
 const MAX_ALIASES = 100;
 
+/** Reading a longer file would hold up everything else: 2 MiB take a second or two. */
+const MAX_CHARACTERS = 2 * 1024 * 1024;
+
 /**
- * A YAML document as plain data with its references to the environment replaced, and where everything stood. What is under a key that
- * `isForeign` stays as it is written.
+ * A YAML document as plain data with its references to the environment replaced, where everything stood, and whether it says nothing. What is
+ * under a key that `isForeign` stays as it is written.
  */
 export async function readYaml(
   source: string,
   name: string,
   environment: Readonly<Record<string, string | undefined>>,
   isForeign: (topLevelKey: string) => boolean = () => false,
-): Promise<{ readonly value: unknown; readonly origin: Origin }> {
-  const { LineCounter, parseDocument, visit } = await import("yaml");
+): Promise<{ readonly value: unknown; readonly origin: Origin; readonly isEmpty: boolean }> {
+  if (source.length > MAX_CHARACTERS) throw configInvalid([tooLong(source, name)]);
+  const { isScalar, LineCounter, parseDocument, visit } = await import("yaml");
   const lines = new LineCounter();
   // Plain messages: the pretty ones quote the line, and a secret may be on it.
-  const document = parseDocument(source, { lineCounter: lines, merge: true, prettyErrors: false });
+  // Its own search for keys that are there twice compares each key with every other.
+  const options = { lineCounter: lines, merge: true, prettyErrors: false, uniqueKeys: false };
+  const document = parseDocument(source, options);
   const at = (offset = 0): string => {
     const { line, col } = lines.linePos(offset);
     return `${name}:${Math.max(1, line)}:${Math.max(1, col)} `;
   };
   const [broken] = document.errors;
-  if (broken) throw configInvalid([syntaxIssue(broken, source, at)]);
+  if (broken) throw configInvalid([syntaxIssue(broken, at)]);
 
   const references = new Map<string, string>();
   const issues: LocatedIssue[] = [];
+  const twice: LocatedIssue[] = [];
   visit(document, {
+    Map(_key, { items }) {
+      const seen = new Set<unknown>();
+      for (const { key } of items) {
+        if (!isScalar(key)) continue;
+        if (seen.has(key.value)) twice.push(twiceIssue(String(key.value), at(key.range?.[0])));
+        seen.add(key.value);
+      }
+    },
     Scalar(key, node, ancestors) {
       if (key === "key" || typeof node.value !== "string" || !hasReference(node.value)) return;
       const written = node.value;
@@ -50,9 +65,12 @@ export async function readYaml(
       }
     },
   });
+  if (twice.length > 0) throw configInvalid(twice.slice(0, 1));
   if (issues.length > 0) throw configInvalid(issues);
+  const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES });
   return {
-    value: document.toJS({ maxAliasCount: MAX_ALIASES }) ?? {},
+    value: value ?? {},
+    isEmpty: value === undefined || value === null,
     origin: {
       locate: (path) => at(offsetOf(document, path)),
       reference: (value) => (typeof value === "string" ? references.get(value) : undefined),
@@ -60,12 +78,18 @@ export async function readYaml(
   };
 }
 
-function syntaxIssue({ code, message, pos }: YAMLError, source: string, at: (offset: number) => string): LocatedIssue {
-  if (code === "DUPLICATE_KEY") {
-    const key = /^[^:\n]*/.exec(source.slice(pos[0]))?.[0].trim() ?? "";
-    return { field: key, message: "the key is there twice", value: key, fix: "Remove one of the two.", at: at(pos[0]) };
-  }
-  return { field: "yaml", message, fix: "Mend the YAML at that line.", at: at(pos[0]) };
+function syntaxIssue({ message, pos }: YAMLError, at: (offset: number) => string): LocatedIssue {
+  return { field: "yaml", message, fix: "Fix the YAML at that line.", at: at(pos[0]) };
+}
+
+function twiceIssue(key: string, at: string): LocatedIssue {
+  return { field: key, message: "the key is there twice", value: key, fix: "Remove one of the two.", at };
+}
+
+function tooLong({ length }: string, name: string): LocatedIssue {
+  const [given, limit] = [length, MAX_CHARACTERS].map((each) => each.toLocaleString("en"));
+  const message = `the file has ${given} characters, and at most ${limit} are read`;
+  return { field: "yaml", message, fix: "Remove what is not needed.", at: `${name}:1:1 ` };
 }
 
 /** The keys that lead to a value, outermost first. */

@@ -24,6 +24,7 @@ import type {
   VectorStoreConfig,
 } from "./config.ts";
 import { refuseContradictions } from "./contradictions.ts";
+import { refuseTooManyServers } from "./server-problem.ts";
 import type { OpenApiConfig } from "./openapi-config.ts";
 
 type Filled<Section, Optional extends keyof Section = never> = Required<Omit<Section, Optional>> &
@@ -90,6 +91,7 @@ export function foldShortForm(checked: Record<string, unknown>, style: KeyStyle,
   };
   const { defaultTimeoutSeconds, maxConcurrentTools, mcpServers = [] } = arsenal;
   const shortKey = style === "snake" ? "mcp_servers" : "mcpServers";
+  refuseTooManyServers(config.mcp.servers.length + mcpServers.length);
   refuseSameNames(
     [
       ...config.mcp.servers.map(({ name }, index) => ({ name, path: ["mcp", "servers", String(index), "name"] })),

@@ -1,3 +1,17 @@
+import { ArsenalError } from "../errors/arsenal-error.ts";
+
+/** The most MCP servers that one configuration may have. */
+const MAX_SERVERS = 1_000;
+
+/** Throws `CONFIG_INVALID` for more servers than a configuration may have. */
+export function refuseTooManyServers(count: number): void {
+  if (count <= MAX_SERVERS) return;
+  const [given, limit] = [count, MAX_SERVERS].map((each) => each.toLocaleString("en"));
+  const fix = "Remove some, or run several gateways.";
+  const message = `${given} MCP servers are configured, and at most ${limit} are allowed. ${fix}`;
+  throw new ArsenalError("CONFIG_INVALID", message, { field: "mcpServers", value: count, fix });
+}
+
 /** Why one configured MCP server is left out. The others are not affected. */
 export interface ServerProblem {
   /** The server's name as it was written. */

@@ -27,7 +27,7 @@ const SWAPPED_LINK = "..data";
 
 /**
  * Watches files for changes of their text. The folders are watched, not the files: editors that write a new file and rename it, and mounted
- * volumes that swap a link, replace the file. One that is empty is in the middle of being written.
+ * volumes that swap a link, replace the file.
  */
 export async function watchConfig(
   files: readonly string[],
@@ -67,7 +67,7 @@ export async function watchConfig(
     await earlier;
     if (closed) return;
     const now = await texts(paths);
-    const changed = now.some((text, index) => text !== known[index] && text !== "");
+    const changed = now.some((text, index) => text !== known[index]);
     if (!changed && !always) return;
     known = now;
     await onChange();

@@ -240,6 +240,12 @@ describe("serve with servers", () => {
     await running.until(
       /arsenal\.yaml:\d+:\d+ yaml: .*\nThe configuration was not reloaded: the old one stays in force\.\n/,
     );
+    for (const nothing of ["", "\n", "# nothing yet\n", "---\n"]) {
+      await rewrite(nothing);
+      await running.until(
+        /arsenal\.yaml is empty\. The configuration was not reloaded: the old one stays in force\.\n/,
+      );
+    }
     await rewrite(yaml({ c: mini() }, "execution: { max_retries: 1 }\n"));
     await running.until(/Configuration reloaded: removed a, b\.\n/);
     running.hangUp();

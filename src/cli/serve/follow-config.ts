@@ -22,6 +22,8 @@ export interface FollowParts {
   readonly changed: (configured: Configured, reports: readonly DocumentReport[]) => void;
 }
 
+const NOT_RELOADED = "The configuration was not reloaded: the old one stays in force.";
+
 /** Follows a configuration: only servers and documents that changed are touched. */
 export function createFollower(start: Configured, { arsenal, load, tell, changed }: FollowParts): ConfigFollower {
   let current = start;
@@ -32,7 +34,12 @@ export function createFollower(start: Configured, { arsenal, load, tell, changed
         next = await load();
       } catch (error) {
         for (const line of problemsOf(error)) tell(line);
-        tell("The configuration was not reloaded: the old one stays in force.");
+        tell(NOT_RELOADED);
+        return;
+      }
+      // An editor may empty a file before it writes, and a full disk leaves it empty: nobody means to remove every server so.
+      if (next.emptyFile !== undefined && current.emptyFile === undefined) {
+        tell(`${next.emptyFile} is empty. ${NOT_RELOADED}`);
         return;
       }
       next = { ...next, documents: await usableDocuments(current.documents, next.documents, tell) };
