@@ -20,11 +20,20 @@ export async function arsenalText(
   servers: Readonly<Record<string, ServerEntry>>,
 ): Promise<string> {
   const { Document, isMap, parseDocument } = await import("yaml");
+  const isBlockMap = (node: unknown): boolean => isMap(node) && node.flow !== true;
+  const isValid = (text: string): boolean => parseDocument(text).errors.length === 0;
   const wide = { lineWidth: 0 };
   const anew = (): string => HEADER + new Document({ mcpServers: servers, state: STATE }).toString(wide);
   if (existing === undefined) return anew();
   const document = parseDocument(existing);
   if (document.errors.length > 0 || (document.contents !== null && !isPlainObject(document.toJS()))) return anew();
+  const added = {
+    ...(document.has("mcpServers") ? {} : { mcpServers: servers }),
+    ...(document.has("state") ? {} : { state: STATE }),
+  };
+  // Appended where that is possible: writing the whole document anew would change its spaces and quotes.
+  const appended = `${existing.trimEnd()}\n\n${new Document(added).toString(wide)}`;
+  if (!document.has("mcpServers") && isBlockMap(document.contents) && isValid(appended)) return appended;
   if (!document.has("state")) document.set("state", document.createNode(STATE));
   for (const [name, entry] of Object.entries(servers)) {
     const path = ["mcpServers", name];

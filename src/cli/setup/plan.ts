@@ -67,15 +67,21 @@ export async function planSetup(parts: {
           await writeFile(file, text, { ...permissions, flag: "wx" });
         } else if (backups.has(file)) await writeFile(file, text);
         else backups.set(file, await writeWithBackup(file, text, now));
-        if (permissions.mode !== undefined) await chmod(file, permissions.mode);
+        if (permissions.mode === undefined) continue;
+        // The copy of a private file is private too.
+        for (const path of [file, backups.get(file)]) if (path !== undefined) await chmod(path, permissions.mode);
       }
       return backups;
     },
   };
 }
 
-async function planEnvFiles({ envFiles }: Gathered, folder: string, conflicts: string[]): Promise<readonly Step[]> {
-  if (envFiles.length === 0) return [];
+async function planEnvFiles(
+  { envFiles, servers }: Gathered,
+  folder: string,
+  conflicts: string[],
+): Promise<readonly Step[]> {
+  if (Object.keys(servers).length === 0) return [];
   const steps: Step[] = [];
   const ignore = join(folder, PRIVATE_FOLDER, ".gitignore");
   if ((await read(ignore)) === undefined)

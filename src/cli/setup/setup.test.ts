@@ -103,7 +103,7 @@ describe("setup", () => {
     await put(join(home, ".cursor/mcp.json"), CURSOR);
     const { out } = await run("--inline-env");
     expect(out).not.toContain("ghp_secret");
-    expect(await readdir(folder)).toEqual(["arsenal.yaml"]);
+    expect((await readdir(folder, { recursive: true })).filter((name) => name.endsWith(".env"))).toEqual([]);
     const { config } = await loadConfig(join(folder, "arsenal.yaml"), {});
     expect(config.mcp.servers[0]?.env).toEqual({ GITHUB_TOKEN: "ghp_secret" });
   });
@@ -133,6 +133,41 @@ describe("setup", () => {
     expect((await loadConfig(file, {})).config.mcp.servers).toHaveLength(2);
     const [backup] = (await readdir(folder)).filter((name) => /^arsenal\.yaml\.bak-\d{8}T\d{6}Z$/.test(name));
     expect(await readFile(join(folder, backup ?? ""), "utf8")).toBe("mcpServers: [\n");
+  });
+
+  it("leaves the rest of an existing arsenal.yaml exactly as it is written", async () => {
+    await put(join(home, ".cursor/mcp.json"), CURSOR);
+    const own =
+      "# mine\nmodules: [./tools.mjs]   # flow\nexecution:   { max_retries: 1 }\n\nstate: {file: ./s.sqlite}\n";
+    const file = await put(join(folder, "arsenal.yaml"), own);
+    const dry = await run("--dry-run");
+    expect(dry.out).not.toMatch(/^- /m);
+    expect((await run()).code).toBe(0);
+    const text = await readFile(file, "utf8");
+    expect(text.startsWith(own)).toBe(true);
+    expect((await loadConfig(file, {})).config.mcp.servers).toHaveLength(2);
+  });
+
+  it.each([
+    "{ execution: { max_retries: 1 } }\n",
+    "execution:\n  max_retries: 1\n...\n",
+    "mcpServers:\n  old: { command: old }\n",
+  ])("adds to %j too", async (own) => {
+    await put(join(home, ".cursor/mcp.json"), CURSOR);
+    const file = await put(join(folder, "arsenal.yaml"), own);
+    expect((await run()).code).toBe(0);
+    const { config } = await loadConfig(file, {});
+    expect(config.mcp.servers.map(({ name }) => name)).toEqual(expect.arrayContaining(["github", "files"]));
+    expect(config.execution.maxRetries === 1 || config.mcp.servers.some(({ name }) => name === "old")).toBe(true);
+  });
+
+  it("makes private what it copies of an env file that others could read", async () => {
+    await put(join(home, ".cursor/mcp.json"), CURSOR);
+    const env = await put(join(folder, ".toolarsenal/github.env"), "GITHUB_TOKEN=old\n");
+    expect((await run("--force")).code).toBe(0);
+    const names = (await readdir(dirname(env))).filter((name) => name.startsWith("github.env"));
+    expect(names).toHaveLength(2);
+    for (const name of names) expect((await stat(join(dirname(env), name))).mode & 0o777).toBe(0o600);
   });
 
   it("says into which file a value belongs that VS Code asks for", async () => {
