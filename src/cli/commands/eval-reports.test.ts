@@ -58,7 +58,11 @@ describe("eval --misses", () => {
       ["3", "lost", null],
     ]);
     expect(misses[0]).toMatchObject({ query: "give them their money back", style: "goal" });
-    expect(misses[0]?.returned.map(({ id }) => id)).toEqual(["money", "back"]);
+    expect(misses[0]?.returned.map(({ id, name }) => [id, name])).toEqual([
+      ["money", "count_money"],
+      ["back", "go_back"],
+    ]);
+    expect(misses[0]?.relevant).toMatchObject([{ id: "refund", name: "process_refund" }]);
     expect(misses[0]?.reason).toBe(
       "process_refund (refund) has no word of the request; count_money (money) has “money” of the request.",
     );
@@ -66,7 +70,8 @@ describe("eval --misses", () => {
 
   it("shows them on stderr with -, and says where there are none", async () => {
     const { out, err } = await run([...SET, "--misses", "-"]);
-    expect(err).toContain("2 lost  give them their money back\n  wanted: refund not in the first 50\n");
+    expect(err).toContain("2 lost  give them their money back\n  wanted: process_refund (refund) not in the first 50\n");
+    expect(err).toMatch(/^ {2}1 +0\.\d{3} +count_money \(money\)$/m);
     expect(JSON.parse(out)).toMatchObject({ queries: 5 });
     await writeFile(join(folder, "one.jsonl"), JSON.stringify(QUERIES[0]));
     const clean = ["eval", "--tools", "tools.jsonl", "--queries", "one.jsonl", "--misses", "-"];

@@ -35,7 +35,8 @@ export async function explainMisses(
       return tool && { known: tool, explained: explained.get(tool.tool.id) };
     };
     const best = contender(answer.ranking.find(({ id }) => !answer.relevant.includes(id))?.id);
-    misses.push(toMiss(answer, kind, missReason(answer, kind, { wanted: contender(worstPlaced(answer)), best })));
+    const reason = missReason(answer, kind, { wanted: contender(worstPlaced(answer)), best });
+    misses.push(toMiss(answer, kind, reason, known));
   }
   return misses;
 }

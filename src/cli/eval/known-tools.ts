@@ -6,7 +6,9 @@ import type { Tool } from "../../tool/tool.ts";
 export interface KnownTool {
   /** As the tools file says. */
   readonly id: string;
-  /** How messages call it: its id, and its name where the id does not tell. */
+  /** As the tools file says. */
+  readonly name: string;
+  /** How messages call it: its id, with its name unless the id contains it. */
   readonly label: string;
   readonly tool: Tool;
   /** Every term of every field, and how it is written there. */
@@ -18,7 +20,8 @@ export function knownTools(tools: readonly Tool[]): ReadonlyMap<string, KnownToo
   return new Map(
     tools.map((tool) => {
       const id = String(tool.sourceMeta["setId"]);
-      return [id, { id, label: labelOf(id, tool), tool, terms: termsOf(tool) }];
+      const name = tool.sourceName || tool.name;
+      return [id, { id, name, label: labelOf({ id, name }), tool, terms: termsOf(tool) }];
     }),
   );
 }
@@ -34,6 +37,7 @@ function termsOf(tool: Tool): ReadonlyMap<string, string> {
   return wordsOf(Object.values(toolFields(tool)).join("\n"));
 }
 
-function labelOf(id: string, { sourceName, name }: Tool): string {
-  return nameKey(id).includes(nameKey(sourceName || name)) ? id : `${sourceName || name} (${id})`;
+/** `process_refund (refund)`, or the id alone if it contains the name. */
+export function labelOf({ id, name = "" }: { readonly id: string; readonly name?: string }): string {
+  return nameKey(id).includes(nameKey(name)) ? id : `${name} (${id})`;
 }

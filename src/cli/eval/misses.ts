@@ -1,4 +1,5 @@
 import { type Answer, rankOf } from "./answer.ts";
+import type { KnownTool } from "./known-tools.ts";
 import { round } from "./metrics.ts";
 
 /**
@@ -14,15 +15,21 @@ export interface Miss {
   readonly style?: string;
   readonly kind: MissKind;
   /** What serves the query, and where it stands; null where it is not among the first fifty. */
-  readonly relevant: readonly { readonly id: string; readonly rank: number | null; readonly score: number | null }[];
+  readonly relevant: readonly (NamedTool & { readonly rank: number | null; readonly score: number | null })[];
   /** The first five tools. */
-  readonly returned: readonly {
-    readonly id: string;
+  readonly returned: readonly (NamedTool & {
     readonly score: number;
     readonly semantic_score: number;
     readonly relevant: boolean;
-  }[];
+  })[];
   readonly reason: string;
+}
+
+/** A tool as the tools file has it. */
+export interface NamedTool {
+  readonly id: string;
+  /** Omitted if the file has no such tool. */
+  readonly name?: string;
 }
 
 /** Tools a model is given where nobody says how many. */
@@ -39,7 +46,16 @@ export function missKind(answer: Answer): MissKind | undefined {
 }
 
 /** A miss, with the reason found for it. */
-export function toMiss(answer: Answer, kind: MissKind, reason: string): Miss {
+export function toMiss(
+  answer: Answer,
+  kind: MissKind,
+  reason: string,
+  known: ReadonlyMap<string, Pick<KnownTool, "name">> = new Map(),
+): Miss {
+  const named = (toolId: string): NamedTool => {
+    const name = known.get(toolId)?.name;
+    return { id: toolId, ...(name === undefined ? {} : { name }) };
+  };
   const { id, query, style, relevant, ranking } = answer;
   return {
     id,
@@ -49,10 +65,10 @@ export function toMiss(answer: Answer, kind: MissKind, reason: string): Miss {
     relevant: relevant.map((wanted) => {
       const rank = rankOf(answer, wanted);
       const score = rank === undefined ? undefined : ranking[rank - 1]?.score;
-      return { id: wanted, rank: rank ?? null, score: score === undefined ? null : round(score) };
+      return { ...named(wanted), rank: rank ?? null, score: score === undefined ? null : round(score) };
     }),
     returned: ranking.slice(0, SHOWN).map((tool) => ({
-      id: tool.id,
+      ...named(tool.id),
       score: round(tool.score),
       semantic_score: round(tool.semanticScore),
       relevant: relevant.includes(tool.id),

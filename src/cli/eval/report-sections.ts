@@ -1,5 +1,6 @@
 import type { Comparison } from "./compare.ts";
 import { html, type Markup } from "./escape-html.ts";
+import { labelOf } from "./known-tools.ts";
 import type { Miss, MissKind } from "./misses.ts";
 import { intervalPlot } from "./report-plots.ts";
 import { columnsOf, signed } from "./show-report.ts";
@@ -166,13 +167,13 @@ function missRow({ id, query, style, kind, relevant, returned, reason }: Miss): 
   const wanted = relevant.map(
     (tool) =>
       html`<li class="text">
-        ${tool.id} <span class="soft">${tool.rank === null ? "not in the first 50" : `at ${tool.rank}`}</span>
+        ${labelOf(tool)} <span class="soft">${tool.rank === null ? "not in the first 50" : `at ${tool.rank}`}</span>
       </li>`,
   );
   const came = returned.map(
     (tool) =>
       html`<li class="text${tool.relevant ? " hit" : ""}">
-        ${tool.id} <span class="soft">${tool.score.toFixed(3)}</span>
+        ${labelOf(tool)} <span class="soft">${tool.score.toFixed(3)}</span>
       </li>`,
   );
   return html`<tr data-kind="${kind}">

@@ -1,6 +1,7 @@
 import type { Terminal } from "../command.ts";
 import { clip, styles, table } from "../style.ts";
 import type { Comparison } from "./compare.ts";
+import { labelOf } from "./known-tools.ts";
 import type { Miss } from "./misses.ts";
 import type { Suggestion } from "./suggest.ts";
 import type { SetReport, Summary } from "./summarise.ts";
@@ -74,12 +75,12 @@ export function showMisses(misses: readonly Miss[], terminal: Terminal): string 
   const paint = styles(terminal.err, terminal.environment);
   const blocks = misses.map(({ id, query, kind, relevant, returned, reason }) => {
     const wanted = relevant
-      .map((tool) => `${tool.id} ${tool.rank === null ? "not in the first 50" : `at ${tool.rank}`}`)
+      .map((tool) => `${labelOf(tool)} ${tool.rank === null ? "not in the first 50" : `at ${tool.rank}`}`)
       .join(", ");
     const rows = returned.map((tool, index) => [
       `  ${index + 1}`,
       tool.score.toFixed(3),
-      clip(tool.id, 60),
+      clip(labelOf(tool), 60),
       tool.relevant ? "relevant" : "",
     ]);
     return `${paint.bold(clip(id, 40))} ${paint.yellow(kind)}  ${clip(query, 200)}
