@@ -53,7 +53,7 @@ export function withheld(toolId: string, outcome: Outcome, problem: string): Out
   const message = `${toolId} ran, and its result is withheld: its audit record could not be kept. ${problem}`;
   return {
     ...failed({ code: "AUDIT_FAILED", message }),
-    ...(startedAt !== undefined && { startedAt }),
+    ...(startedAt !== undefined && { startedAt: Math.round(startedAt) }),
     ...(attempts !== undefined && { attempts }),
   };
 }

@@ -156,7 +156,11 @@ export function createApprovals(options: {
       }
       const { approval, version } = open;
       // It now waits for its use as long as it could wait for the answer.
-      const shown: PendingApproval = { ...approval.shown, state: "approved", expiresAt: clock.now() + timeoutMs };
+      const shown: PendingApproval = {
+        ...approval.shown,
+        state: "approved",
+        expiresAt: Math.round(clock.now()) + timeoutMs,
+      };
       if (!(await keep(id, { ...approval, shown }, version))) continue;
       announce(approval, "approved", by);
       return { outcome: "approved" };
@@ -213,7 +217,7 @@ export function createApprovals(options: {
 
         // Hexadecimal, because an id is also typed on a command line, where a leading dash would be an option.
         const id = randomBytes(16).toString("hex");
-        const requestedAt = clock.now();
+        const requestedAt = Math.round(clock.now());
         const shown: PendingApproval = {
           id,
           toolId: call.tool.id,

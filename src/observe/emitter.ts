@@ -57,7 +57,12 @@ export function createEvents(options: EventsOptions): Events {
   const emit: Emit = (name, data) => {
     if (outlets.size === 0 || closing !== undefined) return;
     // The cast joins a name and its own payload, which the compiler cannot see for a name that is generic.
-    deliver({ name, level: levelOf(name, data), at: clock.now(), data: redact(name, data) } as ArsenalEvent);
+    deliver({
+      name,
+      level: levelOf(name, data),
+      at: Math.round(clock.now()),
+      data: redact(name, data),
+    } as ArsenalEvent);
   };
 
   function deliver(event: ArsenalEvent, except?: Outlet): void {

@@ -55,7 +55,7 @@ export function createHealth({ clock, emit }: { readonly clock: Clock; readonly 
         averageLatencyMs: recent.averageLatencyMs(),
         totalCalls: health.totalCalls + 1,
         consecutiveFailures: success ? 0 : health.consecutiveFailures + 1,
-        [success ? "lastSuccess" : "lastFailure"]: clock.now(),
+        [success ? "lastSuccess" : "lastFailure"]: Math.round(clock.now()),
       };
     });
   }

@@ -75,7 +75,7 @@ export function createEnsembles(parts: EnsemblesParts): Ensembles {
     controller.signal.throwIfAborted();
     if (!Array.isArray(offered)) throw new TypeError(`it listed ${showValue(offered)} instead of an array of tools`);
     const { signal } = controller;
-    return takeIn(offered, source, { registry, emit, claims, screen, review, now: clock.now(), signal });
+    return takeIn(offered, source, { registry, emit, claims, screen, review, now: Math.round(clock.now()), signal });
   };
 
   /** Lists again after a change. Changes that come while it lasts lead to one more listing, however many they are. */

@@ -99,7 +99,7 @@ export function createPins({ state, clock, emit, mode, onAccepted }: PinsParts):
   async function see(id: string, content: PinContent, ensemble: string, alone = false): Promise<PinRecord> {
     const record = await change(id, async (before) => {
       const how = before?.accepted === undefined && (await wasLost()) ? "all" : mode;
-      return afterSeeing(before, content, { ensemble, mode: how, at: clock.now(), alone });
+      return afterSeeing(before, content, { ensemble, mode: how, at: Math.round(clock.now()), alone });
     });
     tell(id, record);
     return record;
@@ -308,7 +308,7 @@ export function createPins({ state, clock, emit, mode, onAccepted }: PinsParts):
       let previous: PinRecord | undefined;
       const record = await change(id, (before) => {
         previous = before;
-        return afterAccepting(id, before, { ...options, mode, by, at: clock.now() });
+        return afterAccepting(id, before, { ...options, mode, by, at: Math.round(clock.now()) });
       });
       await watch.announce();
       const earlier = previous?.accepted;
