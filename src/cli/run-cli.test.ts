@@ -99,7 +99,7 @@ describe("wrong usage", () => {
     [["search", "x", "--limit", "51"], '--limit is a whole number from 1 to 50, not "51".'],
     [
       ["list", "--source", "npm"],
-      '--source: there is no source "npm". Use one of function, mcp, openapi, a2a, descriptor, builtin.',
+      '--source cannot be "npm". Use one of function, mcp, openapi, a2a, descriptor, builtin.',
     ],
     [["completion", "powershell"], 'There is no action "completion powershell". Use bash, zsh or fish.'],
     [["completion", "zhs"], 'There is no action "completion zhs". Did you mean "zsh"?'],

@@ -50,7 +50,7 @@ describe("toolarsenal audit verify", () => {
   });
 
   it("finds a log whole, says how far it is signed, and prints its head", async () => {
-    const said = `4 records are as they were written, signed up to 4.\nHead ${head}\n`;
+    const said = `4 records unchanged, signed up to 4.\nHead ${head}\n`;
     expect(await run("verify")).toEqual({ code: 0, out: said, err: "" });
     expect(await run("verify", "--head", head)).toEqual({ code: 0, out: said, err: "" });
     expect(await run("verify", "--key", "audit.jsonl.key.pub")).toEqual({ code: 0, out: said, err: "" });
@@ -81,7 +81,7 @@ describe("toolarsenal audit verify", () => {
     await rm(`${file}.key`);
     await rm(`${file}.key.pub`);
     const { code, out, err } = await run("verify");
-    expect([code, out]).toEqual([0, `4 records are as they were written.\nHead ${head}\n`]);
+    expect([code, out]).toEqual([0, `4 records unchanged.\nHead ${head}\n`]);
     expect(err).toContain("Signatures are not checked");
   });
 

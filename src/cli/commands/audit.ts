@@ -12,7 +12,7 @@ import type { AuditHead } from "../../guard/audit.port.ts";
 import type { Command, Input, Terminal } from "../command.ts";
 import { configPath } from "../open-arsenal.ts";
 import { readNumber } from "../read-number.ts";
-import { clip, table } from "../style.ts";
+import { clip, count, table } from "../style.ts";
 
 /** `toolarsenal audit` */
 export const audit: Command = {
@@ -76,7 +76,7 @@ function inWords(found: FileVerification, files: number): string {
   const { records, head, signedUpTo } = found;
   const where = files === 1 ? "" : ` in ${files} files`;
   const signed = signedUpTo === 0 ? "" : `, signed up to ${signedUpTo}`;
-  return `${records} records${where} are as they were written${signed}.\nHead ${head.seq}:${head.hash}`;
+  return `${count(records, "record")}${where} unchanged${signed}.\nHead ${head.seq}:${head.hash}`;
 }
 
 function readHead(given: unknown): AuditHead | undefined {

@@ -60,6 +60,18 @@ describe("search", () => {
     expect(json.explanation.chosen[0]?.signals.length).toBeGreaterThanOrEqual(8);
   });
 
+  it("counts the same tools as list, and says which are not searched", async () => {
+    const module = `export default (arsenal) => arsenal.addTools([
+      { tool: { name: "send_mail", description: "Sends an email to people.", parameters: { type: "object" } } },
+      { tool: { name: "post_mail", description: "Sends an email to people.", parameters: { type: "object" }, deprecated: true } },
+    ]);`;
+    await writeFile(join(folder, "mails.mjs"), module);
+    await writeFile(join(folder, "mails.yaml"), "modules: [mails.mjs]\ntelemetry: { enabled: false }\n");
+    expect((await run("list", "--config", "mails.yaml")).err).toBe("2 tools\n");
+    const { err } = await run("search", "send an email", "--config", "mails.yaml");
+    expect(err).toMatch(/^1 of 2 tools \(1 deprecated, not searched\), intent/);
+  });
+
   it("says so where nothing fits", async () => {
     expect(await run("search", "prove the theorem of Pythagoras")).toMatchObject({ code: 0, out: "Nothing fits.\n" });
   });

@@ -70,7 +70,9 @@ describe("eval --misses", () => {
 
   it("shows them on stderr with -, and says where there are none", async () => {
     const { out, err } = await run([...SET, "--misses", "-"]);
-    expect(err).toContain("2 lost  give them their money back\n  wanted: process_refund (refund) not in the first 50\n");
+    expect(err).toContain(
+      "2 lost  give them their money back\n  wanted: process_refund (refund) not in the first 50\n",
+    );
     expect(err).toMatch(/^ {2}1 +0\.\d{3} +count_money \(money\)$/m);
     expect(JSON.parse(out)).toMatchObject({ queries: 5 });
     await writeFile(join(folder, "one.jsonl"), JSON.stringify(QUERIES[0]));

@@ -1,8 +1,8 @@
-import { ArsenalError } from "../../errors/arsenal-error.ts";
-import { TOOL_SOURCES, type ToolSource } from "../../tool/tool.ts";
+import { TOOL_SOURCES } from "../../tool/tool.ts";
 import type { Command } from "../command.ts";
 import { MCP_CONFIG, openArsenal } from "../open-arsenal.ts";
-import { clip, styles, table } from "../style.ts";
+import { readChoice } from "../read-choice.ts";
+import { clip, count, styles, table } from "../style.ts";
 
 /** `toolarsenal list` */
 export const list: Command = {
@@ -16,22 +16,12 @@ export const list: Command = {
   },
   examples: ["list", "list --namespace billing", "list --json"],
   async run(input, terminal) {
-    const { namespace, source } = input.options;
-    if (source !== undefined && !TOOL_SOURCES.includes(source as ToolSource)) {
-      throw new ArsenalError(
-        "INPUT_INVALID",
-        `--source: there is no source "${String(source)}". Use one of ${TOOL_SOURCES.join(", ")}.`,
-        {
-          field: "--source",
-          value: source,
-          fix: `One of ${TOOL_SOURCES.join(", ")}.`,
-        },
-      );
-    }
+    const { namespace } = input.options;
+    const source = readChoice(input.options["source"], "--source", TOOL_SOURCES);
     await using arsenal = await openArsenal(input, terminal);
     const tools = await arsenal.listTools({
       ...(typeof namespace === "string" ? { namespace } : {}),
-      ...(typeof source === "string" ? { source: source as ToolSource } : {}),
+      ...(source === undefined ? {} : { source }),
     });
     if (input.json) {
       terminal.out.write(`${JSON.stringify(tools, undefined, 2)}\n`);
@@ -43,7 +33,7 @@ export const list: Command = {
       terminal.out.write(
         `${table(tools.map(({ id, description }) => [id, clip(description, Math.max(20, width))]))}\n`,
       );
-    terminal.err.write(paint.dim(`${tools.length} ${tools.length === 1 ? "tool" : "tools"}\n`));
+    terminal.err.write(paint.dim(`${count(tools.length, "tool")}\n`));
     return 0;
   },
 };

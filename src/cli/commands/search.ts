@@ -57,12 +57,11 @@ export const search: Command = {
         terminal.out.write(`\n${paint.bold("Left out")}\n${explained(result.explanation.leftOut)}\n`);
     }
     const { dim } = styles(terminal.err, terminal.environment);
-    const { candidateCount, intent } = result;
-    terminal.err.write(
-      dim(
-        `${result.tools.length} of ${count(candidateCount, "tool")}, intent ${intent}, ${result.tier}, ${result.totalTimeMs.toFixed(1)} ms\n`,
-      ),
-    );
+    const { intent, tier: ranker, totalTimeMs } = result;
+    const known = await arsenal.listTools();
+    const old = known.filter(({ deprecated }) => deprecated).length;
+    const counted = `${result.tools.length} of ${count(known.length, "tool")}${old === 0 ? "" : ` (${old} deprecated, not searched)`}`;
+    terminal.err.write(dim(`${counted}, intent ${intent}, ${ranker}, ${totalTimeMs.toFixed(1)} ms\n`));
     if (pending > 0)
       terminal.err.write(
         dim(

@@ -7,6 +7,7 @@ import { html, type Markup } from "./escape-html.ts";
 import type { Miss } from "./misses.ts";
 import { barPlot, curvePlot } from "./report-plots.ts";
 import { comparisonSection, figuresSection, missesSection, suggestionsSection } from "./report-sections.ts";
+import { count } from "../style.ts";
 import { SCRIPT, STYLE } from "./report-style.ts";
 import type { Suggestion } from "./suggest.ts";
 import type { SetReport } from "./summarise.ts";
@@ -38,6 +39,8 @@ export function reportPage(parts: ReportParts): string {
   const { report, toolsFile, queriesFile, toolCount, comparison, suggestions, misses, runs } = parts;
   const scriptHash = createHash("sha256").update(SCRIPT).digest("base64");
   const policy = `default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-${scriptHash}'`;
+  const asked = `${count(report.queries, "query", "queries")} of ${queriesFile}`;
+  const searched = `${count(toolCount, "tool")} of ${toolsFile}`;
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -50,10 +53,7 @@ export function reportPage(parts: ReportParts): string {
       <body>
         <main>
           <h1>Retrieval report</h1>
-          <p class="soft text">
-            ${report.queries} queries of ${queriesFile} over ${toolCount} tools of ${toolsFile}, ranked by
-            ${report.tier}
-          </p>
+          <p class="soft text">${asked} over ${searched}, ranked by ${report.tier}</p>
           ${figuresSection(report)}
           <h2>Plots</h2>
           <div class="plots">${plots(runs)}</div>
