@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { startGateway } from "../e2e/gateway-process.ts";
-import { peerProgram, PEERS_ABSENT, peersInstalled } from "../peers/peers.ts";
+import { peerProgram, requirePeers } from "../peers/peers.ts";
 import { serveFixture } from "./fixture-server.ts";
-import { readSummary } from "./summary.ts";
+import { judgeServer, type SuiteRun } from "./summary.ts";
 
 interface Suite {
   readonly name: string;
@@ -33,8 +33,8 @@ const SUITES: readonly Suite[] = [
 /** A suite takes seconds; one that hangs is ended. */
 const LONGEST_MS = 180_000;
 
-/** Runs a suite and resolves with all it printed. */
-async function run({ peer, options }: Suite, url: string, folder: string): Promise<string> {
+/** Runs a suite. */
+async function run({ peer, options }: Suite, url: string, folder: string): Promise<SuiteRun> {
   const { file } = peerProgram(peer, "conformance");
   const child = spawn(process.execPath, [file, "server", "--url", url, ...options], {
     cwd: folder,
@@ -42,18 +42,15 @@ async function run({ peer, options }: Suite, url: string, folder: string): Promi
   });
   let text = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (part: Buffer) => (text += part.toString()));
-  await new Promise((resolve) => child.once("close", resolve));
-  return text;
+  const code = await new Promise<number | null>((resolve) => void child.once("close", resolve));
+  return { code, text };
 }
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: { direct: { type: "boolean", default: false }, verbose: { type: "boolean", default: false } },
   });
-  if (!peersInstalled()) {
-    process.stdout.write(`skipped: ${PEERS_ABSENT}\n`);
-    return;
-  }
+  requirePeers();
   const fixture = await serveFixture();
   const gateway = values.direct
     ? undefined
@@ -66,15 +63,15 @@ async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "toolarsenal-conformance-"));
   try {
     for (const suite of SUITES) {
-      const text = await run(suite, url, folder);
-      const { passed, failures } = readSummary(text);
-      const met = passed >= suite.required && failures.length === 0;
+      const ran = await run(suite, url, folder);
+      const { passed, problems } = judgeServer(ran, suite.required);
+      const met = problems.length === 0;
       if (!met) process.exitCode = 1;
       process.stdout.write(
         `${met ? "ok    " : "FAILED"}  ${suite.name}: ${passed} passed, ${suite.required} required\n`,
       );
-      for (const failure of failures) process.stdout.write(`          ${failure}\n`);
-      if (values.verbose || passed === 0) process.stdout.write(`${text}\n`);
+      for (const problem of problems) process.stdout.write(`          ${problem}\n`);
+      if (values.verbose || passed === 0) process.stdout.write(`${ran.text}\n`);
     }
   } finally {
     await gateway?.close();

@@ -16,16 +16,25 @@ export interface PeerProgram {
   readonly version: string;
 }
 
-/** True where `npm ci` has run in test/peers. A machine of CI must have it. */
+/** True if test/peers is installed. Throws in CI if it is not. */
 export function peersInstalled(): boolean {
-  const installed = existsSync(new URL("./node_modules/.package-lock.json", import.meta.url));
+  const installed = areInstalled(new URL("./", import.meta.url));
   if (!installed && process.env["CI"] !== undefined)
     throw new Error("test/peers is not installed: run scripts/ci-services first");
   return installed;
 }
 
-/** What to say where test/peers is needed and absent. */
-export const PEERS_ABSENT = "test/peers is not installed: npm ci --ignore-scripts --prefix test/peers";
+/** Throws if test/peers is not installed. */
+export function requirePeers(folder: URL = new URL("./", import.meta.url)): void {
+  if (!areInstalled(folder)) throw new Error(PEERS_ABSENT);
+}
+
+function areInstalled(folder: URL): boolean {
+  return existsSync(new URL("./node_modules/.package-lock.json", folder));
+}
+
+/** The message if test/peers is needed and not installed. */
+export const PEERS_ABSENT = "test/peers is not installed. Run: node test/peers/install.ts";
 
 /** The program that a package of the project or of test/peers installs. */
 export function peerProgram(name: string, program?: string): PeerProgram {
