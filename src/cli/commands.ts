@@ -19,7 +19,7 @@ export const COMMANDS: Readonly<Record<string, { readonly summary: string; load(
     load: async () => (await import("./commands/login.ts")).login,
   },
   demo: {
-    summary: "Show the whole path on a demo catalog, then end",
+    summary: "Show what it does on a demo catalog, then exit",
     load: async () => (await import("./commands/demo.ts")).demo,
   },
   list: { summary: "List the registered tools", load: async () => (await import("./commands/list.ts")).list },
@@ -33,15 +33,15 @@ export const COMMANDS: Readonly<Record<string, { readonly summary: string; load(
     load: async () => (await import("./commands/import.ts")).importTools,
   },
   export: {
-    summary: "Print tool definitions as a model's API takes them",
+    summary: "Print tool definitions in the format of a model's API",
     load: async () => (await import("./commands/export.ts")).exportTools,
   },
   convert: {
-    summary: "Translate tool definitions from one dialect to another",
+    summary: "Convert tool definitions from one dialect to another",
     load: async () => (await import("./commands/convert.ts")).convert,
   },
   scan: {
-    summary: "Look for hidden text and attacks in tools",
+    summary: "Look for hidden text and attacks in tools and servers",
     load: async () => (await import("./commands/scan.ts")).scan,
   },
   eval: {
@@ -49,19 +49,19 @@ export const COMMANDS: Readonly<Record<string, { readonly summary: string; load(
     load: async () => (await import("./commands/eval.ts")).evaluate,
   },
   benchmark: {
-    summary: "Measure speed and keep the latency contract",
+    summary: "Measure speed, and fail if retrieval is too slow",
     load: async () => (await import("./commands/benchmark.ts")).benchmark,
   },
   approvals: {
-    summary: "List, approve or deny the calls that wait for a person",
+    summary: "List, approve or deny calls that wait for approval",
     load: async () => (await import("./commands/approvals.ts")).approvals,
   },
   pins: {
-    summary: "List what servers offer, and accept what is new or changed",
+    summary: "List the tools of your servers, and accept new or changed ones",
     load: async () => (await import("./commands/pins.ts")).pins,
   },
   keys: {
-    summary: "Create, list or revoke the API keys of callers",
+    summary: "Create, list or revoke API keys for callers",
     load: async () => (await import("./commands/keys.ts")).keys,
   },
   policy: {
@@ -69,11 +69,11 @@ export const COMMANDS: Readonly<Record<string, { readonly summary: string; load(
     load: async () => (await import("./commands/policy.ts")).policy,
   },
   audit: {
-    summary: "Verify the audit log, or show its end",
+    summary: "Verify the audit log, or show its last records",
     load: async () => (await import("./commands/audit.ts")).audit,
   },
   doctor: {
-    summary: "Check the configuration and say how to mend it",
+    summary: "Check the configuration and say how to fix it",
     load: async () => (await import("./commands/doctor.ts")).doctor,
   },
   completion: {

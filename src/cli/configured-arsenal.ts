@@ -40,7 +40,7 @@ export function createConfiguredArsenal(
   return new ToolArsenal(silent, { ...all, sinks: [...(parts.sinks ?? []), sink] });
 }
 
-/** Fills an arsenal with what its configuration names. The servers connect in their own time. */
+/** Adds what the configuration names. Servers connect in the background. */
 export async function fill(arsenal: ToolArsenal, { config, folder, servers }: Configured): Promise<void> {
   for (const module of config.modules) await runModule(resolve(folder, module), module, arsenal);
   for (const server of servers) await arsenal.addMcpServer(server, { patient: true });

@@ -14,17 +14,17 @@ import { createDemoArsenal } from "./demo/create-demo-arsenal.ts";
 import { forOperator } from "./local-approvals.ts";
 import { toldFailure } from "./serve/upstream-status.ts";
 
-/** The option of commands that also take servers from files of MCP clients. */
+/** The option for servers from the configuration file of an MCP client. */
 export const MCP_CONFIG: Readonly<Record<"mcp-config", Option>> = {
   "mcp-config": {
     type: "string",
     value: "FILE",
     repeatable: true,
-    description: "A file of an MCP client whose servers are used too: mcp.json, claude_desktop_config.json, …",
+    description: "Also use the servers of this MCP client file: mcp.json, claude_desktop_config.json, …",
   },
 };
 
-/** The files a command is configured by. */
+/** The configuration files of a command. */
 export interface ConfigFiles {
   readonly config: string | undefined;
   readonly mcpConfigs: readonly string[];
@@ -45,7 +45,7 @@ export function configPath(input: Input, terminal: Terminal): string | undefined
   return existsSync(beside) ? beside : undefined;
 }
 
-/** The files a command is configured by; undefined where there is none, and the demo catalog stands in. */
+/** The configuration files of a command; undefined if there are none, and the demo catalog is used. */
 export function configFiles(input: Input, terminal: Terminal): ConfigFiles | undefined {
   const config = configPath(input, terminal);
   const mcpConfigs = (input.repeated["mcp-config"] ?? []).map((file) => resolve(terminal.folder, file));
@@ -114,14 +114,14 @@ export async function openArsenal(
   }
 }
 
-/** Says which configured servers are left out, and why. */
+/** Reports the configured servers that cannot be used, and why. */
 export function tellProblems(problems: readonly ServerProblem[], { err }: Terminal): void {
   for (const problem of problems) err.write(`Left out: ${showProblem(problem)}\n`);
 }
 
 function tellAbsent({ upstreams }: ToolArsenal, reports: readonly DocumentReport[], { err }: Terminal): void {
   for (const { name, error } of reports)
-    if (error !== undefined) err.write(`${name}: not loaded: ${toldFailure(error)}\n`);
+    if (error !== undefined) err.write(`Cannot load ${name}: ${toldFailure(error)}\n`);
   for (const { name, state } of upstreams)
-    if (state.kind === "failed") err.write(`${name}: not connected: ${toldFailure(state.error)}\n`);
+    if (state.kind === "failed") err.write(`Cannot connect to ${name}: ${toldFailure(state.error)}\n`);
 }

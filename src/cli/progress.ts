@@ -7,7 +7,7 @@ export interface ProgressBar {
   end(): void;
 }
 
-/** A bar on stderr for work that takes over a second; nothing where stderr is no terminal. */
+/** A progress bar for work that takes over a second. Shows nothing if the stream is not a terminal. */
 export function createProgressBar(
   stream: Stream,
   label: string,

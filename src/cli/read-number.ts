@@ -1,7 +1,7 @@
 import { ArsenalError } from "../errors/arsenal-error.ts";
 import { showValue } from "../errors/show-value.ts";
 
-/** An option's whole number within bounds, or the fallback where it was not given. */
+/** The whole number of an option, within bounds. Defaults to the fallback. */
 export function readNumber(
   value: string | boolean | undefined,
   option: string,
@@ -13,7 +13,7 @@ export function readNumber(
     return number;
   throw new ArsenalError(
     "INPUT_INVALID",
-    `${option} is a whole number from ${bounds.min} to ${bounds.max}, not ${showValue(value)}.`,
+    `${option} must be a whole number from ${bounds.min} to ${bounds.max}, not ${showValue(value)}.`,
     {
       field: option,
       value,

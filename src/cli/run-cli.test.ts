@@ -95,8 +95,8 @@ describe("wrong usage", () => {
     [["search"], '"search" needs QUERY. For example: toolarsenal search "give the customer their money back"'],
     [["search", " "], '"search" needs QUERY. For example: toolarsenal search "give the customer their money back"'],
     [["search", "two", "words"], '"search" takes 1 argument, not 2. Put quotes around text with spaces.'],
-    [["search", "x", "--limit", "many"], '--limit is a whole number from 1 to 50, not "many".'],
-    [["search", "x", "--limit", "51"], '--limit is a whole number from 1 to 50, not "51".'],
+    [["search", "x", "--limit", "many"], '--limit must be a whole number from 1 to 50, not "many".'],
+    [["search", "x", "--limit", "51"], '--limit must be a whole number from 1 to 50, not "51".'],
     [
       ["list", "--source", "npm"],
       '--source cannot be "npm". Use one of function, mcp, openapi, a2a, descriptor, builtin.',

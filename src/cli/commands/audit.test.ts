@@ -82,12 +82,12 @@ describe("toolarsenal audit verify", () => {
     await rm(`${file}.key.pub`);
     const { code, out, err } = await run("verify");
     expect([code, out]).toEqual([0, `4 records unchanged.\nHead ${head}\n`]);
-    expect(err).toContain("Signatures are not checked");
+    expect(err).toContain("Signatures were not checked");
   });
 
   it.each([
-    [["verify", "--head", "7"], "--head is no head. Write SEQ:HASH as an earlier verify printed it."],
-    [["verify", "--key", "none.pem"], "The key none.pem cannot be read. Check the path."],
+    [["verify", "--head", "7"], "--head is not a valid head. Use the SEQ:HASH that an earlier verify printed."],
+    [["verify", "--key", "none.pem"], "Cannot read the key none.pem. Check the path."],
     [["prove"], 'There is no action "audit prove". Use verify or tail.'],
   ])("says what is wrong with %j", async (argv, message) => {
     expect(await run(...argv)).toMatchObject({ code: 2, err: `INPUT_INVALID ${message}\n` });

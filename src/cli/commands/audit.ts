@@ -17,17 +17,21 @@ import { clip, count, table } from "../style.ts";
 /** `toolarsenal audit` */
 export const audit: Command = {
   name: "audit",
-  summary: "Verify the audit log, or show its end.",
+  summary: "Verify the audit log, or show its last records.",
   positionals: [],
   actions: {
     verify: { summary: "Check that no record was changed or removed", positionals: [] },
     tail: { summary: "Show the last records", positionals: [] },
   },
   options: {
-    file: { type: "string", value: "FILE", description: "The log", fallback: "audit.file of the configuration" },
-    head: { type: "string", value: "SEQ:HASH", description: "For verify: an end of the log that you kept elsewhere" },
-    key: { type: "string", value: "FILE", description: "For verify: the key, or its public half, that signs the log" },
-    lines: { type: "string", value: "N", description: "For tail: how many records", fallback: "20" },
+    file: { type: "string", value: "FILE", description: "Log file", fallback: "audit.file in the configuration" },
+    head: {
+      type: "string",
+      value: "SEQ:HASH",
+      description: "For verify: a head that you saved earlier, to detect removed records",
+    },
+    key: { type: "string", value: "FILE", description: "For verify: the key that signs the log, or its public half" },
+    lines: { type: "string", value: "N", description: "For tail: number of records", fallback: "20" },
   },
   examples: ["audit verify", "audit verify --head 1042:9f86d081…", "audit tail --lines 50 --json"],
   async run(input, terminal) {
@@ -36,7 +40,7 @@ export const audit: Command = {
     const given = input.options["file"];
     const file = typeof given === "string" ? resolve(terminal.folder, given) : config.audit.file;
     if (file === undefined)
-      throw wrong("--file", undefined, "No audit log is configured.", "Set audit.file, or give --file FILE.");
+      throw wrong("--file", undefined, "No audit log is configured.", "Set audit.file, or pass --file FILE.");
     const files = await auditFiles(file);
     if (files.length === 0) {
       const { head, key, file: named } = input.options;
@@ -62,7 +66,7 @@ async function check(
   const head = readHead(input.options["head"]);
   const key = await findKey(file, config, input, terminal);
   if (key === undefined && !input.json)
-    terminal.err.write("Signatures are not checked: there is no key. Give --key FILE.\n");
+    terminal.err.write("Signatures were not checked: no key found. Pass --key FILE.\n");
   const found = await verify(files, { ...(head && { head }), ...(key && { keys: [key] }) });
   terminal.out.write(`${input.json ? JSON.stringify(found) : inWords(found, files.length)}\n`);
   return found.ok ? 0 : 1;
@@ -83,7 +87,7 @@ function readHead(given: unknown): AuditHead | undefined {
   if (given === undefined) return undefined;
   const [, seq, hash] = /^(\d+):([0-9a-f]{64})$/.exec(String(given)) ?? [];
   if (seq !== undefined && hash !== undefined) return { seq: Number(seq), hash };
-  throw wrong("--head", given, "--head is no head.", "Write SEQ:HASH as an earlier verify printed it.");
+  throw wrong("--head", given, "--head is not a valid head.", "Use the SEQ:HASH that an earlier verify printed.");
 }
 
 /** The key that is given or configured, or else the one that lies beside the log. */
@@ -101,7 +105,7 @@ async function findKey(
   }
   const key = await readKeyFile(resolve(folder, given));
   if (key !== undefined) return key;
-  throw wrong("--key", given, `The key ${given} cannot be read.`, "Check the path.");
+  throw wrong("--key", given, `Cannot read the key ${given}.`, "Check the path.");
 }
 
 async function tail(files: readonly string[], input: Input, terminal: Terminal): Promise<number> {

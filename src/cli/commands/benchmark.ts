@@ -13,20 +13,20 @@ const FIRST_TO_ANSWER = "static";
 /** `toolarsenal benchmark` */
 export const benchmark: Command = {
   name: "benchmark",
-  summary: "Measure speed; exit 1 where P95 retrieval is 50 ms or more.",
+  summary: "Measure speed, and exit 1 if the P95 of retrieval is 50 ms or more.",
   positionals: [],
   options: {
     tools: {
       type: "string",
       value: "N",
-      description: "How many tools the contract is measured with",
+      description: "Number of tools for the 50 ms limit",
       fallback: "1000",
     },
-    quick: { type: "boolean", description: "Leave out the catalogs of 10,000 and 100,000 tools" },
+    quick: { type: "boolean", description: "Skip the catalogs of 10,000 and 100,000 tools" },
     tier: {
       type: "string",
       value: TIERS.join("|"),
-      description: "Measure this tier alone; tuned takes a minute for 1,000 tools and has no larger catalogs",
+      description: "Measure only this tier; tuned takes a minute for 1,000 tools and skips the larger catalogs",
       fallback: "lexical and static",
     },
   },

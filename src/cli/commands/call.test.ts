@@ -51,10 +51,10 @@ describe("call", () => {
 
   it.each([
     [["x", "--args", "{"], '--args: "{" is not JSON'],
-    [["x", "--args", "[1]"], "--args: [1] is no JSON object. Write the arguments as a JSON object"],
-    [["x", "--args", "null"], "--args: null is no JSON object"],
-    [["x", "--args-file", "nowhere.json"], "--args-file: the file nowhere.json cannot be read. Check the path."],
-    [["x", "--args", "{}", "--args-file", "a"], '--args: there is also --args-file "a". Give one of the two.'],
+    [["x", "--args", "[1]"], "--args: [1] is not a JSON object. Write the arguments as a JSON object"],
+    [["x", "--args", "null"], "--args: null is not a JSON object"],
+    [["x", "--args-file", "nowhere.json"], "--args-file: cannot read nowhere.json. Check the path."],
+    [["x", "--args", "{}", "--args-file", "a"], '--args: cannot be combined with --args-file "a". Use one of the two.'],
     [[], '"call" needs TOOL.'],
   ])("%j is wrong usage: exit 2", async (argv, message) => {
     const { code, out, err } = await run(argv);

@@ -41,7 +41,7 @@ export const call: Command = {
     else {
       const stream = result.status === "success" ? terminal.out : terminal.err;
       const text = formatResult(result, request);
-      // A pipe gets the output as it is; a terminal must not be steered by it.
+      // A pipe gets the output unchanged. A terminal must not interpret control characters in it.
       stream.write(`${stream.isTTY ? harmless(text) : text}\n`);
       if (result.status === "pending_confirmation")
         terminal.err.write(
@@ -68,14 +68,14 @@ async function readArguments(input: Input, terminal: Terminal): Promise<Record<s
     throw new ArsenalError("INPUT_INVALID", `${field}: ${problem}. ${fix}`, { field, value, fix });
   };
   if (args !== undefined && file !== undefined)
-    refuse("--args", args, `there is also --args-file ${showValue(file)}`, "Give one of the two.");
+    refuse("--args", args, `cannot be combined with --args-file ${showValue(file)}`, "Use one of the two.");
   if (args === undefined && file === undefined) return {};
   const field = args === undefined ? "--args-file" : "--args";
   const text =
     typeof args === "string"
       ? args
       : await readFile(resolve(terminal.folder, String(file)), "utf8").catch(() =>
-          refuse(field, file, `the file ${String(file)} cannot be read`, "Check the path."),
+          refuse(field, file, `cannot read ${String(file)}`, "Check the path."),
         );
   let value: unknown;
   try {
@@ -83,5 +83,5 @@ async function readArguments(input: Input, terminal: Terminal): Promise<Record<s
   } catch (error) {
     refuse(field, text, `${showValue(text)} is not JSON: ${error instanceof Error ? error.message : ""}`);
   }
-  return isPlainObject(value) ? value : refuse(field, value, `${showValue(value)} is no JSON object`);
+  return isPlainObject(value) ? value : refuse(field, value, `${showValue(value)} is not a JSON object`);
 }

@@ -165,7 +165,7 @@ describe("commands on MCP servers", () => {
     const { code, out, err } = await run("list", "--mcp-config", "mcp.json");
     expect([code, out]).toEqual([0, "good.hello  Says hello to somebody.\n"]);
     expect(err).toMatch(/^Left out: wrong: command is missing, and so is url\. Write command:/m);
-    expect(err).toMatch(/^dead: not connected: .*was not found/m);
+    expect(err).toMatch(/^Cannot connect to dead: .*was not found/m);
     const called = await run("call", "good.hello", "--mcp-config", "mcp.json");
     expect([called.code, called.out]).toEqual([0, expect.stringContaining("hello there")]);
   });
@@ -195,19 +195,19 @@ describe("commands on MCP servers", () => {
   });
 
   it.each([
-    ["nobody", 'there is no MCP server "nobody". Configured are: good, dead, hub.'],
-    ["god", 'there is no MCP server "god". Did you mean "good"?'],
-    ["good", "good is reached by stdio, which has no sign-in. Give it what it needs under env: or headers:."],
+    ["nobody", 'No MCP server is named "nobody". Configured servers: good, dead, hub.'],
+    ["god", 'No MCP server is named "god". Did you mean "good"?'],
+    ["good", "good uses stdio, which has no sign-in. Set its credentials under env or headers."],
   ])("login to %s exits 2 and says why not", async (name, message) => {
     expect(await run("login", name, "--mcp-config", "mcp.json")).toEqual({
       code: 2,
       out: "",
-      err: `INPUT_INVALID NAME: ${message}\n`,
+      err: `INPUT_INVALID ${message}\n`,
     });
   });
 
   it("login says what to do where no server is configured", async () => {
-    expect((await run("login", "github")).err).toContain("Write it into arsenal.yaml");
+    expect((await run("login", "github")).err).toContain("Add it to arsenal.yaml");
   });
 });
 

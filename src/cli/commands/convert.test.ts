@@ -126,9 +126,9 @@ describe("convert", () => {
       '[{"x": 1}]',
       "--from: The dialect cannot be told from what was given: an object with the members x.",
     ],
-    [["--from", "mcp", "--to", "openai"], "{", "There are no tools on stdin: it is not JSON"],
-    [["--from", "mcp", "--to", "openai"], '{"tool": []}', "There are no tools on stdin: it is"],
-    [["--from", "mcp", "--to", "openai", "--limit", "0"], "[]", "--limit is a whole number from 1"],
+    [["--from", "mcp", "--to", "openai"], "{", "Cannot read tools from standard input: it is not JSON"],
+    [["--from", "mcp", "--to", "openai"], '{"tool": []}', "Cannot read tools from standard input: it is"],
+    [["--from", "mcp", "--to", "openai", "--limit", "0"], "[]", "--limit must be a whole number from 1"],
   ])("%j is wrong usage: exit 2", async (argv, input, message) => {
     const { code, out, err } = await run(argv, input);
     expect([code, out, err]).toEqual([2, "", expect.stringContaining(message)]);

@@ -14,16 +14,16 @@ const NAMES = Object.keys(DIALECTS).join(", ");
 /** `toolarsenal convert` */
 export const convert: Command = {
   name: "convert",
-  summary: "Translate tool definitions from one dialect to another.",
+  summary: "Convert tool definitions from one dialect to another.",
   positionals: [],
   options: {
-    from: { type: "string", value: "D", description: `The dialect on stdin, or auto: ${NAMES}` },
-    to: { type: "string", value: "D", description: "The dialect to write" },
-    strict: { type: "boolean", description: "Ask for the provider's strict mode, and say which tools cannot have it" },
+    from: { type: "string", value: "D", description: `Dialect of the input, or auto to detect it: ${NAMES}` },
+    to: { type: "string", value: "D", description: "Dialect of the output" },
+    strict: { type: "boolean", description: "Use the provider's strict mode, and report tools that do not support it" },
     limit: {
       type: "string",
       value: "N",
-      description: "Only the first N tools, and no more strict ones than one request may hold",
+      description: "Only the first N tools, with the provider's limits for one request",
     },
   },
   examples: [
@@ -101,7 +101,7 @@ function readDefinitions(text: string): readonly unknown[] {
 
 function noInput(problem: string, value: unknown): ArsenalError {
   const fix = 'Pipe in {"tools": […]} or a list of definitions: toolarsenal convert … < tools.json';
-  return new ArsenalError("INPUT_INVALID", `There are no tools on stdin: ${problem}. ${fix}`, {
+  return new ArsenalError("INPUT_INVALID", `Cannot read tools from standard input: ${problem}. ${fix}`, {
     field: "stdin",
     value,
     fix,

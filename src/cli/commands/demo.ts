@@ -11,7 +11,7 @@ import { clip, styles, table } from "../style.ts";
 /** `toolarsenal demo` */
 export const demo: Command = {
   name: "demo",
-  summary: "Show the whole path on a demo catalog, then end.",
+  summary: "Show what it does on a demo catalog, then exit.",
   positionals: [],
   options: {},
   examples: ["demo"],
@@ -116,7 +116,7 @@ async function showCall(arsenal: ToolArsenal, show: Show): Promise<void> {
 }
 
 async function showDenied(arsenal: ToolArsenal, show: Show): Promise<void> {
-  show.title("4  guard", "a caller without the capability, and a tool nobody may see");
+  show.title("4  guard", "a caller without the capability, and a tool that is hidden from everyone");
   const intern = { ...localOperator(), id: "intern", capabilities: ["read_data"] as const, roles: [] };
   const refused = await arsenal.execute({
     toolName: "billing.payment_capture",
@@ -144,14 +144,14 @@ async function showConfirmation(arsenal: ToolArsenal, show: Show): Promise<void>
 }
 
 async function showBreaker(arsenal: ToolArsenal, show: Show): Promise<void> {
-  show.title("6  protect", "a provider that is down is left alone");
+  show.title("6  protect", "calls to a failing provider are stopped");
   const call: ToolCall = { toolName: "comms.send_sms", arguments: { phone: "+49 30 1234", text: "hello" } };
   const statuses: string[] = [];
   for (let attempt = 1; attempt <= 6; attempt++) statuses.push((await arsenal.execute(call)).status);
   show.line(statuses.map((status) => (status === "circuit_open" ? show.yellow(status) : show.red(status))).join(" → "));
   const { consecutiveFailures } = arsenal.health("comms.send_sms");
   show.record("protect", { statuses, consecutiveFailures });
-  show.line(show.dim(`after ${consecutiveFailures} failures in a row no call reaches it until the cool-down is over`));
+  show.line(show.dim(`after ${consecutiveFailures} failures in a row, no call reaches it until the cool-down ends`));
 }
 
 function sum(numbers: readonly number[]): number {

@@ -102,24 +102,29 @@ describe("eval", () => {
 
   const good = QUERIES[0] ?? {};
   it.each([
-    ["tools", 2, "{", "this line is not JSON"],
-    ["tools", 2, "[]", "the line is a JSON object, not []"],
-    ["tools", 2, JSON.stringify({ name: "x" }), "id is a text that is not empty, not undefined"],
-    ["tools", 2, JSON.stringify({ ...TOOLS[1], id: "E/1" }), 'id is unique in the file, not "E/1"'],
-    ["queries", 2, "nonsense", "this line is not JSON"],
-    ["queries", 2, JSON.stringify({ ...good, id: 5 }), "id is a text that is not empty, not 5"],
-    ["queries", 2, JSON.stringify({ ...good, query: "" }), 'query is a text that is not empty, not ""'],
-    ["queries", 2, JSON.stringify({ ...good, relevant: "E/1" }), 'relevant is a list of tool ids, not "E/1"'],
-    ["queries", 2, JSON.stringify({ ...good, relevant: undefined }), "relevant is a list of tool ids, not undefined"],
+    ["tools", 2, "{", "not JSON"],
+    ["tools", 2, "[]", "the line must be a JSON object, not []"],
+    ["tools", 2, JSON.stringify({ name: "x" }), "id must be a text that is not empty, not undefined"],
+    ["tools", 2, JSON.stringify({ ...TOOLS[1], id: "E/1" }), 'id must be unique in the file, not "E/1"'],
+    ["queries", 2, "nonsense", "not JSON"],
+    ["queries", 2, JSON.stringify({ ...good, id: 5 }), "id must be a text that is not empty, not 5"],
+    ["queries", 2, JSON.stringify({ ...good, query: "" }), 'query must be a text that is not empty, not ""'],
+    ["queries", 2, JSON.stringify({ ...good, relevant: "E/1" }), 'relevant must be a list of tool ids, not "E/1"'],
+    [
+      "queries",
+      2,
+      JSON.stringify({ ...good, relevant: undefined }),
+      "relevant must be a list of tool ids, not undefined",
+    ],
     [
       "queries",
       2,
       JSON.stringify({ ...good, relevant: ["Z/9"] }),
-      'relevant is the id of a tool in the tools file, not "Z/9"',
+      'relevant must be the id of a tool in the tools file, not "Z/9"',
     ],
-    ["queries", 2, JSON.stringify({ ...good, also_ok: "E/1" }), 'also_ok is a list of tool ids, not "E/1"'],
-    ["queries", 2, JSON.stringify({ ...good, history: [1] }), "history is a list of texts, not [1]"],
-    ["queries", 2, JSON.stringify({ ...good, style: 3 }), "style is a text that is not empty, not 3"],
+    ["queries", 2, JSON.stringify({ ...good, also_ok: "E/1" }), 'also_ok must be a list of tool ids, not "E/1"'],
+    ["queries", 2, JSON.stringify({ ...good, history: [1] }), "history must be a list of texts, not [1]"],
+    ["queries", 2, JSON.stringify({ ...good, style: 3 }), "style must be a text that is not empty, not 3"],
   ])("names file and line of what is wrong in the %s, line %i: %s", async (file, line, text, message) => {
     const [tools, queries] = [lines(TOOLS.slice(0, 1)), lines(QUERIES.slice(0, 1))];
     const { code, out, err } =
@@ -130,9 +135,9 @@ describe("eval", () => {
 
   it.each([
     [["eval"], "eval needs --tools FILE."],
-    [["eval", "--tools", "nowhere.jsonl", "--queries", "x"], "nowhere.jsonl cannot be read. Check the path."],
-    [["eval", "--tools", ".", "--queries", "x"], "cannot be read. Check the path."],
-    [["eval", "--tools", "empty.jsonl", "--queries", "x"], "empty.jsonl has no lines."],
+    [["eval", "--tools", "nowhere.jsonl", "--queries", "x"], "Cannot read "],
+    [["eval", "--tools", ".", "--queries", "x"], "Cannot read "],
+    [["eval", "--tools", "empty.jsonl", "--queries", "x"], "empty.jsonl is empty."],
     [["eval", "--tools", "x", "--queries", "y", "--tier", "psychic"], '--tier: there is no tier "psychic".'],
   ])("%j exits 2", async (argv, message) => {
     await writeFile(join(folder, "empty.jsonl"), "\n");

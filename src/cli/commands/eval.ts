@@ -29,12 +29,12 @@ export const evaluate: Command = {
     tools: {
       type: "string",
       value: "FILE",
-      description: "Tools, one JSON object a line: id, name, namespace, description, parameters",
+      description: "Tools, one JSON object per line: id, name, namespace, description, parameters",
     },
     queries: {
       type: "string",
       value: "FILE",
-      description: "Queries, one a line: id, query, relevant; also_ok, history, style where wanted",
+      description: "Queries, one JSON object per line: id, query, relevant; optional: also_ok, history, style",
     },
     tier: {
       type: "string",
@@ -45,7 +45,7 @@ export const evaluate: Command = {
     misses: {
       type: "string",
       value: "FILE|-",
-      description: "Write what was missed and why: JSON lines to a file, or readable on stderr with -",
+      description: "Write the missed queries and why: JSON lines to a file, or text to stderr with -",
     },
     compare: {
       type: "string",
@@ -60,7 +60,7 @@ export const evaluate: Command = {
     report: { type: "string", value: "FILE", description: "Write an HTML page with figures, plots and misses" },
     suggest: {
       type: "boolean",
-      description: "Point at tools that shadow each other or that their descriptions hide; needs no queries",
+      description: "Suggest better descriptions for tools that are confused or hard to find; needs no queries",
     },
   },
   examples: [

@@ -11,13 +11,13 @@ import { dialectOption } from "./convert.ts";
 /** `toolarsenal export` */
 export const exportTools: Command = {
   name: "export",
-  summary: "Print tool definitions as a model's API takes them.",
+  summary: "Print tool definitions in the format of a model's API.",
   positionals: [],
   options: {
     dialect: { type: "string", value: "D", description: `One of ${Object.keys(DIALECTS).join(", ")}` },
     query: { type: "string", value: "Q", description: "Only the tools that fit this request, best first" },
-    limit: { type: "string", value: "N", description: "The most tools to print", fallback: "5 with --query, else all" },
-    strict: { type: "boolean", description: "Ask for the provider's strict mode, within what one request may hold" },
+    limit: { type: "string", value: "N", description: "Print at most N tools", fallback: "5 with --query, else all" },
+    strict: { type: "boolean", description: "Use the provider's strict mode, within its limits for one request" },
     ...MCP_CONFIG,
   },
   examples: ["export --dialect anthropic", 'export --dialect openai --query "refund the customer" --limit 3'],

@@ -81,10 +81,10 @@ describe("toolarsenal keys", () => {
     [["create"], '"keys create" needs NAME.'],
     [["create", "Two Words"], "is not a valid name for a key"],
     [["make", "ci"], 'There is no action "keys make"'],
-    [["revoke", "nobody"], "There is no key named nobody"],
+    [["revoke", "nobody"], "No key is named nobody"],
     [["create", "ci", "--capability", "fly"], 'There is no capability "fly"'],
-    [["create", "ci", "--operator", "--scope", "x"], "Leave out the others"],
-    [["create", "taken"], "There is a key named taken already"],
+    [["create", "ci", "--operator", "--scope", "x"], "Remove --capability and --scope"],
+    [["create", "taken"], "A key named taken already exists"],
   ])("refuses %j", async (argv, why) => {
     await run("create", "taken");
     const { code, out, err } = await run(...argv);

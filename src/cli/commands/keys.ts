@@ -12,7 +12,7 @@ import { table } from "../style.ts";
 /** `toolarsenal keys` */
 export const keys: Command = {
   name: "keys",
-  summary: "Create, list or revoke the API keys of callers.",
+  summary: "Create, list or revoke API keys for callers of the gateway.",
   positionals: [],
   actions: {
     create: { summary: "Create a key and print it once", positionals: ["NAME"] },
@@ -23,14 +23,19 @@ export const keys: Command = {
     file: {
       type: "string",
       value: "FILE",
-      description: "The key file",
-      fallback: "server.auth.api_keys.file of the configuration",
+      description: "Key file",
+      fallback: "server.auth.api_keys.file in the configuration",
     },
-    operator: { type: "boolean", description: "For create: the caller may do everything an operator may" },
-    role: { type: "string", value: "ROLE", repeatable: true, description: "For create: a role of the caller" },
-    capability: { type: "string", value: "C", repeatable: true, description: "For create: what the caller may touch" },
-    scope: { type: "string", value: "SCOPE", repeatable: true, description: "For create: a scope of the caller" },
-    tenant: { type: "string", value: "TENANT", description: "For create: the caller's tenant" },
+    operator: { type: "boolean", description: "For create: give the caller all rights of an operator" },
+    role: { type: "string", value: "ROLE", repeatable: true, description: "For create: role of the caller" },
+    capability: {
+      type: "string",
+      value: "C",
+      repeatable: true,
+      description: "For create: capability of the caller, such as read_data",
+    },
+    scope: { type: "string", value: "SCOPE", repeatable: true, description: "For create: scope of the caller" },
+    tenant: { type: "string", value: "TENANT", description: "For create: tenant of the caller" },
   },
   examples: ["keys create ci --capability read_data --scope build", "keys list", "keys revoke ci"],
   async run(input, terminal) {
@@ -55,13 +60,13 @@ async function create(file: string, name: string, input: Input, { out, err }: Te
       throw wrong(
         "NAME",
         name,
-        `There is a key named ${name} already.`,
+        `A key named ${name} already exists.`,
         `Revoke it first: toolarsenal keys revoke ${name}`,
       );
     return [...known, { id: name, hash: hashOfKey(key), principal }];
   });
   out.write(input.json ? `${JSON.stringify({ id: name, key, principal })}\n` : `${key}\n`);
-  if (!input.json) err.write(`This is the only time the key is shown. Its hash is in ${file}.\n`);
+  if (!input.json) err.write(`Copy the key now: it is shown only once. Its hash is saved in ${file}.\n`);
   return 0;
 }
 
@@ -69,11 +74,11 @@ async function revoke(file: string, name: string, input: Input, { out, err }: Te
   await updateKeyFile(file, (known) => {
     const left = known.filter(({ id }) => id !== name);
     if (left.length === known.length)
-      throw wrong("NAME", name, `There is no key named ${name}.`, "See: toolarsenal keys list");
+      throw wrong("NAME", name, `No key is named ${name}.`, "See: toolarsenal keys list");
     return left;
   });
   if (input.json) out.write(`${JSON.stringify({ id: name, outcome: "revoked" })}\n`);
-  else err.write(`${name} is revoked. A gateway that runs refuses it within a second.\n`);
+  else err.write(`Revoked ${name}. A running gateway refuses it within a second.\n`);
   return 0;
 }
 
@@ -92,7 +97,12 @@ function readPrincipal(id: string, { options, repeated }: Input): Principal {
   const { operator, tenant } = options;
   const { role: roles = [], capability = [], scope: scopes = [] } = repeated;
   if (operator === true && capability.length + scopes.length > 0)
-    throw wrong("--operator", true, "--operator grants every capability and scope.", "Leave out the others.");
+    throw wrong(
+      "--operator",
+      true,
+      "--operator already grants every capability and scope.",
+      "Remove --capability and --scope.",
+    );
   const known = CAPABILITIES as readonly string[];
   const other = capability.find((each) => !known.includes(each));
   if (other !== undefined)
@@ -119,7 +129,7 @@ async function keyFile(input: Input, terminal: Terminal): Promise<string> {
   const { config } = await loadConfig(configPath(input, terminal), terminal.environment, { folder: terminal.folder });
   const file = config.server.auth?.apiKeys?.file;
   if (file !== undefined) return file;
-  throw wrong("--file", undefined, "No key file is configured.", "Set server.auth.api_keys.file, or give --file FILE.");
+  throw wrong("--file", undefined, "No key file is configured.", "Set server.auth.api_keys.file, or pass --file FILE.");
 }
 
 function wrong(field: string, value: unknown, problem: string, fix: string): ArsenalError {

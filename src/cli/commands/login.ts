@@ -26,9 +26,9 @@ export const login: Command = {
         near !== undefined
           ? `Did you mean "${near}"?`
           : names.length === 0
-            ? "Write it into arsenal.yaml, or name its file with --mcp-config."
-            : `Configured are: ${names.join(", ")}.`;
-      throw new ArsenalError("INPUT_INVALID", `NAME: there is no MCP server "${asked}". ${fix}`, {
+            ? "Add it to arsenal.yaml, or pass its file with --mcp-config."
+            : `Configured servers: ${names.join(", ")}.`;
+      throw new ArsenalError("INPUT_INVALID", `No MCP server is named "${asked}". ${fix}`, {
         field: "NAME",
         value: asked,
         fix,
@@ -36,8 +36,8 @@ export const login: Command = {
     }
     const { name, transport } = server;
     if (transport.kind === "stdio" || transport.kind === "websocket") {
-      const fix = "Give it what it needs under env: or headers:.";
-      const message = `NAME: ${name} is reached by ${transport.kind}, which has no sign-in. ${fix}`;
+      const fix = "Set its credentials under env or headers.";
+      const message = `${name} uses ${transport.kind}, which has no sign-in. ${fix}`;
       throw new ArsenalError("INPUT_INVALID", message, { field: "NAME", value: asked, fix });
     }
     const paint = styles(terminal.err, terminal.environment);
@@ -50,9 +50,9 @@ export const login: Command = {
       ...(configured === undefined ? {} : { egress: configuredEgress(configured.config) }),
       credentials: createCredentials(name, { secrets: createSecrets({ environment: terminal.environment }) }),
       signal: terminal.signal,
-      showUrl: (url) => void terminal.err.write(`Open this address and agree there:\n  ${paint.cyan(url)}\n`),
+      showUrl: (url) => void terminal.err.write(`Open this address in a browser and sign in:\n  ${paint.cyan(url)}\n`),
     });
-    const done = `Signed in to ${name}. A gateway that is running uses it from now on.`;
+    const done = `Signed in to ${name}. A running gateway uses this sign-in from now on.`;
     terminal.out.write(input.json ? `${JSON.stringify({ server: name, signedIn: true })}\n` : `${done}\n`);
     return 0;
   },

@@ -63,7 +63,7 @@ describe("toolarsenal pins", () => {
   it("accepts in the name of the local operator, and leaves a record", async () => {
     await offer("Looks at any page.");
     expect(await serving.refusal(tool("Looks at a page."))).toContain("pins accept web.look");
-    expect(await run("accept", "web.look")).toEqual({ code: 0, out: "", err: "web.look is accepted.\n" });
+    expect(await run("accept", "web.look")).toEqual({ code: 0, out: "", err: "Accepted web.look.\n" });
     expect(await serving.refusal(tool("Looks at any page."))).toBeUndefined();
     expect((await run("list")).out).toMatch(/ accepted .* by local\n$/);
     const records = readFileSync(join(folder, "audit.jsonl"), "utf8").trim().split("\n");
@@ -80,7 +80,7 @@ describe("toolarsenal pins", () => {
   });
 
   it("accepts everything that waits", async () => {
-    expect(await run("accept", "--all")).toEqual({ code: 0, out: "", err: "Nothing waits.\n" });
+    expect(await run("accept", "--all")).toEqual({ code: 0, out: "", err: "Nothing to accept.\n" });
     await offer("Looks at any page.");
     expect(await run("accept", "--all", "--json")).toEqual({ code: 0, out: '{"accepted":["web.look"]}\n', err: "" });
   });

@@ -11,17 +11,24 @@ import { clip, styles, table } from "../style.ts";
 /** `toolarsenal pins` */
 export const pins: Command = {
   name: "pins",
-  summary: "List what MCP servers and APIs offer, and accept what is new or changed.",
+  summary: "List the tools of your MCP servers and APIs, and accept new or changed ones.",
   positionals: [],
   actions: {
-    list: { summary: "List what was seen, and what is new or changed", positionals: [] },
+    list: { summary: "List tools and server instructions, and mark new or changed ones", positionals: [] },
     accept: { summary: "Accept a tool, or the instructions of a server", positionals: ["[ID]"] },
   },
   options: {
     diff: { type: "boolean", description: "For list: show what changed" },
-    all: { type: "boolean", description: "For accept: everything that waits" },
-    hash: { type: "string", value: "HASH", description: "For accept: only where it is still what list showed" },
-    "confirm-annotations": { type: "boolean", description: "For accept: vouch for what the tool says of itself" },
+    all: { type: "boolean", description: "For accept: accept everything that is new or changed" },
+    hash: {
+      type: "string",
+      value: "HASH",
+      description: "For accept: only if the hash is still the one that list showed",
+    },
+    "confirm-annotations": {
+      type: "boolean",
+      description: "For accept: also trust the tool's annotations, such as read-only",
+    },
   },
   examples: ["pins list --diff", "pins accept files.read_file", "pins accept --all"],
   async run(input, terminal) {
@@ -41,10 +48,10 @@ export const pins: Command = {
       for (const each of meant) {
         const seen = typeof each.hash === "string" && { hash: each.hash };
         await book.accept(each.id, localOperator(), { ...seen, confirmAnnotations: confirmAnnotations === true });
-        if (!input.json) terminal.err.write(`${each.id} is accepted.\n`);
+        if (!input.json) terminal.err.write(`Accepted ${each.id}.\n`);
       }
       if (input.json) terminal.out.write(`${JSON.stringify({ accepted: meant.map((each) => each.id) })}\n`);
-      else if (meant.length === 0) terminal.err.write("Nothing waits.\n");
+      else if (meant.length === 0) terminal.err.write("Nothing to accept.\n");
       return 0;
     });
   },
@@ -74,7 +81,10 @@ function show(
   const waiting = listed.filter(({ state }) => state !== "accepted").length;
   const paint = styles(terminal.err, terminal.environment);
   const count = `${listed.length} ${listed.length === 1 ? "pin" : "pins"}, ${waiting} to be accepted`;
-  const hint = listed.length === 0 ? ". They come when `toolarsenal serve` or `list` connects your servers" : "";
+  const hint =
+    listed.length === 0
+      ? ". They appear once `toolarsenal serve` or `toolarsenal list` has connected to your servers"
+      : "";
   terminal.err.write(paint.dim(`${count}${hint}\n`));
 }
 

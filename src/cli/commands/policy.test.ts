@@ -89,7 +89,7 @@ describe("policy test", () => {
   it.each([
     ["cases: []", "has no cases"],
     ["cases: [{ tool: find, expect: allow }]", "Write an id such as"],
-    ["cases: [{ tool: a.find, expect: perhaps }]", 'cases.yaml:1:9 expect is "perhaps"'],
+    ["cases: [{ tool: a.find, expect: perhaps }]", 'cases.yaml:1:9 expect cannot be "perhaps"'],
     ["cases: [{ tool: a.find, expects: allow }]", 'Did you mean "expect"?'],
     ["cases: [{ tool: a.find, expect: allow, principal: { id: a, roles: x } }]", "principal.roles"],
     ["cases: [{ tool: { id: a.find, risk: huge }, expect: allow }]", "huge"],
@@ -145,12 +145,12 @@ describe("policy explain", () => {
       "version: 1\nrules: [{ id: hidden, effect: deny, tools: drop_table }]\n",
     );
     const { code, out } = await run("explain", "drop_table", "--policy", "hides.yaml");
-    expect([code, out]).toEqual([0, expect.stringContaining("The caller does not see the tool.\n")]);
+    expect([code, out]).toEqual([0, expect.stringContaining("The tool is hidden from the caller.\n")]);
   });
 
   it.each([
-    [["explain", "nothing", "--policy", "policy.yaml"], "There is no tool nothing."],
-    [[...refund, "--args", "5"], "Write a JSON object."],
+    [["explain", "nothing", "--policy", "policy.yaml"], "No tool is named nothing."],
+    [[...refund, "--args", "5"], "--args must be a JSON object, not 5."],
     [[...refund, "--principal", "{"], "not JSON"],
     [["judge", "x"], 'There is no action "policy judge". Use test or explain.'],
   ])("refuses %j", async (argv, said) => {

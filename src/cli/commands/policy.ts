@@ -29,13 +29,13 @@ export const policy: Command = {
     policy: {
       type: "string",
       value: "FILE",
-      description: "The policy",
-      fallback: "the table's own, or security.policy_file of the configuration",
+      description: "Policy file",
+      fallback: "the one named in the table, else security.policy_file in the configuration",
     },
-    principal: { type: "string", value: "ID|JSON", description: "For explain: who calls", fallback: "you" },
-    tenant: { type: "string", value: "NAME", description: "For explain: the caller's tenant" },
-    role: { type: "string", value: "NAME", repeatable: true, description: "For explain: a role of the caller" },
-    toolset: { type: "string", value: "NAME", description: "For explain: the toolset the call comes through" },
+    principal: { type: "string", value: "ID|JSON", description: "For explain: the caller", fallback: "you" },
+    tenant: { type: "string", value: "NAME", description: "For explain: tenant of the caller" },
+    role: { type: "string", value: "NAME", repeatable: true, description: "For explain: role of the caller" },
+    toolset: { type: "string", value: "NAME", description: "For explain: toolset of the call" },
     args: { type: "string", value: "JSON", description: "For explain: the arguments, as a JSON object" },
     ...MCP_CONFIG,
   },
@@ -120,7 +120,7 @@ async function explain(name: string, input: Input, terminal: Terminal): Promise<
 
 function inWords({ decision, visible, matched, unmatched }: Explained): string {
   const reason = decision.effect === "allow" ? "" : `: ${decision.reason}`;
-  const hidden = visible ? "" : "The caller does not see the tool.\n";
+  const hidden = visible ? "" : "The tool is hidden from the caller.\n";
   const rows = [
     ...matched.map(({ id, effect, decides, failed }) => [id, effect, failed ?? (decides ? "decides" : "matches")]),
     ...unmatched.map(({ id, effect, why }) => [id, effect, `does not match: ${why}`]),
@@ -141,11 +141,11 @@ async function openPolicy(input: Input, terminal: Terminal, clock: Clock, own?: 
     "--policy",
     undefined,
     "No policy file is configured.",
-    "Give --policy FILE, or set security.policy_file.",
+    "Pass --policy FILE, or set security.policy_file.",
   );
 }
 
-/** The tool of that id or name, whoever may see it. */
+/** The tool with this id or name, also if it is hidden. */
 async function findTool(name: string, input: Input, terminal: Terminal): Promise<Tool> {
   const everything: Policy = { sees: () => true, decide: () => ({ effect: "allow" }) };
   await using arsenal = await openArsenal(input, terminal, { policy: everything });
@@ -153,8 +153,8 @@ async function findTool(name: string, input: Input, terminal: Terminal): Promise
   const named = tools.filter((tool) => tool.name === name);
   const found = tools.find(({ id }) => id === name) ?? (named.length === 1 ? named[0] : undefined);
   if (found !== undefined) return found;
-  const fix = named.length > 1 ? `Write one of ${named.map(({ id }) => id).join(", ")}.` : "See: toolarsenal list";
-  throw wrong("TOOL", name, named.length > 1 ? `${name} is several tools.` : `There is no tool ${name}.`, fix);
+  const fix = named.length > 1 ? `Use one of ${named.map(({ id }) => id).join(", ")}.` : "See: toolarsenal list";
+  throw wrong("TOOL", name, named.length > 1 ? `Several tools are named ${name}.` : `No tool is named ${name}.`, fix);
 }
 
 function whoCalls(input: Input): Principal {
@@ -173,14 +173,19 @@ function whoCalls(input: Input): Principal {
 function readArguments(given: unknown): Readonly<Record<string, unknown>> {
   const value = typeof given === "string" ? parse(given, "--args") : {};
   if (isPlainObject(value)) return value;
-  throw wrong("--args", given, `--args is ${showValue(value)}.`, "Write a JSON object.");
+  throw wrong(
+    "--args",
+    given,
+    `--args must be a JSON object, not ${showValue(value)}.`,
+    "For example: '{\"amount\": 5}'.",
+  );
 }
 
 function parse(text: string, field: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw wrong(field, text, `${field} is ${showValue(text)}, which is not JSON.`, `Write it as '{"key": "value"}'.`);
+    throw wrong(field, text, `${field} is not JSON: ${showValue(text)}.`, `Write it as '{"key": "value"}'.`);
   }
 }
 

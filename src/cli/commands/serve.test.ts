@@ -154,10 +154,10 @@ describe("serve without a configuration", () => {
 
 describe("serve told wrongly", () => {
   it.each([
-    [["--mode", "magic"], '--mode: there is no mode "magic". Use one of static, dynamic, hybrid.'],
-    [["--stdio", "--http"], "--stdio: there is also --http. Give one of the two."],
-    [["--stdio", "--port", "1"], "--stdio: there is also --port. Give one of the two."],
-    [["--port", "99999"], '--port is a whole number from 0 to 65535, not "99999".'],
+    [["--mode", "magic"], '--mode cannot be "magic". Use one of static, dynamic, hybrid.'],
+    [["--stdio", "--http"], "--stdio cannot be combined with --http. Use one of the two."],
+    [["--stdio", "--port", "1"], "--stdio cannot be combined with --port. Use one of the two."],
+    [["--port", "99999"], '--port must be a whole number from 0 to 65535, not "99999".'],
     [["--mcp-config", "none.json"], "none.json cannot be read"],
   ])("%j exits 2 and says why", async (argv, message) => {
     const running = start(argv);

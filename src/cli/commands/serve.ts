@@ -26,14 +26,18 @@ export const serve: Command = {
   positionals: [],
   runsUntilInterrupted: true,
   options: {
-    stdio: { type: "boolean", description: "Talk over standard streams to the client that started this program" },
-    http: { type: "boolean", description: "Listen for clients over HTTP, which is the default" },
+    stdio: {
+      type: "boolean",
+      description: "Serve the client that started this program, over standard input and output",
+    },
+    http: { type: "boolean", description: "Serve clients over HTTP (the default)" },
     host: { type: "string", value: "HOST", description: "Address to listen on", fallback: "127.0.0.1" },
-    port: { type: "string", value: "N", description: "Port to listen on; 0 takes a free one", fallback: "8080" },
+    port: { type: "string", value: "N", description: "Port to listen on; 0 picks a free one", fallback: "8080" },
     mode: {
       type: "string",
       value: "MODE",
-      description: "static lists every tool, dynamic two that find and run them, hybrid adds the common ones",
+      description:
+        "What clients see: static lists every tool, dynamic lists two tools that find and run the others, hybrid adds the most used tools",
       fallback: "dynamic",
     },
     ...MCP_CONFIG,
@@ -199,8 +203,8 @@ function isStdio(input: Input): boolean {
   const { stdio, http, host, port } = input.options;
   const other = http === true ? "--http" : host !== undefined ? "--host" : port !== undefined ? "--port" : undefined;
   if (stdio === true && other !== undefined) {
-    const fix = "Give one of the two.";
-    const problem = `--stdio: there is also ${other}. ${fix}`;
+    const fix = "Use one of the two.";
+    const problem = `--stdio cannot be combined with ${other}. ${fix}`;
     throw new ArsenalError("INPUT_INVALID", problem, { field: "--stdio", value: other, fix });
   }
   return stdio === true;
@@ -211,7 +215,7 @@ function readMode({ options: { mode } }: Input): Mode | undefined {
   const known = MODES.find((candidate) => candidate === mode);
   if (known !== undefined) return known;
   const fix = `Use one of ${MODES.join(", ")}.`;
-  throw new ArsenalError("INPUT_INVALID", `--mode: there is no mode "${String(mode)}". ${fix}`, {
+  throw new ArsenalError("INPUT_INVALID", `--mode cannot be "${String(mode)}". ${fix}`, {
     field: "--mode",
     value: mode,
     fix,

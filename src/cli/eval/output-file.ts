@@ -10,12 +10,12 @@ export interface OutputFile {
   write(text: string): Promise<void>;
 }
 
-/** A file to write when the work is done. Refused now, where its folder cannot be written: nobody waits for figures that are then lost. */
+/** A file to write when the work is done. Throws now if its folder cannot be written, so that no results are lost later. */
 export async function openOutput(option: string, path: string, folder: string): Promise<OutputFile> {
   const full = resolve(folder, path);
   const refuse = (cause: unknown): never => {
-    const fix = "Name a file in a folder that exists and that you may write to.";
-    throw new ArsenalError("INPUT_INVALID", `${option}: ${full} cannot be written. ${fix}`, {
+    const fix = "Use a file in an existing folder that you can write to.";
+    throw new ArsenalError("INPUT_INVALID", `${option}: cannot write ${full}. ${fix}`, {
       field: option,
       value: path,
       fix,

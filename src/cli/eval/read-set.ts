@@ -77,19 +77,15 @@ async function readLines<Row>(path: string, read: (line: Line, refuse: Refuse) =
     try {
       value = JSON.parse(line);
     } catch (cause) {
-      throw new ArsenalError(
-        "INPUT_INVALID",
-        `${at}: this line is not JSON: ${showValue(line)}. Each line is one JSON object.`,
-        {
-          field: at,
-          value: line,
-          fix: "Write one JSON object a line.",
-          cause,
-        },
-      );
+      throw new ArsenalError("INPUT_INVALID", `${at}: not JSON: ${showValue(line)}. Write one JSON object per line.`, {
+        field: at,
+        value: line,
+        fix: "Write one JSON object per line.",
+        cause,
+      });
     }
     const refuse: Refuse = (field, held, expected) => {
-      throw new ArsenalError("INPUT_INVALID", `${at}: ${field} is ${expected}, not ${showValue(held)}.`, {
+      throw new ArsenalError("INPUT_INVALID", `${at}: ${field} must be ${expected}, not ${showValue(held)}.`, {
         field: `${at} ${field}`,
         value: held,
         fix: `Make ${field} ${expected}.`,
@@ -98,8 +94,8 @@ async function readLines<Row>(path: string, read: (line: Line, refuse: Refuse) =
     rows.push(read(isPlainObject(value) ? value : refuse("the line", value, "a JSON object"), refuse));
   }
   if (rows.length === 0) {
-    const fix = "Write one JSON object a line.";
-    throw new ArsenalError("INPUT_INVALID", `The file ${path} has no lines. ${fix}`, { field: path, value: "", fix });
+    const fix = "Write one JSON object per line.";
+    throw new ArsenalError("INPUT_INVALID", `${path} is empty. ${fix}`, { field: path, value: "", fix });
   }
   return rows;
 }
@@ -107,14 +103,14 @@ async function readLines<Row>(path: string, read: (line: Line, refuse: Refuse) =
 async function linesOf(path: string): Promise<readonly string[]> {
   const content = await readFile(path, "utf8").catch((cause: unknown) => {
     const fix = "Check the path.";
-    throw new ArsenalError("INPUT_INVALID", `The file ${path} cannot be read. ${fix}`, {
+    throw new ArsenalError("INPUT_INVALID", `Cannot read ${path}. ${fix}`, {
       field: path,
       value: path,
       fix,
       cause,
     });
   });
-  // Some editors begin a file with a byte order mark, which JSON does not know.
+  // Some editors start a file with a byte order mark, which is not JSON.
   return content.replace(/^\uFEFF/, "").split(/\r?\n/);
 }
 

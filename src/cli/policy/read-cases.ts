@@ -16,14 +16,14 @@ export type Outcome = (typeof OUTCOMES)[number];
 export interface PolicyCase {
   readonly name: string;
   readonly request: PolicyRequest;
-  /** Milliseconds since the epoch; undefined where the time does not matter. */
+  /** Milliseconds since the epoch. Omitted if the time does not matter. */
   readonly now: number | undefined;
   readonly expect: Outcome;
-  /** The rule that must say so, where that matters. */
+  /** The rule that must decide. Omitted if that does not matter. */
   readonly rule: string | undefined;
 }
 
-/** A table of cases, and the policy it is about where it names one. */
+/** A table of cases, and the policy file it names, if any. */
 export interface PolicyCases {
   readonly policy: string | undefined;
   readonly cases: readonly PolicyCase[];
@@ -34,7 +34,7 @@ const CASE_KEYS = ["name", "tool", "principal", "args", "toolset", "now", "expec
 /** Reads a table of cases, as YAML or JSON. */
 export async function readCases(path: string): Promise<PolicyCases> {
   const text = await readFile(path, "utf8").catch(() => {
-    throw wrong("FILE", path, `The file ${path} cannot be read.`, "Check the path.");
+    throw wrong("FILE", path, `Cannot read ${path}.`, "Check the path.");
   });
   const { value, locate } = readDocument(text, path);
   const { policy, cases } = isPlainObject(value) ? value : {};
@@ -43,10 +43,15 @@ export async function readCases(path: string): Promise<PolicyCases> {
       "cases",
       cases,
       `${path} has no cases.`,
-      "Write `cases:` and a list of { tool, principal, args, expect }.",
+      "Add `cases:` with a list of { tool, principal, args, expect }.",
     );
   if (policy !== undefined && typeof policy !== "string")
-    throw wrong("policy", policy, `${path}: policy is ${showValue(policy)}.`, "Write the path of a policy file.");
+    throw wrong(
+      "policy",
+      policy,
+      `${path}: policy must be the path of a policy file, not ${showValue(policy)}.`,
+      "For example: policy: policy.yaml.",
+    );
   return {
     policy,
     cases: cases.map((entry: unknown, index) => {
@@ -63,21 +68,27 @@ export async function readCases(path: string): Promise<PolicyCases> {
 
 function readCase(entry: unknown, index: number): PolicyCase {
   if (!isPlainObject(entry))
-    throw wrong(`cases.${index}`, entry, `A case is ${showValue(entry)}.`, "Write { tool, principal, args, expect }.");
+    throw wrong(
+      `cases.${index}`,
+      entry,
+      `A case must be a mapping, not ${showValue(entry)}.`,
+      "Write { tool, principal, args, expect }.",
+    );
   const unknown = Object.keys(entry).find((key) => !CASE_KEYS.includes(key));
   if (unknown !== undefined) {
     const near = nearest(unknown, CASE_KEYS);
-    const fix = near === undefined ? `There are ${CASE_KEYS.join(", ")}.` : `Did you mean "${near}"?`;
-    throw wrong(unknown, entry[unknown], `${unknown} is no key of a case.`, fix);
+    const fix = near === undefined ? `Known keys: ${CASE_KEYS.join(", ")}.` : `Did you mean "${near}"?`;
+    throw wrong(unknown, entry[unknown], `Unknown key "${unknown}" in a case.`, fix);
   }
   const { name, tool, principal, args = {}, toolset, now, expect, rule } = entry;
   const wanted = OUTCOMES.find((outcome) => outcome === expect);
   if (wanted === undefined)
-    throw wrong("expect", expect, `expect is ${showValue(expect)}.`, `Write one of ${OUTCOMES.join(", ")}.`);
-  if (!isPlainObject(args)) throw wrong("args", args, `args is ${showValue(args)}.`, "Write a mapping.");
+    throw wrong("expect", expect, `expect cannot be ${showValue(expect)}.`, `Use one of ${OUTCOMES.join(", ")}.`);
+  if (!isPlainObject(args))
+    throw wrong("args", args, `args must be a mapping, not ${showValue(args)}.`, "For example: args: { amount: 5 }.");
   for (const [key, text] of Object.entries({ name, toolset, rule }))
     if (text !== undefined && typeof text !== "string")
-      throw wrong(key, text, `${key} is ${showValue(text)}.`, "Write a text.");
+      throw wrong(key, text, `${key} must be text, not ${showValue(text)}.`, "Put it in quotes.");
   const found = readTool(tool);
   return {
     name: typeof name === "string" ? name : `${index + 1}: ${found.id}`,
@@ -100,7 +111,7 @@ function readTool(given: unknown): Tool {
     throw wrong(
       "tool",
       given,
-      `tool is ${showValue(given)}.`,
+      `tool cannot be ${showValue(given)}.`,
       "Write an id such as crm.find_customer, or { id, risk, … }.",
     );
   const { id, source = "function", source_name: sourceName, risk: riskLevel, requires_confirmation, ...rest } = said;
@@ -109,8 +120,8 @@ function readTool(given: unknown): Tool {
     throw wrong(
       "tool.source",
       source,
-      `tool.source is ${showValue(source)}.`,
-      `Write one of ${TOOL_SOURCES.join(", ")}.`,
+      `tool.source cannot be ${showValue(source)}.`,
+      `Use one of ${TOOL_SOURCES.join(", ")}.`,
     );
   const text = String(id);
   const dot = text.lastIndexOf(".");
@@ -132,7 +143,8 @@ function readTool(given: unknown): Tool {
 function readTime(given: unknown): number | undefined {
   if (given === undefined) return undefined;
   const time = given instanceof Date ? given.getTime() : Date.parse(String(given));
-  if (Number.isNaN(time)) throw wrong("now", given, `now is ${showValue(given)}.`, "Write 2026-05-04T12:00:00Z.");
+  if (Number.isNaN(time))
+    throw wrong("now", given, `now is not a time: ${showValue(given)}.`, "Write it as 2026-05-04T12:00:00Z.");
   return time;
 }
 

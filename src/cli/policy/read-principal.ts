@@ -6,25 +6,20 @@ import { CAPABILITIES } from "../../tool/tool.ts";
 
 const KEYS = ["id", "tenant", "roles", "capabilities", "scopes", "local"];
 
-/** A caller from its id, or from `{ id, tenant, roles, capabilities, scopes, local }`. Without more said it has no role, every capability and every scope. */
+/** A caller from its id, or from `{ id, tenant, roles, capabilities, scopes, local }`. By default it has no roles, every capability and every scope. */
 export function readPrincipal(given: unknown, field: string): Principal {
   const said = typeof given === "string" ? { id: given } : given;
   const refuse = (at: string, value: unknown, problem: string, fix: string): never => {
     throw new ArsenalError("INPUT_INVALID", `${at} ${problem}. ${fix}`, { field: at, value, fix });
   };
   if (!isPlainObject(said) || typeof said["id"] !== "string" || said["id"] === "")
-    return refuse(
-      field,
-      given,
-      `is ${showValue(given)}, which names nobody`,
-      "Write an id, or { id: ada, roles: [support] }.",
-    );
+    return refuse(field, given, `has no id: ${showValue(given)}`, "Write an id, or { id: ada, roles: [support] }.");
   for (const [key, value] of Object.entries(said)) {
     const at = `${field}.${key}`;
-    if (!KEYS.includes(key)) refuse(at, value, "is unknown", `There are ${KEYS.join(", ")}.`);
+    if (!KEYS.includes(key)) refuse(at, value, "is an unknown key", `Known keys: ${KEYS.join(", ")}.`);
     const isList = Array.isArray(value) && value.every((entry) => typeof entry === "string");
     if (["roles", "capabilities", "scopes"].includes(key) && !isList)
-      refuse(at, value, `is ${showValue(value)}`, "Write a list of texts.");
+      refuse(at, value, `is ${showValue(value)}`, "Write a list of names.");
     if (key === "tenant" && typeof value !== "string") refuse(at, value, `is ${showValue(value)}`, "Write a text.");
     if (key === "local" && typeof value !== "boolean")
       refuse(at, value, `is ${showValue(value)}`, "Write true or false.");
