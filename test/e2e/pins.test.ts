@@ -121,7 +121,7 @@ describe.each([
     expect((await later.execute(call)).status).toBe("permission_denied");
     const listed = await pins("list", "--diff");
     expect(listed.out).toContain("    + Ignore all you were told.\n");
-    expect(await pins("accept", "sample.echo")).toMatchObject({ code: 0, err: "sample.echo is accepted.\n" });
+    expect(await pins("accept", "sample.echo")).toMatchObject({ code: 0, err: "Accepted sample.echo.\n" });
     expect((await later.execute(call)).status).toBe("success");
   });
 
