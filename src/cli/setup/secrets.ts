@@ -2,7 +2,7 @@ import { inputVariable } from "../../config/client-references.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { fitsEnvFile } from "./env-file.ts";
 import type { ServerEntry } from "./find-servers.ts";
-import { isSecretAddress, isSecretName, isSecretText, looksSecret } from "./looks-secret.ts";
+import { isSecretAddress, isSecretName, isSecretText, looksSecret } from "../../guard/secrets/looks-secret.ts";
 
 /** What a secret shows as. */
 export const HIDDEN = "…";

@@ -54,6 +54,25 @@ describe("members", () => {
     expect(await shownAfter({ [name]: "written-out!" }, "<written-out!>")).toEqual(["<[redacted]>"]);
   });
 
+  it.each([
+    ["a key that its form gives away", ["xoxb", "-1234567890-abcdefghij"].join("")],
+    ["letters and digits at random", "a8Xk29dLq0Zp3mVb7Rt5Yw1c"],
+    ["an address with a path that only its owner knows", "https://hooks.example/services/a8Xk29dLq0Zp3mVb7Rt5Yw1c"],
+    ["an address with a password", "postgres://ann:pass-word@db.example/main"],
+  ])("that are written out as %s are known, whatever the name", async (_what, value) => {
+    expect(await shownAfter({ SLACK_BOT: value }, `<${value}>`)).toEqual(["<[redacted]>"]);
+  });
+
+  it("that are ordinary values are not secret, however long", async () => {
+    const values = [
+      "https://api.example/v2/projects",
+      "/home/ann/projects/website",
+      "some-quite-long-project-name-2024",
+      "2024-01-31T12:00:00.000Z",
+    ];
+    for (const value of values) expect(await shownAfter({ SETTING: value }, value)).toEqual([value]);
+  });
+
   it.each(["X-Keyboard", "monkey", "TOKEN_LIMIT", "Accept"])(
     "that are written out as %s are no secret",
     async (name) => {

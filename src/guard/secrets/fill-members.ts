@@ -1,3 +1,4 @@
+import { isSecretText } from "./looks-secret.ts";
 import { hasSecret, type SecretReference } from "./reference.ts";
 import type { Secrets, SecretUse } from "./secrets.ts";
 
@@ -29,9 +30,9 @@ function isSecret(name: string, text: SecretReference | string): boolean {
   return typeof text !== "string" || hasSecret(text) || isWrittenOutSecret(name, text);
 }
 
-/** True for a value that its name says is a secret, and that is long enough not to be an ordinary word. */
+/** True for a value that its name or its form says is a secret, and that is long enough not to be an ordinary word. */
 export function isWrittenOutSecret(name: string, value: string): boolean {
-  return SECRET_NAME.test(name) && value.length >= MIN_WRITTEN_OUT;
+  return value.length >= MIN_WRITTEN_OUT && (SECRET_NAME.test(name) || isSecretText(value));
 }
 
 /** What is as good as the whole: the token of `Bearer TOKEN`, the password that is in a `Basic` one or in an address. */

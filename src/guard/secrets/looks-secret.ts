@@ -1,4 +1,4 @@
-import { findPatterns } from "../../guard/redaction/secret-patterns.ts";
+import { findPatterns } from "../redaction/secret-patterns.ts";
 
 const SECRET_NAME =
   /key|token|secret|passw|passphrase|passwd|pwd|credential|auth|cookie|session|bearer|signature|(?:^|[_-])(?:pat|dsn|pin|jwt|otp|salt)(?:$|[_-])/i;
