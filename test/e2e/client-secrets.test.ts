@@ -197,3 +197,30 @@ describe("an error of an upstream on /mcp/upstreams", () => {
     });
   });
 });
+
+describe("a server that ends at once, and repeats its credential in its last words", () => {
+  it("does not get it onto the page at /, into /readyz, or to a client", async () => {
+    const program = "process.stderr.write(`no ${process.env.KEY}, ${btoa(process.env.KEY)}\\n`, () => process.exit(1))";
+    const env = { KEY: "env:UPSTREAM_TOKEN" };
+    const transport = { kind: "stdio", command: process.execPath, args: ["-e", program], env } as const;
+    const arsenal = new ToolArsenal({ telemetry: { enabled: false } }, { environment: { UPSTREAM_TOKEN: CREDENTIAL } });
+    close.push(() => arsenal.close());
+    await arsenal.addMcpServer({ name: "box", transport }, { patient: true });
+    await arsenal.upstreamsAttempted();
+    const gateway = await arsenal.serveMcp({ port: 0 });
+    close.push(() => gateway.close());
+    const initialize = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "raw", version: "1" } };
+    const answers = await Promise.all([
+      fetch(`${gateway.url}/`),
+      fetch(`${gateway.url}/readyz`),
+      fetch(`${gateway.url}/mcp/upstreams/box`, {
+        method: "POST",
+        headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
+        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: initialize }),
+      }),
+    ]);
+    const shown = (await Promise.all(answers.map((answer) => answer.text()))).join("\n");
+    expect(shown.match(/cannot be connected/g)).toHaveLength(2);
+    expect(tracesOf(CREDENTIAL).filter((trace) => shown.includes(trace))).toEqual([]);
+  });
+});
