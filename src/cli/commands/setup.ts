@@ -3,7 +3,7 @@ import type { Command, Input, Terminal } from "../command.ts";
 import { PROGRAM } from "../program.ts";
 import { clientFiles } from "../setup/client-files.ts";
 import { findClients, type FoundClient } from "../setup/find-servers.ts";
-import { gather, type Gathered } from "../setup/gather.ts";
+import { type EnvFile, gather, type Gathered } from "../setup/gather.ts";
 import { type Plan, planSetup } from "../setup/plan.ts";
 import { clip, styles, table } from "../style.ts";
 
@@ -63,6 +63,10 @@ function configOutcome({ gathered, target, plan }: Outcome): string {
   return plan.files.some(({ file }) => file === target) ? "written" : "unchanged";
 }
 
+function writtenEnvFiles({ gathered, plan }: Outcome): readonly EnvFile[] {
+  return gathered.envFiles.filter(({ server }) => !plan.kept.includes(server));
+}
+
 function toJson(outcome: Outcome): object {
   const { clients, gathered, target, plan, backups, dryRun } = outcome;
   return {
@@ -73,10 +77,11 @@ function toJson(outcome: Outcome): object {
     config: { file: target, outcome: configOutcome(outcome) },
     servers: Object.keys(gathered.servers),
     renamed: gathered.renamed,
-    secrets: gathered.envFiles.map(({ server, path, values, missing }) => {
+    secrets: writtenEnvFiles(outcome).map(({ server, path, values, missing }) => {
       return { server, file: resolve(dirname(target), path), variables: Object.keys(values), missing };
     }),
     conflicts: plan.conflicts,
+    kept: plan.kept,
     files: plan.files.map((planned) => {
       const backup = backups.get(planned.file);
       return { ...planned, ...(backup === undefined ? {} : { backup }) };
@@ -108,6 +113,11 @@ function show(outcome: Outcome, input: Input, terminal: Terminal): void {
   for (const { client, from, to } of gathered.renamed)
     out.write(`${client} has a different server called ${from}; it becomes ${to}.\n`);
 
+  if (plan.kept.length > 0) {
+    const are = plan.kept.length === 1 ? "it is" : "they are";
+    out.write(`${plan.kept.join(", ")}: configured in arsenal.yaml in another way, and left as ${are}.\n`);
+  }
+
   const config = configOutcome(outcome);
   if (config === "nothing to write") out.write("\nNothing to write: only ToolArsenal itself is set up.\n");
   if (config === "unchanged") out.write(`\n${short(target)} has all of them already.\n`);
@@ -129,9 +139,9 @@ function show(outcome: Outcome, input: Input, terminal: Terminal): void {
 }
 
 /** Values that VS Code asks for are in no file. */
-function showMissing({ gathered, target }: Outcome, short: (file: string) => string, { out }: Terminal): void {
-  const rows = gathered.envFiles.flatMap(({ server, path, missing }) =>
-    missing.map((name) => [`  ${name}`, server, short(resolve(dirname(target), path))]),
+function showMissing(outcome: Outcome, short: (file: string) => string, { out }: Terminal): void {
+  const rows = writtenEnvFiles(outcome).flatMap(({ server, path, missing }) =>
+    missing.map((name) => [`  ${name}`, server, short(resolve(dirname(outcome.target), path))]),
   );
   if (rows.length === 0) return;
   out.write(`\nVS Code asks for these values, so setup cannot copy them. Write each into its file:\n${table(rows)}\n`);

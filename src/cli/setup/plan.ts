@@ -8,7 +8,7 @@ import { envFileText, readEnv } from "./env-file.ts";
 import type { FoundClient } from "./find-servers.ts";
 import { type Gathered, PRIVATE_FOLDER } from "./gather.ts";
 import { lineDiff } from "./line-diff.ts";
-import { HIDDEN, withoutSecrets } from "./secrets.ts";
+import { HIDDEN, separateSecrets, withoutSecrets } from "./secrets.ts";
 
 /** One file that setup writes. */
 export interface PlannedFile {
@@ -27,6 +27,8 @@ export interface Plan {
   readonly files: readonly PlannedFile[];
   /** Why nothing is written: what is there already and differs. */
   readonly conflicts: readonly string[];
+  /** Servers that arsenal.yaml configures in another place than `mcpServers`. They are left as they are. */
+  readonly kept: readonly string[];
   /** Writes the files. Returns the name of each copy that was kept, by file. */
   write(now: Date): Promise<ReadonlyMap<string, string>>;
 }
@@ -46,7 +48,9 @@ export async function planSetup(parts: {
   readonly force: boolean;
   readonly replaceClients: boolean;
 }): Promise<Plan> {
-  const { clients, gathered, target, force, replaceClients } = parts;
+  const { clients, target, force, replaceClients } = parts;
+  const elsewhere = await namesElsewhere(await read(target));
+  const gathered = without(parts.gathered, elsewhere);
   const conflicts: string[] = [];
   const steps: Step[] = [
     ...(await planEnvFiles(gathered, dirname(target), conflicts)),
@@ -57,6 +61,7 @@ export async function planSetup(parts: {
   return {
     files: steps.map(({ text: _text, ...shown }) => shown),
     conflicts: blocked ? conflicts : [],
+    kept: Object.keys(parts.gathered.servers).filter((name) => elsewhere.has(name)),
     async write(now) {
       const backups = new Map<string, string>();
       for (const { file, action, mode, text } of steps) {
@@ -128,7 +133,7 @@ async function planArsenal({ servers, shown }: Gathered, file: string, conflicts
   const pick = (entries: Gathered["servers"]): Gathered["servers"] =>
     Object.fromEntries(Object.entries(entries).filter(([name]) => !isSame(name)));
   const text = await arsenalText(existing, pick(servers));
-  const diff = lineDiff(existing, await arsenalText(existing, pick(shown)));
+  const diff = hideSecrets(lineDiff(existing, await arsenalText(existing, pick(shown))), held ?? {});
   // The permissions of a file that is there are its owner's choice, unless secrets come into it.
   const hasSecrets = !isDeepStrictEqual(servers, shown);
   return [{ file, action: "update", ...(hasSecrets ? { mode: PRIVATE } : {}), diff, text }];
@@ -149,16 +154,46 @@ async function planClients(clients: readonly FoundClient[], config: string): Pro
   return steps;
 }
 
-/** The servers an arsenal.yaml has; undefined when it cannot be read. */
+/** The servers an arsenal.yaml has under `mcpServers`; undefined when it cannot be read. */
 async function heldServers(text: string): Promise<Readonly<Record<string, unknown>> | undefined> {
+  const value = await parseMapping(text);
+  if (value === undefined) return undefined;
+  return isPlainObject(value["mcpServers"]) ? value["mcpServers"] : {};
+}
+
+/** Names of servers that an arsenal.yaml has under `mcp.servers`, `arsenal.mcp_servers` or `servers`. */
+async function namesElsewhere(text = ""): Promise<ReadonlySet<string>> {
+  const { mcp, arsenal, servers } = (await parseMapping(text)) ?? {};
+  const lists = [isPlainObject(mcp) && mcp["servers"], isPlainObject(arsenal) && arsenal["mcp_servers"]];
+  const listed = lists.flatMap((list): unknown[] => (Array.isArray(list) ? list : []));
+  const names = listed.map((entry) => (isPlainObject(entry) ? String(entry["name"]) : ""));
+  return new Set([...names, ...(isPlainObject(servers) ? Object.keys(servers) : [])]);
+}
+
+async function parseMapping(text: string): Promise<Readonly<Record<string, unknown>> | undefined> {
   const { parse } = await import("yaml");
   try {
     const value: unknown = parse(text) ?? {};
-    if (!isPlainObject(value)) return undefined;
-    return isPlainObject(value["mcpServers"]) ? value["mcpServers"] : {};
+    return isPlainObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
+}
+
+function without(gathered: Gathered, names: ReadonlySet<string>): Gathered {
+  const rest = (entries: Gathered["servers"]): Gathered["servers"] =>
+    Object.fromEntries(Object.entries(entries).filter(([name]) => !names.has(name)));
+  const { servers, shown, envFiles } = gathered;
+  const files = envFiles.filter(({ server }) => !names.has(server));
+  return { ...gathered, servers: rest(servers), shown: rest(shown), envFiles: files };
+}
+
+/** The text without the secrets that these entries hold. */
+function hideSecrets(text: string, entries: Readonly<Record<string, unknown>>): string {
+  const secrets = Object.entries(entries).flatMap(([name, entry]) =>
+    isPlainObject(entry) ? Object.values(separateSecrets(name, entry).secrets) : [],
+  );
+  return secrets.reduce((shown, secret) => shown.replaceAll(secret, HIDDEN), text);
 }
 
 function read(file: string): Promise<string | undefined> {

@@ -161,6 +161,25 @@ describe("setup", () => {
     expect(config.execution.maxRetries === 1 || config.mcp.servers.some(({ name }) => name === "old")).toBe(true);
   });
 
+  it("leaves a server alone that is configured under mcp.servers or servers already", async () => {
+    await put(join(home, ".cursor/mcp.json"), CURSOR);
+    const own = "mcp:\n  servers:\n    - { name: github, command: mine }\nservers:\n  files: { command: mine }\n";
+    const file = await put(join(folder, "arsenal.yaml"), own);
+    const { code, out } = await run();
+    expect(code).toBe(0);
+    expect(out).toContain("github, files: configured in arsenal.yaml in another way, and left as they are.");
+    expect(await readFile(file, "utf8")).toBe(own);
+  });
+
+  it("does not show a secret that an existing arsenal.yaml holds", async () => {
+    await put(join(home, ".cursor/mcp.json"), CURSOR);
+    await run("--inline-env");
+    const { code, out } = await run("--force", "--dry-run");
+    expect(code).toBe(0);
+    expect(out).toContain("-       GITHUB_TOKEN: …");
+    expect(out).not.toContain("ghp_secret");
+  });
+
   it("makes private what it copies of an env file that others could read", async () => {
     await put(join(home, ".cursor/mcp.json"), CURSOR);
     const env = await put(join(folder, ".toolarsenal/github.env"), "GITHUB_TOKEN=old\n");
