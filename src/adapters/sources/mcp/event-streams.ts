@@ -4,6 +4,7 @@ import type { RequestId } from "./protocol.ts";
 import { createEventReader } from "./read-events.ts";
 import type { ByteBudget } from "./byte-budget.ts";
 import { createFloodGate } from "./flood-gate.ts";
+import { takeTurns } from "./take-turns.ts";
 import { MessageTooLong } from "./wire-message.ts";
 
 /** A stream of events: that of one request, or the server's own. */
@@ -71,6 +72,7 @@ export function createEventStreams(parts: EventStreamParts): EventStreams {
     let isOver = false;
     /** Bytes since the last complete message. */
     let held = 0;
+    const turn = takeTurns(body);
     const letGo = (): void => {
       budget.release(held);
       held = 0;
@@ -99,7 +101,7 @@ export function createEventStreams(parts: EventStreamParts): EventStreams {
       const isHeld = budget.hold(chunk.length);
       reader.push(chunk);
       if (!isHeld && held > 0 && !isOver) tooLong();
-      gate.hold(body);
+      if (!gate.hold(body)) turn(chunk.length);
     });
     body.on("error", () => {});
     body.once("close", () => {

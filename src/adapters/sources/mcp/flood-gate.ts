@@ -10,8 +10,8 @@ interface Holdable {
 export interface FloodGate {
   /** Counts a message. Answers to requests are many when there are many requests, so they count less. */
   count(isAnswer: boolean): void;
-  /** Stops reading a stream for a while if too much was counted. Called after each piece that was read. */
-  hold(stream: Holdable): void;
+  /** Stops reading a stream for a while if too much was counted, and says so. Called after each piece that was read. */
+  hold(stream: Holdable): boolean;
 }
 
 /** What a message costs, in milliseconds of waiting: a thousand messages a second, and fifty thousand answers. */
@@ -49,10 +49,12 @@ export function createFloodGate(clock: Clock): FloodGate {
       paidAt = Math.max(paidAt, clock.now()) + (isAnswer ? ANSWER_MS : MESSAGE_MS);
     },
     hold(stream) {
-      if (paidAt - clock.now() <= BURST_MS || held.has(stream)) return;
+      if (held.has(stream)) return true;
+      if (paidAt - clock.now() <= BURST_MS) return false;
       held.add(stream);
       stream.pause();
       wait(stream);
+      return true;
     },
   };
 }
