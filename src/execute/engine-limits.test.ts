@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { direct } from "../adapters/executors/direct.ts";
 import { memoryState } from "../adapters/state/memory.ts";
 import { ajv } from "../adapters/validators/ajv.ts";
+import { ArsenalError } from "../errors/arsenal-error.ts";
 import { createAegis } from "../guard/aegis.ts";
 import { localOperator } from "../guard/principal.ts";
 import { createHealth } from "../observe/health.ts";
@@ -29,7 +30,7 @@ function setUp(
   const engine = createEngine({
     find: (id) => {
       const [namespace = "", name = ""] = id.split(".");
-      const annotations = { confirmed: true, readOnly: true };
+      const annotations = { confirmed: name === "read", readOnly: true };
       const parameters = { type: "object", properties: {} };
       const description = "Reads something from a server.";
       const draft = { name, namespace, ensemble: namespace, description, parameters, annotations };
@@ -127,5 +128,27 @@ describe("the retry budget", () => {
   it("is none where it is set to nothing", async () => {
     const { engine } = setUp(broken, { retryBudget: 0 });
     expect(await engine.execute({ toolName: "a.read" })).toMatchObject({ attempts: 1, status: "failure" });
+  });
+});
+
+describe("calls that a gateway cuts off when it shuts down", () => {
+  /** How a call that runs and one that waits for it end. */
+  async function cutOff(toolName: string): Promise<readonly unknown[]> {
+    const { engine, clock } = setUp(() => new Promise(() => {}), { maxConcurrent: 1 });
+    const controller = new AbortController();
+    const calls = [0, 1].map(() => engine.execute({ toolName, signal: controller.signal }));
+    await clock.advance(0);
+    controller.abort(new ArsenalError("CLOSED", "The gateway shut down."));
+    const results = await Promise.all(calls);
+    return results.map(({ status, attempts, error }) => [status, attempts, error?.code, error?.beforeSend]);
+  }
+  const waiting = ["failure", 0, "CLOSED", true];
+
+  it("have an unknown outcome if they started", async () => {
+    expect(await cutOff("files.write")).toEqual([["failure", 1, "OUTCOME_UNKNOWN", undefined], waiting]);
+  });
+
+  it("are merely closed if they are safe to repeat", async () => {
+    expect(await cutOff("files.read")).toEqual([["failure", 1, "CLOSED", undefined], waiting]);
   });
 });

@@ -311,22 +311,6 @@ describe("cancelling", () => {
     expect(health.of(result.toolId ?? "").totalCalls).toBe(0);
   });
 
-  it("by a gateway that shuts down leaves the outcome of a started call unknown, unless it is safe to repeat", async () => {
-    const reason = new ArsenalError("CLOSED", "The gateway shut down.");
-    const cutOff = async (draft: Partial<ToolDraft>): Promise<readonly unknown[]> => {
-      const { engine, clock } = setUp(hanging().handler, draft, { settings: { maxConcurrent: 1 } });
-      const controller = new AbortController();
-      const calls = [0, 1].map(() => engine.execute({ toolName: "t", signal: controller.signal }));
-      await clock.advance(0);
-      controller.abort(reason);
-      const results = await Promise.all(calls);
-      return results.map(({ status, attempts, error }) => [status, attempts, error?.code, error?.beforeSend]);
-    };
-    const waiting = ["failure", 0, "CLOSED", true];
-    expect(await cutOff({})).toEqual([["failure", 1, "OUTCOME_UNKNOWN", undefined], waiting]);
-    expect(await cutOff(readOnly)).toEqual([["failure", 1, "CLOSED", undefined], waiting]);
-  });
-
   it("takes a waiting call out of the queue, in its ensemble and in all", async () => {
     for (const ensemble of ["e", undefined]) {
       const { handler, signals } = hanging();
