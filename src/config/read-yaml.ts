@@ -73,7 +73,7 @@ export async function readYaml(
     isEmpty: value === undefined || value === null,
     origin: {
       locate: (path) => at(offsetOf(document, path)),
-      reference: (value) => (typeof value === "string" ? references.get(value) : undefined),
+      reference: (filled) => (typeof filled === "string" ? references.get(filled) : undefined),
     },
   };
 }

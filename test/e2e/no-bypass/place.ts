@@ -50,6 +50,8 @@ export async function createPlace(url: string, security: object = {}): Promise<P
     JSON.stringify({
       modules: [OWN_TOOLS],
       telemetry: { enabled: false },
+      // Approvals stay out of the home folder of whoever runs the tests.
+      state: { file: ":memory:" },
       audit: { file: audit },
       security: { policy_file: "./policy.yaml", max_requests_per_minute: 1, ...security },
       mcpServers: { open: server, closed: server, secret: server, waits: server, masked: server },
