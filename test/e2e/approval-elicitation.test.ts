@@ -1,6 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ToolArsenal } from "../../src/index.ts";
+import { localOperator, ToolArsenal } from "../../src/index.ts";
 import { type PayServer, startPayServer } from "./pay-server.ts";
 
 const ERAS = ["legacy", "modern"] as const;
@@ -152,6 +152,21 @@ describe.each(CASES)("a $era client of the $plane plane", ({ era, path, pay, pay
     expect(ending(await client.callTool({ name: paySomebody, arguments: { amount: 7 } }))).toBe("paid 7 to Dana");
     expect(asked).toEqual(["A call waits for your approval.", "Pay whom?"]);
     expect(upstream.paid).toEqual([7]);
+  });
+
+  it("runs what was approved elsewhere, also where the server then asks a question of its own", async () => {
+    const asked: string[] = [];
+    const client = await connect(era, (await start("never")) + path, ({ message }) => {
+      asked.push(message);
+      return { action: "accept", content: { name: "Dana" } };
+    });
+    const call = { name: paySomebody, arguments: { amount: 7 } };
+    expect(ending(await client.callTool(call))).toMatchObject({ status: "pending_confirmation" });
+    const [waiting] = await arsenal.approvals.list();
+    await arsenal.approvals.approve(waiting?.id ?? "", localOperator({ id: "dana" }));
+    expect(ending(await client.callTool(call))).toBe("paid 7 to Dana");
+    expect(asked).toEqual(["Pay whom?"]);
+    expect(await states()).toEqual([]);
   });
 
   it("does not run what somebody approved elsewhere against its person's no", async () => {
