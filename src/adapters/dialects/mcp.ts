@@ -60,7 +60,9 @@ export function mcp(): StreamingDialect<McpTool, McpToolResult> {
         ...(tool.title === undefined ? {} : { title: tool.title }),
         description: [description, tool.extendedDescription].filter((text) => text !== undefined).join("\n\n"),
         inputSchema: schema as McpSchema,
-        ...(tool.returns?.type === "object" ? { outputSchema: withoutForeignReferences(tool.returns) as McpSchema } : {}),
+        ...(tool.returns?.type === "object"
+          ? { outputSchema: withoutForeignReferences(tool.returns) as McpSchema }
+          : {}),
         ...annotationsOf(tool),
         ...othersOf(givenBy(tool)),
       }),
