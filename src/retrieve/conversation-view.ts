@@ -44,8 +44,8 @@ export function readConversation(
       }
       return answer;
     },
-    used: (tool) => used.has(tool.id) || used.has(tool.name),
-    failed: (tool) => failed.has(tool.id) || failed.has(tool.name),
+    used: ({ id, name, sourceName }) => used.has(id) || used.has(name) || used.has(sourceName),
+    failed: ({ id, name, sourceName }) => failed.has(id) || failed.has(name) || failed.has(sourceName),
   };
 }
 

@@ -43,7 +43,8 @@ function forgive(draft: Readonly<Record<string, unknown>>): Record<string, unkno
   const { name: givenName, description: givenText = "", parameters = NO_PARAMETERS, extendedDescription } = draft;
   const isName = typeof givenName === "string" && /[\p{L}\p{N}]/u.test(givenName) && !RESERVED_NAMES.has(givenName);
   const name = isName ? toName(givenName) : givenName;
-  const completed = { ...draft, parameters, ...(isName ? { name, sourceName: draft["sourceName"] ?? givenName } : {}) };
+  const named = isName ? { name, sourceName: draft["sourceName"] ?? givenName } : {};
+  const completed = { ...draft, ...forgiveReferences(draft), parameters, ...named };
   if (typeof givenText !== "string" || fits(givenText)) return completed;
   const schema = isPlainObject(parameters) ? parameters : NO_PARAMETERS;
   const { description, rest } = fitDescription(givenText, isName ? givenName : "tool", schema);
@@ -54,6 +55,25 @@ function forgive(draft: Readonly<Record<string, unknown>>): Record<string, unkno
     ...(whole === "" ? {} : { extendedDescription: whole }),
     ...(givenText === "" ? {} : { sourceMeta: { description: givenText, ...(draft["sourceMeta"] as object) } }),
   };
+}
+
+/** Other tools may be named as they were written, too. */
+function forgiveReferences({ dependencies, supersededBy }: Readonly<Record<string, unknown>>): object {
+  const forgiven = (dependency: unknown): unknown =>
+    isPlainObject(dependency) ? { ...dependency, tool: toReference(dependency["tool"]) } : dependency;
+  return {
+    ...(Array.isArray(dependencies) ? { dependencies: dependencies.map(forgiven) } : {}),
+    ...(supersededBy === undefined ? {} : { supersededBy: toReference(supersededBy) }),
+  };
+}
+
+/** `billing.findUser:1.0.0` as `billing.find_user:1.0.0`. */
+function toReference(given: unknown): unknown {
+  if (typeof given !== "string") return given;
+  const end = given.includes(":") ? given.lastIndexOf(":") : given.length;
+  const start = given.lastIndexOf(".", end) + 1;
+  const name = given.slice(start, end);
+  return /[\p{L}\p{N}]/u.test(name) ? `${given.slice(0, start)}${toName(name)}${given.slice(end)}` : given;
 }
 
 function fits(description: string): boolean {

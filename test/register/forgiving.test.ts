@@ -50,6 +50,26 @@ describe("a name as other frameworks have it", () => {
     expect((await arsenal.execute({ toolName: "dropTable" })).status).not.toBe("success");
   });
 
+  it("holds wherever a tool is named: in dependencies and in what a conversation used", async () => {
+    create().register({ name: "findUser", description: "Finds a user by their name." }, () => "Ann");
+    arsenal.register(
+      {
+        name: "sendInvoice",
+        description: "Sends an invoice to a customer.",
+        dependencies: [{ tool: "findUser", type: "requires" }],
+        supersededBy: "default.mailInvoice",
+      },
+      () => "sent",
+    );
+    const tool = await arsenal.getTool("sendInvoice");
+    expect(tool).toMatchObject({ dependencies: [{ tool: "find_user" }], supersededBy: "default.mail_invoice" });
+    const context = { query: "Send an invoice to the customer.", toolsFailed: ["sendInvoice"] };
+    const { tools } = await arsenal.retrieve({ context });
+    expect(tools.map(({ tool: { name } }) => name).toSorted()).toEqual(["find_user", "send_invoice"]);
+    const sent = tools.find(({ tool: { name } }) => name === "send_invoice");
+    expect(sent?.signals.alreadyFailedPenalty).toBeGreaterThan(0);
+  });
+
   it("clashes with another name that means the same, and the error names both", async () => {
     create().register({ name: "get_weather", description: "Tells the weather.", parameters: CITY }, () => 1);
     const clash = (): unknown =>
