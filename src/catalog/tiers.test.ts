@@ -361,21 +361,6 @@ describe("tiers", () => {
     expect(await tierOf(catalog)).toBe("static");
   });
 
-  it("does not wait for more new tools than it may, counts them, and waits for those that were at hand", async () => {
-    const { catalog, good } = await open();
-    const tools = ["ada", "bob", "eve"].map((name) => tool(name, `Sends mail to ${name}.`));
-    good.known.add("ada: Sends mail to ada.");
-    await catalog.upsert(tools);
-    expect(await catalog.settled({ embedAtMost: 1 })).toEqual({ pending: 2 });
-    expect([good.embedded, await tierOf(catalog)]).toEqual([[], "static"]);
-    expect(await catalog.settled({ embedAtMost: 2 })).toEqual({ pending: 0 });
-    expect([[...good.embedded], await tierOf(catalog)]).toEqual([
-      ["bob: Sends mail to bob.", "eve: Sends mail to eve."],
-      "tuned",
-    ]);
-    expect(await catalog.settled()).toEqual({ pending: 0 });
-  });
-
   it("stops in the middle when it is closed", async () => {
     const { catalog, quick, good, clock } = await open();
     const { promise, resolve } = Promise.withResolvers<void>();
