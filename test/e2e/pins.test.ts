@@ -54,13 +54,13 @@ async function relist(
   echo: object,
   again?: { readonly clock: ManualClock },
 ): Promise<void> {
-  let isSeen = false;
-  const seen = next(arsenal, "tool-changed").then(() => (isSeen = true));
+  const waiting = { isOver: again === undefined };
+  const seen = next(arsenal, "tool-changed").then(() => (waiting.isOver = true));
   server.pages = [SAMPLE_TOOLS.map((tool) => (tool["name"] === "echo" ? { ...tool, ...echo } : tool))];
   await server.listChanged();
   // Changes that follow at once wait for a second.
-  while (again !== undefined && !isSeen) {
-    await again.clock.advance(1000);
+  while (!waiting.isOver) {
+    await again?.clock.advance(1000);
     await new Promise((resolve) => setImmediate(resolve));
   }
   await seen;
