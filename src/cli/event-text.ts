@@ -38,6 +38,11 @@ function inWords({ name, data }: ArsenalEvent): string {
     case "sink-failed":
       return `The sink ${data.sink} failed and lost ${data.dropped} events: ${data.message}`;
     default:
-      return `${name} ${JSON.stringify(data)}`;
+      return [
+        name,
+        ...Object.entries(data).map(
+          ([key, value]) => `${key}=${typeof value === "object" ? JSON.stringify(value) : String(value)}`,
+        ),
+      ].join(" ");
   }
 }

@@ -107,7 +107,7 @@ export const serve: Command = {
           files,
         );
       announcer.tellConfigured(configured, documents);
-      await untilStopped({ files, configured, arsenal, terminal, announcer, stop });
+      await untilStopped({ files, configured, arsenal, terminal, announcer, stop, documents });
       announcer.close();
       const { drainTimeoutS } = server;
       if (served.pending > 0) terminal.err.write(tellPending(served.pending, drainTimeoutS));
@@ -146,8 +146,9 @@ async function untilStopped(parts: {
   readonly terminal: Terminal;
   readonly announcer: ReturnType<typeof createAnnouncer>;
   readonly stop: AbortController;
+  readonly documents: Promise<readonly DocumentReport[]>;
 }): Promise<void> {
-  const { files, configured, arsenal, terminal, announcer, stop } = parts;
+  const { files, configured, arsenal, terminal, announcer, stop, documents } = parts;
   // Clients end this program as they please: what was compiled is kept now, not at the end.
   flushCompileCache();
   const stopped = AbortSignal.any([terminal.signal, stop.signal]);
@@ -162,6 +163,7 @@ async function untilStopped(parts: {
   const { watchConfig, watchFiles } = await import("../../config/watch-config.ts");
   const follower = createFollower(configured, {
     arsenal,
+    documents,
     load: () => loadConfigured(files, terminal),
     tell: announcer.tell,
     changed(next, reports) {
@@ -189,6 +191,7 @@ async function untilStopped(parts: {
   const endHangup = terminal.onHangup?.(() => (atTerminal ? stop.abort() : reload()));
   await ended;
   endHangup?.();
+  follower.close();
   await named.close();
   await watched.close();
   await policy?.close();

@@ -1,79 +1,125 @@
+import { isDeepStrictEqual } from "node:util";
 import type { ToolArsenal } from "../../arsenal.ts";
 import { configChanges } from "../../config/config-changes.ts";
-import type { ConfiguredDocument } from "../../config/openapi-config.ts";
+import { isLocalDocument } from "../../config/openapi-config.ts";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
+import { type Clock, systemClock } from "../../observe/clock.ts";
 import { documentProblem, type DocumentReport, type FollowedDocument, loadDocuments } from "../load-documents.ts";
 import type { Configured } from "../open-arsenal.ts";
 import { toldFailure } from "./upstream-status.ts";
 
+/** Time between two attempts at documents that could not be fetched. */
+const RETRY_MS = 60_000;
+
 /** Takes a changed configuration into a running arsenal. */
 export interface ConfigFollower {
-  /** Reads the configuration again. If it is invalid, the old one stays. */
+  /** Reads the configuration again. If it is invalid, the old one stays. Documents that could not be loaded are tried again. */
   follow(): Promise<void>;
+  /** Stops trying documents again. */
+  close(): void;
 }
 
 /** What following a configuration needs. */
 export interface FollowParts {
   readonly arsenal: Pick<ToolArsenal, "addMcpServer" | "addOpenApi" | "removeEnsemble">;
   readonly load: () => Promise<Configured>;
+  /** How the documents fared that were there at the start. */
+  readonly documents?: Promise<readonly DocumentReport[]>;
   /** Says what was done, on one line. */
   readonly tell: (text: string) => void;
   /** Called after servers and documents came or left, with how the documents fared that came. */
   readonly changed: (configured: Configured, reports: readonly DocumentReport[]) => void;
+  readonly clock?: Clock;
 }
 
 const NOT_RELOADED = "The configuration was not reloaded: the old one stays in force.";
 
 /** Follows a configuration: only servers and documents that changed are touched. */
-export function createFollower(start: Configured, { arsenal, load, tell, changed }: FollowParts): ConfigFollower {
+export function createFollower(start: Configured, parts: FollowParts): ConfigFollower {
+  const { arsenal, load, tell, changed, clock = systemClock } = parts;
+  const toldOf = new Set<string>();
   let current = start;
+  let running: Promise<void> = Promise.resolve();
+  let cancel: (() => void) | undefined;
+  let closed = false;
+
+  /** Documents that are not there count as new the next time. Those from an address are tried again by themselves. */
+  function leaveOut(reports: readonly DocumentReport[]): void {
+    const failed = reports.filter(({ error }) => error !== undefined);
+    const isFailed = ({ settings }: FollowedDocument): boolean =>
+      failed.some(({ name, document }) => name === settings.name && document === settings.document);
+    current = { ...current, documents: current.documents.filter((document) => !isFailed(document)) };
+    cancel?.();
+    if (!closed && failed.some(({ document }) => !isLocalDocument(document)))
+      cancel = clock.after(RETRY_MS, () => void enqueue(true).catch(() => {}), { background: true });
+  }
+
+  /** One after the other: a retry never runs into a reload. */
+  function enqueue(quiet: boolean): Promise<void> {
+    const turn = running.then(() => (closed ? undefined : reload(quiet)));
+    running = turn.catch(() => {});
+    return turn;
+  }
+
+  /** Quietly: nothing is said unless something came. */
+  async function reload(quiet: boolean): Promise<void> {
+    let next: Configured;
+    try {
+      next = await load();
+    } catch (error) {
+      if (quiet) return;
+      for (const line of problemsOf(error)) tell(line);
+      tell(NOT_RELOADED);
+      return;
+    }
+    // An editor may empty a file before it writes, and a full disk leaves it empty: nobody means to remove every server so.
+    if (next.emptyFile !== undefined && current.emptyFile === undefined) {
+      if (!quiet) tell(`${next.emptyFile} is empty. ${NOT_RELOADED}`);
+      return;
+    }
+    next = { ...next, documents: await usableDocuments(current.documents, next.documents) };
+    const { leaving, coming, comingDocuments, needRestart } = configChanges(current, next);
+    current = next;
+    for (const name of leaving) await arsenal.removeEnsemble(name);
+    for (const server of coming) await arsenal.addMcpServer(server, { patient: true });
+    const reports = await loadDocuments(arsenal, comingDocuments);
+    leaveOut(reports);
+    const loaded = reports.filter(({ error }) => error === undefined);
+    const came = [...coming, ...loaded];
+    if (quiet && leaving.length === 0 && came.length === 0) return;
+    tell(`Configuration reloaded: ${summary(leaving, came)}.`);
+    if (needRestart.length > 0) tell(`Changed too, and in force after a restart: ${needRestart.join(", ")}.`);
+    changed(next, quiet ? loaded : reports);
+  }
+
+  /** The new documents, with the old one in place of each whose file cannot be used now: its tools stay. */
+  async function usableDocuments(
+    before: readonly FollowedDocument[],
+    after: readonly FollowedDocument[],
+  ): Promise<readonly FollowedDocument[]> {
+    return Promise.all(
+      after.map(async (document) => {
+        const old = before.find(({ settings }) => settings.name === document.settings.name);
+        if (old === undefined || isDeepStrictEqual(old, document)) return document;
+        const problem = await documentProblem(document);
+        if (problem === undefined) return document;
+        const line = `${old.settings.name}: ${toldFailure(problem)} The tools of the old document stay.`;
+        const key = `${line} ${document.contentHash ?? ""}`;
+        if (!toldOf.has(key)) tell(line);
+        toldOf.add(key);
+        return old;
+      }),
+    );
+  }
+
+  void parts.documents?.then(leaveOut);
   return {
-    async follow() {
-      let next: Configured;
-      try {
-        next = await load();
-      } catch (error) {
-        for (const line of problemsOf(error)) tell(line);
-        tell(NOT_RELOADED);
-        return;
-      }
-      // An editor may empty a file before it writes, and a full disk leaves it empty: nobody means to remove every server so.
-      if (next.emptyFile !== undefined && current.emptyFile === undefined) {
-        tell(`${next.emptyFile} is empty. ${NOT_RELOADED}`);
-        return;
-      }
-      next = { ...next, documents: await usableDocuments(current.documents, next.documents, tell) };
-      const { leaving, coming, comingDocuments, needRestart } = configChanges(current, next);
-      current = next;
-      for (const name of leaving) await arsenal.removeEnsemble(name);
-      for (const server of coming) await arsenal.addMcpServer(server, { patient: true });
-      const reports = await loadDocuments(arsenal, comingDocuments);
-      tell(`Configuration reloaded: ${summary(leaving, [...coming, ...comingDocuments.map(nameOf)])}.`);
-      if (needRestart.length > 0) tell(`Changed too, and in force after a restart: ${needRestart.join(", ")}.`);
-      changed(next, reports);
+    follow: () => enqueue(false),
+    close() {
+      closed = true;
+      cancel?.();
     },
   };
-}
-
-/** The new documents, with the old one in place of each whose file cannot be used now: its tools stay. */
-async function usableDocuments(
-  before: readonly FollowedDocument[],
-  after: readonly FollowedDocument[],
-  tell: (text: string) => void,
-): Promise<readonly FollowedDocument[]> {
-  return Promise.all(
-    after.map(async (document) => {
-      const old = before.find(({ settings }) => settings.name === document.settings.name);
-      const problem = old === undefined ? undefined : await documentProblem(document);
-      if (old === undefined || problem === undefined) return document;
-      tell(`${old.settings.name}: ${toldFailure(problem)} The tools of the old document stay.`);
-      return old;
-    }),
-  );
-}
-
-function nameOf({ settings: { name } }: ConfiguredDocument): { readonly name: string } {
-  return { name };
 }
 
 function summary(leaving: readonly string[], coming: readonly { readonly name: string }[]): string {

@@ -1,0 +1,88 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ToolArsenal } from "../../arsenal.ts";
+import { toOpenApis } from "../../config/openapi-config.ts";
+import { resolveConfig } from "../../config/resolve-config.ts";
+import { createManualClock } from "../../testing/manual-clock.ts";
+import { type DocumentReport, loadDocuments } from "../load-documents.ts";
+import type { Configured } from "../open-arsenal.ts";
+import { createFollower } from "./follow-config.ts";
+
+const DOCUMENT = {
+  openapi: "3.1.0",
+  info: { title: "Ping", version: "1" },
+  paths: { "/ping": { get: { operationId: "ping", responses: { "200": { description: "Fine" } } } } },
+};
+
+let web: Server;
+let url: string;
+let isUp: boolean;
+let asked: number;
+beforeEach(async () => {
+  [isUp, asked] = [false, 0];
+  web = createServer((_request, response) => {
+    asked++;
+    response.writeHead(isUp ? 200 : 503).end(JSON.stringify(DOCUMENT));
+  });
+  await new Promise<void>((resolve) => web.listen(0, "127.0.0.1", resolve));
+  url = `http://127.0.0.1:${(web.address() as AddressInfo).port}/openapi.json`;
+});
+afterEach(async () => {
+  web.closeAllConnections();
+  await new Promise((resolve) => web.close(resolve));
+});
+
+function configured(): Configured {
+  const config = resolveConfig({ openapi: [{ name: "remote", document: url }] });
+  const { documents } = toOpenApis(config);
+  return { config, folder: ".", servers: [], documents, problems: [], notes: [], envFiles: [] };
+}
+
+describe("a document that could not be fetched at the start", () => {
+  it("is tried again every minute, without a word until it comes", async () => {
+    await using arsenal = new ToolArsenal();
+    const clock = createManualClock();
+    const told: string[] = [];
+    const came = Promise.withResolvers<readonly DocumentReport[]>();
+    const start = configured();
+    const first = await loadDocuments(arsenal, start.documents);
+    expect(first[0]?.error?.message).toContain("HTTP 503");
+    const follower = createFollower(start, {
+      arsenal,
+      documents: Promise.resolve(first),
+      load: async () => configured(),
+      tell: (line) => told.push(line),
+      changed: (_configured, reports) => came.resolve(reports),
+      clock,
+    });
+    await clock.advance(60_000);
+    // The first retry sets the next timer once it has failed.
+    while (clock.pending === 0) await new Promise(setImmediate);
+    expect([asked, told]).toEqual([2, []]);
+    isUp = true;
+    await clock.advance(60_000);
+    expect(await came.promise).toEqual([{ name: "remote", document: url, tools: 1 }]);
+    expect(told).toEqual(["Configuration reloaded: added remote."]);
+    expect([arsenal.toolCount, clock.pending]).toEqual([1, 0]);
+    follower.close();
+  });
+
+  it("is tried again by a reload, and by nothing after the end", async () => {
+    await using arsenal = new ToolArsenal();
+    const clock = createManualClock();
+    const told: string[] = [];
+    const start = configured();
+    const documents = loadDocuments(arsenal, start.documents);
+    const load = async (): Promise<Configured> => configured();
+    const tell = (line: string): unknown => told.push(line);
+    const follower = createFollower(start, { arsenal, documents, load, tell, changed: () => {}, clock });
+    await documents;
+    isUp = true;
+    await follower.follow();
+    expect([arsenal.toolCount, told]).toEqual([1, ["Configuration reloaded: added remote."]]);
+    follower.close();
+    await follower.follow();
+    expect(told).toHaveLength(1);
+  });
+});
