@@ -1,10 +1,10 @@
-import { TIERS, type TierName } from "../../adapters/embedders/shipped-tiers.ts";
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { TIERS } from "../../adapters/embedders/shipped-tiers.ts";
 import { CONTRACT_MS, type BenchmarkFigures, showBenchmark } from "../benchmark/show-benchmark.ts";
 import { type CatalogFigures, measureCatalog } from "../benchmark/measure-catalog.ts";
 import { measureEngine } from "../benchmark/measure-engine.ts";
 import type { Command } from "../command.ts";
 import { createProgressBar } from "../progress.ts";
+import { readChoice } from "../read-choice.ts";
 import { readNumber } from "../read-number.ts";
 
 /** What answers a user's first requests, before the tuned tier has learned the tools: the contract holds for it. */
@@ -34,7 +34,7 @@ export const benchmark: Command = {
   async run(input, terminal) {
     const { signal } = terminal;
     const count = readNumber(input.options["tools"], "--tools", { min: 10, max: 1_000_000, fallback: 1000 });
-    const only = readTier(input.options["tier"]);
+    const only = readChoice(input.options["tier"], "--tier", TIERS);
     const tiers = only === undefined ? (["lexical", FIRST_TO_ANSWER] as const) : [only];
     const sizes =
       input.options["quick"] === true || only === "tuned"
@@ -68,18 +68,6 @@ export function keepsContract(
   tier: string,
 ): boolean {
   return measured.some((figures) => figures.tools === count && figures.tier === tier && figures.p95Ms < CONTRACT_MS);
-}
-
-function readTier(value: string | boolean | undefined): TierName | undefined {
-  if (value === undefined) return undefined;
-  const tier = TIERS.find((known) => known === value);
-  if (tier !== undefined) return tier;
-  const fix = `Use one of ${TIERS.join(", ")}.`;
-  throw new ArsenalError("INPUT_INVALID", `--tier: there is no tier "${String(value)}". ${fix}`, {
-    field: "--tier",
-    value,
-    fix,
-  });
 }
 
 function sum(numbers: readonly number[]): number {
