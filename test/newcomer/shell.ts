@@ -1,0 +1,76 @@
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { delimiter } from "node:path";
+
+/** Runs programs in one folder, with one Node first on the PATH. */
+export interface Shell {
+  readonly folder: string;
+  /** Runs a command line and returns what it printed. Throws with all of its output if it exits with anything but `code`, 0 by default. */
+  run(line: string, options?: { readonly code?: number }): string;
+  /** Starts a program and resolves once it has printed text that matches. */
+  start(line: string, ready: RegExp): Promise<{ readonly printed: string; stop(): Promise<void> }>;
+}
+
+const RUN_TIMEOUT_MS = 180_000;
+const START_TIMEOUT_MS = 60_000;
+
+/** Variables that a newcomer does not have: what npm sets for scripts, and what configures ToolArsenal. Where npm finds packages stays. */
+const OF_THIS_RUN = /^(?:npm_(?!config_(?:registry|cache|userconfig|cafile)$)|TOOLARSENAL_|XDG_)/i;
+
+/** A shell whose home is the folder `home`: nothing of the person who runs this leaks in. */
+export function createShell({ folder, home, bin }: { folder: string; home: string; bin: readonly string[] }): Shell {
+  const env: NodeJS.ProcessEnv = {
+    ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !OF_THIS_RUN.test(name))),
+    PATH: [...bin, process.env["PATH"]].join(delimiter),
+    HOME: home,
+    USERPROFILE: home,
+    NO_COLOR: "1",
+  };
+  return {
+    folder,
+    run(line, { code = 0 } = {}) {
+      console.log(`  $ ${line}`);
+      const { status, stdout, stderr } = spawnSync("bash", ["-c", line], {
+        cwd: folder,
+        env,
+        encoding: "utf8",
+        timeout: RUN_TIMEOUT_MS,
+      });
+      if (status !== code) throw new Error(`"${line}" exited with ${status}, expected ${code}.\n${stdout}\n${stderr}`);
+      return stdout;
+    },
+    async start(line, ready) {
+      console.log(`  $ ${line} &`);
+      const child = spawn("bash", ["-c", `exec ${line}`], { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] });
+      let printed = "";
+      const seen = Promise.withResolvers<void>();
+      const read = (chunk: Buffer): void => {
+        printed += chunk.toString();
+        if (ready.test(printed)) seen.resolve();
+      };
+      child.stdout.on("data", read);
+      child.stderr.on("data", read);
+      child.once("exit", (status) => seen.reject(new Error(`"${line}" ended with ${status}.\n${printed}`)));
+      const timer = setTimeout(
+        () => seen.reject(new Error(`"${line}" never printed ${ready}.\n${printed}`)),
+        START_TIMEOUT_MS,
+      );
+      try {
+        await seen.promise;
+      } catch (error) {
+        child.kill("SIGKILL");
+        throw error;
+      } finally {
+        clearTimeout(timer);
+      }
+      return { printed, stop: () => stopped(child) };
+    },
+  };
+}
+
+async function stopped(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return;
+  const exited = once(child, "exit");
+  child.kill("SIGTERM");
+  await exited;
+}
