@@ -57,11 +57,16 @@ describe.each(TIERS)("retrieval over five business tools, ranked by the tier %s"
     expect(found.slice(0, 3).sort()).toEqual(["generate_report", "query_database", "send_email"]);
   });
 
-  it("scores everything low, and returns nothing, for a request that no tool serves [000-12.2-irrelevant]", async () => {
+  it("scores everything low for a request that no tool serves [000-12.2-irrelevant]", async () => {
     const query = "what is the weather in Paris";
     for (const found of await retrieve({ context: { query }, scoreThreshold: 0 })) {
       expect(found.semanticScore).toBeLessThan(0.5);
     }
+    expect(await retrieve({ context: { query }, scoreThreshold: 0.5 })).toEqual([]);
+  });
+
+  it("returns nothing for a request that every tool is far from", async () => {
+    const query = "How long do I have to roast a chicken with potatoes, carrots and rosemary until the skin is crisp?";
     expect(await retrieve({ context: { query } })).toEqual([]);
   });
 
