@@ -62,14 +62,15 @@ function taken(response: ServerResponse): Promise<void> {
 export async function startHostile(hostility?: Hostility): Promise<HostileServer> {
   const asked = new Map<string, number>();
   let written = 0;
-  let closed = false;
+  const closing = new AbortController();
+  const closed = closing.signal;
 
   /** Writes as fast as the reader takes it, for as long as it is there. */
   async function flood(response: ServerResponse, piece: (count: number) => string, times = Infinity): Promise<void> {
-    for (let count = 0; count < times && !closed && !response.destroyed; count++) {
-      const text = piece(count);
-      written += text.length;
-      if (!response.write(text)) await taken(response);
+    for (let count = 0; count < times && !closed.aborted && !response.destroyed; count++) {
+      const part = piece(count);
+      written += part.length;
+      if (!response.write(part)) await taken(response);
       else if (count % 100 === 99) await new Promise((resolve) => setImmediate(resolve));
     }
   }
@@ -190,7 +191,7 @@ export async function startHostile(hostility?: Hostility): Promise<HostileServer
       return written;
     },
     async close() {
-      closed = true;
+      closing.abort();
       server.closeAllConnections();
       server.close();
       await once(server, "close");

@@ -54,12 +54,12 @@ async function relist(
   echo: object,
   again?: { readonly clock: ManualClock },
 ): Promise<void> {
-  const waiting = { isOver: again === undefined };
-  const seen = next(arsenal, "tool-changed").then(() => (waiting.isOver = true));
+  const changed = new AbortController();
+  const seen = next(arsenal, "tool-changed").then(() => changed.abort());
   server.pages = [SAMPLE_TOOLS.map((tool) => (tool["name"] === "echo" ? { ...tool, ...echo } : tool))];
   await server.listChanged();
   // Changes that follow at once wait for a second.
-  while (!waiting.isOver) {
+  while (!changed.signal.aborted) {
     await again?.clock.advance(1000);
     await new Promise((resolve) => setImmediate(resolve));
   }

@@ -10,7 +10,7 @@ export interface ListAllOptions {
   readonly report?: (entry: { readonly name: string; readonly reason: string }) => void;
   /** Why an entry cannot be used, beside being malformed. */
   readonly refuse?: (entry: JsonObject) => string | undefined;
-  /** Entries at most. Default 5,000. */
+  /** Entries at most. Default 20,000. */
   readonly maxItems?: number;
   /** Bytes at most, as JSON. Default 64 MiB. */
   readonly maxBytes?: number;
@@ -44,7 +44,7 @@ export async function listAll(
   options: ListAllOptions = {},
 ): Promise<readonly JsonObject[]> {
   const { report = () => {}, refuse = () => undefined, isLate = () => false } = options;
-  const { maxItems = 5000, maxBytes = 64 * 1024 * 1024 } = options;
+  const { maxItems = 20_000, maxBytes = 64 * 1024 * 1024 } = options;
   const items: JsonObject[] = [];
   const cursors = new Set<string>();
   const method = LISTINGS[listing];

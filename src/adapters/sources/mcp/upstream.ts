@@ -143,6 +143,9 @@ const READS: ReadonlySet<string> = new Set([
   "ping",
 ]);
 
+/** More tools than any honest server has; each is scanned, pinned and indexed. */
+const DEFAULT_MAX_TOOLS = 5000;
+
 /** An upstream for a configured server. It begins to connect at once, in the background. */
 export function createUpstream(settings: McpServerSettings, parts: UpstreamParts = {}): McpUpstream {
   const { clock = systemClock, random = Math.random, identity = ownIdentity(), report = () => {} } = parts;
@@ -311,7 +314,7 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
       listAll((method, params) => request(method, params, { signal }), listing, {
         report: (entry) => report({ listing, ...entry }),
         isLate: () => clock.now() >= lateAt,
-        ...(listing === "tools" && settings.maxTools !== undefined ? { maxItems: settings.maxTools } : {}),
+        ...(listing === "tools" ? { maxItems: settings.maxTools ?? DEFAULT_MAX_TOOLS } : {}),
         ...(listing === "tools" ? { refuse: (tool) => unusableTool(tool, { mirrors }) } : {}),
       }),
     ).catch((error: unknown) => {
