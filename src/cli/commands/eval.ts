@@ -8,6 +8,7 @@ import type { Command, Input, Terminal } from "../command.ts";
 import { answerQueries } from "../eval/answer-queries.ts";
 import type { Answer } from "../eval/answer.ts";
 import { compareAnswers, type Comparison } from "../eval/compare.ts";
+import { drawSizes } from "../eval/draw-sizes.ts";
 import { explainMisses } from "../eval/explain-misses.ts";
 import { knownTools } from "../eval/known-tools.ts";
 import type { Miss } from "../eval/misses.ts";
@@ -264,10 +265,14 @@ async function measure(
         answerQueries(arsenal, queries, { signal, onProgress }),
       )
     : { answers: [], tier: "" };
+  const drawn = queries ? drawSizes(new Map([...known].map(([id, { tool }]) => [id, tool])), queries) : [];
+  const sized = await withBar(terminal, "sizes", drawn.length, (onProgress) =>
+    answerQueries(arsenal, drawn, { signal, onProgress }),
+  );
   return {
     system,
     answers,
-    report: queries && reportOn(answers, { indexMs, tier }),
+    report: queries && reportOn(answers, { indexMs, tier, sized: sized.answers }),
     misses: explains
       ? await withBar(terminal, "misses", answers.length, (onProgress) =>
           explainMisses(arsenal, answers, { known, signal, onProgress }),

@@ -20,12 +20,12 @@ export interface AnsweringOptions {
 const TURN_MS = 50;
 
 /** Answers every query, in order. `tier` names what answered the last one. */
-export async function answerQueries(
+export async function answerQueries<Query extends SetQuery>(
   arsenal: Answering,
-  queries: readonly SetQuery[],
+  queries: readonly Query[],
   { signal, onProgress, now = performance.now.bind(performance) }: AnsweringOptions,
-): Promise<{ readonly answers: readonly Answer[]; readonly tier: string }> {
-  const answers: Answer[] = [];
+): Promise<{ readonly answers: readonly (Answer & Query)[]; readonly tier: string }> {
+  const answers: (Answer & Query)[] = [];
   let tier = "";
   let turnedAt = now();
   for (const query of queries) {
@@ -38,8 +38,8 @@ export async function answerQueries(
     const askedAt = now();
     const result = await arsenal.retrieve(toToolQuery(query, signal));
     const durationMs = now() - askedAt;
-    const { context } = toToolQuery(query, signal);
-    const { tools: given } = await arsenal.retrieve({ context, signal });
+    const { scoreThreshold: _, limit: __, ...plain } = toToolQuery(query, signal);
+    const { tools: given } = await arsenal.retrieve(plain);
     tier = result.tier;
     const relevant = new Set(query.relevant);
     const ranking = rankingOf(result, query);
@@ -67,6 +67,7 @@ export function toToolQuery(query: SetQuery, signal: AbortSignal): ToolQuery {
     context: { query: query.query, recentMessages: query.history.slice(-10).map(toMessage) },
     scoreThreshold: 0,
     limit: RANKED,
+    ...(query.namespaces === undefined ? {} : { namespaces: query.namespaces }),
     signal,
   };
 }

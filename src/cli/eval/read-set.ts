@@ -21,6 +21,8 @@ export interface SetQuery {
   /** Earlier turns, oldest first: `user: …`, `assistant: …`. */
   readonly history: readonly string[];
   readonly style: string | undefined;
+  /** Only tools of these namespaces, if given. */
+  readonly namespaces?: readonly string[];
 }
 
 /** Reads `{"id","name","namespace","description","parameters"}` lines. */

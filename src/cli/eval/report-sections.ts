@@ -5,7 +5,7 @@ import type { Miss, MissKind } from "./misses.ts";
 import { intervalPlot } from "./report-plots.ts";
 import { columnsOf, signed } from "./show-report.ts";
 import type { Suggestion } from "./suggest.ts";
-import type { SetReport } from "./summarise.ts";
+import type { SetReport, Summary } from "./summarise.ts";
 
 /** More would make a page that no browser likes; a file of JSON lines has no such end. */
 const MOST_MISSES = 1000;
@@ -18,9 +18,9 @@ const KINDS: Readonly<Record<MissKind, string>> = {
   answered: "answered, though nothing fits",
 };
 
-/** The figures as tiles, and by style as a table. */
+/** The figures as tiles; by style and by catalog size as tables. */
 export function figuresSection(report: SetReport): Markup {
-  const { by_style: byStyle, ...figures } = report;
+  const { by_style: byStyle = {}, by_size: bySize = {}, ...figures } = report;
   const tiles = Object.entries(figures).map(
     ([name, value]) =>
       html`<div>
@@ -28,23 +28,30 @@ export function figuresSection(report: SetReport): Markup {
         <dd>${value}</dd>
       </div>`,
   );
-  const all = html`<dl class="figures">${tiles}</dl>`;
-  if (!byStyle) return all;
-  const columns = columnsOf(Object.values(byStyle));
-  const rows = Object.entries(byStyle).map(
-    ([style, group]) =>
+  const sizes = Object.entries(bySize).flatMap(([size, { by_style: ownStyles = {}, ...all }]) => [
+    [size, all] as const,
+    ...Object.entries(ownStyles).map(([style, group]) => [`${size}, ${style}`, group] as const),
+  ]);
+  return html`<dl class="figures">${tiles}</dl>
+    ${groupTable("By style", "style", Object.entries(byStyle))} ${groupTable("By catalog size", "catalog size", sizes)}`;
+}
+
+function groupTable(heading: string, title: string, groups: readonly (readonly [string, Summary])[]): Markup {
+  if (groups.length === 0) return html``;
+  const columns = columnsOf(groups.map(([, group]) => group));
+  const rows = groups.map(
+    ([name, group]) =>
       html`<tr>
-        <th scope="row" class="text">${style}</th>
+        <th scope="row" class="text">${name}</th>
         ${columns.map((column) => html`<td class="number">${group[column] ?? ""}</td>`)}
       </tr>`,
   );
-  return html`${all}
-    <h2>By style</h2>
+  return html`<h2>${heading}</h2>
     <div class="scroll">
       <table>
         <thead>
           <tr>
-            <th>style</th>
+            <th>${title}</th>
             ${columns.map((column) => html`<th class="number">${column}</th>`)}
           </tr>
         </thead>

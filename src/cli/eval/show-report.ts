@@ -9,18 +9,29 @@ import type { SetReport, Summary } from "./summarise.ts";
 /** Suggestions and changed queries shown on a terminal; JSON has them all. */
 const MOST_SHOWN = 20;
 
-/** The figures of a run as a table, and another by style. */
+/** The figures of a run as a table, others by style, and by catalog size and style. */
 export function showFigures(report: SetReport, terminal: Terminal): string {
   const paint = styles(terminal.out, terminal.environment);
-  const { by_style: byStyle, ...figures } = report;
+  const { by_style: byStyle = {}, by_size: bySize = {}, ...figures } = report;
   const lines = table(Object.entries(figures).map(([name, value]) => [name, String(value)]));
-  if (!byStyle) return `${lines}\n`;
-  const columns = columnsOf(Object.values(byStyle));
-  const rows = Object.entries(byStyle).map(([style, group]) => [
-    clip(style, 24),
-    ...columns.map((column) => String(group[column] ?? "")),
+  const sizes = Object.entries(bySize).flatMap(([size, { by_style: ownStyles = {}, ...all }]) => [
+    [size, all] as const,
+    ...Object.entries(ownStyles).map(([style, group]) => [`  ${style}`, group] as const),
   ]);
-  return `${lines}\n\n${headed(["style", ...columns], rows, paint.bold)}\n`;
+  return [lines, groups("style", Object.entries(byStyle)), groups("catalog size", sizes)]
+    .filter((text) => text !== "")
+    .map((text) => `${text}\n`)
+    .join("\n");
+
+  function groups(title: string, named: readonly (readonly [string, Summary])[]): string {
+    if (named.length === 0) return "";
+    const columns = columnsOf(named.map(([, group]) => group));
+    const rows = named.map(([name, group]) => [
+      clip(name, 24),
+      ...columns.map((column) => String(group[column] ?? "")),
+    ]);
+    return headed([title, ...columns], rows, paint.bold);
+  }
 }
 
 /** Names of the figures that any of the groups has, in their order. */

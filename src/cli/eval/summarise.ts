@@ -1,4 +1,5 @@
 import type { Answer } from "./answer.ts";
+import type { SizedQuery } from "./draw-sizes.ts";
 import { meanFigures, percentile, round, type SetFigures } from "./metrics.ts";
 
 /** The figures of some queries, under the names that scripts rely on. */
@@ -18,8 +19,12 @@ export interface SetReport extends Summary {
   readonly index_ms: number;
   /** What ranked. */
   readonly tier: string;
-  readonly by_style?: Readonly<Record<string, Summary>>;
+  readonly by_style?: ByStyle;
+  /** The same queries asked of small catalogs drawn from the tools, by their largest number of tools. */
+  readonly by_size?: Readonly<Record<string, Summary & { readonly by_style?: ByStyle }>>;
 }
+
+type ByStyle = Readonly<Record<string, Summary>>;
 
 export function summarise(answers: readonly Answer[]): Summary {
   const possible = answers.filter(({ figures }) => figures !== undefined);
@@ -37,21 +42,40 @@ export function summarise(answers: readonly Answer[]): Summary {
   };
 }
 
-/** The figures of a run: of all its answers, and by style in the order the styles first appear. */
+/** The figures of a run: of all its answers, by style in the order the styles first appear, and by catalog size. */
 export function reportOn(
   answers: readonly Answer[],
-  { indexMs, tier }: { readonly indexMs: number; readonly tier: string },
+  {
+    indexMs,
+    tier,
+    sized = [],
+  }: {
+    readonly indexMs: number;
+    readonly tier: string;
+    readonly sized?: readonly (Answer & SizedQuery)[];
+  },
 ): SetReport {
-  const styled = Map.groupBy(
-    answers.filter(({ style }) => style !== undefined),
-    ({ style }) => style ?? "",
-  );
+  const sizes = Map.groupBy(sized, ({ size }) => size);
   return {
     ...summarise(answers),
     index_ms: Math.round(indexMs),
     tier,
-    ...(styled.size > 0
-      ? { by_style: Object.fromEntries([...styled].map(([style, group]) => [style, summarise(group)])) }
+    ...byStyle(answers),
+    ...(sizes.size > 0
+      ? {
+          by_size: Object.fromEntries(
+            [...sizes].map(([size, group]) => [`up_to_${size}`, { ...summarise(group), ...byStyle(group) }]),
+          ),
+        }
       : {}),
   };
+}
+
+function byStyle(answers: readonly Answer[]): { readonly by_style?: ByStyle } {
+  const styled = Map.groupBy(
+    answers.filter(({ style }) => style !== undefined),
+    ({ style }) => style ?? "",
+  );
+  if (styled.size === 0) return {};
+  return { by_style: Object.fromEntries([...styled].map(([style, group]) => [style, summarise(group)])) };
 }
