@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { toAlias, ToolArsenal, type ToolDraft } from "../../src/index.ts";
 
@@ -40,7 +41,11 @@ describe("names for models", () => {
 
   it("are suggested when one is misspelled", async () => {
     await using arsenal = new ToolArsenal(quiet);
-    const long = { ...look, namespace: "a-rather-long-namespace.of-a-server-with-a-long-name", name: "look_in_the_attic" };
+    const long = {
+      ...look,
+      namespace: "a-rather-long-namespace.of-a-server-with-a-long-name",
+      name: "look_in_the_attic",
+    };
     await arsenal.addTools(
       [
         { ...look, namespace: "files", name: "read_text_file" },
@@ -60,6 +65,24 @@ describe("names for models", () => {
       [cut.replace("attic", "atic"), `${long.namespace}.${long.name}`],
     ] as const)
       expect((await arsenal.execute({ toolName })).error?.message).toContain(`Did you mean "${meant}"?`);
+  });
+
+  it("are suggested to clients of the gateway too", async () => {
+    await using arsenal = new ToolArsenal(quiet);
+    await arsenal.addTool({ ...look, namespace: "files", name: "read_text_file" });
+    const served = await arsenal.serveMcp({ port: 0, mode: "dynamic" });
+    const client = new Client({ name: "agent", version: "1.0.0" });
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${served.url}/mcp`)));
+    const answer = await client.callTool({
+      name: "execute_tool",
+      arguments: { tool_name: "files-read_text_fil", arguments: {} },
+    });
+    expect(answer).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('Did you mean "files.read_text_file"?') as string }],
+    });
+    await client.close();
+    await served.close();
   });
 
   it("are found in a snapshot too", async () => {

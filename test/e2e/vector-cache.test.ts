@@ -2,6 +2,8 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { createConfiguredArsenal } from "../../src/cli/configured-arsenal.ts";
+import { resolveConfig } from "../../src/config/resolve-config.ts";
 import { ToolArsenal } from "../../src/index.ts";
 import { type Ran, runInMemory } from "./terminal.ts";
 
@@ -113,6 +115,27 @@ describe("search and the vector cache", () => {
     await search(named.folder, { TOOLARSENAL_CACHE: named.cache });
     expect(await readdir(join(named.folder, "vectors"))).toEqual([VECTORS]);
     await expect(readdir(named.cache)).rejects.toThrow("ENOENT");
+  });
+});
+
+describe("the gateway and the vector cache", () => {
+  it("embeds nothing again after a restart", async () => {
+    const { cache } = await project();
+    const reader = { err: { write: () => true }, environment: { TOOLARSENAL_CACHE: cache }, json: false };
+    const start = async (): Promise<Buffer> => {
+      // What `serve` builds from its configuration.
+      await using arsenal = createConfiguredArsenal(resolveConfig({ embedder: { tier: "tuned" } }), reader);
+      await arsenal.addTool({
+        name: "send_mail",
+        description: "Sends mail to people.",
+        parameters: { type: "object" },
+      });
+      await arsenal.ready();
+      return readFile(join(cache, VECTORS));
+    };
+    const first = await start();
+    expect((first.length - 128) / 408).toBe(1);
+    expect((await start()).equals(first)).toBe(true);
   });
 });
 
