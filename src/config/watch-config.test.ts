@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Clock } from "../observe/clock.ts";
-import { type WatchedConfig, watchConfig } from "./watch-config.ts";
+import { fileTexts, type WatchedConfig, watchConfig } from "./watch-config.ts";
 
 let folder: string;
 let watched: WatchedConfig | undefined;
@@ -39,6 +39,18 @@ describe("a watched configuration", () => {
     const count = await watching(file);
     const changed = count.next();
     await writeFile(file, "a: 2");
+    await changed;
+    expect(count.calls).toBe(1);
+  });
+
+  it("is told of when it changed after it was read and before it was watched", async () => {
+    const file = join(folder, "arsenal.yaml");
+    await writeFile(file, "a: 1");
+    const known = await fileTexts([file]);
+    await writeFile(file, "a: 2");
+    const count = counter();
+    const changed = count.next();
+    watched = await watchConfig([file], { onChange: () => count.onChange(), quietMs: 5, known });
     await changed;
     expect(count.calls).toBe(1);
   });

@@ -12,6 +12,8 @@ export interface WatchOptions {
   readonly clock?: Clock;
   /** Quiet time after which a file counts as written. Default 150. */
   readonly quietMs?: number;
+  /** What the files held when they were last read, so that no change in between is missed. Defaults to what they hold now. */
+  readonly known?: readonly (string | undefined)[];
 }
 
 /** Files that are being watched. */
@@ -31,7 +33,7 @@ const SWAPPED_LINK = "..data";
  */
 export async function watchConfig(
   files: readonly string[],
-  { onChange, onFailure, clock = systemClock, quietMs = 150 }: WatchOptions,
+  { onChange, onFailure, clock = systemClock, quietMs = 150, known: given }: WatchOptions,
 ): Promise<WatchedConfig> {
   const paths = files.map((file) => resolve(file));
   let closed = false;
@@ -50,7 +52,8 @@ export async function watchConfig(
       return [];
     }
   });
-  let known = await texts(paths);
+  let known = given ?? (await fileTexts(paths));
+  if (given !== undefined) settle();
 
   function settle(): void {
     cancel?.();
@@ -66,7 +69,7 @@ export async function watchConfig(
   async function lookAfter(earlier: Promise<void>, always: boolean): Promise<void> {
     await earlier;
     if (closed) return;
-    const now = await texts(paths);
+    const now = await fileTexts(paths);
     const changed = now.some((text, index) => text !== known[index]);
     if (!changed && !always) return;
     known = now;
@@ -84,14 +87,15 @@ export async function watchConfig(
   };
 }
 
-function texts(paths: readonly string[]): Promise<readonly (string | undefined)[]> {
+/** What the files hold; undefined for one that cannot be read. */
+export function fileTexts(paths: readonly string[]): Promise<readonly (string | undefined)[]> {
   return Promise.all(paths.map((path) => readFile(path, "utf8").catch(() => undefined)));
 }
 
 /** Files that are watched, which may be others from one moment to the next. */
 export interface WatchedFiles {
-  /** Watches these files from now on, and no others. */
-  follow(files: readonly string[]): void;
+  /** Watches these files from now on, and no others. `known` is what they held when they were last read. */
+  follow(files: readonly string[], known?: readonly (string | undefined)[]): void;
   /** Resolves when everything has ended. */
   close(): Promise<void>;
 }
@@ -100,16 +104,17 @@ export interface WatchedFiles {
 export function watchFiles(options: WatchOptions): WatchedFiles {
   let followed: readonly string[] = [];
   let current: Promise<WatchedConfig | undefined> = Promise.resolve(undefined);
-  const replace = (files: readonly string[]): void => {
+  const replace = (files: readonly string[], known?: readonly (string | undefined)[]): void => {
     followed = files;
     current = current.then(async (watched) => {
       await watched?.close();
-      return files.length === 0 ? undefined : watchConfig(files, options);
+      if (files.length === 0) return undefined;
+      return watchConfig(files, { ...options, ...(known === undefined ? {} : { known }) });
     });
   };
   return {
-    follow(files) {
-      if (files.join("\n") !== followed.join("\n")) replace(files);
+    follow(files, known) {
+      if (files.join("\n") !== followed.join("\n")) replace(files, known);
     },
     async close() {
       await (await current)?.close();

@@ -81,7 +81,7 @@ describe("on a terminal", () => {
     await configure();
     const { err } = await onTerminal("search", "something odd");
     expect(jsonLines(err)).toEqual([]);
-    expect(count(err, "gone: not connected")).toBe(1);
+    expect(count(err, "Cannot connect to gone")).toBe(1);
     expect(err.match(/^warning: odd\.odd: .* in its definition/gm)).toHaveLength(1);
   });
 

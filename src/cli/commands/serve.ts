@@ -4,6 +4,7 @@ import type { ToolArsenal } from "../../arsenal.ts";
 import { configuredEgress } from "../../config/configured-egress.ts";
 import { configuredIdentity } from "../../config/configured-identity.ts";
 import { type ResolvedConfig, resolveConfig } from "../../config/resolve-config.ts";
+import { fileTexts, watchConfig, watchFiles } from "../../config/watch-config.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import type { ServedMcp } from "../../serve/serve-mcp.ts";
 import type { Command, Input, Terminal } from "../command.ts";
@@ -47,7 +48,9 @@ export const serve: Command = {
     const stdio = isStdio(input);
     const mode = readMode(input);
     const files = configFiles(input, terminal);
+    const known = await fileTexts(pathsOf(files));
     const configured = files === undefined ? undefined : await loadConfigured(files, terminal);
+    const knownNamed = await fileTexts(configured === undefined ? [] : namedFiles(configured));
     const config = configured?.config ?? resolveConfig({});
     const { server, mcp } = config;
     const port = readNumber(input.options["port"], "--port", { min: 0, max: 65_535, fallback: server.port });
@@ -57,6 +60,8 @@ export const serve: Command = {
       egress: configuredEgress(config),
     });
 
+    const { policyFile } = config.security;
+    const knownPolicy = await fileTexts(policyFile === undefined ? [] : [policyFile]);
     const operated = forOperator(config, terminal, files?.config);
     const arsenal = await openServed(configured === undefined ? undefined : operated, input, terminal);
     const approveCommand = operated.approvals?.command;
@@ -107,7 +112,18 @@ export const serve: Command = {
           files,
         );
       announcer.tellConfigured(configured, documents);
-      await untilStopped({ files, configured, arsenal, terminal, announcer, stop, documents });
+      await untilStopped({
+        files,
+        configured,
+        arsenal,
+        terminal,
+        announcer,
+        stop,
+        documents,
+        known,
+        knownNamed,
+        knownPolicy,
+      });
       announcer.close();
       const { drainTimeoutS } = server;
       if (served.pending > 0) terminal.err.write(tellPending(served.pending, drainTimeoutS));
@@ -147,6 +163,10 @@ async function untilStopped(parts: {
   readonly announcer: ReturnType<typeof createAnnouncer>;
   readonly stop: AbortController;
   readonly documents: Promise<readonly DocumentReport[]>;
+  /** What the configuration's files held when they were read, the files it names, and the policy's. */
+  readonly known: readonly (string | undefined)[];
+  readonly knownNamed: readonly (string | undefined)[];
+  readonly knownPolicy: readonly (string | undefined)[];
 }): Promise<void> {
   const { files, configured, arsenal, terminal, announcer, stop, documents } = parts;
   // Clients end this program as they please: what was compiled is kept now, not at the end.
@@ -160,7 +180,6 @@ async function untilStopped(parts: {
     endHangup?.();
     return;
   }
-  const { watchConfig, watchFiles } = await import("../../config/watch-config.ts");
   const follower = createFollower(configured, {
     arsenal,
     documents,
@@ -171,17 +190,16 @@ async function untilStopped(parts: {
       named.follow(namedFiles(next));
     },
   });
-  const paths = [...(files.config === undefined ? [] : [files.config]), ...files.mcpConfigs];
   const watching = {
     onChange: () => follower.follow(),
     onFailure: ({ message }: Error) =>
       announcer.tell(`Cannot watch the configuration for changes (${message}). Send SIGHUP to reload it.`),
   };
-  const watched = await watchConfig(paths, watching);
+  const watched = await watchConfig(pathsOf(files), { ...watching, known: parts.known });
   const named = watchFiles({ ...watching, onChange: watched.reload });
-  named.follow(namedFiles(configured));
+  named.follow(namedFiles(configured), parts.knownNamed);
   const { watchPolicy } = await import("../serve/watch-policy.ts");
-  const policy = await watchPolicy(configured.config, arsenal, announcer.tell);
+  const policy = await watchPolicy(configured.config, arsenal, announcer.tell, parts.knownPolicy);
   // At a terminal a hang-up means that the terminal is gone; for a service it asks for a reload.
   const atTerminal = terminal.err.isTTY === true || terminal.out.isTTY === true;
   const reload = (): void => {
@@ -195,6 +213,11 @@ async function untilStopped(parts: {
   await named.close();
   await watched.close();
   await policy?.close();
+}
+
+function pathsOf(files: ConfigFiles | undefined): readonly string[] {
+  if (files === undefined) return [];
+  return [...(files.config === undefined ? [] : [files.config]), ...files.mcpConfigs];
 }
 
 /** The files that a configuration names and that change what it means. */

@@ -10,9 +10,11 @@ export async function watchPolicy(
   { security: { policyFile } }: Pick<ResolvedConfig, "security">,
   arsenal: Pick<ToolArsenal, "reloadPolicy">,
   tell: (text: string) => void,
+  known?: readonly (string | undefined)[],
 ): Promise<WatchedConfig | undefined> {
   if (policyFile === undefined) return undefined;
   return watchConfig([policyFile], {
+    ...(known === undefined ? {} : { known }),
     onChange() {
       try {
         arsenal.reloadPolicy();
