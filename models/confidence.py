@@ -28,6 +28,8 @@ RIDGE = 3.0
 COUNTS = {"near": 0.4, "absent": 0.35, "removed": 0.25}
 # The share of servable requests that may be refused: with `confident` in any of the catalogs they are asked in, with `eager` over all styles.
 CONFIDENT, EAGER = 0.005, 0.05
+# How far `confident` stays below that, on the scale of the fit: other people's requests are not like ours.
+MARGIN = 0.2
 LARGE = "~ 700"
 NEVER = -99.0
 # What tells how close the best tool is. The other features never refuse a request by themselves with `confident`.
@@ -84,11 +86,11 @@ def auc(served: np.ndarray, unserved: np.ndarray) -> float:
 
 
 def confident(examples: Examples, score: np.ndarray, among: np.ndarray) -> float:
-    """The threshold that at most CONFIDENT of the servable requests fall below, each taken in the catalog where it scores lowest."""
+    """The threshold that at most CONFIDENT of the servable requests fall below, each taken in the catalog where it scores lowest, less a margin."""
     lowest: dict[str, float] = {}
     for query, value in zip(examples.query[among], score[among]):
         lowest[query] = min(value, lowest.get(query, np.inf))
-    return float(np.quantile(list(lowest.values()), CONFIDENT, method="lower"))
+    return float(np.quantile(list(lowest.values()), CONFIDENT, method="lower")) - MARGIN
 
 
 def eager(examples: Examples, score: np.ndarray, among: np.ndarray) -> float:

@@ -37,7 +37,7 @@ export const CONFIDENCE_WEIGHTS: Readonly<Record<ConfidenceTier, ConfidenceWeigh
       bestByWords: 2.9075,
       words: -1.3539,
       tools: -0.0573,
-      least: -1.7265,
+      least: -1.9265,
     },
     fit: {
       intercept: 0.0485,
@@ -54,7 +54,7 @@ export const CONFIDENCE_WEIGHTS: Readonly<Record<ConfidenceTier, ConfidenceWeigh
     },
   },
   tuned: {
-    closeness: { intercept: 0.052, best: 1.6364, bestByWords: 2.9471, words: -1.4813, tools: -0.0694, least: -2.2747 },
+    closeness: { intercept: 0.052, best: 1.6364, bestByWords: 2.9471, words: -1.4813, tools: -0.0694, least: -2.4747 },
     fit: {
       intercept: 0.0471,
       best: 1.5062,

@@ -27,8 +27,9 @@ const SEED = 1;
 export function drawSizes(tools: ReadonlyMap<string, Tool>, queries: readonly SetQuery[]): readonly SizedQuery[] {
   const random = createRandom(SEED);
   const byNamespace = Map.groupBy(tools.values(), ({ namespace }) => namespace);
-  const all = [...byNamespace.keys()];
-  if (all.length < LEAST_NAMESPACES) return [];
+  if (byNamespace.size < LEAST_NAMESPACES) return [];
+  // One entry per tool: larger servers are drawn more often, so that every size has its draws.
+  const all = [...tools.values()].map(({ namespace }) => namespace);
   const countOf = (names: Iterable<string>): number =>
     [...names].reduce((sum, name) => sum + (byNamespace.get(name)?.length ?? 0), 0);
 
