@@ -12,6 +12,8 @@ import { entryOf } from "./tool-entry.ts";
 
 const DEFAULT_LIMIT = 5;
 const MAX_LIMIT = 50;
+/** The semantic score from which a match is worth showing, on the scale of every embedder. */
+const WORTH_SHOWING = 0.5;
 
 const PROBABLY_NONE =
   "Probably none of these tools fits. Use one only if its description says that it does what you need; otherwise search again in other words, or tell the user.";
@@ -53,7 +55,8 @@ export async function findTools(
 function toAnswer(found: RetrievalResult, most: number, connecting: readonly string[]): JsonObject {
   // A tool under the score threshold is still the nearest there is.
   const tools = found.tools.length > 0 ? found.tools : (found.nearest ?? []).slice(0, most);
-  const match = tools.length === 0 ? "none" : found.nothingFits ? "weak" : "good";
+  const isWeak = found.nothingFits || tools.every(({ semanticScore }) => semanticScore < WORTH_SHOWING);
+  const match = tools.length === 0 ? "none" : isWeak ? "weak" : "good";
   const hints = [
     match === "weak" ? PROBABLY_NONE : match === "none" && connecting.length === 0 ? NO_TOOLS : "",
     sayConnecting(connecting, "Their tools are not found yet: try again in a few seconds."),
