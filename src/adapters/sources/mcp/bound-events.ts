@@ -24,16 +24,18 @@ export function boundEvents({ server, maxMessageBytes, clock }: BoundEventsOptio
   /** Bytes since the last empty line, and in the last line. */
   let event = 0;
   let line = 0;
+  let last: number | undefined;
 
   function measure(chunk: Buffer): void {
     for (let start = 0; start < chunk.length;) {
       const end = chunk.indexOf(LINE_FEED, start);
       const stop = end < 0 ? chunk.length : end;
-      line += stop - start - (end > 0 && chunk[end - 1] === CARRIAGE_RETURN ? 1 : 0);
+      line += stop - start;
       event += stop - start;
+      if (stop > start) last = chunk[stop - 1];
       if (event > maxMessageBytes) throw new MessageTooLong(server, maxMessageBytes);
       if (end < 0) return;
-      if (line <= 0) {
+      if (line === 0 || (line === 1 && last === CARRIAGE_RETURN)) {
         gate.count(false);
         event = 0;
       }
