@@ -36,16 +36,16 @@ function screenLines(text: string): readonly string[] {
   return lines.map((line) => line.split(new RegExp(`\\r|${ESCAPE}\\[2K`)).at(-1) ?? "").flatMap((line) => wrap(line));
 }
 
-/** Breaks a line at the width of the screen. Counts what is visible, and never splits a colour code. */
+/** Breaks a line between words at the width of the screen. Counts only what is visible. */
 function wrap(line: string): readonly string[] {
   const rows = [""];
   let width = 0;
-  for (const [piece] of line.matchAll(new RegExp(`${COLOUR_CODE}|.`, "gu"))) {
-    if (!piece.startsWith(ESCAPE) && ++width > COLUMNS) {
-      rows.push("");
-      width = 1;
-    }
-    rows[rows.length - 1] += piece;
+  for (const [word] of line.matchAll(/\s*\S+/gu)) {
+    const length = word.replaceAll(new RegExp(COLOUR_CODE, "g"), "").length;
+    const breaks = width > 0 && width + length > COLUMNS;
+    if (breaks) rows.push("");
+    rows[rows.length - 1] += breaks ? word.trimStart() : word;
+    width = breaks ? length : width + length;
   }
   return rows;
 }
@@ -75,7 +75,8 @@ const folder = mkdtempSync(join(tmpdir(), "terminal-"));
 try {
   const lines = COMMANDS.flatMap((command) => [
     `${ESCAPE}[32m$${ESCAPE}[39m ${ESCAPE}[1mnpx toolarsenal ${command}${ESCAPE}[22m`,
-    ...screenLines(output(command, folder).trimEnd()),
+    // In a clone the program is started in another way than when it is installed.
+    ...screenLines(output(command, folder).replaceAll("npm run -s cli --", "npx toolarsenal").trimEnd()),
     "",
   ]).slice(0, -1);
   const width = Math.ceil(COLUMNS * CHARACTER_WIDTH + 2 * MARGIN);

@@ -66,7 +66,7 @@ describe("call", () => {
   it("that must be approved exits 1 and shows the id", async () => {
     const { code, out, err } = await run(refund);
     expect([code, out]).toEqual([1, ""]);
-    expect(err).toMatch(/^Confirmation: [0-9a-f]{32}$/m);
+    expect(err).toMatch(/^ +Approve it: .* approvals approve [0-9a-f]{32}$/m);
     expect(err).toContain("run it again with --approve");
     expect(JSON.parse((await run([...refund, "--json"])).out)).toMatchObject({
       status: "pending_confirmation",
@@ -101,7 +101,7 @@ describe("call", () => {
     const file = join(folder, "state.sqlite");
     await writeFile(join(folder, "waiting.yaml"), `modules: [waiting.mjs]\nstate: { file: ${JSON.stringify(file)} }\n`);
     const again = (): Promise<Ran> => run(["delete_one", "--config", "waiting.yaml"]);
-    const [, id = ""] = /^Confirmation: (.*)$/m.exec((await again()).err) ?? [];
+    const [, id = ""] = /approvals approve ([0-9a-f]{32}) --config waiting\.yaml$/m.exec((await again()).err) ?? [];
     expect((await again()).code).toBe(1);
     await using other = new ToolArsenal({ telemetry: { enabled: false }, state: { file } });
     await other.approvals.approve(id, localOperator({ id: "dana" }));

@@ -10,6 +10,7 @@ import { localOperator } from "../../guard/principal.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Command, Input, Terminal } from "../command.ts";
 import { MCP_CONFIG, openArsenal } from "../open-arsenal.ts";
+import { PROGRAM } from "../program.ts";
 import { harmless } from "../style.ts";
 
 /** `toolarsenal call` */
@@ -38,19 +39,27 @@ export const call: Command = {
     if (result.status === "pending_confirmation" && input.options["approve"] === true)
       result = await approveAndRun(arsenal, request, result);
     if (input.json) terminal.out.write(`${JSON.stringify(result, undefined, 2)}\n`);
+    else if (result.status === "pending_confirmation") terminal.err.write(waitingText(result, input));
     else {
       const stream = result.status === "success" ? terminal.out : terminal.err;
       const text = formatResult(result, request);
       // A pipe gets the output unchanged. A terminal must not interpret control characters in it.
       stream.write(`${stream.isTTY ? harmless(text) : text}\n`);
-      if (result.status === "pending_confirmation")
-        terminal.err.write(
-          "Once it is approved, run this command again. To approve it yourself right away, run it again with --approve.\n",
-        );
     }
     return result.status === "success" ? 0 : 1;
   },
 };
+
+/** Tells the person at the terminal how to approve the call. `formatResult` speaks to a model, which must not. */
+function waitingText({ toolName, confirmationId = "" }: ToolResult, { options: { config } }: Input): string {
+  const from = typeof config === "string" ? ` --config ${config}` : "";
+  return [
+    `${toolName} waits for approval. Nothing has run.`,
+    `  Approve it:   ${PROGRAM} approvals approve ${confirmationId}${from}`,
+    "  Then run this command again. To do both at once, run it again with --approve.",
+    "",
+  ].join("\n");
+}
 
 /** Approves a call that waits in the operator's name, and runs it. */
 async function approveAndRun(arsenal: ToolArsenal, request: ToolCall, pending: ToolResult): Promise<ToolResult> {
