@@ -98,6 +98,19 @@ it("a request that shares no word with any tool fits nothing, with nothing near"
   expect(result).toMatchObject({ tools: [], nothingFits: true, nearest: [], confidence: 0 });
 });
 
+it("the default score threshold leaves the best three, and one of your own does not", async () => {
+  const query =
+    "Petra, Tom and Ines from Porto prepare slides, handouts, badges, coffee, projectors and train tickets for upcoming events in our repository";
+  const context = { query };
+  const scores = (await retriever.retrieve({ context, limit: 10 })).tools.map(({ semanticScore }) => semanticScore);
+  const { scoreThreshold } = DEFAULT_SETTINGS;
+  expect(scores.filter((score) => score >= scoreThreshold).length).toBeLessThan(3);
+  expect(scores).toHaveLength(3);
+  const strict = await retriever.retrieve({ context, limit: 10, scoreThreshold });
+  expect(strict.tools.every(({ semanticScore }) => semanticScore >= scoreThreshold)).toBe(true);
+  expect(strict.tools.length).toBeGreaterThan(0);
+});
+
 describe("a score threshold that no tool reaches", () => {
   const query =
     "Which events do Petra, Tom and Ines from the design team in Porto still have to prepare slides, handouts, badges, coffee, projectors and train tickets for between Monday morning and Friday lunch?";

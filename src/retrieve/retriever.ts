@@ -58,6 +58,8 @@ const CLAUSES_OF_A_TASK = 4;
 const CONSIDERED_FOR_WISHES = 30;
 /** Tools named where nothing fits. */
 const NEAREST = 3;
+/** The default threshold leaves this many: what it would cut so near the top is often the right tool. */
+const ALWAYS_KEPT = 3;
 
 /** Wires the ranking: search, signals, score, rerank, threshold, conflicts, diversity, limit, dependencies. */
 export function createRetriever(parts: RetrieverParts): Retriever {
@@ -113,7 +115,9 @@ export function createRetriever(parts: RetrieverParts): Retriever {
     const mayEmpty = given.scoreThreshold !== undefined || (isConfigured && query.refuse !== "never");
     const isAnyAbove = ranked.some((candidate) => candidate.semanticScore >= scoreThreshold);
     const applied = isAnyAbove || mayEmpty ? scoreThreshold : 0;
-    const fitting = refused ? [] : ranked.filter((candidate) => candidate.semanticScore >= applied);
+    const fitting = refused
+      ? []
+      : ranked.filter(({ semanticScore }, place) => semanticScore >= applied || (!mayEmpty && place < ALWAYS_KEPT));
     const nothingFits = (isLow && isJudged) || fitting.length === 0;
     const { kept, conflicts } = dropConflicts(fitting);
     const { selected: diverse, displaced } = selectDiverse(kept, limit, diversityOf(query));

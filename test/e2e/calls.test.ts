@@ -5,6 +5,7 @@ import {
   type Handler,
   localOperator,
   ToolArsenal,
+  type ToolArsenalConfig,
   type ToolDraft,
 } from "../../src/index.ts";
 import { createManualClock } from "../../src/testing/index.ts";
@@ -16,8 +17,12 @@ const noop: ToolDraft = {
   parameters: { type: "object" },
 };
 
-async function arsenalWith(handler: Handler, draft: Partial<ToolDraft> = {}): Promise<ToolArsenal> {
-  const arsenal = new ToolArsenal(quiet);
+async function arsenalWith(
+  handler: Handler,
+  draft: Partial<ToolDraft> = {},
+  config: ToolArsenalConfig = {},
+): Promise<ToolArsenal> {
+  const arsenal = new ToolArsenal({ ...quiet, ...config });
   await arsenal.addTool({ ...noop, ...draft }, handler);
   return arsenal;
 }
@@ -192,15 +197,19 @@ describe("a call", () => {
     expect(ran).toBe(0);
   });
 
-  it("runs beside at most four others by default [004-control-limit]", async () => {
+  it("runs beside at most as many others as execution.max_concurrent allows [004-control-limit]", async () => {
     let running = 0;
     let most = 0;
     const waiting: (() => void)[] = [];
-    await using arsenal = await arsenalWith(async () => {
-      most = Math.max(most, ++running);
-      await new Promise<void>((resolve) => waiting.push(resolve));
-      running--;
-    });
+    await using arsenal = await arsenalWith(
+      async () => {
+        most = Math.max(most, ++running);
+        await new Promise<void>((resolve) => waiting.push(resolve));
+        running--;
+      },
+      {},
+      { execution: { maxConcurrent: 5 } },
+    );
     const calls = Array.from({ length: 12 }, () => arsenal.execute({ toolName: "look_around" }));
     while (waiting.length < 5) await new Promise((resolve) => void setImmediate(resolve));
     for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => void setImmediate(resolve));

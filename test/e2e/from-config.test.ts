@@ -42,7 +42,7 @@ describe("fromConfig", () => {
     ["syntax.mjs", "export default (", "cannot be loaded"],
     ["throws.mjs", "export default () => { throw new Error('boom'); };", "failed: boom"],
     ["rejects.mjs", "export default async () => { throw new Error('later'); };", "failed: later"],
-    ["bad-tool.mjs", "export default (a) => a.addTool({ name: 'Bad!' });", 'failed: Tool "Bad!" is refused'],
+    ["bad-tool.mjs", "export default (a) => a.addTool({ name: '?!' });", 'failed: Tool "?!" is refused'],
     ["nothing.mjs", "export const tools = [];", "has no default export that is a function"],
     ["object.mjs", "export default {};", "has no default export that is a function"],
   ])("names a module that is no good: %s", async (name, text, problem) => {

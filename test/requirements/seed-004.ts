@@ -14,7 +14,8 @@ export const armaments: readonly Requirement[] = [
     "004-config-timeout": "Takes default_timeout_seconds of the arsenal block as the timeout of every call.",
     "004-config-concurrency": "Takes max_concurrent_tools of the arsenal block as the number of calls at once.",
     "004-config-servers": "Takes mcp_servers of the arsenal block, stdio and sse, as MCP servers.",
-    "004-control-limit": "Runs at most 5 calls at once by default.",
+    "004-control-limit":
+      "Limits how many calls run at once. The seed's default is 5; ours is 256, because a gateway serves many clients.",
     "004-control-fifo": "Queues calls over the limit and admits them in the order they came.",
     "004-control-per-ensemble": "Limits the calls at once of one ensemble too.",
     "004-control-release": "Frees a permit however its call ends.",

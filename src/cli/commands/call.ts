@@ -51,8 +51,8 @@ export const call: Command = {
 };
 
 /** Tells the person at the terminal how to approve the call. `formatResult` speaks to a model, which must not. */
-function waitingText({ toolName, confirmationId = "" }: ToolResult, { options: { config } }: Input): string {
-  const from = typeof config === "string" ? ` --config ${config}` : "";
+function waitingText({ toolName, confirmationId = "" }: ToolResult, { config }: Input): string {
+  const from = config === undefined ? "" : ` --config ${config}`;
   return [
     `${toolName} waits for approval. Nothing has run.`,
     `  Approve it:   ${PROGRAM} approvals approve ${confirmationId}${from}`,

@@ -16,7 +16,7 @@ it("the demo shows the whole path in an empty folder, ends well, and leaves noth
     /1 {2}register {2}4\d business tools in \d+ ms, no configuration, no network/,
     /2 {2}retrieve {2}"the customer of order 1042 wants her money back"\n {3}0\.\d\d {2}billing\.process_refund /,
     /5 of 4\d tools in \d+\.\d ms: about \d+ tokens in the prompt instead of \d+, \d\d % saved/,
-    /"what will the weather be like in Paris"\n {3}nothing fits, and nothing is returned/,
+    /"play the next song on Spotify in the living room", with refuse: "eager"\n {3}no tool fits \(confidence 0\.\d\d\), so none is returned/,
     /Output: .*"Dana Whitfield"/,
     /name: expected string, received nothing/,
     /permission_denied {2}"intern" lacks the capability financial/,

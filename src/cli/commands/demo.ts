@@ -91,13 +91,13 @@ async function showRetrieval(arsenal: ToolArsenal, show: Show, query: string): P
 }
 
 async function showNothingFits(arsenal: ToolArsenal, show: Show): Promise<void> {
-  const query = "what will the weather be like in Paris";
-  const { tools, candidateCount } = await arsenal.retrieve({ context: { query } });
-  show.record("retrieve", { query, tools: tools.map(({ tool }) => tool.id), of: candidateCount });
-  show.title("   retrieve", `"${query}"`);
+  const query = "play the next song on Spotify in the living room";
+  const { tools, candidateCount, confidence } = await arsenal.retrieve({ context: { query }, refuse: "eager" });
+  show.record("retrieve", { query, tools: tools.map(({ tool }) => tool.id), of: candidateCount, confidence });
+  show.title("   retrieve", `"${query}", with refuse: "eager"`);
   show.line(
     tools.length === 0
-      ? "nothing fits, and nothing is returned"
+      ? `no tool fits (confidence ${confidence.toFixed(2)}), so none is returned`
       : table(tools.map(({ tool, score }) => [score.toFixed(2), tool.id])),
   );
 }
