@@ -11,7 +11,7 @@ arsenal.register({ name: "book_table", description: "Books a table in a restaura
 });
 
 const tools = await arsenal.retrieveTools("What is the weather like in Oslo?", { limit: 1 });
-console.log(JSON.stringify(tools)); // the one that matters, in the shape the model's API takes
+console.log(JSON.stringify(tools)); // the one tool that matters, in the shape the model's API accepts
 
 const call = { toolName: "get_weather", arguments: { city: "Oslo" } }; // what the model answered
 const { status, result } = await arsenal.execute(call);
