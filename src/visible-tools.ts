@@ -15,7 +15,7 @@ export interface ToolFilter extends AskedBy {
 export interface VisibleTools {
   /** The tool of that name, or of what the name becomes when it is registered: `getWeather` finds `get_weather`. Ignores who asks. */
   find(name: string, namespace: string): Tool | undefined;
-  /** The same, if whoever asks may see it. */
+  /** The same, if the caller may see it. */
   get(name: string, namespace: string, by: AskedBy): Tool | undefined;
   /** Ordered by id. */
   list(filter: ToolFilter): readonly Tool[];

@@ -15,7 +15,7 @@ const MAX_REMEMBERED = 10_000;
 
 const LABELS: Readonly<Record<EventLevel, string>> = { debug: "debug", info: "info", warn: "warning", error: "error" };
 
-/** Writes events for whoever reads them: on a terminal lines in words, each problem once; otherwise, or with `--json`, a JSON object a line. */
+/** Writes events: on a terminal as lines of text, each problem once; otherwise, or with `--json`, as one JSON object per line. */
 export function eventSink(
   { err, environment }: Pick<Terminal, "err" | "environment">,
   options: { readonly level: EventLevel; readonly json: boolean; readonly without: ReadonlySet<EventName> },

@@ -12,7 +12,7 @@ const OWN = String.raw`\u001B\[(?:1|2|22|3[1236]|39)m|^\r\u001B\[K|\r(?=\n)`;
 const EITHER = new RegExp(`(${OWN})|${STEERING}`, "g");
 
 /**
- * Wraps a stream so that no text written to it, whoever it came from, can steer the terminal that shows it. Such characters are written as
+ * Wraps a stream so that no text written to it can control the terminal. Such characters are written as
  * JSON escapes them (`\u009b`), so JSON stays the JSON it was.
  */
 export function safeStream<Given extends Stream>(stream: Given): Given {

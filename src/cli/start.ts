@@ -7,12 +7,12 @@ const { runCli } = await import("./run-cli.ts");
 const interrupted = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.on(signal, () => {
-    // Whoever asks twice does not want to wait.
+    // A second Ctrl-C does not wait.
     if (interrupted.signal.aborted) process.exit(130);
     interrupted.abort();
   });
 }
-// A reader that closed its end (`| head`) is no error of ours.
+// A reader that closed its end (`| head`) is not an error.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(0);

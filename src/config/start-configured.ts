@@ -21,7 +21,7 @@ export interface Startable extends BuiltinParts {
 /**
  * Checks that the sandboxes work, adds the built-in tools, reads local OpenAPI documents and begins to connect MCP servers and to fetch other
  * documents. Undefined when none of that is configured. An invalid server or document is reported by an event; the others still load.
- * Whoever needs the arsenal must wait for the result: nobody else reports a rejection.
+ * Callers must await the result before they use the arsenal: a rejection is reported nowhere else.
  */
 export function startConfigured(
   config: ResolvedConfig,

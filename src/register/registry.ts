@@ -184,7 +184,7 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
         const { tool } = entry;
         const previous = current(tool.id);
         const isNew = previous === undefined;
-        // A tool that a snapshot restored belongs to nobody yet: whoever registers its id takes it over.
+        // A tool restored from a snapshot has no owner yet: the first to register its id takes it over.
         const isOwned = handlers.has(tool.id) || changes.has(tool.id);
         const error = isNew
           ? refusalToRegister(tool, limits, { count, named })

@@ -9,7 +9,7 @@ const REMOVED = "A reference to a schema outside this definition was removed.";
 const MAX_DEPTH = 200;
 
 /**
- * Removes references that lead out of a schema, to a file, a web address or another document: whoever resolves one would read what a
+ * Removes references that lead out of a schema, to a file, a web address or another document: a client that resolves one would read what a
  * server chose. A `$comment` takes the place of each. Returns the same object if there are none. Data inside (`default`, `enum` …) is treated
  * alike, since some clients resolve references wherever they stand.
  */

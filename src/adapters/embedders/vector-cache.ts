@@ -83,7 +83,7 @@ export function createVectorCache(options: VectorCacheOptions): VectorCache {
     size = HEADER_BYTES;
   }
 
-  /** Puts an empty file where there is none, unless another process has done so meanwhile. */
+  /** Creates an empty file, unless there is one already. */
   async function create(): Promise<FileHandle> {
     await place((fresh) => link(fresh, path).catch(() => {}));
     const existing = await open(path, "r+").catch(() => undefined);

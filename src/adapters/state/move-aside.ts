@@ -11,7 +11,7 @@ export function isDamage(error: unknown): boolean {
   return code === CORRUPT || code === NOT_A_DATABASE;
 }
 
-/** Moves a damaged state file out of the way of a new one, for whoever wants to look at it. Returns the error that says so. */
+/** Moves a damaged state file aside, so that a new one can be created and the old one inspected. Returns the error to report. */
 export function moveAside(file: string, cause: unknown): ArsenalError {
   let number = 1;
   while (existsSync(asideOf(file, number))) number++;

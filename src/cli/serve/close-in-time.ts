@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import type { Terminal } from "../command.ts";
 
-/** How long closing may take beside the time for calls under way. */
+/** How long closing may take after the time for running calls. */
 const CLOSE_MS = 5000;
 
 /** How long closing may take. */

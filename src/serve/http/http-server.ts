@@ -26,7 +26,7 @@ export interface Route {
   readonly path: string;
   /** True for what tells nothing and needs no identity: /healthz, /readyz. */
   readonly open?: boolean;
-  /** True for a path that ends in `/` and is one path all the same. */
+  /** True if the route is exactly this path, even though it ends in `/`. */
   readonly exact?: boolean;
   handle(exchange: HttpExchange): Promise<void> | void;
 }

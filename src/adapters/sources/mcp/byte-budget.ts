@@ -1,6 +1,6 @@
 /** Bytes of messages that a connection may hold before they are complete, over all that come at the same time. */
 export interface ByteBudget {
-  /** Counts bytes that are held. False if they are too many: whoever holds them must let go of what it holds. */
+  /** Counts bytes that are held. Returns false if they are too many; the caller must then release what it holds. */
   hold(bytes: number): boolean;
   release(bytes: number): void;
 }

@@ -1,6 +1,6 @@
 import type { Clock } from "../../../observe/clock.ts";
 
-/** Passes changes on, but not more often than whoever acts on them can bear. */
+/** Passes changes on, but no more often than the receiver can handle. */
 export interface CalmChanges<Key> {
   changed(key: Key): void;
   /** Forgets what was not passed on yet. */

@@ -16,7 +16,7 @@ const LONG_VALUE = 64;
 const LONG_PART = 120;
 
 /**
- * Finds images whose address takes data along to a host that is not allowed: whoever shows the image sends it. Names, sizes, colours,
+ * Finds images whose address carries data to a host that is not allowed: showing the image sends the data. Names, sizes, colours,
  * versions and hashes, as in badges, are not data. Text is, also encoded; so are e-mail addresses, long numbers and anything very long.
  */
 export function imageDataRule(allowedDomains: readonly string[] = []): Rule {

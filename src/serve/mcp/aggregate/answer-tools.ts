@@ -26,7 +26,7 @@ export interface ToolsParts extends CallToolParts {
   readonly startup: Startup;
 }
 
-/** Answers `tools/list`: in an order that stays the same, whoever asks. Waits for servers only where their tools are listed. */
+/** Answers `tools/list`, in the same order for every caller. Waits for servers only if their tools are listed. */
 export async function listTools({ params, peer, signal }: Exchange, parts: ToolsParts): Promise<JsonObject> {
   const { mode, common, arsenal, startup } = parts;
   if (mode !== "dynamic") await startup.wait(signal);
