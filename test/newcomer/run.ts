@@ -105,8 +105,8 @@ async function approveOutOfTheBox(shell: Shell): Promise<void> {
 /** Every `npx toolarsenal` line of the README works in a folder that `init` has filled; `setup` and `serve` have parts of their own here, and `benchmark` fails on a busy machine. */
 function readmeCommands(shell: Shell): void {
   shell.run("npx toolarsenal init");
-  const lines = [...read("README.md").matchAll(/^npx toolarsenal (?!setup|serve|init|benchmark)[^#\n]*/gm)].map(([line]) =>
-    line.trim(),
+  const lines = [...read("README.md").matchAll(/^npx toolarsenal (?!setup|serve|init|benchmark)[^#\n]*/gm)].map(
+    ([line]) => line.trim(),
   );
   assert.ok(lines.length >= 8, `README has only ${lines.length} commands.`);
   for (const line of lines) shell.run(line);

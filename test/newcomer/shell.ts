@@ -29,19 +29,26 @@ export function createShell({ folder, home, bin }: { folder: string; home: strin
   return {
     folder,
     run(line, { code = 0 } = {}) {
-      console.log(`  $ ${line}`);
+      const began = performance.now();
       const { status, stdout, stderr } = spawnSync("bash", ["-c", line], {
         cwd: folder,
         env,
         encoding: "utf8",
         timeout: RUN_TIMEOUT_MS,
       });
+      console.log(`${((performance.now() - began) / 1000).toFixed(1).padStart(6)} s  $ ${line}`);
       if (status !== code) throw new Error(`"${line}" exited with ${status}, expected ${code}.\n${stdout}\n${stderr}`);
       return stdout;
     },
     async start(line, ready) {
-      console.log(`  $ ${line} &`);
-      const child = spawn("bash", ["-c", `exec ${line}`], { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] });
+      console.log(`${"".padStart(10)}$ ${line} &`);
+      const child = spawn("bash", ["-c", `exec ${line}`], {
+        cwd: folder,
+        env,
+        stdio: ["ignore", "pipe", "pipe"],
+        // A group of its own, so that what npx starts can be stopped too.
+        detached: true,
+      });
       let printed = "";
       const seen = Promise.withResolvers<void>();
       const read = (chunk: Buffer): void => {
@@ -58,7 +65,7 @@ export function createShell({ folder, home, bin }: { folder: string; home: strin
       try {
         await seen.promise;
       } catch (error) {
-        child.kill("SIGKILL");
+        await stopped(child);
         throw error;
       } finally {
         clearTimeout(timer);
@@ -69,8 +76,8 @@ export function createShell({ folder, home, bin }: { folder: string; home: strin
 }
 
 async function stopped(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) return;
-  const exited = once(child, "exit");
-  child.kill("SIGTERM");
-  await exited;
+  if (child.pid === undefined || child.exitCode !== null) return;
+  const closed = once(child, "close");
+  process.kill(-child.pid, "SIGTERM");
+  await closed;
 }
