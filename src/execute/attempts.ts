@@ -1,13 +1,12 @@
 import { ArsenalError, isArsenalError } from "../errors/arsenal-error.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
-import type { Caller, Handler } from "../tool/handler.ts";
+import type { Caller, Handler, SourceAnswer } from "../tool/handler.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { ToolCall } from "./call.ts";
 import { copyPlain } from "./copy-arguments.ts";
 import { isPastDeadline, pause, timeLeftMs, untilEnd, type Ended, type WaitLimits } from "./deadline.ts";
 import type { Executor } from "./executor.port.ts";
-import type { ToldError } from "./guard-outcome.ts";
 import { createHandlerContext, type CallIds, type StateOf } from "./handler-context.ts";
 import { cancelled, failed, type Outcome } from "./outcome.ts";
 import type { ResultError } from "./result.ts";
@@ -40,8 +39,13 @@ export interface Job {
 export interface AttemptsOutcome {
   readonly outcome: Outcome;
   readonly lastAttemptMs: number;
-  /** Present where the error is what the tool told. */
+  /** Present if the tool itself reported the error: its whole answer, if there is one. */
   readonly told?: ToldError;
+}
+
+/** An error in the tool's own words, and the whole answer that they come from. */
+export interface ToldError {
+  readonly answer?: SourceAnswer;
 }
 
 /** Calls the handler until it succeeds, must not be called again, or the attempts are used up. */
@@ -57,11 +61,12 @@ export async function runAttempts(job: Job): Promise<AttemptsOutcome> {
     const startedAt = clock.now();
     firstStartedAt ??= startedAt;
     emit("call-started", { toolId: tool.id, ...ids, attempt });
-    const ended = await runAttempt(job, executor, attempt);
+    const { ended, answersRequest } = await runAttempt(job, executor, attempt);
     const lastAttemptMs = clock.now() - startedAt;
     const ran = { startedAt: firstStartedAt, attempts: attempt };
     if (ended.kind === "value") {
-      return { outcome: { status: "success", result: ended.value, ...ran }, lastAttemptMs };
+      const answer = answersRequest ? { answer: { result: ended.value } } : {};
+      return { outcome: { status: "success", result: ended.value, ...answer, ...ran }, lastAttemptMs };
     }
     if (ended.kind === "cancelled") return { outcome: cancelledAfter(attempt), lastAttemptMs };
     const error = ended.kind === "timeout" ? timedOut(job) : toResultError(ended.error);
@@ -72,9 +77,9 @@ export async function runAttempts(job: Job): Promise<AttemptsOutcome> {
       (error.retryAfterMs ?? 0) <= limits.timeoutMs && (limits.deadline === undefined || delayMs < timeLeftMs(limits));
     if (attempt >= job.maxAttempts || !mayRetry(tool, error) || !isInTime || !isWithinBudget(attempt)) {
       const outcome = { status: failed(error).status, error: withOutcomeKnown(tool, error), ...ran };
-      return ended.kind === "timeout"
-        ? { outcome, lastAttemptMs }
-        : { outcome, lastAttemptMs, told: toldBy(ended.error) };
+      if (ended.kind === "timeout") return { outcome, lastAttemptMs };
+      const told = toldBy(ended.error);
+      return { outcome: answersRequest ? { ...outcome, ...told } : outcome, lastAttemptMs, told };
     }
     emit("call-retried", { toolId: tool.id, ...ids, attempt, delayMs, message: error.message });
     if (!(await pause(delayMs, limits))) return { outcome: cancelledAfter(attempt), lastAttemptMs };
@@ -93,10 +98,19 @@ export async function runAttempts(job: Job): Promise<AttemptsOutcome> {
   }
 }
 
-async function runAttempt(job: Job, executor: Executor, attempt: number): Promise<Ended<unknown>> {
+async function runAttempt(
+  job: Job,
+  executor: Executor,
+  attempt: number,
+): Promise<{ readonly ended: Ended<unknown>; readonly answersRequest: boolean }> {
   const controller = new AbortController();
   const deadline = job.clock.now() + timeLeftMs(job.limits);
-  const { context, close } = createHandlerContext({ ...job, attempt, signal: controller.signal, deadline });
+  const { context, answersRequest, close } = createHandlerContext({
+    ...job,
+    attempt,
+    signal: controller.signal,
+    deadline,
+  });
   // What a handler does to its arguments must not reach the next attempt.
   const args = attempt < job.maxAttempts ? copyPlain(job.arguments) : job.arguments;
   const running = run(executor, { tool: job.tool, arguments: args, handler: job.handler, context });
@@ -105,7 +119,7 @@ async function runAttempt(job: Job, executor: Executor, attempt: number): Promis
     controller.abort(reason);
   });
   close();
-  return ended;
+  return { ended, answersRequest: answersRequest() };
 }
 
 /** An executor that throws at once fails like one that rejects. */
@@ -113,11 +127,11 @@ async function run(executor: Executor, request: Parameters<Executor["run"]>[0]):
   return executor.run(request);
 }
 
-/** The whole of what a tool answered with stays with the error as its cause. */
+/** An error that a tool reported has the whole answer as its cause. */
 function toldBy(thrown: unknown): ToldError {
   if (!isArsenalError(thrown) || thrown.details.answered !== true || thrown.cause === undefined) return {};
   const { cause } = thrown;
-  return { answer: cause instanceof Error ? { ...cause, message: cause.message } : cause };
+  return { answer: cause instanceof Error ? { error: { ...cause, message: cause.message } } : { result: cause } };
 }
 
 function timedOut({ tool, limits }: Job): ResultError {

@@ -1,5 +1,5 @@
 import type { Principal } from "../guard/principal.ts";
-import type { Progress } from "../tool/handler.ts";
+import type { Progress, SourceRequest } from "../tool/handler.ts";
 
 /** A request to run one tool. */
 export interface ToolCall {
@@ -34,6 +34,8 @@ export interface ToolCall {
   readonly toolset?: string;
   /** Handed to the handler as it is. */
   readonly auxdata?: Readonly<Record<string, unknown>>;
+  /** The client's request that the call stands for, for surfaces that speak a source's protocol. Only that source's handlers get it. */
+  readonly request?: SourceRequest;
   readonly signal?: AbortSignal;
   readonly onProgress?: (update: Progress) => void;
 }

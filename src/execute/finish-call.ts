@@ -79,13 +79,14 @@ export function finishCall(
 }
 
 function toResult({ call, ids, queuedAt, tool }: Ended, outcome: Outcome, completedAt: number): ToolResult {
-  const { status, error, confirmationId, startedAt, attempts = 0, replayed } = outcome;
+  const { status, error, answer, confirmationId, startedAt, attempts = 0, replayed } = outcome;
   return {
     toolName: typeof call?.toolName === "string" ? call.toolName : "",
     ...(tool !== undefined && { toolId: tool.id }),
     status,
     ...(status === "success" && { result: outcome.result }),
     ...(error !== undefined && { error }),
+    ...(answer !== undefined && { answer }),
     ...(confirmationId !== undefined && { confirmationId }),
     ...(replayed === true && { replayed }),
     queuedAt: Math.round(queuedAt),

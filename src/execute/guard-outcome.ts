@@ -2,7 +2,9 @@ import { ArsenalError, isArsenalError } from "../errors/arsenal-error.ts";
 import type { Aegis } from "../guard/aegis.ts";
 import type { Obligations, Redaction } from "../guard/policy.port.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
+import type { SourceAnswer } from "../tool/handler.ts";
 import type { Tool } from "../tool/tool.ts";
+import type { ToldError } from "./attempts.ts";
 import { measureJson } from "./measure-json.ts";
 import type { Outcome } from "./outcome.ts";
 import { redactResult } from "./redact-result.ts";
@@ -18,25 +20,23 @@ export interface OutcomeGuard {
   readonly maxResultBytes: number;
 }
 
-/** An error in the tool's own words, and the whole answer it was told in, where there is one. */
-export interface ToldError {
-  readonly answer?: unknown;
-}
-
 /**
- * A call's outcome as it may be given on: without what its rules take out, looked through, and within its size. The tool ran, whatever
- * becomes of its result here. What was given is given on itself, the same object, where nothing had to be changed.
+ * Applies the guard to what a tool gave back: redacts it, inspects it and checks its size. The tool ran, whatever becomes of its result here.
+ * Returns the same outcome if nothing changed. Otherwise the answer that it carries changes with it, or goes.
  */
 export function guardOutcome(outcome: Outcome, told: ToldError | undefined, guard: OutcomeGuard): Outcome {
-  const { status, result, error } = outcome;
+  const { answer, ...rest } = outcome;
+  const { status, result, error } = rest;
   try {
     if (status === "success") {
       const given = guardValue(result, guard);
-      return given === result ? outcome : { ...outcome, result: given };
+      if (given === result) return outcome;
+      const stands = answer !== undefined && keepsForm(given, result);
+      return { ...rest, result: given, ...(stands && { answer: { result: given } }) };
     }
     if (error === undefined || told === undefined) return outcome;
     const given = guardError(error, told.answer, guard);
-    return given === error ? outcome : { ...outcome, error: given };
+    return given === error ? outcome : { ...rest, error: given };
   } catch (problem) {
     return withheld(outcome, guard.tool, problem);
   }
@@ -49,6 +49,14 @@ export function redactReplayed(outcome: Outcome, tool: Tool, redactions: readonl
   return guardOutcome(outcome, {}, guard);
 }
 
+/** An answer whose lists were taken out is none that a client of its protocol could read. */
+function keepsForm(changed: unknown, given: unknown): boolean {
+  if (!isPlainObject(changed) || !isPlainObject(given)) return false;
+  return Object.keys({ ...given, ...changed }).every(
+    (key) => Array.isArray(changed[key]) === Array.isArray(given[key]),
+  );
+}
+
 function guardValue(value: unknown, guard: OutcomeGuard): unknown {
   const given = inspect(redactResult(value, redactionsOf(guard)), guard);
   checkSize(given, guard);
@@ -56,10 +64,11 @@ function guardValue(value: unknown, guard: OutcomeGuard): unknown {
 }
 
 /**
- * An error is guarded in both its forms: the words that a result carries, and the answer they were taken from, which an MCP surface would
- * give on whole. It may do so only while the error is marked as answered, so that mark goes where anything was changed.
+ * Guards both forms of an error: the words that a result carries, and the answer that they come from. If either changes, the error is no
+ * longer the tool's own answer, so it loses the mark that says so.
  */
-function guardError(error: ResultError, answer: unknown, guard: OutcomeGuard): ResultError {
+function guardError(error: ResultError, told: SourceAnswer | undefined, guard: OutcomeGuard): ResultError {
+  const answer = told !== undefined && "error" in told ? told.error : told?.result;
   const redactions = redactionsOf(guard);
   const words = redactWords(error, redactions);
   // What has a path in the answer has none in the words, so they would still tell it.
@@ -117,7 +126,7 @@ function withhold(why: string, code: "EXECUTION_FAILED" | "RESULT_TOO_LARGE" = "
 
 /** What became of the call stays known; only what the tool said is kept back. */
 function withheld(outcome: Outcome, tool: Tool, problem: unknown): Outcome {
-  const { result: _, error, ...rest } = outcome;
+  const { result: _, answer: __, error, ...rest } = outcome;
   const { message: why } = toResultError(problem);
   const because = isArsenalError(problem) ? why.replace(/\.$/, "") : `it could not be checked: ${why}`;
   if (error === undefined) {

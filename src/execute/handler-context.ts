@@ -36,9 +36,10 @@ export function createHandlerContext(parts: {
   readonly deadline: number;
   readonly stateOf: StateOf;
   readonly emit: Emit;
-}): { readonly context: HandlerContext; close(): void } {
+}): { readonly context: HandlerContext; readonly answersRequest: () => boolean; close(): void } {
   const { call, tool, caller, approved, ids, attempt, signal, deadline, emit } = parts;
   let open = true;
+  let answers = false;
   const context: HandlerContext = {
     auxdata: call.auxdata ?? {},
     tool,
@@ -50,6 +51,10 @@ export function createHandlerContext(parts: {
     traceId: ids.traceId,
     spanId: ids.spanId,
     attempt,
+    ...(call.request?.source === tool.source && {
+      request: call.request,
+      answersRequest: () => void (answers = true),
+    }),
     progress(update) {
       if (!open || !isProgress(update)) return;
       const { progress, total, message } = update;
@@ -62,7 +67,7 @@ export function createHandlerContext(parts: {
       tell(call.onProgress, told);
     },
   };
-  return { context, close: () => void (open = false) };
+  return { context, answersRequest: () => answers, close: () => void (open = false) };
 }
 
 function isProgress(update: unknown): update is Progress {

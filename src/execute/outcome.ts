@@ -1,4 +1,5 @@
 import { isArsenalError } from "../errors/arsenal-error.ts";
+import type { SourceAnswer } from "../tool/handler.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { Refusal } from "./breaker.ts";
 import { isPastDeadline, type WaitLimits } from "./deadline.ts";
@@ -10,6 +11,8 @@ export interface Outcome {
   readonly status: ExecutionStatus;
   readonly result?: unknown;
   readonly error?: ResultError;
+  /** The server's whole answer, if it answers the call's `request`. */
+  readonly answer?: SourceAnswer;
   readonly confirmationId?: string;
   readonly startedAt?: number;
   /** 0 where absent. */

@@ -1,5 +1,6 @@
 import type { ErrorCode } from "../errors/codes.ts";
 import type { ErrorDetails } from "../errors/arsenal-error.ts";
+import type { SourceAnswer } from "../tool/handler.ts";
 
 /** How a call ended. */
 export const EXECUTION_STATUSES = [
@@ -23,6 +24,11 @@ export interface ToolResult {
   /** What the tool returned. */
   readonly result?: unknown;
   readonly error?: ResultError;
+  /**
+   * The server's whole answer to the call's `request`, which a surface passes on as it is. It never holds what the guard took out: if the guard
+   * changed a result, this is the changed one; if it changed an error, or left no answer in the protocol's form, there is none.
+   */
+  readonly answer?: SourceAnswer;
   /** Approve this id, then make the same call with it as `confirmationId`. */
   readonly confirmationId?: string;
   /** True where an earlier call with the same idempotency key ran, and this is its result. */

@@ -55,8 +55,8 @@ function toOutcome(once: Once<Outcome>, { request: { tool }, idempotencyKey, lim
     case "ran":
       return once.value;
     case "replayed": {
-      // The times and attempts are the earlier call's.
-      const { startedAt: _startedAt, attempts: _attempts, ...outcome } = once.value;
+      // The times and attempts are the earlier call's, and so is the answer, which this call's rules were not applied to.
+      const { startedAt: _startedAt, attempts: _attempts, answer: _answer, ...outcome } = once.value;
       return { ...outcome, replayed: true };
     }
     case "conflict": {

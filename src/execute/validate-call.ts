@@ -71,6 +71,7 @@ function checkCall(call: unknown): Record<string, unknown> {
   checkType(call, "traceId", "string");
   checkType(call, "parentSpanId", "string");
   checkType(call, "auxdata", "object");
+  checkType(call, "request", "object");
   checkType(call, "onProgress", "function");
   return args === undefined ? {} : copyArguments(args);
 }

@@ -1,4 +1,4 @@
-import type { Tool } from "./tool.ts";
+import type { Tool, ToolSource } from "./tool.ts";
 
 /** Runs a tool. Returns the result, or throws; a thrown `ArsenalError` keeps its code. */
 export type Handler<Arguments = Record<string, unknown>> = (args: Arguments, context: HandlerContext) => unknown;
@@ -22,9 +22,21 @@ export interface HandlerContext {
   readonly spanId: string;
   /** 1 for the first try. */
   readonly attempt: number;
+  /** The client's request that the call stands for. Only handlers of the source whose protocol it is in get it. */
+  readonly request?: SourceRequest;
+  /** Says that what the handler returns, or throws with `answered`, is the whole answer to `request`. The result then carries it. */
+  answersRequest?(): void;
   /** Tells the caller how far the work is. */
   progress(update: Progress): void;
 }
+
+/** A client's request in the protocol of a source. A source's own interface says what more there is to it. */
+export interface SourceRequest {
+  readonly source: ToolSource;
+}
+
+/** What a server answered to such a request: its result, or the members of its error. */
+export type SourceAnswer = { readonly result: unknown } | { readonly error: unknown };
 
 /** The name and the tenant of whoever asks. */
 export interface Caller {

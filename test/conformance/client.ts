@@ -4,7 +4,6 @@
  * something failed.
  */
 import { isArsenalError } from "../../src/errors/arsenal-error.ts";
-import { withMcpContext } from "../../src/adapters/sources/mcp/call-context.ts";
 import type { Ask } from "../../src/adapters/sources/mcp/connection.ts";
 import { mcp, type McpSource } from "../../src/adapters/sources/mcp/mcp.ts";
 import { authorize } from "../../src/adapters/sources/mcp/oauth/authorize.ts";
@@ -87,7 +86,7 @@ const acceptDefaults: Ask = (_method, params) => {
 };
 
 function call({ draft, handler }: OfferedTool, args: JsonObject): unknown {
-  const context = { signal, tool: draft, auxdata: withMcpContext({ ask: acceptDefaults }) };
+  const context = { signal, tool: draft, request: { source: "mcp", ask: acceptDefaults } };
   return handler?.(args, context as unknown as HandlerContext);
 }
 

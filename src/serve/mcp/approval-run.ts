@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../adapters/sources/mcp/protocol.ts";
+import type { ToolResult } from "../../execute/result.ts";
 import type { Approvals, PendingApproval } from "../../guard/aegis.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { approvalQuestion, type PersonsAnswer, readAnswer, showsForms } from "./approval-question.ts";
-import type { ExecutedCall } from "./execute-call.ts";
 import type { Exchange } from "./plane.ts";
 
 /** The member of `_meta` by which a client names the approval that its call redeems. */
@@ -20,10 +20,10 @@ export interface Confirmation {
 export async function runWithApproval(
   exchange: Pick<Exchange, "params" | "peer" | "signal" | "ask">,
   approvals: Approvals,
-  run: (confirmation: Confirmation) => Promise<ExecutedCall>,
-): Promise<ExecutedCall> {
+  run: (confirmation: Confirmation) => Promise<ToolResult>,
+): Promise<ToolResult> {
   const ran = await run(namedConfirmation(exchange.params));
-  const { status, confirmationId } = ran.result;
+  const { status, confirmationId } = ran;
   if (status !== "pending_confirmation" || confirmationId === undefined) return ran;
   const { principal } = exchange.peer;
   if (!showsForms(exchange.peer)) return ran;

@@ -1,4 +1,4 @@
-import type { McpCallContext } from "../../adapters/sources/mcp/call-context.ts";
+import type { McpRequestParts } from "../../adapters/sources/mcp/mcp-request.ts";
 import { type JsonObject, RPC, RpcError } from "../../adapters/sources/mcp/protocol.ts";
 import { type RequestTool, requestToolId } from "../../adapters/sources/mcp/request-tools.ts";
 import type { McpUpstream } from "../../adapters/sources/mcp/upstream.ts";
@@ -8,7 +8,7 @@ import type { Principal } from "../../guard/principal.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { divideId } from "./aggregate/tool-names.ts";
 import type { ServedArsenal } from "./aggregate/served-arsenal.ts";
-import { executeCall } from "./execute-call.ts";
+import { answerOf, executeCall } from "./execute-call.ts";
 import { runWithApproval, withoutConfirmation } from "./approval-run.ts";
 import type { Exchange } from "./plane.ts";
 import { refusal } from "./refusal.ts";
@@ -20,7 +20,7 @@ const LONGEST_REQUEST_MS = 300_000;
 export interface GuardedRequest {
   readonly upstream: McpUpstream;
   readonly params: JsonObject;
-  readonly context: Omit<McpCallContext, "onAnswer" | "method" | "extra" | "passInputRequired">;
+  readonly context: Omit<McpRequestParts, "method" | "extra" | "passInputRequired">;
 }
 
 /**
@@ -43,17 +43,15 @@ export async function guardedRequest(
     signal,
     timeoutMs: Math.min(timeoutMs, LONGEST_REQUEST_MS),
   };
-  const { result, answer } = await runWithApproval(exchange, arsenal.approvals, (confirmation) =>
+  const result = await runWithApproval(exchange, arsenal.approvals, (confirmation) =>
     executeCall(
       arsenal,
       { ...call, ...confirmation },
       { ...context, method, extra, passInputRequired: peer.era === "modern" },
     ),
   );
-  if (answer !== undefined) {
-    if ("error" in answer) throw answer.error;
-    return answer.result;
-  }
+  const answer = answerOf(result);
+  if (answer !== undefined) return answer;
   if (result.status === "success") return isPlainObject(result.result) ? result.result : {};
   if (result.error?.code === "TOOL_NOT_FOUND") return undefined;
   throw refused(result);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { echoing } from "../../../../test/mcp/echoing-source.ts";
 import { ToolArsenal } from "../../../arsenal.ts";
-import { withMcpContext } from "./call-context.ts";
+import type { McpRequest } from "./mcp-request.ts";
 import type { McpSource } from "./mcp.ts";
 import type { JsonObject } from "./protocol.ts";
 import { createRequestTools, isKnown, requestToolId } from "./request-tools.ts";
@@ -82,7 +82,7 @@ describe("the request tools of a server", () => {
     const { result } = await arsenal.execute({
       toolName: `files.${tool}`,
       arguments: args,
-      auxdata: withMcpContext({ extra }),
+      request: { source: "mcp", extra } as McpRequest,
     });
     const { asked } = result as { asked: { method: string; params: JsonObject } };
     expect(asked.method).toBe(method);
@@ -97,20 +97,16 @@ describe("the request tools of a server", () => {
 
   it("show their raw answer to the request they stand for alone", async () => {
     await using arsenal = await arsenalOf(echoing("files"));
-    const shown: unknown[] = [];
-    const read = (method?: string) =>
+    const read = (request?: McpRequest) =>
       arsenal.execute({
         toolName: "files.resources/read",
         arguments: { uri: "a:b" },
-        auxdata: withMcpContext({
-          onAnswer: (answer) => shown.push(answer),
-          ...(method === undefined ? {} : { method }),
-        }),
+        ...(request !== undefined && { request }),
       });
-    await read();
-    expect(shown).toEqual([]);
-    await read("resources/read");
-    expect(shown.length).toBe(1);
+    expect(await read()).not.toHaveProperty("answer");
+    expect(await read({ source: "mcp", method: "tools/call" })).not.toHaveProperty("answer");
+    const { result, answer } = await read({ source: "mcp", method: "resources/read" });
+    expect(answer).toEqual({ result });
   });
 });
 

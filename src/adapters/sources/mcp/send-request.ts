@@ -1,7 +1,7 @@
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import type { HandlerContext } from "../../../tool/handler.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
-import { type McpCallContext, mcpContextOf } from "./call-context.ts";
+import type { McpRequest, McpRequestParts } from "./mcp-request.ts";
 import { isInputRequired, type JsonObject, RPC, RpcError, type RpcNotification } from "./protocol.ts";
 import type { McpUpstream } from "./upstream.ts";
 
@@ -14,14 +14,14 @@ export interface ServerRequest {
   readonly subject: string;
 }
 
-const NO_CONTEXT: McpCallContext = Object.freeze({});
+const NO_REQUEST: McpRequestParts = Object.freeze({});
 
 /**
  * What an MCP surface handed to a call; nothing if the call came another way. A client answers `input_required` by making the call again, and
  * an approval is good for one call. So an approved call asks its questions from here instead.
  */
-export function callOf({ auxdata, approved }: HandlerContext): McpCallContext {
-  const call = mcpContextOf(auxdata) ?? NO_CONTEXT;
+export function callOf({ request, approved }: HandlerContext): McpRequestParts {
+  const call = request?.source === "mcp" ? (request as McpRequest) : NO_REQUEST;
   return approved === true && call.passInputRequired === true ? { ...call, passInputRequired: false } : call;
 }
 
@@ -58,7 +58,7 @@ export function sendRequest(
  */
 function extraFor(
   { method }: ServerRequest,
-  { method: asked = "tools/call", extra }: McpCallContext,
+  { method: asked = "tools/call", extra }: McpRequestParts,
 ): JsonObject | undefined {
   if (asked === method) return extra;
   const meta = extra?.["_meta"];
@@ -66,8 +66,8 @@ function extraFor(
 }
 
 /**
- * Waits for a server's answer, shows it as it came to the surface that made this very request, and throws where the server refused or asks
- * a question that this caller cannot be asked.
+ * Returns a server's answer as it came, and marks it as the answer to the client's request if the client made this very request. Throws if the
+ * server refused, or asks a question that this caller cannot be asked.
  */
 export async function answered(
   upstream: McpUpstream,
@@ -75,17 +75,14 @@ export async function answered(
   context: HandlerContext,
   send: () => Promise<JsonObject>,
 ): Promise<JsonObject> {
-  const { onAnswer, method: asked = "tools/call", passInputRequired, connection } = callOf(context);
-  const show = asked === method ? onAnswer : undefined;
+  const { method: asked = "tools/call", passInputRequired, connection } = callOf(context);
+  if (asked === method) context.answersRequest?.();
   let result: JsonObject;
   try {
     result = await send();
   } catch (error) {
-    if (!(error instanceof RpcError)) throw error;
-    show?.({ error });
-    throw toRefusal(error, upstream.name, subject);
+    throw error instanceof RpcError ? toRefusal(error, upstream.name, subject) : error;
   }
-  show?.({ result });
   if (isInputRequired(result) && passInputRequired !== true && connection === undefined)
     throw needsInput(upstream.name, subject, result);
   return result;

@@ -4,7 +4,7 @@ import type { ToolCall } from "../../../execute/call.ts";
 import type { ToolResult } from "../../../execute/result.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import { runWithApproval, withoutConfirmation } from "../approval-run.ts";
-import { executeCall } from "../execute-call.ts";
+import { answerOf, executeCall } from "../execute-call.ts";
 import { canBeAsked, type Exchange, type Peer } from "../plane.ts";
 import { refusal } from "../refusal.ts";
 import type { Seal } from "../seal.ts";
@@ -45,7 +45,7 @@ export async function callTool(
   const relay = createRelay(exchange, parts.sessionLevel);
   const named = await toolOf(toolName, peer, parts);
   const opened = state.open(extra);
-  const { result, answer } = await runWithApproval(exchange, parts.arsenal.approvals, (confirmation) =>
+  const result = await runWithApproval(exchange, parts.arsenal.approvals, (confirmation) =>
     executeCall(
       parts.arsenal,
       {
@@ -67,15 +67,13 @@ export async function callTool(
   );
   if (result.error?.code === "TOOL_NOT_FOUND" && result.toolId === undefined) return { missing: result };
   const tool = named ?? (await toolOf(result.toolId ?? "", peer, parts));
+  const answer = answerOf(result);
   if (answer === undefined) {
     const { status, result: value } = result;
     return { answer: status === "success" ? toCallResult(value, tool, peer.era) : refusal(result) };
   }
-  if ("error" in answer) throw answer.error;
-  if (isInputRequired(answer.result)) {
-    return { answer: peer.era === "modern" ? state.seal(answer.result) : cannotAsk() };
-  }
-  return { answer: tool?.ensemble === undefined ? answer.result : rewriteUris(answer.result, tool.ensemble) };
+  if (isInputRequired(answer)) return { answer: peer.era === "modern" ? state.seal(answer) : cannotAsk() };
+  return { answer: tool?.ensemble === undefined ? answer : rewriteUris(answer, tool.ensemble) };
 }
 
 /** The tool of an id; undefined for a name that is none. */

@@ -4,7 +4,7 @@ import { ownToolPrefix } from "../../../adapters/sources/mcp/request-tools.ts";
 import type { McpServerSettings } from "../../../adapters/sources/mcp/settings.ts";
 import { toCallResult } from "../aggregate/to-call-result.ts";
 import { runWithApproval, withoutConfirmation } from "../approval-run.ts";
-import { executeCall, unknownTool } from "../execute-call.ts";
+import { answerOf, executeCall, unknownTool } from "../execute-call.ts";
 import { canBeAsked, type Exchange } from "../plane.ts";
 import { refusal } from "../refusal.ts";
 import type { NameIndex, ServedTools } from "./served-tools.ts";
@@ -35,7 +35,7 @@ export async function callTool(exchange: Exchange, parts: CallToolParts): Promis
       message: "arguments is not an object. Give one member a parameter.",
     });
   }
-  const { result, answer } = await runWithApproval(exchange, parts.arsenal.approvals, (confirmation) =>
+  const result = await runWithApproval(exchange, parts.arsenal.approvals, (confirmation) =>
     executeCall(
       parts.arsenal,
       {
@@ -57,10 +57,8 @@ export async function callTool(exchange: Exchange, parts: CallToolParts): Promis
       },
     ),
   );
-  if (answer === undefined) {
-    if (result.error?.code === "TOOL_NOT_FOUND") throw unknownTool(name);
-    return result.status === "success" ? toCallResult(result.result, undefined, exchange.peer.era) : refusal(result);
-  }
-  if ("error" in answer) throw answer.error;
-  return answer.result;
+  const answer = answerOf(result);
+  if (answer !== undefined) return answer;
+  if (result.error?.code === "TOOL_NOT_FOUND") throw unknownTool(name);
+  return result.status === "success" ? toCallResult(result.result, undefined, exchange.peer.era) : refusal(result);
 }
