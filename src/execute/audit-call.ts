@@ -1,26 +1,21 @@
-import type { AuditedArguments, AuditedDecision, CallRecord } from "../guard/audit.port.ts";
-import type { Principal } from "../guard/principal.ts";
+import type { AuditedDecision, CallRecord } from "../guard/audit.port.ts";
 import type { Tool } from "../tool/tool.ts";
-import type { ToolCall } from "./call.ts";
 import { failed, type Outcome } from "./outcome.ts";
 import type { ToolResult } from "./result.ts";
+import type { RunningCall } from "./running-call.ts";
 
 /** The longest text of a caller's own that a record repeats. */
 const MAX_TEXT = 200;
 
-/** How a call ended, as its record tells it. */
-export interface EndedCall {
-  readonly call: ToolCall;
-  readonly principal: Principal;
-  readonly outcome: Outcome;
-  readonly tool: Tool | undefined;
-  readonly hiddenId: string | undefined;
-  readonly arguments?: AuditedArguments | undefined;
-}
-
 /** The one record of a call. */
-export function toCallRecord(ended: EndedCall, result: ToolResult, toolId: string, queuedMs: number): CallRecord {
-  const { call, principal, outcome, tool, hiddenId } = ended;
+export function toCallRecord(
+  running: RunningCall,
+  outcome: Outcome,
+  result: ToolResult,
+  toolId: string,
+  queuedMs: number,
+): CallRecord {
+  const { call, principal, tool, hiddenId, audited } = running;
   const { status, error, confirmationId = call?.confirmationId, latencyMs, attempts, traceId, spanId } = result;
   const known = tool !== undefined || hiddenId !== undefined;
   return {
@@ -36,7 +31,7 @@ export function toCallRecord(ended: EndedCall, result: ToolResult, toolId: strin
     ...(typeof confirmationId === "string" && { confirmationId: cut(confirmationId) }),
     ...(typeof call?.idempotencyKey === "string" && { idempotencyKey: cut(call.idempotencyKey) }),
     ...(outcome.replayed === true && { replayed: true }),
-    ...(ended.arguments !== undefined && { arguments: ended.arguments }),
+    ...(audited !== undefined && { arguments: audited }),
     attempts,
     queuedMs: toMicroseconds(queuedMs),
     latencyMs: toMicroseconds(latencyMs),

@@ -10,7 +10,7 @@ import { createManualClock, type ManualClock } from "../testing/manual-clock.ts"
 import { defineTool } from "../tool/define-tool.ts";
 import type { Handler } from "../tool/handler.ts";
 import { createEngine, type Engine } from "./engine.ts";
-import type { EnsembleSettings } from "./run-call.ts";
+import type { EnsembleSettings } from "./engine-parts.ts";
 import { DEFAULT_ENGINE_SETTINGS, type EngineSettings } from "./settings.ts";
 
 interface Bench {

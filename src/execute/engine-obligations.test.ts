@@ -18,7 +18,8 @@ import { defineTool } from "../tool/define-tool.ts";
 import type { ToolDraft } from "../tool/draft.ts";
 import type { Handler } from "../tool/handler.ts";
 import type { ToolCall } from "./call.ts";
-import { createEngine, type EngineParts } from "./engine.ts";
+import { createEngine } from "./engine.ts";
+import type { EngineParts } from "./engine-parts.ts";
 import type { ToolResult } from "./result.ts";
 import { DEFAULT_ENGINE_SETTINGS, type EngineSettings } from "./settings.ts";
 

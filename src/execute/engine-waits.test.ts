@@ -11,7 +11,8 @@ import { createManualClock, type ManualClock } from "../testing/manual-clock.ts"
 import { defineTool } from "../tool/define-tool.ts";
 import type { Handler } from "../tool/handler.ts";
 import type { ToolDraft } from "../tool/draft.ts";
-import { createEngine, type Engine, type EngineParts } from "./engine.ts";
+import { createEngine, type Engine } from "./engine.ts";
+import type { EngineParts } from "./engine-parts.ts";
 import type { ToolResult } from "./result.ts";
 import { DEFAULT_ENGINE_SETTINGS, type EngineSettings } from "./settings.ts";
 

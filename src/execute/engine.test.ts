@@ -12,7 +12,8 @@ import { createManualClock, type ManualClock } from "../testing/manual-clock.ts"
 import type { Handler, Progress } from "../tool/handler.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { ToolCall } from "./call.ts";
-import { createEngine, type Engine, type EngineParts } from "./engine.ts";
+import { createEngine, type Engine } from "./engine.ts";
+import type { EngineParts } from "./engine-parts.ts";
 import { DEFAULT_ENGINE_SETTINGS, type EngineSettings } from "./settings.ts";
 import type { Validator } from "./validator.port.ts";
 

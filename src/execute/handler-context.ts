@@ -1,7 +1,8 @@
-import type { Emit } from "../observe/events.ts";
+import type { Principal } from "../guard/principal.ts";
 import type { Caller, HandlerContext, Progress } from "../tool/handler.ts";
 import type { Tool } from "../tool/tool.ts";
-import type { ToolCall } from "./call.ts";
+import type { RunningEngine } from "./engine-parts.ts";
+import type { CheckedCall } from "./running-call.ts";
 
 /** What identifies one call among all. */
 export interface CallIds {
@@ -25,27 +26,19 @@ export function createStates(): StateOf {
 }
 
 /** What a handler gets beside its arguments, for one attempt. Progress told after `close` is dropped. */
-export function createHandlerContext(parts: {
-  readonly call: ToolCall;
-  readonly tool: Tool;
-  readonly caller: Caller;
-  readonly approved: boolean;
-  readonly ids: CallIds;
-  readonly attempt: number;
-  readonly signal: AbortSignal;
-  readonly deadline: number;
-  readonly stateOf: StateOf;
-  readonly emit: Emit;
-}): { readonly context: HandlerContext; readonly answersRequest: () => boolean; close(): void } {
-  const { call, tool, caller, approved, ids, attempt, signal, deadline, emit } = parts;
+export function createHandlerContext(
+  { call, tool, request, ids }: CheckedCall,
+  { stateOf, emit }: Pick<RunningEngine, "stateOf" | "emit">,
+  { attempt, signal, deadline }: Required<Pick<HandlerContext, "attempt" | "signal" | "deadline">>,
+): { readonly context: HandlerContext; readonly answersRequest: () => boolean; close(): void } {
   let open = true;
   let answers = false;
   const context: HandlerContext = {
     auxdata: call.auxdata ?? {},
     tool,
-    caller,
-    ...(approved && { approved }),
-    state: parts.stateOf(tool),
+    caller: toCaller(request.principal),
+    ...(request.confirmationId !== undefined && { approved: true }),
+    state: stateOf(tool),
     signal,
     deadline,
     traceId: ids.traceId,
@@ -68,6 +61,11 @@ export function createHandlerContext(parts: {
     },
   };
   return { context, answersRequest: () => answers, close: () => void (open = false) };
+}
+
+/** A handler is told who calls, not what the caller may do. */
+function toCaller({ id, tenant }: Principal): Caller {
+  return tenant === undefined ? { id } : { id, tenant };
 }
 
 function isProgress(update: unknown): update is Progress {

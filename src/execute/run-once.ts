@@ -1,26 +1,22 @@
-import type { AegisRequest } from "../guard/aegis.ts";
-import type { Idempotency, KeyedCall, Once } from "../guard/idempotency.ts";
-import { timeLeftMs, type WaitLimits } from "./deadline.ts";
+import type { KeyedCall, Once } from "../guard/idempotency.ts";
+import { timeLeftMs } from "./deadline.ts";
+import type { EngineParts } from "./engine-parts.ts";
 import { cancelled, failed, neverStarted, type Outcome } from "./outcome.ts";
 import { mayRetry } from "./retry.ts";
-
-/** What running a call once for its key needs. */
-export interface KeyedRun {
-  readonly request: AegisRequest;
-  readonly idempotencyKey: string;
-  readonly limits: WaitLimits;
-  readonly maxAttempts: number;
-  readonly idempotency: Idempotency | undefined;
-}
+import type { CheckedCall } from "./running-call.ts";
 
 /** Added to the longest a run can take, so that a process that is merely slow is not taken for dead. */
 const LEASE_SLACK_MS = 60_000;
 
 /** Runs a call that names an idempotency key, or gives what the call that had the key before gave. */
-export async function runOnce(keyed: KeyedRun, run: () => Promise<Outcome>): Promise<Outcome> {
-  const { request, idempotency, limits, maxAttempts } = keyed;
+export async function runOnce(
+  checked: CheckedCall,
+  { idempotency }: Pick<EngineParts, "idempotency">,
+  run: () => Promise<Outcome>,
+): Promise<Outcome> {
+  const { tool, limits, maxAttempts } = checked;
   if (idempotency === undefined) return failed(keepsNoKeys());
-  const once = await idempotency.once<Outcome>(toCall(keyed), {
+  const once = await idempotency.once<Outcome>(toKeyed(checked), {
     waitMs: timeLeftMs(limits),
     signal: limits.signal,
     // The wait for its turn, then every attempt and the wait before the next.
@@ -28,29 +24,33 @@ export async function runOnce(keyed: KeyedRun, run: () => Promise<Outcome>): Pro
     async run() {
       const outcome = await run();
       const { error, attempts = 0 } = outcome;
-      return { value: outcome, final: attempts > 0 && !(error !== undefined && mayRetry(request.tool, error)) };
+      return { value: outcome, final: attempts > 0 && !(error !== undefined && mayRetry(tool, error)) };
     },
   });
-  return toOutcome(once, keyed);
+  return toOutcome(once, checked);
 }
 
 /**
- * The result of the earlier call with the same key, where the guard refuses this one only because that one used the approval up: whoever lost
+ * The result of the earlier call with the same key, if the guard refuses this one only because that one used the approval up: whoever lost
  * the answer of an approved call gets it by repeating the call.
  */
-export async function recallResult(refused: Outcome, keyed: KeyedRun): Promise<Outcome> {
-  if (refused.error?.code !== "APPROVAL_INVALID" || keyed.idempotency === undefined) return refused;
-  const { limits } = keyed;
+export async function recallResult(
+  refused: Outcome,
+  checked: CheckedCall,
+  { idempotency }: Pick<EngineParts, "idempotency">,
+): Promise<Outcome> {
+  if (refused.error?.code !== "APPROVAL_INVALID" || idempotency === undefined) return refused;
+  const { limits } = checked;
   const waiting = { waitMs: timeLeftMs(limits), signal: limits.signal };
-  const earlier = await keyed.idempotency.recall<Outcome>(toCall(keyed), waiting);
-  return earlier === undefined || earlier.kind === "conflict" ? refused : toOutcome(earlier, keyed);
+  const earlier = await idempotency.recall<Outcome>(toKeyed(checked), waiting);
+  return earlier === undefined || earlier.kind === "conflict" ? refused : toOutcome(earlier, checked);
 }
 
-function toCall({ request: { tool, principal, arguments: args }, idempotencyKey }: KeyedRun): KeyedCall {
-  return { tool, principal, arguments: args, idempotencyKey };
+function toKeyed({ tool, principal, request, call }: CheckedCall): KeyedCall {
+  return { tool, principal, arguments: request.arguments, idempotencyKey: call.idempotencyKey ?? "" };
 }
 
-function toOutcome(once: Once<Outcome>, { request: { tool }, idempotencyKey, limits }: KeyedRun): Outcome {
+function toOutcome(once: Once<Outcome>, { tool, call: { idempotencyKey }, limits }: CheckedCall): Outcome {
   switch (once.kind) {
     case "ran":
       return once.value;

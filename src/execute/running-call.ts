@@ -1,0 +1,33 @@
+import type { AegisRequest } from "../guard/aegis.ts";
+import type { AuditedArguments } from "../guard/audit.port.ts";
+import type { Principal } from "../guard/principal.ts";
+import type { Handler } from "../tool/handler.ts";
+import type { Tool } from "../tool/tool.ts";
+import type { ToolCall } from "./call.ts";
+import type { WaitLimits } from "./deadline.ts";
+import type { EnsembleSettings } from "./engine-parts.ts";
+import type { CallIds } from "./handler-context.ts";
+
+/** One call, and what is known of it so far. */
+export interface RunningCall {
+  readonly call: ToolCall;
+  readonly ids: CallIds;
+  readonly principal: Principal;
+  readonly queuedAt: number;
+  tool?: Tool;
+  /** The tool that was meant, if the caller may not know of it. */
+  hiddenId?: string | undefined;
+  /** What the audit keeps of the arguments. */
+  audited?: AuditedArguments | undefined;
+}
+
+/** A call whose tool was found and whose arguments fit: all that asking the guard and running it need. */
+export interface CheckedCall extends RunningCall {
+  readonly tool: Tool;
+  readonly handler: Handler | undefined;
+  readonly ensemble: EnsembleSettings | undefined;
+  readonly limits: WaitLimits;
+  readonly maxAttempts: number;
+  /** What the guard is asked, with the arguments as they reach the tool. */
+  readonly request: AegisRequest;
+}
