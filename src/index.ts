@@ -91,6 +91,7 @@ export type {
   RateObligation,
   Redaction,
 } from "./guard/policy.port.ts";
+export type { PlacedFinding, ScannerRule, TextScanner } from "./guard/scanner.port.ts";
 export { localOperator, type Principal } from "./guard/principal.ts";
 export {
   createScanner,

@@ -10,6 +10,7 @@ export { policyContract } from "./policy.contract.ts";
 export { rerankerContract } from "./reranker.contract.ts";
 export { sampleTools } from "./sample-tools.ts";
 export { sandboxContract } from "./sandbox.contract.ts";
+export { scannerContract } from "./scanner.contract.ts";
 export { sinkContract } from "./sink.contract.ts";
 export { sourceContract } from "./source.contract.ts";
 export { stateContract } from "./state.contract.ts";

@@ -16,6 +16,7 @@ const SUITES: Readonly<Record<string, readonly string[]>> = {
   identity: ["identityContract"],
   state: ["stateContract"],
   audit: ["auditContract"],
+  scanners: ["scannerContract"],
   sinks: ["sinkContract"],
 };
 

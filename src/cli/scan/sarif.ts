@@ -1,5 +1,5 @@
 import type { Finding } from "../../guard/scan/finding.ts";
-import type { Rule } from "../../guard/scan/rules/rule.ts";
+import type { ScannerRule } from "../../guard/scanner.port.ts";
 import type { Severity } from "../../guard/scan/severity.ts";
 
 /** Where a finding is: a line of a file, a tool, or the instructions of an MCP server. */
@@ -35,7 +35,7 @@ const SCORES: Readonly<Record<Severity, string>> = {
 const MAX_NOTES = 1000;
 
 /** A new log, for the rules that a scan ran. */
-export function createSarifLog(rules: readonly Pick<Rule, "id" | "message" | "severity">[]): SarifLog {
+export function createSarifLog(rules: readonly ScannerRule[]): SarifLog {
   const notes: string[] = [];
   let unread = 0;
   let first = true;

@@ -13,7 +13,8 @@ export type FindingCategory =
   | "shadowing"
   | "secret-access"
   | "command"
-  | "encoded";
+  | "encoded"
+  | "wording";
 
 /** One thing in a text that looks like an attack. */
 export interface Finding {
@@ -31,4 +32,9 @@ export interface Finding {
   readonly excerpt: string;
   /** What was hidden, where it could be read. */
   readonly hidden?: string;
+  /**
+   * Set if the finding only advises: it flags the text at any severity, and never blocks or changes it. Such a finding is left out if another one of
+   * at least medium severity is about the same text.
+   */
+  readonly advisory?: true;
 }

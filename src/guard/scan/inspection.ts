@@ -3,6 +3,7 @@ import type { Emit } from "../../observe/events.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { type BoundedTexts, gatherTexts, READ_CHARACTERS } from "./bounded-texts.ts";
 import type { Place } from "./finding.ts";
+import type { TextScanner } from "../scanner.port.ts";
 import type { Rule } from "./rules/rule.ts";
 import { createScanner, type ScanReport } from "./scanner.ts";
 import { reaches, type Severity } from "./severity.ts";
@@ -37,13 +38,15 @@ type Look = { readonly report: ScanReport; readonly texts: BoundedTexts } | { re
 export function createInspection(options: {
   readonly settings: InspectionSettings;
   readonly emit: Emit;
-  /** All there are where absent. */
+  /** Defaults to all rules. */
   readonly rules?: readonly Rule[];
+  /** Scanners to run after the rules. Defaults to none. */
+  readonly scanners?: readonly TextScanner[];
 }): Inspection {
-  const { settings, emit, rules } = options;
+  const { settings, emit, rules, scanners = [] } = options;
   const { severity, onFailure, results: mode } = settings;
   const flagAt = reaches(severity, "medium") ? "medium" : severity;
-  const scanner = createScanner({ mode: "neutralise", flagAt, actAt: severity, ...(rules && { rules }) });
+  const scanner = createScanner({ mode: "neutralise", flagAt, actAt: severity, scanners, ...(rules && { rules }) });
 
   function look(tool: Tool, where: Place, value: unknown): Look {
     try {

@@ -1,15 +1,10 @@
+import type { PlacedFinding, ScannerRule, TextScanner } from "../scanner.port.ts";
+import { clip, excerpt } from "./excerpt.ts";
 import type { Finding, Place } from "./finding.ts";
 import { type HiddenText, type HidingKind, normaliseText } from "./normalise-text.ts";
 import { decodePayloads } from "./rules/encoded.ts";
-import { type Rule, type Span, toRuleText } from "./rules/rule.ts";
-import type { Severity } from "./severity.ts";
-
-/** A finding, and the stretch of the text without hidden parts that it is about. */
-export interface PlacedFinding {
-  readonly finding: Finding;
-  /** Absent for what was hidden: that is gone already. */
-  readonly span?: Span;
-}
+import { WINDOW } from "./rule-scanner.ts";
+import { reaches, type Severity } from "./severity.ts";
 
 /** What was found in one text. */
 export interface TextScan {
@@ -17,10 +12,6 @@ export interface TextScan {
   readonly text: string;
   readonly findings: readonly PlacedFinding[];
 }
-
-/** Longer texts are read in windows of this many characters, each overlapping the one before, so that no rule ever sees more at once. */
-const WINDOW = 16_384;
-const OVERLAP = 512;
 
 const HIDING: Readonly<Record<HidingKind, string>> = {
   tags: "Hides text in Unicode tag characters, which models read and people do not see.",
@@ -38,71 +29,48 @@ const HIDING: Readonly<Record<HidingKind, string>> = {
 };
 
 /** What the normaliser finds, as rules: for whoever lists everything a scan can find. */
-export const HIDING_RULES: readonly Pick<Rule, "id" | "message" | "severity">[] = Object.entries(HIDING).map(
-  ([kind, message]) => ({
-    id: `hidden.${kind}`,
-    message,
-    severity: "medium",
-  }),
-);
+export const HIDING_RULES: readonly ScannerRule[] = Object.entries(HIDING).map(([kind, message]) => ({
+  id: `hidden.${kind}`,
+  message,
+  severity: "medium",
+}));
 
-/** Runs the rules that apply over one text. Without a place, all of them do. */
-export function scanText(given: string, rules: readonly Rule[], place: Place | undefined): TextScan {
+/** Runs scanners over one text: what it hid is taken out first, then read like the rest. */
+export function scanText(given: string, scanners: readonly TextScanner[], place: Place | undefined): TextScan {
   const { text, findings: hidden } = normaliseText(given);
   const findings: PlacedFinding[] = hidden.map((found) => ({ finding: toFinding(found, given, place) }));
-  const applying = rules.filter(({ places }) => place === undefined || places === undefined || places.includes(place));
-  findings.push(...search(text, applying));
-  // What was hidden or encoded is read like the rest, and being hidden makes it worse.
+  for (const scanner of scanners) findings.push(...scanner.scan(text, place));
   for (const { hidden: content, position, kind } of hidden)
     if (content !== undefined && kind !== "lookalikes" && kind !== "styled-letters")
-      findings.push(...uncovered(content, applying, position).map((finding) => ({ finding })));
+      findings.push(...uncovered(content, scanners, place, position).map((finding) => ({ finding })));
   if (findings.some(({ finding }) => finding.rule === "encoded.payload"))
     for (const { content, start, end } of decodePayloads(text.slice(0, 4 * WINDOW)))
-      findings.push(...uncovered(content, applying, start).map((finding) => ({ finding, span: { start, end } })));
-  return { text, findings };
+      findings.push(
+        ...uncovered(content, scanners, place, start).map((finding) => ({ finding, span: { start, end } })),
+      );
+  return { text, findings: withoutNeedlessAdvice(findings) };
 }
 
-function search(text: string, rules: readonly Rule[]): readonly PlacedFinding[] {
-  const found = new Map<string, PlacedFinding>();
-  for (let from = 0; from === 0 || from + OVERLAP < text.length; from += WINDOW - OVERLAP) {
-    const window = toRuleText(forRules(text.slice(from, from + WINDOW)));
-    for (const { id, category, severity, message, find } of rules) {
-      if (found.has(id)) continue;
-      const match = find(window);
-      if (match === undefined) continue;
-      const position = from + match.start;
-      found.set(id, {
-        finding: { rule: id, category, severity, message, position, excerpt: excerpt(window.text, match) },
-        span: { start: position, end: from + match.end },
-      });
-    }
-  }
-  return [...found.values()];
-}
-
-function uncovered(content: string, rules: readonly Rule[], position: number): readonly Finding[] {
+/** Scans what was hidden or encoded. Being hidden makes a finding worse. */
+function uncovered(
+  content: string,
+  scanners: readonly TextScanner[],
+  place: Place | undefined,
+  position: number,
+): readonly Finding[] {
   const read = content.replaceAll(/(?<=\w)\+(?=\w)|%20/g, " ").slice(0, WINDOW);
-  return search(read, rules).map(({ finding }) => ({ ...finding, severity: "critical", position, hidden: clip(read) }));
+  return scanners
+    .flatMap((scanner) => scanner.scan(read, place))
+    .filter(({ finding }) => finding.advisory !== true)
+    .map(({ finding }) => ({ ...finding, severity: "critical", position, hidden: clip(read) }));
 }
 
-const TYPOGRAPHIC: Readonly<Record<string, string>> = {
-  "\u2018": "'",
-  "\u2019": "'",
-  "\u201C": '"',
-  "\u201D": '"',
-  "\u00A0": " ",
-  "\u2010": "-",
-  "\u2011": "-",
-};
-
-/** Writes typographic forms as rules write them, one character for one, so that positions stay. */
-function forRules(text: string): string {
-  return /[^\t\n\r\x20-\x7E]/.test(text)
-    ? text.replaceAll(
-        /[\u2018\u2019\u201C\u201D\u00A0\u2010\u2011]/g,
-        (character) => TYPOGRAPHIC[character] ?? character,
-      )
-    : text;
+/** Leaves out findings that only advise if others already say that the text is suspicious. */
+function withoutNeedlessAdvice(findings: readonly PlacedFinding[]): readonly PlacedFinding[] {
+  const isAdvice = ({ finding }: PlacedFinding): boolean => finding.advisory === true;
+  if (!findings.some(isAdvice)) return findings;
+  const others = findings.filter((placed) => !isAdvice(placed));
+  return others.some(({ finding }) => reaches(finding.severity, "medium")) ? others : findings;
 }
 
 function toFinding(
@@ -124,19 +92,4 @@ function toFinding(
 /** Programs colour their output and draw progress with carriage returns: in a result that is nothing, in a definition it is. */
 function inPlace(kind: HidingKind, severity: Severity, place: Place | undefined): Severity {
   return place === "result" && severity === "medium" && (kind === "terminal" || kind === "control") ? "low" : severity;
-}
-
-function excerpt(text: string, { start, end }: Span): string {
-  const before = text.slice(Math.max(0, start - 24), start);
-  // Begins with a whole word where there is one.
-  const lead = start > 24 ? before.slice(before.indexOf(" ") + 1) : before;
-  return clip(lead + text.slice(start, Math.min(end, start + 120) + 20));
-}
-
-/** One line, and safe for a terminal. */
-function clip(text: string): string {
-  return text
-    .slice(0, 240)
-    .replaceAll(/[\p{C}\p{Z}]+/gu, " ")
-    .trim();
 }

@@ -1,6 +1,8 @@
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
+import type { TextScanner } from "../scanner.port.ts";
 import type { Finding, Place } from "./finding.ts";
+import { ruleScanner } from "./rule-scanner.ts";
 import { SCAN_RULES } from "./rules/all-rules.ts";
 import type { Rule } from "./rules/rule.ts";
 import { scanText as searchText, type TextScan } from "./scan-text.ts";
@@ -15,12 +17,14 @@ export type ScanMode = (typeof SCAN_MODES)[number];
 /** How a scanner judges. */
 export interface ScannerOptions {
   readonly mode: ScanMode;
-  /** From which severity on a text counts as flagged. `medium` where absent. */
+  /** The least severity that flags a text. Defaults to `medium`. Findings that only advise always flag it. */
   readonly flagAt?: Severity;
-  /** From which severity on `block` and `neutralise` act. `high` where absent. */
+  /** The least severity that `block` and `neutralise` act on. Defaults to `high`. They never act on findings that only advise. */
   readonly actAt?: Severity;
-  /** All there are where absent. */
+  /** Defaults to all rules. */
   readonly rules?: readonly Rule[];
+  /** Scanners to run after the rules. Defaults to none. */
+  readonly scanners?: readonly TextScanner[];
 }
 
 /** What a scan found, and what follows from it. */
@@ -63,12 +67,13 @@ const MAX_ROUNDS = 6;
 export function createScanner(options: ScannerOptions): Scanner {
   checkOptions(options);
   const { mode, flagAt = "medium", actAt = "high", rules = SCAN_RULES } = options;
+  const scanners = [ruleScanner(rules), ...(options.scanners ?? [])];
 
   function report(findings: readonly Finding[]): ScanReport {
     const severity = worst(findings.map((finding) => finding.severity)) ?? null;
-    const acts = severity !== null && reaches(severity, actAt) && mode !== "flag";
+    const acts = mode !== "flag" && findings.some((finding) => isActedOn(finding, actAt));
     return {
-      flagged: severity !== null && reaches(severity, flagAt),
+      flagged: findings.some((finding) => finding.advisory === true || reaches(finding.severity, flagAt)),
       severity,
       findings,
       action: acts ? mode : "allow",
@@ -89,12 +94,12 @@ export function createScanner(options: ScannerOptions): Scanner {
   }
 
   function clean(text: string, place: Place | undefined): { readonly text: string; readonly first: TextScan } {
-    const first = searchText(text, rules, place);
+    const first = searchText(text, scanners, place);
     let scan = first;
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const next = strike(scan, actAt);
       if (next === scan.text) return { text: next, first };
-      scan = searchText(next, rules, place);
+      scan = searchText(next, scanners, place);
     }
     return { text: WITHHELD, first };
   }
@@ -105,17 +110,17 @@ export function createScanner(options: ScannerOptions): Scanner {
     scanTool: (tool) =>
       attempt(() =>
         toolTexts(tool).flatMap(({ path, text }) =>
-          searchText(text, rules, "definition").findings.map(({ finding }) => ({ ...finding, path })),
+          searchText(text, scanners, "definition").findings.map(({ finding }) => ({ ...finding, path })),
         ),
       ),
 
-    scanText: (text, place) => attempt(() => searchText(text, rules, place).findings.map(({ finding }) => finding)),
+    scanText: (text, place) => attempt(() => searchText(text, scanners, place).findings.map(({ finding }) => finding)),
 
     scanValue: (value, place) =>
       attempt(() => {
         const findings: Finding[] = [];
         mapTexts(value, (text, path) => {
-          for (const { finding } of searchText(text, rules, place).findings) findings.push({ ...finding, path });
+          for (const { finding } of searchText(text, scanners, place).findings) findings.push({ ...finding, path });
           return text;
         });
         return findings;
@@ -146,11 +151,11 @@ export function createScanner(options: ScannerOptions): Scanner {
   };
 }
 
-/** The text with a mark in the place of each finding that reaches the severity. */
+/** Returns the text with a mark in place of each finding that the scanner acts on. */
 function strike({ text, findings }: TextScan, actAt: Severity): string {
   const bad = findings
-    .flatMap(({ span, finding: { severity, rule } }) =>
-      span !== undefined && reaches(severity, actAt) ? [{ ...span, rule }] : [],
+    .flatMap(({ span, finding }) =>
+      span !== undefined && isActedOn(finding, actAt) ? [{ ...span, rule: finding.rule }] : [],
     )
     .sort((one, other) => one.start - other.start || other.end - one.end);
   let plain = "";
@@ -160,6 +165,10 @@ function strike({ text, findings }: TextScan, actAt: Severity): string {
     last = Math.max(last, end);
   }
   return plain + text.slice(last);
+}
+
+function isActedOn({ severity, advisory }: Finding, actAt: Severity): boolean {
+  return advisory !== true && reaches(severity, actAt);
 }
 
 function checkOptions({ mode, flagAt = "medium", actAt = "high" }: ScannerOptions): void {

@@ -4,6 +4,7 @@ import { toPlainData } from "../../tool/plain-data.ts";
 import type { Tool, ToolSource } from "../../tool/tool.ts";
 import { instructionsId } from "../pins/pin-record.ts";
 import { type InspectionSettings, messageOf, refusal, rulesOf, type ScanAction } from "./inspection.ts";
+import type { TextScanner } from "../scanner.port.ts";
 import type { Rule } from "./rules/rule.ts";
 import { createScanner, type Scanner, type ScanReport } from "./scanner.ts";
 import { reaches } from "./severity.ts";
@@ -45,13 +46,15 @@ const MAX_KEPT = 20_000;
 export function createScreening(options: {
   readonly settings: ScreeningSettings;
   readonly emit: Emit;
-  /** All there are where absent. */
+  /** Defaults to all rules. */
   readonly rules?: readonly Rule[];
+  /** Scanners to run after the rules. Defaults to none. */
+  readonly scanners?: readonly TextScanner[];
 }): Screening {
-  const { settings, emit, rules } = options;
+  const { settings, emit, rules, scanners = [] } = options;
   const { definitions: mode, severity, onFailure } = settings;
   const flagAt = reaches(severity, "medium") ? "medium" : severity;
-  const scanner = createScanner({ mode: "neutralise", flagAt, actAt: severity, ...(rules && { rules }) });
+  const scanner = createScanner({ mode: "neutralise", flagAt, actAt: severity, scanners, ...(rules && { rules }) });
   const denies = onFailure === "deny";
   const known = new Map<string, { readonly hash: string; readonly screened: ScreenedTool }>();
   const said = new Map<string, { readonly given: string; readonly passed: string }>();

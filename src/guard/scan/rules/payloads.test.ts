@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { rulesFor } from "../../../../test/guard/rules-for.ts";
+import { ruleScanner } from "../rule-scanner.ts";
 import { scanText } from "../scan-text.ts";
 import { PAYLOAD_RULES } from "./payloads.ts";
 
@@ -278,7 +279,7 @@ describe("secret-access.inner-service passes", () => {
 
   it("a definition, which may well say where a service listens", () => {
     const findings = (["definition", "arguments", "result"] as const).map(
-      (place) => scanText("http://localhost:6379", PAYLOAD_RULES, place).findings.length,
+      (place) => scanText("http://localhost:6379", [ruleScanner(PAYLOAD_RULES)], place).findings.length,
     );
     expect(findings).toEqual([0, 1, 1]);
   });

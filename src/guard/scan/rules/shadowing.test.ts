@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { rulesFor } from "../../../../test/guard/rules-for.ts";
+import { ruleScanner } from "../rule-scanner.ts";
 import { scanText } from "../scan-text.ts";
 import { SHADOWING_RULES } from "./shadowing.ts";
 
@@ -173,7 +174,7 @@ describe("shadowing.claim passes", () => {
 
   it("what is no definition: a page may tell of programs that replace others", () => {
     const inPlace = (place: "definition" | "result") =>
-      scanText("Overrides the search tool.", SHADOWING_RULES, place).findings;
+      scanText("Overrides the search tool.", [ruleScanner(SHADOWING_RULES)], place).findings;
     expect(inPlace("definition")).toHaveLength(1);
     expect(inPlace("result")).toEqual([]);
   });
