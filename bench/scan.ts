@@ -1,18 +1,29 @@
 /**
- * What a scan costs, beside writing the same text as JSON, and how well it tells attacks from ordinary text in files of yours:
- * `--cases F.jsonl` has lines `{"text", "label": "malicious" | "benign"}`; `--tools F` has harmless tools, a line each or `{"tools": […]}`.
+ * Prints what a scan costs, next to JSON.stringify of the same text, and how well rules and suspicious wording tell attacks from ordinary text in
+ * your files. `--cases F.jsonl` has lines `{"text", "label": "malicious" | "benign"}`, optionally with `kind`, `split` and `rule`; `--tools F` has harmless
+ * tools, one per line or `{"tools": […]}`.
  */
 import { readFileSync } from "node:fs";
+import { basename, dirname } from "node:path";
 import { parseArgs } from "node:util";
+import { isRuleKept, isServerKept } from "../models/kept-apart.ts";
+import { wordingScanner } from "../src/adapters/scanners/wording/wording.ts";
 import { table } from "../src/cli/style.ts";
 import { createInspection } from "../src/guard/scan/inspection.ts";
+import type { Place } from "../src/guard/scan/finding.ts";
+import { normaliseText } from "../src/guard/scan/normalise-text.ts";
 import { createScanner } from "../src/guard/scan/scanner.ts";
+import { toolTexts } from "../src/guard/scan/tool-texts.ts";
 import { sampleTools } from "../src/testing/sample-tools.ts";
 
 const { values } = parseArgs({
   options: { cases: { type: "string", multiple: true }, tools: { type: "string", multiple: true } },
 });
-const scanner = createScanner({ mode: "flag" });
+const wording = wordingScanner();
+const rulesOnly = createScanner({ mode: "flag" });
+const scanner = createScanner({ mode: "flag", scanners: [wording] });
+/** What suspicious wording alone flags, hidden characters taken out. */
+const isSuspicious = (text: string, place?: Place): boolean => wording.scan(normaliseText(text).text, place).length > 0;
 
 const SENTENCES = [
   ...sampleTools().map(({ description }) => description),
@@ -20,7 +31,7 @@ const SENTENCES = [
   '{"id": 1042, "status": "paid", "note": "Sent the invoice to the customer on Monday, see https://shop.example/i/1042"}',
   "Before you call this, read the settings of the workspace. Never send more than ten requests a second.",
 ];
-/** Ordinary text, other in every round. */
+/** Returns ordinary text, different in every round. */
 function ordinary(length: number, round: number): string {
   let text = "";
   for (let index = round; text.length < length; index++)
@@ -33,9 +44,12 @@ if (tool === undefined) throw new Error("There are no sample tools.");
 const { result } = createInspection({
   settings: { arguments: "off", results: "neutralise", severity: "high", onFailure: "deny" },
   emit: () => {},
+  scanners: [wording],
 });
 const tasks: readonly (readonly [name: string, length: number, task: (text: string) => unknown])[] = [
   ["JSON.stringify, 4 KB", 4096, (text) => JSON.stringify(text)],
+  ["rules, 4 KB", 4096, (text) => rulesOnly.scanText(text, "result")],
+  ["wording, 4 KB", 4096, (text) => wording.scan(text, "result")],
   ["scan, 4 KB", 4096, (text) => scanner.scanText(text, "result")],
   ["result neutralised, 4 KB", 4096, (text) => result(tool, { content: [{ type: "text", text }] })],
   ["scan, 64 KB", 65_536, (text) => scanner.scanText(text, "result")],
@@ -66,10 +80,7 @@ const rows = tasks.map(([name]) => [
 ]);
 console.log(table([["", "p50", "p99", "to JSON.stringify of 4 KB"], ...rows]));
 
-const share = (part: number, of: number): string =>
-  `${part} of ${of}, ${((100 * part) / Math.max(1, of)).toFixed(1)} %`;
-
-/** The lines of a file, or the tools of one that is a single document. */
+/** Reads the lines of a file, or the tools of a file that is one document. */
 function read(path: string): readonly Record<string, unknown>[] {
   const text = readFileSync(path, "utf8");
   try {
@@ -81,20 +92,81 @@ function read(path: string): readonly Record<string, unknown>[] {
   return text.split("\n").flatMap((line) => (line.trim() === "" ? [] : [JSON.parse(line) as Record<string, unknown>]));
 }
 
-for (const path of values.cases ?? []) {
-  const counts = { malicious: [0, 0], benign: [0, 0] };
-  for (const { text, label } of read(path)) {
-    const count = counts[label === "malicious" ? "malicious" : "benign"];
-    count[0] = (count[0] ?? 0) + (scanner.scanText(String(text)).flagged ? 1 : 0);
-    count[1] = (count[1] ?? 0) + 1;
-  }
-  const [found = 0, attacks = 0] = counts.malicious;
-  const [false_ = 0, harmless = 0] = counts.benign;
-  console.log(`${path}: found ${share(found, attacks)}; false alarms ${share(false_, harmless)}`);
+type Line = Readonly<Record<string, unknown>>;
+
+/** How many of the harmful and of the harmless were flagged: by rules, by suspicious wording, by either. */
+interface Count {
+  harmful: number;
+  harmless: number;
+  readonly flagged: Record<"harmful" | "harmless", { rules: number; wording: number; both: number }>;
 }
-for (const path of values.tools ?? []) {
-  const tools = read(path);
+const counts = new Map<string, Count>();
+
+function count(name: string, label: "harmful" | "harmless", byRules: boolean, byWording: boolean): void {
+  const none = { rules: 0, wording: 0, both: 0 };
+  const sum = counts.get(name) ?? { harmful: 0, harmless: 0, flagged: { harmful: { ...none }, harmless: { ...none } } };
+  counts.set(name, sum);
+  sum[label]++;
+  const found = sum.flagged[label];
+  if (byRules) found.rules++;
+  if (byWording) found.wording++;
+  if (byRules || byWording) found.both++;
+}
+
+/** False for what the wording scanner was trained on. */
+function isUnseen({ split, rule }: Line): boolean {
+  if (split !== undefined) return split === "validation";
+  return typeof rule !== "string" || isRuleKept(rule);
+}
+
+function placeOf(kind: unknown): Place | undefined {
+  if (typeof kind !== "string") return undefined;
+  return kind === "tool_result" ? "result" : "definition";
+}
+
+for (const path of values.cases ?? [])
+  for (const line of read(path)) {
+    const { text, label, kind, language = "en" } = line;
+    const trained = isUnseen(line) ? "" : ", trained on";
+    const group = `${basename(path, ".jsonl")}${typeof kind === "string" ? ` ${kind}` : ""}${trained}`;
+    const side = label === "malicious" ? "harmful" : "harmless";
+    const [given, place] = [String(text), placeOf(kind)];
+    const flagged = [rulesOnly.scanText(given, place).flagged, isSuspicious(given, place)] as const;
+    count(group, side, ...flagged);
+    if (trained === "" && language !== "en") count(`${basename(path, ".jsonl")}, not English`, side, ...flagged);
+  }
+for (const path of values.tools ?? [])
+  for (const each of read(path)) {
+    const { description, namespace } = each;
+    const name = basename(dirname(path));
+    count(
+      `${name}, whole tools`,
+      "harmless",
+      rulesOnly.scanTool(each).flagged,
+      toolTexts(each).some((part) => isSuspicious(part.text, "definition")),
+    );
+    if (typeof description !== "string" || description === "") continue;
+    const byRules = rulesOnly.scanText(description, "definition").flagged;
+    const byWording = isSuspicious(description, "definition");
+    count(`${name}, descriptions`, "harmless", byRules, byWording);
+    if (typeof namespace === "string" && isServerKept(namespace))
+      count(`${name}, descriptions not trained on`, "harmless", byRules, byWording);
+  }
+
+if (counts.size > 0) {
+  const shares = (found: { rules: number; wording: number; both: number }, of: number): readonly string[] =>
+    [found.rules, found.wording, found.both].map((part) => (of === 0 ? "" : `${((100 * part) / of).toFixed(2)} %`));
+  const heads = ["rules", "wording", "both"];
   console.log(
-    `${path}: false alarms ${share(tools.filter((each) => scanner.scanTool(each).flagged).length, tools.length)}`,
+    table([
+      ["", "harmful", ...heads, "harmless", ...heads],
+      ...[...counts].map(([name, { harmful, harmless, flagged }]) => [
+        name,
+        String(harmful),
+        ...shares(flagged.harmful, harmful),
+        String(harmless),
+        ...shares(flagged.harmless, harmless),
+      ]),
+    ]),
   );
 }

@@ -187,6 +187,7 @@ export type {
   OpenApiSettings,
   OperationFilter,
 } from "./adapters/sources/openapi/settings.ts";
+export { wordingScanner } from "./adapters/scanners/wording/wording.ts";
 export { memoryState, type MemoryStateOptions } from "./adapters/state/memory.ts";
 export { sqliteState, type SqliteStateOptions } from "./adapters/state/sqlite.ts";
 export { memory, type MemoryOptions } from "./adapters/stores/memory.ts";

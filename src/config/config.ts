@@ -200,7 +200,7 @@ export interface RateConfig {
   readonly toolset?: number;
 }
 
-/** What becomes of text that hides something or instructs the model. */
+/** How text is scanned that may hide something or instruct the model. */
 export interface ScanConfig {
   /** In what sources say of their tools. Default `flag`. */
   readonly definitions?: "off" | "flag" | "neutralise" | "block";
@@ -208,6 +208,8 @@ export interface ScanConfig {
   readonly arguments?: "off" | "flag" | "block";
   /** Default `off`. */
   readonly results?: "off" | "flag" | "neutralise" | "wrap" | "block";
+  /** `flag` also reports suspicious wording, found by a learned scorer. It never blocks. Default `flag`. */
+  readonly wording?: "off" | "flag";
   /** The least severity that is blocked. Default `high`. */
   readonly severity?: "low" | "medium" | "high" | "critical";
   /** What becomes of a text that could not be looked at. Default `deny` in `strict`, else `allow`. */

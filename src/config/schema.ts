@@ -151,10 +151,15 @@ export const CONFIG_SCHEMA: JsonSchema = object("Configuration of ToolArsenal.",
       "changes refuses a tool that changed until it is accepted; all hides every tool until it is. all under the strict policy, else changes, where absent.",
       ["off", "changes", "all"],
     ),
-    scan: object("What becomes of text that hides something or instructs the model.", {
+    scan: object("How text is scanned that may hide something or instruct the model.", {
       definitions: choice("In what sources say of their tools.", ["off", "flag", "neutralise", "block"], "flag"),
       arguments: choice("In arguments.", ["off", "flag", "block"], "off"),
       results: choice("In results.", ["off", "flag", "neutralise", "wrap", "block"], "off"),
+      wording: choice(
+        "flag also reports suspicious wording, found by a learned scorer. It never blocks.",
+        ["off", "flag"],
+        "flag",
+      ),
       severity: choice("The least severity that is blocked.", ["low", "medium", "high", "critical"], "high"),
       onFailure: choice(
         "What becomes of a text that could not be looked at; deny under the strict policy, else allow, where absent.",

@@ -1,3 +1,4 @@
+import { wordingScanner } from "../../adapters/scanners/wording/wording.ts";
 import { SCAN_RULES } from "../../guard/scan/rules/all-rules.ts";
 import { HIDING_RULES } from "../../guard/scan/scan-text.ts";
 import type { ScanReport } from "../../guard/scan/scanner.ts";
@@ -33,7 +34,7 @@ export function lineOutput(): ScanOutput {
 
 /** One SARIF 2.1.0 log. */
 export function sarifOutput(): ScanOutput {
-  const log = createSarifLog([...SCAN_RULES, ...HIDING_RULES]);
+  const log = createSarifLog([...SCAN_RULES, ...HIDING_RULES, ...wordingScanner().rules]);
   return {
     begin: log.begin(),
     item({ place, ...scanned }) {

@@ -1,0 +1,58 @@
+import { readFileSync } from "node:fs";
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { BUCKETS } from "./features.ts";
+
+// Sources and what is built from them lie equally deep in the package, so the same path holds in both.
+const FILE = new URL("../../../../models/weights/wording.bin", import.meta.url);
+
+/** Scale, bias and the two thresholds, as little-endian 32-bit floats. One weight per bucket follows, a signed byte each. */
+const HEADER_BYTES = 16;
+
+/** What a text is scored with. */
+export interface WordingModel {
+  readonly weights: Int8Array;
+  /** What a weight of 1 counts. */
+  readonly scale: number;
+  readonly bias: number;
+  /** The least score that is reported, by where the text comes from. */
+  readonly thresholds: Readonly<Record<"definition" | "result", number>>;
+}
+
+let shipped: WordingModel | undefined;
+
+/** Returns the model in the package. Reads it once, when it is first needed. */
+export function shippedModel(): WordingModel {
+  shipped ??= readModel(FILE);
+  return shipped;
+}
+
+/** Reads a model written by `models/wording.ts`. */
+export function readModel(file: URL): WordingModel {
+  let content: Buffer<ArrayBuffer>;
+  try {
+    content = readFileSync(file);
+  } catch (cause) {
+    throw unreadable(file, "it is missing or unreadable", cause);
+  }
+  if (content.length !== HEADER_BYTES + BUCKETS) throw unreadable(file, `it has ${content.length} bytes`);
+  return {
+    weights: new Int8Array(content.buffer, content.byteOffset + HEADER_BYTES, BUCKETS),
+    scale: content.readFloatLE(0),
+    bias: content.readFloatLE(4),
+    thresholds: { definition: content.readFloatLE(8), result: content.readFloatLE(12) },
+  };
+}
+
+function unreadable({ pathname }: URL, why: string, cause?: unknown): ArsenalError {
+  const fix = "Reinstall the package, and mark it as external in your bundler; or set security.scan.wording to off.";
+  return new ArsenalError(
+    "INPUT_INVALID",
+    `Cannot read the weights of the wording scanner, ${pathname}: ${why}. ${fix}`,
+    {
+      field: "security.scan.wording",
+      value: pathname,
+      fix,
+      cause,
+    },
+  );
+}
