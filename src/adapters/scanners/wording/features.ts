@@ -18,9 +18,9 @@ export interface TextFeatures {
   readonly offsets: Int32Array;
 }
 
-// Names before an @ are bounded: a long run of letters and dots would otherwise be read again from each of its letters.
+// The name before an @ is bounded and starts a run: a long run of letters and dots would otherwise be read again from each letter.
 const TOKEN =
-  /(?<address>(?:https?|wss?|ftp|file):\/\/[^\s"'<>)\]]+|[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64})+|(?:~|\.{1,2})?\/[\w.~-]+(?:\/[\w.~-]*)*)|(?<number>\d+(?:[.,:]\d+)*)|(?<single>[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}])|(?<word>[\p{L}\p{M}]+(?:['’]\p{L}+)?)/giu;
+  /(?<address>(?:https?|wss?|ftp|file):\/\/[^\s"'<>)\]]+|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64})+|(?:~|\.{1,2})?\/[\w.~-]+(?:\/[\w.~-]*)*)|(?<number>\d+(?:[.,:]\d+)*)|(?<single>[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}])|(?<word>[\p{L}\p{M}]+(?:['’]\p{L}+)?)/giu;
 
 const STEM = 5;
 /** The widest gap between the two stems of a skip-gram. */
