@@ -208,7 +208,7 @@ export interface ScanConfig {
   readonly arguments?: "off" | "flag" | "block";
   /** Default `off`. */
   readonly results?: "off" | "flag" | "neutralise" | "wrap" | "block";
-  /** `flag` also reports suspicious wording, found by a learned scorer. It never blocks. Default `flag`. */
+  /** `flag` also reports suspicious wording, found by a learned scorer. It never blocks. Default `off`. */
   readonly wording?: "off" | "flag";
   /** The least severity that is blocked. Default `high`. */
   readonly severity?: "low" | "medium" | "high" | "critical";

@@ -29,16 +29,19 @@ describe("configuredScan", () => {
     action: "flagged",
   };
 
-  it("reports suspicious wording by default", () => {
-    expect(screen({})).toEqual({ registered: true, events: [flagged] });
+  it("reports suspicious wording if asked to", () => {
+    expect(screen({ wording: "flag" })).toEqual({ registered: true, events: [flagged] });
   });
 
   it("never blocks or neutralises it, even if low findings are blocked", () => {
     for (const definitions of ["block", "neutralise"])
-      expect(screen({ definitions, severity: "low" })).toEqual({ registered: true, events: [flagged] });
+      expect(screen({ definitions, severity: "low", wording: "flag" })).toEqual({
+        registered: true,
+        events: [flagged],
+      });
   });
 
-  it.each([{ wording: "off" }, { definitions: "off" }])("does not look for it with %j", (scan) => {
+  it.each([{}, { definitions: "off", wording: "flag" }])("does not look for it with %j", (scan) => {
     expect(screen(scan)).toEqual({ registered: true, events: [] });
   });
 });

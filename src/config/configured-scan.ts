@@ -18,7 +18,7 @@ export function configuredScan({ security }: ResolvedConfig, emit: Emit): Config
   const onFailure = security.policy === "strict" ? "deny" : "allow";
   const settings = { onFailure, ...security.scan } as const;
   const rules = scanRules({ allowedDomains: security.allowedDomains });
-  const scanners = settings.wording === "off" ? [] : [wordingScanner()];
+  const scanners = settings.wording === "flag" ? [wordingScanner()] : [];
   const looks = settings.arguments !== "off" || settings.results !== "off";
   const { screen, instructions: screenInstructions } = createScreening({ settings, emit, rules, scanners });
   return {

@@ -57,7 +57,7 @@ describe("resolveConfig", () => {
         allowedDomains: [],
         maxRequestsPerMinute: 60,
         rates: {},
-        scan: { definitions: "flag", arguments: "off", results: "off", wording: "flag", severity: "high" },
+        scan: { definitions: "flag", arguments: "off", results: "off", wording: "off", severity: "high" },
         certificatePins: {},
         confirmationTimeoutS: 600,
       },

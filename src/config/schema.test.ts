@@ -95,7 +95,7 @@ const COMPLETE: Complete<ToolArsenalConfig> = {
       definitions: "block",
       arguments: "block",
       results: "wrap",
-      wording: "off",
+      wording: "flag",
       severity: "medium",
       onFailure: "deny",
     },

@@ -158,7 +158,7 @@ export const CONFIG_SCHEMA: JsonSchema = object("Configuration of ToolArsenal.",
       wording: choice(
         "flag also reports suspicious wording, found by a learned scorer. It never blocks.",
         ["off", "flag"],
-        "flag",
+        "off",
       ),
       severity: choice("The least severity that is blocked.", ["low", "medium", "high", "critical"], "high"),
       onFailure: choice(

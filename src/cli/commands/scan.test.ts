@@ -117,10 +117,7 @@ describe("suspicious wording", () => {
     });
   });
 
-  it.each([
-    ["", true],
-    ["security: { scan: { wording: off } }\n", false],
-  ])("of configured tools is flagged unless turned off: %j", async (setting, flagged) => {
+  it("of configured tools is flagged", async () => {
     const tool = {
       name: "notes",
       namespace: "notes",
@@ -131,8 +128,10 @@ describe("suspicious wording", () => {
       join(folder, "wording.mjs"),
       `export default (arsenal) => arsenal.register(${JSON.stringify(tool)}, () => 1);`,
     );
-    await writeFile(join(folder, "wording.yaml"), `modules: [./wording.mjs]\n${setting}`);
-    expect(linesOf((await run("--config", "wording.yaml")).out)).toMatchObject([{ tool: "notes.notes", flagged }]);
+    await writeFile(join(folder, "wording.yaml"), "modules: [./wording.mjs]\n");
+    expect(linesOf((await run("--config", "wording.yaml")).out)).toMatchObject([
+      { tool: "notes.notes", flagged: true },
+    ]);
   });
 });
 

@@ -52,8 +52,7 @@ export const scan: Command = {
     const failOn = readChoice(input.options["fail-on"], "--fail-on", SEVERITIES);
     const format = readChoice(input.options["format"], "--format", FORMATS);
     const source = inputStream(input, terminal);
-    const usesWording = source !== undefined || (await isWordingOn(input, terminal));
-    const scanner = createScanner({ mode: "flag", scanners: usesWording ? [wordingScanner()] : [] });
+    const scanner = createScanner({ mode: "flag", scanners: [wordingScanner()] });
     const output = chooseOutput(format, source !== undefined, input, terminal);
     const count = { scanned: 0, flagged: 0, unreadable: 0, failing: 0 };
     await write(terminal.out, output.begin);
@@ -115,16 +114,6 @@ async function* configuredItems(input: Input, terminal: Terminal, scanner: Scann
     yield { place: { server: name }, report: { ...report, findings } };
   }
   for (const tool of await arsenal.listTools()) yield { place: { tool: tool.id }, report: scanner.scanTool(tool) };
-}
-
-/** Whether the configuration leaves suspicious wording on. */
-async function isWordingOn(input: Input, terminal: Terminal): Promise<boolean> {
-  const files = configFiles(input, terminal);
-  if (files === undefined) return true;
-  const { loadConfig } = await import("../../config/load-config.ts");
-  const { environment, folder } = terminal;
-  const { config } = await loadConfig(files.config, environment, { mcpConfigs: files.mcpConfigs, folder });
-  return config.security.scan?.wording !== "off";
 }
 
 interface LineSource {
