@@ -29,7 +29,7 @@ const right = { toolName: "billing-create_invoice", arguments: { customer: "Dana
 const result = await arsenal.execute(right);
 console.log(formatResult(result, right));
 
-// A wrong call is a result that tells the model what to mend.
+// A wrong call is a result that tells the model what to fix.
 const wrong = { toolName: "billing-create_invoice", arguments: { customer: "Dana", amount: "a lot" } };
 const refused = await arsenal.execute(wrong);
 console.log(formatResult(refused, wrong));

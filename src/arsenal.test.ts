@@ -151,7 +151,7 @@ describe("tools that change", () => {
     const status = async (): Promise<string> => (await arsenal.execute({ toolName: "look_around" })).status;
     arsenal.register({ ...look }, broken);
     expect([await status(), await status()]).toEqual(["failure", "circuit_open"]);
-    arsenal.register({ ...look, version: "1.0.1" }, () => "mended");
+    arsenal.register({ ...look, version: "1.0.1" }, () => "fixed");
     expect(await status()).toBe("success");
     arsenal.register({ ...look, version: "1.0.2" }, broken);
     expect([await status(), await status()]).toEqual(["failure", "circuit_open"]);

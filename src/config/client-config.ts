@@ -144,7 +144,7 @@ async function readServer(
     if (field === undefined) return undefined;
     const value = entry[field];
     if (typeof value === "string" && value !== "") return expand(field, value);
-    return refuse({ field, value: shape(value), message: "must be a text that is not empty", fix: `Mend ${field}.` });
+    return refuse({ field, value: shape(value), message: "must be a text that is not empty", fix: `Fix ${field}.` });
   };
   const texts = (field: string): Record<string, string> | undefined => {
     const value = entry[field];
@@ -165,7 +165,7 @@ async function readServer(
     if (value === undefined || value === null) return undefined;
     if (typeof value === "number" && Number.isInteger(value) && value > 0 && value <= max) return value;
     const message = `must be a whole number from 1 to ${max}`;
-    return refuse({ field, value: shape(value), message, fix: `Mend ${field}.` });
+    return refuse({ field, value: shape(value), message, fix: `Fix ${field}.` });
   };
 
   const type = readType(entry, refuse);

@@ -35,7 +35,7 @@ describe("JSON as editors keep it", () => {
     ["{,}", "mcp.json:1:2 expected a key in double quotes, or }"],
     ["[".repeat(1000), "mcp.json:1:202 expected less than 200 levels of nesting"],
   ])("that is broken is told with its place: %j", (text, message) => {
-    expect(() => value(text)).toThrow(`${message}. Mend the JSON there.`);
+    expect(() => value(text)).toThrow(`${message}. Fix the JSON there.`);
   });
 
   it("knows where each member's value stands", () => {

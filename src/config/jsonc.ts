@@ -22,7 +22,7 @@ export function parseJsonc(text: string, name: string): JsoncNode {
   const refuse = (expected: string): never => {
     const before = text.slice(0, at).split("\n");
     const place = `${name}:${before.length}:${(before.at(-1)?.length ?? 0) + 1}`;
-    const fix = "Mend the JSON there.";
+    const fix = "Fix the JSON there.";
     throw new ArsenalError("INPUT_INVALID", `${place} expected ${expected}. ${fix}`, { field: name, fix });
   };
   const take = (pattern: RegExp): string | undefined => {

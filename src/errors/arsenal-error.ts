@@ -1,6 +1,6 @@
 import type { ErrorCode } from "./codes.ts";
 
-/** What was wrong, in parts: which field, what it held, how to mend it. */
+/** What was wrong, in parts: which field, what it held, how to fix it. */
 export interface ErrorDetails {
   /** Dotted path of the offending field: `parameters.type`, `execution.max_retries`. */
   readonly field?: string;

@@ -56,7 +56,7 @@ function nextStep({ code, retryAfterMs }: ResultError): string {
     case "CANCELLED":
       return "Please do not repeat this call unless the user asks for it.";
     case "EXECUTION_FAILED":
-      return "Please read the error: call again only if other arguments can mend it, otherwise use another tool.";
+      return "Please read the error: call again only if other arguments can fix it, otherwise use another tool.";
     default:
       return "Please use another tool, or tell the user about the error.";
   }

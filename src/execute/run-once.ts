@@ -66,7 +66,7 @@ function toOutcome(once: Once<Outcome>, { tool, call: { idempotencyKey }, limits
     }
     case "unknown": {
       const fix = "Check whether it took effect, then call it with a new key.";
-      const message = `The call of ${tool.id} with the idempotency key "${idempotencyKey}" was begun, and its end was never told. ${fix}`;
+      const message = `The call of ${tool.id} with the idempotency key "${idempotencyKey}" started, but its outcome was never recorded. ${fix}`;
       return failed({ code: "OUTCOME_UNKNOWN", message, fix });
     }
     case "running":

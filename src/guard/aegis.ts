@@ -268,7 +268,7 @@ async function ask(policy: Policy, request: PolicyRequest): Promise<PolicyDecisi
   return {
     effect: "deny",
     rule: "policy-failed",
-    reason: `The policy failed to decide on ${tool.id}, so the call is refused: ${problem}. Mend the policy, then call again.`,
+    reason: `The policy failed to decide on ${tool.id}, so the call is refused: ${problem}. Fix the policy, then call again.`,
   };
 }
 

@@ -130,12 +130,12 @@ describe("a broken sink", () => {
   });
 
   it("is handed later events all the same", async () => {
-    let mended = false;
-    const sink = recorder("a", () => (mended ? undefined : fail()));
+    let fixed = false;
+    const sink = recorder("a", () => (fixed ? undefined : fail()));
     const events = createEvents({ sinks: [sink], clock: createManualClock() });
     deleteTools(events, 1, 1);
     await events.flush();
-    mended = true;
+    fixed = true;
     deleteTools(events, 2, 2);
     await events.flush();
     expect(toolIds(sink.batches[1] ?? [])).toEqual(["t.2"]);

@@ -50,7 +50,7 @@ describe("createHealth", () => {
     expect(health.of("a.b")).toMatchObject({ consecutiveFailures: 0, successRate: 0.5, averageLatencyMs: 25 });
   });
 
-  it("goes by the last hundred calls, so that a mended tool recovers", () => {
+  it("goes by the last hundred calls, so that a fixed tool recovers", () => {
     const { health } = setUp();
     repeat(200, () => health.recordFailure("a.b", 1_000));
     repeat(99, () => health.recordSuccess("a.b", 10));

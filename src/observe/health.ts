@@ -12,7 +12,7 @@ export interface HealthBook {
   forget(toolId: string): void;
 }
 
-/** Success rate and latency are taken over this many of the latest calls: a tool that was mended is not held to its past. */
+/** Success rate and latency are taken over this many of the latest calls: a tool that was fixed is not held to its past. */
 export const HEALTH_WINDOW = 100;
 
 /** A success rate that falls below one of these, or comes back to it, is news. */

@@ -4,7 +4,7 @@ import type { AnsweredCall, ReadCall } from "./dialect.port.ts";
 
 /**
  * Runs the calls of an answer at once and pairs each with its outcome, ready for `writeResults`. A call that could not be read is not run:
- * its outcome tells the model what to mend.
+ * its outcome tells the model what to fix.
  */
 export async function answerCalls(
   calls: readonly ReadCall[],

@@ -67,7 +67,7 @@ export interface ReadCall {
   readonly call: Pick<ToolCall, "toolName" | "arguments">;
   /** The arguments as text, where the provider sent text. */
   readonly rawArguments?: string;
-  /** Why the call cannot be made, for the model to mend. */
+  /** Why the call cannot be made, for the model to fix. */
   readonly problem?: string;
 }
 

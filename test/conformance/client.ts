@@ -58,8 +58,8 @@ async function withLogin<Result>(task: () => Promise<Result>): Promise<Result> {
     try {
       return await task();
     } catch (error) {
-      const mended = isArsenalError(error) && error.details.fix?.startsWith("Run: toolarsenal login") === true;
-      if (!mended || logins === LOGINS) throw error;
+      const fixed = isArsenalError(error) && error.details.fix?.startsWith("Run: toolarsenal login") === true;
+      if (!fixed || logins === LOGINS) throw error;
       await authorize(oauth, { ...person, signal });
     }
   }

@@ -104,7 +104,7 @@ describe("toolarsenal", () => {
     expect(measured?.toolsPerSecond).toBeGreaterThan(100);
   });
 
-  it("doctor says what is wrong with a configuration and how to mend it [000-11-doctor]", async () => {
+  it("doctor says what is wrong with a configuration and how to fix it [000-11-doctor]", async () => {
     const bad = join(folder, "bad.yaml");
     await writeFile(bad, "execution:\n  max_retrys: 2\n");
     const ill = await run("doctor", "--config", bad);

@@ -64,7 +64,7 @@ describe.each(UPSTREAMS)("$kind that commits and then drops the connection", (up
     expect(result).toMatchObject({ status: "failure", attempts: 1, error: { code: "OUTCOME_UNKNOWN" } });
     expect(result.error?.message).toMatch(/taken effect/);
     expect(server.committed).toEqual([7]);
-    server.mend();
+    server.fix();
     expect(await arsenal.execute({ toolName: "bank.pay", arguments: { amount: 8 } })).toMatchObject({
       status: "success",
     });
@@ -78,14 +78,14 @@ describe.each(UPSTREAMS)("$kind that commits and then drops the connection", (up
     expect(server.committed).toEqual([7]);
     expect(new Set(lost.map(({ status, error }) => `${status} ${error?.code} ${error?.message}`)).size).toBe(1);
     expect(lost[0]?.error?.code).toBe("OUTCOME_UNKNOWN");
-    server.mend();
+    server.fix();
     expect((await arsenal.execute(call)).error?.code).toBe("OUTCOME_UNKNOWN");
     expect(server.committed).toEqual([7]);
   });
 
   it("gives fifty calls with one idempotency key one result where it answers", async () => {
     const { arsenal, server } = await setUp(upstream);
-    server.mend();
+    server.fix();
     const call = { toolName: "bank.pay", arguments: { amount: 9 }, idempotencyKey: "invoice-9" };
     const results = await Promise.all(Array.from({ length: 50 }, () => arsenal.execute(call)));
     expect(server.committed).toEqual([9]);

@@ -14,7 +14,7 @@ export interface DroppingServer {
   /** What took effect, in order. */
   readonly committed: readonly number[];
   /** From now on it answers. */
-  mend(): void;
+  fix(): void;
   close(): Promise<void>;
 }
 
@@ -75,7 +75,7 @@ async function start(listenerOf: (commit: Commit) => RequestListener): Promise<D
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     committed,
-    mend: () => void (isBroken = false),
+    fix: () => void (isBroken = false),
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => void server.close(resolve));

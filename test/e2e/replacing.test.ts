@@ -28,7 +28,7 @@ describe("a tool whose circuit is open", () => {
   it("is called again once it is replaced by another definition", async () => {
     await using arsenal = new ToolArsenal(quiet);
     await openCircuit(arsenal);
-    register(arsenal, "Fetches a page of the web, mended.", () => "page");
+    register(arsenal, "Fetches a page of the web, fixed.", () => "page");
     expect(arsenal.health("default.fetch_page")).toMatchObject({ circuitOpen: false, totalCalls: 5 });
     expect((await arsenal.execute({ toolName: "fetch_page" })).result).toBe("page");
   });

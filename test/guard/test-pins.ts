@@ -70,7 +70,7 @@ export function setUp({ mode = "changes", ...more }: Partial<PinsParts> & { read
   return { pins, review, events, clock, state, again };
 }
 
-/** A state of which reading, or everything, fails until it is mended. */
+/** A state of which reading, or everything, fails until it is fixed. */
 export function failing(inner: State): State & { broken: boolean } {
   const state = {
     ...inner,

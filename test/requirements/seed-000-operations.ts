@@ -59,7 +59,7 @@ export const operations: readonly Requirement[] = [
     "000-11-call": "Runs a tool from the shell under policy.",
     "000-11-benchmark": "Exits 1 from benchmark where the P95 of retrieval is 50 ms or more at 1,000 tools.",
     "000-11-eval": "Measures recall, NDCG and MRR on the user's own tools and queries.",
-    "000-11-doctor": "Checks the configuration from the shell and says how to mend it.",
+    "000-11-doctor": "Checks the configuration from the shell and says how to fix it.",
     "000-11-demo": "Shows the whole path in the shell with no configuration, and ends by itself.",
     "000-11-json": "Prints JSON on stdout where asked, and everything but data on stderr.",
     "000-11-exit-codes": "Exits 0 for success, 1 for a failure, 2 for wrong usage.",

@@ -114,7 +114,7 @@ describe("ajv [002-validator-required] [002-validator-type] [002-validator-enum]
   it("names the keyword of a broken schema", () => {
     const broken: JsonSchema = { type: "object", properties: { a: { type: "strin" } } };
     expect(messageOf(() => ajv().compile(broken))).toBe(
-      'The schema of the parameters is broken: parameters.properties.a.type must be equal to one of the allowed values, but is "strin". Mend the schema in the tool\'s source.',
+      'The schema of the parameters is broken: parameters.properties.a.type must be equal to one of the allowed values, but is "strin". Fix the schema in the tool\'s source.',
     );
     expect(messageOf(() => ajv().compile({ required: true } as unknown as JsonSchema))).toContain(
       "parameters.required",

@@ -170,7 +170,7 @@ describe("commands on MCP servers", () => {
     expect([called.code, called.out]).toEqual([0, expect.stringContaining("hello there")]);
   });
 
-  it("doctor connects each and says how to mend it", async () => {
+  it("doctor connects each and says how to fix it", async () => {
     const { code, out } = await run("doctor", "--mcp-config", "mcp.json");
     expect(code).toBe(1);
     expect(out).toContain("ok       good: connected, 1 tool (2025-11-25)\n");

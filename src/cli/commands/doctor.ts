@@ -23,14 +23,14 @@ interface Finding {
   readonly check: string;
   readonly state: "ok" | "warning" | "failed";
   readonly message: string;
-  /** How to mend it. */
+  /** How to fix it. */
   readonly fix?: string;
 }
 
 /** `toolarsenal doctor` */
 export const doctor: Command = {
   name: "doctor",
-  summary: "Check the configuration and say how to mend it.",
+  summary: "Check the configuration and say how to fix it.",
   positionals: [],
   options: MCP_CONFIG,
   examples: ["doctor", "doctor --config config.prod.yaml", "doctor --mcp-config ~/.cursor/mcp.json"],

@@ -173,7 +173,7 @@ describe("neutralised definitions", () => {
     });
   });
 
-  it("are not registered where they lie too deep to be mended and failures deny", () => {
+  it("are not registered where they lie too deep to be fixed and failures deny", () => {
     let parameters: object = { description: ATTACK };
     for (let depth = 0; depth < 250; depth++) parameters = { not: parameters };
     const deep = { ...toolOf("Returns the weather."), parameters } as Tool;

@@ -89,7 +89,7 @@ export function createSecrets(options: SecretsOptions = {}): Secrets {
     const reference = typeof given === "string" ? readReference(given) : undefined;
     if (reference === undefined) throw noReference(use);
     const problem = callerProblem(given, use.principal);
-    if (problem !== undefined) throw unusable(given, use, new Missing(problem, "Mend the reference."));
+    if (problem !== undefined) throw unusable(given, use, new Missing(problem, "Fix the reference."));
     const value = await read(reference, use).catch((error: unknown) => {
       throw error instanceof Missing ? unusable(given, use, error) : error;
     });

@@ -107,7 +107,7 @@ describe("fileAudit", () => {
     expect(await verify([file], { keys: [ed25519Key(pem)] })).toMatchObject({ ok: true, signedUpTo: 6 });
   });
 
-  it("refuses a private key that others can read, and takes it once that is mended", async () => {
+  it("refuses a private key that others can read, and takes it once that is fixed", async () => {
     const file = newFile();
     await withLog({ file, key: undefined as never }, [1]);
     chmodSync(`${file}.key`, 0o644);

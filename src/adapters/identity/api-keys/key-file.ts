@@ -66,7 +66,7 @@ function parse(text: string, path: string): readonly StoredKey[] {
   return keys.map((entry: unknown, index) => {
     const key = toStoredKey(entry);
     if (key !== undefined) return key;
-    throw unusable(path, `has an entry, keys.${index}, that is no key`, "Mend it, or make the key anew.");
+    throw unusable(path, `has an entry, keys.${index}, that is no key`, "Fix it, or make the key anew.");
   });
 }
 

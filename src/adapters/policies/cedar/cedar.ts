@@ -116,7 +116,7 @@ function toolsetOf({ toolset }: PolicyView): Record<string, CedarValue> {
 }
 
 function undecided(tool: Tool, rule: string, problem: string): PolicyDecision {
-  const reason = `The policies could not decide on ${tool.id}, so the call is refused: ${problem}. Give what "${rule}" looks at, or mend it.`;
+  const reason = `The policies could not decide on ${tool.id}, so the call is refused: ${problem}. Give what "${rule}" looks at, or fix it.`;
   return { effect: "deny", rule, reason };
 }
 

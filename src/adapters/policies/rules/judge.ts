@@ -44,7 +44,7 @@ export function createJudge(options: {
       const attribute =
         broken === undefined ? prefixed("principal", brokenPrincipal(principal)) : prefixed("tool", broken);
       if (attribute !== undefined) {
-        const reason = `${attribute} is missing or of another type, so no rule can be trusted to match. Mend what made it.`;
+        const reason = `${attribute} is missing or of another type, so no rule can be trusted to match. Fix what made it.`;
         return { effect: "deny", rule: "policy-attributes", reason };
       }
       const caller: Caller = { principal, toolset };
@@ -116,7 +116,7 @@ function denies({ id, when }: Rule, tool: Tool, principal: Principal): string {
 }
 
 function failed({ id, when }: Rule, problem: string): string {
-  return `Rule "${id}" could not be decided, so the call is refused: ${problem}, in ${when?.text ?? "its condition"}. Give what it looks at, or mend the rule.`;
+  return `Rule "${id}" could not be decided, so the call is refused: ${problem}, in ${when?.text ?? "its condition"}. Give what it looks at, or fix the rule.`;
 }
 
 /** Says what the caller lacks where one permission would hold but for that. Whom else a rule is for stays untold. */

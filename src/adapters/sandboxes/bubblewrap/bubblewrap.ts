@@ -65,7 +65,7 @@ export function bubblewrap(settings: BubblewrapSettings = {}): Sandbox {
     }
   }
 
-  /** What works once is not asked again; what does not may have been mended. */
+  /** What works once is not asked again; what does not may have been fixed. */
   async function available(): Promise<true | string> {
     works ??= probe();
     const answer = await works;

@@ -51,7 +51,7 @@ export function webSocketTransport(settings: WebSocketSettings, options: WebSock
     try {
       await open(handshakeUrl(settings.url));
     } catch (error) {
-      // What says how it can be mended says more than we could.
+      // What says how it can be fixed says more than we could.
       if (isArsenalError(error) && error.details.fix !== undefined) throw error;
       throw connectFailure(error);
     }

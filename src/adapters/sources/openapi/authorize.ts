@@ -160,6 +160,6 @@ function describe(scheme: Requirement["scheme"]): string {
 }
 
 function misconfigured(field: string, problem: string): ArsenalError {
-  const fix = `Mend ${field}.`;
+  const fix = `Fix ${field}.`;
   return new ArsenalError("CONFIG_INVALID", `${problem}. ${fix}`, { field, fix, beforeSend: true });
 }

@@ -92,7 +92,7 @@ async function parseYaml(source: string, shown: string, jsonError?: unknown): Pr
   } catch (cause) {
     const shownError = jsonError ?? cause;
     const why = shownError instanceof Error ? (shownError.message.split("\n")[0] ?? "") : "";
-    throw unusable(shown, `it is neither JSON nor YAML: ${why}`, "Mend it there.", shownError);
+    throw unusable(shown, `it is neither JSON nor YAML: ${why}`, "Fix it there.", shownError);
   }
 }
 
@@ -123,7 +123,7 @@ async function toCurrent(given: unknown, shown: string): Promise<LoadedDocument>
   } catch (cause) {
     const why =
       cause instanceof RangeError ? "it is nested too deep" : `it cannot be brought to 3.1: ${messageOf(cause)}`;
-    throw unusable(shown, why, "Mend the document.", cause);
+    throw unusable(shown, why, "Fix the document.", cause);
   }
 }
 

@@ -141,7 +141,7 @@ describe("interpreter", () => {
 
   it("names the keyword of a broken schema", () => {
     expect(refusalOf({ properties: { a: { type: "strin" } } })).toBe(
-      'The schema of the parameters is broken: parameters.properties.a.type must be equal to one of the allowed values, but is "strin". Mend the schema in the tool\'s source.',
+      'The schema of the parameters is broken: parameters.properties.a.type must be equal to one of the allowed values, but is "strin". Fix the schema in the tool\'s source.',
     );
     const broken = [
       { required: true },

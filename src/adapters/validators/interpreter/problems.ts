@@ -72,14 +72,14 @@ function toProblem({ field, keyword, params, message, data, parentSchema }: Fail
 export function brokenSchema(path: string, what: string, value: unknown): ArsenalError {
   const field = path === "" ? "parameters" : `parameters.${path}`;
   const shown = show(value);
-  const fix = "Mend the schema in the tool's source.";
+  const fix = "Fix the schema in the tool's source.";
   const message = `The schema of the parameters is broken: ${field} ${what}, but is ${shown}. ${fix}`;
   return new ArsenalError("TOOL_INVALID", message, { field, value: shown, fix });
 }
 
 /** The error of a schema that is well-formed and still cannot be used. */
 export function unusableSchema(why: string, cause?: unknown): ArsenalError {
-  const fix = "Mend the schema in the tool's source.";
+  const fix = "Fix the schema in the tool's source.";
   return new ArsenalError("TOOL_INVALID", `The schema of the parameters does not compile: ${why}. ${fix}`, {
     field: "parameters",
     fix,

@@ -56,7 +56,7 @@ describe("ordinary text", () => {
     "This endpoint is deprecated; use /v2/search instead.",
     "Remember to close the session when you are done.",
     "Confidential documents are excluded from the search.",
-    "Please run npm install to mend your build.",
+    "Please run npm install to fix your build.",
     "Unlocks a user account that has been locked out.",
     "Writes debug information if debug mode is enabled.",
     "Point claude_desktop_config.json at it, then: curl -L https://github.com/a/b/releases/latest",

@@ -29,7 +29,7 @@ describe("command.exploit passes", () => {
   it.each([
     "Lists the packages with a fix for CVE-2030-12345.",
     "A report for CVE-2030-12345.",
-    "CVE-2030-12345 is mended. No exploit is known.",
+    "CVE-2030-12345 is fixed. No exploit is known.",
     "CVE-2030-12345 has exploitability scores.",
     "CVE-2030-12345 allows longer names.",
     "Attackers are named in reports, and CVE-2030-12345 allows longer names.",

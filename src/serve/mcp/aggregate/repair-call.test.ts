@@ -40,17 +40,17 @@ describe("what models get wrong in a call", () => {
     ["flat", { tool_name: "files-read", ...right }],
     ["flat beside empty arguments", { tool_name: "files-read", arguments: {}, ...right }],
     ["another word for the name", { name: "files-read", arguments: right }],
-  ])("is mended: %s", (_what, given) => {
+  ])("is fixed: %s", (_what, given) => {
     expect(repair(given)).toEqual(right);
   });
 
-  it.each([null, undefined, "", "  "])("is mended: %j for no arguments", (nothing) => {
+  it.each([null, undefined, "", "  "])("is fixed: %j for no arguments", (nothing) => {
     expect(repair({ tool_name: "files-read", arguments: nothing })).toEqual({});
     expect(repair({ tool_name: "files-read" })).toEqual({});
   });
 
   it.each(["files.read", "files-read", "files.read:1.0.0", "read", "functions.read", " functions.files-read "])(
-    "is mended: the name %j",
+    "is fixed: the name %j",
     (name) => {
       expect(repairCall({ tool_name: name, arguments: right }, finding(plain))).toEqual({
         tool: plain,
@@ -60,7 +60,7 @@ describe("what models get wrong in a call", () => {
     },
   );
 
-  it("is left as it is where it cannot be mended", () => {
+  it("is left as it is where it cannot be fixed", () => {
     expect(repair({ tool_name: "files-read", arguments: "not json" })).toBe("not json");
     expect(repair({ tool_name: "files-read", arguments: [1] })).toEqual([1]);
     expect(repair({ tool_name: "files-read", arguments: { tool_name: "other", arguments: right } })).toEqual({
@@ -159,7 +159,7 @@ describe("any call", () => {
     );
   });
 
-  it("that is mended is right: mending it again changes nothing", () => {
+  it("that is fixed is right: fixing it again changes nothing", () => {
     fc.assert(
       fc.property(members, (args) => {
         const tool = toolFor(args);

@@ -24,7 +24,7 @@ const ARGUMENT_KEYS = ["arguments", "params", "parameters", "input", "args"] as 
 const MAX_LAYERS = 4;
 
 /**
- * Mends what models get wrong when they call `execute_tool`: JSON in a string, arguments nested or beside the name or under another word, the
+ * Fixes what models get wrong when they call `execute_tool`: JSON in a string, arguments nested or beside the name or under another word, the
  * whole call inside its own arguments, a prefix before the name. A call that is right stays as it is, and a word that the tool itself has a
  * parameter for is never taken for a wrapping. Undefined where no tool is named.
  */

@@ -217,7 +217,7 @@ describe("a login is refused and nothing is stored", () => {
     let page: Promise<Response> | undefined;
     const error = await failureOf(logIn({}, { showUrl: (url) => void (page = visit(url, forge)) }));
     expect(error.code).toBe("PERMISSION_DENIED");
-    expect(error.message).toContain("another state");
+    expect(error.message).toContain("a different state");
     expect(server.requestsTo("/token")).toEqual([]);
     expect((await page)?.status).toBe(400);
   });

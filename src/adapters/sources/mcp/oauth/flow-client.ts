@@ -103,7 +103,7 @@ export function createFlowClient(parts: FlowParts): OAuthClientProvider {
 
     saveCodeVerifier: (value) => void (verifier = value),
     codeVerifier() {
-      if (verifier === undefined) throw new Error("No login was begun.");
+      if (verifier === undefined) throw new Error("No login was started.");
       return verifier;
     },
     saveDiscoveryState: (state) => void (discovery = state),

@@ -64,7 +64,7 @@ async function failureOf(attempt: Promise<unknown>): Promise<ArsenalError> {
 }
 
 describe("a server that asks for a login", () => {
-  it("fails at once with the command that mends it, and introduces nobody to its authorization server", async () => {
+  it("fails at once with the command that fixes it, and introduces nobody to its authorization server", async () => {
     const error = await failureOf(connectWith(providerWith()));
     expect(error).toMatchObject({
       code: "SOURCE_UNAVAILABLE",
@@ -261,7 +261,7 @@ describe("a token that the server no longer accepts", () => {
 });
 
 describe("a call that needs more rights than the token has", () => {
-  it("fails with the command that mends it; the login asks for both, and the call then works without a restart", async () => {
+  it("fails with the command that fixes it; the login asks for both, and the call then works without a restart", async () => {
     await logIn();
     const connection = await connectWith(providerWith());
     const error = await failureOf(connection.request("tools/call", { name: "note" }));

@@ -40,7 +40,7 @@ export async function listenForRedirect(options: {
       return reject(
         new ArsenalError(
           "PERMISSION_DENIED",
-          "The redirect carries another state than the login that was begun; nothing was stored.",
+          "The redirect has a different state than the login that was started; nothing was stored.",
           {
             fix: "Run the login again and use the address it prints, in a fresh window.",
           },
