@@ -12,6 +12,7 @@ import { parseArgs } from "node:util";
 import { ToolArsenal } from "../src/arsenal.ts";
 import { setSource } from "../src/cli/eval/set-source.ts";
 import type { SourceDraft } from "../src/tool/draft.ts";
+import { createRandom } from "../src/cli/eval/random.ts";
 
 interface Asked {
   readonly style: string;
@@ -124,7 +125,7 @@ async function judgeAll(tier: "lexical" | "static" | "tuned"): Promise<readonly 
 
 /** AUC of the score, of the confidence and their difference, each with its interval. */
 function compare(served: readonly Judged[], unserved: readonly Judged[]): readonly string[] {
-  const random = mulberry(7);
+  const random = createRandom(7);
   const draw = (group: readonly Judged[]): readonly Judged[] =>
     group.map(() => group[Math.floor(random() * group.length)] as Judged);
   const measure = (a: readonly Judged[], b: readonly Judged[]): readonly number[] => {
@@ -167,16 +168,6 @@ function weightOf(group: readonly Judged[], served: number, unserved: number): n
   const yes = group.filter(({ style }) => style === "possible").length / served;
   const no = group.filter(({ style }) => style !== "possible").length / unserved;
   return yes + no === 0 ? 0 : yes / (yes + no);
-}
-
-function mulberry(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
 }
 
 function lines<Row>(path: string): readonly Row[] {

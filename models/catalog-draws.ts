@@ -10,6 +10,7 @@ import { normaliseTool } from "../src/tool/normalise-tool.ts";
 import type { Tool } from "../src/tool/tool.ts";
 import type { RememberedEmbedder } from "./remembered-embedder.ts";
 import { sameProduct } from "./same-product.ts";
+import { createRandom } from "../src/cli/eval/random.ts";
 
 /** One line of a requests file. */
 export interface Asked {
@@ -86,7 +87,7 @@ export function* drawCatalogs(
   asked: readonly Asked[],
   { draws, wholes, seed }: DrawOptions,
 ): IterableIterator<Draw> {
-  const random = mulberry(seed);
+  const random = createRandom(seed);
   const home = new Map([...tools].map(([id, { sourceMeta }]) => [id, String(sourceMeta["setNamespace"])]));
   const servers = Map.groupBy(tools.keys(), (id) => home.get(id) ?? "");
   const possible = asked.filter(({ relevant }) => relevant.length > 0 && relevant.every((id) => tools.has(id)));
@@ -183,16 +184,6 @@ export function sample<Item>(items: readonly Item[], most: number, random: () =>
     taken.push(left[at] as Item);
   }
   return taken;
-}
-
-export function mulberry(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
 }
 
 export function lines<Row>(path: string): readonly Row[] {

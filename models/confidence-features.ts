@@ -7,8 +7,9 @@ import { parseArgs } from "node:util";
 import { join } from "node:path";
 import { systemClock } from "../src/observe/clock.ts";
 import { featuresOf } from "../src/retrieve/confidence-features.ts";
-import { type Asked, catalogOf, drawCatalogs, heldOutServers, lines, mulberry, sample, toolsOf } from "./catalog-draws.ts";
+import { type Asked, catalogOf, drawCatalogs, heldOutServers, lines, sample, toolsOf } from "./catalog-draws.ts";
 import { embedderOf } from "./remembered-embedder.ts";
+import { createRandom } from "../src/cli/eval/random.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -31,7 +32,7 @@ const asked: readonly Asked[] = [
   ...marked("styles", data("train-styles.jsonl")),
   ...marked("fresh", data("confidence-possible.jsonl")),
   ...marked("impossible", data("train-impossible.jsonl").map((row) => ({ ...row, style: "direct" }))),
-  ...(isReference ? marked("unseen", sample(unseen, MOST_UNSEEN, mulberry(3))) : []),
+  ...(isReference ? marked("unseen", sample(unseen, MOST_UNSEEN, createRandom(3))) : []),
 ];
 // Servers that a request is about, and as many others again, so that most draws have something to ask.
 const about = new Set(asked.flatMap(({ relevant, scope = [] }) => [...relevant.map((id) => id.slice(0, id.lastIndexOf("/"))), ...scope]));

@@ -8,6 +8,7 @@ import { BUCKETS, featuresOf, SHORTEST, type TextFeatures } from "../src/adapter
 import { topWindow, windowsOf } from "../src/adapters/scanners/wording/score.ts";
 import { normaliseText } from "../src/guard/scan/normalise-text.ts";
 import { isRuleKept, isServerKept } from "./kept-apart.ts";
+import { createRandom } from "../src/cli/eval/random.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -152,19 +153,9 @@ const positives = train
     }),
   );
 
-function mulberry(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
-}
-
 /** So many items, chosen at random but the same in every run. */
 function draw<Item>(items: readonly Item[], count: number): readonly Item[] {
-  const random = mulberry(1);
+  const random = createRandom(1);
   const copy = [...items];
   for (let at = copy.length - 1; at > 0; at--) {
     const other = Math.floor(random() * (at + 1));
