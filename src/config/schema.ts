@@ -228,7 +228,7 @@ export const CONFIG_SCHEMA: JsonSchema = object("Configuration of ToolArsenal.",
       [],
     ),
     drainTimeoutS: whole(
-      "Seconds that calls under way may take to end when it is told to stop; then they are cut off.",
+      "Seconds that running calls may take to finish when the gateway stops; then they are cut off.",
       0,
       86_400,
       8,

@@ -20,7 +20,7 @@ export interface Startable extends BuiltinParts {
 
 /**
  * Checks that the sandboxes work, adds the built-in tools, reads local OpenAPI documents and begins to connect MCP servers and to fetch other
- * documents. Undefined when none of that is configured. An invalid server or document is reported by an event; the others still load.
+ * documents. Undefined if nothing of this is configured. An invalid server or document is reported by an event; the others still load.
  * Callers must await the result before they use the arsenal: a rejection is reported nowhere else.
  */
 export function startConfigured(

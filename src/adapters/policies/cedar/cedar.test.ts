@@ -249,8 +249,8 @@ describe.skipIf(!installed)("cedar", () => {
   });
 
   it.each([
-    ["permit(principal", "a.cedar:1 is no policy"],
-    [`${ALL}\n\nforbid(nobody, action, resource);`, "a.cedar:3 is no policy"],
+    ["permit(principal", "a.cedar:1 is not a valid policy"],
+    [`${ALL}\n\nforbid(nobody, action, resource);`, "a.cedar:3 is not a valid policy"],
     ["permit(principal == ?principal, action, resource);", "a.cedar:1 is a template."],
     [`@id("a") ${ALL}\n@id("a") ${SEE}`, 'a.cedar:2 has the id "a" of another policy. Give it its own @id.'],
     [

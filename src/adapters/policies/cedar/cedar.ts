@@ -28,7 +28,7 @@ type Answer =
 /**
  * A policy in Cedar. `see` and `call` are its actions; what nothing permits is refused, and so is what a policy fails on. A permit with
  * `@require_approval("why")` lets a call run once a person agreed. Throws LIBRARY_MISSING without the library, and CONFIG_INVALID with the
- * line of what is no policy.
+ * line of an invalid policy.
  *
  * @example
  * cedar('permit(principal in Role::"support", action, resource in Namespace::"crm");');

@@ -45,7 +45,7 @@ function found<Found extends object>(answer: CedarAnswer<Found>, text: string, n
   const [error] = answer.errors;
   const start = error?.sourceLocations?.[0]?.start ?? 0;
   const line = Buffer.from(text).subarray(0, start).toString("utf8").split("\n").length;
-  throw invalid(`${name}:${line}`, `is no policy: ${error?.message ?? "it cannot be read"}`, "Fix it there.");
+  throw invalid(`${name}:${line}`, `is not a valid policy: ${error?.message ?? "it cannot be read"}`, "Fix it there.");
 }
 
 function invalid(at: string, problem: string, fix: string): ArsenalError {
