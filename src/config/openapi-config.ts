@@ -1,4 +1,4 @@
-import type { Credential, OpenApiSettings, OperationFilter } from "../adapters/sources/openapi/settings.ts";
+import type { Credential, OpenApiSettings } from "../adapters/sources/openapi/settings.ts";
 import { showValue } from "../errors/show-value.ts";
 import { readReference, type SecretReference } from "../guard/secrets/reference.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
@@ -7,7 +7,10 @@ import type { ResolvedConfig } from "./resolve-config.ts";
 import type { ServerProblem } from "./server-problem.ts";
 
 /** One OpenAPI document whose operations are used as tools. */
-export interface OpenApiConfig {
+export interface OpenApiConfig extends Omit<
+  OpenApiSettings,
+  "name" | "document" | "namespace" | "server" | "credentials" | "headers"
+> {
   /** The API's name, and the namespace of its tools. */
   readonly name: string;
   /** JSON or YAML: a path from the file's folder, or an address. */
@@ -16,30 +19,10 @@ export interface OpenApiConfig {
   readonly namespace?: string;
   /** Where the API is, instead of the servers that the document names. */
   readonly baseUrl?: string;
-  /** Values for the variables in the document's server addresses. */
-  readonly serverVariables?: Readonly<Record<string, string>>;
   /** By the name of the document's security scheme. Secrets are references: `env:NAME`, `file:/path`, `keychain:SERVICE/ACCOUNT`. */
   readonly credentials?: Readonly<Record<string, OpenApiCredentialConfig>>;
   /** Sent with every request; a value may refer to a secret. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Only operations that match all of these lists. */
-  readonly include?: OperationFilter;
-  /** Never operations that match one of these lists. */
-  readonly exclude?: OperationFilter;
-  /** Whether the API keeps what HTTP says of its methods. Default false. */
-  readonly trustMethods?: boolean;
-  /** A folder whose files may be sent by path. */
-  readonly filesFrom?: string;
-  /** Bytes of a tool's definition. Default 32,768. */
-  readonly maxToolBytes?: number;
-  /** Bytes of the document. Default 64 MiB. */
-  readonly maxDocumentBytes?: number;
-  /** Bytes of an answer. Default 16 MiB. */
-  readonly maxAnswerBytes?: number;
-  /** Time one call may take. */
-  readonly timeoutMs?: number;
-  /** Calls at once. */
-  readonly maxConcurrent?: number;
   /** Default false. */
   readonly disabled?: boolean;
 }
