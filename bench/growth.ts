@@ -14,7 +14,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs, promisify } from "node:util";
 import { TIERS, type TierName } from "../src/adapters/embedders/shipped-tiers.ts";
 import type { RetrievalFigures } from "../src/cli/benchmark/measure-retrieval.ts";
-import { table } from "../src/cli/style.ts";
+import { table } from "../src/cli/terminal/style.ts";
 import type { CatalogAnswer, CatalogTask } from "./growth-catalog.ts";
 import type { ColdStartAnswer, ColdStartTask } from "./growth-cold-start.ts";
 import type { LoadAnswer, ModelAnswer } from "./growth-model.ts";

@@ -10,9 +10,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { ToolArsenal } from "../src/arsenal.ts";
-import { setSource } from "../src/cli/eval/set-source.ts";
+import { setSource } from "../src/eval/set-source.ts";
 import type { SourceDraft } from "../src/tool/draft.ts";
-import { createRandom } from "../src/cli/eval/random.ts";
+import { createRandom } from "../src/eval/random.ts";
 
 interface Asked {
   readonly style: string;

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { openapi } from "../src/adapters/sources/openapi/openapi.ts";
-import { table } from "../src/cli/style.ts";
+import { table } from "../src/cli/terminal/style.ts";
 import { toRegistrations } from "../src/register/to-registrations.ts";
 import { CORPORA, type Corpus, isPresent } from "../test/e2e/openapi-corpora.ts";
 

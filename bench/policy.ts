@@ -1,7 +1,7 @@
 /** What a decision costs with 2 and 200 rules, as a ratio to no policy: the guard's own question to a policy that allows everything. */
 import { rules } from "../src/adapters/policies/rules/rules.ts";
-import type { PolicyDocument, RuleDocument } from "../src/adapters/policies/rules/document.ts";
-import { table } from "../src/cli/style.ts";
+import type { PolicyDocument, RuleDocument } from "../src/adapters/policies/rules/document/document.ts";
+import { table } from "../src/cli/terminal/style.ts";
 import type { Policy, PolicyRequest } from "../src/guard/policy.port.ts";
 import { localOperator } from "../src/guard/principal.ts";
 import { defineTool } from "../src/tool/define-tool.ts";

@@ -4,13 +4,13 @@
  */
 import { denseScale, fuse, type Candidate, type DenseScale } from "../src/catalog/fuse.ts";
 import { foldCandidates } from "../src/catalog/fold-candidates.ts";
-import { createLexicalIndex } from "../src/catalog/lexical-index.ts";
-import { createMentions } from "../src/catalog/mentions.ts";
-import { createNamespaceVectors } from "../src/catalog/namespace-vectors.ts";
+import { createLexicalIndex } from "../src/catalog/lexical/lexical-index.ts";
+import { createMentions } from "../src/catalog/lexical/mentions.ts";
+import { createNamespaceVectors } from "../src/catalog/dense/namespace-vectors.ts";
 import { toolFields, toolTexts } from "../src/catalog/tool-text.ts";
-import { stepsOf } from "../src/retrieve/clauses.ts";
-import { conversationQuery } from "../src/retrieve/conversation-query.ts";
-import { coverClauses } from "../src/retrieve/cover-clauses.ts";
+import { stepsOf } from "../src/retrieve/understand/clauses.ts";
+import { conversationQuery } from "../src/retrieve/understand/conversation-query.ts";
+import { coverClauses } from "../src/retrieve/rank/cover-clauses.ts";
 import type { Tool } from "../src/tool/tool.ts";
 
 /** A model by its texts: vectors of unit length, one a text. */

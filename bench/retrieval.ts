@@ -15,8 +15,13 @@ import { createEncoder } from "../src/adapters/embedders/kernel/encoder.ts";
 import { readKernel } from "../src/adapters/embedders/kernel/kernel.ts";
 import { createStaticTable } from "../src/adapters/embedders/static-table.ts";
 import { createWordPiece } from "../src/adapters/embedders/wordpiece/wordpiece.ts";
-import { calibrateCosine, STATIC_MODEL, TUNED_MODEL, type MeasuredModel } from "../src/catalog/calibrate-cosine.ts";
-import { figuresOf } from "../src/cli/eval/metrics.ts";
+import {
+  calibrateCosine,
+  STATIC_MODEL,
+  TUNED_MODEL,
+  type MeasuredModel,
+} from "../src/catalog/dense/calibrate-cosine.ts";
+import { figuresOf } from "../src/eval/metrics.ts";
 import { createPool, type BenchModel } from "./retrieval-pool.ts";
 import { readSets, type LabelledSet } from "./retrieval-sets.ts";
 

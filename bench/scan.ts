@@ -8,7 +8,7 @@ import { basename, dirname } from "node:path";
 import { parseArgs } from "node:util";
 import { isRuleKept, isServerKept } from "../models/kept-apart.ts";
 import { wordingScanner } from "../src/adapters/scanners/wording/wording.ts";
-import { table } from "../src/cli/style.ts";
+import { table } from "../src/cli/terminal/style.ts";
 import { createInspection } from "../src/guard/scan/inspection.ts";
 import type { Place } from "../src/guard/scan/finding.ts";
 import { normaliseText } from "../src/guard/scan/normalise-text.ts";

@@ -10,7 +10,7 @@ import { normaliseTool } from "../src/tool/normalise-tool.ts";
 import type { Tool } from "../src/tool/tool.ts";
 import type { RememberedEmbedder } from "./remembered-embedder.ts";
 import { sameProduct } from "./same-product.ts";
-import { createRandom } from "../src/cli/eval/random.ts";
+import { createRandom } from "../src/eval/random.ts";
 
 /** One line of a requests file. */
 export interface Asked {

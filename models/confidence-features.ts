@@ -6,10 +6,10 @@
 import { parseArgs } from "node:util";
 import { join } from "node:path";
 import { systemClock } from "../src/observe/clock.ts";
-import { featuresOf } from "../src/retrieve/confidence-features.ts";
+import { featuresOf } from "../src/retrieve/fit/confidence-features.ts";
 import { type Asked, catalogOf, drawCatalogs, heldOutServers, lines, sample, toolsOf } from "./catalog-draws.ts";
 import { embedderOf } from "./remembered-embedder.ts";
-import { createRandom } from "../src/cli/eval/random.ts";
+import { createRandom } from "../src/eval/random.ts";
 
 const { values: options } = parseArgs({
   options: {

@@ -8,7 +8,7 @@ import { BUCKETS, featuresOf, SHORTEST, type TextFeatures } from "../src/adapter
 import { topWindow, windowsOf } from "../src/adapters/scanners/wording/score.ts";
 import { normaliseText } from "../src/guard/scan/normalise-text.ts";
 import { isRuleKept, isServerKept } from "./kept-apart.ts";
-import { createRandom } from "../src/cli/eval/random.ts";
+import { createRandom } from "../src/eval/random.ts";
 
 const { values: options } = parseArgs({
   options: {

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
-import { fileSchema } from "../src/config/key-style.ts";
+import { fileSchema } from "../src/config/load/key-style.ts";
 
 const FILE = new URL("../config.schema.json", import.meta.url);
 

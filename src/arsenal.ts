@@ -1,32 +1,33 @@
 import { resolve } from "node:path";
-import type { AskedBy, DefinitionWriter, RetrieveToolsOptions } from "./arsenal-options.ts";
 import type { DialectName, DialectTools } from "./adapters/dialects/built-in.ts";
+import type { AskedBy, DefinitionWriter, RetrieveToolsOptions } from "./arsenal-options.ts";
 import { definitionWriter, toToolQuery } from "./arsenal-options.ts";
 import type { TierName } from "./adapters/embedders/shipped-tiers.ts";
 import { direct } from "./adapters/executors/direct.ts";
 import type { OpenApiSettings } from "./adapters/sources/openapi/settings.ts";
 import type { McpServerSettings } from "./adapters/sources/mcp/settings.ts";
-import type { McpUpstream } from "./adapters/sources/mcp/upstream.ts";
-import { createUpstreams, type Upstreams } from "./adapters/sources/mcp/upstreams.ts";
+import type { McpUpstream } from "./adapters/sources/mcp/upstream/upstream.ts";
+import { createUpstreams, type Upstreams } from "./adapters/sources/mcp/upstream/upstreams.ts";
 import { guarded } from "./adapters/validators/guarded/guarded.ts";
 import { type Catalog, createCatalog } from "./catalog/catalog.ts";
-import { tokenize } from "./catalog/tokenize.ts";
-import { configuredSinks, configuredStore, configuredTiers, type ToolArsenalParts } from "./config/arsenal-parts.ts";
+import { tokenize } from "./catalog/lexical/tokenize.ts";
+import { configuredSinks, configuredStore, configuredTiers } from "./config/parts/arsenal-parts.ts";
+import type { ToolArsenalParts } from "./config/parts/arsenal-parts.ts";
 import type { ToolArsenalConfig } from "./config/config.ts";
-import { configuredEgress } from "./config/configured-egress.ts";
-import { configuredExecutors } from "./config/configured-executors.ts";
-import { configuredGuard, type ConfiguredGuard } from "./config/configured-guard.ts";
+import { configuredEgress } from "./config/parts/configured-egress.ts";
+import { configuredExecutors } from "./config/parts/configured-executors.ts";
+import { configuredGuard, type ConfiguredGuard } from "./config/parts/configured-guard.ts";
 import { refuseNotInRelease } from "./config/not-in-release.ts";
-import { type ResolvedConfig, resolveConfig } from "./config/resolve-config.ts";
-import { runModule } from "./config/run-module.ts";
-import { startConfigured } from "./config/start-configured.ts";
+import { type ResolvedConfig, resolveConfig } from "./config/load/resolve-config.ts";
+import { runModule } from "./config/parts/run-module.ts";
+import { startConfigured } from "./config/parts/start-configured.ts";
 import { ArsenalError } from "./errors/arsenal-error.ts";
 import type { BatchCall, ToolCall } from "./execute/call.ts";
 import { createEngine, type Engine } from "./execute/engine.ts";
 import { forgetPast } from "./execute/forget-past.ts";
 import type { BatchResult, ToolResult } from "./execute/result.ts";
 import type { Validator } from "./execute/validator.port.ts";
-import type { Settled, SettledOptions } from "./catalog/tiers.ts";
+import type { Settled, SettledOptions } from "./catalog/dense/tiers.ts";
 import type { Approvals } from "./guard/aegis.ts";
 import type { Egress } from "./guard/egress/egress.ts";
 import type { Pins } from "./guard/pins/pins.ts";
@@ -41,7 +42,7 @@ import { type FunctionDefinition, fromFunction } from "./register/from-function.
 import { type BatchRegistration, registerBatch, type RegisteredBatch } from "./register/register-batch.ts";
 import { createRegistry, type Registry } from "./register/registry.ts";
 import type { Source } from "./register/source.port.ts";
-import { createLearning } from "./retrieve/learning.ts";
+import { createLearning } from "./retrieve/learn/learning.ts";
 import type { ToolQuery } from "./retrieve/query.ts";
 import type { RetrievalResult } from "./retrieve/result.ts";
 import { createRetriever, type Retriever } from "./retrieve/retriever.ts";
@@ -104,8 +105,8 @@ export class ToolArsenal {
     const { aegis, audit, idempotency, screen, review, limits } = this.#guard;
 
     // catalog, register
-    const store = configuredStore(this.#config, parts);
-    this.#catalog = createCatalog({ store, tiers: configuredTiers(this.#config, parts, emit), emit, clock });
+    const [store, tiers] = [configuredStore(this.#config, parts), configuredTiers(this.#config, parts, emit)];
+    this.#catalog = createCatalog({ store, tiers, emit, clock });
     this.#registry = createRegistry({
       catalog: this.#catalog,
       emit: (name, data) => (emit(name, data), forgetPast(name, data, { engine: this.#engine, health: this.#health })),
@@ -120,8 +121,7 @@ export class ToolArsenal {
     this.#visible = createVisibleTools({ get, catalog: this.#catalog, aegis, operator: this.#operator });
 
     // retrieve
-    const { learning: settings } = routing;
-    const learning = createLearning({ clock, termsOf: tokenize, settings, operator: this.#operator });
+    const learning = createLearning({ clock, termsOf: tokenize, settings: routing.learning, operator: this.#operator });
     this.#retriever = createRetriever({
       catalog: this.#catalog,
       health: this.#health,
@@ -129,7 +129,11 @@ export class ToolArsenal {
       ...(parts.reranker ? { reranker: parts.reranker } : {}),
       ...(parts.classifyIntent ? { classifyIntent: parts.classifyIntent } : {}),
       learning,
-      settings: { ...routing, weights: { ...routing.weights, learned: settings.weight }, rerankTopK: reranker.topK },
+      settings: {
+        ...routing,
+        weights: { ...routing.weights, learned: routing.learning.weight },
+        rerankTopK: reranker.topK,
+      },
       emit,
       clock,
     });
@@ -166,7 +170,7 @@ export class ToolArsenal {
 
   /** Builds an arsenal from a YAML configuration and its modules. `parts.environment` fills `${NAME}`; it defaults to the process environment. */
   static async fromConfig(path: string, parts: ToolArsenalParts = {}): Promise<ToolArsenal> {
-    const { loadConfig } = await import("./config/load-config.ts");
+    const { loadConfig } = await import("./config/load/load-config.ts");
     const { config, folder } = await loadConfig(path, parts.environment);
     const arsenal = new ToolArsenal(config, parts);
     try {
@@ -394,7 +398,7 @@ export class ToolArsenal {
   }
 
   #refuseIfClosed(): void {
-    const fix = "Create a new ToolArsenal.";
-    if (this.#closed) throw new ArsenalError("CLOSED", "This arsenal was closed. Create a new one.", { fix });
+    if (this.#closed)
+      throw new ArsenalError("CLOSED", "This arsenal was closed.", { fix: "Create a new ToolArsenal." });
   }
 }

@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 export { ToolArsenal } from "./arsenal.ts";
 export type { AskedBy, DefinitionOptions, DefinitionWriter, RetrieveToolsOptions } from "./arsenal-options.ts";
-export type { ToolArsenalParts } from "./config/arsenal-parts.ts";
+export type { ToolArsenalParts } from "./config/parts/arsenal-parts.ts";
 
 export { ArsenalError, isArsenalError, type ErrorDetails, type ErrorIssue } from "./errors/arsenal-error.ts";
 export { ERROR_CODES, type ErrorCode } from "./errors/codes.ts";
@@ -34,11 +34,11 @@ export type { RegistrationLimits } from "./register/registration-limits.ts";
 export type { OfferedTool, Source } from "./register/source.port.ts";
 
 export type { Embedder, EmbedOptions } from "./catalog/embedder.port.ts";
-export type { Tier } from "./catalog/tiers.ts";
+export type { Tier } from "./catalog/dense/tiers.ts";
 export type { ListQuery, ToolStore } from "./catalog/tool-store.port.ts";
 export type { NearestQuery, ScoredId, VectorEntry, VectorIndex } from "./catalog/vector-index.port.ts";
 
-export { INTENTS, type Intent, type IntentClassifier } from "./retrieve/intent.ts";
+export { INTENTS, type Intent, type IntentClassifier } from "./retrieve/understand/intent.ts";
 export type { ConversationContext, Message, RefuseMode, ToolQuery } from "./retrieve/query.ts";
 export type { Reranker } from "./retrieve/reranker.port.ts";
 export type {
@@ -115,7 +115,7 @@ export {
   type SandboxLimits,
   type SandboxOutcome,
 } from "./execute/sandbox.port.ts";
-export { formatResult } from "./execute/format-result.ts";
+export { formatResult } from "./execute/results/format-result.ts";
 export {
   EXECUTION_STATUSES,
   type BatchResult,
@@ -179,7 +179,7 @@ export type {
   StdioSettings,
   WebSocketSettings,
 } from "./adapters/sources/mcp/settings.ts";
-export type { McpUpstream, UpstreamState } from "./adapters/sources/mcp/upstream.ts";
+export type { McpUpstream, UpstreamState } from "./adapters/sources/mcp/upstream/upstream.ts";
 export type {
   BasicCredential,
   ClientCredential,

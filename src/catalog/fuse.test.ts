@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { calibrateLexical } from "./calibrate-lexical.ts";
+import { calibrateLexical } from "./lexical/calibrate-lexical.ts";
 import { denseScale, fuse } from "./fuse.ts";
 
 const plain = denseScale();

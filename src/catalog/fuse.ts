@@ -1,7 +1,7 @@
-import { calibrateLexical } from "./calibrate-lexical.ts";
-import type { DenseScale } from "./dense-scale.ts";
+import { calibrateLexical } from "./lexical/calibrate-lexical.ts";
+import type { DenseScale } from "./dense/dense-scale.ts";
 
-export { denseScale, type DenseScale } from "./dense-scale.ts";
+export { denseScale, type DenseScale } from "./dense/dense-scale.ts";
 
 /** A tool that may be an answer, and what each ranker says of it. */
 export interface Candidate {

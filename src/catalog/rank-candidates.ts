@@ -1,9 +1,9 @@
-import { calibrateLexical } from "./calibrate-lexical.ts";
+import { calibrateLexical } from "./lexical/calibrate-lexical.ts";
 import { foldCandidates } from "./fold-candidates.ts";
 import { fuse, type Candidate, type FusedHit } from "./fuse.ts";
-import type { LexicalHit, LexicalIndex } from "./lexical-index.ts";
-import type { Mentioned } from "./mentions.ts";
-import type { Ranking } from "./tiers.ts";
+import type { LexicalHit, LexicalIndex } from "./lexical/lexical-index.ts";
+import type { Mentioned } from "./lexical/mentions.ts";
+import type { Ranking } from "./dense/tiers.ts";
 
 /** A request as the catalog reads it. */
 export interface Request {

@@ -2,7 +2,7 @@ import { listParameters } from "../tool/json-schema.ts";
 import { originalOf } from "../tool/normalise-tool.ts";
 import { splitWords } from "../tool/split-words.ts";
 import type { Tool } from "../tool/tool.ts";
-import type { FieldTexts } from "./lexical-fields.ts";
+import type { FieldTexts } from "./lexical/lexical-fields.ts";
 
 /** What a tool is found by. */
 export type DescribedTool = Pick<

@@ -16,7 +16,7 @@ export const COMMANDS: Readonly<Record<string, { readonly summary: string; load(
   },
   login: {
     summary: "Sign in to one MCP server",
-    load: async () => (await import("./commands/login.ts")).login,
+    load: async () => (await import("./commands/guard/login.ts")).login,
   },
   demo: {
     summary: "Show what it does on a demo catalog, then exit",
@@ -42,7 +42,7 @@ export const COMMANDS: Readonly<Record<string, { readonly summary: string; load(
   },
   scan: {
     summary: "Look for hidden text and attacks in tools and servers",
-    load: async () => (await import("./commands/scan.ts")).scan,
+    load: async () => (await import("./commands/guard/scan.ts")).scan,
   },
   eval: {
     summary: "Measure retrieval on your own tools and queries",
@@ -54,23 +54,23 @@ export const COMMANDS: Readonly<Record<string, { readonly summary: string; load(
   },
   approvals: {
     summary: "List, approve or deny calls that wait for approval",
-    load: async () => (await import("./commands/approvals.ts")).approvals,
+    load: async () => (await import("./commands/guard/approvals.ts")).approvals,
   },
   pins: {
     summary: "List the tools of your servers, and accept new or changed ones",
-    load: async () => (await import("./commands/pins.ts")).pins,
+    load: async () => (await import("./commands/guard/pins.ts")).pins,
   },
   keys: {
     summary: "Create, list or revoke API keys for callers",
-    load: async () => (await import("./commands/keys.ts")).keys,
+    load: async () => (await import("./commands/guard/keys.ts")).keys,
   },
   policy: {
     summary: "Test a policy file, or explain one decision",
-    load: async () => (await import("./commands/policy.ts")).policy,
+    load: async () => (await import("./commands/guard/policy.ts")).policy,
   },
   audit: {
     summary: "Verify the audit log, or show its last records",
-    load: async () => (await import("./commands/audit.ts")).audit,
+    load: async () => (await import("./commands/guard/audit.ts")).audit,
   },
   doctor: {
     summary: "Check the configuration and say how to fix it",

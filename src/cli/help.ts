@@ -1,7 +1,7 @@
 import type { Command, Terminal } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { COMMON_OPTIONS } from "./run-cli.ts";
-import { styles, table } from "./style.ts";
+import { styles, table } from "./terminal/style.ts";
 
 /** The help of the whole program. */
 export function generalHelp(terminal: Terminal): string {

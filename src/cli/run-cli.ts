@@ -6,8 +6,8 @@ import { createRedactor } from "../guard/redaction/redactor.ts";
 import type { Command, Input, Option, Terminal } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { commandHelp, generalHelp } from "./help.ts";
-import { safeStream } from "./safe-stream.ts";
-import { count, styles } from "./style.ts";
+import { safeStream } from "./terminal/safe-stream.ts";
+import { count, styles } from "./terminal/style.ts";
 
 /** Options that every command takes. */
 export const COMMON_OPTIONS: Readonly<Record<string, Option>> = {

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import type { JsonSchema } from "../tool/json-schema.ts";
-import { describeExpected, listSettings, type Setting } from "./setting.ts";
+import { describeExpected, listSettings, type Setting } from "./load/setting.ts";
 
 const PAGE = new URL("../../docs/configuration.md", import.meta.url);
 const MARKS = /(<!-- settings -->\n)[\s\S]*(\n<!-- \/settings -->)/;

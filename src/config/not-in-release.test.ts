@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ToolArsenalConfig } from "./config.ts";
 import { type InjectedParts, refuseNotInRelease } from "./not-in-release.ts";
-import { resolveConfig } from "./resolve-config.ts";
+import { resolveConfig } from "./load/resolve-config.ts";
 
 function refused(config: ToolArsenalConfig, injected: InjectedParts = {}): unknown {
   try {

@@ -1,5 +1,5 @@
 import { ArsenalError } from "../errors/arsenal-error.ts";
-import type { ResolvedConfig } from "./resolve-config.ts";
+import type { ResolvedConfig } from "./load/resolve-config.ts";
 
 /** Parts that were injected and so stand in for what a configuration asks for. */
 export interface InjectedParts {

@@ -3,8 +3,8 @@ import { showValue } from "../errors/show-value.ts";
 import { readReference, type SecretReference } from "../guard/secrets/reference.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
 import { toNamespace } from "../tool/slug.ts";
-import type { ResolvedConfig } from "./resolve-config.ts";
-import type { ServerProblem } from "./server-problem.ts";
+import type { ResolvedConfig } from "./load/resolve-config.ts";
+import type { ServerProblem } from "./clients/server-problem.ts";
 
 /** One OpenAPI document whose operations are used as tools. */
 export interface OpenApiConfig extends Omit<

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 import { isPlainObject, type JsonSchema } from "../tool/json-schema.ts";
 import type { ToolArsenalConfig } from "./config.ts";
-import { fileSchema, toSnake } from "./key-style.ts";
-import { resolveConfig } from "./resolve-config.ts";
-import { listSettings } from "./setting.ts";
+import { fileSchema, toSnake } from "./load/key-style.ts";
+import { resolveConfig } from "./load/resolve-config.ts";
+import { listSettings } from "./load/setting.ts";
 
 type Complete<Type> = Type extends readonly (infer Item)[]
   ? readonly [Complete<Item>]

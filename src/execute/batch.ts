@@ -5,7 +5,7 @@ import { isPlainObject } from "../tool/json-schema.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { BatchCall, ToolCall } from "./call.ts";
 import type { BatchResult, ToolResult } from "./result.ts";
-import { isSignal } from "./validate-call.ts";
+import { isSignal } from "./steps/validate-call.ts";
 
 const STRATEGIES: readonly unknown[] = ["parallel", "sequential", "adaptive", undefined];
 

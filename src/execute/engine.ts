@@ -2,7 +2,7 @@ import { ArsenalError } from "../errors/arsenal-error.ts";
 import { runBatch } from "./batch.ts";
 import type { BatchCall, ToolCall } from "./call.ts";
 import { type EngineParts, startEngine } from "./engine-parts.ts";
-import { findVisible } from "./find-tool.ts";
+import { findVisible } from "./steps/find-tool.ts";
 import type { BatchResult, ToolResult } from "./result.ts";
 import { runCall } from "./run-call.ts";
 

@@ -1,10 +1,10 @@
 import { isArsenalError } from "../errors/arsenal-error.ts";
 import type { SourceAnswer } from "../tool/handler.ts";
 import type { Tool } from "../tool/tool.ts";
-import type { Refusal } from "./breaker.ts";
-import { isPastDeadline, type WaitLimits } from "./deadline.ts";
+import type { Refusal } from "./limits/breaker.ts";
+import { isPastDeadline, type WaitLimits } from "./steps/deadline.ts";
 import type { ExecutionStatus, ResultError } from "./result.ts";
-import { statusOf } from "./to-result-error.ts";
+import { statusOf } from "./results/to-result-error.ts";
 
 /** How a call ended, before times and ids make a result of it. */
 export interface Outcome {

@@ -1,23 +1,23 @@
 import type { AegisRequest } from "../guard/aegis.ts";
 import type { Handler } from "../tool/handler.ts";
 import type { Tool } from "../tool/tool.ts";
-import { askAegis, givenUp, type Permission, redeemApproval } from "./ask-aegis.ts";
-import { runAttempts } from "./attempts.ts";
-import { notAudited } from "./audit-call.ts";
+import { askAegis, givenUp, type Permission, redeemApproval } from "./steps/ask-aegis.ts";
+import { runAttempts } from "./steps/attempts.ts";
+import { notAudited } from "./steps/audit-call.ts";
 import type { ToolCall } from "./call.ts";
-import { checkOrRepair } from "./check-or-repair.ts";
-import { isPastDeadline, LONGEST_TIMER_MS } from "./deadline.ts";
+import { checkOrRepair } from "./arguments/check-or-repair.ts";
+import { isPastDeadline, LONGEST_TIMER_MS } from "./steps/deadline.ts";
 import type { EnsembleSettings, RunningEngine } from "./engine-parts.ts";
-import { findTool } from "./find-tool.ts";
-import { finishCall } from "./finish-call.ts";
-import { guardOutcome, redactReplayed } from "./guard-outcome.ts";
+import { findTool } from "./steps/find-tool.ts";
+import { finishCall } from "./steps/finish-call.ts";
+import { guardOutcome, redactReplayed } from "./steps/guard-outcome.ts";
 import { cancelled, circuitOpen, closedBefore, failed, neverStarted, type Outcome } from "./outcome.ts";
 import type { ToolResult } from "./result.ts";
-import { recallResult, runOnce } from "./run-once.ts";
+import { recallResult, runOnce } from "./steps/run-once.ts";
 import type { CheckedCall, RunningCall } from "./running-call.ts";
-import { toResultError } from "./to-result-error.ts";
-import { isSignal, unreadable, validateCall } from "./validate-call.ts";
-import { type Verdict, verdictOf } from "./verdict.ts";
+import { toResultError } from "./results/to-result-error.ts";
+import { isSignal, unreadable, validateCall } from "./steps/validate-call.ts";
+import { type Verdict, verdictOf } from "./steps/verdict.ts";
 
 /** Runs one call to its one result. Never rejects. */
 export async function runCall(call: ToolCall, engine: RunningEngine): Promise<ToolResult> {

@@ -4,9 +4,9 @@ import type { Principal } from "../guard/principal.ts";
 import type { Handler } from "../tool/handler.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { ToolCall } from "./call.ts";
-import type { WaitLimits } from "./deadline.ts";
+import type { WaitLimits } from "./steps/deadline.ts";
 import type { EnsembleSettings } from "./engine-parts.ts";
-import type { CallIds } from "./handler-context.ts";
+import type { CallIds } from "./steps/handler-context.ts";
 
 /** One call, and what is known of it so far. */
 export interface RunningCall {

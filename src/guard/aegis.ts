@@ -3,7 +3,7 @@ import { showValue } from "../errors/show-value.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
 import type { Tool } from "../tool/tool.ts";
-import { createApprovals } from "./approvals.ts";
+import { createApprovals } from "./approvals/approvals.ts";
 import { missingCapabilities, missingScopes } from "./capabilities.ts";
 import { withinDomains } from "./egress/call-scope.ts";
 import { createCallLimits, type LimitSettings, type NamedLimit } from "./limits/call-limits.ts";
@@ -11,7 +11,7 @@ import { isPositive, unkeepable } from "./obligations.ts";
 import type { Pins } from "./pins/pins.ts";
 import type { Obligations, Policy, PolicyDecision, PolicyRequest, PolicyView } from "./policy.port.ts";
 import type { Principal } from "./principal.ts";
-import { createRateLimiter } from "./rate-limit.ts";
+import { createRateLimiter } from "./limits/rate-limit.ts";
 import type { InspectedResult, Inspection } from "./scan/inspection.ts";
 import type { State } from "./state.port.ts";
 

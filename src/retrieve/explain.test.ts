@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defineTool } from "../tool/define-tool.ts";
-import type { Candidate } from "./candidate.ts";
+import type { Candidate } from "./rank/candidate.ts";
 import { explain, leftOut } from "./explain.ts";
 import { DEFAULT_SETTINGS } from "./settings.ts";
 

@@ -1,4 +1,4 @@
-import type { Candidate } from "./candidate.ts";
+import type { Candidate } from "./rank/candidate.ts";
 import type { ExplainedTool, Explanation, RoutingSignals, RoutingWeights } from "./result.ts";
 
 const MOST_LEFT_OUT = 10;

@@ -5,7 +5,7 @@ import type { ToolDraft } from "../tool/draft.ts";
 import type { Tool } from "../tool/tool.ts";
 import { createFilter, type FilterParts } from "./filters.ts";
 import type { ConversationContext, ToolQuery } from "./query.ts";
-import { validateQuery } from "./validate-query.ts";
+import { validateQuery } from "./understand/validate-query.ts";
 
 const someone: Principal = { id: "someone", roles: [], capabilities: [], scopes: [], local: false };
 const everything: FilterParts = {

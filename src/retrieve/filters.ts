@@ -1,7 +1,7 @@
 import type { Principal } from "../guard/principal.ts";
 import type { HealthBook } from "../observe/health.ts";
 import type { Tool } from "../tool/tool.ts";
-import type { CheckedQuery } from "./validate-query.ts";
+import type { CheckedQuery } from "./understand/validate-query.ts";
 
 /** What the filters ask about a tool beside its definition. */
 export interface FilterParts {

@@ -1,5 +1,5 @@
 import type { Tool } from "../tool/tool.ts";
-import type { Intent } from "./intent.ts";
+import type { Intent } from "./understand/intent.ts";
 
 /** The tools found for a request, best first, and how the search went. */
 export interface RetrievalResult {

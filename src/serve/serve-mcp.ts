@@ -1,5 +1,5 @@
-import { ownIdentity } from "../adapters/sources/mcp/client-identity.ts";
-import type { McpUpstream } from "../adapters/sources/mcp/upstream.ts";
+import { ownIdentity } from "../mcp/client-identity.ts";
+import type { McpUpstream } from "../adapters/sources/mcp/upstream/upstream.ts";
 import type { Identity } from "../guard/identity.port.ts";
 import type { Principal } from "../guard/principal.ts";
 import type { Redactor } from "../guard/redaction/redactor.ts";
@@ -15,8 +15,8 @@ import { createDrain, type Drain } from "./mcp/drain.ts";
 import { createMcpEndpoint, type McpEndpoint } from "./mcp/http-endpoint.ts";
 import type { Plane } from "./mcp/plane.ts";
 import { redactedPlane } from "./mcp/redacted-plane.ts";
-import { createSeal } from "./mcp/seal.ts";
-import { createSseEndpoint } from "./mcp/sse-endpoint.ts";
+import { createSeal } from "./mcp/modern/seal.ts";
+import { createSseEndpoint } from "./mcp/legacy/sse-endpoint.ts";
 import { createStartup, type Startup } from "./mcp/startup.ts";
 import { serveStdio } from "./mcp/stdio-server.ts";
 import type { ServedTools } from "./mcp/transparent/served-tools.ts";

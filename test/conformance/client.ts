@@ -4,12 +4,12 @@
  * something failed.
  */
 import { isArsenalError } from "../../src/errors/arsenal-error.ts";
-import type { Ask } from "../../src/adapters/sources/mcp/connection.ts";
+import type { Ask } from "../../src/mcp/connection.ts";
 import { mcp, type McpSource } from "../../src/adapters/sources/mcp/mcp.ts";
 import { authorize } from "../../src/adapters/sources/mcp/oauth/authorize.ts";
 import { createOAuthProvider } from "../../src/adapters/sources/mcp/oauth/provider.ts";
 import { createTokenMemory } from "../../src/adapters/sources/mcp/oauth/token-store.ts";
-import type { JsonObject } from "../../src/adapters/sources/mcp/protocol.ts";
+import type { JsonObject } from "../../src/mcp/protocol.ts";
 import type { OAuthSettings } from "../../src/adapters/sources/mcp/settings.ts";
 import { createEgress } from "../../src/guard/egress/egress.ts";
 import type { OfferedTool } from "../../src/register/source.port.ts";

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { parseConfig } from "../../src/config/load-config.ts";
+import { parseConfig } from "../../src/config/load/load-config.ts";
 import {
   type BatchCall,
   isArsenalError,

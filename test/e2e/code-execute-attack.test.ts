@@ -1,7 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { describe, expect, it } from "vitest";
 import { builtins, bubblewrap, docker, isolate, none, type Sandbox, subprocess } from "../../src/index.ts";
-import { settingAt } from "../../src/config/setting.ts";
+import { settingAt } from "../../src/config/load/setting.ts";
 import { startGateway } from "./gateway-process.ts";
 
 /** What a model may write: it ends whoever started it. */

@@ -2,8 +2,8 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { loadConfig, parseConfig } from "../../src/config/load-config.ts";
-import { resolveConfig } from "../../src/config/resolve-config.ts";
+import { loadConfig, parseConfig } from "../../src/config/load/load-config.ts";
+import { resolveConfig } from "../../src/config/load/resolve-config.ts";
 import { ToolArsenal, type ToolArsenalConfig } from "../../src/index.ts";
 
 let folder: string;

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connect } from "../../src/adapters/sources/mcp/connect.ts";
+import { connect } from "../../src/adapters/sources/mcp/connection/connect.ts";
 import { openapi } from "../../src/adapters/sources/openapi/openapi.ts";
 import { createEgress, type Egress } from "../../src/guard/egress/egress.ts";
 import type { HandlerContext } from "../../src/tool/handler.ts";

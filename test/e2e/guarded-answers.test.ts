@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, it } from "vitest";
 import type { ToolArsenalConfig } from "../../src/config/config.ts";
-import { toServedUri } from "../../src/serve/mcp/aggregate/resource-uri.ts";
+import { toServedUri } from "../../src/serve/mcp/aggregate/resources/resource-uri.ts";
 import { rules, ToolArsenal, type ToolArsenalParts } from "../../src/index.ts";
 
 type Json = Record<string, unknown>;

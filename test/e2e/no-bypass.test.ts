@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { ToolArsenal } from "../../src/index.ts";
 import { AGGREGATE_METHODS } from "../../src/serve/mcp/aggregate/answer-request.ts";
-import { META_TOOL_NAMES } from "../../src/serve/mcp/aggregate/meta-tools.ts";
+import { META_TOOL_NAMES } from "../../src/serve/mcp/aggregate/tools/meta-tools.ts";
 import { TRANSPARENT_METHODS } from "../../src/serve/mcp/transparent/pass-request.ts";
 import { CASES } from "./no-bypass/cases.ts";
 import {

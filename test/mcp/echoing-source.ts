@@ -1,5 +1,5 @@
 import type { McpSource } from "../../src/adapters/sources/mcp/mcp.ts";
-import type { McpUpstream } from "../../src/adapters/sources/mcp/upstream.ts";
+import type { McpUpstream } from "../../src/adapters/sources/mcp/upstream/upstream.ts";
 
 /** An MCP server without tools, connected to at once, that answers every request with what it was asked. */
 export function echoing(name: string, more: Partial<McpUpstream> = {}): McpSource {

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { JsonObject } from "../../src/adapters/sources/mcp/protocol.ts";
+import type { JsonObject } from "../../src/mcp/protocol.ts";
 import { localOperator, type Principal } from "../../src/guard/principal.ts";
 import { createMcpEndpoint, type McpEndpoint, type McpEndpointOptions } from "../../src/serve/mcp/http-endpoint.ts";
 import type { Plane } from "../../src/serve/mcp/plane.ts";

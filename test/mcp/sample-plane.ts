@@ -1,5 +1,5 @@
-import type { Ask } from "../../src/adapters/sources/mcp/connection.ts";
-import { type JsonObject, RPC, RpcError, type RpcNotification } from "../../src/adapters/sources/mcp/protocol.ts";
+import type { Ask } from "../../src/mcp/connection.ts";
+import { type JsonObject, RPC, RpcError, type RpcNotification } from "../../src/mcp/protocol.ts";
 import { ArsenalError } from "../../src/errors/arsenal-error.ts";
 import type { Exchange, Peer, Plane, PlaneSession, Push } from "../../src/serve/mcp/plane.ts";
 

@@ -4,12 +4,15 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { afterEach, expect } from "vitest";
-import { createCredentials } from "../../src/adapters/sources/mcp/credentials.ts";
+import { createCredentials } from "../../src/adapters/sources/mcp/connection/credentials.ts";
 import { createEgress } from "../../src/guard/egress/egress.ts";
 import type { Clock } from "../../src/observe/clock.ts";
 import type { HttpSettings } from "../../src/adapters/sources/mcp/settings.ts";
-import { type StreamableHttp, streamableHttpTransport } from "../../src/adapters/sources/mcp/streamable-http.ts";
-import type { StreamMessageInfo } from "../../src/adapters/sources/mcp/tap.ts";
+import {
+  type StreamableHttp,
+  streamableHttpTransport,
+} from "../../src/adapters/sources/mcp/transports/streamable-http.ts";
+import type { StreamMessageInfo } from "../../src/adapters/sources/mcp/transports/tap.ts";
 
 /** A request that came to the scripted server, and how it is answered. */
 export interface Received {

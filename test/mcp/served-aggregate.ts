@@ -1,10 +1,10 @@
-import type { JsonObject } from "../../src/adapters/sources/mcp/protocol.ts";
+import type { JsonObject } from "../../src/mcp/protocol.ts";
 import { ToolArsenal } from "../../src/arsenal.ts";
 import type { ToolArsenalConfig } from "../../src/config/config.ts";
 import { localOperator } from "../../src/guard/principal.ts";
 import { type AggregateParts, aggregatePlane } from "../../src/serve/mcp/aggregate/aggregate-plane.ts";
 import type { Exchange, Peer, Plane } from "../../src/serve/mcp/plane.ts";
-import { createSeal } from "../../src/serve/mcp/seal.ts";
+import { createSeal } from "../../src/serve/mcp/modern/seal.ts";
 
 /** An arsenal that says nothing. */
 export const quiet: ToolArsenalConfig = { telemetry: { enabled: false } };

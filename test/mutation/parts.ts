@@ -20,10 +20,10 @@ export const PARTS: readonly Part[] = [
   { ...folder("audit", "audit"), tests: ["src/guard/audit/*.test.ts", "src/adapters/audit/*.test.ts"] },
   {
     name: "aegis",
-    mutate: ["src/guard/*.ts", "src/guard/limits/*.ts"],
+    mutate: ["src/guard/*.ts", "src/guard/{approvals,identity,limits}/*.ts"],
     tests: [
       "src/guard/*.test.ts",
-      "src/guard/limits/*.test.ts",
+      "src/guard/{approvals,identity,limits}/*.test.ts",
       "src/execute/engine*.test.ts",
       "src/adapters/state/*.test.ts",
     ],

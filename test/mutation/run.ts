@@ -1,4 +1,4 @@
-import { table } from "../../src/cli/style.ts";
+import { table } from "../../src/cli/terminal/style.ts";
 import { PARTS, type Part } from "./parts.ts";
 
 /** What is used of Stryker. It is installed beside this file by `npm run mutation` alone, so its own types are mostly absent. */

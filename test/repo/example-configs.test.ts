@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createConfiguredArsenal } from "../../src/cli/configured-arsenal.ts";
-import { loadConfig } from "../../src/config/load-config.ts";
-import { toMcpServers } from "../../src/config/mcp-servers.ts";
-import { asChecked } from "../../src/config/resolve-config.ts";
+import { createConfiguredArsenal } from "../../src/cli/arsenal/configured-arsenal.ts";
+import { loadConfig } from "../../src/config/load/load-config.ts";
+import { toMcpServers } from "../../src/config/clients/mcp-servers.ts";
+import { asChecked } from "../../src/config/load/resolve-config.ts";
 import { files, read, ROOT } from "./project.ts";
 
 const configs = files("examples/*.yaml").filter((path) => read(path).includes("config.schema.json"));

@@ -9,9 +9,9 @@ const STAGES = ["register", "catalog", "retrieve", "transcode", "guard", "execut
 const LAYERS: readonly (readonly string[])[] = [
   ["errors"],
   ["tool"],
-  STAGES,
-  ["adapters", "toolset", "config", "testing", "serve", "integrations", "effect", "agent"],
-  ["arsenal.ts", "arsenal-options.ts", "visible-tools.ts", "index.ts", "cli"],
+  [...STAGES, "state"],
+  ["system", "mcp", "adapters", "toolset", "config", "testing", "serve", "integrations", "effect", "agent", "client"],
+  ["arsenal.ts", "arsenal-options.ts", "visible-tools.ts", "index.ts", "eval", "cli"],
 ];
 
 /** The folder under src/ that a module belongs to, or its own name where it lies in src/ itself. */

@@ -1,4 +1,4 @@
-import type { Tier } from "../../catalog/tiers.ts";
+import type { Tier } from "../../catalog/dense/tiers.ts";
 import { showValue } from "../../errors/show-value.ts";
 import type { Emit } from "../../observe/events.ts";
 import { simdVectors } from "../stores/simd-vectors.ts";

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ToolArsenal } from "../../arsenal.ts";
-import { percentile } from "../eval/metrics.ts";
+import { percentile } from "../../eval/metrics.ts";
 
 /** How long requests took, and plain BM25 in the same run. Milliseconds. */
 export interface RetrievalFigures {

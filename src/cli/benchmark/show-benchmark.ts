@@ -1,5 +1,5 @@
 import type { Terminal } from "../command.ts";
-import { styles, table } from "../style.ts";
+import { styles, table } from "../terminal/style.ts";
 import type { CatalogFigures } from "./measure-catalog.ts";
 import type { EngineFigures } from "./measure-engine.ts";
 

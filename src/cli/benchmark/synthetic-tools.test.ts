@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readShipped, SHIPPED_FILES } from "../../adapters/embedders/shipped-files.ts";
 import { createWordPiece } from "../../adapters/embedders/wordpiece/wordpiece.ts";
-import { stepsOf } from "../../retrieve/clauses.ts";
+import { stepsOf } from "../../retrieve/understand/clauses.ts";
 import { longRequests, shortRequests, syntheticQueries, syntheticTools } from "./synthetic-tools.ts";
 
 const wordPiece = createWordPiece(readShipped(SHIPPED_FILES.vocabulary).toString("utf8"));

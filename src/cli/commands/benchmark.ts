@@ -3,7 +3,7 @@ import { CONTRACT_MS, type BenchmarkFigures, showBenchmark } from "../benchmark/
 import { type CatalogFigures, measureCatalog } from "../benchmark/measure-catalog.ts";
 import { measureEngine } from "../benchmark/measure-engine.ts";
 import type { Command } from "../command.ts";
-import { createProgressBar } from "../progress.ts";
+import { createProgressBar } from "../terminal/progress.ts";
 import { readChoice } from "../read-choice.ts";
 import { readNumber } from "../read-number.ts";
 

@@ -3,15 +3,15 @@ import { resolve } from "node:path";
 import type { ToolArsenal } from "../../arsenal.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
-import { formatResult } from "../../execute/format-result.ts";
+import { formatResult } from "../../execute/results/format-result.ts";
 import type { ToolCall } from "../../execute/call.ts";
 import type { ToolResult } from "../../execute/result.ts";
 import { localOperator } from "../../guard/principal.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Command, Input, Terminal } from "../command.ts";
-import { MCP_CONFIG, openArsenal } from "../open-arsenal.ts";
+import { MCP_CONFIG, openArsenal } from "../arsenal/open-arsenal.ts";
 import { PROGRAM } from "../program.ts";
-import { harmless } from "../style.ts";
+import { harmless } from "../terminal/style.ts";
 
 /** `toolarsenal call` */
 export const call: Command = {

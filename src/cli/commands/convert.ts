@@ -7,7 +7,7 @@ import type { Dialect } from "../../transcode/dialect.port.ts";
 import type { Command, Input, Terminal } from "../command.ts";
 import { convertTools, keepNames, readTools, renamed } from "../convert/convert-tools.ts";
 import { readNumber } from "../read-number.ts";
-import { styles } from "../style.ts";
+import { styles } from "../terminal/style.ts";
 
 const NAMES = Object.keys(DIALECTS).join(", ");
 

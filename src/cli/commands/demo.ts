@@ -1,12 +1,12 @@
 import type { ToolArsenal } from "../../arsenal.ts";
-import { formatResult } from "../../execute/format-result.ts";
+import { formatResult } from "../../execute/results/format-result.ts";
 import type { ToolCall } from "../../execute/call.ts";
 import { localOperator } from "../../guard/principal.ts";
 import { definitionTokens } from "../../tool/estimate-tokens.ts";
 import type { Command, Input, Terminal } from "../command.ts";
 import { createDemoArsenal } from "../demo/create-demo-arsenal.ts";
 import { PROGRAM } from "../program.ts";
-import { clip, styles, table } from "../style.ts";
+import { clip, styles, table } from "../terminal/style.ts";
 
 /** `toolarsenal demo` */
 export const demo: Command = {

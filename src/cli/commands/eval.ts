@@ -5,21 +5,21 @@ import { ToolArsenal } from "../../arsenal.ts";
 import type { RoutingConfig } from "../../config/config.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import type { Command, Input, Terminal } from "../command.ts";
-import { answerQueries } from "../eval/answer-queries.ts";
-import type { Answer } from "../eval/answer.ts";
-import { compareAnswers, type Comparison } from "../eval/compare.ts";
-import { drawSizes } from "../eval/draw-sizes.ts";
-import { explainMisses } from "../eval/explain-misses.ts";
-import { knownTools } from "../eval/known-tools.ts";
-import type { Miss } from "../eval/misses.ts";
-import { openOutput, type OutputFile } from "../eval/output-file.ts";
-import { readQueries, readTools, type SetQuery, type SetTool } from "../eval/read-set.ts";
-import { setSource } from "../eval/set-source.ts";
-import { showComparison, showFigures, showMisses, showSuggestions } from "../eval/show-report.ts";
-import { suggest, type Suggestion } from "../eval/suggest.ts";
-import { reportOn, type SetReport } from "../eval/summarise.ts";
-import { configPath } from "../open-arsenal.ts";
-import { createProgressBar, type ProgressBar } from "../progress.ts";
+import { answerQueries } from "../../eval/answer-queries.ts";
+import type { Answer } from "../../eval/answer.ts";
+import { compareAnswers, type Comparison } from "../../eval/compare.ts";
+import { drawSizes } from "../../eval/draw-sizes.ts";
+import { explainMisses } from "../../eval/suggest/explain-misses.ts";
+import { knownTools } from "../../eval/known-tools.ts";
+import type { Miss } from "../../eval/suggest/misses.ts";
+import { openOutput, type OutputFile } from "../../eval/output-file.ts";
+import { readQueries, readTools, type SetQuery, type SetTool } from "../../eval/read-set.ts";
+import { setSource } from "../../eval/set-source.ts";
+import { showComparison, showFigures, showMisses, showSuggestions } from "../../eval/report/show-report.ts";
+import { suggest, type Suggestion } from "../../eval/suggest/suggest.ts";
+import { reportOn, type SetReport } from "../../eval/summarise.ts";
+import { configPath } from "../arsenal/open-arsenal.ts";
+import { createProgressBar, type ProgressBar } from "../terminal/progress.ts";
 
 /** `toolarsenal eval` */
 export const evaluate: Command = {
@@ -92,7 +92,7 @@ export const evaluate: Command = {
     if (plan.misses === "-") terminal.err.write(showMisses(misses, terminal));
     else await plan.misses?.write(misses.map((miss) => `${JSON.stringify(miss)}\n`).join(""));
     if (plan.report && report) {
-      const { reportPage } = await import("../eval/report-page.ts");
+      const { reportPage } = await import("../../eval/report/report-page.ts");
       await plan.report.write(
         reportPage({
           toolsFile: String(input.options["tools"]),
@@ -210,7 +210,7 @@ function readTier(input: Input, option: "tier" | "compare-tier"): Tier | undefin
 /** How a configuration ranks. Its tools and stores are left alone: the files say which tools there are. */
 async function configuredRouting(path: string | undefined, terminal: Terminal): Promise<RoutingConfig> {
   if (path === undefined) return {};
-  const { loadConfig } = await import("../../config/load-config.ts");
+  const { loadConfig } = await import("../../config/load/load-config.ts");
   return (await loadConfig(path, terminal.environment)).config.routing;
 }
 

@@ -3,9 +3,9 @@ import type { ToolArsenal } from "../../arsenal.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { Command, Terminal } from "../command.ts";
 import { convertTools } from "../convert/convert-tools.ts";
-import { MCP_CONFIG, openArsenal } from "../open-arsenal.ts";
+import { MCP_CONFIG, openArsenal } from "../arsenal/open-arsenal.ts";
 import { readNumber } from "../read-number.ts";
-import { styles } from "../style.ts";
+import { styles } from "../terminal/style.ts";
 import { dialectOption } from "./convert.ts";
 
 /** `toolarsenal export` */

@@ -7,8 +7,8 @@ import type { Source } from "../../register/source.port.ts";
 import { toRegistrations } from "../../register/to-registrations.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { Command, Input, Terminal } from "../command.ts";
-import { configFiles, loadConfigured } from "../open-arsenal.ts";
-import { count, harmless, styles } from "../style.ts";
+import { configFiles, loadConfigured } from "../arsenal/open-arsenal.ts";
+import { count, harmless, styles } from "../terminal/style.ts";
 
 /** A source to import from. */
 interface Imported {
@@ -181,9 +181,9 @@ async function configuredServer(
 }
 
 async function clientFile(source: string, path: string, { environment }: Terminal): Promise<Servers> {
-  const { readMcpConfigFile } = await import("../../config/mcp-config-file.ts");
-  const { toMcpServers } = await import("../../config/mcp-servers.ts");
-  const { showProblem } = await import("../../config/server-problem.ts");
+  const { readMcpConfigFile } = await import("../../config/clients/mcp-config-file.ts");
+  const { toMcpServers } = await import("../../config/clients/mcp-servers.ts");
+  const { showProblem } = await import("../../config/clients/server-problem.ts");
   const read = await readMcpConfigFile(path, environment);
   const { servers, problems } = toMcpServers({ mcp: { servers: read.servers } } as Parameters<typeof toMcpServers>[0]);
   const lines = [...read.problems, ...problems].map((problem) => `Skipped: ${showProblem(problem)}`);

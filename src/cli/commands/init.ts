@@ -4,7 +4,7 @@ import type { Command, Terminal } from "../command.ts";
 import { scaffold } from "../init/scaffold.ts";
 import { PROGRAM } from "../program.ts";
 import { writeWithBackup } from "../setup/client-edit.ts";
-import { styles, table } from "../style.ts";
+import { styles, table } from "../terminal/style.ts";
 
 /** `toolarsenal init` */
 export const init: Command = {

@@ -3,10 +3,10 @@ import type { ExplainedTool, RetrievalResult } from "../../retrieve/result.ts";
 import { type TierName, TIERS } from "../../adapters/embedders/shipped-tiers.ts";
 import type { ToolArsenal } from "../../arsenal.ts";
 import type { Command, Input, Terminal } from "../command.ts";
-import { MCP_CONFIG, openArsenal } from "../open-arsenal.ts";
+import { MCP_CONFIG, openArsenal } from "../arsenal/open-arsenal.ts";
 import { readChoice } from "../read-choice.ts";
 import { readNumber } from "../read-number.ts";
-import { clip, count, styles, table } from "../style.ts";
+import { clip, count, styles, table } from "../terminal/style.ts";
 
 /** `toolarsenal search` */
 export const search: Command = {

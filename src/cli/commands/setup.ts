@@ -5,7 +5,7 @@ import { clientFiles } from "../setup/client-files.ts";
 import { findClients, type FoundClient } from "../setup/find-servers.ts";
 import { type EnvFile, gather, type Gathered } from "../setup/gather.ts";
 import { type Plan, planSetup } from "../setup/plan.ts";
-import { clip, styles, table } from "../style.ts";
+import { clip, styles, table } from "../terminal/style.ts";
 
 /** `toolarsenal setup` */
 export const setup: Command = {

@@ -1,10 +1,10 @@
 import { defaultCache } from "../../adapters/embedders/cached.ts";
 import type { TierName } from "../../adapters/embedders/shipped-tiers.ts";
 import { ToolArsenal } from "../../arsenal.ts";
-import type { ToolArsenalParts } from "../../config/arsenal-parts.ts";
-import { resolveConfig } from "../../config/resolve-config.ts";
+import type { ToolArsenalParts } from "../../config/parts/arsenal-parts.ts";
+import { resolveConfig } from "../../config/load/resolve-config.ts";
 import type { Terminal } from "../command.ts";
-import { forOperator } from "../local-approvals.ts";
+import { forOperator } from "../arsenal/local-approvals.ts";
 import { DEMO_TOOLS } from "./catalog.ts";
 
 /** An arsenal with the demo catalog. Its operator may approve their own calls, so that one person can see the whole path. */

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { readDocument } from "../../adapters/policies/rules/read-document.ts";
+import { readDocument } from "../../adapters/policies/rules/document/read-document.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { nearest, showValue } from "../../errors/show-value.ts";
 import type { PolicyRequest } from "../../guard/policy.port.ts";

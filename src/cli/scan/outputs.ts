@@ -4,7 +4,7 @@ import { HIDING_RULES } from "../../guard/scan/scan-text.ts";
 import type { ScanReport } from "../../guard/scan/scanner.ts";
 import { SEVERITIES } from "../../guard/scan/severity.ts";
 import type { Terminal } from "../command.ts";
-import { clip, styles, table } from "../style.ts";
+import { clip, styles, table } from "../terminal/style.ts";
 import { createSarifLog, type SarifPlace } from "./sarif.ts";
 
 /** One thing that was scanned, or could not be. */

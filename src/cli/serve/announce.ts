@@ -1,11 +1,11 @@
 import type { ToolArsenal } from "../../arsenal.ts";
-import { showProblem } from "../../config/server-problem.ts";
-import { clientLines, type Endpoint } from "../client-entries.ts";
+import { showProblem } from "../../config/clients/server-problem.ts";
+import { clientLines, type Endpoint } from "../arsenal/client-entries.ts";
 import type { Input, Terminal } from "../command.ts";
-import type { DocumentReport } from "../load-documents.ts";
-import type { ConfigFiles, Configured } from "../open-arsenal.ts";
+import type { DocumentReport } from "../arsenal/load-documents.ts";
+import type { ConfigFiles, Configured } from "../arsenal/open-arsenal.ts";
 import type { EventMap } from "../../observe/events.ts";
-import { harmless, styles } from "../style.ts";
+import { harmless, styles } from "../terminal/style.ts";
 import { measureSaving, showSaving } from "./token-saving.ts";
 import { toldFailure, type UpstreamReport, watchUpstream } from "./upstream-status.ts";
 

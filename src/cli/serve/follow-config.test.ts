@@ -3,10 +3,10 @@ import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ToolArsenal } from "../../arsenal.ts";
 import { toOpenApis } from "../../config/openapi-config.ts";
-import { resolveConfig } from "../../config/resolve-config.ts";
+import { resolveConfig } from "../../config/load/resolve-config.ts";
 import { createManualClock } from "../../testing/manual-clock.ts";
-import { type DocumentReport, loadDocuments } from "../load-documents.ts";
-import type { Configured } from "../open-arsenal.ts";
+import { type DocumentReport, loadDocuments } from "../arsenal/load-documents.ts";
+import type { Configured } from "../arsenal/open-arsenal.ts";
 import { createFollower } from "./follow-config.ts";
 
 const DOCUMENT = {

@@ -1,11 +1,16 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ToolArsenal } from "../../arsenal.ts";
-import { configChanges } from "../../config/config-changes.ts";
+import { configChanges } from "../../config/load/config-changes.ts";
 import { isLocalDocument } from "../../config/openapi-config.ts";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
-import { documentProblem, type DocumentReport, type FollowedDocument, loadDocuments } from "../load-documents.ts";
-import type { Configured } from "../open-arsenal.ts";
+import {
+  documentProblem,
+  type DocumentReport,
+  type FollowedDocument,
+  loadDocuments,
+} from "../arsenal/load-documents.ts";
+import type { Configured } from "../arsenal/open-arsenal.ts";
 import { toldFailure } from "./upstream-status.ts";
 
 /** Time between two attempts at documents that could not be fetched. */

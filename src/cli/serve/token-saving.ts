@@ -1,7 +1,7 @@
 import type { ToolArsenal } from "../../arsenal.ts";
-import { foundDefinition } from "../../serve/mcp/aggregate/find-tools.ts";
-import { META_TOOLS } from "../../serve/mcp/aggregate/meta-tools.ts";
-import { entryOf } from "../../serve/mcp/aggregate/tool-entry.ts";
+import { foundDefinition } from "../../serve/mcp/aggregate/tools/find-tools.ts";
+import { META_TOOLS } from "../../serve/mcp/aggregate/tools/meta-tools.ts";
+import { entryOf } from "../../serve/mcp/aggregate/tools/tool-entry.ts";
 import { estimateTokens } from "../../tool/estimate-tokens.ts";
 
 /** What a client's tools cost a model, in this mode and with every tool listed. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { McpUpstream, UpstreamChange, UpstreamState } from "../../adapters/sources/mcp/upstream.ts";
+import type { McpUpstream, UpstreamChange, UpstreamState } from "../../adapters/sources/mcp/upstream/upstream.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { type UpstreamReport, watchUpstream } from "./upstream-status.ts";
 

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ToolArsenal } from "../../arsenal.ts";
-import { resolveConfig } from "../../config/resolve-config.ts";
-import type { WatchedConfig } from "../../config/watch-config.ts";
+import { resolveConfig } from "../../config/load/resolve-config.ts";
+import type { WatchedConfig } from "../../config/load/watch-config.ts";
 import { watchPolicy } from "./watch-policy.ts";
 
 const OPEN = "version: 1\nrules: []\n";

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { copyFile, writeFile } from "node:fs/promises";
-import { parseJsonc } from "../../config/jsonc.ts";
-import { ENTRY_NAME, stdioEntry } from "../client-entries.ts";
+import { parseJsonc } from "../../config/clients/jsonc.ts";
+import { ENTRY_NAME, stdioEntry } from "../arsenal/client-entries.ts";
 import { type FoundClient, nodeAt } from "./find-servers.ts";
 
 /** The servers of a client once this program stands in for them. */

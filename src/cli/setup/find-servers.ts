@@ -1,11 +1,11 @@
 import { readFile } from "node:fs/promises";
-import { readClientConfig, readInputs } from "../../config/client-config.ts";
-import type { ClientInput } from "../../config/client-references.ts";
-import { type JsoncNode, parseJsonc } from "../../config/jsonc.ts";
-import type { ServerProblem } from "../../config/server-problem.ts";
+import { readClientConfig, readInputs } from "../../config/clients/client-config.ts";
+import type { ClientInput } from "../../config/clients/client-references.ts";
+import { type JsoncNode, parseJsonc } from "../../config/clients/jsonc.ts";
+import type { ServerProblem } from "../../config/clients/server-problem.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Terminal } from "../command.ts";
-import { ENTRY_NAME } from "../client-entries.ts";
+import { ENTRY_NAME } from "../arsenal/client-entries.ts";
 import { type ClientFile, clientFiles } from "./client-files.ts";
 import { mapTexts } from "./portable-entry.ts";
 

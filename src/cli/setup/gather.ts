@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import { knownMembers } from "../../config/client-config.ts";
-import { inputVariable } from "../../config/client-references.ts";
+import { knownMembers } from "../../config/clients/client-config.ts";
+import { inputVariable } from "../../config/clients/client-references.ts";
 import { envFileName } from "./env-file.ts";
 import type { FoundClient, ServerEntry } from "./find-servers.ts";
 import { portableEntry } from "./portable-entry.ts";

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { basename, isAbsolute, relative, resolve } from "node:path";
-import { type ClientInput, inputVariable } from "../../config/client-references.ts";
+import { type ClientInput, inputVariable } from "../../config/clients/client-references.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { ServerEntry } from "./find-servers.ts";
 

@@ -1,4 +1,4 @@
-import { inputVariable } from "../../config/client-references.ts";
+import { inputVariable } from "../../config/clients/client-references.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { fitsEnvFile } from "./env-file.ts";
 import type { ServerEntry } from "./find-servers.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Ran, runInMemory } from "../../../test/e2e/terminal.ts";
-import { loadConfig } from "../../config/load-config.ts";
+import { loadConfig } from "../../config/load/load-config.ts";
 import { clientFiles } from "./client-files.ts";
 import { envFileText, fitsEnvFile, readEnv } from "./env-file.ts";
 import { lineDiff } from "./line-diff.ts";

@@ -1,7 +1,7 @@
 import type { Tool } from "../../tool/tool.ts";
 import { isUnlisted } from "../../tool/unlisted.ts";
 import type { Obligations, PolicyRequest } from "../policy.port.ts";
-import type { RateLimit } from "../rate-limit.ts";
+import type { RateLimit } from "./rate-limit.ts";
 
 /** A limit, and whose it is: `tool mail.send`, `tenant acme`. */
 export interface NamedLimit extends RateLimit {

@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
-import { RPC } from "../../adapters/sources/mcp/protocol.ts";
+import { RPC } from "../../mcp/protocol.ts";
 
 /** Answers with JSON in one write. */
 export function answerJson(

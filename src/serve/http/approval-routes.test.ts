@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { bearerToken } from "../../adapters/identity/bearer-token.ts";
 import { memoryState } from "../../adapters/state/memory.ts";
-import { type ApprovalBook, createApprovals } from "../../guard/approvals.ts";
+import { type ApprovalBook, createApprovals } from "../../guard/approvals/approvals.ts";
 import { localOperator, type Principal } from "../../guard/principal.ts";
 import { createManualClock, type ManualClock } from "../../testing/manual-clock.ts";
 import { defineTool } from "../../tool/define-tool.ts";

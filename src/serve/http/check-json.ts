@@ -1,4 +1,4 @@
-import { RPC } from "../../adapters/sources/mcp/protocol.ts";
+import { RPC } from "../../mcp/protocol.ts";
 
 /** Why a body or a line was not taken: the HTTP status, the JSON-RPC code, and what to tell the peer. */
 export interface JsonRefusal {

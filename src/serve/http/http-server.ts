@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
-import { identified } from "../../guard/any-identity.ts";
+import { identified } from "../../guard/identity/any-identity.ts";
 import type { Identified, Identity } from "../../guard/identity.port.ts";
 import { localOperator, type Principal } from "../../guard/principal.ts";
 import { createCallerCheck, hostInUrl, isLoopback } from "./allowed-callers.ts";

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
-import { RPC } from "../../adapters/sources/mcp/protocol.ts";
+import { RPC } from "../../mcp/protocol.ts";
 import { checkJson, MAX_DEPTH, type CheckedJson, type JsonRefusal } from "./check-json.ts";
 
 export { checkJson, type CheckedJson, type JsonRefusal } from "./check-json.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../adapters/sources/mcp/protocol.ts";
+import type { JsonObject } from "../../mcp/protocol.ts";
 import type { PendingApproval } from "../../guard/aegis.ts";
 import { visibleText } from "../../guard/visible-text.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";

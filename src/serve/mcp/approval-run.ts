@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../adapters/sources/mcp/protocol.ts";
+import type { JsonObject } from "../../mcp/protocol.ts";
 import type { ToolResult } from "../../execute/result.ts";
 import type { Approvals, PendingApproval } from "../../guard/aegis.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";

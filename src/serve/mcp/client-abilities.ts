@@ -1,4 +1,4 @@
-import { type Era, type JsonObject, RPC, RpcError } from "../../adapters/sources/mcp/protocol.ts";
+import { type Era, type JsonObject, RPC, RpcError } from "../../mcp/protocol.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 
 /** The capability a client must have declared to be asked something; `at` is its path in `capabilities`. */

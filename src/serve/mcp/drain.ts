@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { JsonObject } from "../../adapters/sources/mcp/protocol.ts";
+import type { JsonObject } from "../../mcp/protocol.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import type { Exchange, Plane, PlaneSession } from "./plane.ts";

@@ -1,4 +1,4 @@
-import { RPC, RpcError, type RpcErrorBody } from "../../adapters/sources/mcp/protocol.ts";
+import { RPC, RpcError, type RpcErrorBody } from "../../mcp/protocol.ts";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
 import { toWire } from "../../errors/to-wire.ts";
 

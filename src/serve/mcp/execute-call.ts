@@ -1,5 +1,5 @@
-import type { McpRequest, McpRequestParts } from "../../adapters/sources/mcp/mcp-request.ts";
-import { type JsonObject, RPC, RpcError, type RpcErrorBody } from "../../adapters/sources/mcp/protocol.ts";
+import type { McpRequest, McpRequestParts } from "../../mcp/mcp-request.ts";
+import { type JsonObject, RPC, RpcError, type RpcErrorBody } from "../../mcp/protocol.ts";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
 import type { ToolCall } from "../../execute/call.ts";
 import type { ToolResult } from "../../execute/result.ts";

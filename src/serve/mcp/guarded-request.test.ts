@@ -2,15 +2,15 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { echoing } from "../../../test/mcp/echoing-source.ts";
 import { modern } from "../../../test/mcp/served-aggregate.ts";
 import type { McpSource } from "../../adapters/sources/mcp/mcp.ts";
-import type { JsonObject, RpcNotification } from "../../adapters/sources/mcp/protocol.ts";
-import type { McpUpstream, UpstreamChange } from "../../adapters/sources/mcp/upstream.ts";
+import type { JsonObject, RpcNotification } from "../../mcp/protocol.ts";
+import type { McpUpstream, UpstreamChange } from "../../adapters/sources/mcp/upstream/upstream.ts";
 import { ToolArsenal } from "../../arsenal.ts";
 import type { Policy, PolicyDecision } from "../../guard/policy.port.ts";
 import { localOperator } from "../../guard/principal.ts";
 import { aggregatePlane } from "./aggregate/aggregate-plane.ts";
-import { toServedUri } from "./aggregate/resource-uri.ts";
+import { toServedUri } from "./aggregate/resources/resource-uri.ts";
 import type { Peer, Plane } from "./plane.ts";
-import { createSeal } from "./seal.ts";
+import { createSeal } from "./modern/seal.ts";
 import { transparentPlane } from "./transparent/transparent-plane.ts";
 
 interface Box {

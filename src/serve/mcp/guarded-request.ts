@@ -1,12 +1,12 @@
-import type { McpRequestParts } from "../../adapters/sources/mcp/mcp-request.ts";
-import { type JsonObject, RPC, RpcError } from "../../adapters/sources/mcp/protocol.ts";
-import { type RequestTool, requestToolId } from "../../adapters/sources/mcp/request-tools.ts";
-import type { McpUpstream } from "../../adapters/sources/mcp/upstream.ts";
+import type { McpRequestParts } from "../../mcp/mcp-request.ts";
+import { type JsonObject, RPC, RpcError } from "../../mcp/protocol.ts";
+import { type RequestTool, requestToolId } from "../../adapters/sources/mcp/upstream/request-tools.ts";
+import type { McpUpstream } from "../../adapters/sources/mcp/upstream/upstream.ts";
 import { toWire } from "../../errors/to-wire.ts";
 import type { ToolResult } from "../../execute/result.ts";
 import type { Principal } from "../../guard/principal.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
-import { divideId } from "./aggregate/tool-names.ts";
+import { divideId } from "./aggregate/tools/tool-names.ts";
 import type { ServedArsenal } from "./aggregate/served-arsenal.ts";
 import { answerOf, executeCall } from "./execute-call.ts";
 import { runWithApproval, withoutConfirmation } from "./approval-run.ts";

@@ -10,7 +10,7 @@ import {
   serveSample,
 } from "../../../test/mcp/sample-endpoint.ts";
 import { createSamplePlane, type SamplePlane, text } from "../../../test/mcp/sample-plane.ts";
-import { type JsonObject, RpcError } from "../../adapters/sources/mcp/protocol.ts";
+import { type JsonObject, RpcError } from "../../mcp/protocol.ts";
 import { createManualClock } from "../../testing/manual-clock.ts";
 import type { McpEndpointOptions } from "./http-endpoint.ts";
 

@@ -8,21 +8,21 @@ import {
   type RpcNotification,
   type RpcRequest,
   type RpcResponse,
-} from "../../adapters/sources/mcp/protocol.ts";
+} from "../../mcp/protocol.ts";
 import { systemClock } from "../../observe/clock.ts";
 import { answerJson, refuse, refuseMethod } from "../http/answer.ts";
 import type { HttpExchange } from "../http/http-server.ts";
 import { readJson, type ReadLimits } from "../http/read-json.ts";
-import { claimedVersion, unsupportedVersion } from "./envelope.ts";
+import { claimedVersion, unsupportedVersion } from "../../mcp/envelope.ts";
 import { shuttingDown } from "./drain.ts";
 import { errorBody } from "./error-body.ts";
-import { createHttpSession, type HttpSession } from "./http-session.ts";
-import { failure, readMessage, type Received } from "./message.ts";
-import { headerMismatch } from "./mirrored-headers.ts";
-import { createModernRequests, type ModernRequestsOptions } from "./modern-requests.ts";
+import { createHttpSession, type HttpSession } from "./legacy/http-session.ts";
+import { failure, readMessage, type Received } from "../../mcp/message.ts";
+import { headerMismatch } from "../../mcp/mirrored-headers.ts";
+import { createModernRequests, type ModernRequestsOptions } from "./modern/modern-requests.ts";
 import type { Plane } from "./plane.ts";
 import { createReply } from "./reply.ts";
-import { createSessionStore } from "./session-store.ts";
+import { createSessionStore } from "./legacy/session-store.ts";
 
 type Headers = Readonly<Record<string, string>>;
 

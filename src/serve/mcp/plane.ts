@@ -1,5 +1,5 @@
-import type { Ask, ServerDescription } from "../../adapters/sources/mcp/connection.ts";
-import type { Era, JsonObject, RequestId, RpcNotification } from "../../adapters/sources/mcp/protocol.ts";
+import type { Ask, ServerDescription } from "../../mcp/connection.ts";
+import type { Era, JsonObject, RequestId, RpcNotification } from "../../mcp/protocol.ts";
 import type { Principal } from "../../guard/principal.ts";
 
 /** The client on the other side, as far as it has said who it is. */

@@ -1,11 +1,5 @@
-import type { Ask } from "../../adapters/sources/mcp/connection.ts";
-import {
-  type JsonObject,
-  RpcError,
-  type RequestId,
-  type RpcMessage,
-  type RpcResponse,
-} from "../../adapters/sources/mcp/protocol.ts";
+import type { Ask } from "../../mcp/connection.ts";
+import { type JsonObject, RpcError, type RequestId, type RpcMessage, type RpcResponse } from "../../mcp/protocol.ts";
 import { unaskable } from "./client-abilities.ts";
 
 interface Question {

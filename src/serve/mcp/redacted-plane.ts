@@ -1,4 +1,4 @@
-import { type JsonObject, RpcError, type RpcNotification } from "../../adapters/sources/mcp/protocol.ts";
+import { type JsonObject, RpcError, type RpcNotification } from "../../mcp/protocol.ts";
 import type { Redactor } from "../../guard/redaction/redactor.ts";
 import { errorBody } from "./error-body.ts";
 import type { Exchange, Plane, PlaneSession, Push } from "./plane.ts";

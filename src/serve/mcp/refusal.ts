@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../adapters/sources/mcp/protocol.ts";
-import { formatResult } from "../../execute/format-result.ts";
+import type { JsonObject } from "../../mcp/protocol.ts";
+import { formatResult } from "../../execute/results/format-result.ts";
 import type { ToolResult } from "../../execute/result.ts";
 
 /** A call that the arsenal refused, or whose tool gave no answer, as a tool result that a model can read; `note` is added to its text. */

@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
-import type { RpcResponse } from "../../adapters/sources/mcp/protocol.ts";
+import type { RpcResponse } from "../../mcp/protocol.ts";
 import type { Clock } from "../../observe/clock.ts";
 import { answerJson } from "../http/answer.ts";
 import { type EventStream, openEventStream, type StreamEvent } from "./event-stream.ts";

@@ -1,5 +1,5 @@
-import type { McpUpstream } from "../../adapters/sources/mcp/upstream.ts";
-import { untilAborted } from "../../catalog/until-aborted.ts";
+import type { McpUpstream } from "../../adapters/sources/mcp/upstream/upstream.ts";
+import { untilAborted } from "../../catalog/dense/until-aborted.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import type { ArsenalEvent } from "../../observe/events.ts";
 

@@ -2,7 +2,7 @@ import { PassThrough, Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { legacy, modern } from "../../../test/mcp/sample-endpoint.ts";
 import { createSamplePlane, type SamplePlane, text } from "../../../test/mcp/sample-plane.ts";
-import type { JsonObject } from "../../adapters/sources/mcp/protocol.ts";
+import type { JsonObject } from "../../mcp/protocol.ts";
 import { createManualClock, type ManualClock } from "../../testing/manual-clock.ts";
 import { serveStdio, type StdioServer, type StdioServerOptions } from "./stdio-server.ts";
 

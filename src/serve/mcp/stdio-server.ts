@@ -1,12 +1,12 @@
-import { RPC, type RequestId, type RpcMessage, type RpcRequest } from "../../adapters/sources/mcp/protocol.ts";
-import { createLineReader } from "../../adapters/sources/mcp/read-lines.ts";
+import { RPC, type RequestId, type RpcMessage, type RpcRequest } from "../../mcp/protocol.ts";
+import { createLineReader } from "../../mcp/read-lines.ts";
 import { localOperator, type Principal } from "../../guard/principal.ts";
 import { systemClock } from "../../observe/clock.ts";
 import type { InputStream, OutputStream } from "../../tool/streams.ts";
-import { claimedVersion } from "./envelope.ts";
-import { createLegacySession } from "./legacy-session.ts";
-import { failure, readMessage } from "./message.ts";
-import { createModernRequests, type ModernRequestsOptions, type OngoingRequest } from "./modern-requests.ts";
+import { claimedVersion } from "../../mcp/envelope.ts";
+import { createLegacySession } from "./legacy/legacy-session.ts";
+import { failure, readMessage } from "../../mcp/message.ts";
+import { createModernRequests, type ModernRequestsOptions, type OngoingRequest } from "./modern/modern-requests.ts";
 import type { Plane } from "./plane.ts";
 
 /** How a plane is served on a pair of streams; what is absent has a default. */

@@ -1,7 +1,7 @@
-import { type JsonObject, META, RPC, RpcError, type RpcNotification } from "../../adapters/sources/mcp/protocol.ts";
+import { type JsonObject, META, RPC, RpcError, type RpcNotification } from "../../mcp/protocol.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Exchange, Plane } from "./plane.ts";
-import type { Leg } from "./suspended-calls.ts";
+import type { Leg } from "./modern/suspended-calls.ts";
 
 /** Which member of the filter asks for a notification. */
 const FILTER_KEYS: Readonly<Record<string, string>> = {

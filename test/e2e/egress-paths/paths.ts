@@ -1,10 +1,10 @@
 import { jwt } from "../../../src/adapters/identity/jwt/jwt.ts";
 import { builtins } from "../../../src/adapters/sources/builtin/builtin.ts";
-import { connect } from "../../../src/adapters/sources/mcp/connect.ts";
+import { connect } from "../../../src/adapters/sources/mcp/connection/connect.ts";
 import type { McpServerSettings } from "../../../src/adapters/sources/mcp/settings.ts";
 import { openapi } from "../../../src/adapters/sources/openapi/openapi.ts";
 import type { OpenApiSettings } from "../../../src/adapters/sources/openapi/settings.ts";
-import { createApprovalWebhook } from "../../../src/guard/approval-webhook.ts";
+import { createApprovalWebhook } from "../../../src/guard/approvals/approval-webhook.ts";
 import type { Egress } from "../../../src/guard/egress/egress.ts";
 import { systemClock } from "../../../src/observe/clock.ts";
 import type { Source } from "../../../src/register/source.port.ts";

@@ -1,8 +1,8 @@
 import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ToolArsenal } from "../../../src/index.ts";
-import { toPromptName } from "../../../src/serve/mcp/aggregate/prompt-name.ts";
-import { toServedUri } from "../../../src/serve/mcp/aggregate/resource-uri.ts";
+import { toPromptName } from "../../../src/serve/mcp/aggregate/resources/prompt-name.ts";
+import { toServedUri } from "../../../src/serve/mcp/aggregate/resources/resource-uri.ts";
 import { httpClient } from "./clients.ts";
 import { type CallRecord, createPlace, type Place } from "./place.ts";
 import { opened } from "./surfaces.ts";

@@ -1,4 +1,4 @@
-import { formatResult } from "../../../execute/format-result.ts";
+import { formatResult } from "../../../execute/results/format-result.ts";
 import { canonicalJson } from "../../../tool/canonical-json.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import type { AnsweredCall } from "../../../transcode/dialect.port.ts";

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
-import { bearerCredential } from "../../../guard/bearer-credential.ts";
+import { bearerCredential } from "../../../guard/identity/bearer-credential.ts";
 import type { Credentials, Identified, Identity } from "../../../guard/identity.port.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import { readKeyFile, type StoredKey } from "./key-file.ts";

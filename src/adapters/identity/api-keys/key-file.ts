@@ -5,7 +5,7 @@ import { showValue } from "../../../errors/show-value.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import { CAPABILITIES, type Capability } from "../../../tool/tool.ts";
-import { withFileLock } from "../../sources/mcp/oauth/file-lock.ts";
+import { withFileLock } from "../../../system/file-lock.ts";
 import { KEY_HASH, KEY_NAME } from "./key-text.ts";
 
 /** What is kept of one key. The key itself is nowhere. */

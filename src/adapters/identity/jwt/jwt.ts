@@ -1,7 +1,7 @@
 import type * as Jose from "jose";
 import type { JWTPayload, JWTVerifyGetKey } from "jose";
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
-import { bearerCredential } from "../../../guard/bearer-credential.ts";
+import { bearerCredential } from "../../../guard/identity/bearer-credential.ts";
 import { createEgress, type Egress } from "../../../guard/egress/egress.ts";
 import type { Credentials, Identified, Identity } from "../../../guard/identity.port.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";

@@ -1,7 +1,7 @@
 import type { PolicyDecision, PolicyRequest } from "../../../guard/policy.port.ts";
-import type { Effect } from "./document.ts";
+import type { Effect } from "./document/document.ts";
 import type { Rule } from "./rule.ts";
-import type { Facts } from "./when.ts";
+import type { Facts } from "./conditions/when.ts";
 
 /** A decision, and how every rule of the document stood to it. */
 export interface Explained {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Obligations, PolicyDecision } from "../../../guard/policy.port.ts";
 import { localOperator } from "../../../guard/principal.ts";
 import { defineTool } from "../../../tool/define-tool.ts";
-import type { RuleDocument } from "./document.ts";
+import type { RuleDocument } from "./document/document.ts";
 import { rules } from "./rules.ts";
 
 const find = defineTool({

@@ -5,7 +5,7 @@ import { localOperator, type Principal } from "../../../guard/principal.ts";
 import { createManualClock } from "../../../testing/manual-clock.ts";
 import { defineTool } from "../../../tool/define-tool.ts";
 import { CAPABILITIES, RISK_LEVELS, type Tool, TOOL_SOURCES } from "../../../tool/tool.ts";
-import { EFFECTS, type PolicyDocument, type RuleDocument } from "./document.ts";
+import { EFFECTS, type PolicyDocument, type RuleDocument } from "./document/document.ts";
 import { rules } from "./rules.ts";
 
 /** A second, plain reading of the language: no index, no compiling, no caching, no CEL. Documents, tools, callers and arguments are generated. */

@@ -1,13 +1,13 @@
 import type { Redaction } from "../../../guard/policy.port.ts";
 import type { Tool } from "../../../tool/tool.ts";
-import { blockedCommands } from "./blocked-commands.ts";
-import { type Caller, callerConditions, type Condition, toolConditions } from "./conditions.ts";
-import type { CheckedDocument, CheckedObligations, CheckedRule, Effect } from "./document.ts";
-import { compileExpression, type ExpressionProblem } from "./expression.ts";
-import { presetRules } from "./presets.ts";
-import { documentInvalid, type Locate, type Problem } from "./problems.ts";
+import { blockedCommands } from "./conditions/blocked-commands.ts";
+import { type Caller, callerConditions, type Condition, toolConditions } from "./conditions/conditions.ts";
+import type { CheckedDocument, CheckedObligations, CheckedRule, Effect } from "./document/document.ts";
+import { compileExpression, type ExpressionProblem } from "./conditions/expression.ts";
+import { presetRules } from "./document/presets.ts";
+import { documentInvalid, type Locate, type Problem } from "./document/problems.ts";
 import { createRedaction } from "./redaction.ts";
-import type { When } from "./when.ts";
+import type { When } from "./conditions/when.ts";
 
 /** A rule, compiled. */
 export interface Rule {

@@ -6,7 +6,7 @@ import { policyContract } from "../../../testing/policy.contract.ts";
 import { defineTool } from "../../../tool/define-tool.ts";
 import type { ToolDraft } from "../../../tool/draft.ts";
 import type { Tool } from "../../../tool/tool.ts";
-import type { RuleDocument } from "./document.ts";
+import type { RuleDocument } from "./document/document.ts";
 import { rules, type RulesPolicy } from "./rules.ts";
 
 function toolAt(id: string, draft: Partial<ToolDraft> = {}): Tool {

@@ -2,12 +2,12 @@ import { compilePatterns } from "../../../guard/pattern.ts";
 import type { Policy, PolicyDecision, PolicyRequest } from "../../../guard/policy.port.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import { DEFAULT_CONFIRMATION } from "../patterns.ts";
-import { checkDocument } from "./check-document.ts";
-import type { PolicyDocument, RegistrationSettings } from "./document.ts";
+import { checkDocument } from "./document/check-document.ts";
+import type { PolicyDocument, RegistrationSettings } from "./document/document.ts";
 import { type Explained, explainRules } from "./explain.ts";
 import { createJudge, DEFAULT_DENY } from "./judge.ts";
-import type { Locate } from "./problems.ts";
-import { readDocument } from "./read-document.ts";
+import type { Locate } from "./document/problems.ts";
+import { readDocument } from "./document/read-document.ts";
 import { compileRules } from "./rule.ts";
 import { createToolRules } from "./tool-rules.ts";
 

@@ -2,7 +2,7 @@ import type { NamedTool, PatternMatcher } from "../../../guard/pattern.ts";
 import type { PolicyDecision } from "../../../guard/policy.port.ts";
 import { RISK_LEVELS, TOOL_SOURCES, type Tool } from "../../../tool/tool.ts";
 import { askedByTool } from "../patterns.ts";
-import { isAboutReach } from "./conditions.ts";
+import { isAboutReach } from "./conditions/conditions.ts";
 import type { Rule } from "./rule.ts";
 import { createRuleIndex } from "./rule-index.ts";
 import { toolView } from "./tool-view.ts";

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess, type ChildProcessWithoutNullStreams } from "n
 import type { Readable } from "node:stream";
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import type { SandboxLimits, SandboxOutcome } from "../../../execute/sandbox.port.ts";
-import { isGroupAlive, signalGroup } from "../../sources/mcp/stdio-process-group.ts";
+import { isGroupAlive, signalGroup } from "../../../system/process-group.ts";
 import { untilGone } from "./until-gone.ts";
 
 /** A program to run, and when to end it. */

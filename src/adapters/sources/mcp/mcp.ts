@@ -2,14 +2,14 @@ import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import type { Emit } from "../../../observe/events.ts";
 import { mapInTurns } from "../../../register/in-turns.ts";
 import type { OfferedTool, Source } from "../../../register/source.port.ts";
-import { createHandler } from "./call-tool.ts";
-import { hasOwnCredentials } from "./misplaced-secret.ts";
-import { createPerCallerUpstream } from "./per-caller-upstream.ts";
-import type { JsonObject } from "./protocol.ts";
+import { createHandler } from "./upstream/call-tool.ts";
+import { hasOwnCredentials } from "./upstream/misplaced-secret.ts";
+import { createPerCallerUpstream } from "./upstream/per-caller-upstream.ts";
+import type { JsonObject } from "../../../mcp/protocol.ts";
 import type { McpServerSettings } from "./settings.ts";
-import { toDraft } from "./to-draft.ts";
-import { untilAborted } from "../../../catalog/until-aborted.ts";
-import { createUpstream, type McpUpstream, type UpstreamParts } from "./upstream.ts";
+import { toDraft } from "./upstream/to-draft.ts";
+import { untilAborted } from "../../../catalog/dense/until-aborted.ts";
+import { createUpstream, type McpUpstream, type UpstreamParts } from "./upstream/upstream.ts";
 
 /** What the source of a server's tools can be given. */
 export interface McpParts extends UpstreamParts {

@@ -1,16 +1,16 @@
-import type { ServerDescription } from "../../../adapters/sources/mcp/connection.ts";
-import type { JsonObject } from "../../../adapters/sources/mcp/protocol.ts";
-import type { McpUpstream } from "../../../adapters/sources/mcp/upstream.ts";
+import type { ServerDescription } from "../../../mcp/connection.ts";
+import type { JsonObject } from "../../../mcp/protocol.ts";
+import type { McpUpstream } from "../../../adapters/sources/mcp/upstream/upstream.ts";
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import { guardedRequest } from "../guarded-request.ts";
 import type { Exchange, Plane, PlaneSession } from "../plane.ts";
-import type { Seal } from "../seal.ts";
+import type { Seal } from "../modern/seal.ts";
 import { type Startup, STARTED } from "../startup.ts";
 import { answerRequest, type RequestParts } from "./answer-request.ts";
 import { createCatalogViews } from "./catalog-view.ts";
 import { createChanges, listOf, type ServedList } from "./changes.ts";
-import { type CommonTools, configuredTools, learnedTools } from "./hybrid-tools.ts";
+import { type CommonTools, configuredTools, learnedTools } from "./tools/hybrid-tools.ts";
 import { instructionsFor, type ServeMode } from "./instructions.ts";
 import { createListings } from "./listings.ts";
 import type { LogLevel } from "./log-level.ts";
@@ -22,8 +22,8 @@ import {
   type Subscriptions,
   unknownResource,
   urisOf,
-} from "./subscriptions.ts";
-import { toServedUri } from "./resource-uri.ts";
+} from "./resources/subscriptions.ts";
+import { toServedUri } from "./resources/resource-uri.ts";
 
 /** What the aggregate is made of. */
 export interface AggregateParts {

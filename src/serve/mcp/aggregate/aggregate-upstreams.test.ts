@@ -1,11 +1,11 @@
 import type { McpSource } from "../../../adapters/sources/mcp/mcp.ts";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { exchange, legacy, modern, send } from "../../../../test/mcp/served-aggregate.ts";
-import { createHandler } from "../../../adapters/sources/mcp/call-tool.ts";
-import type { JsonObject, RpcNotification } from "../../../adapters/sources/mcp/protocol.ts";
-import { RpcError } from "../../../adapters/sources/mcp/protocol.ts";
-import { toDraft } from "../../../adapters/sources/mcp/to-draft.ts";
-import type { McpUpstream, UpstreamRequestOptions } from "../../../adapters/sources/mcp/upstream.ts";
+import { createHandler } from "../../../adapters/sources/mcp/upstream/call-tool.ts";
+import type { JsonObject, RpcNotification } from "../../../mcp/protocol.ts";
+import { RpcError } from "../../../mcp/protocol.ts";
+import { toDraft } from "../../../adapters/sources/mcp/upstream/to-draft.ts";
+import type { McpUpstream, UpstreamRequestOptions } from "../../../adapters/sources/mcp/upstream/upstream.ts";
 import { ToolArsenal } from "../../../arsenal.ts";
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import type { ToolCall } from "../../../execute/call.ts";
@@ -13,7 +13,7 @@ import type { ToolResult } from "../../../execute/result.ts";
 import { localOperator } from "../../../guard/principal.ts";
 import { createManualClock } from "../../../testing/manual-clock.ts";
 import type { Plane } from "../plane.ts";
-import { createSeal } from "../seal.ts";
+import { createSeal } from "../modern/seal.ts";
 import { aggregatePlane } from "./aggregate-plane.ts";
 import type { ServedArsenal } from "./served-arsenal.ts";
 

@@ -1,15 +1,15 @@
-import { type JsonObject, META, RPC, RpcError } from "../../../adapters/sources/mcp/protocol.ts";
+import { type JsonObject, META, RPC, RpcError } from "../../../mcp/protocol.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import { mayKnow } from "../guarded-request.ts";
 import type { Exchange } from "../plane.ts";
-import { callNamed, listTools, type ToolsParts } from "./answer-tools.ts";
-import { completeArgument } from "./complete-argument.ts";
-import { findPrompt, unknownPrompt } from "./find-prompt.ts";
+import { callNamed, listTools, type ToolsParts } from "./tools/answer-tools.ts";
+import { completeArgument } from "./resources/complete-argument.ts";
+import { findPrompt, unknownPrompt } from "./resources/find-prompt.ts";
 import type { AllListings, Listings } from "./listings.ts";
 import { type LogLevel, toLogLevel } from "./log-level.ts";
 import { pageOf } from "./page.ts";
 import { servedPrompts, servedResources, servedTemplates } from "./served-lists.ts";
-import { findResource, type Subscriptions, unknownResource } from "./subscriptions.ts";
+import { findResource, type Subscriptions, unknownResource } from "./resources/subscriptions.ts";
 import { requestUpstream } from "./upstream-request.ts";
 import { withConnecting } from "../startup.ts";
 

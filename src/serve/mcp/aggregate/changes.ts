@@ -1,8 +1,8 @@
-import type { RpcNotification } from "../../../adapters/sources/mcp/protocol.ts";
-import type { Listing, McpUpstream, UpstreamChange } from "../../../adapters/sources/mcp/upstream.ts";
+import type { RpcNotification } from "../../../mcp/protocol.ts";
+import type { Listing, McpUpstream, UpstreamChange } from "../../../adapters/sources/mcp/upstream/upstream.ts";
 import type { Clock } from "../../../observe/clock.ts";
 import type { Push } from "../plane.ts";
-import { toServedUri } from "./resource-uri.ts";
+import { toServedUri } from "./resources/resource-uri.ts";
 
 /** A list that clients may hold and must be told about. */
 export type ServedList = "tools" | "resources" | "prompts";

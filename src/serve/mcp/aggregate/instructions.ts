@@ -1,4 +1,4 @@
-import { EXECUTE_TOOL, FIND_TOOL } from "./meta-tools.ts";
+import { EXECUTE_TOOL, FIND_TOOL } from "./tools/meta-tools.ts";
 
 /** How much of the catalog clients are shown. */
 export type ServeMode = "static" | "dynamic" | "hybrid";

@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../../adapters/sources/mcp/protocol.ts";
-import type { Listing, McpUpstream } from "../../../adapters/sources/mcp/upstream.ts";
+import type { JsonObject } from "../../../mcp/protocol.ts";
+import type { Listing, McpUpstream } from "../../../adapters/sources/mcp/upstream/upstream.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import type { Clock } from "../../../observe/clock.ts";
 import { mayKnow } from "../guarded-request.ts";

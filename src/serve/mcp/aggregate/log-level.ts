@@ -1,4 +1,4 @@
-import { RPC, RpcError } from "../../../adapters/sources/mcp/protocol.ts";
+import { RPC, RpcError } from "../../../mcp/protocol.ts";
 import { showValue } from "../../../errors/show-value.ts";
 
 /** How grave a log message can be, least first. */

@@ -1,4 +1,4 @@
-import { RPC, RpcError } from "../../../adapters/sources/mcp/protocol.ts";
+import { RPC, RpcError } from "../../../mcp/protocol.ts";
 
 /** Entries a page. Many clients never ask for the second one, so it is large. */
 export const PAGE_SIZE = 1_000;

@@ -1,4 +1,4 @@
-import type { JsonObject, RpcNotification } from "../../../adapters/sources/mcp/protocol.ts";
+import type { JsonObject, RpcNotification } from "../../../mcp/protocol.ts";
 import type { Progress } from "../../../tool/handler.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import type { Exchange } from "../plane.ts";

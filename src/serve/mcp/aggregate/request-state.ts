@@ -1,6 +1,6 @@
-import { type JsonObject, RPC, RpcError } from "../../../adapters/sources/mcp/protocol.ts";
+import { type JsonObject, RPC, RpcError } from "../../../mcp/protocol.ts";
 import type { Exchange } from "../plane.ts";
-import type { Seal, SealBinding } from "../seal.ts";
+import type { Seal, SealBinding } from "../modern/seal.ts";
 
 /** What an upstream wants back when the client repeats a request, carried by the client and sealed. */
 export interface RequestState {

@@ -1,7 +1,7 @@
-import type { JsonObject } from "../../../adapters/sources/mcp/protocol.ts";
+import type { JsonObject } from "../../../mcp/protocol.ts";
 import type { Listed, Listings } from "./listings.ts";
-import { toPromptName } from "./prompt-name.ts";
-import { withServedUri } from "./rewrite-uris.ts";
+import { toPromptName } from "./resources/prompt-name.ts";
+import { withServedUri } from "./resources/rewrite-uris.ts";
 
 /** The upstreams' resources as clients know them. What has no URI is left out, or a client could refuse the whole list for it. */
 export async function servedResources(listings: Listings): Promise<readonly JsonObject[]> {

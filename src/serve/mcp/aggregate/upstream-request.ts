@@ -1,12 +1,12 @@
-import { isInputRequired, type JsonObject, RPC, RpcError } from "../../../adapters/sources/mcp/protocol.ts";
-import type { McpUpstream } from "../../../adapters/sources/mcp/upstream.ts";
+import { isInputRequired, type JsonObject, RPC, RpcError } from "../../../mcp/protocol.ts";
+import type { McpUpstream } from "../../../adapters/sources/mcp/upstream/upstream.ts";
 import { guardedRequest } from "../guarded-request.ts";
 import { canBeAsked, type Exchange } from "../plane.ts";
-import type { Seal } from "../seal.ts";
+import type { Seal } from "../modern/seal.ts";
 import type { LogLevel } from "./log-level.ts";
 import { createRelay } from "./relay.ts";
 import { createRequestState } from "./request-state.ts";
-import { rewriteUris } from "./rewrite-uris.ts";
+import { rewriteUris } from "./resources/rewrite-uris.ts";
 import type { ServedArsenal } from "./served-arsenal.ts";
 
 /** What asking an upstream for a client needs. */

@@ -1,4 +1,4 @@
-import type { ServerDescription } from "../../../adapters/sources/mcp/connection.ts";
+import type { ServerDescription } from "../../../mcp/connection.ts";
 import type { Pins } from "../../../guard/pins/pins.ts";
 
 /** What a server says of itself, with the instructions that were accepted in place of those it gives now. */

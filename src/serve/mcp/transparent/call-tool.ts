@@ -1,8 +1,8 @@
-import type { Requester } from "../../../adapters/sources/mcp/connection.ts";
-import { RPC, RpcError, type JsonObject } from "../../../adapters/sources/mcp/protocol.ts";
-import { ownToolPrefix } from "../../../adapters/sources/mcp/request-tools.ts";
+import type { Requester } from "../../../mcp/connection.ts";
+import { RPC, RpcError, type JsonObject } from "../../../mcp/protocol.ts";
+import { ownToolPrefix } from "../../../adapters/sources/mcp/upstream/request-tools.ts";
 import type { McpServerSettings } from "../../../adapters/sources/mcp/settings.ts";
-import { toCallResult } from "../aggregate/to-call-result.ts";
+import { toCallResult } from "../aggregate/tools/to-call-result.ts";
 import { runWithApproval, withoutConfirmation } from "../approval-run.ts";
 import { answerOf, executeCall, unknownTool } from "../execute-call.ts";
 import { canBeAsked, type Exchange } from "../plane.ts";

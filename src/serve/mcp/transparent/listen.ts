@@ -1,6 +1,6 @@
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
-import type { JsonObject } from "../../../adapters/sources/mcp/protocol.ts";
-import type { Listing } from "../../../adapters/sources/mcp/upstream.ts";
+import type { JsonObject } from "../../../mcp/protocol.ts";
+import type { Listing } from "../../../adapters/sources/mcp/upstream/upstream.ts";
 import type { Exchange, Peer, Push } from "../plane.ts";
 import type { Relay } from "./pass-request.ts";
 import { subscribe } from "./subscribe.ts";

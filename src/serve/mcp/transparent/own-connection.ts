@@ -1,6 +1,6 @@
-import type { McpConnection, ServerDescription } from "../../../adapters/sources/mcp/connection.ts";
-import { type Era, LATEST_VERSION, type RpcNotification } from "../../../adapters/sources/mcp/protocol.ts";
-import type { McpUpstream } from "../../../adapters/sources/mcp/upstream.ts";
+import type { McpConnection, ServerDescription } from "../../../mcp/connection.ts";
+import { type Era, LATEST_VERSION, type RpcNotification } from "../../../mcp/protocol.ts";
+import type { McpUpstream } from "../../../adapters/sources/mcp/upstream/upstream.ts";
 import type { Exchange, Peer, Plane } from "../plane.ts";
 
 /** The connection of one client's session alone. */

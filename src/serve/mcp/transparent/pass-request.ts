@@ -1,7 +1,7 @@
-import type { Requester } from "../../../adapters/sources/mcp/connection.ts";
-import { type JsonObject, RPC, RpcError } from "../../../adapters/sources/mcp/protocol.ts";
-import { isKnown, type RequestTool } from "../../../adapters/sources/mcp/request-tools.ts";
-import type { McpUpstream } from "../../../adapters/sources/mcp/upstream.ts";
+import type { Requester } from "../../../mcp/connection.ts";
+import { type JsonObject, RPC, RpcError } from "../../../mcp/protocol.ts";
+import { isKnown, type RequestTool } from "../../../adapters/sources/mcp/upstream/request-tools.ts";
+import type { McpUpstream } from "../../../adapters/sources/mcp/upstream/upstream.ts";
 import { withoutForeignReferences } from "../../../tool/foreign-references.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import type { ServedArsenal } from "../aggregate/served-arsenal.ts";

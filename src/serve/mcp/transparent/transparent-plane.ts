@@ -1,5 +1,5 @@
-import type { ServerDescription } from "../../../adapters/sources/mcp/connection.ts";
-import { META, type JsonObject } from "../../../adapters/sources/mcp/protocol.ts";
+import type { ServerDescription } from "../../../mcp/connection.ts";
+import { META, type JsonObject } from "../../../mcp/protocol.ts";
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import type { Exchange, Peer, Plane, PlaneSession } from "../plane.ts";
 import { listen } from "./listen.ts";

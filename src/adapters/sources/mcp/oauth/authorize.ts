@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { ArsenalError } from "../../../../errors/arsenal-error.ts";
 import { createEgress } from "../../../../guard/egress/egress.ts";
 import { type Clock, systemClock } from "../../../../observe/clock.ts";
-import { createCredentials } from "../credentials.ts";
+import { createCredentials } from "../connection/credentials.ts";
 import type { OAuthSettings } from "../settings.ts";
 import { askForChallenge } from "./challenge.ts";
 import { joinScopes, type ServerCredentials } from "./credentials.ts";

@@ -1,6 +1,6 @@
 import { ArsenalError, isArsenalError } from "../../../../errors/arsenal-error.ts";
 import type { Egress } from "../../../../guard/egress/egress.ts";
-import { egressFetch } from "../egress-fetch.ts";
+import { egressFetch } from "../transports/egress-fetch.ts";
 
 /** The part of `fetch` that MCP transports use. */
 export type FetchLike = (url: string | URL, init?: RequestInit) => Promise<Response>;

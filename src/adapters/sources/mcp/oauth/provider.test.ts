@@ -6,9 +6,9 @@ import { type ProtectedServer, startProtectedServer, visit } from "../../../../.
 import type { ArsenalError } from "../../../../errors/arsenal-error.ts";
 import { createEgress } from "../../../../guard/egress/egress.ts";
 import { createSecrets } from "../../../../guard/secrets/secrets.ts";
-import { createCredentials } from "../credentials.ts";
-import { connect } from "../connect.ts";
-import type { McpConnection } from "../connection.ts";
+import { createCredentials } from "../connection/credentials.ts";
+import { connect } from "../connection/connect.ts";
+import type { McpConnection } from "../../../../mcp/connection.ts";
 import type { OAuthSettings } from "../settings.ts";
 import { authorize } from "./authorize.ts";
 import { tokensOf } from "./credentials.ts";

@@ -1,6 +1,6 @@
 import { outsideCalls } from "../../../../guard/egress/call-scope.ts";
 import { createEgress, type Egress } from "../../../../guard/egress/egress.ts";
-import { createCredentials, type Credentials } from "../credentials.ts";
+import { createCredentials, type Credentials } from "../connection/credentials.ts";
 import type { OAuthSettings } from "../settings.ts";
 import { type Challenge, joinScopes, type Tokens, tokensOf } from "./credentials.ts";
 import { asksForScope, challengeOf, isSameChallenge } from "./challenge.ts";

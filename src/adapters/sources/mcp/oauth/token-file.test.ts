@@ -4,7 +4,7 @@ import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { withFileLock } from "./file-lock.ts";
+import { withFileLock } from "../../../../system/file-lock.ts";
 import { createTokenFile, defaultTokenFile } from "./token-file.ts";
 
 let folder: string;

@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { ArsenalError } from "../../../../errors/arsenal-error.ts";
 import type { ServerCredentials } from "./credentials.ts";
-import { withFileLock } from "./file-lock.ts";
+import { withFileLock } from "../../../../system/file-lock.ts";
 import { NO_CREDENTIALS, type TokenStore } from "./token-store.ts";
 
 /** The whole file: what is kept, by the address of the MCP server. */

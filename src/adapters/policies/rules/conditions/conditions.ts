@@ -1,0 +1,106 @@
+import { compilePatterns } from "../../../../guard/pattern.ts";
+import type { Principal } from "../../../../guard/principal.ts";
+import type { Tool } from "../../../../tool/tool.ts";
+import type { CheckedRule, ListField } from "../document/document.ts";
+
+/** One list of a rule, compiled. */
+export interface Condition<Subject> {
+  readonly field: ListField;
+  /** The list as it is written. */
+  readonly wants: readonly string[];
+  holds(subject: Subject): boolean;
+}
+
+/** Who calls, and through what. */
+export interface Caller {
+  readonly principal: Principal;
+  readonly toolset: string | undefined;
+}
+
+/** Lists that say where a rule reaches. The others say what is needed there. */
+const REACH: ReadonlySet<ListField> = new Set(["tools", "namespaces", "sources", "toolsets", "tenants", "principals"]);
+
+/** Whether a condition is about where a rule reaches: in a policy that denies by default, what no rule reaches is not seen. */
+export function isAboutReach({ field }: Condition<never>): boolean {
+  return REACH.has(field);
+}
+
+/** The lists of a rule that look at the tool alone. `grants` is for rules that let calls run. */
+export function toolConditions({ lists }: CheckedRule, grants: boolean): readonly Condition<Tool>[] {
+  return compile<Tool>(lists, {
+    tools: (wanted) => onTools(wanted, grants),
+    namespaces: (wanted) => on(wanted, "any case", ({ namespace }) => [namespace]),
+    sources: (wanted) => on(wanted, "exact", ({ source }) => [source]),
+    capabilities: (wanted) => on(wanted, "exact", ({ capabilities }) => capabilities),
+    risk: (wanted) => on(wanted, "exact", ({ riskLevel }) => [riskLevel]),
+    tags: (wanted) => on(wanted, "any case", ({ tags }) => tags),
+  });
+}
+
+/** The lists of a rule that look at the caller. */
+export function callerConditions({ lists }: CheckedRule): readonly Condition<Caller>[] {
+  return compile<Caller>(lists, {
+    toolsets: (wanted) => on(wanted, "exact", ({ toolset }) => (toolset === undefined ? [] : [toolset])),
+    tenants: (wanted) => on(wanted, "exact", ({ principal: { tenant } }) => (tenant === undefined ? [] : [tenant])),
+    principals: (wanted) => on(wanted, "exact", ({ principal }) => [principal.id]),
+    roles: (wanted) => on(wanted, "exact", ({ principal }) => principal.roles),
+  });
+}
+
+type Compilers<Subject> = Partial<Record<ListField, (wanted: readonly string[]) => (subject: Subject) => boolean>>;
+
+function compile<Subject>(lists: CheckedRule["lists"], compilers: Compilers<Subject>): readonly Condition<Subject>[] {
+  return Object.entries(compilers).flatMap(([key, compiler]) => {
+    const field = key as ListField;
+    const wants = lists[field];
+    return wants === undefined ? [] : [{ field, wants, holds: compiler(wants) }];
+  });
+}
+
+/** As `compilePatterns` compares. It keeps its answers for each tool; here, where each tool is asked about once, comparing is cheaper. */
+function onTools(wanted: readonly string[], grants: boolean): (tool: Tool) => boolean {
+  const rare = wanted.filter((pattern) => pattern.includes("?"));
+  const matchesRare = compilePatterns(rare, { field: "tools", grants });
+  const others = wanted.filter((pattern) => !pattern.includes("?"));
+  const patterns = others.map((pattern) => ({
+    parts: pattern.toLowerCase().split("*"),
+    coversSourceName: !(grants && pattern.includes(".")),
+  }));
+  return (tool) => {
+    const id = tool.id.toLowerCase();
+    const name = tool.name.toLowerCase();
+    const sourceName = tool.sourceName.toLowerCase();
+    for (const { parts, coversSourceName } of patterns) {
+      if (isMade(id, parts) || isMade(name, parts)) return true;
+      if (coversSourceName && isMade(sourceName, parts)) return true;
+    }
+    return rare.length > 0 && matchesRare(tool) !== undefined;
+  };
+}
+
+function on<Subject>(
+  wanted: readonly string[],
+  letters: "exact" | "any case",
+  names: (subject: Subject) => readonly string[],
+): (subject: Subject) => boolean {
+  const fold = (text: string): string => (letters === "exact" ? text : text.toLowerCase());
+  const exact = new Set(wanted.filter((name) => !name.includes("*")).map(fold));
+  const patterns = wanted.filter((name) => name.includes("*")).map((name) => fold(name).split("*"));
+  const matches = (name: string): boolean => exact.has(name) || patterns.some((parts) => isMade(name, parts));
+  return (subject) => names(subject).some((name) => matches(fold(name)));
+}
+
+/** Whether a text is made of the parts in their order with anything between: the first at its start, the last at its end. */
+function isMade(text: string, parts: readonly string[]): boolean {
+  const first = parts[0] ?? "";
+  if (parts.length === 1) return text === first;
+  const last = parts.at(-1) ?? "";
+  if (!text.startsWith(first) || !text.endsWith(last)) return false;
+  let at = first.length;
+  for (const part of parts.slice(1, -1)) {
+    const found = text.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return at + last.length <= text.length;
+}

@@ -1,0 +1,62 @@
+import { nearest, showValue } from "../../../../errors/show-value.ts";
+import type { Problem } from "./problems.ts";
+
+/** Reports one problem. */
+export type Report = (problem: Problem) => void;
+
+/** A list of texts, of the `known` ones where those are closed. One text stands for a list of it. */
+export function checkList(
+  value: unknown,
+  path: readonly string[],
+  report: Report,
+  known?: readonly string[],
+): readonly string[] {
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+  if (list.length === 0) {
+    const fix = "Name at least one, or leave the key out to match all.";
+    report({ path, message: "is an empty list, which matches nothing", value, fix });
+  }
+  return list.map((entry, index) => {
+    const at = Array.isArray(value) ? [...path, String(index)] : path;
+    if (known !== undefined) return oneOf(entry, at, known, report) ?? "";
+    if (typeof entry !== "string" || entry.trim() === "") {
+      const fix = "Write a name, with * for any characters where it stands for several.";
+      report({ path: at, message: `must be a text that is not empty, not ${showValue(entry)}`, value: entry, fix });
+      return "";
+    }
+    return entry.trim();
+  });
+}
+
+/** The value where it is one of the known ones; undefined, and reported, where not. */
+export function oneOf<T extends string>(
+  value: unknown,
+  path: readonly string[],
+  known: readonly T[],
+  report: Report,
+): T | undefined {
+  if (known.includes(value as T)) return value as T;
+  const near = typeof value === "string" ? nearest(value, known) : undefined;
+  report({
+    path,
+    message: `must be one of ${known.join(", ")}, not ${showValue(value)}`,
+    value,
+    fix: near === undefined ? `Write one of ${known.join(", ")}.` : `Did you mean "${near}"?`,
+  });
+  return undefined;
+}
+
+/** Reports keys that are not known here: a condition with a typo must not be a rule without it. */
+export function checkKeys(
+  value: Readonly<Record<string, unknown>>,
+  path: readonly string[],
+  known: readonly string[],
+  report: Report,
+): void {
+  for (const key of Object.keys(value)) {
+    if (known.includes(key)) continue;
+    const near = nearest(key, known);
+    const fix = near === undefined ? `Known keys here: ${known.join(", ")}.` : `Did you mean "${near}"?`;
+    report({ path: [...path, key], message: `unknown key "${key}"`, value: key, fix });
+  }
+}

@@ -1,0 +1,112 @@
+import type { Capability, RiskLevel, ToolSource } from "../../../../tool/tool.ts";
+
+/** A policy as it is written: who may use which tools, under which conditions. */
+export interface PolicyDocument {
+  readonly version: 1;
+  /** `strict` refuses what no rule allows. `standard` where absent. */
+  readonly mode?: "standard" | "strict";
+  /** Rules and settings by name: `blockHighRiskWithoutApproval`, `{ blockedCommands: ["sudo"] }`. */
+  readonly presets?: readonly (string | Readonly<Record<string, unknown>>)[];
+  readonly rules?: readonly RuleDocument[];
+}
+
+/** What a rule does to the calls it matches. */
+export const EFFECTS = ["allow", "deny", "require_approval"] as const;
+export type Effect = (typeof EFFECTS)[number];
+
+type OneOrMore<T> = T | readonly T[];
+
+/** One rule. A call must meet every condition that is written, and of each list one entry. */
+export interface RuleDocument {
+  /** Unique; answers and the audit log name the rule by it. */
+  readonly id: string;
+  readonly effect: Effect;
+  /** Names, ids or patterns (`*`, `?`). */
+  readonly tools?: OneOrMore<string>;
+  readonly namespaces?: OneOrMore<string>;
+  readonly sources?: OneOrMore<ToolSource>;
+  readonly capabilities?: OneOrMore<Capability>;
+  readonly risk?: OneOrMore<RiskLevel>;
+  readonly tags?: OneOrMore<string>;
+  readonly toolsets?: OneOrMore<string>;
+  readonly tenants?: OneOrMore<string>;
+  readonly principals?: OneOrMore<string>;
+  readonly roles?: OneOrMore<string>;
+  /** CEL over `tool`, `args`, `principal` and `now`. */
+  readonly when?: string;
+  /** For `deny`: whether the tool is also absent from lists and search. True where `when` does not look at `args` or `now`. */
+  readonly hide?: boolean;
+  /** What a caller is told. */
+  readonly reason?: string;
+  readonly obligations?: ObligationsDocument;
+}
+
+/** What holds for a call that runs under a rule. */
+export interface ObligationsDocument {
+  /** `10/minute`: calls of one caller, over all tools the rule matches. */
+  readonly rate?: string;
+  /** Paths into the result (`customer.email`, `items.*.ssn`, `**.token`) or RE2 patterns between slashes. */
+  readonly redact?: OneOrMore<string>;
+  /** Domains the call may reach. */
+  readonly egress?: OneOrMore<string>;
+  readonly max_result_bytes?: number;
+}
+
+/** The lists a rule matches by: those about the tool first. */
+export const LIST_FIELDS = [
+  "tools",
+  "namespaces",
+  "sources",
+  "capabilities",
+  "risk",
+  "tags",
+  "toolsets",
+  "tenants",
+  "principals",
+  "roles",
+] as const;
+export type ListField = (typeof LIST_FIELDS)[number];
+
+/** A rule that was checked, its lists all lists. */
+export interface CheckedRule {
+  readonly id: string;
+  readonly effect: Effect;
+  readonly lists: Readonly<Partial<Record<ListField, readonly string[]>>>;
+  readonly when?: string;
+  readonly hide?: boolean;
+  readonly reason?: string;
+  readonly obligations?: CheckedObligations;
+  /** True for one that asks for an approval and gives no permission by it. */
+  readonly tightens?: boolean;
+}
+
+/** Obligations that were checked. */
+export interface CheckedObligations {
+  readonly rate?: { readonly calls: number; readonly windowMs: number };
+  readonly redact?: readonly string[];
+  readonly egress?: readonly string[];
+  readonly maxResultBytes?: number;
+}
+
+/** Settings of registration that a policy document may carry. They decide on no call. */
+export interface RegistrationSettings {
+  /** The most tools that may be registered. */
+  readonly maxTools?: number;
+  /** Whether two sources may bring a tool of the same name. */
+  readonly allowDuplicateNames?: boolean;
+}
+
+/** The presets a document names, each with its value. */
+export interface CheckedPresets extends RegistrationSettings {
+  readonly requireAuthorizationForAll?: boolean;
+  readonly blockHighRiskWithoutApproval?: boolean;
+  readonly confirmDestructiveNames?: boolean;
+  readonly blockedCommands?: readonly string[];
+}
+
+/** A document that was checked. */
+export interface CheckedDocument {
+  readonly mode: "standard" | "strict";
+  readonly presets: CheckedPresets;
+  readonly rules: readonly CheckedRule[];
+}

@@ -1,0 +1,89 @@
+import { nearest, showValue } from "../../../../errors/show-value.ts";
+import { isPlainObject } from "../../../../tool/json-schema.ts";
+import { DEFAULT_CONFIRMATION } from "../../patterns.ts";
+import { checkList, type Report } from "./check-fields.ts";
+import type { CheckedPresets, CheckedRule } from "./document.ts";
+
+/** Commands that no tool which runs code is given, where the preset names none. */
+const BLOCKED_COMMANDS: readonly string[] = ["rm -rf /", "sudo", ":(){:|:&};:"];
+
+/** Tools that may be registered, where the preset names no number. */
+const MAX_TOOLS = 1_000;
+
+const PRESETS = [
+  "requireAuthorizationForAll",
+  "blockHighRiskWithoutApproval",
+  "confirmDestructiveNames",
+  "blockedCommands",
+  "maxTools",
+  "allowDuplicateNames",
+] as const;
+type Preset = (typeof PRESETS)[number];
+
+/** Checks the presets of a document: each a name, or a name with a value. */
+export function checkPresets(value: unknown, report: Report): CheckedPresets {
+  if (!Array.isArray(value)) {
+    const fix = "Write a list of names, such as [blockHighRiskWithoutApproval].";
+    report({ path: ["presets"], message: `must be a list of presets, not ${showValue(value)}`, value, fix });
+    return {};
+  }
+  const found: Record<string, unknown> = {};
+  for (const [index, entry] of value.entries()) {
+    const path = ["presets", String(index)];
+    const pairs = isPlainObject(entry) ? Object.entries(entry) : [[String(entry), undefined] as const];
+    for (const [name, given] of pairs) {
+      if (!isPreset(name)) {
+        const near = nearest(name, PRESETS);
+        const fix = near === undefined ? `There are ${PRESETS.join(", ")}.` : `Did you mean "${near}"?`;
+        report({ path, message: `there is no preset ${showValue(entry)}`, value: name, fix });
+      } else found[name] = checkValue(name, given, isPlainObject(entry) ? [...path, name] : path, report);
+    }
+  }
+  return found;
+}
+
+function isPreset(name: string): name is Preset {
+  return (PRESETS as readonly string[]).includes(name);
+}
+
+function checkValue(name: Preset, given: unknown, path: readonly string[], report: Report): unknown {
+  switch (name) {
+    case "blockedCommands":
+      return given === undefined ? BLOCKED_COMMANDS : checkList(given, path, report);
+    case "maxTools": {
+      if (given === undefined) return MAX_TOOLS;
+      if (!(Number.isSafeInteger(given) && Number(given) > 0)) {
+        const message = `must be a whole number above 0, not ${showValue(given)}`;
+        report({ path, message, value: given, fix: "Write a number such as 1000." });
+      }
+      return given;
+    }
+    default: {
+      if (given !== undefined && typeof given !== "boolean") {
+        const message = `must be true or false, not ${showValue(given)}`;
+        report({ path, message, value: given, fix: "Write the name alone, or true or false." });
+      }
+      return given ?? true;
+    }
+  }
+}
+
+/** The presets that decide on calls, as the rules they stand for. */
+export function presetRules(presets: CheckedPresets): readonly CheckedRule[] {
+  const rules: CheckedRule[] = [];
+  if (presets.blockHighRiskWithoutApproval === true)
+    rules.push({
+      id: "preset:blockHighRiskWithoutApproval",
+      effect: "require_approval",
+      tightens: true,
+      lists: { risk: ["high", "critical"] },
+    });
+  if (presets.confirmDestructiveNames === true)
+    rules.push({
+      id: "preset:confirmDestructiveNames",
+      effect: "require_approval",
+      tightens: true,
+      lists: { tools: DEFAULT_CONFIRMATION },
+    });
+  return rules;
+}

@@ -1,0 +1,49 @@
+import type { Redactor } from "../../../../guard/redaction/redactor.ts";
+import { fillMembers } from "../../../../guard/secrets/fill-members.ts";
+import { createSecrets, type Secrets } from "../../../../guard/secrets/secrets.ts";
+import { secretsInAddress, secretsInArguments } from "../../../../guard/secrets/written-out.ts";
+import type { Caller } from "../../../../tool/handler.ts";
+import type { McpServerSettings, OAuthSettings } from "../settings.ts";
+
+type Texts = Readonly<Record<string, string>>;
+
+/** Looks up the secrets that one server's settings refer to, each time they are needed, for one caller if each has their own. */
+export interface Credentials {
+  /** Returns the headers or variables as the server gets them. Rejects with CONFIG_INVALID if a secret is missing. */
+  fill(texts: Texts, field: "headers" | "env", signal?: AbortSignal): Promise<Texts>;
+  /** Fills in what this client authenticates with at an authorization server. */
+  fillOAuth(settings: OAuthSettings): Promise<OAuthSettings>;
+  readonly redactor: Redactor;
+}
+
+/** Creates the lookup for one server, by its name in the configuration. */
+export function createCredentials(
+  server: string,
+  { secrets = createSecrets(), caller }: { readonly secrets?: Secrets; readonly caller?: Caller } = {},
+): Credentials {
+  const useOf = (field: string, signal?: AbortSignal) => ({ scope: server, field, principal: caller, signal });
+  return {
+    redactor: secrets.redactor,
+    fill: (texts, field, signal) => fillMembers(texts, secrets, useOf(field, signal)),
+    async fillOAuth(settings) {
+      const { clientSecret, privateKey } = settings;
+      const known = async (written: string, field: string): Promise<string> => {
+        const secret = await secrets.fill(written, useOf(field));
+        secrets.redactor.add(secret);
+        return secret;
+      };
+      return {
+        ...settings,
+        ...(clientSecret === undefined ? {} : { clientSecret: await known(clientSecret, "oauth.client_secret") }),
+        ...(privateKey === undefined ? {} : { privateKey: await known(privateKey, "oauth.private_key") }),
+      };
+    },
+  };
+}
+
+/** Makes known what is written out in a server's address or in its program's arguments. */
+export function addWrittenOut({ transport }: McpServerSettings, redactor: Redactor): void {
+  const secrets =
+    transport.kind === "stdio" ? secretsInArguments(transport.args ?? []) : secretsInAddress(transport.url);
+  for (const secret of secrets) redactor.add(secret);
+}

@@ -1,0 +1,176 @@
+import { ArsenalError, isArsenalError } from "../../../../errors/arsenal-error.ts";
+import { NOT_CONNECTED } from "../../../../guard/egress/request-failure.ts";
+import { isPlainObject } from "../../../../tool/json-schema.ts";
+import { RpcError } from "../../../../mcp/protocol.ts";
+
+const expired = new WeakSet<object>();
+const unreached = new WeakSet<object>();
+
+/** True if the server answered a request by saying that it no longer knows the session. */
+export function isSessionExpired(error: unknown): boolean {
+  return error instanceof Error && expired.has(error);
+}
+
+/** True if the server of a request could not be reached at all. */
+export function isUnreachable(error: unknown): boolean {
+  return error instanceof Error && unreached.has(error);
+}
+
+/** How the SDK's older HTTP+SSE transport reports a refused message: status and body are in the text alone. */
+const REFUSED_POST = /^Error POSTing to endpoint \(HTTP (\d{3})\): ([^]*)$/;
+
+/** The HTTP status that an error of the SDK's transports carries. */
+export function httpStatusOf(error: unknown): number | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { status, code } = error as { status?: unknown; code?: unknown };
+  if (typeof status === "number") return status;
+  const posted = REFUSED_POST.exec(error.message)?.[1];
+  if (posted !== undefined) return Number(posted);
+  return error.constructor.name === "SseError" && typeof code === "number" ? code : undefined;
+}
+
+/**
+ * Explains why a request has no answer: it could not be sent, or its answer could not be read. `inSession` says that the request named a
+ * session, so a 404 may mean that the session is gone. It proves nothing about the request: a server can act first and answer 404 then.
+ */
+export function toFailure(
+  given: unknown,
+  request: { readonly server: string; readonly method: string; readonly inSession: boolean },
+): Error {
+  const error = withoutWrapping(given);
+  if (isArsenalError(error) || error instanceof RpcError) return error;
+  const { server, method, inSession } = request;
+  const cause = error;
+  const what = `${method} on the MCP server "${server}"`;
+  const status = httpStatusOf(error);
+
+  if (status !== undefined) {
+    const text = httpTextOf(error);
+    if (inSession && isGoneSession(status, text)) {
+      const reason = `${what} was answered with HTTP ${status}: the server no longer knows the session`;
+      return mark(expired, unknownOutcome(reason, cause));
+    }
+    const body = toRpcError(text);
+    if (body !== undefined) return body;
+    if (status >= 400 && status < 500) {
+      return new ArsenalError("TRANSPORT_FAILED", `${what} was refused with HTTP ${status}. ${fixOf(status)}`, {
+        cause,
+      });
+    }
+    return unknownOutcome(`${what} was answered with HTTP ${status}`, cause);
+  }
+  if (isUnauthorized(error)) {
+    const message = `${what} needs authorization. ${fixOf(401)}`;
+    // It was sent and refused, so sending the same again cannot help.
+    return new ArsenalError("TRANSPORT_FAILED", message, { answered: true, cause });
+  }
+  const code = systemCodeOf(error);
+  if (code !== undefined && (NOT_CONNECTED.has(code) || isConnecting(error))) {
+    const message = `${what} was not sent: the server cannot be reached (${code}). Check that it runs and its address is right.`;
+    return mark(unreached, new ArsenalError("TRANSPORT_FAILED", message, { beforeSend: true, cause }));
+  }
+  if (isUnreadable(error)) {
+    const message = `${what} was answered with something that is not JSON-RPC: ${reasonOf(error)}`;
+    return new ArsenalError("PROTOCOL_ERROR", message, { cause });
+  }
+  return unknownOutcome(`${what} was sent, and its answer was lost: ${reasonOf(error)}`, cause);
+}
+
+/** The failure of a request that was sent and will not be answered. */
+export function unknownOutcome(what: string, cause?: unknown): ArsenalError {
+  const message = `${what}. It may have taken effect: check before repeating it.`;
+  return new ArsenalError("OUTCOME_UNKNOWN", message, cause === undefined ? {} : { cause });
+}
+
+/** The failure of an attempt to connect. */
+export function toConnectFailure(given: unknown, server: string): Error {
+  const error = withoutWrapping(given);
+  if (isArsenalError(error)) return error;
+  const status = httpStatusOf(error);
+  const reason = status === undefined ? reasonOf(error) : `it answered HTTP ${status}`;
+  const fix = isUnauthorized(error) ? fixOf(401) : fixOf(status);
+  return new ArsenalError("TRANSPORT_FAILED", `The MCP server "${server}" cannot be connected: ${reason}. ${fix}`, {
+    field: server,
+    fix,
+    cause: error,
+  });
+}
+
+/** What the login of a server had to say, out of the error by which the SDK's client knows such things. */
+function withoutWrapping(error: unknown): unknown {
+  return error instanceof Error && error.name === "UnauthorizedError" && isArsenalError(error.cause)
+    ? error.cause
+    : error;
+}
+
+/** An error's message with that of what caused it, which is where fetch says what really happened. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause } = error;
+  const inner = cause instanceof Error && cause.message !== "" ? cause.message : systemCodeOf(cause);
+  return inner === undefined || error.message.includes(inner) ? error.message : `${error.message} (${inner})`;
+}
+
+/** Some servers say 400 where the protocol says 404, and name the session in the text. */
+function isGoneSession(status: number, text: string | undefined): boolean {
+  return status === 404 || (status === 400 && /\bsession\b/i.test(text ?? ""));
+}
+
+function fixOf(status: number | undefined): string {
+  if (status === 401) return "Give it a token: headers with Authorization, or oauth.";
+  if (status === 403) return "Check that its token allows this, and that the server accepts requests from here.";
+  if (status === 404 || status === 405) return "Check the address.";
+  if (status === 429) return "Try again later, or less often.";
+  return "Check that it runs and can be reached.";
+}
+
+function mark(set: WeakSet<object>, error: ArsenalError): ArsenalError {
+  set.add(error);
+  return error;
+}
+
+function isUnauthorized(error: unknown): boolean {
+  return error instanceof Error && (error.name === "UnauthorizedError" || httpStatusOf(error) === 401);
+}
+
+function isUnreadable(error: unknown): boolean {
+  return (
+    error instanceof SyntaxError ||
+    (error instanceof Error &&
+      (/^\$?ZodError$/.test(error.name) || (error as { code?: unknown }).code === "CLIENT_HTTP_UNEXPECTED_CONTENT"))
+  );
+}
+
+function systemCodeOf(error: unknown): string | undefined {
+  for (let each = error; each instanceof Error; each = each.cause) {
+    const { code } = each as { code?: unknown };
+    if (typeof code === "string") return code;
+    if (each instanceof AggregateError && each.errors.length > 0) return systemCodeOf(each.errors[0]);
+  }
+  return undefined;
+}
+
+/** True where the system gave up while it was still connecting. */
+function isConnecting(error: unknown): boolean {
+  return error instanceof Error && (error as { syscall?: unknown }).syscall === "connect";
+}
+
+function httpTextOf(error: unknown): string | undefined {
+  const { data, message } = error as { data?: unknown; message?: string };
+  const text = isPlainObject(data) ? data["text"] : undefined;
+  return typeof text === "string" ? text : REFUSED_POST.exec(message ?? "")?.[2];
+}
+
+/** The JSON-RPC error in the body of a refusal. */
+function toRpcError(text: string | undefined): RpcError | undefined {
+  if (text === undefined || !text.trimStart().startsWith("{")) return undefined;
+  try {
+    const { error } = JSON.parse(text) as { error?: unknown };
+    if (!isPlainObject(error) || typeof error["code"] !== "number" || typeof error["message"] !== "string")
+      return undefined;
+    const { code, message, data } = error as { code: number; message: string; data?: unknown };
+    return new RpcError({ code, message, data });
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,138 @@
+import { ArsenalError } from "../../../../errors/arsenal-error.ts";
+import { outsideCalls } from "../../../../guard/egress/call-scope.ts";
+import type { Clock } from "../../../../observe/clock.ts";
+import { withDeadline } from "../../../../register/with-deadline.ts";
+import type { McpConnection } from "../../../../mcp/connection.ts";
+import { isSessionExpired } from "./failures.ts";
+import { untilAborted } from "../../../../catalog/dense/until-aborted.ts";
+import type { UpstreamState } from "../upstream/upstream.ts";
+
+/** A connection that is opened again whenever it ends. */
+export interface Keeper {
+  readonly state: UpstreamState;
+  /** Resolves when the first attempt has ended. Never rejects. */
+  readonly attempted: Promise<void>;
+  /** The connection. Waits where it is being renewed at once; rejects with SOURCE_UNAVAILABLE while the server is away. */
+  ready(signal?: AbortSignal): Promise<McpConnection>;
+  close(): Promise<void>;
+}
+
+/** What a keeper needs. */
+export interface KeeperParts {
+  readonly name: string;
+  readonly connect: (options: { readonly signal: AbortSignal }) => Promise<McpConnection>;
+  readonly clock: Clock;
+  /** A number in [0, 1): pauses are not the same for everybody who waits for one server. */
+  readonly random: () => number;
+  readonly timeoutMs: number;
+  /** Told of every state, and of the connection where there is one. */
+  readonly changed: (state: UpstreamState, connection: McpConnection | undefined) => void;
+}
+
+const FIRST_PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 60_000;
+
+/** A connection that lasted this long was a good one: the next is tried at once, and its failure counts as the first. */
+const STEADY_MS = 10_000;
+
+/** A server that forgets a new session this often in a row is left alone for a while, like one whose connection fails. */
+const MOST_RENEWALS = 3;
+
+/** Connects now, and again whenever the connection ends or an attempt fails, with pauses that double from one second to one minute. */
+export function createKeeper({ name, connect, clock, random, timeoutMs, changed }: KeeperParts): Keeper {
+  const closing = new AbortController();
+  const first = Promise.withResolvers<void>();
+  let state: UpstreamState = { kind: "connecting" };
+  let current: McpConnection | undefined;
+  let renewing: Promise<void> | undefined;
+  let cancelRetry: (() => void) | undefined;
+  let failures = 0;
+  let lastFailure: Error | undefined;
+  let connectedAt = 0;
+  let renewals = 0;
+
+  const enter = (next: UpstreamState): void => {
+    state = next;
+    changed(next, current);
+  };
+
+  const attempt = async (): Promise<void> => {
+    cancelRetry = undefined;
+    if (state.kind !== "connecting") enter({ kind: "connecting" });
+    try {
+      const connection = await withDeadline((signal) => connect({ signal }), {
+        clock,
+        ms: timeoutMs,
+        signal: closing.signal,
+        doing: `connecting the MCP server "${name}"`,
+      });
+      if (closing.signal.aborted) return await connection.close();
+      current = connection;
+      connectedAt = clock.now();
+      lastFailure = undefined;
+      const { era, protocolVersion, server } = connection;
+      enter({ kind: "connected", era, protocolVersion, server });
+      connection.onClosed((error) => lost(error ?? new Error("the connection was closed")));
+    } catch (error) {
+      if (!closing.signal.aborted) pause(error instanceof Error ? error : new Error(String(error)));
+    } finally {
+      first.resolve();
+    }
+  };
+
+  const lost = (why: Error): void => {
+    current = undefined;
+    if (closing.signal.aborted) return;
+    const steady = clock.now() - connectedAt >= STEADY_MS;
+    if (steady) failures = renewals = 0;
+    else if (!isSessionExpired(why) || ++renewals > MOST_RENEWALS) return pause(why);
+    // The call that found it lost is not the one it is renewed for.
+    renewing = outsideCalls(attempt).finally(() => (renewing = undefined));
+  };
+
+  const pause = (error: Error): void => {
+    lastFailure = error;
+    const longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures++);
+    const ms = longest * (0.5 + random() / 2);
+    cancelRetry = clock.after(ms, () => void outsideCalls(attempt), { background: true });
+    enter({ kind: "failed", error, retryAt: clock.now() + ms });
+  };
+
+  const unavailable = (): ArsenalError => {
+    const waits = state.kind === "failed" ? Math.max(0, Math.ceil(state.retryAt - clock.now())) : undefined;
+    const what =
+      state.kind === "closed"
+        ? "was closed. Add it again."
+        : lastFailure === undefined
+          ? "is still connecting. Try again in a moment."
+          : `is away: ${lastFailure.message} It is tried again ${waits === undefined ? "now" : `in ${Math.ceil(waits / 1000)} s`}.`;
+    return new ArsenalError("SOURCE_UNAVAILABLE", `The MCP server "${name}" ${what}`, {
+      field: name,
+      beforeSend: true,
+      ...(waits === undefined ? {} : { retryAfterMs: waits }),
+      ...(lastFailure === undefined ? {} : { cause: lastFailure }),
+    });
+  };
+
+  void attempt();
+  return {
+    get state() {
+      return state;
+    },
+    attempted: first.promise,
+    async ready(signal) {
+      if (current === undefined && renewing !== undefined) await untilAborted(renewing, signal);
+      if (current === undefined) throw unavailable();
+      return current;
+    },
+    async close() {
+      if (closing.signal.aborted) return;
+      closing.abort(new ArsenalError("CLOSED", `The MCP server "${name}" was closed.`));
+      cancelRetry?.();
+      const connection = current;
+      current = undefined;
+      enter({ kind: "closed" });
+      await connection?.close();
+    },
+  };
+}

@@ -1,0 +1,298 @@
+import { ArsenalError, isArsenalError } from "../../../../errors/arsenal-error.ts";
+import type { Clock } from "../../../../observe/clock.ts";
+import { isPlainObject } from "../../../../tool/json-schema.ts";
+import type { ClientIdentity, McpConnection, RequestOptions, ServerDescription } from "../../../../mcp/connection.ts";
+import { createAskDesk } from "./ask-desk.ts";
+import { isSessionExpired, isUnreachable, toFailure, unknownOutcome } from "./failures.ts";
+import {
+  META,
+  type Era,
+  type JsonObject,
+  RpcError,
+  type RpcNotification,
+  type RpcResponse,
+} from "../../../../mcp/protocol.ts";
+import { type Tap, toRequestId } from "../transports/tap.ts";
+import { createRelayLimits, type RelayLimits } from "./relay-limits.ts";
+import { MessageTooLong } from "../../../../mcp/wire-message.ts";
+
+/** What a handshake established. */
+export interface Established {
+  /** The server's configured name, for messages. */
+  readonly name: string;
+  readonly era: Era;
+  readonly protocolVersion: string;
+  readonly server: ServerDescription;
+  readonly identity: ClientIdentity;
+  readonly clock: Clock;
+  /** Tells the server that its session is over, where it keeps one. */
+  readonly farewell?: () => Promise<void>;
+  /** True for an error outside any request after which the connection is of no use. */
+  readonly isFatal?: (error: Error) => boolean;
+}
+
+/** A connection, and how whoever watches its transport ends it. */
+export interface LiveConnection {
+  readonly connection: McpConnection;
+  /** Ends it because of something that happened outside a request. */
+  end(error: Error): void;
+}
+
+interface Pending {
+  readonly method: string;
+  readonly callerToken: unknown;
+  readonly onNotification: RequestOptions["onNotification"];
+  readonly progress: ReturnType<RelayLimits["progress"]> | undefined;
+  readonly resolve: (result: JsonObject) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** Notifications that concern everybody, on whichever request's stream they come. */
+const FOR_ALL = /^notifications\/(?:resources\/updated|(?:tools|prompts|resources|roots)\/list_changed)$/;
+
+/** A connection over a transport whose handshake is done. Requests go past the SDK's client, with ids of their own, and come back raw. */
+export function createLiveConnection(tap: Tap, established: Established): LiveConnection {
+  const { name, era, protocolVersion, server, identity, clock, farewell, isFatal } = established;
+  const limits = createRelayLimits(name, clock);
+  const pending = new Map<string, Pending>();
+  const listeners = new Set<(notification: RpcNotification) => void>();
+  const closedListeners = new Set<(error: Error | undefined) => void>();
+  const desk = createAskDesk((response) => tap.send(response));
+  const envelope = {
+    [META.protocolVersion]: protocolVersion,
+    [META.clientInfo]: identity.info,
+    [META.clientCapabilities]: identity.capabilities,
+  };
+  let count = 0;
+  let open = true;
+  let ending: { readonly error: Error | undefined } | undefined;
+
+  /** Takes no more requests, and says so. */
+  const announce = (error: Error | undefined): void => {
+    if (ending !== undefined) return;
+    open = false;
+    ending = { error };
+    for (const listener of closedListeners) listener(error);
+    closedListeners.clear();
+  };
+
+  /** Ends at once: whatever is under way is lost. */
+  const finish = (error: Error | undefined): void => {
+    announce(error);
+    desk.close();
+    listeners.clear();
+    const lost = [...pending.values()];
+    pending.clear();
+    const why = error === undefined ? "the connection was closed" : error.message;
+    for (const { method, reject } of lost) {
+      reject(unknownOutcome(`${method} on the MCP server "${name}" was sent, and its answer was lost: ${why}`, error));
+    }
+  };
+
+  const end = (failure: Error): void => {
+    finish(failure);
+    tap.close().catch(() => {});
+  };
+
+  /** Ends when everything under way has been answered, or refused like the request that showed that this connection is of no more use. */
+  const retire = (failure: Error): void => {
+    announce(failure);
+    if (pending.size === 0) end(failure);
+  };
+
+  const settle = (id: string): Pending | undefined => {
+    const entry = pending.get(id);
+    pending.delete(id);
+    if (entry !== undefined && ending?.error !== undefined && pending.size === 0) end(ending.error);
+    return entry;
+  };
+
+  const answered = (response: RpcResponse): void => {
+    const entry = settle(String(response.id));
+    if (entry === undefined) return;
+    if ("result" in response) entry.resolve(response.result);
+    else entry.reject(new RpcError(response.error));
+  };
+
+  const toListeners = (notification: RpcNotification): void => {
+    for (const listener of listeners) listener(notification);
+  };
+
+  const told = (notification: RpcNotification, about: string | undefined): void => {
+    const { method, params } = notification;
+    if (method === "notifications/progress") {
+      const entry = pending.get(String(params?.["progressToken"]));
+      entry?.progress?.push({ ...notification, params: { ...params, progressToken: entry.callerToken } });
+      return;
+    }
+    if (method === "notifications/cancelled" && desk.cancel(params?.["requestId"])) return;
+    const give = concernedBy(notification, about) ?? toListeners;
+    if (method === "notifications/message") limits.log(notification, give);
+    else give(notification);
+  };
+
+  /** Who is told: the subscription that the notification names, the request on whose stream it came, the only one that listens. */
+  const concernedBy = ({ method, params }: RpcNotification, about: string | undefined): Pending["onNotification"] => {
+    const meta = params?.["_meta"];
+    const subscription = isPlainObject(meta) ? meta[META.subscriptionId] : undefined;
+    if (subscription !== undefined) return pending.get(String(subscription))?.onNotification;
+    if (FOR_ALL.test(method)) return undefined;
+    if (about !== undefined) return pending.get(about)?.onNotification;
+    if (method !== "notifications/message") return undefined;
+    const listening = [...pending.values()].filter(
+      (each) => each.onNotification && each.method !== "subscriptions/listen",
+    );
+    return listening.length === 1 ? listening[0]?.onNotification : undefined;
+  };
+
+  const request = (
+    method: string,
+    params: JsonObject | undefined,
+    { signal, onNotification, headers }: RequestOptions,
+    resolve: (result: JsonObject) => void,
+    reject: (error: Error) => void,
+  ): void => {
+    const id = toRequestId(++count);
+    const given = metaFor(era, params?.["_meta"]);
+    const callerToken = given?.["progressToken"];
+    const meta = {
+      ...(era === "modern" ? envelope : {}),
+      ...given,
+      // Callers who share a connection may choose the same token; the wire has one that cannot be another's.
+      ...(callerToken === undefined ? {} : { progressToken: id }),
+    };
+    const untouched = era === "legacy" && callerToken === undefined && given === params?.["_meta"];
+    const sent = untouched ? params : { ...params, _meta: meta };
+
+    // A modern server sees by the end of the stream that the request is cancelled; an old one is told first.
+    const stream = tap.perRequestStream && era === "legacy" && signal ? new AbortController() : undefined;
+    const cancel = (): void => {
+      if (settle(id) === undefined) return;
+      progress?.stop();
+      reject(toCancelled(signal?.reason, method, name));
+      if (tap.perRequestStream && era === "modern") return;
+      // It need not end the stream itself.
+      notify("notifications/cancelled", { requestId: id, reason: "The caller cancelled the request." })
+        .catch(() => {})
+        .finally(() => stream?.abort());
+    };
+    const progress =
+      callerToken === undefined || onNotification === undefined ? undefined : limits.progress(onNotification);
+    const release = (): void => signal?.removeEventListener("abort", cancel);
+    pending.set(id, {
+      method,
+      callerToken,
+      onNotification,
+      progress,
+      resolve: (result) => (release(), progress?.flush(), resolve(result)),
+      reject: (error) => (release(), progress?.stop(), reject(error)),
+    });
+    signal?.addEventListener("abort", cancel, { once: true });
+
+    const lost = (error: unknown): void => {
+      const entry = settle(id);
+      if (entry === undefined) return;
+      // The older HTTP transport has its session in the address it posts to.
+      const inSession = era === "legacy" && (tap.transport.sessionId !== undefined || !tap.perRequestStream);
+      const failure = tap.sharedChannel
+        ? notWritten(error, method, name)
+        : toFailure(error, { server: name, method, inSession });
+      entry.reject(failure);
+      if (isSessionExpired(failure) || isUnreachable(failure)) retire(failure);
+    };
+    tap
+      .send(
+        { jsonrpc: "2.0", id, method, ...(sent === undefined ? {} : { params: sent }) },
+        tap.perRequestStream
+          ? {
+              ...(headers === undefined ? {} : { headers }),
+              requestSignal: stream?.signal ?? signal,
+              onRequestStreamEnd: () => lost(new Error("the server ended the stream without an answer")),
+            }
+          : undefined,
+      )
+      .catch(lost);
+  };
+
+  const notify = (method: string, params?: JsonObject): Promise<void> =>
+    tap.send({ jsonrpc: "2.0", method, ...(params === undefined ? {} : { params }) });
+
+  tap.listen({
+    answered,
+    asked: desk.take,
+    told,
+    failed: (error) => {
+      if (error instanceof MessageTooLong && error.about !== undefined) settle(String(error.about))?.reject(error);
+      if (isFatal?.(error) === true) end(error);
+    },
+    closed: () => finish(new ArsenalError("TRANSPORT_FAILED", `The MCP server "${name}" ended the connection.`)),
+  });
+
+  const connection: McpConnection = {
+    era,
+    protocolVersion,
+    server,
+    get open() {
+      return open;
+    },
+    request(method, params, options = {}) {
+      return new Promise((resolve, reject) => {
+        if (!open) reject(notOpen(method, name, ending?.error));
+        else if (options.signal?.aborted) reject(toCancelled(options.signal.reason, method, name));
+        else request(method, params, options, resolve, reject);
+      });
+    },
+    async notify(method, params) {
+      if (!open) throw notOpen(method, name, ending?.error);
+      await notify(method, params);
+    },
+    onNotification(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    setAsk: (ask) => desk.setAsk(ask),
+    onClosed(listener) {
+      if (ending !== undefined) {
+        listener(ending.error);
+        return () => {};
+      }
+      closedListeners.add(listener);
+      return () => void closedListeners.delete(listener);
+    },
+    async close() {
+      const isOpen = open;
+      finish(undefined);
+      if (isOpen) await farewell?.().catch(() => {});
+      await tap.close().catch(() => {});
+    },
+  };
+  return { connection, end };
+}
+
+function toCancelled(reason: unknown, method: string, server: string): Error {
+  if (isArsenalError(reason)) return reason;
+  return new ArsenalError("CANCELLED", `${method} on the MCP server "${server}" was cancelled by its caller.`, {
+    cause: reason,
+  });
+}
+
+function notOpen(method: string, server: string, cause: Error | undefined): ArsenalError {
+  const message = `${method} was not sent: the connection to the MCP server "${server}" has ended. Open a new one.`;
+  return new ArsenalError("TRANSPORT_FAILED", message, { beforeSend: true, ...(cause ? { cause } : {}) });
+}
+
+/** A pipe or socket that does not take a message has not passed it on: a part of a line is no message. */
+function notWritten(error: unknown, method: string, server: string): ArsenalError {
+  const reason = error instanceof Error ? error.message : String(error);
+  const message = `${method} could not be written to the MCP server "${server}": ${reason}. Check that it still runs.`;
+  return new ArsenalError("TRANSPORT_FAILED", message, { beforeSend: true, cause: error });
+}
+
+const MODERN_KEYS: ReadonlySet<string> = new Set(Object.values(META));
+
+/** A legacy server is not sent what only the modern era has in `_meta`: it would take the request for one of a revision it does not know. */
+function metaFor(era: Era, meta: unknown): JsonObject | undefined {
+  if (!isPlainObject(meta)) return undefined;
+  if (era === "modern" || !Object.keys(meta).some((key) => MODERN_KEYS.has(key))) return meta;
+  return Object.fromEntries(Object.entries(meta).filter(([key]) => !MODERN_KEYS.has(key)));
+}

@@ -1,0 +1,123 @@
+import { ArsenalError } from "../../../../errors/arsenal-error.ts";
+import type { HandlerContext } from "../../../../tool/handler.ts";
+import { isPlainObject } from "../../../../tool/json-schema.ts";
+import type { McpRequest, McpRequestParts } from "../../../../mcp/mcp-request.ts";
+import { isInputRequired, type JsonObject, RPC, RpcError, type RpcNotification } from "../../../../mcp/protocol.ts";
+import type { McpUpstream } from "../upstream/upstream.ts";
+
+/** A request that a call makes of its server. */
+export interface ServerRequest {
+  readonly method: string;
+  readonly params: JsonObject;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** What is asked for, in words for whoever reads of a failure. */
+  readonly subject: string;
+}
+
+const NO_REQUEST: McpRequestParts = Object.freeze({});
+
+/**
+ * What an MCP surface handed to a call; nothing if the call came another way. A client answers `input_required` by making the call again, and
+ * an approval is good for one call. So an approved call asks its questions from here instead.
+ */
+export function callOf({ request, approved }: HandlerContext): McpRequestParts {
+  const call = request?.source === "mcp" ? (request as McpRequest) : NO_REQUEST;
+  return approved === true && call.passInputRequired === true ? { ...call, passInputRequired: false } : call;
+}
+
+/** Sends the one request of a call to its server, on the caller's own connection where it has one, and returns the result as it is. */
+export function sendRequest(
+  upstream: McpUpstream,
+  request: ServerRequest,
+  context: HandlerContext,
+): Promise<JsonObject> {
+  const call = callOf(context);
+  const { connection, ask, passInputRequired } = call;
+  const extra = extraFor(request, call);
+  const { method, headers = call.headers } = request;
+  const options = {
+    signal: context.signal,
+    onNotification: call.onNotification ?? toProgress(context),
+    ...(headers === undefined ? {} : { headers }),
+  };
+  const params = { ...(call.onNotification === undefined ? askingForProgress(extra) : extra), ...request.params };
+  return answered(upstream, request, context, async () => {
+    if (connection !== undefined) return connection.request(method, params, options);
+    return upstream.request(method, params, {
+      ...options,
+      ...(context.caller === undefined ? {} : { caller: context.caller }),
+      ...(ask === undefined ? {} : { ask }),
+      ...(passInputRequired === undefined ? {} : { passInputRequired }),
+    });
+  });
+}
+
+/**
+ * What a client sent beside goes along where the client made this very request. Where it called the request as a tool, policy saw the tool's
+ * arguments alone, so that nothing but `_meta` may be added to them.
+ */
+function extraFor(
+  { method }: ServerRequest,
+  { method: asked = "tools/call", extra }: McpRequestParts,
+): JsonObject | undefined {
+  if (asked === method) return extra;
+  const meta = extra?.["_meta"];
+  return meta === undefined ? undefined : { _meta: meta };
+}
+
+/**
+ * Returns a server's answer as it came, and marks it as the answer to the client's request if the client made this very request. Throws if the
+ * server refused, or asks a question that this caller cannot be asked.
+ */
+export async function answered(
+  upstream: McpUpstream,
+  { method, subject }: Pick<ServerRequest, "method" | "subject">,
+  context: HandlerContext,
+  send: () => Promise<JsonObject>,
+): Promise<JsonObject> {
+  const { method: asked = "tools/call", passInputRequired, connection } = callOf(context);
+  if (asked === method) context.answersRequest?.();
+  let result: JsonObject;
+  try {
+    result = await send();
+  } catch (error) {
+    throw error instanceof RpcError ? toRefusal(error, upstream.name, subject) : error;
+  }
+  if (isInputRequired(result) && passInputRequired !== true && connection === undefined)
+    throw needsInput(upstream.name, subject, result);
+  return result;
+}
+
+/** A caller who hears no notifications gets progress as any tool's: a server reports it where it is given a token. */
+function askingForProgress(extra: JsonObject | undefined): JsonObject {
+  const meta = extra?.["_meta"];
+  return { ...extra, _meta: { progressToken: "progress", ...(isPlainObject(meta) ? meta : {}) } };
+}
+
+function toProgress(context: HandlerContext): (notification: RpcNotification) => void {
+  return ({ method, params }) => {
+    if (method !== "notifications/progress" || typeof params?.["progress"] !== "number") return;
+    const { progress, total, message } = params;
+    context.progress({
+      progress,
+      ...(typeof total === "number" ? { total } : {}),
+      ...(typeof message === "string" ? { message } : {}),
+    });
+  };
+}
+
+/** An error the server answered with, in its own words and with its code. */
+function toRefusal(cause: RpcError, server: string, subject: string): ArsenalError {
+  const code = cause.code === RPC.invalidParams ? "ARGUMENTS_INVALID" : "PROTOCOL_ERROR";
+  const message = `The MCP server "${server}" refused ${subject} with error ${cause.code}: ${cause.message}`;
+  return new ArsenalError(code, message, { answered: true, cause });
+}
+
+function needsInput(server: string, subject: string, cause: JsonObject): ArsenalError {
+  const message = `The MCP server "${server}" asks for input before it answers ${subject}, and this caller answers no questions.`;
+  return new ArsenalError("EXECUTION_FAILED", message, {
+    fix: "Call it from a client that supports elicitation.",
+    answered: true,
+    cause,
+  });
+}

@@ -1,0 +1,152 @@
+import type { Clock } from "../../../../observe/clock.ts";
+import type { InputStream } from "../../../../tool/streams.ts";
+import type { RequestId } from "../../../../mcp/protocol.ts";
+import { createEventReader } from "./read-events.ts";
+import type { ByteBudget } from "./byte-budget.ts";
+import { createFloodGate } from "./flood-gate.ts";
+import { takeTurns } from "./take-turns.ts";
+import { MessageTooLong } from "../../../../mcp/wire-message.ts";
+
+/** A stream of events: that of one request, or the server's own. */
+export interface EventStream {
+  /** The request that it belongs to; absent for the server's own. */
+  readonly about?: RequestId;
+  /** Leaves the stream. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called when it is over and the request has not been answered. */
+  readonly onEnd?: (() => void) | undefined;
+}
+
+/** What streams need of their transport. */
+export interface EventStreamParts {
+  /** The server, for messages. */
+  readonly server: string;
+  readonly clock: Clock;
+  /** Opens the server's own stream, or again one that broke after an event; undefined where the server has no such thing. */
+  readonly open: (lastEventId: string | undefined, signal: AbortSignal | undefined) => Promise<InputStream | undefined>;
+  /** The longest message, in bytes. */
+  readonly maxMessageBytes: number;
+  /** What may be held of messages that are not complete. */
+  readonly budget: ByteBudget;
+  /** Takes the text of a message. True if it answers the request that the stream belongs to. */
+  readonly deliver: (text: string, about: RequestId | undefined) => boolean;
+  /** Takes what went wrong outside a request. */
+  readonly report: (error: unknown) => void;
+  /** Called when the server's own stream broke and could not be opened again. */
+  readonly lost: (error: Error) => void;
+}
+
+/** The streams of one transport. */
+export interface EventStreams {
+  /** Opens the server's own stream, where it has one. */
+  openOwn(): Promise<void>;
+  /** Reads a stream to its end, and goes on with it where it broke off too early and can be resumed. */
+  follow(body: InputStream, stream: EventStream): void;
+  /** Opens no stream any more. */
+  close(): void;
+}
+
+/** Where a stream is resumed, and when. */
+interface Position {
+  lastEventId?: string;
+  retryMs?: number;
+}
+
+/** A stream that broke is opened again this often in a row before it counts as lost. */
+const TRIES = 3;
+const FIRST_DELAY_MS = 500;
+
+/** The shortest and the longest wait that a server can ask for. */
+const SHORTEST_MS = 100;
+const LONGEST_MS = 3_600_000;
+
+/** Reads streams of server-sent events, and resumes them. */
+export function createEventStreams(parts: EventStreamParts): EventStreams {
+  const { server, clock, open, deliver, report, lost, maxMessageBytes, budget } = parts;
+  const gate = createFloodGate(clock);
+  let closed = false;
+
+  const isLeft = ({ signal }: EventStream): boolean => closed || signal?.aborted === true;
+
+  function read(body: InputStream, stream: EventStream, position: Position): void {
+    let isOver = false;
+    /** Bytes since the last complete message. */
+    let held = 0;
+    const turn = takeTurns(body);
+    const letGo = (): void => {
+      budget.release(held);
+      held = 0;
+    };
+    const tooLong = (): void => {
+      report(new MessageTooLong(server, maxMessageBytes, stream.about));
+      if (stream.about === undefined) return;
+      // It may have been the answer, which will not come again.
+      isOver = true;
+      body.destroy();
+    };
+    const reader = createEventReader({
+      maxBytes: maxMessageBytes,
+      onData(text) {
+        letGo();
+        const isAnswer = deliver(text, stream.about);
+        gate.count(isAnswer);
+        if (isAnswer) isOver = true;
+      },
+      onId: (id) => (position.lastEventId = id),
+      onRetry: (ms) => (position.retryMs = ms),
+      onTooLong: tooLong,
+    });
+    body.on("data", (chunk: Buffer) => {
+      held += chunk.length;
+      const isHeld = budget.hold(chunk.length);
+      reader.push(chunk);
+      if (!isHeld && held > 0 && !isOver) tooLong();
+      if (!gate.hold(body)) turn(chunk.length);
+    });
+    body.on("error", () => {});
+    body.once("close", () => {
+      letGo();
+      if (isOver || isLeft(stream)) return;
+      if (stream.about === undefined || position.lastEventId !== undefined) resume(stream, position, 0);
+      else stream.onEnd?.();
+    });
+  }
+
+  function resume(stream: EventStream, position: Position, failures: number): void {
+    if (failures === TRIES) return giveUp(stream);
+    const again = (): void => {
+      if (isLeft(stream)) return;
+      open(position.lastEventId, stream.signal).then(
+        (body) => (body === undefined ? stream.onEnd?.() : read(body, stream, position)),
+        (error: unknown) => {
+          if (isLeft(stream)) return;
+          report(error);
+          resume(stream, position, failures + 1);
+        },
+      );
+    };
+    // Somebody waits for the answer to a request.
+    clock.after(waitFor(position, failures), again, { background: stream.about === undefined });
+  }
+
+  function giveUp(stream: EventStream): void {
+    if (stream.about !== undefined) return stream.onEnd?.();
+    lost(new Error(`its stream broke and could not be opened again in ${TRIES} tries`));
+  }
+
+  return {
+    async openOwn() {
+      const body = await open(undefined, undefined);
+      if (body !== undefined) read(body, {}, {});
+    },
+    follow: (body, stream) => read(body, stream, {}),
+    close: () => void (closed = true),
+  };
+}
+
+function waitFor({ retryMs }: Position, failures: number): number {
+  const backoff = FIRST_DELAY_MS * 2 ** failures;
+  if (retryMs === undefined) return backoff;
+  const asked = Math.min(Math.max(retryMs, SHORTEST_MS), LONGEST_MS);
+  return failures === 0 ? asked : Math.max(asked, backoff);
+}

@@ -1,0 +1,60 @@
+import type { Clock } from "../../../../observe/clock.ts";
+
+/** A stream that can be held back. */
+interface Holdable {
+  pause(): unknown;
+  resume(): unknown;
+}
+
+/** Holds a server back that says more than anybody can want to hear, so that reading it leaves time for everything else. */
+export interface FloodGate {
+  /** Counts a message. Answers to requests are many when there are many requests, so they count less. */
+  count(isAnswer: boolean): void;
+  /** Stops reading a stream for a while if too much was counted, and says so. Called after each piece that was read. */
+  hold(stream: Holdable): boolean;
+}
+
+/** What a message costs, in milliseconds of waiting: a thousand messages a second, and fifty thousand answers. */
+const MESSAGE_MS = 1;
+const ANSWER_MS = 0.02;
+
+/** What may be said at once before anything is held back. */
+const BURST_MS = 100;
+
+/** The time that a stream has to itself when it is read again, so that many of them take turns. */
+const TURN_MS = 20;
+
+/** A gate for all streams of one connection. */
+export function createFloodGate(clock: Clock): FloodGate {
+  const held = new Set<Holdable>();
+  /** When everything that was counted is paid for. */
+  let paidAt = 0;
+
+  function wait(stream: Holdable): void {
+    const left = Math.max(1, paidAt - clock.now());
+    clock.after(
+      left,
+      () => {
+        if (clock.now() < paidAt) return wait(stream);
+        paidAt = clock.now() + TURN_MS;
+        held.delete(stream);
+        stream.resume();
+      },
+      { background: true },
+    );
+  }
+
+  return {
+    count(isAnswer) {
+      paidAt = Math.max(paidAt, clock.now()) + (isAnswer ? ANSWER_MS : MESSAGE_MS);
+    },
+    hold(stream) {
+      if (held.has(stream)) return true;
+      if (paidAt - clock.now() <= BURST_MS) return false;
+      held.add(stream);
+      stream.pause();
+      wait(stream);
+      return true;
+    },
+  };
+}

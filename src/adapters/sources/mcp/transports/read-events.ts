@@ -1,0 +1,80 @@
+import { createLineReader } from "../../../../mcp/read-lines.ts";
+
+/** What a reader of server-sent events does with them. */
+export interface EventReaderOptions {
+  /** The longest data of one event, in bytes. */
+  readonly maxBytes: number;
+  /** Takes the data of each message; events of another type are left out. */
+  readonly onData: (data: string) => void;
+  /** Takes the id that a broken stream is resumed from. */
+  readonly onId: (id: string) => void;
+  /** Takes the time, in milliseconds, after which the server wants to be asked again. */
+  readonly onRetry: (ms: number) => void;
+  /** Called once for each event that is too long. */
+  readonly onTooLong: () => void;
+}
+
+/** Splits a stream of bytes into server-sent events. What follows the last complete event is no event. */
+export interface EventReader {
+  push(chunk: Buffer): void;
+}
+
+/** Reads server-sent events. Lines that end in CR alone are told apart once the LF of a later one has come. */
+export function createEventReader({ maxBytes, onData, onId, onRetry, onTooLong }: EventReaderOptions): EventReader {
+  let data: string | undefined;
+  let type = "";
+  let id: string | undefined;
+  let isTooLong = false;
+  let isFirst = true;
+
+  function take(line: string): void {
+    const colon = line.indexOf(":");
+    // A line that begins with a colon is a comment.
+    if (colon === 0) return;
+    const field = colon < 0 ? line : line.slice(0, colon);
+    const value = colon < 0 ? "" : line.slice(line[colon + 1] === " " ? colon + 2 : colon + 1);
+    if (field === "data") append(value);
+    else if (field === "event") type = value;
+    else if (field === "id" && !value.includes("\0")) id = value;
+    else if (field === "retry" && /^\d+$/.test(value)) onRetry(Number(value));
+  }
+
+  function append(value: string): void {
+    if (data === undefined) data = value;
+    else if (data.length + value.length < maxBytes) data += `\n${value}`;
+    else drop();
+  }
+
+  function drop(): void {
+    if (!isTooLong) onTooLong();
+    isTooLong = true;
+  }
+
+  function dispatch(): void {
+    const isMessage = !isTooLong && (type === "" || type === "message");
+    const given = data;
+    const newId = id;
+    data = undefined;
+    type = "";
+    id = undefined;
+    isTooLong = false;
+    // The id first: what the message leads to may be that the stream is left.
+    if (newId !== undefined) onId(newId);
+    if (given !== undefined && given !== "" && isMessage) onData(given);
+  }
+
+  return createLineReader({
+    maxBytes: maxBytes + "data: ".length,
+    onLine(line) {
+      const text = isFirst && line.startsWith("\uFEFF") ? line.slice(1) : line;
+      isFirst = false;
+      if (!text.includes("\r")) return take(text);
+      for (const part of text.split("\r")) {
+        if (part === "") dispatch();
+        else take(part);
+      }
+    },
+    onEmptyLine: dispatch,
+    onTooLong: drop,
+  });
+}

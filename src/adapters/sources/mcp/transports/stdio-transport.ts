@@ -1,0 +1,234 @@
+import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
+import { once } from "node:events";
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { ArsenalError } from "../../../../errors/arsenal-error.ts";
+import { showValue } from "../../../../errors/show-value.ts";
+import { systemClock, type Clock } from "../../../../observe/clock.ts";
+import { createFloodGate } from "./flood-gate.ts";
+import { createLineReader } from "../../../../mcp/read-lines.ts";
+import type { StdioSettings } from "../settings.ts";
+import { childEnvironment } from "./stdio-environment.ts";
+import { HAS_GROUPS, stopGroup } from "../../../../system/process-group.ts";
+import { spawnFailure } from "./stdio-spawn-failure.ts";
+import { createWatchdog } from "../../../../system/watchdog.ts";
+import {
+  findAnswered,
+  MAX_MESSAGE_BYTES,
+  MessageTooLong,
+  notAMessage,
+  parseMessage,
+} from "../../../../mcp/wire-message.ts";
+import { within } from "../../../../system/within.ts";
+
+/** How a stdio server is listened to and stopped. */
+export interface StdioOptions {
+  /** Takes secrets out of each line that the server writes to stderr, before anybody sees it. */
+  readonly redact?: (line: string) => string;
+  /** Takes each line that the server writes to stderr. */
+  readonly onStderr?: (line: string) => void;
+  /** The longest message, in bytes. Longer ones are thrown away as they come. Default 16 MiB. */
+  readonly maxMessageBytes?: number;
+  readonly clock?: Clock;
+}
+
+/** A connection to a server that runs as a child process. `pid` and `stderr` tell the protocol's client that this is one. */
+export interface StdioTransport extends Transport {
+  readonly pid: number | undefined;
+  readonly stderr: null;
+}
+
+const MAX_STDERR_LINE_BYTES = 64 * 1024;
+
+/** What a process that left has written may still be in its pipes. */
+const DRAIN_MS = 500;
+
+/** One for the whole process: every server's group is watched by the same shell. */
+const watchdog = createWatchdog();
+
+/**
+ * Talks to a server that runs as a child process, one message a line. The child runs without a shell, in a process group of its own that is
+ * ended as a whole: with `close`, with the child, and with this process, however it ends.
+ */
+export function stdioTransport(settings: StdioSettings, options: StdioOptions = {}): StdioTransport {
+  const { onStderr, redact = (line) => line, maxMessageBytes = MAX_MESSAGE_BYTES, clock = systemClock } = options;
+  const server = `The MCP server ${showValue(settings.command)}`;
+  let child: ChildProcessWithoutNullStreams | undefined;
+  let exited: Promise<void> = Promise.resolve();
+  let stopped: Promise<void> | undefined;
+  let closeAsked = false;
+  let isOver = false;
+  let lastWords = "";
+
+  async function start(): Promise<void> {
+    if (child !== undefined || closeAsked)
+      throw new ArsenalError("TRANSPORT_FAILED", `${server} was started before: a transport is used once.`, {
+        fix: "Make another transport for another connection.",
+      });
+    let started: ChildProcessWithoutNullStreams;
+    try {
+      started = child = watchdog.launch(() =>
+        spawn(settings.command, settings.args ?? [], {
+          env: childEnvironment(settings.env),
+          cwd: settings.cwd,
+          detached: HAS_GROUPS,
+          stdio: "pipe",
+          windowsHide: true,
+        }),
+      );
+      exited = new Promise((resolve) => void started.once("exit", () => resolve()));
+      await once(started, "spawn");
+    } catch (error) {
+      child = undefined;
+      throw spawnFailure(settings, error);
+    }
+    listen(started);
+  }
+
+  function listen(running: ChildProcessWithoutNullStreams): void {
+    const stop = (): void => void stopOnce(running);
+    running.on("error", report);
+    running.on("exit", stop);
+    running.on("close", announceEnd);
+    // A server that does not hear us or cannot answer is of no use any more.
+    running.stdin.on("error", stop);
+    running.stdout.on("end", stop);
+    running.stdout.on("error", stop);
+    running.stderr.on("error", report);
+
+    const gate = createFloodGate(clock);
+    let isTold = false;
+    const tooLong = (glimpse: Buffer): void => {
+      const about = findAnswered(glimpse);
+      if (isTold || about === undefined) return;
+      isTold = true;
+      report(new MessageTooLong(server, maxMessageBytes, about));
+    };
+    const messages = createLineReader({
+      maxBytes: maxMessageBytes,
+      onLine(line) {
+        gate.count(receive(line));
+      },
+      onTooLong(head) {
+        isTold = false;
+        tooLong(head);
+      },
+      onSkipped(tail) {
+        tooLong(tail);
+        if (!isTold) report(new MessageTooLong(server, maxMessageBytes));
+      },
+    });
+    running.stdout.on("data", (chunk: Buffer) => {
+      messages.push(chunk);
+      gate.hold(running.stdout);
+    });
+    running.stdout.on("end", messages.end);
+    const words = createLineReader({
+      maxBytes: MAX_STDERR_LINE_BYTES,
+      onLine(line) {
+        wordGate.count(false);
+        hearStderr(line);
+      },
+      onTooLong: () => hearStderr(`(a line of more than ${MAX_STDERR_LINE_BYTES} bytes is left out)`),
+    });
+    const wordGate = createFloodGate(clock);
+    running.stderr.on("data", (chunk: Buffer) => {
+      words.push(chunk);
+      wordGate.hold(running.stderr);
+    });
+    running.stderr.on("end", words.end);
+  }
+
+  /** Hands a message on. True if it is an answer. */
+  function receive(line: string): boolean {
+    const message = parseMessage(line);
+    if (message === undefined) {
+      report(notAMessage(server, line));
+      return false;
+    }
+    try {
+      transport.onmessage?.(message);
+    } catch (error) {
+      report(error);
+    }
+    return !("method" in message);
+  }
+
+  function hearStderr(line: string): void {
+    lastWords = redact(line);
+    onStderr?.(lastWords);
+  }
+
+  function report(error: unknown): void {
+    transport.onerror?.(error instanceof Error ? error : new Error(String(error)));
+  }
+
+  function stopOnce(running: ChildProcessWithoutNullStreams): Promise<void> {
+    return (stopped ??= stopChild(running));
+  }
+
+  async function stopChild(running: ChildProcessWithoutNullStreams): Promise<void> {
+    const { pid, stdin, stdout, stderr } = running;
+    if (pid === undefined) return;
+    const drained = new Promise<void>((resolve) => void running.once("close", () => resolve()));
+    stdin.end();
+    await stopGroup(pid, { exited, clock });
+    watchdog.forget(pid);
+    // A process that left the group may hold the pipes for as long as it likes.
+    if (!isOver) await within(DRAIN_MS, drained, clock);
+    for (const stream of [stdin, stdout, stderr]) stream.destroy();
+    announceEnd();
+  }
+
+  function announceEnd(): void {
+    if (isOver) return;
+    isOver = true;
+    if (!closeAsked) report(ended());
+    transport.onclose?.();
+  }
+
+  function ended(): ArsenalError {
+    const how = child?.signalCode == null ? `exited with code ${child?.exitCode}` : `was ended by ${child.signalCode}`;
+    const words = lastWords === "" ? "" : ` It last wrote to stderr: ${showValue(lastWords, 300)}.`;
+    return new ArsenalError("TRANSPORT_FAILED", `${server} ${how}.${words}`, {
+      fix: "Run the command in a terminal to see why it ends.",
+    });
+  }
+
+  function send(message: JSONRPCMessage): Promise<void> {
+    if (child === undefined || stopped !== undefined)
+      return Promise.reject(
+        new ArsenalError("TRANSPORT_FAILED", `${server} is not running, so nothing was sent to it.`, {
+          beforeSend: true,
+          fix: "Connect again.",
+        }),
+      );
+    const { stdin } = child;
+    // What is sent in one turn of the event loop is written at once.
+    if (stdin.writableCorked === 0) {
+      stdin.cork();
+      setImmediate(() => stdin.uncork());
+    }
+    return new Promise((resolve, reject) => {
+      stdin.write(`${JSON.stringify(message)}\n`, (cause) => {
+        if (cause == null) resolve();
+        else reject(new ArsenalError("TRANSPORT_FAILED", `${server} took no more input: ${cause.message}.`, { cause }));
+      });
+    });
+  }
+
+  async function close(): Promise<void> {
+    closeAsked = true;
+    if (child !== undefined) await stopOnce(child);
+  }
+
+  const transport: StdioTransport = {
+    get pid() {
+      return child?.pid;
+    },
+    stderr: null,
+    start,
+    send,
+    close,
+  };
+  return transport;
+}

@@ -1,0 +1,118 @@
+import type { MessageExtraInfo, Transport, TransportSendOptions } from "@modelcontextprotocol/client";
+import type {
+  JsonObject,
+  RequestId,
+  RpcMessage,
+  RpcNotification,
+  RpcRequest,
+  RpcResponse,
+} from "../../../../mcp/protocol.ts";
+
+/** What comes over a tapped transport beside the answers that the SDK's client waits for. */
+export interface TapListener {
+  /** An answer to a request with one of our ids. */
+  readonly answered: (response: RpcResponse) => void;
+  readonly asked: (request: RpcRequest) => void;
+  /** `about` is the id of our request on whose own stream it came, where the transport has such streams. */
+  readonly told: (notification: RpcNotification, about: string | undefined) => void;
+  /** Something went wrong outside any request; the transport may live on. */
+  readonly failed: (error: Error) => void;
+  /** The transport ended; called once. */
+  readonly closed: () => void;
+}
+
+/** A transport shared by the SDK's client, which shakes hands on it, and by us, who use it afterwards. */
+export interface Tap {
+  /** What the SDK's client connects to. */
+  readonly transport: Transport;
+  /** True where each request has a stream of its own, and closing that stream cancels it. */
+  readonly perRequestStream: boolean;
+  /** True where all messages share one pipe or socket. */
+  readonly sharedChannel: boolean;
+  /** The result that the SDK's client got last: the server's own words in the handshake. */
+  readonly handshake: JsonObject | undefined;
+  /** From here on the listener gets what comes. Before, questions stay unanswered and notifications unheard. */
+  listen(listener: TapListener): void;
+  send(message: RpcMessage, options?: TransportSendOptions): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What a transport with a stream for each request says beside a message. */
+export interface StreamMessageInfo extends MessageExtraInfo {
+  /** The id of the request on whose stream the message came. */
+  readonly about?: RequestId;
+}
+
+/** An id for our requests. The SDK's client uses numbers and words of its own, never these. */
+export function toRequestId(count: number): string {
+  return `t${count}`;
+}
+
+function isOurs(id: RequestId | null): id is string {
+  return typeof id === "string" && /^t\d+$/.test(id);
+}
+
+/**
+ * Taps a transport. `sharedChannel` says that all messages share one pipe or socket; silence of its peer then means an old server, as the
+ * SDK decides for the child processes it starts itself.
+ */
+export function createTap(inner: Transport, { sharedChannel }: { readonly sharedChannel: boolean }): Tap {
+  const perRequestStream = inner.hasPerRequestStream === true;
+  let listener: TapListener | undefined;
+  let handshake: JsonObject | undefined;
+  let closed = false;
+
+  const transport: Transport = {
+    start: () => inner.start(),
+    send: (message, options) => inner.send(message, options),
+    close: () => inner.close(),
+    get sessionId() {
+      return inner.sessionId;
+    },
+    hasPerRequestStream: perRequestStream,
+    setProtocolVersion: (version) => inner.setProtocolVersion?.(version),
+    // The SDK tells a child process by these two names.
+    ...(sharedChannel ? { stderr: null, pid: null } : {}),
+  };
+
+  const incoming: Pick<Transport, "onmessage" | "onerror" | "onclose"> = {
+    onmessage(message, extra?: StreamMessageInfo) {
+      const given = message as RpcMessage;
+      if (!("method" in given)) {
+        if (isOurs(given.id)) return listener?.answered(given);
+        if ("result" in given) handshake = given.result;
+        transport.onmessage?.(message, extra);
+      } else if ("id" in given) {
+        listener?.asked(given);
+      } else {
+        listener?.told(given, extra?.about === undefined ? undefined : String(extra.about));
+      }
+    },
+    onerror(error) {
+      transport.onerror?.(error);
+      listener?.failed(error);
+    },
+    onclose() {
+      transport.onclose?.();
+      if (closed) return;
+      closed = true;
+      listener?.closed();
+    },
+  };
+  Object.assign(inner, incoming);
+
+  return {
+    transport,
+    perRequestStream,
+    sharedChannel,
+    get handshake() {
+      return handshake;
+    },
+    listen(given) {
+      listener = given;
+      if (closed) given.closed();
+    },
+    send: (message, options) => inner.send(message as Parameters<Transport["send"]>[0], options),
+    close: () => inner.close(),
+  };
+}

@@ -1,0 +1,184 @@
+import type { Socket } from "node:net";
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import type { ClientOptions, WebSocket } from "ws";
+import { ArsenalError, isArsenalError } from "../../../../errors/arsenal-error.ts";
+import { checkInCall } from "../../../../guard/egress/check-url.ts";
+import { createEgress, type Egress } from "../../../../guard/egress/egress.ts";
+import { systemClock, type Clock } from "../../../../observe/clock.ts";
+import { createFloodGate } from "./flood-gate.ts";
+import type { WebSocketSettings } from "../settings.ts";
+import {
+  findAnswered,
+  MAX_MESSAGE_BYTES,
+  MessageTooLong,
+  notAMessage,
+  parseMessage,
+} from "../../../../mcp/wire-message.ts";
+import { within } from "../../../../system/within.ts";
+
+/** How a WebSocket server is listened to and left. */
+export interface WebSocketOptions {
+  /** The way out of the program. One of its own, without rules, where absent. */
+  readonly egress?: Egress;
+  /** The longest message, in bytes. Longer ones are thrown away; one that is twice as long ends the connection. Default 16 MiB. */
+  readonly maxMessageBytes?: number;
+  readonly clock?: Clock;
+}
+
+const SUBPROTOCOL = "mcp";
+
+/** Nothing is wrong: RFC 6455's word for a goodbye. */
+const NORMAL = 1000;
+
+/** Where the id of an answer is looked for that is too long to be read. */
+const GLIMPSE_BYTES = 256;
+
+/** How long the server may take to answer our goodbye. */
+const CLOSE_MS = 2000;
+
+/** Talks to a server over a WebSocket, one message a text frame. */
+export function webSocketTransport(settings: WebSocketSettings, options: WebSocketOptions = {}): Transport {
+  const { egress = createEgress(), maxMessageBytes = MAX_MESSAGE_BYTES, clock = systemClock } = options;
+  const address = addressOf(settings.url);
+  const server = `The MCP server at ${address}`;
+  const over = Promise.withResolvers<void>();
+  let url: URL | undefined;
+  let socket: WebSocket | undefined;
+  let started = false;
+  let leaving = false;
+  let isOpen = false;
+
+  async function start(): Promise<void> {
+    if (started || leaving)
+      throw new ArsenalError("TRANSPORT_FAILED", `${server} was connected to before: a transport is used once.`, {
+        fix: "Make another transport for another connection.",
+      });
+    started = true;
+    try {
+      await open(handshakeUrl(settings.url));
+    } catch (error) {
+      // What says how it can be fixed says more than we could.
+      if (isArsenalError(error) && error.details.fix !== undefined) throw error;
+      throw connectFailure(error);
+    }
+  }
+
+  async function open(to: URL): Promise<void> {
+    const { WebSocket } = await import("ws");
+    if (leaving) throw new Error("it was closed meanwhile");
+    const opened = Promise.withResolvers<void>();
+    // What the package's types do not know yet is `closeTimeout`.
+    const how: ClientOptions & { readonly closeTimeout: number } = {
+      createConnection: () => egress.connect(to, { trusted: true }) as Socket,
+      headers: { ...settings.headers },
+      perMessageDeflate: false,
+      maxPayload: 2 * maxMessageBytes,
+      closeTimeout: CLOSE_MS,
+    };
+    const connection = new WebSocket(to, SUBPROTOCOL, how);
+    [url, socket] = [to, connection];
+    connection.on("open", () => {
+      isOpen = true;
+      opened.resolve();
+    });
+    const gate = createFloodGate(clock);
+    connection.on("message", (data, isBinary) => {
+      gate.count(receive(data as Buffer, isBinary));
+      gate.hold(connection);
+    });
+    connection.on("error", (error) => {
+      opened.reject(error);
+      announceEnd(ended(`sent what cannot be read (${error.message}), so the connection was closed`));
+    });
+    connection.on("close", (code, reason) => {
+      over.resolve();
+      announceEnd(ended(`closed the connection with code ${code}${reason.length === 0 ? "" : ` (${reason})`}`));
+    });
+    await opened.promise;
+  }
+
+  function connectFailure(cause: unknown): ArsenalError {
+    // Where each of several addresses failed, only the code says how.
+    const { message, code } = cause as Error & { readonly code?: string };
+    const reason = message || code;
+    return new ArsenalError("TRANSPORT_FAILED", `No WebSocket connection to ${address} could be opened (${reason}).`, {
+      field: "url",
+      value: address,
+      beforeSend: true,
+      fix: `Check that the server runs there, takes these headers, and speaks the subprotocol "${SUBPROTOCOL}".`,
+      cause,
+    });
+  }
+
+  /** Hands a message on. True if it is an answer. */
+  function receive(data: Buffer, isBinary: boolean): boolean {
+    if (data.length > maxMessageBytes) {
+      const about = findAnswered(data.subarray(0, GLIMPSE_BYTES), data.subarray(-GLIMPSE_BYTES));
+      report(new MessageTooLong(server, maxMessageBytes, about));
+      return false;
+    }
+    const text = isBinary ? "(a binary frame)" : data.toString();
+    const message = parseMessage(text);
+    if (message === undefined) {
+      report(notAMessage(server, text));
+      return false;
+    }
+    try {
+      transport.onmessage?.(message);
+    } catch (error) {
+      report(error);
+    }
+    return !("method" in message);
+  }
+
+  function report(error: unknown): void {
+    transport.onerror?.(error instanceof Error ? error : new Error(String(error)));
+  }
+
+  function announceEnd(why?: ArsenalError): void {
+    if (!isOpen) return;
+    isOpen = false;
+    if (!leaving && why !== undefined) report(why);
+    transport.onclose?.();
+  }
+
+  function ended(what: string): ArsenalError {
+    return new ArsenalError("TRANSPORT_FAILED", `${server} ${what}.`, {
+      fix: "Connect again; if it happens again, look at the server's log.",
+    });
+  }
+
+  async function send(message: JSONRPCMessage): Promise<void> {
+    if (url === undefined || socket === undefined || socket.readyState !== socket.OPEN)
+      throw new ArsenalError("TRANSPORT_FAILED", `${server} is not connected, so nothing was sent to it.`, {
+        beforeSend: true,
+        fix: "Connect again.",
+      });
+    checkInCall(url);
+    socket.send(JSON.stringify(message));
+  }
+
+  async function close(): Promise<void> {
+    leaving = true;
+    if (socket === undefined) return;
+    socket.close(NORMAL);
+    await within(CLOSE_MS, over.promise, clock);
+    socket.terminate();
+    announceEnd();
+  }
+
+  const transport: Transport = { start, send, close };
+  return transport;
+}
+
+/** The http address that a WebSocket's handshake is sent to. */
+function handshakeUrl(url: string): URL {
+  return new URL(new URL(url).href.replace(/^ws(?=s?:)/, "http"));
+}
+
+/** The address without what may be secret in it. */
+function addressOf(url: string): string {
+  if (!URL.canParse(url)) return url;
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname}`;
+}

@@ -1,0 +1,103 @@
+import { ArsenalError } from "../../../../errors/arsenal-error.ts";
+import { showValue } from "../../../../errors/show-value.ts";
+import { isPlainObject } from "../../../../tool/json-schema.ts";
+import type { JsonObject } from "../../../../mcp/protocol.ts";
+import { type Listing, LISTINGS } from "./upstream.ts";
+
+/** How a list is read. */
+export interface ListAllOptions {
+  /** Told of the first few things that are left out, and why; then of how many more there are. */
+  readonly report?: (entry: { readonly name: string; readonly reason: string }) => void;
+  /** Why an entry cannot be used, beside being malformed. */
+  readonly refuse?: (entry: JsonObject) => string | undefined;
+  /** Entries at most. Default 20,000. */
+  readonly maxItems?: number;
+  /** Bytes at most, as JSON. Default 64 MiB. */
+  readonly maxBytes?: number;
+  /** True once no further page should be asked for. */
+  readonly isLate?: () => boolean;
+}
+
+/** No honest list has more pages or longer cursors. */
+const MAX_PAGES = 1000;
+const MAX_CURSOR_LENGTH = 8192;
+
+/** Entries that are left out are reported one by one up to this number. */
+const MAX_REPORTS = 10;
+
+/** What tells one entry of a list from another. */
+const KEYS: Readonly<Record<Listing, string>> = {
+  tools: "name",
+  prompts: "name",
+  resources: "uri",
+  resourceTemplates: "uriTemplate",
+};
+
+/**
+ * Everything a server lists of one kind, over all pages, as it gave it. An entry without its key is left out and reported; it never costs the
+ * rest of the list. A list that does not end is read up to a limit. Rejects if the server answers with an error, or with something that is
+ * not a list.
+ */
+export async function listAll(
+  request: (method: string, params: JsonObject | undefined) => Promise<JsonObject>,
+  listing: Listing,
+  options: ListAllOptions = {},
+): Promise<readonly JsonObject[]> {
+  const { report = () => {}, refuse = () => undefined, isLate = () => false } = options;
+  const { maxItems = 20_000, maxBytes = 64 * 1024 * 1024 } = options;
+  const items: JsonObject[] = [];
+  const cursors = new Set<string>();
+  const method = LISTINGS[listing];
+  let bytes = 0;
+  let leftOut = 0;
+  const leaveOut = (name: unknown, reason: string): void => {
+    if (++leftOut <= MAX_REPORTS) report({ name: typeof name === "string" ? name : showValue(name), reason });
+  };
+
+  /** Takes the entries of a page. Returns why the list is not read further, if it is not. */
+  const take = (entries: readonly unknown[]): string | undefined => {
+    let why: string | undefined;
+    for (const entry of entries) {
+      const key = isPlainObject(entry) ? entry[KEYS[listing]] : undefined;
+      if (!isPlainObject(entry)) leaveOut(entry, `It is ${showValue(entry)} instead of an object.`);
+      else if (typeof key !== "string" || key === "") leaveOut(key, `Its ${KEYS[listing]} is ${showValue(key)}.`);
+      else {
+        const reason = refuse(entry);
+        if (reason !== undefined) leaveOut(key, reason);
+        else if (items.length === maxItems)
+          why ??= `The server lists more than ${maxItems} ${listing}: the rest is left out.`;
+        else if ((bytes += JSON.stringify(entry).length) > maxBytes)
+          why ??= `The list measures more than ${maxBytes} bytes: it is read up to there.`;
+        else items.push(entry);
+      }
+    }
+    return why;
+  };
+
+  const whyNot = (next: string): string | undefined => {
+    if (items.length === maxItems) return `The server lists more than ${maxItems} ${listing}: the rest is left out.`;
+    if (next.length > MAX_CURSOR_LENGTH)
+      return `The cursor of the next page has more than ${MAX_CURSOR_LENGTH} characters: the list is read up to there.`;
+    if (cursors.has(next)) return "The server repeats a page: its list is read up to there.";
+    if (cursors.size + 1 === MAX_PAGES) return `The list has more than ${MAX_PAGES} pages: it is read up to there.`;
+    if (isLate()) return "Reading the list takes too long: it is read up to there.";
+    return undefined;
+  };
+
+  for (let cursor: string | undefined; ;) {
+    const page = await request(method, cursor === undefined ? undefined : { cursor });
+    const entries = page[listing];
+    if (!Array.isArray(entries)) {
+      const message = `${method} was answered with ${showValue(page)}, which has no list of ${listing}.`;
+      throw new ArsenalError("PROTOCOL_ERROR", message, { field: listing, value: entries });
+    }
+    const next = page["nextCursor"];
+    const stop = take(entries) ?? (typeof next === "string" ? whyNot(next) : undefined);
+    if (stop !== undefined) report({ name: listing, reason: stop });
+    if (stop !== undefined || typeof next !== "string") break;
+    cursors.add(next);
+    cursor = next;
+  }
+  if (leftOut > MAX_REPORTS) report({ name: listing, reason: `${leftOut - MAX_REPORTS} more entries are left out.` });
+  return items;
+}

@@ -1,0 +1,71 @@
+import { ArsenalError } from "../../../../errors/arsenal-error.ts";
+import { isPerCaller, readReference } from "../../../../guard/secrets/reference.ts";
+import type { HttpSettings, McpServerSettings, StdioSettings, WebSocketSettings } from "../settings.ts";
+
+type Transport = McpServerSettings["transport"];
+
+/** What is wrong with a reference to a secret: where it stands, why it cannot, and what to do. */
+export interface MisplacedSecret {
+  readonly field: string;
+  readonly message: string;
+  readonly fix: string;
+}
+
+/** The first reference to a secret that stands where none can; undefined where all is well. */
+export function misplacedSecret(transport: Transport): MisplacedSecret | undefined {
+  return transport.kind === "stdio" ? inProgram(transport) : inAddress(transport);
+}
+
+/** Throws CONFIG_INVALID for settings with a misplaced reference. */
+export function refuseMisplaced({ name, transport }: McpServerSettings): void {
+  const found = misplacedSecret(transport);
+  if (found === undefined) return;
+  const { field, message, fix } = found;
+  throw new ArsenalError("CONFIG_INVALID", `${field} of the MCP server "${name}" ${message}. ${fix}`, { field, fix });
+}
+
+/** True where each caller's requests to a server have credentials of their own. */
+export function hasOwnCredentials({ transport }: McpServerSettings): boolean {
+  return transport.kind !== "stdio" && Object.values(transport.headers ?? {}).some(isPerCaller);
+}
+
+function inProgram({ command, args = [], cwd = "", env = {} }: StdioSettings): MisplacedSecret | undefined {
+  if ([command, cwd].some(hasInside) || args.some((text) => hasInside(text) || isReference(text)))
+    return {
+      field: "args",
+      message: "refers to a secret, and everybody on this machine can read a program's arguments",
+      fix: "Give it to the server as a variable, under env.",
+    };
+  const shared = Object.entries(env).find(([, text]) => isPerCaller(text));
+  if (shared === undefined) return undefined;
+  return {
+    field: `env.${shared[0]}`,
+    message: "depends on the caller, and one process serves all of them",
+    fix: "Use a server that is reached over HTTP, or write a reference without {principal} and {tenant}.",
+  };
+}
+
+function inAddress(transport: HttpSettings | WebSocketSettings): MisplacedSecret | undefined {
+  if (hasInside(transport.url))
+    return {
+      field: "url",
+      message: "refers to a secret, and addresses are shown and logged",
+      fix: "Give it to the server as a header, under headers.",
+    };
+  if (transport.kind === "websocket" || !isPerCaller(transport.oauth?.clientSecret ?? "")) return undefined;
+  return {
+    field: "oauth.client_secret",
+    message: "depends on the caller, and one login serves all of them",
+    fix: "Give each caller a token of their own under headers.",
+  };
+}
+
+function hasInside(text: string): boolean {
+  return text.includes("${secret:");
+}
+
+/** Programs take `file:` as an address of their own, and a path tells nothing. */
+function isReference(text: string): boolean {
+  const reference = readReference(text);
+  return reference !== undefined && reference.kind !== "file";
+}

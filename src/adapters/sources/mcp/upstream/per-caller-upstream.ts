@@ -1,0 +1,117 @@
+import { ArsenalError } from "../../../../errors/arsenal-error.ts";
+import { systemClock } from "../../../../observe/clock.ts";
+import { untilAborted } from "../../../../catalog/dense/until-aborted.ts";
+import type { Caller } from "../../../../tool/handler.ts";
+import { createUpstream, type McpUpstream, type UpstreamParts } from "./upstream.ts";
+import type { McpServerSettings } from "../settings.ts";
+
+/** One caller's own connections, while they are used and for a while after. */
+interface Own {
+  readonly upstream: McpUpstream;
+  users: number;
+  cancelIdle: (() => void) | undefined;
+}
+
+/** The connections of a caller who made no request for this long are closed. */
+const IDLE_MS = 300_000;
+
+/**
+ * An upstream whose callers have credentials of their own: each has connections of their own, and nobody's request goes over another's. The
+ * server's tools are listed with the credentials of nobody in particular, `_default`.
+ */
+export function createPerCallerUpstream(settings: McpServerSettings, parts: UpstreamParts = {}): McpUpstream {
+  const { clock = systemClock } = parts;
+  const shared = createUpstream(settings, parts);
+  const owned = new Map<string, Own>();
+  let closed = false;
+
+  function ownOf(caller: Caller): { readonly key: string; readonly own: Own } {
+    const key = JSON.stringify([caller.tenant, caller.id]);
+    let own = owned.get(key);
+    if (own === undefined) {
+      own = { upstream: createUpstream(settings, { ...parts, caller }), users: 0, cancelIdle: undefined };
+      owned.set(key, own);
+    }
+    return { key, own };
+  }
+
+  async function drop(key: string, own: Own): Promise<void> {
+    if (owned.get(key) === own) owned.delete(key);
+    await own.upstream.close();
+  }
+
+  /** Has a caller's upstream for as long as the returned function is not called. */
+  async function take(
+    caller: Caller | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<{ readonly upstream: McpUpstream; release(): void }> {
+    if (caller === undefined) throw nobody(settings.name);
+    if (closed) throw new ArsenalError("CLOSED", `The MCP server "${settings.name}" was closed.`, { beforeSend: true });
+    const { key, own } = ownOf(caller);
+    own.users++;
+    own.cancelIdle?.();
+    const release = (): void => {
+      own.users--;
+      if (own.users > 0 || owned.get(key) !== own) return;
+      own.cancelIdle = clock.after(IDLE_MS, () => void drop(key, own), { background: true });
+    };
+    try {
+      await untilAborted(own.upstream.attempted, signal);
+    } catch (error) {
+      release();
+      throw error;
+    }
+    const { state } = own.upstream;
+    if (state.kind !== "failed") return { upstream: own.upstream, release };
+    // Not tried again by itself: a caller without credentials is no reason to ask the server for ever.
+    await drop(key, own);
+    throw state.error;
+  }
+
+  return {
+    name: shared.name,
+    settings,
+    get state() {
+      return shared.state;
+    },
+    attempted: shared.attempted,
+    watch: (listener) => shared.watch(listener),
+    list: (listing, options) => shared.list(listing, options),
+    async request(method, params, { caller, ...options } = {}) {
+      const { upstream, release } = await take(caller, options.signal);
+      try {
+        return await upstream.request(method, params, options);
+      } finally {
+        release();
+      }
+    },
+    async subscribe() {
+      const message = `The MCP server "${settings.name}" has other credentials for each caller, so that nobody can be told of its changes.`;
+      throw new ArsenalError("EXECUTION_FAILED", message, { fix: "Read the resource again.", beforeSend: true });
+    },
+    async openSession(client, { caller, ...options } = {}) {
+      const { upstream, release } = await take(caller, options.signal);
+      try {
+        const session = await upstream.openSession(client, options);
+        session.onClosed(release);
+        return session;
+      } catch (error) {
+        release();
+        throw error;
+      }
+    },
+    async close() {
+      closed = true;
+      const all = [...owned.values()];
+      owned.clear();
+      for (const { cancelIdle } of all) cancelIdle?.();
+      await Promise.all([shared.close(), ...all.map(({ upstream }) => upstream.close())]);
+    },
+  };
+}
+
+/** Whose credentials to use must be known: those of nobody in particular are for listing alone. */
+function nobody(name: string): ArsenalError {
+  const message = `The MCP server "${name}" has other credentials for each caller, and this request names none.`;
+  return new ArsenalError("PERMISSION_DENIED", message, { fix: "Make the request as a principal.", beforeSend: true });
+}

@@ -1,0 +1,183 @@
+import { ArsenalError } from "../../../../errors/arsenal-error.ts";
+import type { Registration } from "../../../../register/registry.ts";
+import { assembleTool } from "../../../../tool/assemble-tool.ts";
+import type { Handler, HandlerContext } from "../../../../tool/handler.ts";
+import { isPlainObject, type JsonSchema } from "../../../../tool/json-schema.ts";
+import { normaliseTool } from "../../../../tool/normalise-tool.ts";
+import { toNamespace } from "../../../../tool/slug.ts";
+import type { Capability, Tool } from "../../../../tool/tool.ts";
+import type { JsonObject } from "../../../../mcp/protocol.ts";
+import { answered, callOf, sendRequest, type ServerRequest } from "../connection/send-request.ts";
+import type { McpServerSettings } from "../settings.ts";
+import type { McpUpstream } from "./upstream.ts";
+
+/**
+ * What a server answers beside `tools/call`. Each is a tool to the guard, so that policy, limits, approvals and records are those of every
+ * call, and is run by its id alone: `files.resources/read`, `files.prompts/get`, `files.mcp/request`.
+ */
+export type RequestTool = "resources/read" | "prompts/get" | "mcp/request";
+
+type Server = Pick<McpServerSettings, "name" | "namespace">;
+
+/** The id of a server's request tool. A server whose namespace is not its name is named in it, since others may share the namespace. */
+export function requestToolId({ name, namespace = name }: Server, request: RequestTool): string {
+  const plain = toNamespace(namespace);
+  return `${plain}.${ownName(plain, name, request)}`;
+}
+
+/**
+ * What finds a server's tool by the name that the server itself uses, followed by that name: `files.tools/call/`. It means the tool whoever
+ * may see it, so that a call of one that is hidden leaves the record that every other way to it leaves.
+ */
+export function ownToolPrefix({ name, namespace = name }: Server): string {
+  const plain = toNamespace(namespace);
+  return `${plain}.${ownName(plain, name, "tools/call")}/`;
+}
+
+/** The request tools of one server, by id. They can touch what the server's tools can. */
+export function createRequestTools(
+  upstream: McpUpstream,
+  capabilities: readonly Capability[] = [],
+): ReadonlyMap<string, Required<Registration>> {
+  const tools = (Object.keys(DEFINITIONS) as RequestTool[]).map((request) => ({
+    tool: toTool(request, upstream.settings, capabilities),
+    handler: DEFINITIONS[request].handler(upstream),
+  }));
+  return new Map(tools.map((registration) => [registration.tool.id, registration]));
+}
+
+interface Definition {
+  readonly description: (server: string) => string;
+  readonly parameters: JsonSchema;
+  readonly handler: (upstream: McpUpstream) => Handler;
+}
+
+const TEXT = { type: "string" } as const;
+/** Members that make of a read or a get the completion of one of its arguments. */
+const COMPLETED = {
+  argument: { type: "object", description: "The argument to complete: its name and what is typed of its value." },
+  context: { type: "object", description: "The arguments given so far." },
+} as const;
+
+const DEFINITIONS: Readonly<Record<RequestTool, Definition>> = {
+  "resources/read": {
+    description: (server) => `Reads a resource of the MCP server ${server}.`,
+    parameters: {
+      type: "object",
+      properties: {
+        uri: { ...TEXT, description: "The resource, by the server's own URI." },
+        subscribe: { type: "boolean", description: "True to be told of its changes instead." },
+        ...COMPLETED,
+      },
+      required: ["uri"],
+    },
+    handler: (upstream) => async (args, context) => {
+      const { uri, subscribe, argument } = args;
+      if (argument !== undefined) return complete(upstream, { type: "ref/resource", uri }, args, context);
+      if (subscribe === true) return subscribeTo(upstream, uri, context);
+      return sendRequest(upstream, { method: "resources/read", params: { uri }, subject: "a resource" }, context);
+    },
+  },
+  "prompts/get": {
+    description: (server) => `Gets a prompt of the MCP server ${server}.`,
+    parameters: {
+      type: "object",
+      properties: { name: TEXT, arguments: { type: "object" }, ...COMPLETED },
+      required: ["name"],
+    },
+    handler: (upstream) => async (args, context) => {
+      const { name, argument } = args;
+      if (argument !== undefined) return complete(upstream, { type: "ref/prompt", name }, args, context);
+      return sendRequest(upstream, { method: "prompts/get", params: args, subject: "a prompt" }, context);
+    },
+  },
+  "mcp/request": {
+    description: (server) => `Makes a request of the MCP server ${server} that this program does not know.`,
+    parameters: {
+      type: "object",
+      properties: { method: TEXT, params: { type: "object" } },
+      required: ["method"],
+    },
+    handler: (upstream) => async (args, context) => {
+      const { method, params } = args;
+      if (typeof method !== "string" || isKnown(method)) throw hasItsOwnWay(method);
+      return sendRequest(upstream, { method, params: isPlainObject(params) ? params : {}, subject: method }, context);
+    },
+  },
+};
+
+/** True for a method of the part of the protocol that this program knows: it never passes as an unknown one, where other rules would hold. */
+export function isKnown(method: string): boolean {
+  // Also in other spellings, which a careless server may take for the same.
+  return /^\s*(?:(?:tools|resources|prompts|completion|server|subscriptions|logging|notifications)\/|(?:initialize|ping)\s*$)/i.test(
+    method,
+  );
+}
+
+function complete(
+  upstream: McpUpstream,
+  ref: JsonObject,
+  { argument, context: given }: JsonObject,
+  context: HandlerContext,
+): Promise<JsonObject> {
+  const call = callOf(context);
+  const { ref: asked } = call.method === "completion/complete" ? (call.extra ?? {}) : {};
+  const params = {
+    ref: { ...(isPlainObject(asked) ? asked : {}), ...ref },
+    argument,
+    ...(given === undefined ? {} : { context: given }),
+  };
+  return sendRequest(upstream, { method: "completion/complete", params, subject: "a completion" }, context);
+}
+
+/** On the caller's own connection, where it has one; otherwise the upstream's one subscription that all share, for as long as the caller says. */
+async function subscribeTo(upstream: McpUpstream, uri: unknown, context: HandlerContext): Promise<JsonObject> {
+  const { connection, until } = callOf(context);
+  const request: ServerRequest = { method: "resources/subscribe", params: { uri }, subject: "a subscription" };
+  if (connection !== undefined) return sendRequest(upstream, request, context);
+  if (until === undefined || typeof uri !== "string") throw nobodyToTell();
+  return answered(upstream, request, context, async () => {
+    await upstream.subscribe(uri, { signal: until });
+    return {};
+  });
+}
+
+function toTool(
+  request: RequestTool,
+  { name, namespace = name, transport }: McpServerSettings,
+  capabilities: readonly Capability[],
+): Tool {
+  const { description, parameters } = DEFINITIONS[request];
+  const draft = {
+    name: request,
+    sourceName: request,
+    description: description(name),
+    parameters,
+    ...(transport.kind === "stdio" ? {} : { sourceUri: new URL(transport.url).origin }),
+  };
+  const plain = toNamespace(namespace);
+  const from = { source: "mcp", namespace: plain, capabilities, ensemble: name, createdAt: 0 } as const;
+  const { id: _id, contentHash: _hash, createdAt, ...fields } = normaliseTool(draft, from);
+  return assembleTool({ ...fields, namespace: plain, name: ownName(plain, name, request) }, createdAt);
+}
+
+function ownName(namespace: string, server: string, request: RequestTool | "tools/call"): string {
+  return namespace === server ? request : `${server}/${request}`;
+}
+
+function hasItsOwnWay(method: unknown): ArsenalError {
+  const fix = "Call the tool, read the resource or get the prompt by its own id.";
+  return new ArsenalError("ARGUMENTS_INVALID", `mcp/request does not make the request ${String(method)}. ${fix}`, {
+    field: "method",
+    value: method,
+    fix,
+  });
+}
+
+function nobodyToTell(): ArsenalError {
+  const fix = "Subscribe from an MCP client.";
+  return new ArsenalError("ARGUMENTS_INVALID", `Nobody would be told of the changes. ${fix}`, {
+    field: "subscribe",
+    fix,
+  });
+}

@@ -1,0 +1,392 @@
+import { ArsenalError } from "../../../../errors/arsenal-error.ts";
+import { outsideCalls } from "../../../../guard/egress/call-scope.ts";
+import type { Egress } from "../../../../guard/egress/egress.ts";
+import { type Clock, systemClock } from "../../../../observe/clock.ts";
+import type { Secrets } from "../../../../guard/secrets/secrets.ts";
+import { withDeadline } from "../../../../register/with-deadline.ts";
+import type { Caller } from "../../../../tool/handler.ts";
+import { isPlainObject } from "../../../../tool/json-schema.ts";
+import { createCalmChanges } from "./calm-changes.ts";
+import { answerInput } from "../connection/answer-input.ts";
+import { ownIdentity, withoutAsking } from "../../../../mcp/client-identity.ts";
+import { connectWithVerdict } from "../connection/connect.ts";
+import { createConnectionPool } from "../connection/connection-pool.ts";
+import { addWrittenOut, createCredentials } from "../connection/credentials.ts";
+import type {
+  Ask,
+  ClientIdentity,
+  McpConnection,
+  RequestOptions,
+  ServerDescription,
+} from "../../../../mcp/connection.ts";
+import { isSessionExpired } from "../connection/failures.ts";
+import { followChanges } from "./follow-changes.ts";
+import type { OAuthProvider } from "../oauth/provider.ts";
+import { createKeeper } from "../connection/keep-connected.ts";
+import { refuseMisplaced } from "./misplaced-secret.ts";
+import { listAll } from "./list-all.ts";
+import { type Era, type JsonObject, RPC, RpcError, type RpcNotification } from "../../../../mcp/protocol.ts";
+import { createResourceSubscriptions } from "./resource-subscriptions.ts";
+import { createSessionView, withIdentity } from "../connection/session-view.ts";
+import type { McpServerSettings } from "../settings.ts";
+import { unusableTool } from "./unusable-tool.ts";
+import { untilAborted } from "../../../../catalog/dense/until-aborted.ts";
+
+/** What an MCP server offers beside tools, by the method that lists it. */
+export const LISTINGS = {
+  tools: "tools/list",
+  resources: "resources/list",
+  resourceTemplates: "resources/templates/list",
+  prompts: "prompts/list",
+} as const;
+
+/** A kind of thing that a server lists. */
+export type Listing = keyof typeof LISTINGS;
+
+/** How an upstream fares. */
+export type UpstreamState =
+  | { readonly kind: "connecting" }
+  | {
+      readonly kind: "connected";
+      readonly era: Era;
+      readonly protocolVersion: string;
+      readonly server: ServerDescription;
+    }
+  /** `retryAt` is in milliseconds since the epoch. */
+  | { readonly kind: "failed"; readonly error: Error; readonly retryAt: number }
+  | { readonly kind: "closed" };
+
+/** What watchers of an upstream are told. */
+export type UpstreamChange =
+  | { readonly kind: "state"; readonly state: UpstreamState }
+  /** The server's list of this kind may have changed. */
+  | { readonly kind: "listed"; readonly listing: Listing }
+  /** Anything else it says outside a request: a resource was updated, a log message. */
+  | { readonly kind: "notification"; readonly notification: RpcNotification };
+
+/** How a request to an upstream is made for a caller. */
+export interface UpstreamRequestOptions extends RequestOptions {
+  /**
+   * Answers the server's questions. A legacy server cannot say which request a question belongs to, so a request with `ask` has a connection
+   * to itself while it runs: the shared one where nobody else uses it, another where somebody does. With a modern server the
+   * `input_required` result is answered and the request repeated.
+   */
+  readonly ask?: Ask;
+  /** Returns an `input_required` result as it is instead of answering it. */
+  readonly passInputRequired?: boolean;
+  /** Who asks: decides whose credentials are used, where the settings name other ones for each caller. */
+  readonly caller?: Caller;
+}
+
+/**
+ * One configured MCP server: the connections to it, what it lists, and how it fares. It connects by itself, tries again with growing
+ * pauses when it cannot, and reconnects after a crash or an expired session.
+ */
+export interface McpUpstream {
+  readonly name: string;
+  readonly settings: McpServerSettings;
+  readonly state: UpstreamState;
+  /** Resolves when the first attempt to connect has ended, well or not. Never rejects. */
+  readonly attempted: Promise<void>;
+  /** Returns what ends the watch. */
+  watch(listener: (change: UpstreamChange) => void): () => void;
+  /** Everything of one kind, over all pages, as the server gave it. Kept until the server says it changed; [] where the server has no such thing. */
+  list(listing: Listing, options?: { readonly signal?: AbortSignal }): Promise<readonly JsonObject[]>;
+  /** One request for one caller. Rejects like `McpConnection.request`, and with SOURCE_UNAVAILABLE while the server is away. */
+  request(method: string, params?: JsonObject, options?: UpstreamRequestOptions): Promise<JsonObject>;
+  /**
+   * Has the server tell of one resource's changes, to watchers as a notification, until the signal fires. Subscribers to one URI share one
+   * subscription, which is made again after a reconnect.
+   */
+  subscribe(uri: string, options: { readonly signal: AbortSignal }): Promise<void>;
+  /**
+   * A connection for one legacy client's session alone, with that client's identity: a session of its own where the server has sessions, a
+   * view of the shared connection where it has none. The caller closes it.
+   */
+  openSession(
+    client: ClientIdentity,
+    options?: { readonly caller?: Caller; readonly signal?: AbortSignal },
+  ): Promise<McpConnection>;
+  /** Ends every connection and all child processes. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+/** What an upstream can be given. */
+export interface UpstreamParts {
+  /** Where tokens come from, for a server that asks for them. */
+  readonly oauth?: OAuthProvider;
+  /** The way out of the program. One of its own, without rules, where absent. */
+  readonly egress?: Egress;
+  /** Where what the settings refer to is found. In the environment, files and the keychain where absent. */
+  readonly secrets?: Secrets;
+  /** Whose credentials are used, where the settings name other ones for each caller. Nobody's in particular where absent. */
+  readonly caller?: Caller;
+  readonly clock?: Clock;
+  /** A number in [0, 1), for the pauses between attempts. */
+  readonly random?: () => number;
+  /** Who the shared connections say they are. */
+  readonly identity?: ClientIdentity;
+  /** Stands in for the real way to connect. */
+  readonly connect?: typeof connectWithVerdict;
+  /** Told of each listed thing that is left out, and why. */
+  readonly report?: (problem: { readonly listing: Listing; readonly name: string; readonly reason: string }) => void;
+  /** Takes what a child process writes to its standard error, line by line. */
+  readonly onStderr?: (line: string) => void;
+}
+
+/** An old server found once is asked which era it speaks again after this time; it may have been upgraded. */
+const VERDICT_MS = 3_600_000;
+
+/** Requests that change nothing on the server that they could change twice: sent once more if the server lost the session. */
+const READS: ReadonlySet<string> = new Set([
+  ...Object.values(LISTINGS),
+  "resources/read",
+  "resources/subscribe",
+  "resources/unsubscribe",
+  "prompts/get",
+  "completion/complete",
+  "logging/setLevel",
+  "ping",
+]);
+
+/** More tools than any honest server has; each is scanned, pinned and indexed. */
+const DEFAULT_MAX_TOOLS = 5000;
+
+/** An upstream for a configured server. It begins to connect at once, in the background. */
+export function createUpstream(settings: McpServerSettings, parts: UpstreamParts = {}): McpUpstream {
+  const { clock = systemClock, random = Math.random, identity = ownIdentity(), report = () => {} } = parts;
+  const { connect: openConnection = connectWithVerdict, secrets, caller, ...others } = parts;
+  refuseMisplaced(settings);
+  const credentials = createCredentials(settings.name, { ...(secrets && { secrets }), ...(caller && { caller }) });
+  addWrittenOut(settings, credentials.redactor);
+  const rest = { ...others, credentials };
+  const timeoutMs = settings.connectTimeoutMs ?? 30_000;
+  const watchers = new Set<(change: UpstreamChange) => void>();
+  const lists = new Map<Listing, Promise<readonly JsonObject[]>>();
+  const sessions = new Set<McpConnection>();
+  const closing = new AbortController();
+  let legacySince: number | undefined;
+  /** Whether a modern server speaks the older era too; unknown until it was tried. */
+  let speaksBoth: boolean | undefined;
+
+  const tell = (change: UpstreamChange): void => {
+    for (const watcher of watchers) watcher(change);
+  };
+
+  const listed = (listing: Listing): void => {
+    lists.delete(listing);
+    tell({ kind: "listed", listing });
+  };
+
+  const changes = createCalmChanges(clock, listed);
+
+  const inTime = <Result>(
+    doing: string,
+    task: (signal: AbortSignal) => Promise<Result>,
+    signal: AbortSignal = closing.signal,
+  ): Promise<Result> =>
+    withDeadline(task, { clock, ms: timeoutMs, signal, doing: `${doing} the MCP server "${settings.name}"` });
+
+  const connectAs = async (who: ClientIdentity, signal: AbortSignal): Promise<McpConnection> => {
+    // A modern server is asked again every time: its answer is also the proof that it is there.
+    const isKnown = legacySince !== undefined && clock.now() - legacySince < VERDICT_MS;
+    const prior = isKnown ? ({ prior: { kind: "legacy" } } as const) : {};
+    const { connection, verdict } = await openConnection(settings, {
+      ...rest,
+      ...prior,
+      clock,
+      identity: who,
+      signal,
+    }).catch((error: unknown) => {
+      legacySince = undefined;
+      throw credentials.redactor.error(error);
+    });
+    if (verdict.kind === "modern") legacySince = undefined;
+    else if (!isKnown) legacySince = clock.now();
+    return connection;
+  };
+
+  const pool = createConnectionPool({
+    name: settings.name,
+    clock,
+    open: () => inTime("connecting", (signal) => connectAs(identity, signal)),
+    max: settings.maxConnections ?? 8,
+  });
+
+  const other = (notification: RpcNotification): void => tell({ kind: "notification", notification });
+  const subscriptions = createResourceSubscriptions(clock, other);
+
+  const keeper = createKeeper({
+    name: settings.name,
+    clock,
+    random,
+    timeoutMs,
+    connect: ({ signal }) => connectAs(identity, signal),
+    changed(state, connection) {
+      if (state.kind === "failed") credentials.redactor.error(state.error);
+      if (state.kind !== "connected" || connection === undefined) return tell({ kind: "state", state });
+      lists.clear();
+      speaksBoth = undefined;
+      pool.setPrimary(connection);
+      followChanges(connection, clock, { listed: changes.changed, other });
+      subscriptions.renew(connection);
+      tell({ kind: "state", state });
+      for (const listing of Object.keys(LISTINGS) as Listing[]) listed(listing);
+    },
+  });
+
+  /** A modern server takes every request on one connection, and asks with its result. */
+  const requestModern = (
+    connection: McpConnection,
+    method: string,
+    params: JsonObject | undefined,
+    { ask, passInputRequired, caller: _caller, ...options }: UpstreamRequestOptions,
+  ): Promise<JsonObject> => {
+    const askable = ask !== undefined || passInputRequired === true;
+    const who = askable ? identity : { ...identity, capabilities: withoutAsking(identity.capabilities) };
+    const send = (round?: object): Promise<JsonObject> =>
+      connection.request(
+        method,
+        withIdentity(round === undefined ? params : { ...withoutInput(params), ...round }, who),
+        options,
+      );
+    if (ask === undefined || passInputRequired === true) return send();
+    const { signal } = options;
+    return answerInput(send, { ask, method, server: settings.name, ...(signal ? { signal } : {}) });
+  };
+
+  /** An old server asks in requests of its own, so whoever answers has the connection to itself. */
+  const requestLegacy = (
+    method: string,
+    params: JsonObject | undefined,
+    { ask, signal, onNotification, headers }: UpstreamRequestOptions,
+  ): Promise<JsonObject> => {
+    const options = {
+      ...(signal === undefined ? {} : { signal }),
+      ...(onNotification === undefined ? {} : { onNotification }),
+      ...(headers === undefined ? {} : { headers }),
+    };
+    if (ask === undefined) return pool.share((connection) => connection.request(method, params, options), signal);
+    return pool.claim(async (connection) => {
+      connection.setAsk(ask);
+      try {
+        return await connection.request(method, params, options);
+      } finally {
+        connection.setAsk(undefined);
+      }
+    }, signal);
+  };
+
+  const request = async (
+    method: string,
+    params?: JsonObject,
+    options: UpstreamRequestOptions = {},
+  ): Promise<JsonObject> => {
+    const connection = await keeper.ready(options.signal);
+    if (connection.era === "modern") return requestModern(connection, method, params, options);
+    try {
+      return await requestLegacy(method, params, options);
+    } catch (error) {
+      // A new session is being opened. A call is left to the engine, which knows whether the tool is safe to repeat.
+      if (!isSessionExpired(error) || !READS.has(method)) throw error;
+      await keeper.ready(options.signal);
+      return requestLegacy(method, params, options);
+    }
+  };
+
+  /** A session of the older era with a modern server that has it too, so that nothing needs to be translated. */
+  const olderSession = async (client: ClientIdentity, until: AbortSignal): Promise<McpConnection | undefined> => {
+    if (speaksBoth === false) return undefined;
+    try {
+      const options = { ...rest, clock, identity: client, prior: { kind: "legacy" } } as const;
+      const connect = (signal: AbortSignal) => openConnection(settings, { ...options, signal });
+      const { connection } = await inTime("connecting", connect, until);
+      speaksBoth = true;
+      return connection;
+    } catch (error) {
+      if (until.aborted) throw error;
+      speaksBoth = false;
+      return undefined;
+    }
+  };
+
+  const readList = async (listing: Listing): Promise<readonly JsonObject[]> => {
+    const { server, era } = await keeper.ready();
+    if (!offers(server.capabilities, listing)) return [];
+    const mirrors = era === "modern" && settings.transport.kind === "http";
+    // What was read when most of the time is up is better than nothing.
+    const lateAt = clock.now() + timeoutMs * 0.8;
+    return inTime("listing", (signal) =>
+      listAll((method, params) => request(method, params, { signal }), listing, {
+        report: (entry) => report({ listing, ...entry }),
+        isLate: () => clock.now() >= lateAt,
+        ...(listing === "tools" ? { maxItems: settings.maxTools ?? DEFAULT_MAX_TOOLS } : {}),
+        ...(listing === "tools" ? { refuse: (tool) => unusableTool(tool, { mirrors }) } : {}),
+      }),
+    ).catch((error: unknown) => {
+      if (error instanceof RpcError && error.code === RPC.methodNotFound) return [];
+      throw credentials.redactor.error(error);
+    });
+  };
+
+  return {
+    name: settings.name,
+    settings,
+    get state() {
+      return keeper.state;
+    },
+    attempted: keeper.attempted,
+    watch(listener) {
+      watchers.add(listener);
+      return () => void watchers.delete(listener);
+    },
+    async list(listing, { signal } = {}) {
+      signal?.throwIfAborted();
+      let reading = lists.get(listing);
+      if (reading === undefined) {
+        // Everybody gets what is read.
+        reading = outsideCalls(() => readList(listing));
+        const own = reading;
+        lists.set(listing, own);
+        own.catch(() => {
+          if (lists.get(listing) === own) lists.delete(listing);
+        });
+      }
+      return untilAborted(reading, signal);
+    },
+    request,
+    async subscribe(uri, { signal }) {
+      await subscriptions.subscribe(uri, await keeper.ready(signal), signal);
+    },
+    async openSession(client, { signal } = {}) {
+      const shared = await keeper.ready(signal);
+      const until = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal;
+      const session =
+        shared.era === "legacy"
+          ? await inTime("connecting", (each) => connectAs(client, each), until)
+          : ((await olderSession(client, until)) ?? createSessionView(shared, client));
+      sessions.add(session);
+      session.onClosed(() => sessions.delete(session));
+      return session;
+    },
+    async close() {
+      closing.abort(new ArsenalError("CLOSED", `The MCP server "${settings.name}" was closed.`));
+      changes.close();
+      const open = [...sessions].map((session) => session.close());
+      await Promise.all([keeper.close(), pool.close(), ...open]);
+    },
+  };
+}
+
+/** Whether a server says it has such things. Tools are asked for in any case: some servers have them and do not say so. */
+function offers(capabilities: JsonObject, listing: Listing): boolean {
+  return listing === "tools" || isPlainObject(capabilities[listing === "prompts" ? "prompts" : "resources"]);
+}
+
+/** The answers of an earlier round do not belong in the next. */
+function withoutInput(params: JsonObject | undefined): JsonObject {
+  const kept = { ...params };
+  delete kept["inputResponses"];
+  delete kept["requestState"];
+  return kept;
+}

@@ -1,0 +1,118 @@
+import type { Egress } from "../../../../guard/egress/egress.ts";
+import type { Secrets } from "../../../../guard/secrets/secrets.ts";
+import type { Clock } from "../../../../observe/clock.ts";
+import type { Emit } from "../../../../observe/events.ts";
+import type { Found, Registration, Registry } from "../../../../register/registry.ts";
+import type { Source } from "../../../../register/source.port.ts";
+import { isUnlisted } from "../../../../tool/unlisted.ts";
+import { untilAborted } from "../../../../catalog/dense/until-aborted.ts";
+import { createRequestTools, ownToolPrefix } from "./request-tools.ts";
+import type { McpSource } from "../mcp.ts";
+import type { McpServerSettings } from "../settings.ts";
+import type { McpUpstream } from "./upstream.ts";
+
+type FoundTool = Extract<Found, { readonly found: true }>;
+
+/** The MCP servers of one arsenal. */
+export interface Upstreams {
+  /** Connected or not, in the order they were added. */
+  all(): readonly McpUpstream[];
+  /** Connects a server and adds its tools as an ensemble; with `patient` in the background, however long it takes. Returns how many tools came. */
+  add(settings: McpServerSettings, options: { readonly patient?: boolean }): Promise<number>;
+  /** Takes in the server of a source that is being added, where it is an MCP server's; lets go of it where adding fails. */
+  during<Result>(source: Source, adding: () => Promise<Result>): Promise<Result>;
+  forget(name: string): void;
+  /**
+   * What a server answers beside tool calls, by its exact id: `files.resources/read`. It is in no list and no search. Also a server's tool by
+   * the server's own name for it: `files.tools/call/read-file`.
+   */
+  find(id: string): FoundTool | undefined;
+  /** Resolves when the first attempt to connect each server, or the one named, has ended: its tools are registered, or it failed. */
+  attempted(options: { readonly name?: string; readonly signal?: AbortSignal }): Promise<void>;
+}
+
+/** What the servers need of their arsenal. */
+export interface UpstreamsParts {
+  readonly addEnsemble: (source: Source) => Promise<number>;
+  /** Resolves when the ensemble's tools, as the server lists them now, are registered. */
+  readonly relist: (ensemble: string) => Promise<void>;
+  readonly registry: Pick<Registry, "find" | "ofEnsemble">;
+  readonly clock: Clock;
+  readonly emit: Emit;
+  readonly egress: Egress;
+  readonly secrets: Secrets;
+}
+
+/** One server, and what it answers beside tool calls. */
+interface Member {
+  readonly upstream: McpUpstream;
+  readonly attempted: Promise<void>;
+  readonly requests: ReadonlyMap<string, Required<Registration>>;
+}
+
+/** No server yet. */
+export function createUpstreams(parts: UpstreamsParts): Upstreams {
+  const { addEnsemble, relist, registry, clock, emit, egress, secrets } = parts;
+  const members = new Map<string, Member>();
+  const requests = new Map<string, Required<Registration>>();
+
+  function take({ name, upstream, capabilities }: McpSource): void {
+    const member: Member = {
+      upstream,
+      attempted: upstream.attempted.then(() => relist(name)),
+      requests: createRequestTools(upstream, capabilities),
+    };
+    members.set(name, member);
+    for (const [id, registration] of member.requests) requests.set(id, registration);
+  }
+
+  function forget(name: string): void {
+    for (const id of members.get(name)?.requests.keys() ?? []) requests.delete(id);
+    members.delete(name);
+  }
+
+  function findOwn(name: string): FoundTool | undefined {
+    for (const { upstream } of members.values()) {
+      const prefix = ownToolPrefix(upstream.settings);
+      if (!name.startsWith(prefix)) continue;
+      const sourceName = name.slice(prefix.length);
+      const tool = registry.ofEnsemble(upstream.name).find((each) => each.sourceName === sourceName);
+      const found = tool && registry.find(tool.id);
+      if (found?.found === true) return found;
+    }
+    return undefined;
+  }
+
+  return {
+    all: () => Array.from(members.values(), ({ upstream }) => upstream),
+    async add(settings, options) {
+      const { mcp } = await import("../mcp.ts");
+      return addEnsemble(mcp(settings, { ...options, clock, emit, egress, secrets }));
+    },
+    async during(source, adding) {
+      // An ensemble refuses a name that is taken, and the server that has it stays.
+      if (!isMcpSource(source) || members.has(source.name)) return adding();
+      take(source);
+      try {
+        return await adding();
+      } catch (error) {
+        forget(source.name);
+        throw error;
+      }
+    },
+    forget,
+    find(id) {
+      if (!isUnlisted(id)) return undefined;
+      const registration = requests.get(id);
+      return registration === undefined ? findOwn(id) : { found: true, ...registration };
+    },
+    async attempted({ name, signal }) {
+      const asked = [...members].filter(([known]) => name === undefined || known === name);
+      await untilAborted(Promise.all(asked.map(([, { attempted }]) => attempted)), signal);
+    },
+  };
+}
+
+function isMcpSource(source: Source): source is McpSource {
+  return source.kind === "mcp" && "upstream" in source;
+}

@@ -1,0 +1,89 @@
+import type { NamespaceFit } from "../fuse.ts";
+import { DEFAULT_NAMESPACE } from "../../tool/limits.ts";
+
+/** What each namespace is about: the mean of its tools' vectors. */
+export interface NamespaceVectors {
+  readonly size: number;
+  /** Counts a tool's vector of unit length in. */
+  add(namespace: string, vector: Float32Array): void;
+  /** Takes out a vector that was added. */
+  remove(namespace: string, vector: Float32Array): void;
+  /** How near each namespace is to a request's vector; empty where there are too few namespaces for that to say anything. */
+  fit(query: Float32Array): NamespaceFits;
+}
+
+/** How near namespaces are to one request. Each is looked at when it is asked for: a request meets few of many. */
+export interface NamespaceFits {
+  /** How many namespaces can be asked for. */
+  readonly size: number;
+  get(namespace: string): NamespaceFit | undefined;
+}
+
+interface Sum {
+  readonly vector: Float64Array;
+  count: number;
+}
+
+/** With fewer, nearly every request is about each of them. */
+const LEAST_NAMESPACES = 10;
+/** The mean of unit vectors is the shorter the less they have in common: below the first number it stands for nothing, from the second fully. */
+const INCOHERENT = 0.5;
+const COHERENT = 0.7;
+
+/** Starts with no namespace. */
+export function createNamespaceVectors(): NamespaceVectors {
+  const sums = new Map<string, Sum>();
+
+  function shift(namespace: string, vector: Float32Array, by: 1 | -1): void {
+    let sum = sums.get(namespace);
+    if (!sum) sums.set(namespace, (sum = { vector: new Float64Array(vector.length), count: 0 }));
+    for (let index = 0; index < vector.length; index++) {
+      sum.vector[index] = (sum.vector[index] ?? 0) + by * (vector[index] ?? 0);
+    }
+    sum.count += by;
+    if (sum.count <= 0) sums.delete(namespace);
+  }
+
+  return {
+    get size() {
+      return sums.size;
+    },
+    add: (namespace, vector) => shift(namespace, vector, 1),
+    remove(namespace, vector) {
+      if (sums.has(namespace)) shift(namespace, vector, -1);
+    },
+    fit(query) {
+      const fits = new Map<string, NamespaceFit>();
+      const size = sums.size < LEAST_NAMESPACES ? 0 : sums.size;
+      return {
+        size,
+        get(namespace) {
+          const known = fits.get(namespace);
+          const sum = size === 0 ? undefined : sums.get(namespace);
+          if (known || !sum) return known;
+          const fit = fitOf(namespace, sum, query);
+          fits.set(namespace, fit);
+          return fit;
+        },
+      };
+    },
+  };
+}
+
+function fitOf(namespace: string, { vector, count }: Sum, query: Float32Array): NamespaceFit {
+  let product = 0;
+  let square = 0;
+  for (let index = 0; index < vector.length; index++) {
+    const value = vector[index] ?? 0;
+    product += value * (query[index] ?? 0);
+    square += value * value;
+  }
+  const length = Math.sqrt(square);
+  return { cosine: length > 0 ? product / length : 0, trust: trustIn(namespace, length / count, count) };
+}
+
+/** A lone tool would only vouch for itself, and what shares the default namespace shares nothing else. */
+function trustIn(namespace: string, coherence: number, count: number): number {
+  if (count < 2 || namespace === DEFAULT_NAMESPACE) return 0;
+  return Math.min(Math.max((coherence - INCOHERENT) / (COHERENT - INCOHERENT), 0), 1);
+}

@@ -1,0 +1,337 @@
+import {
+  DEFAULT_LEXICAL_SETTINGS,
+  LEXICAL_FIELDS,
+  type FieldTexts,
+  type LexicalField,
+  type LexicalSettings,
+} from "./lexical-fields.ts";
+import { addOccurrence, createPosting, FIELD_SPAN, lowerBound, type Posting, removeDocument } from "./posting.ts";
+import { createTermVectors } from "./term-vectors.ts";
+import { nameKey, tokenize } from "./tokenize.ts";
+import { createTopK } from "../top-k.ts";
+
+/** Finds tools by the words of a request: BM25F over the parts of a tool, kept up to date as tools come and go. */
+export interface LexicalIndex {
+  readonly size: number;
+  /** Adds a document or replaces the one with this id. Returns its slot: a small number, its own until it is removed. */
+  upsert(id: string, texts: FieldTexts): number;
+  /** Returns whether there was one. */
+  remove(id: string): boolean;
+  /** Documents that share a word with the text, best first; the filter runs before the cut. */
+  search(text: string, query: LexicalQuery): readonly LexicalHit[];
+  /** The score of each id, in order; 0 for an unknown one or one that shares no word with the text. */
+  scores(text: string, ids: readonly string[]): readonly number[];
+  /** Words of the text found in a document, heaviest first, with their share in its score. */
+  explain(text: string, id: string): readonly MatchedTerm[];
+  /** Cosine of two documents' weighted terms without those of their namespaces, in [0, 1]: 1 for copies. 0 where one is unknown. */
+  similarity(a: string, b: string): number;
+}
+
+export interface LexicalQuery {
+  readonly limit: number;
+  /** All where absent. */
+  readonly accept?: (slot: number) => boolean;
+}
+
+/** A document found. */
+export interface LexicalHit {
+  readonly id: string;
+  /** How much of the text's weight the document covers, in [0, 1], comparable between texts. 1 only where the text is the document's name. */
+  readonly score: number;
+}
+
+/** A word of a text found in a document. */
+export interface MatchedTerm {
+  readonly term: string;
+  readonly fields: readonly LexicalField[];
+  readonly share: number;
+}
+
+/** A word of a query, and what finding it is worth. */
+interface QueryTerm {
+  readonly word: string;
+  readonly posting: Posting | undefined;
+  readonly weight: number;
+}
+
+/**
+ * With few documents a word's rarity means little: they are weighed as if among this many, so that a word all five tools share keeps some
+ * weight and one that only one of them has does not crush the others.
+ */
+const LEAST_POPULATION = 50;
+
+/** Up to this share of all documents, looking each one up is faster than scoring all. */
+const FEW = 0.1;
+
+const NAMESPACE = LEXICAL_FIELDS.indexOf("namespace");
+
+export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_SETTINGS): LexicalIndex {
+  const saturation = settings.saturation;
+  const fieldSettings = LEXICAL_FIELDS.map((field) => settings.fields[field]);
+
+  const postings = new Map<string, Posting>();
+  const slots = new Map<string, number>();
+  const ids: (string | undefined)[] = [];
+  const termsOfSlot: Posting[][] = [];
+  const namesOfSlot: string[][] = [];
+  const freeSlots: number[] = [];
+  /** Slots by name: a text that is a tool's name means that tool, whatever its words weigh. */
+  const named = new Map<string, Set<number>>();
+  /** Tokens of each field of each slot, at the posting's key. */
+  let lengths = new Float32Array(64 * FIELD_SPAN);
+  const totalLength = LEXICAL_FIELDS.map(() => 0);
+  const documentsWith = LEXICAL_FIELDS.map(() => 0);
+
+  /** Scores of the query under way, and the slots that have one. Reused: nothing is allocated per document. */
+  let scratch = new Float32Array(64);
+  let touched = new Uint32Array(64);
+  let touchedCount = 0;
+  const base = new Float32Array(FIELD_SPAN);
+  const slope = new Float32Array(FIELD_SPAN);
+  const weight = new Float32Array(FIELD_SPAN);
+
+  const vectors = createTermVectors((slot) => {
+    measureFields();
+    return (termsOfSlot[slot] ?? []).map((posting) => [
+      posting,
+      rarity(posting.documents) * saturated(frequency(posting, slot, NAMESPACE)),
+    ]);
+  });
+
+  function rarity(documents: number): number {
+    const population = Math.max(slots.size, LEAST_POPULATION);
+    return Math.log(1 + (population - documents + 0.5) / (documents + 0.5));
+  }
+
+  /** Brings each field's weight and length norm up to date, as numbers the inner loop only multiplies. */
+  function measureFields(): void {
+    fieldSettings.forEach((setting, field) => {
+      const average = (totalLength[field] ?? 0) / Math.max(documentsWith[field] ?? 0, 1);
+      weight[field] = setting.weight;
+      base[field] = 1 - setting.lengthPenalty;
+      slope[field] = average > 0 ? setting.lengthPenalty / average : 0;
+    });
+  }
+
+  function parse(text: string): readonly QueryTerm[] {
+    measureFields();
+    const found = new Map<string, QueryTerm>();
+    for (const { word, term } of tokenize(text)) {
+      if (found.has(term)) continue;
+      const posting = postings.get(term);
+      found.set(term, { word, posting, weight: rarity(posting?.documents ?? 0) });
+    }
+    return [...found.values()];
+  }
+
+  /** Fills the scratch with the scores of every document that shares a term, as shares of the most that could be reached. */
+  function scoreAll(text: string): void {
+    const query = parse(text);
+    const attainable = attainableBy(query);
+    for (const term of query) if (term.posting) scoreTerm(term.posting, term.weight / attainable);
+    for (const slot of named.get(nameKey(text)) ?? []) {
+      if (scratch[slot] === 0) touched[touchedCount++] = slot;
+      scratch[slot] = 1;
+    }
+  }
+
+  function attainableBy(query: readonly QueryTerm[]): number {
+    let sum = 0;
+    for (const { weight: worth } of query) sum += worth;
+    return sum;
+  }
+
+  /** The score `scoreAll` gives one document, rounded at the same places, for where only a few are asked about. */
+  function scoreOf(slot: number, query: readonly QueryTerm[], attainable: number): number {
+    let score = 0;
+    for (const { posting, weight: worth } of query) {
+      const frequencyHere = posting ? frequency(posting, slot) : 0;
+      if (frequencyHere === 0) continue;
+      score = Math.fround(score + ((worth / attainable) * frequencyHere) / (saturation + frequencyHere));
+    }
+    return score;
+  }
+
+  function scoreTerm(posting: Posting, share: number): void {
+    const { keys, counts, length } = posting;
+    for (let at = 0; at < length;) {
+      const slot = (keys[at] ?? 0) >>> 3;
+      let frequencyHere = 0;
+      for (; at < length && (keys[at] ?? 0) >>> 3 === slot; at++)
+        frequencyHere += weighted(keys[at] ?? 0, counts[at] ?? 0);
+      // A field of no weight adds nothing, and a score of nothing must not enter the slot twice.
+      if (frequencyHere === 0) continue;
+      const before = scratch[slot] ?? 0;
+      if (before === 0) touched[touchedCount++] = slot;
+      scratch[slot] = before + (share * frequencyHere) / (saturation + frequencyHere);
+    }
+  }
+
+  /** An occurrence count as BM25F sees it: by the field's weight, less in a long field. */
+  function weighted(key: number, count: number): number {
+    const field = key & (FIELD_SPAN - 1);
+    return ((weight[field] ?? 0) * count) / ((base[field] ?? 0) + (slope[field] ?? 0) * (lengths[key] ?? 0));
+  }
+
+  /** A term's weighted occurrences in one document, as `scoreTerm` counts them. One field can be left out. */
+  function frequency(posting: Posting, slot: number, leftOut?: number): number {
+    let sum = 0;
+    for (
+      let at = lowerBound(posting, slot * FIELD_SPAN);
+      at < posting.length && (posting.keys[at] ?? 0) >>> 3 === slot;
+      at++
+    ) {
+      const key = posting.keys[at] ?? 0;
+      if ((key & (FIELD_SPAN - 1)) !== leftOut) sum += weighted(key, posting.counts[at] ?? 0);
+    }
+    return sum;
+  }
+
+  function saturated(occurrences: number): number {
+    return occurrences / (saturation + occurrences);
+  }
+
+  function clearScratch(): void {
+    for (let index = 0; index < touchedCount; index++) scratch[touched[index] ?? 0] = 0;
+    touchedCount = 0;
+  }
+
+  function takeSlot(): number {
+    const slot = freeSlots.pop() ?? ids.length;
+    if (slot < scratch.length) return slot;
+    const capacity = scratch.length * 2;
+    const grown = new Float32Array(capacity * FIELD_SPAN);
+    grown.set(lengths);
+    lengths = grown;
+    scratch = new Float32Array(capacity);
+    touched = new Uint32Array(capacity);
+    return slot;
+  }
+
+  function addText(slot: number, field: number, text: string): void {
+    let length = 0;
+    const own = termsOfSlot[slot] ?? [];
+    for (const { term } of tokenize(text)) {
+      length++;
+      let posting = postings.get(term);
+      if (!posting) postings.set(term, (posting = createPosting(term)));
+      if (addOccurrence(posting, slot, field)) own.push(posting);
+    }
+    lengths[slot * FIELD_SPAN + field] = length;
+    totalLength[field] = (totalLength[field] ?? 0) + length;
+    if (length > 0) documentsWith[field] = (documentsWith[field] ?? 0) + 1;
+  }
+
+  function removeLengths(slot: number): void {
+    LEXICAL_FIELDS.forEach((_, field) => {
+      const length = lengths[slot * FIELD_SPAN + field] ?? 0;
+      totalLength[field] = (totalLength[field] ?? 0) - length;
+      if (length > 0) documentsWith[field] = (documentsWith[field] ?? 0) - 1;
+      lengths[slot * FIELD_SPAN + field] = 0;
+    });
+  }
+
+  function remove(id: string): boolean {
+    const slot = slots.get(id);
+    if (slot === undefined) return false;
+    for (const posting of termsOfSlot[slot] ?? []) {
+      removeDocument(posting, slot);
+      if (posting.documents === 0) postings.delete(posting.term);
+    }
+    for (const key of namesOfSlot[slot] ?? []) {
+      const sharing = named.get(key);
+      sharing?.delete(slot);
+      if (sharing?.size === 0) named.delete(key);
+    }
+    removeLengths(slot);
+    termsOfSlot[slot] = [];
+    namesOfSlot[slot] = [];
+    ids[slot] = undefined;
+    slots.delete(id);
+    freeSlots.push(slot);
+    vectors.clear();
+    return true;
+  }
+
+  return {
+    get size() {
+      return slots.size;
+    },
+
+    upsert(id, texts) {
+      remove(id);
+      const slot = takeSlot();
+      slots.set(id, slot);
+      ids[slot] = id;
+      termsOfSlot[slot] = [];
+      LEXICAL_FIELDS.forEach((field, index) => addText(slot, index, texts[field]));
+      const spellings = [nameKey(texts.name), nameKey(`${texts.namespace} ${texts.name}`)];
+      const keys = [...new Set(spellings)].filter((key) => key !== "");
+      namesOfSlot[slot] = keys;
+      for (const key of keys) {
+        const sharing = named.get(key);
+        if (sharing) sharing.add(slot);
+        else named.set(key, new Set([slot]));
+      }
+      vectors.clear();
+      return slot;
+    },
+
+    remove,
+
+    search(text, { limit, accept }) {
+      scoreAll(text);
+      try {
+        const best = createTopK(limit, (a, b) => (ids[a] ?? "") < (ids[b] ?? ""));
+        for (let index = 0; index < touchedCount; index++) {
+          const slot = touched[index] ?? 0;
+          if (accept === undefined || accept(slot)) best.offer(scratch[slot] ?? 0, slot);
+        }
+        return best.take().map(({ row, score }) => ({ id: ids[row] ?? "", score }));
+      } finally {
+        clearScratch();
+      }
+    },
+
+    scores(text, wanted) {
+      if (wanted.length > FEW * slots.size) {
+        scoreAll(text);
+        const found = wanted.map((id) => scratch[slots.get(id) ?? -1] ?? 0);
+        clearScratch();
+        return found;
+      }
+      const query = parse(text);
+      const attainable = attainableBy(query);
+      const meant = named.get(nameKey(text));
+      return wanted.map((id) => {
+        const slot = slots.get(id);
+        return slot === undefined ? 0 : meant?.has(slot) ? 1 : scoreOf(slot, query, attainable);
+      });
+    },
+
+    explain(text, id) {
+      const slot = slots.get(id);
+      if (slot === undefined) return [];
+      const matched = parse(text).flatMap(({ word, posting, weight: worth }) => {
+        const value = posting ? worth * saturated(frequency(posting, slot)) : 0;
+        return posting && value > 0 ? [{ word, value, fields: fieldsWith(posting, slot) }] : [];
+      });
+      const sum = matched.reduce((total, { value }) => total + value, 0);
+      return matched
+        .sort((a, b) => b.value - a.value)
+        .map(({ word, value, fields }) => ({ term: word, fields, share: value / sum }));
+    },
+
+    similarity(a, b) {
+      const slotA = slots.get(a);
+      const slotB = slots.get(b);
+      return slotA === undefined || slotB === undefined ? 0 : vectors.cosine(slotA, slotB);
+    },
+  };
+}
+
+function fieldsWith(posting: Posting, slot: number): LexicalField[] {
+  const first = lowerBound(posting, slot * FIELD_SPAN);
+  const end = lowerBound(posting, (slot + 1) * FIELD_SPAN);
+  return [...posting.keys.subarray(first, end)].flatMap((key) => LEXICAL_FIELDS[key & (FIELD_SPAN - 1)] ?? []);
+}

@@ -1,0 +1,132 @@
+import { splitWords } from "../../tool/split-words.ts";
+import type { FieldTexts } from "./lexical-fields.ts";
+import { nameKey, tokenize } from "./tokenize.ts";
+
+/** Knows which tools and which namespaces a request names outright. */
+export interface Mentions {
+  /** Adds a tool or replaces the one with this id. */
+  upsert(id: string, namespace: string, texts: Pick<FieldTexts, "name" | "description" | "namespace">): void;
+  remove(id: string): void;
+  /** What a request names: tools by their whole name, namespaces by a word that hardly anybody else uses. */
+  find(text: string): Mentioned;
+}
+
+/** Ids of tools, and namespaces. */
+export interface Mentioned {
+  readonly tools: ReadonlySet<string>;
+  readonly namespaces: ReadonlySet<string>;
+}
+
+interface Known {
+  readonly namespace: string;
+  readonly key: string | undefined;
+  readonly namespaceTerms: readonly string[];
+  /** Words of its texts that are not its namespace's. */
+  readonly otherTerms: readonly string[];
+}
+
+/** A name of one word ("search") is a word like any other. */
+const LEAST_NAME_WORDS = 2;
+const MOST_NAME_WORDS = 6;
+/** A word in the names of more namespaces than this, or in the texts of more other tools, names none of them. */
+const MOST_NAMESPACES = 2;
+const MOST_OTHER_TOOLS = 10;
+const LEAST_LENGTH = 3;
+const READ_LENGTH = 2000;
+const NON_ASCII = /\P{ASCII}/u;
+
+/** Starts empty. */
+export function createMentions(): Mentions {
+  const known = new Map<string, Known>();
+  const idsByName = new Map<string, Set<string>>();
+  /** By a word of a namespace's name: the namespaces that have it, with how many tools say so. */
+  const namespacesByTerm = new Map<string, Map<string, number>>();
+  const otherTools = new Map<string, number>();
+
+  function count(tool: Known, by: 1 | -1): void {
+    for (const term of tool.otherTerms) bump(otherTools, term, by);
+    for (const term of tool.namespaceTerms) {
+      let namespaces = namespacesByTerm.get(term);
+      if (!namespaces) namespacesByTerm.set(term, (namespaces = new Map<string, number>()));
+      bump(namespaces, tool.namespace, by);
+      if (namespaces.size === 0) namespacesByTerm.delete(term);
+    }
+  }
+
+  function remove(id: string): void {
+    const tool = known.get(id);
+    if (!tool) return;
+    known.delete(id);
+    count(tool, -1);
+    if (tool.key === undefined) return;
+    const sharing = idsByName.get(tool.key);
+    sharing?.delete(id);
+    if (sharing?.size === 0) idsByName.delete(tool.key);
+  }
+
+  return {
+    upsert(id, namespace, texts) {
+      remove(id);
+      const words = splitWords(texts.name).length;
+      const namespaceTerms = termsOf(texts.namespace);
+      const own = new Set(namespaceTerms);
+      const tool: Known = {
+        namespace,
+        key: words >= LEAST_NAME_WORDS && words <= MOST_NAME_WORDS ? nameKey(texts.name) : undefined,
+        namespaceTerms,
+        otherTerms: termsOf(`${texts.name}\n${texts.description.slice(0, READ_LENGTH)}`).filter(
+          (term) => !own.has(term),
+        ),
+      };
+      known.set(id, tool);
+      count(tool, 1);
+      if (tool.key === undefined) return;
+      const sharing = idsByName.get(tool.key);
+      if (sharing) sharing.add(id);
+      else idsByName.set(tool.key, new Set([id]));
+    },
+
+    remove,
+
+    find(text) {
+      const read = text.slice(0, READ_LENGTH);
+      const tools = new Set<string>();
+      for (const key of runsOfWords(read)) for (const id of idsByName.get(key) ?? []) tools.add(id);
+      const namespaces = new Set<string>();
+      for (const term of termsOf(read)) {
+        const having = namespacesByTerm.get(term);
+        if (!having || having.size > MOST_NAMESPACES || (otherTools.get(term) ?? 0) > MOST_OTHER_TOOLS) continue;
+        for (const namespace of having.keys()) namespaces.add(namespace);
+      }
+      return { tools, namespaces };
+    },
+  };
+}
+
+/** The distinct telling words of a text. Numbers and very short words are in everybody's. */
+function termsOf(text: string): readonly string[] {
+  return [
+    ...new Set(
+      tokenize(text).flatMap(({ word, term }) => (word.length < LEAST_LENGTH || /^\d+$/.test(word) ? [] : [term])),
+    ),
+  ];
+}
+
+function* runsOfWords(text: string): IterableIterator<string> {
+  const words = splitWords(text);
+  for (let start = 0; start < words.length; start++) {
+    let joined = "";
+    for (let length = 1; length <= MOST_NAME_WORDS && start + length <= words.length; length++) {
+      joined += words[start + length - 1] ?? "";
+      if (length < LEAST_NAME_WORDS) continue;
+      // Plain words in a row are their own key; only accents and the like must be seen to.
+      yield NON_ASCII.test(joined) ? nameKey(joined) : joined;
+    }
+  }
+}
+
+function bump<Key>(counts: Map<Key, number>, key: Key, by: 1 | -1): void {
+  const next = (counts.get(key) ?? 0) + by;
+  if (next > 0) counts.set(key, next);
+  else counts.delete(key);
+}

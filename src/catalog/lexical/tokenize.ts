@@ -1,0 +1,51 @@
+import { splitWords } from "../../tool/split-words.ts";
+import { stem } from "./stem.ts";
+import { STOP_WORDS } from "./stop-words.ts";
+
+/** One word of a text: as it stands there (lower case), and the term it is indexed as. */
+export interface Token {
+  readonly word: string;
+  readonly term: string;
+}
+
+const RUNS = /[\p{L}\p{N}\p{M}]+/gu;
+const PLAIN_WORD = /^[A-Z]?[a-z]+$/;
+const NON_ASCII = /[\u0080-\uffff]/;
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
+const ACCENTS = /[\u0300-\u036f]/g;
+
+/** The words of a text that carry meaning, in order, repeated as they are. */
+export function tokenize(text: string): Token[] {
+  const tokens: Token[] = [];
+  for (const run of withoutAccents(text).match(RUNS) ?? []) {
+    if (PLAIN_WORD.test(run)) addToken(tokens, run.toLowerCase());
+    else if (UNSPACED.test(run)) for (const pair of pairs(run)) addToken(tokens, pair);
+    else {
+      const parts = splitWords(run);
+      for (const part of parts) addToken(tokens, part);
+      // "GitHub", "base64", "OAuth2": people write them in one word too.
+      if (parts.length > 1) addToken(tokens, run.toLowerCase());
+    }
+  }
+  return tokens;
+}
+
+/** A text without case, spaces and punctuation: `query_database`, `queryDatabase` and `Query database` are the same name. */
+export function nameKey(text: string): string {
+  return (withoutAccents(text).match(RUNS) ?? []).join("").toLowerCase();
+}
+
+function addToken(tokens: Token[], word: string): void {
+  if (!STOP_WORDS.has(word)) tokens.push({ word, term: stem(word) });
+}
+
+function withoutAccents(text: string): string {
+  return NON_ASCII.test(text) ? text.normalize("NFD").replace(ACCENTS, "").normalize("NFC") : text;
+}
+
+/** Scripts written without spaces are indexed by overlapping pairs of characters. */
+function pairs(run: string): string[] {
+  const characters = [...run.toLowerCase()];
+  if (characters.length < 2) return characters;
+  return characters.slice(1).map((character, index) => `${characters[index] ?? ""}${character}`);
+}

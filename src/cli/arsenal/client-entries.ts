@@ -1,0 +1,57 @@
+import { startedBy } from "../program.ts";
+
+/** The name under which clients know this program. */
+export const ENTRY_NAME = "toolarsenal";
+
+/** Where a served arsenal is, for clients that call it. */
+export interface Endpoint {
+  /** Where it listens: `http://127.0.0.1:8080`. */
+  readonly url: string;
+  /** What clients call it by, where that is another address. */
+  readonly publicUrl?: string | undefined;
+  /** Whether a caller must prove who it is. */
+  readonly needsToken: boolean;
+}
+
+/** A client's entry for an arsenal that the client starts itself. */
+export function stdioEntry(files: { readonly config?: string | undefined; readonly mcpConfigs?: readonly string[] }): {
+  readonly command: string;
+  readonly args: readonly string[];
+} {
+  const { config, mcpConfigs = [] } = files;
+  return startedBy([
+    "serve",
+    "--stdio",
+    ...(config === undefined ? [] : ["--config", config]),
+    ...mcpConfigs.flatMap((file) => ["--mcp-config", file]),
+  ]);
+}
+
+/** A client's entry for an arsenal that is served already. */
+export function httpEntry({ url, publicUrl = url, needsToken }: Endpoint): Readonly<Record<string, unknown>> {
+  return {
+    url: `${publicUrl.replace(/\/$/, "")}/mcp`,
+    ...(needsToken ? { headers: { Authorization: "Bearer YOUR_TOKEN" } } : {}),
+  };
+}
+
+/** What to paste where, so that a client uses the arsenal: name of the client, its file, the text. */
+export function clientLines(
+  endpoint: Endpoint,
+  files: Parameters<typeof stdioEntry>[0],
+): readonly { readonly client: string; readonly file: string; readonly json: string }[] {
+  const http = httpEntry(endpoint);
+  return [
+    {
+      client: "Claude Desktop",
+      file: "claude_desktop_config.json",
+      json: JSON.stringify({ mcpServers: { [ENTRY_NAME]: stdioEntry(files) } }),
+    },
+    { client: "Cursor", file: "~/.cursor/mcp.json", json: JSON.stringify({ mcpServers: { [ENTRY_NAME]: http } }) },
+    {
+      client: "VS Code",
+      file: ".vscode/mcp.json",
+      json: JSON.stringify({ servers: { [ENTRY_NAME]: { type: "http", ...http } } }),
+    },
+  ];
+}

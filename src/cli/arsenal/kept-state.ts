@@ -1,0 +1,82 @@
+import { sqliteState } from "../../adapters/state/sqlite.ts";
+import { configuredAudit, configuredCallAudit, IN_MEMORY } from "../../config/parts/arsenal-parts.ts";
+import { loadConfig } from "../../config/load/load-config.ts";
+import type { ResolvedConfig } from "../../config/load/resolve-config.ts";
+import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { withAudit } from "../../guard/audit/call-audit.ts";
+import type { State } from "../../guard/state.port.ts";
+import { systemClock } from "../../observe/clock.ts";
+import type { Emit } from "../../observe/events.ts";
+import type { Input, Terminal } from "../command.ts";
+import { approvalFiles } from "./local-approvals.ts";
+import { configPath } from "./open-arsenal.ts";
+
+/** State that other processes may be using at the same time. */
+export interface KeptState {
+  readonly config: ResolvedConfig;
+  readonly state: State;
+  /** Records events in the audit log, if there is one. A record that cannot be kept is reported to the person. */
+  readonly emit: Emit;
+}
+
+/** Runs a step on the pins that the configuration's state file keeps. */
+export function withKeptPins(
+  input: Input,
+  terminal: Terminal,
+  run: (kept: KeptState) => Promise<number>,
+): Promise<number> {
+  const filesOf = ({ state: { file } }: ResolvedConfig): readonly [string] => {
+    if (file === undefined || file === IN_MEMORY) throw keptInMemory("Pins", SET_FILE);
+    return [file];
+  };
+  return withStates(input, terminal, filesOf, ({ states: [state], ...kept }) => run({ ...kept, state }));
+}
+
+/** Runs a step on every file of approvals that the person at this machine answers for. */
+export function withKeptApprovals(
+  input: Input,
+  terminal: Terminal,
+  run: (kept: Omit<KeptState, "state"> & { readonly states: readonly State[] }) => Promise<number>,
+): Promise<number> {
+  const filesOf = (config: ResolvedConfig): readonly string[] => {
+    const files = approvalFiles(config, terminal);
+    if (files === undefined) throw keptInMemory("Approvals", `${SET_FILE} Or answer over HTTP: see docs/approvals.md.`);
+    return files;
+  };
+  return withStates(input, terminal, filesOf, run);
+}
+
+async function withStates<Files extends readonly string[]>(
+  input: Input,
+  terminal: Terminal,
+  filesOf: (config: ResolvedConfig) => Files,
+  run: (
+    kept: Omit<KeptState, "state"> & { readonly states: { readonly [Index in keyof Files]: State } },
+  ) => Promise<number>,
+): Promise<number> {
+  const { config } = await loadConfig(configPath(input, terminal), terminal.environment, { folder: terminal.folder });
+  const states = filesOf(config).map((file) => sqliteState({ file }));
+  const log = configuredAudit(config, systemClock);
+  try {
+    const emit = log === undefined ? silent : withAudit(silent, configuredCallAudit(config, log, telling(terminal)));
+    return await run({ config, states: states as { readonly [Index in keyof Files]: State }, emit });
+  } finally {
+    await log?.close();
+    for (const state of states) await state.close();
+  }
+}
+
+const silent: Emit = () => {};
+
+function telling({ err }: Terminal): Emit {
+  return (name, data) => {
+    if (name === "audit-failed") err.write(`Not recorded: ${(data as { readonly message: string }).message}\n`);
+  };
+}
+
+const SET_FILE = "Set state.file to a file, such as ./.toolarsenal/state.sqlite, and restart the gateway.";
+
+function keptInMemory(what: string, fix: string): ArsenalError {
+  const message = `${what} are kept in memory by the gateway, so this command cannot see them. ${fix}`;
+  return new ArsenalError("CONFIG_INVALID", message, { field: "state.file", fix });
+}

@@ -1,0 +1,127 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import type { TierName } from "../../adapters/embedders/shipped-tiers.ts";
+import type { ToolArsenal } from "../../arsenal.ts";
+import type { ToolArsenalParts } from "../../config/parts/arsenal-parts.ts";
+import type { LoadedConfig } from "../../config/load/load-config.ts";
+import { toOpenApis } from "../../config/openapi-config.ts";
+import { type ConfiguredMcpServer, toMcpServers } from "../../config/clients/mcp-servers.ts";
+import { type ServerNote, type ServerProblem, showProblem } from "../../config/clients/server-problem.ts";
+import type { Input, Option, Terminal } from "../command.ts";
+import { createConfiguredArsenal, fill, type Reader } from "./configured-arsenal.ts";
+import { type DocumentReport, type FollowedDocument, loadDocuments, withContent } from "./load-documents.ts";
+import { createDemoArsenal } from "../demo/create-demo-arsenal.ts";
+import { forOperator } from "./local-approvals.ts";
+import { toldFailure } from "../serve/upstream-status.ts";
+
+/** The option for servers from the configuration file of an MCP client. */
+export const MCP_CONFIG: Readonly<Record<"mcp-config", Option>> = {
+  "mcp-config": {
+    type: "string",
+    value: "FILE",
+    repeatable: true,
+    description: "Also use the servers of this MCP client file: mcp.json, claude_desktop_config.json, …",
+  },
+};
+
+/** The configuration files of a command. */
+export interface ConfigFiles {
+  readonly config: string | undefined;
+  readonly mcpConfigs: readonly string[];
+}
+
+/** A configuration with the servers and OpenAPI documents it names, and what is wrong with others. */
+export interface Configured extends LoadedConfig {
+  readonly servers: readonly ConfiguredMcpServer[];
+  readonly documents: readonly FollowedDocument[];
+  readonly problems: readonly ServerProblem[];
+  readonly notes: readonly ServerNote[];
+}
+
+/** The configuration file a command uses: the one named, or `arsenal.yaml` here, or none. */
+export function configPath(input: Input, terminal: Terminal): string | undefined {
+  if (input.config !== undefined) return resolve(terminal.folder, input.config);
+  const beside = resolve(terminal.folder, "arsenal.yaml");
+  return existsSync(beside) ? beside : undefined;
+}
+
+/** The configuration files of a command; undefined if there are none, and the demo catalog is used. */
+export function configFiles(input: Input, terminal: Terminal): ConfigFiles | undefined {
+  const config = configPath(input, terminal);
+  const mcpConfigs = (input.repeated["mcp-config"] ?? []).map((file) => resolve(terminal.folder, file));
+  return config === undefined && mcpConfigs.length === 0 ? undefined : { config, mcpConfigs };
+}
+
+/** Reads the configuration a command uses. */
+export async function loadConfigured({ config, mcpConfigs }: ConfigFiles, terminal: Terminal): Promise<Configured> {
+  const { loadConfig } = await import("../../config/load/load-config.ts");
+  const { environment, folder } = terminal;
+  const loaded = await loadConfig(config, environment, { mcpConfigs, folder });
+  const { servers, problems } = toMcpServers(loaded.config);
+  const apis = toOpenApis(loaded.config);
+  const documents = await withContent(apis.documents);
+  return { ...loaded, servers, documents, problems: [...loaded.problems, ...problems, ...apis.problems] };
+}
+
+/** How a command differs from the configuration. */
+export interface OpenOptions extends Pick<Reader, "told"> {
+  /** Overrides the configured tier. */
+  readonly tier?: TierName;
+  /** Registers tools as their sources offer them: nothing is blocked, neutralised or pinned. For looking at tools only. */
+  readonly asOffered?: boolean;
+}
+
+/** The arsenal a command works on: the configured one, or else the demo catalog. It has tried to connect each server once. */
+export async function openArsenal(
+  input: Input,
+  terminal: Terminal,
+  given: ToolArsenalParts & OpenOptions = {},
+): Promise<ToolArsenal> {
+  const { tier, asOffered = false, told = [], ...others } = given;
+  const parts = { environment: terminal.environment, ...others };
+  const files = configFiles(input, terminal);
+  if (files === undefined) {
+    if (!input.json) terminal.err.write("No arsenal.yaml in this folder. Using the demo catalog.\n");
+    return createDemoArsenal(parts, { place: terminal, tier });
+  }
+  const configured = await loadConfigured(files, terminal);
+  const config = forOperator(configured.config, terminal, files.config);
+  const { embedder, security } = config;
+  const { err, environment } = terminal;
+  const arsenal = createConfiguredArsenal(
+    {
+      ...config,
+      ...(tier !== undefined && { embedder: { ...embedder, tier } }),
+      ...(asOffered && {
+        security: { ...security, pins: "off" as const, scan: { ...security.scan, definitions: "off" as const } },
+      }),
+    },
+    { err, environment, json: input.json, told },
+    parts,
+  );
+  try {
+    await fill(arsenal, configured);
+    if (!input.json) tellProblems(configured.problems, terminal);
+    const [reports] = await Promise.all([
+      loadDocuments(arsenal, configured.documents),
+      arsenal.upstreamsAttempted({ signal: terminal.signal }),
+    ]);
+    if (!input.json) tellAbsent(arsenal, reports, terminal);
+    return arsenal;
+  } catch (error) {
+    await arsenal.close();
+    throw error;
+  }
+}
+
+/** Reports the configured servers that cannot be used, and why. */
+export function tellProblems(problems: readonly ServerProblem[], { err }: Terminal): void {
+  for (const problem of problems) err.write(`Left out: ${showProblem(problem)}\n`);
+}
+
+function tellAbsent({ upstreams }: ToolArsenal, reports: readonly DocumentReport[], { err }: Terminal): void {
+  for (const { name, error } of reports)
+    if (error !== undefined) err.write(`Cannot load ${name}: ${toldFailure(error)}\n`);
+  for (const { name, state } of upstreams)
+    if (state.kind === "failed") err.write(`Cannot connect to ${name}: ${toldFailure(state.error)}\n`);
+}

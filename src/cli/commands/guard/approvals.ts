@@ -1,0 +1,85 @@
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { showValue } from "../../../errors/show-value.ts";
+import type { Approvals, PendingApproval } from "../../../guard/aegis.ts";
+import { createApprovals } from "../../../guard/approvals/approvals.ts";
+import { localOperator } from "../../../guard/principal.ts";
+import { visibleText } from "../../../guard/visible-text.ts";
+import { systemClock } from "../../../observe/clock.ts";
+import type { Command, Terminal } from "../../command.ts";
+import { withKeptApprovals } from "../../arsenal/kept-state.ts";
+import { clip, styles, table } from "../../terminal/style.ts";
+
+/** `toolarsenal approvals` */
+export const approvals: Command = {
+  name: "approvals",
+  summary: "List, approve or deny the calls that wait for a person.",
+  positionals: [],
+  actions: {
+    list: { summary: "List the calls that wait", positionals: [] },
+    approve: { summary: "Let a call run", positionals: ["ID"] },
+    deny: { summary: "Refuse a call", positionals: ["ID"] },
+  },
+  options: {},
+  examples: ["approvals list", "approvals approve 0f4c…", "approvals deny 0f4c…"],
+  async run(input, terminal) {
+    const [action = "", id] = input.positionals;
+    return withKeptApprovals(input, terminal, async ({ config, states, emit }) => {
+      // Whether a caller may approve its own call is for the gateway to say that asked: it is kept with the call.
+      const settings = { ...config.security, selfApproval: "never" } as const;
+      const books = states.map((state) => createApprovals({ state, clock: systemClock, emit, settings }));
+      if (action === "list") {
+        const waiting = (await Promise.all(books.map((book) => book.list()))).flat();
+        show(
+          waiting.toSorted((a, b) => a.requestedAt - b.requestedAt),
+          input.json,
+          terminal,
+        );
+        return 0;
+      }
+      const outcome = await answer(id ?? "", action === "approve" ? "approve" : "deny", books);
+      if (input.json) terminal.out.write(`${JSON.stringify({ id, outcome })}\n`);
+      else terminal.err.write(`${id} is ${outcome}.${outcome === "approved" ? AGAIN : ""}\n`);
+      return 0;
+    });
+  },
+};
+
+const AGAIN = " Now have the same call made again: it runs once.";
+
+/** Answers in the operator's name, wherever the call is kept. Throws if the answer is refused. */
+async function answer(
+  id: string,
+  given: "approve" | "deny",
+  books: readonly Approvals[],
+): Promise<"approved" | "denied"> {
+  const by = localOperator();
+  for (const book of books) {
+    const answered = await book.answer(id, given, by);
+    if (answered.outcome !== "refused") return answered.outcome;
+    if (answered.because !== "unknown") throw answered.error;
+  }
+  const fix = "List the calls that wait with: toolarsenal approvals list";
+  throw new ArsenalError("APPROVAL_INVALID", `No call waits with the id ${showValue(id)}. ${fix}`, {
+    field: "ID",
+    value: id,
+    fix,
+  });
+}
+
+function show(waiting: readonly PendingApproval[], json: boolean, terminal: Terminal): void {
+  if (json) {
+    terminal.out.write(`${JSON.stringify(waiting, undefined, 2)}\n`);
+    return;
+  }
+  const paint = styles(terminal.err, terminal.environment);
+  const rows = waiting.map(({ id, toolId, requestedBy, state, expiresAt, arguments: args }) => [
+    id,
+    state,
+    toolId,
+    `by ${clip(requestedBy, 40)}`,
+    `${Math.max(0, Math.round((expiresAt - systemClock.now()) / 1_000))} s left`,
+    visibleText(JSON.stringify(args)),
+  ]);
+  if (rows.length > 0) terminal.out.write(`${table(rows)}\n`);
+  terminal.err.write(paint.dim(`${waiting.length} ${waiting.length === 1 ? "call waits" : "calls wait"}\n`));
+}

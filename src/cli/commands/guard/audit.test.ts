@@ -1,0 +1,125 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { runInMemory, type Ran } from "../../../../test/e2e/terminal.ts";
+import { fileAudit } from "../../../adapters/audit/file/file.ts";
+import { createManualClock } from "../../../testing/manual-clock.ts";
+
+const folders: string[] = [];
+let folder: string;
+let file: string;
+let head: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "arsenal-audit-"));
+  folders.push(folder);
+  file = join(folder, "audit.jsonl");
+  await writeFile(join(folder, "arsenal.yaml"), "audit: { file: ./audit.jsonl }\n");
+  const log = fileAudit({ file, clock: createManualClock(Date.UTC(2026, 0, 31)) });
+  for (const toolId of ["crm.find", "crm.send\u001B[2J"])
+    await log.append({ kind: "approval", id: "1", toolId, outcome: "approved", by: "dana" });
+  await log.close();
+  const { seq, hash } = JSON.parse(readFileSync(file, "utf8").trim().split("\n").at(-1) ?? "");
+  head = `${seq}:${hash}`;
+});
+afterAll(async () => {
+  for (const made of folders) await rm(made, { recursive: true });
+});
+
+const run = (...argv: string[]): Promise<Ran> => runInMemory(["audit", ...argv], { folder });
+
+describe("toolarsenal audit verify", () => {
+  it("has nothing to complain of before the first call, but does once a log was removed", async () => {
+    await rm(file);
+    const gone = await run("verify");
+    expect(gone).toMatchObject({ code: 2, err: expect.stringContaining("find out who removed it") as string });
+    const fresh = join(folder, "fresh.yaml");
+    await writeFile(fresh, "audit: { file: ./fresh.jsonl }\n");
+    expect(await run("verify", "--config", fresh)).toEqual({
+      code: 0,
+      out: "",
+      err: `Nothing is recorded yet: ${join(folder, "fresh.jsonl")} is created by the first call.\n`,
+    });
+    expect(await run("verify", "--json", "--config", fresh)).toMatchObject({
+      code: 0,
+      out: '{"ok":true,"records":0}\n',
+    });
+    expect((await run("verify", "--head", head, "--config", fresh)).code).toBe(2);
+  });
+
+  it("finds a log whole, says how far it is signed, and prints its head", async () => {
+    const said = `4 records unchanged, signed up to 4.\nHead ${head}\n`;
+    expect(await run("verify")).toEqual({ code: 0, out: said, err: "" });
+    expect(await run("verify", "--head", head)).toEqual({ code: 0, out: said, err: "" });
+    expect(await run("verify", "--key", "audit.jsonl.key.pub")).toEqual({ code: 0, out: said, err: "" });
+    expect(JSON.parse((await run("verify", "--json")).out)).toMatchObject({ ok: true, records: 4, signedUpTo: 4 });
+  });
+
+  it("names the first bad record, its file and line, and exits with 1", async () => {
+    writeFileSync(file, readFileSync(file, "utf8").replace("dana", "eve!"));
+    const bad = await run("verify");
+    expect(bad).toEqual({
+      code: 1,
+      out: `Record 2 was changed: its hash is not that of its content. (${file}:2)\n`,
+      err: "",
+    });
+    expect(JSON.parse((await run("verify", "--json")).out)).toMatchObject({ ok: false, seq: 2, line: 2 });
+  });
+
+  it("finds a log cut off before the head that was kept", async () => {
+    writeFileSync(file, `${readFileSync(file, "utf8").split("\n").slice(0, 3).join("\n")}\n`);
+    expect((await run("verify")).code).toBe(0);
+    expect(await run("verify", "--head", head)).toMatchObject({
+      code: 1,
+      out: "Record 4 is missing: the log ends before it, and reached 4 once.\n",
+    });
+  });
+
+  it("says where signatures are not checked", async () => {
+    await rm(`${file}.key`);
+    await rm(`${file}.key.pub`);
+    const { code, out, err } = await run("verify");
+    expect([code, out]).toEqual([0, `4 records unchanged.\nHead ${head}\n`]);
+    expect(err).toContain("Signatures were not checked");
+  });
+
+  it.each([
+    [["verify", "--head", "7"], "--head is not a valid head. Use the SEQ:HASH that an earlier verify printed."],
+    [["verify", "--key", "none.pem"], "Cannot read the key none.pem. Check the path."],
+    [["prove"], 'There is no action "audit prove". Use verify or tail.'],
+  ])("says what is wrong with %j", async (argv, message) => {
+    expect(await run(...argv)).toMatchObject({ code: 2, err: `INPUT_INVALID ${message}\n` });
+  });
+
+  it("says that there is no log yet, or none configured", async () => {
+    expect(await run("verify", "--file", "other.jsonl")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("There is no audit log at"),
+    });
+    await writeFile(join(folder, "none.yaml"), "{}\n");
+    expect(await run("verify", "--config", "none.yaml")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("Set audit.file"),
+    });
+  });
+});
+
+describe("toolarsenal audit tail", () => {
+  it("shows the last records, harmlessly", async () => {
+    const { code, out } = await run("tail", "--lines", "3");
+    expect(code).toBe(0);
+    expect(out.split("\n").map((line) => line.trimEnd())).toEqual([
+      "2  2026-01-31T00:00:00.000Z  approval    approved  crm.find  dana",
+      "3  2026-01-31T00:00:00.000Z  approval    approved  crm.send  dana",
+      "4  2026-01-31T00:00:00.000Z  checkpoint",
+      "",
+    ]);
+  });
+
+  it("prints the lines as they are with --json", async () => {
+    expect((await run("tail", "--json")).out).toBe(readFileSync(file, "utf8"));
+    expect((await run("tail", "--json", "--lines", "1")).out.split("\n")).toHaveLength(2);
+  });
+});

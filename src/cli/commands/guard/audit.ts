@@ -1,0 +1,148 @@
+import { resolve } from "node:path";
+import { readKeyFile } from "../../../adapters/audit/file/key-file.ts";
+import { auditFiles } from "../../../adapters/audit/file/segments.ts";
+import { loadConfig } from "../../../config/load/load-config.ts";
+import { auditKey } from "../../../config/parts/arsenal-parts.ts";
+import type { ResolvedConfig } from "../../../config/load/resolve-config.ts";
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import type { AuditKey } from "../../../guard/audit/key.ts";
+import { createSecrets } from "../../../guard/secrets/secrets.ts";
+import { type FileVerification, linesOf, verify } from "../../../guard/audit/verify.ts";
+import type { AuditHead } from "../../../guard/audit.port.ts";
+import type { Command, Input, Terminal } from "../../command.ts";
+import { configPath } from "../../arsenal/open-arsenal.ts";
+import { readNumber } from "../../read-number.ts";
+import { clip, count, table } from "../../terminal/style.ts";
+
+/** `toolarsenal audit` */
+export const audit: Command = {
+  name: "audit",
+  summary: "Verify the audit log, or show its last records.",
+  positionals: [],
+  actions: {
+    verify: { summary: "Check that no record was changed or removed", positionals: [] },
+    tail: { summary: "Show the last records", positionals: [] },
+  },
+  options: {
+    file: { type: "string", value: "FILE", description: "Log file", fallback: "audit.file in the configuration" },
+    head: {
+      type: "string",
+      value: "SEQ:HASH",
+      description: "For verify: a head that you saved earlier, to detect removed records",
+    },
+    key: { type: "string", value: "FILE", description: "For verify: the key that signs the log, or its public half" },
+    lines: { type: "string", value: "N", description: "For tail: number of records", fallback: "20" },
+  },
+  examples: ["audit verify", "audit verify --head 1042:9f86d081…", "audit tail --lines 50 --json"],
+  async run(input, terminal) {
+    const [action = ""] = input.positionals;
+    const { config } = await loadConfig(configPath(input, terminal), terminal.environment, { folder: terminal.folder });
+    const given = input.options["file"];
+    const file = typeof given === "string" ? resolve(terminal.folder, given) : config.audit.file;
+    if (file === undefined)
+      throw wrong("--file", undefined, "No audit log is configured.", "Set audit.file, or pass --file FILE.");
+    const files = await auditFiles(file);
+    if (files.length === 0) {
+      const { head, key, file: named } = input.options;
+      const hadKey = (await readKeyFile(config.audit.keyFile ?? `${file}.key`)) !== undefined;
+      // The key is made with the log: a key without a log means that the log was removed.
+      if (head !== undefined || key !== undefined || named !== undefined || hadKey)
+        throw wrong("--file", file, `There is no audit log at ${file}.`, "Check the path, or find out who removed it.");
+      if (input.json) terminal.out.write(action === "verify" ? `${JSON.stringify({ ok: true, records: 0 })}\n` : "");
+      else terminal.err.write(`Nothing is recorded yet: ${file} is created by the first call.\n`);
+      return 0;
+    }
+    return action === "tail" ? tail(files, input, terminal) : check(file, files, config, input, terminal);
+  },
+};
+
+async function check(
+  file: string,
+  files: readonly string[],
+  config: ResolvedConfig,
+  input: Input,
+  terminal: Terminal,
+): Promise<number> {
+  const head = readHead(input.options["head"]);
+  const key = await findKey(file, config, input, terminal);
+  if (key === undefined && !input.json)
+    terminal.err.write("Signatures were not checked: no key found. Pass --key FILE.\n");
+  const found = await verify(files, { ...(head && { head }), ...(key && { keys: [key] }) });
+  terminal.out.write(`${input.json ? JSON.stringify(found) : inWords(found, files.length)}\n`);
+  return found.ok ? 0 : 1;
+}
+
+function inWords(found: FileVerification, files: number): string {
+  if (!found.ok) {
+    const place = found.file === undefined ? "" : ` (${found.file}:${found.line})`;
+    return `Record ${found.seq} ${found.reason}.${place}`;
+  }
+  const { records, head, signedUpTo } = found;
+  const where = files === 1 ? "" : ` in ${files} files`;
+  const signed = signedUpTo === 0 ? "" : `, signed up to ${signedUpTo}`;
+  return `${count(records, "record")}${where} unchanged${signed}.\nHead ${head.seq}:${head.hash}`;
+}
+
+function readHead(given: unknown): AuditHead | undefined {
+  if (given === undefined) return undefined;
+  const [, seq, hash] = /^(\d+):([0-9a-f]{64})$/.exec(String(given)) ?? [];
+  if (seq !== undefined && hash !== undefined) return { seq: Number(seq), hash };
+  throw wrong("--head", given, "--head is not a valid head.", "Use the SEQ:HASH that an earlier verify printed.");
+}
+
+/** The key that is given or configured, or else the one that lies beside the log. */
+async function findKey(
+  file: string,
+  { audit: { keyFile = `${file}.key`, secret } }: ResolvedConfig,
+  input: Input,
+  { folder, environment }: Terminal,
+): Promise<AuditKey | undefined> {
+  const given = input.options["key"];
+  if (typeof given !== "string") {
+    if (secret === undefined) return (await readKeyFile(keyFile)) ?? readKeyFile(`${keyFile}.pub`);
+    const key = auditKey(secret, createSecrets({ environment }));
+    return typeof key === "function" ? key() : key;
+  }
+  const key = await readKeyFile(resolve(folder, given));
+  if (key !== undefined) return key;
+  throw wrong("--key", given, `Cannot read the key ${given}.`, "Check the path.");
+}
+
+async function tail(files: readonly string[], input: Input, terminal: Terminal): Promise<number> {
+  const wanted = readNumber(input.options["lines"], "--lines", { fallback: 20, min: 1, max: 100_000 });
+  let lines: readonly string[] = [];
+  for (const file of files.toReversed()) {
+    if (lines.length >= wanted) break;
+    lines = [...(await lastLines(file, wanted - lines.length)), ...lines];
+  }
+  if (input.json) terminal.out.write(lines.map((line) => `${line}\n`).join(""));
+  else terminal.out.write(`${table(lines.map(toRow))}\n`);
+  return 0;
+}
+
+async function lastLines(file: string, wanted: number): Promise<readonly string[]> {
+  const decoder = new TextDecoder();
+  let last: string[] = [];
+  for await (const { bytes, whole } of linesOf(file)) {
+    if (!whole) continue;
+    last.push(decoder.decode(bytes));
+    if (last.length > 2 * wanted) last = last.slice(-wanted);
+  }
+  return last.slice(-wanted);
+}
+
+function toRow(line: string): readonly (string | number)[] {
+  try {
+    const record = JSON.parse(line) as Record<string, unknown>;
+    const { seq, at, kind, toolId = "", status, outcome, code = "", principal, by } = record;
+    const time = new Date(Number(at)).toISOString();
+    const words = [kind, status ?? outcome ?? "", toolId, principal ?? by ?? "", code];
+    return [Number(seq), time, ...words.map((word) => clip(String(word), 60))];
+  } catch {
+    return ["?", "unreadable", clip(line, 60)];
+  }
+}
+
+function wrong(field: string, value: unknown, problem: string, fix: string): ArsenalError {
+  return new ArsenalError("INPUT_INVALID", `${problem} ${fix}`, { field, value, fix });
+}

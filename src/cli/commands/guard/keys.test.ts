@@ -1,0 +1,102 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { runInMemory, type Ran } from "../../../../test/e2e/terminal.ts";
+import { configuredIdentity } from "../../../config/parts/configured-identity.ts";
+import { loadConfig } from "../../../config/load/load-config.ts";
+import type { Principal } from "../../../guard/principal.ts";
+import { CAPABILITIES } from "../../../tool/tool.ts";
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "arsenal-keys-"));
+  await writeFile(join(folder, "arsenal.yaml"), "server: { auth: { api_keys: { file: ./secrets/keys.json } } }\n");
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const run = (...argv: string[]): Promise<Ran> => runInMemory(["keys", ...argv], { folder });
+
+/** Whom a gateway of this configuration takes the holder of a key for. */
+async function callerOf(key: string): Promise<Principal | undefined> {
+  const { config } = await loadConfig(join(folder, "arsenal.yaml"), {});
+  const identity = await configuredIdentity(config.server);
+  return identity?.authenticate({ headers: { "x-api-key": key } });
+}
+
+describe("toolarsenal keys", () => {
+  it("creates a key that the configured gateway knows, shows it once and keeps its hash in a file of this user", async () => {
+    const made = await run(
+      "create",
+      "ci",
+      "--capability",
+      "read_data",
+      "--scope",
+      "build",
+      "--role",
+      "bot",
+      "--tenant",
+      "acme",
+    );
+    expect(made.code).toBe(0);
+    expect(made.out).toMatch(/^ta_ci_[\w-]{43}\n$/);
+    const key = made.out.trim();
+    expect(await callerOf(key)).toEqual({
+      id: "ci",
+      tenant: "acme",
+      roles: ["bot"],
+      capabilities: ["read_data"],
+      scopes: ["build"],
+      local: false,
+    });
+    const file = join(folder, "secrets", "keys.json");
+    expect(made.err).toContain(file);
+    expect(await readFile(file, "utf8")).not.toContain(key.slice(6));
+    if (process.platform !== "win32") expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect(await run("list")).toMatchObject({ out: expect.stringContaining("read_data") as string });
+  });
+
+  it("gives a key no right that was not asked for, and an operator's key all", async () => {
+    const { key: bare } = JSON.parse((await run("create", "bare", "--json")).out) as { key: string };
+    expect(await callerOf(bare)).toEqual({ id: "bare", roles: [], capabilities: [], scopes: [], local: false });
+    const { out } = await run("create", "boss", "--operator", "--role", "approver");
+    const boss = {
+      id: "boss",
+      roles: ["operator", "approver"],
+      capabilities: CAPABILITIES,
+      scopes: ["*"],
+      local: false,
+    };
+    expect(await callerOf(out.trim())).toEqual(boss);
+  });
+
+  it("revokes a key", async () => {
+    const { out } = await run("create", "ci");
+    expect(await run("revoke", "ci")).toMatchObject({ code: 0, out: "" });
+    expect(await callerOf(out.trim())).toBe(undefined);
+    expect((await run("list", "--json")).out).toBe("[]\n");
+  });
+
+  it.each([
+    [["create"], '"keys create" needs NAME.'],
+    [["create", "Two Words"], "is not a valid name for a key"],
+    [["make", "ci"], 'There is no action "keys make"'],
+    [["revoke", "nobody"], "No key is named nobody"],
+    [["create", "ci", "--capability", "fly"], 'There is no capability "fly"'],
+    [["create", "ci", "--operator", "--scope", "x"], "Remove --capability and --scope"],
+    [["create", "taken"], "A key named taken already exists"],
+  ])("refuses %j", async (argv, why) => {
+    await run("create", "taken");
+    const { code, out, err } = await run(...argv);
+    expect([code, out]).toEqual([2, ""]);
+    expect(err).toContain(why);
+  });
+
+  it("says what to set where no file is configured", async () => {
+    await writeFile(join(folder, "arsenal.yaml"), "{}\n");
+    expect(await run("list")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("server.auth.api_keys.file") as string,
+    });
+  });
+});

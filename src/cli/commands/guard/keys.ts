@@ -1,0 +1,137 @@
+import { resolve } from "node:path";
+import { readKeyFile, type StoredKey, updateKeyFile } from "../../../adapters/identity/api-keys/key-file.ts";
+import { createKeyText, hashOfKey, KEY_NAME } from "../../../adapters/identity/api-keys/key-text.ts";
+import { loadConfig } from "../../../config/load/load-config.ts";
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import type { Principal } from "../../../guard/principal.ts";
+import { CAPABILITIES, type Capability } from "../../../tool/tool.ts";
+import type { Command, Input, Terminal } from "../../command.ts";
+import { configPath } from "../../arsenal/open-arsenal.ts";
+import { table } from "../../terminal/style.ts";
+
+/** `toolarsenal keys` */
+export const keys: Command = {
+  name: "keys",
+  summary: "Create, list or revoke API keys for callers of the gateway.",
+  positionals: [],
+  actions: {
+    create: { summary: "Create a key and print it once", positionals: ["NAME"] },
+    list: { summary: "List the keys and what they may do", positionals: [] },
+    revoke: { summary: "Revoke a key", positionals: ["NAME"] },
+  },
+  options: {
+    file: {
+      type: "string",
+      value: "FILE",
+      description: "Key file",
+      fallback: "server.auth.api_keys.file in the configuration",
+    },
+    operator: { type: "boolean", description: "For create: give the caller all rights of an operator" },
+    role: { type: "string", value: "ROLE", repeatable: true, description: "For create: role of the caller" },
+    capability: {
+      type: "string",
+      value: "C",
+      repeatable: true,
+      description: "For create: capability of the caller, such as read_data",
+    },
+    scope: { type: "string", value: "SCOPE", repeatable: true, description: "For create: scope of the caller" },
+    tenant: { type: "string", value: "TENANT", description: "For create: tenant of the caller" },
+  },
+  examples: ["keys create ci --capability read_data --scope build", "keys list", "keys revoke ci"],
+  async run(input, terminal) {
+    const [action, name = ""] = input.positionals;
+    const file = await keyFile(input, terminal);
+    switch (action) {
+      case "create":
+        return create(file, checkedName(name), input, terminal);
+      case "revoke":
+        return revoke(file, checkedName(name), input, terminal);
+      default:
+        return list(file, input, terminal);
+    }
+  },
+};
+
+async function create(file: string, name: string, input: Input, { out, err }: Terminal): Promise<number> {
+  const key = createKeyText(name);
+  const principal = readPrincipal(name, input);
+  await updateKeyFile(file, (known) => {
+    if (known.some(({ id }) => id === name))
+      throw wrong(
+        "NAME",
+        name,
+        `A key named ${name} already exists.`,
+        `Revoke it first: toolarsenal keys revoke ${name}`,
+      );
+    return [...known, { id: name, hash: hashOfKey(key), principal }];
+  });
+  out.write(input.json ? `${JSON.stringify({ id: name, key, principal })}\n` : `${key}\n`);
+  if (!input.json) err.write(`Copy the key now: it is shown only once. Its hash is saved in ${file}.\n`);
+  return 0;
+}
+
+async function revoke(file: string, name: string, input: Input, { out, err }: Terminal): Promise<number> {
+  await updateKeyFile(file, (known) => {
+    const left = known.filter(({ id }) => id !== name);
+    if (left.length === known.length)
+      throw wrong("NAME", name, `No key is named ${name}.`, "See: toolarsenal keys list");
+    return left;
+  });
+  if (input.json) out.write(`${JSON.stringify({ id: name, outcome: "revoked" })}\n`);
+  else err.write(`Revoked ${name}. A running gateway refuses it within a second.\n`);
+  return 0;
+}
+
+async function list(file: string, { json }: Input, { out }: Terminal): Promise<number> {
+  const known = await readKeyFile(file);
+  if (json) out.write(`${JSON.stringify(known.map(({ id, principal }) => ({ id, principal })))}\n`);
+  else if (known.length > 0) out.write(`${table(known.map(toRow))}\n`);
+  return 0;
+}
+
+function toRow({ id, principal: { tenant = "", roles, capabilities, scopes } }: StoredKey): readonly string[] {
+  return [id, tenant, roles.join(" "), capabilities.join(" "), scopes.join(" ")];
+}
+
+function readPrincipal(id: string, { options, repeated }: Input): Principal {
+  const { operator, tenant } = options;
+  const { role: roles = [], capability = [], scope: scopes = [] } = repeated;
+  if (operator === true && capability.length + scopes.length > 0)
+    throw wrong(
+      "--operator",
+      true,
+      "--operator already grants every capability and scope.",
+      "Remove --capability and --scope.",
+    );
+  const known = CAPABILITIES as readonly string[];
+  const other = capability.find((each) => !known.includes(each));
+  if (other !== undefined)
+    throw wrong("--capability", other, `There is no capability "${other}".`, `Use one of ${known.join(", ")}.`);
+  return {
+    id,
+    ...(typeof tenant === "string" ? { tenant } : {}),
+    roles: operator === true ? [...new Set(["operator", ...roles])] : roles,
+    capabilities: operator === true ? CAPABILITIES : (capability as readonly Capability[]),
+    scopes: operator === true ? ["*"] : scopes,
+    local: false,
+  };
+}
+
+function checkedName(name: string): string {
+  if (KEY_NAME.test(name)) return name;
+  const fix = "Use lower-case letters, digits and dashes, starting with a letter.";
+  throw wrong("NAME", name, `"${name}" is not a valid name for a key.`, fix);
+}
+
+async function keyFile(input: Input, terminal: Terminal): Promise<string> {
+  const given = input.options["file"];
+  if (typeof given === "string") return resolve(terminal.folder, given);
+  const { config } = await loadConfig(configPath(input, terminal), terminal.environment, { folder: terminal.folder });
+  const file = config.server.auth?.apiKeys?.file;
+  if (file !== undefined) return file;
+  throw wrong("--file", undefined, "No key file is configured.", "Set server.auth.api_keys.file, or pass --file FILE.");
+}
+
+function wrong(field: string, value: unknown, problem: string, fix: string): ArsenalError {
+  return new ArsenalError("INPUT_INVALID", `${problem} ${fix}`, { field, value, fix });
+}

@@ -1,0 +1,59 @@
+import { configuredEgress } from "../../../config/parts/configured-egress.ts";
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { nearest } from "../../../errors/show-value.ts";
+import { createSecrets } from "../../../guard/secrets/secrets.ts";
+import type { Command } from "../../command.ts";
+import { configFiles, loadConfigured, MCP_CONFIG } from "../../arsenal/open-arsenal.ts";
+import { styles } from "../../terminal/style.ts";
+
+/** `toolarsenal login` */
+export const login: Command = {
+  name: "login",
+  summary: "Sign in to one MCP server.",
+  positionals: ["NAME"],
+  options: MCP_CONFIG,
+  examples: ["login github"],
+  async run(input, terminal) {
+    const asked = input.positionals[0] ?? "";
+    const files = configFiles(input, terminal);
+    const configured = files === undefined ? undefined : await loadConfigured(files, terminal);
+    const servers = configured?.servers ?? [];
+    const server = servers.find(({ name, writtenAs }) => name === asked || writtenAs === asked);
+    if (server === undefined) {
+      const names = servers.map(({ name }) => name);
+      const near = nearest(asked, names);
+      const fix =
+        near !== undefined
+          ? `Did you mean "${near}"?`
+          : names.length === 0
+            ? "Add it to arsenal.yaml, or pass its file with --mcp-config."
+            : `Configured servers: ${names.join(", ")}.`;
+      throw new ArsenalError("INPUT_INVALID", `No MCP server is named "${asked}". ${fix}`, {
+        field: "NAME",
+        value: asked,
+        fix,
+      });
+    }
+    const { name, transport } = server;
+    if (transport.kind === "stdio" || transport.kind === "websocket") {
+      const fix = "Set its credentials under env or headers.";
+      const message = `${name} uses ${transport.kind}, which has no sign-in. ${fix}`;
+      throw new ArsenalError("INPUT_INVALID", message, { field: "NAME", value: asked, fix });
+    }
+    const paint = styles(terminal.err, terminal.environment);
+    const { authorize } = await import("../../../adapters/sources/mcp/oauth/authorize.ts");
+    const { createCredentials } = await import("../../../adapters/sources/mcp/connection/credentials.ts");
+    await authorize(transport.oauth ?? {}, {
+      serverName: name,
+      serverUrl: transport.url,
+      ...(transport.headers === undefined ? {} : { headers: transport.headers }),
+      ...(configured === undefined ? {} : { egress: configuredEgress(configured.config) }),
+      credentials: createCredentials(name, { secrets: createSecrets({ environment: terminal.environment }) }),
+      signal: terminal.signal,
+      showUrl: (url) => void terminal.err.write(`Open this address in a browser and sign in:\n  ${paint.cyan(url)}\n`),
+    });
+    const done = `Signed in to ${name}. A running gateway uses this sign-in from now on.`;
+    terminal.out.write(input.json ? `${JSON.stringify({ server: name, signedIn: true })}\n` : `${done}\n`);
+    return 0;
+  },
+};

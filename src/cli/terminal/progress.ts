@@ -1,0 +1,36 @@
+import type { Stream } from "../command.ts";
+
+/** A progress bar. */
+export interface ProgressBar {
+  update(done: number): void;
+  /** Removes the bar. */
+  end(): void;
+}
+
+/** A progress bar for work that takes over a second. Shows nothing if the stream is not a terminal. */
+export function createProgressBar(
+  stream: Stream,
+  label: string,
+  total: number,
+  now: () => number = performance.now.bind(performance),
+): ProgressBar {
+  const started = now();
+  let shown = 0;
+  return {
+    update(done) {
+      const time = now();
+      if (!stream.isTTY || time - started < 1000 || (time - shown < 100 && done < total)) return;
+      shown = time;
+      const share = total > 0 ? Math.min(1, done / total) : 1;
+      const width = 24;
+      const filled = Math.round(share * width);
+      const left = share > 0 ? Math.ceil((((time - started) / share) * (1 - share)) / 1000) : 0;
+      stream.write(
+        `\r\u001B[K${label} [${"█".repeat(filled)}${"░".repeat(width - filled)}] ${done}/${total}  ${left} s left`,
+      );
+    },
+    end() {
+      if (shown > 0) stream.write("\r\u001B[K");
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import { basename, sep } from "node:path";
+import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { fillReferences } from "../load/environment.ts";
+
+/** A value that VS Code asks its user for. */
+export interface ClientInput {
+  readonly id: string;
+  readonly description?: string;
+  readonly default?: string;
+}
+
+/** What the references in a client's configuration lead to. */
+export interface ClientContext {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** What `${workspaceFolder}` means, and where relative paths start. */
+  readonly folder: string;
+  readonly inputs: readonly ClientInput[];
+}
+
+const REFERENCE = /\$\$\{|\$\{secret:(?:[^{}]|\{(?:principal|tenant)\})*\}|\$\{([^}]*)\}/g;
+
+/**
+ * Replaces the references that MCP clients know, `${input:id}`, `${env:NAME}`, `${workspaceFolder}`, `${userHome}`, and ours, `${NAME}` and
+ * `${NAME:-default}`; `${secret:…}` stays. Throws `CONFIG_INVALID` where one leads nowhere.
+ */
+export function expandClientText(text: string, field: string, context: ClientContext): string {
+  return text.replaceAll(REFERENCE, (reference: string, inner: string | undefined) => {
+    if (inner === undefined) return fillReferences(reference, context.environment, field);
+    const [kind = "", ...rest] = inner.split(":");
+    if (kind === "input") return inputValue(rest.join(":"), field, context);
+    if (kind === "env") return fillReferences(`\${${rest.join(":")}}`, context.environment, field);
+    const known = Object.hasOwn(VARIABLES, inner) ? VARIABLES[inner]?.(context) : undefined;
+    return known ?? fillReferences(reference, context.environment, field);
+  });
+}
+
+const VARIABLES: Readonly<Record<string, (context: ClientContext) => string | undefined>> = {
+  workspaceFolder: ({ folder }) => folder,
+  workspaceFolderBasename: ({ folder }) => basename(folder),
+  userHome: ({ environment }) => environment["HOME"] ?? environment["USERPROFILE"],
+  pathSeparator: () => sep,
+  "/": () => sep,
+};
+
+/** The environment variable that stands in for an input of VS Code: `github-token` is `GITHUB_TOKEN`. */
+export function inputVariable(id: string): string {
+  const name = id
+    .replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2")
+    .replaceAll(/[^A-Za-z0-9]+/g, "_")
+    .toUpperCase();
+  return /^[0-9]/.test(name) ? `INPUT_${name}` : name;
+}
+
+function inputValue(id: string, field: string, { environment, inputs }: ClientContext): string {
+  const variable = inputVariable(id);
+  const input = inputs.find((candidate) => candidate.id === id);
+  const value = environment[variable] || input?.default;
+  if (value !== undefined) return value;
+  const meaning = input?.description === undefined ? "" : ` (${input.description})`;
+  const fix = `Set the environment variable ${variable}.`;
+  throw new ArsenalError("CONFIG_INVALID", `${field}: the input "${id}"${meaning} has no value. ${fix}`, {
+    field,
+    value: `\${input:${id}}`,
+    fix,
+  });
+}

@@ -1,0 +1,91 @@
+import { ArsenalError } from "../../errors/arsenal-error.ts";
+
+/** A value of a JSON text with where it stands, so that a part of the text can be replaced and the rest kept. */
+export interface JsoncNode {
+  readonly value: unknown;
+  /** Offsets of the value's first character and of what follows it. */
+  readonly start: number;
+  readonly end: number;
+  /** Of an object, the values of its members; of two with one name, the last. */
+  readonly members?: ReadonlyMap<string, JsoncNode>;
+}
+
+const BLANK = /(?:[\s\uFEFF]|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y;
+const STRING = /"(?:[^"\\\n]|\\.)*"/y;
+const WORD = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
+const MAX_DEPTH = 200;
+
+/** Reads JSON as editors keep it: with comments and trailing commas. Throws `INPUT_INVALID` with line and column; `name` stands in it. */
+export function parseJsonc(text: string, name: string): JsoncNode {
+  let at = 0;
+
+  const refuse = (expected: string): never => {
+    const before = text.slice(0, at).split("\n");
+    const place = `${name}:${before.length}:${(before.at(-1)?.length ?? 0) + 1}`;
+    const fix = "Fix the JSON there.";
+    throw new ArsenalError("INPUT_INVALID", `${place} expected ${expected}. ${fix}`, { field: name, fix });
+  };
+  const take = (pattern: RegExp): string | undefined => {
+    pattern.lastIndex = at;
+    const found = pattern.exec(text)?.[0];
+    if (found !== undefined) at += found.length;
+    return found;
+  };
+  /** Takes the sign, if it is what comes next. */
+  const sign = (character: string): boolean => {
+    take(BLANK);
+    if (text[at] !== character) return false;
+    at += 1;
+    return true;
+  };
+  const string = (): string | undefined => {
+    take(BLANK);
+    const written = take(STRING);
+    if (written === undefined) return undefined;
+    try {
+      return JSON.parse(written) as string;
+    } catch {
+      return refuse("a text with valid escapes");
+    }
+  };
+
+  const object = (start: number, depth: number): JsoncNode => {
+    const members = new Map<string, JsoncNode>();
+    while (!sign("}")) {
+      const key = string() ?? refuse("a key in double quotes, or }");
+      if (!sign(":")) refuse(": after the key");
+      members.set(key, node(depth));
+      if (!sign(",")) {
+        if (!sign("}")) refuse(", or }");
+        break;
+      }
+    }
+    const value = Object.fromEntries([...members].map(([key, member]) => [key, member.value]));
+    return { value, start, end: at, members };
+  };
+  const array = (start: number, depth: number): JsoncNode => {
+    const value: unknown[] = [];
+    while (!sign("]")) {
+      value.push(node(depth).value);
+      if (!sign(",")) {
+        if (!sign("]")) refuse(", or ]");
+        break;
+      }
+    }
+    return { value, start, end: at };
+  };
+  const node = (depth: number): JsoncNode => {
+    take(BLANK);
+    const start = at;
+    if (depth > MAX_DEPTH) refuse(`less than ${MAX_DEPTH} levels of nesting`);
+    if (sign("{")) return object(start, depth + 1);
+    if (sign("[")) return array(start, depth + 1);
+    const value = string() ?? JSON.parse(take(WORD) ?? refuse("a value"));
+    return { value, start, end: at };
+  };
+
+  const root = node(0);
+  take(BLANK);
+  if (at < text.length) refuse("the end of the file");
+  return root;
+}

@@ -1,0 +1,64 @@
+import { readFile } from "node:fs/promises";
+import { basename, dirname, extname, resolve } from "node:path";
+import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { isPlainObject } from "../../tool/json-schema.ts";
+import { type ClientServers, readClientConfig } from "./client-config.ts";
+import { CLIENT_KEYS } from "./client-keys.ts";
+import { parseJsonc } from "./jsonc.ts";
+import { readYaml } from "../load/read-yaml.ts";
+
+/**
+ * Reads the servers of a file that an MCP client has: JSON with comments, or YAML. Throws where the file cannot be read at all; a bad server
+ * is reported.
+ */
+export async function readMcpConfigFile(
+  path: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<ClientServers> {
+  const source = await readFile(path, "utf8").catch((cause: unknown) => {
+    const fix = "Check the path.";
+    throw new ArsenalError("CONFIG_INVALID", `The MCP configuration ${path} cannot be read. ${fix}`, {
+      field: "mcp-config",
+      value: path,
+      fix,
+      cause,
+    });
+  });
+  const block = clientBlock(await parse(source, path));
+  if (block === undefined) {
+    const fix = 'Write { "mcpServers": { "name": { "command": "…" } } }.';
+    throw new ArsenalError("CONFIG_INVALID", `${path} has no mcpServers and no servers. ${fix}`, {
+      field: "mcpServers",
+      value: path,
+      fix,
+    });
+  }
+  return readClientConfig(block, { environment, folder: workspaceOf(path), file: path });
+}
+
+async function parse(source: string, path: string): Promise<unknown> {
+  if (![".yaml", ".yml"].includes(extname(path))) return parseJson(source, path);
+  return (await readYaml(source, path, {}, () => true)).value;
+}
+
+/** Most files are plain JSON, which the runtime reads much faster than comments can be read. */
+function parseJson(source: string, path: string): unknown {
+  try {
+    return JSON.parse(source);
+  } catch {
+    return parseJsonc(source, path).value;
+  }
+}
+
+/** The part of a client's file that has its servers; the settings of VS Code have it under `mcp`. */
+export function clientBlock(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  if (!isPlainObject(value)) return undefined;
+  if (CLIENT_KEYS.some((key) => Object.hasOwn(value, key))) return value;
+  return isPlainObject(value["mcp"]) && isPlainObject(value["mcp"]["servers"]) ? value["mcp"] : undefined;
+}
+
+/** The folder a file speaks of: that of `.vscode/mcp.json` is the one `.vscode` lies in. */
+export function workspaceOf(path: string): string {
+  const folder = dirname(resolve(path));
+  return [".vscode", ".cursor"].includes(basename(folder)) ? dirname(folder) : folder;
+}

@@ -1,0 +1,61 @@
+import { describe, expect, it } from "vitest";
+import type { ToolArsenalConfig } from "../config.ts";
+import { parseConfig } from "./load-config.ts";
+import { resolveConfig } from "./resolve-config.ts";
+
+describe("settings that do not go together", () => {
+  const cases: readonly (readonly [field: string, config: ToolArsenalConfig, fix: string])[] = [
+    [
+      "execution.sandboxType",
+      { execution: { enableSandbox: true } },
+      "Set it to isolate, bubblewrap, docker or subprocess, or leave the sandbox off.",
+    ],
+    ["builtins.files.roots", { builtins: { tools: ["file-read"] } }, "Name the folders it may use, such as [./docs]."],
+    [
+      "builtins.files.roots",
+      { builtins: { tools: ["http-get", "file-write"] } },
+      "Name the folders it may use, such as [./docs].",
+    ],
+    [
+      "builtins.webSearch.apiKey",
+      { builtins: { webSearch: { apiKey: "tvly-0123456789" } } },
+      "Write env:NAME, with the environment variable that holds the key.",
+    ],
+  ];
+
+  it.each(cases)("are refused with what to do: %s", (field, config, fix) => {
+    expect(() => resolveConfig(config)).toThrow(
+      expect.objectContaining({ code: "CONFIG_INVALID", details: expect.objectContaining({ field, fix }) }),
+    );
+  });
+
+  it("are told all at once, each with its place in the file, and without what may be a key", async () => {
+    const text = [
+      "execution: { enable_sandbox: true, sandbox_type: none }",
+      "builtins:",
+      "  tools: [web-search]",
+      "  web_search: { api_key: tvly-0123456789 }",
+    ].join("\n");
+    const error: unknown = await parseConfig(text, "a.yaml", {}).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({
+      message:
+        "a.yaml:1:36 execution.sandbox_type: is none, which confines nothing, and a sandbox is enabled. " +
+        "Set it to isolate, bubblewrap, docker or subprocess, or leave the sandbox off. (and 1 more)",
+      details: { issues: [{}, { field: "builtins.web_search.api_key" }] },
+    });
+    expect(JSON.stringify((error as { readonly details: unknown }).details)).not.toContain("tvly");
+  });
+
+  it("are none of these", () => {
+    const config: ToolArsenalConfig = {
+      execution: { enableSandbox: true, sandboxType: "isolate" },
+      builtins: {
+        tools: ["file-read", "file-write", "web-search", "http-get", "code-execute"],
+        files: { roots: ["docs"] },
+        webSearch: { apiKey: "file:/run/secrets/tavily" },
+      },
+    };
+    expect(resolveConfig(config)).toMatchObject(config);
+    expect(resolveConfig({ execution: { sandboxType: "docker" } }).execution.enableSandbox).toBe(false);
+  });
+});

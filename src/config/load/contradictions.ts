@@ -1,0 +1,45 @@
+import { readReference } from "../../guard/secrets/reference.ts";
+import { configInvalid, type KeyStyle, type LocatedIssue, type Origin } from "./check-config.ts";
+import { toSnake } from "./key-style.ts";
+import type { ResolvedConfig } from "./resolve-config.ts";
+
+interface Contradiction {
+  readonly path: readonly string[];
+  readonly holds: (config: ResolvedConfig) => boolean;
+  readonly message: string;
+  readonly fix: string;
+}
+
+/** Settings that are right each by themselves and leave a user with less than they asked for together. */
+const CONTRADICTIONS: readonly Contradiction[] = [
+  {
+    path: ["execution", "sandboxType"],
+    holds: ({ execution }) => execution.enableSandbox && execution.sandboxType === "none",
+    message: "is none, which confines nothing, and a sandbox is enabled",
+    fix: "Set it to isolate, bubblewrap, docker or subprocess, or leave the sandbox off.",
+  },
+  {
+    // A folder that nobody chose may hold this very configuration.
+    path: ["builtins", "files", "roots"],
+    holds: ({ builtins }) =>
+      builtins.tools.some((tool) => tool === "file-read" || tool === "file-write") &&
+      (builtins.files.roots ?? []).length === 0,
+    message: "is empty, and there is a tool for files",
+    fix: "Name the folders it may use, such as [./docs].",
+  },
+  {
+    path: ["builtins", "webSearch", "apiKey"],
+    holds: ({ builtins }) => readReference(builtins.webSearch.apiKey) === undefined,
+    message: "is no reference to a secret",
+    fix: "Write env:NAME, with the environment variable that holds the key.",
+  },
+];
+
+/** Throws CONFIG_INVALID, with every such pair of settings. */
+export function refuseContradictions(config: ResolvedConfig, style: KeyStyle, origin?: Origin): void {
+  const issues = CONTRADICTIONS.filter(({ holds }) => holds(config)).map(({ path, message, fix }): LocatedIssue => {
+    const keys = style === "snake" ? path.map(toSnake) : path;
+    return { field: keys.join("."), message, fix, at: origin?.locate(keys) ?? "" };
+  });
+  if (issues.length > 0) throw configInvalid(issues);
+}

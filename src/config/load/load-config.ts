@@ -1,0 +1,194 @@
+import { readFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
+import { showValue } from "../../errors/show-value.ts";
+import { systemClock } from "../../observe/clock.ts";
+import { isPlainObject } from "../../tool/json-schema.ts";
+import { IN_MEMORY } from "../parts/arsenal-parts.ts";
+import { checkConfig } from "./check-config.ts";
+import { type ClientServers, readClientConfig } from "../clients/client-config.ts";
+import { CLIENT_KEYS } from "../clients/client-keys.ts";
+import type { McpServerConfig } from "../config.ts";
+import { configuredExecutors } from "../parts/configured-executors.ts";
+import { configuredPolicy } from "../parts/configured-policy.ts";
+import { readMcpConfigFile } from "../clients/mcp-config-file.ts";
+import { isLocalDocument, type OpenApiConfig } from "../openapi-config.ts";
+import { readYaml } from "./read-yaml.ts";
+import { asChecked, foldShortForm, type ResolvedConfig, resolveConfig } from "./resolve-config.ts";
+import { refuseTooManyServers, type ServerNote, type ServerProblem } from "../clients/server-problem.ts";
+
+/** A configuration, read, filled in and checked. */
+export interface LoadedConfig {
+  /** The paths in it are absolute. Servers that an MCP client's words name are among `mcp.servers`. */
+  readonly config: ResolvedConfig;
+  /** The folder that relative paths in the file start from. */
+  readonly folder: string;
+  /** Servers that are left out, and why. `toMcpServers` finds the rest. */
+  readonly problems: readonly ServerProblem[];
+  /** What is ignored in servers that are used. */
+  readonly notes: readonly ServerNote[];
+  /** The env files that MCP servers name. */
+  readonly envFiles: readonly string[];
+  /** The file, if it says nothing: it is empty, or has only comments. */
+  readonly emptyFile?: string;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads a YAML (or JSON) configuration file; without one every default holds, and relative paths start from `folder`. Servers of the files
+ * in `mcpConfigs`, as MCP clients have them, are added. Throws `CONFIG_INVALID` with file, line, key, value and fix.
+ */
+export async function loadConfig(
+  path: string | undefined,
+  environment: Environment = process.env,
+  options: { readonly mcpConfigs?: readonly string[]; readonly folder?: string } = {},
+): Promise<LoadedConfig> {
+  const folder = path === undefined ? resolve(options.folder ?? ".") : dirname(resolve(path));
+  const own =
+    path === undefined
+      ? { config: resolveConfig({}), clients: NO_SERVERS, isEmpty: false }
+      : await parse(await readText(path), path, environment, folder);
+  const emptyFile = path !== undefined && own.isEmpty ? { emptyFile: path } : {};
+  const files = await Promise.all((options.mcpConfigs ?? []).map((file) => readMcpConfigFile(file, environment)));
+  const { config, ...said } = withClients(own.config, [own.clients, ...files]);
+  const absolute = withAbsolutePaths(config, folder);
+  // Made and dropped, so that a wrong rule is told with the rest of the configuration.
+  if (absolute.security.policyFile !== undefined) configuredPolicy(absolute, systemClock);
+  await configuredExecutors(absolute).check();
+  return { config: asChecked(absolute), folder, ...emptyFile, ...said };
+}
+
+/** Reads a configuration from its text; `name` stands in messages. */
+export async function parseConfig(
+  source: string,
+  name: string,
+  environment: Environment = process.env,
+): Promise<ResolvedConfig> {
+  const { config, clients } = await parse(source, name, environment, resolve("."));
+  return withClients(config, [clients]).config;
+}
+
+const NO_SERVERS: ClientServers = { servers: [], problems: [], notes: [], envFiles: [] };
+
+function readText(path: string): Promise<string> {
+  return readFile(path, "utf8").catch((cause: unknown) => {
+    const fix = "Check the path, or leave --config out.";
+    throw new ArsenalError("CONFIG_INVALID", `The configuration file ${path} cannot be read. ${fix}`, {
+      field: "config",
+      value: path,
+      fix,
+      cause,
+    });
+  });
+}
+
+async function parse(
+  source: string,
+  name: string,
+  environment: Environment,
+  folder: string,
+): Promise<{ readonly config: ResolvedConfig; readonly clients: ClientServers; readonly isEmpty: boolean }> {
+  try {
+    const { value, origin, isEmpty } = await readYaml(source, name, environment, (key) => CLIENT_KEYS.includes(key));
+    const members = isPlainObject(value) ? Object.entries(value) : [];
+    const foreign = members.filter(([key]) => CLIENT_KEYS.includes(key));
+    const own =
+      foreign.length === 0 ? value : Object.fromEntries(members.filter((member) => !foreign.includes(member)));
+    return {
+      config: foldShortForm(checkConfig(own, "snake", origin), "snake", origin),
+      clients: await readClientConfig(Object.fromEntries(foreign), { environment, folder }),
+      isEmpty,
+    };
+  } catch (cause) {
+    if (isArsenalError(cause)) throw cause;
+    // Such as a nesting so deep that the parser runs out of stack, or a bomb of aliases.
+    const fix = "Check its anchors and aliases, and write it with less nesting.";
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new ArsenalError("CONFIG_INVALID", `${name}: the file cannot be read: ${reason}. ${fix}`, {
+      field: name,
+      fix,
+      cause,
+    });
+  }
+}
+
+/** Adds the clients' servers to the configuration's own. Of two with one name, the later is reported. */
+function withClients(
+  config: ResolvedConfig,
+  clients: readonly ClientServers[],
+): Pick<LoadedConfig, "config" | "problems" | "notes" | "envFiles"> {
+  const named = new Map<string, McpServerConfig>(config.mcp.servers.map((server) => [server.name, server]));
+  const problems: ServerProblem[] = [];
+  for (const { servers, problems: found } of clients) {
+    problems.push(...found);
+    for (const server of servers) {
+      const { name } = server;
+      if (!named.has(name)) named.set(name, server);
+      else {
+        const message = `is ${showValue(name)}, and another MCP server already has that name`;
+        problems.push({ server: name, field: "name", value: name, message, fix: "Give each server its own name." });
+      }
+    }
+  }
+  refuseTooManyServers(named.size);
+  return {
+    config: { ...config, mcp: { ...config.mcp, servers: [...named.values()] } },
+    problems,
+    notes: clients.flatMap(({ notes }) => notes),
+    envFiles: clients.flatMap(({ envFiles }) => envFiles),
+  };
+}
+
+function withAbsolutePaths(config: ResolvedConfig, folder: string): ResolvedConfig {
+  const { vectorStore, embedder, security, state, audit, server, mcp, builtins, openapi } = config;
+  const { roots = [] } = builtins.files;
+  const { policyFile } = security;
+  const { snapshot } = vectorStore;
+  const { cache } = embedder;
+  return {
+    ...config,
+    vectorStore: { ...vectorStore, ...(snapshot === undefined ? {} : { snapshot: resolve(folder, snapshot) }) },
+    embedder: { ...embedder, ...(typeof cache === "string" ? { cache: resolve(folder, cache) } : {}) },
+    security: { ...security, ...(policyFile === undefined ? {} : { policyFile: resolve(folder, policyFile) }) },
+    state: isFile(state.file) ? { ...state, file: resolve(folder, state.file) } : state,
+    audit: {
+      ...audit,
+      ...(audit.file === undefined ? {} : { file: resolve(folder, audit.file) }),
+      ...(audit.keyFile === undefined ? {} : { keyFile: resolve(folder, audit.keyFile) }),
+    },
+    server: withKeyFile(server, folder),
+    openapi: openapi.map((each) => withDocumentPaths(each, folder)),
+    mcp: { ...mcp, servers: mcp.servers.map((each) => withServerPaths(each, folder)) },
+    builtins: { ...builtins, files: { ...builtins.files, roots: roots.map((root) => resolve(folder, root)) } },
+  };
+}
+
+function isFile(stateFile: string | undefined): stateFile is string {
+  return stateFile !== undefined && stateFile !== IN_MEMORY;
+}
+
+function withKeyFile(server: ResolvedConfig["server"], folder: string): ResolvedConfig["server"] {
+  const { apiKeys } = server.auth ?? {};
+  if (apiKeys === undefined) return server;
+  return { ...server, auth: { ...server.auth, apiKeys: { file: resolve(folder, apiKeys.file) } } };
+}
+
+function withDocumentPaths(api: OpenApiConfig, folder: string): OpenApiConfig {
+  const { document, filesFrom } = api;
+  return {
+    ...api,
+    document: isLocalDocument(document) ? resolve(folder, document) : document,
+    ...(filesFrom === undefined ? {} : { filesFrom: resolve(folder, filesFrom) }),
+  };
+}
+
+function withServerPaths(server: McpServerConfig, folder: string): McpServerConfig {
+  const { cwd, oauth } = server;
+  const tokenFile = oauth?.tokenFile;
+  return {
+    ...server,
+    ...(cwd === undefined ? {} : { cwd: resolve(folder, cwd) }),
+    ...(tokenFile === undefined ? {} : { oauth: { ...oauth, tokenFile: resolve(folder, tokenFile) } }),
+  };
+}

@@ -1,0 +1,126 @@
+import type { Document, Node, Pair, YAMLError } from "yaml";
+import { isArsenalError } from "../../errors/arsenal-error.ts";
+import { configInvalid, type LocatedIssue, type Origin } from "./check-config.ts";
+import { fillReferences, hasReference, isWholeReference } from "./environment.ts";
+
+/** More aliases than this are an attack, or a mistake. */
+const MAX_ALIASES = 100;
+
+/** Reading a longer file would hold up everything else: 2 MiB take a second or two. */
+const MAX_CHARACTERS = 2 * 1024 * 1024;
+
+/**
+ * A YAML document as plain data with its references to the environment replaced, where everything stood, and whether it says nothing. What is
+ * under a key that `isForeign` stays as it is written.
+ */
+export async function readYaml(
+  source: string,
+  name: string,
+  environment: Readonly<Record<string, string | undefined>>,
+  isForeign: (topLevelKey: string) => boolean = () => false,
+): Promise<{ readonly value: unknown; readonly origin: Origin; readonly isEmpty: boolean }> {
+  if (source.length > MAX_CHARACTERS) throw configInvalid([tooLong(source, name)]);
+  const { isScalar, LineCounter, parseDocument, visit } = await import("yaml");
+  const lines = new LineCounter();
+  // Plain messages: the pretty ones quote the line, and a secret may be on it.
+  // Its own search for keys that are there twice compares each key with every other.
+  const options = { lineCounter: lines, merge: true, prettyErrors: false, uniqueKeys: false };
+  const document = parseDocument(source, options);
+  const at = (offset = 0): string => {
+    const { line, col } = lines.linePos(offset);
+    return `${name}:${Math.max(1, line)}:${Math.max(1, col)} `;
+  };
+  const [broken] = document.errors;
+  if (broken) throw configInvalid([syntaxIssue(broken, at)]);
+
+  const references = new Map<string, string>();
+  const issues: LocatedIssue[] = [];
+  const twice: LocatedIssue[] = [];
+  visit(document, {
+    Map(_key, { items }) {
+      const seen = new Set<unknown>();
+      for (const { key } of items) {
+        if (!isScalar(key)) continue;
+        if (seen.has(key.value)) twice.push(twiceIssue(String(key.value), at(key.range?.[0])));
+        seen.add(key.value);
+      }
+    },
+    Scalar(key, node, ancestors) {
+      if (key === "key" || typeof node.value !== "string" || !hasReference(node.value)) return;
+      const written = node.value;
+      const path = pathOf(key, ancestors);
+      if (isForeign(path[0] ?? "")) return;
+      const field = path.join(".");
+      try {
+        const filled = fillReferences(written, environment, field);
+        const isWhole = isWholeReference(written);
+        // A variable that is empty by its default is as good as not given.
+        node.value = isWhole && filled === "" ? null : filled;
+        if (filled !== written) references.set(filled, written);
+      } catch (error) {
+        if (!isArsenalError(error)) throw error;
+        const { value, fix = "" } = error.details;
+        const message = error.message.slice(`${field}: `.length, -`. ${fix}`.length);
+        issues.push({ field, message, value, fix, at: at(node.range?.[0]) });
+      }
+    },
+  });
+  if (twice.length > 0) throw configInvalid(twice.slice(0, 1));
+  if (issues.length > 0) throw configInvalid(issues);
+  const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES });
+  return {
+    value: value ?? {},
+    isEmpty: value === undefined || value === null,
+    origin: {
+      locate: (path) => at(offsetOf(document, path)),
+      reference: (filled) => (typeof filled === "string" ? references.get(filled) : undefined),
+    },
+  };
+}
+
+function syntaxIssue({ message, pos }: YAMLError, at: (offset: number) => string): LocatedIssue {
+  return { field: "yaml", message, fix: "Fix the YAML at that line.", at: at(pos[0]) };
+}
+
+function twiceIssue(key: string, at: string): LocatedIssue {
+  return { field: key, message: "the key is there twice", value: key, fix: "Remove one of the two.", at };
+}
+
+function tooLong({ length }: string, name: string): LocatedIssue {
+  const [given, limit] = [length, MAX_CHARACTERS].map((each) => each.toLocaleString("en"));
+  const message = `the file has ${given} characters, and at most ${limit} are read`;
+  return { field: "yaml", message, fix: "Remove what is not needed.", at: `${name}:1:1 ` };
+}
+
+/** The keys that lead to a value, outermost first. */
+function pathOf(key: number | "key" | "value" | null, ancestors: readonly (Document | Node | Pair)[]): string[] {
+  const path: string[] = [];
+  for (const [index, ancestor] of ancestors.entries()) {
+    if ("key" in ancestor) path.push(String(ancestor.key));
+    else if ("items" in ancestor && Array.isArray(ancestor.items)) {
+      const child: unknown = ancestors[index + 1];
+      const place = child === undefined ? key : ancestor.items.indexOf(child as never);
+      if (typeof place === "number" && !isPair(ancestor.items[place])) path.push(String(place));
+    }
+  }
+  return path;
+}
+
+function isPair(item: unknown): item is Pair {
+  return typeof item === "object" && item !== null && "key" in item;
+}
+
+/** Where in the file a key stands, or its nearest parent that is there. */
+function offsetOf(document: Document, path: readonly string[]): number | undefined {
+  for (let length = path.length; length > 0; length--) {
+    const parent: unknown = length === 1 ? document.contents : document.getIn(path.slice(0, length - 1), true);
+    if (typeof parent !== "object" || parent === null || !("items" in parent) || !Array.isArray(parent.items)) continue;
+    const last = path[length - 1] ?? "";
+    const items: readonly unknown[] = parent.items;
+    const pair = items.find((item) => isPair(item) && String(item.key) === last);
+    const node: unknown = isPair(pair) ? pair.key : isPair(items[0]) ? undefined : items[Number(last)];
+    if (typeof node === "object" && node !== null && "range" in node)
+      return (node.range as readonly number[] | undefined)?.[0];
+  }
+  return undefined;
+}

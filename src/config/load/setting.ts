@@ -1,0 +1,70 @@
+import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
+import { toSnake } from "./key-style.ts";
+import { CONFIG_SCHEMA } from "../schema.ts";
+
+/** One key of the configuration. */
+export interface Setting {
+  /** Dotted, in snake_case as files spell it. What stands in a list is marked by `[]`. */
+  readonly path: string;
+  readonly schema: JsonSchema;
+}
+
+/** Every key of the configuration, in the order of the schema, sections before what is in them. */
+export function listSettings(): readonly Setting[] {
+  return settingsIn(CONFIG_SCHEMA, "");
+}
+
+function settingsIn(schema: JsonSchema, prefix: string): readonly Setting[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([key, member]) => {
+    const path = prefix + toSnake(key);
+    const property = member as JsonSchema;
+    const items = isPlainObject(property.items) ? settingsIn(property.items as JsonSchema, `${path}[].`) : [];
+    return [{ path, schema: property }, ...settingsIn(property, `${path}.`), ...items];
+  });
+}
+
+/** The schema of what a camelCase path leads to, and the path in parts. Keys that are the user's own, such as a header's, are one part. */
+export function settingAt(path: string): { readonly schema: JsonSchema; readonly parts: readonly string[] } {
+  const words = path.split(".").filter((word) => word !== "");
+  const parts: string[] = [];
+  let schema: JsonSchema = CONFIG_SCHEMA;
+  for (const [index, word] of words.entries()) {
+    const next = stepInto(schema, word);
+    if (next === undefined) {
+      const own = isPlainObject(schema["additionalProperties"]) ? (schema["additionalProperties"] as JsonSchema) : {};
+      return { schema: own, parts: [...parts, words.slice(index).join(".")] };
+    }
+    parts.push(word);
+    schema = next;
+  }
+  return { schema, parts };
+}
+
+function stepInto(schema: JsonSchema, word: string): JsonSchema | undefined {
+  if (isPlainObject(schema.properties)) return schema.properties[word] as JsonSchema | undefined;
+  if (isPlainObject(schema.items)) return schema.items as JsonSchema;
+  const choices = (schema["anyOf"] ?? []) as readonly JsonSchema[];
+  return choices.map((choice) => stepInto(choice, word)).find((found) => found !== undefined);
+}
+
+/** What a value must be, in words that follow "must be" and "to". */
+export function describeExpected(schema: JsonSchema): string {
+  const { type, enum: values, items } = schema;
+  const [minimum, maximum] = [schema["minimum"], schema["maximum"]].map(String);
+  if (values !== undefined) return `one of ${values.map(String).join(", ")}`;
+  if (Array.isArray(schema["anyOf"])) return (schema["anyOf"] as JsonSchema[]).map(describeExpected).join(", or ");
+  switch (type) {
+    case "integer":
+      return `a whole number from ${minimum} to ${maximum}`;
+    case "number":
+      return `a number from ${minimum} to ${maximum}`;
+    case "boolean":
+      return "true or false";
+    case "string":
+      return schema["minLength"] === 1 ? "a text that is not empty" : "a text";
+    case "array":
+      return isPlainObject(items) && (items as JsonSchema).type === "string" ? "a list of texts" : "a list";
+    default:
+      return "a mapping of keys to values";
+  }
+}

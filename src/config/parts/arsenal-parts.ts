@@ -1,0 +1,115 @@
+import { fileAudit } from "../../adapters/audit/file/file.ts";
+import { shippedTiers } from "../../adapters/embedders/shipped-tiers.ts";
+import { consoleSink } from "../../adapters/sinks/console.ts";
+import { memoryState } from "../../adapters/state/memory.ts";
+import { sqliteState } from "../../adapters/state/sqlite.ts";
+import { memory } from "../../adapters/stores/memory.ts";
+import { memoryVectors } from "../../adapters/stores/memory-vectors.ts";
+import type { Embedder } from "../../catalog/embedder.port.ts";
+import type { Tier } from "../../catalog/dense/tiers.ts";
+import type { ToolStore } from "../../catalog/tool-store.port.ts";
+import type { VectorIndex } from "../../catalog/vector-index.port.ts";
+import type { Executor } from "../../execute/executor.port.ts";
+import type { Validator } from "../../execute/validator.port.ts";
+import { type CallAudit, createCallAudit } from "../../guard/audit/call-audit.ts";
+import { type AuditKey, hmacKey } from "../../guard/audit/key.ts";
+import type { AuditLog } from "../../guard/audit.port.ts";
+import type { Policy } from "../../guard/policy.port.ts";
+import { hasSecret } from "../../guard/secrets/reference.ts";
+import { createSecrets, type Secrets } from "../../guard/secrets/secrets.ts";
+import type { State } from "../../guard/state.port.ts";
+import type { Clock } from "../../observe/clock.ts";
+import type { Emit } from "../../observe/events.ts";
+import type { Sink } from "../../observe/sink.port.ts";
+import type { IntentClassifier } from "../../retrieve/understand/intent.ts";
+import type { Reranker } from "../../retrieve/reranker.port.ts";
+import type { ResolvedConfig } from "../load/resolve-config.ts";
+
+/** Parts that stand in for the built-in ones. */
+export interface ToolArsenalParts {
+  readonly store?: ToolStore;
+  /** Stands in for the shipped embedders. */
+  readonly embedder?: Embedder;
+  /** Where vectors are kept; in memory where absent. Used with an embedder only. */
+  readonly vectors?: VectorIndex;
+  /** Stand in for the shipped embedders: from the least, which is waited for, to the best, which learns the tools in the background. */
+  readonly tiers?: readonly Tier[];
+  readonly reranker?: Reranker;
+  readonly classifyIntent?: IntentClassifier;
+  readonly policy?: Policy;
+  /** Where approvals and idempotency keys are kept. It is yours to close. */
+  readonly state?: State;
+  /** What records every call. It is yours to close. */
+  readonly audit?: AuditLog;
+  readonly validator?: Validator;
+  /** Tried in order before the one that runs handlers in this process. */
+  readonly executors?: readonly Executor[];
+  /** In addition to the configured telemetry. */
+  readonly sinks?: readonly Sink[];
+  readonly clock?: Clock;
+  /** Where references to secrets (`env:NAME`), and `${NAME}` in a file, are looked up. The process's own where absent. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+}
+
+/** Where tools are kept: the injected store, else memory, with a snapshot where one is configured. */
+export function configuredStore({ vectorStore: { snapshot } }: ResolvedConfig, { store }: ToolArsenalParts): ToolStore {
+  return store ?? memory(snapshot === undefined ? {} : { snapshot });
+}
+
+/** What ranks: the injected embedder or tiers, else the shipped ones. */
+export function configuredTiers(config: ResolvedConfig, parts: ToolArsenalParts, emit: Emit): readonly Tier[] {
+  const { embedder, vectors = memoryVectors(), tiers } = parts;
+  return tiers ?? (embedder ? [{ embedder, vectors }] : shippedTiers(config.embedder, emit));
+}
+
+/** Where events go by configuration. A library prints nothing that nobody asked for. */
+export function configuredSinks({ telemetry }: ResolvedConfig): readonly Sink[] {
+  const { type, level, enabled = type !== undefined || level !== undefined } = telemetry;
+  if (!enabled || (type ?? "console") !== "console") return [];
+  return [consoleSink(level === undefined ? {} : { level })];
+}
+
+/** The value of `state.file` that keeps everything in memory. */
+export const IN_MEMORY = ":memory:";
+
+/** Creates the state that the configuration names: where approvals, pins and idempotency keys are stored. */
+export function configuredState({ state: { file } }: ResolvedConfig, clock: Clock, emit?: Emit): State {
+  if (file === undefined || file === IN_MEMORY) return memoryState({ clock });
+  return sqliteState({ file, clock, onLost: ({ message }) => emit?.("state-lost", { message }) });
+}
+
+/** The audit log by configuration; none where no file is named. */
+export function configuredAudit(
+  { audit }: ResolvedConfig,
+  clock: Clock,
+  secrets: Secrets = createSecrets(),
+): AuditLog | undefined {
+  const { file, keyFile, secret, checkpointEvery, fsync, maxFileBytes } = audit;
+  if (file === undefined) return undefined;
+  return fileAudit({
+    file,
+    ...(secret !== undefined && { key: auditKey(secret, secrets) }),
+    ...(keyFile !== undefined && { keyFile }),
+    checkpointEvery,
+    fsync,
+    maxFileBytes,
+    clock,
+  });
+}
+
+/** How calls are recorded: strictly where the policy is strict. */
+export function configuredCallAudit(
+  { audit, security }: ResolvedConfig,
+  log: AuditLog,
+  emit: Emit,
+  secrets: Secrets = createSecrets(),
+): CallAudit {
+  const { text: redact } = secrets.redactor;
+  return createCallAudit({ log, emit, strict: security.policy === "strict", arguments: audit.arguments, redact });
+}
+
+/** The key that a secret makes. A secret that is written out is checked at once, one that is referred to when the log is opened. */
+export function auditKey(secret: string, secrets: Secrets): AuditKey | (() => Promise<AuditKey>) {
+  if (!hasSecret(secret)) return hmacKey(secret);
+  return async () => hmacKey(await secrets.fill(secret, { scope: "audit", field: "audit.secret" }));
+}

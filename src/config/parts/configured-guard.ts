@@ -1,0 +1,105 @@
+import { sqliteState } from "../../adapters/state/sqlite.ts";
+import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { type Aegis, createAegis } from "../../guard/aegis.ts";
+import { type CallAudit, withAudit } from "../../guard/audit/call-audit.ts";
+import type { Egress } from "../../guard/egress/egress.ts";
+import { createIdempotency, type Idempotency } from "../../guard/idempotency.ts";
+import type { Secrets } from "../../guard/secrets/secrets.ts";
+import { createPins } from "../../guard/pins/create-pins.ts";
+import type { Pins } from "../../guard/pins/pins.ts";
+import { screenedOffer, screenedPins } from "../../guard/pins/screened-pins.ts";
+import type { Clock } from "../../observe/clock.ts";
+import type { Emit } from "../../observe/events.ts";
+import type { RegistrationLimits } from "../../register/registration-limits.ts";
+import { configuredAudit, configuredCallAudit, configuredState, type ToolArsenalParts } from "./arsenal-parts.ts";
+import { configuredPolicy } from "./configured-policy.ts";
+import { type ConfiguredScan, configuredScan } from "./configured-scan.ts";
+import { configuredWebhook } from "./configured-webhook.ts";
+import { replaceablePolicy } from "./replaceable-policy.ts";
+import type { ResolvedConfig } from "../load/resolve-config.ts";
+
+/** What guards and records the calls of one arsenal. */
+export interface ConfiguredGuard {
+  readonly aegis: Aegis;
+  readonly audit: CallAudit | undefined;
+  readonly idempotency: Idempotency;
+  /** Looks through a definition before it is registered. */
+  readonly screen: ConfiguredScan["screen"];
+  /** What each tool of a source was when it was accepted; absent where that is off. */
+  readonly pins: Pins | undefined;
+  /** What of an offer may be registered: its instructions screened, and all of it compared with what was accepted. */
+  readonly review: Pins["review"];
+  /** How many tools may be registered, and of which names. */
+  readonly limits: RegistrationLimits;
+  /** Reads the policy file again; throws, and keeps the old policy, when the file cannot be used. */
+  reloadPolicy(): void;
+  /** Closes what the configuration opened; injected parts are their owners' to close. */
+  close(): Promise<void>;
+}
+
+/** The guard by configuration, with injected parts in place of the configured ones. */
+export function configuredGuard(
+  config: ResolvedConfig,
+  parts: ToolArsenalParts,
+  surroundings: {
+    readonly clock: Clock;
+    readonly emit: Emit;
+    readonly egress: Egress;
+    readonly secrets: Secrets;
+    /** Lists an ensemble again after something of it was accepted. */
+    readonly relist: (ensemble: string) => Promise<void>;
+  },
+): ConfiguredGuard {
+  const { security, approvals } = config;
+  const { clock, emit, secrets, relist } = surroundings;
+  const policy = replaceablePolicy(parts.policy ?? configuredPolicy(config, clock));
+  const state = parts.state ?? configuredState(config, clock, emit);
+  const log = parts.audit ?? configuredAudit(config, clock, secrets);
+  const audit = log === undefined ? undefined : configuredCallAudit(config, log, emit, secrets);
+  const tell = audit === undefined ? emit : withAudit(emit, audit);
+  const { inspection, screen, screenInstructions } = configuredScan(config, tell);
+  const mode = pinMode(config);
+  const pins =
+    mode === "off"
+      ? undefined
+      : screenedPins(createPins({ state, clock, emit: tell, mode, onAccepted: relist }), screenInstructions);
+  const webhook = configuredWebhook(config, { ...surroundings, find: (id) => aegis.approvals.get(id) });
+  const told = webhook?.watching(tell) ?? tell;
+  const ownFile = parts.state === undefined ? approvals?.file : undefined;
+  const kept = ownFile === undefined ? state : sqliteState({ file: ownFile, clock });
+  const settings = { ...security, selfApproval: security.selfApproval ?? "never", approveCommand: approvals?.command };
+  const aegis = createAegis({ policy, state: kept, clock, emit: told, settings, inspection, pins });
+  return {
+    aegis,
+    audit,
+    screen,
+    pins,
+    review: pins?.review ?? (async (offer) => screenedOffer(offer, screenInstructions)),
+    limits: policy.registration ?? {},
+    reloadPolicy() {
+      const { policyFile } = security;
+      if (policyFile === undefined || parts.policy !== undefined) throw noPolicyFile();
+      policy.replace(configuredPolicy(config, clock));
+      emit("policy-reloaded", { file: policyFile });
+    },
+    idempotency: createIdempotency(state, clock),
+    async close() {
+      pins?.close();
+      await webhook?.close();
+      if (parts.audit === undefined) await log?.close();
+      if (kept !== state) await kept.close();
+      if (parts.state === undefined) await state.close();
+    },
+  };
+}
+
+function noPolicyFile(): ArsenalError {
+  const fix = "Set security.policy_file, and inject no policy of your own.";
+  const message = `There is no policy file to reload. ${fix}`;
+  return new ArsenalError("CONFIG_INVALID", message, { field: "security.policy_file", fix });
+}
+
+/** Whether changes wait for an operator, or everything does, or nothing. */
+export function pinMode({ security: { pins, policy } }: Pick<ResolvedConfig, "security">): "off" | "changes" | "all" {
+  return pins ?? (policy === "strict" ? "all" : "changes");
+}

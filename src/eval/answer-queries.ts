@@ -1,0 +1,85 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Message, ToolQuery } from "../retrieve/query.ts";
+import type { RetrievalResult } from "../retrieve/result.ts";
+import { type Answer, RANKED, type RankedTool } from "./answer.ts";
+import { figuresOf } from "./metrics.ts";
+import type { SetQuery } from "./read-set.ts";
+
+/** The part of an arsenal that answers. */
+export interface Answering {
+  retrieve(query: ToolQuery): Promise<RetrievalResult>;
+}
+
+export interface AnsweringOptions {
+  readonly signal: AbortSignal;
+  readonly onProgress: (done: number) => void;
+  readonly now?: () => number;
+}
+
+/** The event loop gets a turn this often: retrieval from memory alone would not let Ctrl-C through. */
+const TURN_MS = 50;
+
+/** Answers every query, in order. `tier` names what answered the last one. */
+export async function answerQueries<Query extends SetQuery>(
+  arsenal: Answering,
+  queries: readonly Query[],
+  { signal, onProgress, now = performance.now.bind(performance) }: AnsweringOptions,
+): Promise<{ readonly answers: readonly (Answer & Query)[]; readonly tier: string }> {
+  const answers: (Answer & Query)[] = [];
+  let tier = "";
+  let turnedAt = now();
+  for (const query of queries) {
+    const started = now();
+    if (started - turnedAt >= TURN_MS) {
+      turnedAt = started;
+      await nextTurn();
+    }
+    signal.throwIfAborted();
+    const askedAt = now();
+    const result = await arsenal.retrieve(toToolQuery(query, signal));
+    const durationMs = now() - askedAt;
+    const { scoreThreshold: _, limit: __, ...plain } = toToolQuery(query, signal);
+    const { tools: given } = await arsenal.retrieve(plain);
+    tier = result.tier;
+    const relevant = new Set(query.relevant);
+    const ranking = rankingOf(result, query);
+    answers.push({
+      ...query,
+      figures:
+        relevant.size > 0
+          ? figuresOf(
+              ranking.map(({ id }) => id),
+              relevant,
+            )
+          : undefined,
+      ranking,
+      refused: given.length === 0,
+      durationMs,
+    });
+    onProgress(answers.length);
+  }
+  return { answers, tier };
+}
+
+/** Asks for the ranking before refusal. Whether a user would get no tools is asked separately. */
+export function toToolQuery(query: SetQuery, signal: AbortSignal): ToolQuery {
+  return {
+    context: { query: query.query, recentMessages: query.history.slice(-10).map(toMessage) },
+    scoreThreshold: 0,
+    limit: RANKED,
+    ...(query.namespaces === undefined ? {} : { namespaces: query.namespaces }),
+    signal,
+  };
+}
+
+function rankingOf(result: RetrievalResult, { relevant, alsoOk }: SetQuery): readonly RankedTool[] {
+  const ignored = new Set(alsoOk.filter((id) => !relevant.includes(id)));
+  return result.tools
+    .map(({ tool, score, semanticScore }) => ({ id: String(tool.sourceMeta["setId"]), score, semanticScore }))
+    .filter(({ id }) => !ignored.has(id));
+}
+
+function toMessage(turn: string): Message {
+  const [, role = "user", content = turn] = /^(user|assistant|system|tool):\s*([\s\S]*)$/i.exec(turn) ?? [];
+  return { role, content };
+}

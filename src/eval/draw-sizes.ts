@@ -1,0 +1,106 @@
+import { splitWords } from "../tool/split-words.ts";
+import type { Tool } from "../tool/tool.ts";
+import { createRandom } from "./random.ts";
+import type { SetQuery } from "./read-set.ts";
+
+/** A query to ask of a part of the tools. */
+export interface SizedQuery extends SetQuery {
+  /** The part has at most so many tools, and more than the next smaller size. */
+  readonly size: number;
+  readonly namespaces: readonly string[];
+}
+
+/** The sizes of catalogs that people have: one to four servers. */
+const SIZES = [20, 50, 100] as const;
+const MOST_SERVERS = 4;
+/** With fewer namespaces there is little to draw from. */
+const LEAST_NAMESPACES = 5;
+/** Queries asked of each size; rare styles are kept whole. */
+const MOST_QUERIES = 600;
+const ATTEMPTS = 30;
+const SEED = 1;
+
+/**
+ * Asks queries again of small catalogs: each query of one to four namespaces drawn at random that serve it, and of as many that do not. Empty
+ * if the tools have fewer than five namespaces. The draws are seeded, so the same files give the same draws.
+ */
+export function drawSizes(tools: ReadonlyMap<string, Tool>, queries: readonly SetQuery[]): readonly SizedQuery[] {
+  const random = createRandom(SEED);
+  const byNamespace = Map.groupBy(tools.values(), ({ namespace }) => namespace);
+  if (byNamespace.size < LEAST_NAMESPACES) return [];
+  // One entry per tool: larger servers are drawn more often, so that every size has its draws.
+  const all = [...tools.values()].map(({ namespace }) => namespace);
+  const countOf = (names: Iterable<string>): number =>
+    [...names].reduce((sum, name) => sum + (byNamespace.get(name)?.length ?? 0), 0);
+
+  /** The given namespaces and others from `pool`, with a number of tools within the bounds; undefined if chance finds none. */
+  function draw(given: ReadonlySet<string>, pool: readonly string[], bounds: readonly [number, number]) {
+    const [over, most] = bounds;
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const servers = Math.max(given.size, 1 + Math.floor(random() * MOST_SERVERS));
+      const drawn = new Set(given);
+      for (let tries = 0; drawn.size < servers && tries < ATTEMPTS; tries++) {
+        const name = pool[Math.floor(random() * pool.length)];
+        if (name !== undefined) drawn.add(name);
+      }
+      const count = countOf(drawn);
+      if (count > over && count <= most) return [...drawn];
+    }
+    return undefined;
+  }
+
+  return sampleByStyle(queries, random).flatMap((query) => {
+    const home = new Set(query.relevant.flatMap((id) => tools.get(id)?.namespace ?? []));
+    const strangers = strangersTo(query, home);
+    return SIZES.flatMap((size, at) => {
+      const bounds = [SIZES[at - 1] ?? 0, size] as const;
+      const serving = home.size > 0 && home.size <= MOST_SERVERS ? draw(home, all, bounds) : undefined;
+      const without = draw(new Set(), home.size > 0 ? strangers : all, bounds);
+      return [
+        ...(serving ? [{ ...query, size, namespaces: serving }] : []),
+        ...(without ? [{ ...query, relevant: [], alsoOk: [], size, namespaces: without }] : []),
+      ];
+    });
+  });
+
+  /** Namespaces that cannot serve the query: no tool named like one that does, and no name in common with its namespaces. */
+  function strangersTo({ relevant, alsoOk }: SetQuery, home: ReadonlySet<string>): readonly string[] {
+    const good = [...relevant, ...alsoOk].flatMap((id) => tools.get(id) ?? []);
+    const names = new Set(good.map(({ name }) => name));
+    const near = new Set([...home, ...good.map(({ namespace }) => namespace)]);
+    const words = new Set([...near].flatMap((name) => splitWords(name).filter(isTelling)));
+    return all.filter(
+      (name) =>
+        !near.has(name) &&
+        !splitWords(name).some((word) => words.has(word)) &&
+        !byNamespace.get(name)?.some((tool) => names.has(tool.name)),
+    );
+  }
+}
+
+const GENERIC: ReadonlySet<string> = new Set(["mcp", "server", "servers", "api", "the", "tool", "tools", "default"]);
+
+function isTelling(word: string): boolean {
+  return word.length > 2 && !GENERIC.has(word);
+}
+
+/** At most so many queries, taken from each style in turn, in the order of the file. */
+function sampleByStyle(queries: readonly SetQuery[], random: () => number): readonly SetQuery[] {
+  if (queries.length <= MOST_QUERIES) return queries;
+  const styles = [...Map.groupBy(queries, ({ style }) => style).values()].map((group) => shuffled(group, random));
+  const taken = new Set<SetQuery>();
+  for (let round = 0; taken.size < MOST_QUERIES; round++) {
+    for (const group of styles) {
+      const query = group[round];
+      if (query !== undefined && taken.size < MOST_QUERIES) taken.add(query);
+    }
+  }
+  return queries.filter((query) => taken.has(query));
+}
+
+function shuffled<Item>(items: readonly Item[], random: () => number): readonly Item[] {
+  return items
+    .map((item) => ({ item, key: random() }))
+    .sort((a, b) => a.key - b.key)
+    .map(({ item }) => item);
+}

@@ -1,0 +1,43 @@
+import { toolFields } from "../catalog/tool-text.ts";
+import { nameKey, tokenize } from "../catalog/lexical/tokenize.ts";
+import type { Tool } from "../tool/tool.ts";
+
+/** A tool of the set as the arsenal knows it, and the words it can be found by. */
+export interface KnownTool {
+  /** As the tools file says. */
+  readonly id: string;
+  /** As the tools file says. */
+  readonly name: string;
+  /** How messages call it: its id, with its name unless the id contains it. */
+  readonly label: string;
+  readonly tool: Tool;
+  /** Every term of every field, and how it is written there. */
+  readonly terms: ReadonlyMap<string, string>;
+}
+
+/** The tools of a set by the id the file gave them. */
+export function knownTools(tools: readonly Tool[]): ReadonlyMap<string, KnownTool> {
+  return new Map(
+    tools.map((tool) => {
+      const id = String(tool.sourceMeta["setId"]);
+      const name = tool.sourceName || tool.name;
+      return [id, { id, name, label: labelOf({ id, name }), tool, terms: termsOf(tool) }];
+    }),
+  );
+}
+
+/** Words of a text that carry meaning, each once, in order. */
+export function wordsOf(text: string): ReadonlyMap<string, string> {
+  const words = new Map<string, string>();
+  for (const { term, word } of tokenize(text)) if (!words.has(term)) words.set(term, word);
+  return words;
+}
+
+function termsOf(tool: Tool): ReadonlyMap<string, string> {
+  return wordsOf(Object.values(toolFields(tool)).join("\n"));
+}
+
+/** `process_refund (refund)`, or the id alone if it contains the name. */
+export function labelOf({ id, name = "" }: { readonly id: string; readonly name?: string }): string {
+  return nameKey(id).includes(nameKey(name)) ? id : `${name} (${id})`;
+}

@@ -1,0 +1,127 @@
+import { readFile } from "node:fs/promises";
+import { ArsenalError } from "../errors/arsenal-error.ts";
+import { showValue } from "../errors/show-value.ts";
+import { isPlainObject } from "../tool/json-schema.ts";
+import type { SourceDraft } from "../tool/draft.ts";
+
+/** A tool of an evaluation set. Its id is whatever the file says. */
+export interface SetTool {
+  readonly id: string;
+  readonly draft: SourceDraft;
+}
+
+/** A query of an evaluation set. */
+export interface SetQuery {
+  readonly id: string;
+  readonly query: string;
+  /** Empty where nothing fits. */
+  readonly relevant: readonly string[];
+  /** Tools that neither count nor cost. */
+  readonly alsoOk: readonly string[];
+  /** Earlier turns, oldest first: `user: …`, `assistant: …`. */
+  readonly history: readonly string[];
+  readonly style: string | undefined;
+  /** Only tools of these namespaces, if given. */
+  readonly namespaces?: readonly string[];
+}
+
+/** Reads `{"id","name","namespace","description","parameters"}` lines. */
+export async function readTools(path: string): Promise<readonly SetTool[]> {
+  const seen = new Set<string>();
+  return readLines(path, (line, refuse) => {
+    const id = text(line, "id") ?? refuse("id", line["id"], "a text that is not empty");
+    if (seen.has(id)) refuse("id", id, "unique in the file");
+    seen.add(id);
+    return {
+      id,
+      draft: {
+        name: (line["name"] as string | undefined) ?? id,
+        namespace: (line["namespace"] as string | null) || "default",
+        description: line["description"] as string | null,
+        parameters: line["parameters"] as SourceDraft["parameters"] & {},
+      },
+    };
+  });
+}
+
+/** Reads `{"id","query","relevant":[…]}` lines, with `also_ok`, `history` and `style` where given. */
+export async function readQueries(path: string, known: ReadonlySet<string>): Promise<readonly SetQuery[]> {
+  return readLines(path, (line, refuse) => {
+    /** What may be absent must still be right where it is there. */
+    const optional = <Value>(read: (line: Line, field: string) => Value | undefined, field: string, expected: string) =>
+      line[field] === undefined || line[field] === null
+        ? undefined
+        : (read(line, field) ?? refuse(field, line[field], expected));
+    const relevant = texts(line, "relevant") ?? refuse("relevant", line["relevant"], "a list of tool ids");
+    const unknown = relevant.find((id) => !known.has(id));
+    if (unknown !== undefined) refuse("relevant", unknown, "the id of a tool in the tools file");
+    return {
+      id: text(line, "id") ?? refuse("id", line["id"], "a text that is not empty"),
+      query: text(line, "query") ?? refuse("query", line["query"], "a text that is not empty"),
+      relevant,
+      alsoOk: optional(texts, "also_ok", "a list of tool ids") ?? [],
+      history: optional(texts, "history", "a list of texts") ?? [],
+      style: optional(text, "style", "a text that is not empty"),
+    };
+  });
+}
+
+type Line = Record<string, unknown>;
+
+type Refuse = (field: string, value: unknown, expected: string) => never;
+
+async function readLines<Row>(path: string, read: (line: Line, refuse: Refuse) => Row): Promise<readonly Row[]> {
+  const rows: Row[] = [];
+  for (const [index, line] of (await linesOf(path)).entries()) {
+    if (line.trim() === "") continue;
+    const at = `${path}:${index + 1}`;
+    let value: unknown;
+    try {
+      value = JSON.parse(line);
+    } catch (cause) {
+      throw new ArsenalError("INPUT_INVALID", `${at}: not JSON: ${showValue(line)}. Write one JSON object per line.`, {
+        field: at,
+        value: line,
+        fix: "Write one JSON object per line.",
+        cause,
+      });
+    }
+    const refuse: Refuse = (field, held, expected) => {
+      throw new ArsenalError("INPUT_INVALID", `${at}: ${field} must be ${expected}, not ${showValue(held)}.`, {
+        field: `${at} ${field}`,
+        value: held,
+        fix: `Make ${field} ${expected}.`,
+      });
+    };
+    rows.push(read(isPlainObject(value) ? value : refuse("the line", value, "a JSON object"), refuse));
+  }
+  if (rows.length === 0) {
+    const fix = "Write one JSON object per line.";
+    throw new ArsenalError("INPUT_INVALID", `${path} is empty. ${fix}`, { field: path, value: "", fix });
+  }
+  return rows;
+}
+
+async function linesOf(path: string): Promise<readonly string[]> {
+  const content = await readFile(path, "utf8").catch((cause: unknown) => {
+    const fix = "Check the path.";
+    throw new ArsenalError("INPUT_INVALID", `Cannot read ${path}. ${fix}`, {
+      field: path,
+      value: path,
+      fix,
+      cause,
+    });
+  });
+  // Some editors start a file with a byte order mark, which is not JSON.
+  return content.replace(/^\uFEFF/, "").split(/\r?\n/);
+}
+
+function text(line: Line, field: string): string | undefined {
+  const value = line[field];
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function texts(line: Line, field: string): readonly string[] | undefined {
+  const value = line[field];
+  return Array.isArray(value) && value.every((item) => typeof item === "string") ? (value as string[]) : undefined;
+}

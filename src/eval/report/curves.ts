@@ -1,0 +1,63 @@
+import { type Answer, firstRank, RANKED, rankOf } from "../answer.ts";
+import { percentile } from "../metrics.ts";
+
+/** Mean recall at 1, 2, … `depth`, over the queries that something serves. */
+export function recallCurve(answers: readonly Answer[], depth: number): readonly number[] {
+  const possible = answers.filter(({ relevant }) => relevant.length > 0);
+  const found = Array.from({ length: depth }, () => 0);
+  for (const answer of possible) {
+    const relevant = new Set(answer.relevant);
+    for (const id of relevant) {
+      const rank = rankOf(answer, id) ?? Infinity;
+      for (let cut = rank; cut <= depth; cut++) found[cut - 1] = (found[cut - 1] ?? 0) + 1 / relevant.size;
+    }
+  }
+  return found.map((sum) => (possible.length === 0 ? 0 : sum / possible.length));
+}
+
+/** A bar of a histogram. */
+export interface Bar {
+  readonly label: string;
+  readonly count: number;
+}
+
+const RANK_BARS: readonly (readonly [string, number])[] = [
+  ["1", 1],
+  ["2", 2],
+  ["3", 3],
+  ["4", 4],
+  ["5", 5],
+  ["6–10", 10],
+  ["11–20", 20],
+  [`21–${RANKED}`, RANKED],
+  ["none", Infinity],
+];
+
+/** How many queries have their first relevant tool at which rank. */
+export function rankHistogram(answers: readonly Answer[]): readonly Bar[] {
+  const ranks = answers.filter(({ relevant }) => relevant.length > 0).map((answer) => firstRank(answer) ?? Infinity);
+  return RANK_BARS.map(([label, last], index) => {
+    const before = RANK_BARS[index - 1]?.[1] ?? 0;
+    return { label, count: ranks.filter((rank) => rank > before && rank <= last).length };
+  });
+}
+
+/** Where the bars of several lists of times end: twelve equal steps up to the slower 95th percentile, and one for what is slower. */
+export function timeEdges(lists: readonly (readonly number[])[]): readonly number[] {
+  const most = Math.max(...lists.map((times) => percentile(times, 0.95)), 0.001);
+  const magnitude = 10 ** Math.floor(Math.log10(most / 12));
+  const step = ([1, 2, 2.5, 5, 10].find((factor) => factor * magnitude * 12 >= most) ?? 10) * magnitude;
+  const edges = Array.from({ length: 12 }, (_, index) => Number(((index + 1) * step).toPrecision(6)));
+  return [...edges, Infinity];
+}
+
+/** How many times lie up to each edge and above the one before. */
+export function timeHistogram(times: readonly number[], edges: readonly number[]): readonly Bar[] {
+  return edges.map((edge, index) => {
+    const before = edges[index - 1] ?? -Infinity;
+    return {
+      label: edge === Infinity ? `> ${before}` : String(edge),
+      count: times.filter((time) => time > before && time <= edge).length,
+    };
+  });
+}

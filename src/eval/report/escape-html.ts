@@ -1,0 +1,32 @@
+import { harmless } from "../../cli/terminal/style.ts";
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+/** Markup that is known to be safe: written here, or escaped. */
+export interface Markup {
+  readonly markup: string;
+}
+
+type Part = Markup | string | number | undefined | readonly Markup[];
+
+/** Markup from a template: whatever stands in `${…}` and is not markup itself is escaped, and unsettling control characters go. */
+export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Markup {
+  return { markup: strings.reduce((text, next, index) => text + toMarkup(parts[index - 1]) + next) };
+}
+
+function toMarkup(part: Part): string {
+  if (part === undefined) return "";
+  if (typeof part === "string" || typeof part === "number") return escapeHtml(String(part));
+  return "markup" in part ? part.markup : part.map(({ markup }) => markup).join("");
+}
+
+/** Text as a page shows it, in an element or in a quoted attribute. */
+export function escapeHtml(text: string): string {
+  return harmless(text).replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
+}

@@ -1,0 +1,109 @@
+import { tokenize } from "../../catalog/lexical/tokenize.ts";
+import { wordsOf } from "../known-tools.ts";
+
+/** Words that people ask with and that no field of the tool has, and in how many of its queries they stand. */
+export interface MissingWords {
+  readonly words: string;
+  readonly queries: number;
+}
+
+/** A query of the tool. */
+export interface OwnQuery {
+  readonly query: string;
+  /** Whether a term is said already: by a field of the tool, or of another that serves the query with it. */
+  readonly isSaid: (term: string) => boolean;
+}
+
+export interface MissingWordsOptions {
+  /** The share of the other queries that a term stands in. A word of every request says nothing about this tool. */
+  readonly elsewhere: (term: string) => number;
+}
+
+const MOST = 5;
+/** With so many queries of its own, a word must stand in two of them: one may be a name or a whim. */
+const ENOUGH_QUERIES = 3;
+/** In a longer query any word may be beside the point, unless several queries have it. */
+const LONG = 20;
+/** A word stands in the tool's queries so many times as often as in others, or is none of its own. */
+const LIFT = 3;
+/** Two words are shown as one phrase where they mostly stand together. */
+const TOGETHER = 0.6;
+const WORD = /^\p{L}{3,}$/u;
+const NAME = /(?<=[\p{L}\p{N},;:)]\s+)\p{Lu}\p{L}+/gu;
+
+interface Counted {
+  readonly terms: readonly string[];
+  readonly words: string;
+  queries: number;
+}
+
+/** The words of a tool's own queries that it does not have, most frequent first. */
+export function missingWords(
+  queries: readonly OwnQuery[],
+  { elsewhere }: MissingWordsOptions,
+): readonly MissingWords[] {
+  const shares = termShares(queries.map(({ query }) => query));
+  const tells = (term: string): boolean => shares(term) >= LIFT * elsewhere(term);
+  const counted = new Map<string, Counted>();
+  for (const query of queries) countIn(query, tells, { isSparse: queries.length < ENOUGH_QUERIES, counted });
+  const least = queries.length >= ENOUGH_QUERIES ? 2 : 1;
+  return withoutRepeats(
+    [...counted.values()].toSorted((a, b) => b.queries - a.queries),
+    counted,
+  )
+    .filter((entry) => entry.queries >= least)
+    .toSorted((a, b) => b.queries - a.queries)
+    .slice(0, MOST)
+    .map(({ words, queries: found }) => ({ words, queries: found }));
+}
+
+/** In what share of the queries a term stands. */
+export function termShares(queries: readonly string[]): (term: string) => number {
+  const counts = new Map<string, number>();
+  for (const query of queries) for (const term of wordsOf(query).keys()) counts.set(term, (counts.get(term) ?? 0) + 1);
+  return (term) => (counts.get(term) ?? 0) / Math.max(1, queries.length);
+}
+
+/** Counts the missing words of one query, and pairs of them that stand side by side, each once. */
+function countIn(
+  { query, isSaid }: OwnQuery,
+  tells: (term: string) => boolean,
+  { isSparse, counted }: { readonly isSparse: boolean; readonly counted: Map<string, Counted> },
+): void {
+  const seen = new Set<string>();
+  const count = (terms: readonly string[], words: string): void => {
+    const key = terms.join(" ");
+    if (seen.has(key)) return;
+    seen.add(key);
+    const known = counted.get(key);
+    if (known) known.queries++;
+    else counted.set(key, { terms, words, queries: 1 });
+  };
+  const names = new Set(isSparse ? (query.match(NAME) ?? []).map((name) => name.toLowerCase()) : []);
+  let before: { readonly term: string; readonly word: string } | undefined;
+  const tokens = tokenize(query);
+  if (isSparse && tokens.length > LONG) return;
+  for (const token of tokens) {
+    const counts = WORD.test(token.word) && !isSaid(token.term) && tells(token.term) && !names.has(token.word);
+    if (counts) {
+      count([token.term], token.word);
+      if (before && before.term !== token.term) count([before.term, token.term], `${before.word} ${token.word}`);
+    }
+    before = counts ? token : undefined;
+  }
+}
+
+/** Phrases in place of the words that mostly stand in them. */
+function withoutRepeats(entries: readonly Counted[], counted: ReadonlyMap<string, Counted>): readonly Counted[] {
+  const inPhrase = new Set<string>();
+  const phrases = entries.filter(({ terms, queries }) => {
+    if (terms.length < 2 || queries < 2 || terms.some((term) => inPhrase.has(term))) return false;
+    if (!terms.every((term) => queries >= TOGETHER * (counted.get(term)?.queries ?? 0))) return false;
+    for (const term of terms) inPhrase.add(term);
+    return true;
+  });
+  return [
+    ...phrases,
+    ...entries.filter(({ terms: [term = "", second] }) => second === undefined && !inPhrase.has(term)),
+  ];
+}

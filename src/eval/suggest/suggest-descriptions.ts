@@ -1,0 +1,136 @@
+import { originalOf } from "../../tool/normalise-tool.ts";
+import { splitWords } from "../../tool/split-words.ts";
+import { type Answer, RANKED, rankOf } from "../answer.ts";
+import type { KnownTool } from "../known-tools.ts";
+import { percentile } from "../metrics.ts";
+import { SHOWN } from "./misses.ts";
+import { type MissingWords, missingWords, termShares } from "./missing-words.ts";
+import { compareText } from "./near-duplicates.ts";
+
+/** A tool that its description hides, under the names the JSON has. */
+export interface DescriptionSuggestion {
+  readonly kind: "description";
+  readonly tool: string;
+  /** `missing` and `short` speak of the description, `low` of where its own queries rank it. */
+  readonly problems: readonly ("missing" | "short" | "low")[];
+  /** Queries it serves, and those that rank it below the first five. */
+  readonly queries: number;
+  readonly low: number;
+  /** Its median rank for its own queries; null where it is below the fiftieth, or has none. */
+  readonly median_rank: number | null;
+  /** What people ask with and no field of it has. */
+  readonly words: readonly MissingWords[];
+  readonly suggestion: string;
+}
+
+/** A description of fewer words says no more than the name. */
+const FEWEST_WORDS = 4;
+/** A tool that more of its queries find is not hidden. */
+const LOW_SHARE = 0.5;
+
+/** Tools whose queries rank them low, most queries lost first; then those nobody asked for whose descriptions are thin. */
+export function suggestDescriptions(
+  answers: readonly Answer[],
+  known: ReadonlyMap<string, KnownTool>,
+): readonly DescriptionSuggestion[] {
+  const own = new Map<string, Answer[]>();
+  for (const answer of answers)
+    for (const id of new Set(answer.relevant)) own.set(id, [...(own.get(id) ?? []), answer]);
+  const shares = termShares(answers.map(({ query }) => query));
+  const everywhere = { count: answers.length, shareOf: shares };
+  return [...known.values()]
+    .flatMap((tool) => suggestionFor(tool, own.get(tool.id) ?? [], { everywhere, known }) ?? [])
+    .toSorted((a, b) => b.low - a.low || problemOrder(a) - problemOrder(b) || compareText(a.tool, b.tool));
+}
+
+/** How many queries there are, and in what share of them a term stands. */
+interface Everywhere {
+  readonly count: number;
+  readonly shareOf: (term: string) => number;
+}
+
+function suggestionFor(
+  tool: KnownTool,
+  asked: readonly Answer[],
+  { everywhere, known }: { readonly everywhere: Everywhere; readonly known: ReadonlyMap<string, KnownTool> },
+): DescriptionSuggestion | undefined {
+  const places = asked.map((answer) => ({ answer, rank: rankOf(answer, tool.id) ?? Infinity }));
+  const low = places.filter(({ answer, rank }) => rank > Math.max(SHOWN, answer.relevant.length));
+  const thin = thinness(tool);
+  const isLow = low.length > 0 && low.length >= LOW_SHARE * asked.length;
+  // A thin description that its queries find all the same does no harm.
+  if (!isLow && (thin === undefined || asked.length > 0)) return undefined;
+  const words = missingWords(
+    low.map(({ answer: { query, relevant } }) => {
+      const serving = relevant.flatMap((id) => known.get(id)?.terms ?? []);
+      return { query, isSaid: (term) => serving.some((terms) => terms.has(term)) };
+    }),
+    { elsewhere: elsewhereThan(asked, everywhere) },
+  );
+  const median = percentile(
+    places.map(({ rank }) => rank),
+    0.5,
+  );
+  return {
+    kind: "description",
+    tool: tool.id,
+    problems: [...(thin ? [thin] : []), ...(isLow ? (["low"] as const) : [])],
+    queries: asked.length,
+    low: low.length,
+    median_rank: asked.length > 0 && median <= RANKED ? median : null,
+    words,
+    suggestion: advice(tool, { thin, low: low.length, asked: asked.length, words }),
+  };
+}
+
+/** In what share of the queries that are not the tool's a term stands. */
+function elsewhereThan(asked: readonly Answer[], { count, shareOf }: Everywhere): (term: string) => number {
+  const others = count - asked.length;
+  const own = termShares(asked.map(({ query }) => query));
+  return (term) => (others === 0 ? 0 : (shareOf(term) * count - own(term) * asked.length) / others);
+}
+
+function problemOrder({ problems }: DescriptionSuggestion): number {
+  return problems.includes("missing") ? 0 : problems.includes("short") ? 1 : 2;
+}
+
+function thinness({ tool }: KnownTool): "missing" | "short" | undefined {
+  const { description } = originalOf(tool);
+  const words = typeof description === "string" ? splitWords(description) : [];
+  if (words.length === 0) return "missing";
+  const name = new Set(splitWords(tool.name));
+  return words.length < FEWEST_WORDS || words.every((word) => name.has(word)) ? "short" : undefined;
+}
+
+function advice(
+  { label }: KnownTool,
+  {
+    thin,
+    low,
+    asked,
+    words,
+  }: {
+    readonly thin: "missing" | "short" | undefined;
+    readonly low: number;
+    readonly asked: number;
+    readonly words: readonly MissingWords[];
+  },
+): string {
+  const subject =
+    thin === "missing"
+      ? `${label} has no description: say what it does, to what, and when to use it`
+      : thin === "short"
+        ? `The description of ${label} says no more than its name: say what it does, to what, and when to use it`
+        : undefined;
+  const asking = words.map(({ words: phrase, queries }) => `“${phrase}”${queries > 1 ? ` (${queries} queries)` : ""}`);
+  const lost =
+    low > 0 ? `${low} of ${asked} ${asked === 1 ? "query ranks" : "queries rank"} it below the first ${SHOWN}.` : "";
+  if (asking.length > 0) {
+    const wanted = asking.join(", ");
+    return subject === undefined
+      ? `Say in the description of ${label} that it serves ${wanted}: people ask so, and no field has the words. ${lost}`.trim()
+      : `${subject}. People ask for ${wanted}; no field has the words. ${lost}`.trim();
+  }
+  if (subject !== undefined) return `${subject}. ${lost}`.trim();
+  return `${label} has the words of its queries, and others have them more plainly: put the action and its object into the first sentence. ${lost}`;
+}

@@ -1,0 +1,190 @@
+import { type Answer, rankOf } from "../answer.ts";
+import type { KnownTool } from "../known-tools.ts";
+import { termShares } from "./missing-words.ts";
+import { type AlikePair, compareText, type Likeness, NEAR_DUPLICATE } from "./near-duplicates.ts";
+
+/** Two tools that stand in each other's light, under the names the JSON has. */
+export interface ShadowSuggestion {
+  readonly kind: "shadow";
+  /** The tool that takes, and the tool it takes from. */
+  readonly tools: readonly [string, string];
+  readonly similarity: number;
+  /** Queries of the second that the first took, and the other way round. */
+  readonly taken: number;
+  readonly taken_back: number;
+  /** Ids of the queries taken, at most ten. */
+  readonly queries: readonly string[];
+  readonly suggestion: string;
+}
+
+/** One query taken may be an accident; two are a pattern, and one is where the tools are much alike. */
+const LEAST_TAKEN = 2;
+const ALIKE = 0.5;
+/** What takes a smaller share of a tool's queries is one of many. */
+const LEAST_SHARE = 0.1;
+/** Tools less alike have nothing to do with each other. */
+const RELATED = 0.2;
+/** A tool that takes so many queries of so many tools unlike it, and twice as many as tools do on average, catches whatever comes. */
+const MANY = 3;
+const OWN_WORD = /^\p{L}{3,}$/u;
+const MOST_OWN_WORDS = 4;
+const MOST_QUERIES = 10;
+
+/** A tool that takes the queries of many that it does not resemble, under the names the JSON has. */
+export interface MagnetSuggestion {
+  readonly kind: "magnet";
+  readonly tool: string;
+  readonly taken: number;
+  /** The tools it takes from, most taken first. */
+  readonly from: readonly string[];
+  /** Ids of the queries taken, at most ten. */
+  readonly queries: readonly string[];
+  /** The words by which it takes them, most frequent first. */
+  readonly words: readonly string[];
+  readonly suggestion: string;
+}
+
+/** Queries of one tool that another took. */
+interface Taking {
+  readonly taker: string;
+  readonly loser: string;
+  readonly queries: Answer[];
+}
+
+/** Tools of which one takes the other's queries, most taken first; a tool that takes from many unlike it is told once. */
+export function shadowsByQueries(
+  answers: readonly Answer[],
+  known: ReadonlyMap<string, KnownTool>,
+  likeness: Pick<Likeness, "of">,
+): readonly (ShadowSuggestion | MagnetSuggestion)[] {
+  const takings = takingsOf(answers);
+  const asked = new Map<string, number>();
+  for (const { relevant } of answers) for (const id of new Set(relevant)) asked.set(id, (asked.get(id) ?? 0) + 1);
+  const unlike = [...takings.values()].filter(({ taker, loser }) => likeness.of(taker, loser) < RELATED);
+  const takenByATool = unlike.reduce((sum, { queries }) => sum + queries.length, 0) / Math.max(1, known.size);
+  const many = Math.max(MANY, 2 * takenByATool);
+  const magnets = [...Map.groupBy(unlike, ({ taker }) => taker)]
+    .filter(([, group]) => group.length >= MANY && new Set(group.flatMap(({ queries }) => queries)).size >= many)
+    .flatMap(([taker, group]) => toMagnet(known.get(taker), group) ?? []);
+  const told = new Set(magnets.map(({ tool }) => tool));
+  const shadows: ShadowSuggestion[] = [];
+  for (const { taker, loser, queries } of takings.values()) {
+    const back = takings.get(JSON.stringify([loser, taker]))?.queries.length ?? 0;
+    // Both ways round it is one pair, told from the side that takes more.
+    if (back > queries.length || (back === queries.length && compareText(taker, loser) > 0)) continue;
+    const similarity = likeness.of(taker, loser);
+    if (queries.length + back < LEAST_TAKEN && similarity < ALIKE) continue;
+    if (queries.length < LEAST_SHARE * (asked.get(loser) ?? 0)) continue;
+    if (similarity < RELATED && told.has(taker)) continue;
+    const taken = queries.map(({ id }) => id);
+    const suggestion = toShadow({ a: taker, b: loser, similarity }, known, { queries: taken, back });
+    if (suggestion) shadows.push(suggestion);
+  }
+  return [...magnets, ...shadows].toSorted((a, b) => b.taken - a.taken);
+}
+
+function takingsOf(answers: readonly Answer[]): ReadonlyMap<string, Taking> {
+  const takings = new Map<string, Taking>();
+  for (const answer of answers) {
+    for (const { taker, loser } of takenIn(answer)) {
+      const key = JSON.stringify([taker, loser]);
+      const taking = takings.get(key) ?? { taker, loser, queries: [] };
+      taking.queries.push(answer);
+      takings.set(key, taking);
+    }
+  }
+  return takings;
+}
+
+function toMagnet(tool: KnownTool | undefined, group: readonly Taking[]): MagnetSuggestion | undefined {
+  if (!tool) return undefined;
+  const queries = [...new Set(group.flatMap((taking) => taking.queries))];
+  const shares = termShares(queries.map(({ query }) => query));
+  const words = [...tool.terms]
+    .filter(([term, word]) => shares(term) * queries.length >= LEAST_TAKEN && OWN_WORD.test(word))
+    .toSorted(([a], [b]) => shares(b) - shares(a))
+    .slice(0, MOST_OWN_WORDS)
+    .map(([, word]) => word);
+  const by = words.length > 0 ? ` by words like ${words.map((word) => `“${word}”`).join(", ")}` : "";
+  return {
+    kind: "magnet",
+    tool: tool.id,
+    taken: queries.length,
+    from: group.toSorted((a, b) => b.queries.length - a.queries.length).map(({ loser }) => loser),
+    queries: queries.slice(0, MOST_QUERIES).map(({ id }) => id),
+    words,
+    suggestion: `${tool.label} takes ${queries.length} queries of ${group.length} tools that it does not resemble${by}. Say less in its description and parameters: what it does, and no common words around it.`,
+  };
+}
+
+/** Pairs that read alike, where no query tells them apart. */
+export function shadowsByLikeness(
+  pairs: readonly AlikePair[],
+  known: ReadonlyMap<string, KnownTool>,
+): readonly ShadowSuggestion[] {
+  return pairs.flatMap((pair) => toShadow(pair, known, { queries: [], back: 0 }) ?? []);
+}
+
+/**
+ * The tools that would have their place but for others that do not serve the query, each with the first of those. A tool that serves the
+ * query beside others may stand anywhere among as many.
+ */
+function takenIn(answer: Answer): readonly { readonly taker: string; readonly loser: string }[] {
+  const relevant = new Set(answer.relevant);
+  const taker = answer.ranking.find(({ id }) => !relevant.has(id))?.id;
+  if (taker === undefined) return [];
+  return [...relevant]
+    .filter((id) => (rankOf(answer, id) ?? Infinity) > relevant.size)
+    .map((loser) => ({ taker, loser }));
+}
+
+function toShadow(
+  { a, b, similarity }: AlikePair,
+  known: ReadonlyMap<string, KnownTool>,
+  { queries, back }: { readonly queries: readonly string[]; readonly back: number },
+): ShadowSuggestion | undefined {
+  const [first, second] = [known.get(a), known.get(b)];
+  if (!first || !second) return undefined;
+  const rounded = Math.round(similarity * 100) / 100;
+  return {
+    kind: "shadow",
+    tools: [a, b],
+    similarity: rounded,
+    taken: queries.length,
+    taken_back: back,
+    queries: queries.slice(0, MOST_QUERIES),
+    suggestion: `${whatHappens(first, second, { similarity: rounded, taken: queries.length, back })} ${remedy(first, second, rounded)}`,
+  };
+}
+
+function whatHappens(
+  first: KnownTool,
+  second: KnownTool,
+  { similarity, taken, back }: { readonly similarity: number; readonly taken: number; readonly back: number },
+): string {
+  const alike = `They read alike (${similarity.toFixed(2)}).`;
+  if (taken === 0) return `${first.label} and ${second.label} read alike (${similarity.toFixed(2)}).`;
+  const other = back > 0 ? `, and loses ${back} to it` : "";
+  const line = `${first.label} takes ${taken} ${taken === 1 ? "query" : "queries"} of ${second.label}${other}.`;
+  return similarity >= NEAR_DUPLICATE ? `${line} ${alike}` : line;
+}
+
+function remedy(first: KnownTool, second: KnownTool, similarity: number): string {
+  const [onlyFirst, onlySecond] = [ownWords(first, second), ownWords(second, first)];
+  if (onlyFirst.length === 0 && onlySecond.length === 0)
+    return "No field tells them apart: leave one of them out, or say in each description when it is the right one.";
+  const has = ({ label }: KnownTool, own: readonly string[]): string =>
+    `${label} ${own.length === 0 ? "none" : own.map((word) => `“${word}”`).join(", ")}`;
+  const advice =
+    similarity >= NEAR_DUPLICATE
+      ? "Say in the first sentence of each what the other does not do, or leave one of them out."
+      : `Say in the description of ${second.label} what it does that ${first.label} does not.`;
+  return `${advice} Words of their own: ${has(first, onlyFirst)}; ${has(second, onlySecond)}.`;
+}
+
+function ownWords(tool: KnownTool, other: KnownTool): readonly string[] {
+  return [...tool.terms]
+    .filter(([term, word]) => !other.terms.has(term) && OWN_WORD.test(word))
+    .slice(0, MOST_OWN_WORDS)
+    .map(([, word]) => word);
+}

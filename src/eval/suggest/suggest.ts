@@ -1,0 +1,33 @@
+import type { Answer } from "../answer.ts";
+import type { KnownTool } from "../known-tools.ts";
+import { compareText, createLikeness, NEAR_DUPLICATE } from "./near-duplicates.ts";
+import { type DescriptionSuggestion, suggestDescriptions } from "./suggest-descriptions.ts";
+import {
+  type MagnetSuggestion,
+  shadowsByLikeness,
+  shadowsByQueries,
+  type ShadowSuggestion,
+} from "./suggest-shadows.ts";
+
+/** What to change in the tools so that they are found. */
+export type Suggestion = ShadowSuggestion | MagnetSuggestion | DescriptionSuggestion;
+
+/**
+ * Tools that shadow each other, by the queries one takes from the other and by how alike they read, and tools whose descriptions hide
+ * them. Without answers, what the tools alone show.
+ */
+export async function suggest(
+  known: ReadonlyMap<string, KnownTool>,
+  answers: readonly Answer[],
+  options: { readonly signal: AbortSignal; readonly onProgress: (done: number) => void },
+): Promise<readonly Suggestion[]> {
+  const likeness = createLikeness(known);
+  const taking = shadowsByQueries(answers, known, likeness);
+  const told = new Set(
+    taking.flatMap((found) => (found.kind === "shadow" ? [JSON.stringify(found.tools.toSorted(compareText))] : [])),
+  );
+  const alike = (await likeness.pairs({ least: NEAR_DUPLICATE, ...options })).filter(
+    ({ a, b }) => !told.has(JSON.stringify([a, b].toSorted(compareText))),
+  );
+  return [...taking, ...suggestDescriptions(answers, known), ...shadowsByLikeness(alike, known)];
+}

@@ -1,0 +1,133 @@
+import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
+import { refusalOf } from "../../tool/schema-limits.ts";
+import type { Tool } from "../../tool/tool.ts";
+import type { ResultError } from "../result.ts";
+import { toResultError } from "../results/to-result-error.ts";
+import type { AnyCheck, Checked, Problem, Validator } from "../validator.port.ts";
+
+/** Arguments with defaults filled in, or why they are refused. */
+export type CheckedArguments =
+  | { readonly valid: true; readonly arguments: Readonly<Record<string, unknown>> }
+  | { readonly valid: false; readonly error: ResultError };
+
+/** Checks arguments against a tool's parameters, compiling each tool once. */
+export interface ArgumentChecks {
+  /** At once for nearly every tool; a promise where the schema or the arguments are so large that another thread checks them. */
+  check(tool: Tool, args: Readonly<Record<string, unknown>>): CheckedArguments | Promise<CheckedArguments>;
+  forget(toolId: string): void;
+}
+
+/** Compiled checks kept; beyond it the one used least recently goes. */
+const MAX_CHECKS = 5_000;
+
+/** Problems named in the message; the result's `issues` have more. */
+const PROBLEMS_IN_MESSAGE = 5;
+const PROBLEMS_IN_ISSUES = 50;
+
+type Compiled = { readonly check: AnyCheck } | { readonly broken: ResultError };
+
+interface Entry {
+  readonly contentHash: string;
+  /** Replaced by what a promise became: calls that come later need not wait. */
+  compiled: Compiled | Promise<Compiled>;
+}
+
+/** Creates the cache of compiled checks. A schema that does not compile is remembered too. */
+export function createArgumentChecks(validator: Validator, maxChecks: number = MAX_CHECKS): ArgumentChecks {
+  const entries = new Map<string, Entry>();
+
+  function compile(tool: Tool): Compiled | Promise<Compiled> {
+    const broken = (error: unknown): Compiled => ({ broken: toolInvalid(tool, error) });
+    try {
+      const reason = refusalOf(tool.parameters);
+      if (reason !== undefined) return broken(refused(tool, reason));
+      const check = validator.compile(tool.parameters, { trusted: isTrusted(tool) });
+      return check instanceof Promise ? check.then((ready) => ({ check: ready }), broken) : { check };
+    } catch (error) {
+      return broken(error);
+    }
+  }
+
+  function entryFor(tool: Tool): Entry {
+    const known = entries.get(tool.id);
+    const entry: Entry =
+      known?.contentHash === tool.contentHash ? known : { contentHash: tool.contentHash, compiled: compile(tool) };
+    // Taken out and put back, the entry becomes the most recently used.
+    entries.delete(tool.id);
+    entries.set(tool.id, entry);
+    if (entries.size > maxChecks) {
+      const [oldest] = entries.keys();
+      if (oldest !== undefined) entries.delete(oldest);
+    }
+    return entry;
+  }
+
+  return {
+    check(tool, args) {
+      const entry = entryFor(tool);
+      if (!(entry.compiled instanceof Promise)) return apply(entry.compiled, tool, args);
+      return entry.compiled.then((compiled) => {
+        entry.compiled = compiled;
+        return apply(compiled, tool, args);
+      });
+    },
+    forget: (toolId) => void entries.delete(toolId),
+  };
+}
+
+/** What a program registers itself is its own code; everything else may come from anywhere. */
+function isTrusted({ source }: Tool): boolean {
+  return source === "function" || source === "builtin";
+}
+
+function apply(
+  compiled: Compiled,
+  tool: Tool,
+  args: Readonly<Record<string, unknown>>,
+): CheckedArguments | Promise<CheckedArguments> {
+  if ("broken" in compiled) return { valid: false, error: compiled.broken };
+  const toArguments = (checked: Checked): CheckedArguments =>
+    checked.valid
+      ? { valid: true, arguments: checked.value as Readonly<Record<string, unknown>> }
+      : { valid: false, error: argumentsInvalid(tool, checked.problems) };
+  const failed = (error: unknown): CheckedArguments => ({ valid: false, error: toolInvalid(tool, error) });
+  try {
+    const checked = compiled.check(args);
+    return checked instanceof Promise ? checked.then(toArguments, failed) : toArguments(checked);
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+function toolInvalid(tool: Tool, error: unknown): ResultError {
+  if (isArsenalError(error)) return toResultError(error);
+  const message = `The parameters of ${tool.id} cannot be checked: ${toResultError(error).message}`;
+  return toResultError(new ArsenalError("TOOL_INVALID", message));
+}
+
+function refused(tool: Tool, reason: string): ArsenalError {
+  const fix = "Make the schema smaller in the tool's source.";
+  const message = `The schema of the parameters of ${tool.id} ${reason} and was not taken in. ${fix}`;
+  return new ArsenalError("TOOL_INVALID", message, { field: "parameters", fix });
+}
+
+function argumentsInvalid(tool: Tool, problems: readonly Problem[]): ResultError {
+  const shown = problems.slice(0, PROBLEMS_IN_MESSAGE).map(describe);
+  if (problems.length > shown.length) shown.push(`and ${problems.length - shown.length} more`);
+  const issues = problems.slice(0, PROBLEMS_IN_ISSUES).map((problem) => ({
+    field: problem.field,
+    message: problem.message,
+    fix: `Give ${problem.expected}.`,
+  }));
+  return {
+    code: "ARGUMENTS_INVALID",
+    message: `The arguments do not match the parameters of ${tool.id}: ${shown.join("; ")}.`,
+    field: problems[0]?.field ?? "",
+    fix: "Call again with arguments that match the tool's parameters.",
+    issues,
+  };
+}
+
+function describe({ field, expected, received }: Problem): string {
+  return `${field === "" ? "the arguments" : field}: expected ${expected}, received ${received}`;
+}

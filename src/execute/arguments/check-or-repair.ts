@@ -1,0 +1,47 @@
+import type { Emit } from "../../observe/events.ts";
+import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
+import type { Tool } from "../../tool/tool.ts";
+import type { ArgumentChecks, CheckedArguments } from "./check-arguments.ts";
+import type { CallIds } from "../steps/handler-context.ts";
+
+/** Makes arguments fit a schema where it is plain what was meant: what a provider's dialect changed, and what models get wrong. */
+export type RepairArguments = (
+  args: Readonly<Record<string, unknown>>,
+  schema: JsonSchema,
+) => {
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly repairs: readonly { readonly path: string; readonly message: string }[];
+};
+
+/** What checking a call's arguments needs. */
+export interface CheckParts {
+  readonly checks: ArgumentChecks;
+  readonly repair?: RepairArguments | undefined;
+  readonly emit: Emit;
+}
+
+/**
+ * Checks arguments, and where they do not fit, or name parameters there are none of, checks them again as repaired. Whoever gave arguments
+ * that cannot be repaired is told of what they gave.
+ */
+export async function checkOrRepair(
+  tool: Tool,
+  given: Readonly<Record<string, unknown>>,
+  ids: CallIds,
+  { checks, repair, emit }: CheckParts,
+): Promise<CheckedArguments> {
+  const first = await checks.check(tool, given);
+  const mayRepair = first.valid ? hasStrangeName(given, tool.parameters) : first.error.code === "ARGUMENTS_INVALID";
+  if (repair === undefined || !mayRepair) return first;
+  const { arguments: repaired, repairs } = repair(given, tool.parameters);
+  if (repairs.length === 0) return first;
+  const second = await checks.check(tool, repaired);
+  if (!second.valid) return first;
+  emit("arguments-repaired", { toolId: tool.id, ...ids, repairs });
+  return second;
+}
+
+/** A dialect may have given a parameter a name that its provider takes. */
+function hasStrangeName(given: Readonly<Record<string, unknown>>, { properties }: JsonSchema): boolean {
+  return isPlainObject(properties) && Object.keys(given).some((name) => !Object.hasOwn(properties, name));
+}

@@ -1,0 +1,110 @@
+import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { showValue } from "../../errors/show-value.ts";
+
+/** Deeper arguments are refused: whatever walks them later is recursive. */
+const MAX_DEPTH = 200;
+
+/** Values shared by many parents are copied once for each, which grows without end in hostile data. */
+const MAX_VALUES = 1_000_000;
+
+/**
+ * A copy of a call's arguments as own, plain JSON data. The call keeps what was checked and approved, whatever the caller does with its
+ * object while it waits. Members that are undefined count as absent. Throws CALL_INVALID on anything that JSON cannot say.
+ */
+export function copyArguments(given: object): Record<string, unknown> {
+  const path: (string | number)[] = ["arguments"];
+  const ancestors: object[] = [];
+  let values = 0;
+
+  function refuse(value: unknown, what: string, fix: string): never {
+    const field = path.join(".");
+    throw new ArsenalError("CALL_INVALID", `${field} ${what}. ${fix}`, { field, value: showValue(value), fix });
+  }
+
+  function copy(value: unknown): unknown {
+    if (typeof value === "string" || typeof value === "boolean" || value === null) return value;
+    if (typeof value === "number") {
+      if (Number.isFinite(value)) return value;
+      return refuse(value, `is ${value}, which JSON cannot hold`, "Give a finite number, a string or null.");
+    }
+    if (typeof value !== "object") {
+      return refuse(value, `is ${kindOf(value)}, which JSON cannot hold`, "Give plain JSON data.");
+    }
+    if (ancestors.includes(value)) return refuse(value, "contains itself", "Give data without cycles.");
+    if (ancestors.length >= MAX_DEPTH) {
+      return refuse(value, `is nested more than ${MAX_DEPTH} levels deep`, "Give flatter data.");
+    }
+    ancestors.push(value);
+    const copied = Array.isArray(value) ? copyArray(value) : copyObject(value);
+    ancestors.pop();
+    return copied;
+  }
+
+  function copyArray(value: readonly unknown[]): unknown[] {
+    const result: unknown[] = [];
+    for (let index = 0; index < value.length; index++) {
+      count(value);
+      path.push(index);
+      result.push(copy(value[index]));
+      path.pop();
+    }
+    return result;
+  }
+
+  function copyObject(value: object): Record<string, unknown> {
+    if (!isPlain(value)) {
+      refuse(value, `is ${kindOf(value)}, not plain data`, "Give a plain object, or a string that stands for it.");
+    }
+    const result: Record<string, unknown> = {};
+    for (const [key, member] of Object.entries(value)) {
+      if (member === undefined) continue;
+      count(value);
+      path.push(key);
+      // Assigning to this key sets an object's prototype, in here or in whatever the handler calls.
+      if (key === "__proto__") refuse(member, "is a reserved name", "Leave it out.");
+      result[key] = copy(member);
+      path.pop();
+    }
+    return result;
+  }
+
+  function count(value: unknown): void {
+    if (++values > MAX_VALUES) refuse(value, `is part of more than ${MAX_VALUES} values`, "Give less data at once.");
+  }
+
+  ancestors.push(given);
+  return copyObject(given);
+}
+
+/** A copy of checked data in which arrays and plain objects are new; anything else is taken over as it is. */
+export function copyPlain<Value>(value: Value): Value {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(copyPlain) as Value;
+  if (!isPlain(value)) return value;
+  const result: Record<string, unknown> = {};
+  for (const [key, member] of Object.entries(value)) result[key] = copyPlain(member);
+  return result as Value;
+}
+
+/** True for an object literal, one without a prototype, and one of another realm; false for an instance of any class. */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype || isRootPrototype(prototype);
+}
+
+function isRootPrototype(prototype: unknown): boolean {
+  return (
+    typeof prototype === "object" &&
+    Object.getPrototypeOf(prototype) === null &&
+    Object.hasOwn(prototype ?? {}, "toString")
+  );
+}
+
+function kindOf(value: unknown): string {
+  if (value === undefined) return "undefined";
+  if (typeof value !== "object") return `a ${typeof value}`;
+  const { constructor } = Object(value) as { readonly constructor?: unknown };
+  return typeof constructor === "function" && constructor.name !== ""
+    ? `a ${constructor.name}`
+    : "an object of a class";
+}

@@ -1,0 +1,76 @@
+import type { ToolCall } from "../call.ts";
+import type { ResultError, ToolResult } from "../result.ts";
+
+/** A result as text for a model's context. Outputs are kept whole, however long. Without the call, nothing is said of its arguments. */
+export function formatResult(result: ToolResult, call?: Pick<ToolCall, "arguments">): string {
+  const { status, error } = result;
+  const lines = [
+    headingOf(result),
+    `Tool: ${result.toolName}`,
+    ...(call === undefined ? [] : [`Arguments: ${show(call.arguments ?? {})}`]),
+    status === "success" ? `Output: ${show(result.result)}` : `Error: ${error?.message ?? status}`,
+    ...(result.confirmationId === undefined ? [] : [`Confirmation: ${result.confirmationId}`]),
+    `Execution Time: ${Math.round(result.latencyMs)}ms`,
+  ];
+  if (error !== undefined) lines.push("", nextStep(error));
+  return lines.join("\n");
+}
+
+function headingOf({ status }: ToolResult): string {
+  switch (status) {
+    case "success":
+      return "Tool Execution Result";
+    case "pending_confirmation":
+      return "Tool Execution Awaiting Confirmation";
+    case "cancelled":
+      return "Tool Execution Cancelled";
+    default:
+      return "Tool Execution Failed";
+  }
+}
+
+/** What the model should do now: repeating a call helps only where the arguments or the moment were wrong. */
+function nextStep({ code, retryAfterMs }: ResultError): string {
+  const later = retryAfterMs === undefined ? "later" : `in ${Math.ceil(retryAfterMs / 1000)} s`;
+  switch (code) {
+    case "ARGUMENTS_INVALID":
+    case "CALL_INVALID":
+      return "Please try again with valid arguments.";
+    case "TOOL_NOT_FOUND":
+      return "Please search for a tool that does the job and call it by its name.";
+    case "PERMISSION_DENIED":
+    case "APPROVAL_INVALID":
+      return "Please do not repeat this call; use another tool or tell the user what is missing.";
+    case "CONFIRMATION_REQUIRED":
+      return "Please ask the user to approve this call, and do not approve it yourself. Once it is approved, make exactly the same call again.";
+    case "RATE_LIMITED":
+    case "CIRCUIT_OPEN":
+      return `Please use another tool, or try again ${later}.`;
+    case "OUTCOME_UNKNOWN":
+      return "Please check whether the call took effect before you repeat it.";
+    case "TIMEOUT":
+    case "TRANSPORT_FAILED":
+    case "PROTOCOL_ERROR":
+    case "SOURCE_UNAVAILABLE":
+      return "Please try again later, or use another tool.";
+    case "CANCELLED":
+      return "Please do not repeat this call unless the user asks for it.";
+    case "EXECUTION_FAILED":
+      return "Please read the error: call again only if other arguments can fix it, otherwise use another tool.";
+    default:
+      return "Please use another tool, or tell the user about the error.";
+  }
+}
+
+/** Strings as they are; everything else as JSON on one line, with a blank after commas and colons. */
+function show(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (value === undefined) return "(nothing)";
+  try {
+    // Line breaks inside strings are escaped, so every one in the text is between values.
+    const text: string | undefined = JSON.stringify(value, null, 1);
+    return text === undefined ? String(value) : text.replace(/,\n */g, ", ").replace(/\n */g, "");
+  } catch {
+    return String(value);
+  }
+}

@@ -1,0 +1,49 @@
+import { isArsenalError } from "../../errors/arsenal-error.ts";
+import { ERROR_CODES, type ErrorCode } from "../../errors/codes.ts";
+import { showValue } from "../../errors/show-value.ts";
+import type { ExecutionStatus, ResultError } from "../result.ts";
+
+/** Whatever was thrown, as the data a result carries. Stacks and causes stay behind: a model or a stranger may read a result. */
+export function toResultError(thrown: unknown): ResultError {
+  if (isArsenalError(thrown) && Object.hasOwn(ERROR_CODES, thrown.code)) {
+    return { ...thrown.details, code: thrown.code, message: thrown.message };
+  }
+  return { code: "EXECUTION_FAILED", message: messageOf(thrown) };
+}
+
+/** The status a call ends with where its error has this code. */
+export function statusOf(code: ErrorCode): ExecutionStatus {
+  switch (code) {
+    case "TIMEOUT":
+      return "timeout";
+    case "PERMISSION_DENIED":
+    case "APPROVAL_INVALID":
+      return "permission_denied";
+    case "CIRCUIT_OPEN":
+      return "circuit_open";
+    case "CANCELLED":
+      return "cancelled";
+    default:
+      return "failure";
+  }
+}
+
+function messageOf(thrown: unknown): string {
+  try {
+    if (typeof thrown === "string" && thrown !== "") return thrown;
+    if (typeof thrown === "object" && thrown !== null) {
+      const { message, name, errors } = thrown as {
+        readonly message?: unknown;
+        readonly name?: unknown;
+        readonly errors?: unknown;
+      };
+      if (typeof message === "string" && message !== "") return message;
+      // An AggregateError, such as that of a refused connection, has its messages inside.
+      if (Array.isArray(errors) && errors.length > 0) return errors.map(messageOf).join("; ");
+      if (thrown instanceof Error && typeof name === "string") return `${name} without a message`;
+    }
+    return `The tool threw ${showValue(thrown, 200)}`;
+  } catch {
+    return "The tool threw something that cannot be read.";
+  }
+}

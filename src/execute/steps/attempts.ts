@@ -1,0 +1,135 @@
+import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
+import type { SourceAnswer } from "../../tool/handler.ts";
+import type { Tool } from "../../tool/tool.ts";
+import { copyPlain } from "../arguments/copy-arguments.ts";
+import { isPastDeadline, pause, timeLeftMs, untilEnd, type Ended } from "./deadline.ts";
+import type { RunningEngine } from "../engine-parts.ts";
+import type { Executor } from "../executor.port.ts";
+import { createHandlerContext } from "./handler-context.ts";
+import { cancelled, failed, type Outcome } from "../outcome.ts";
+import type { ResultError } from "../result.ts";
+import { backoffMs, mayRetry, withOutcomeKnown } from "./retry.ts";
+import type { CheckedCall } from "../running-call.ts";
+import { toResultError } from "../results/to-result-error.ts";
+
+/** How the attempts ended, and how long the last one took. */
+export interface AttemptsOutcome {
+  readonly outcome: Outcome;
+  readonly lastAttemptMs: number;
+  /** Present if the tool itself reported the error: its whole answer, if there is one. */
+  readonly told?: ToldError;
+}
+
+/** An error in the tool's own words, and the whole answer that they come from. */
+export interface ToldError {
+  readonly answer?: SourceAnswer;
+}
+
+/** Calls the handler until it succeeds, must not be called again, or the attempts are used up. */
+export async function runAttempts(checked: CheckedCall, engine: RunningEngine): Promise<AttemptsOutcome> {
+  const { tool, limits, ids, maxAttempts } = checked;
+  const { clock, emit, retryBudget, settings } = engine;
+  const executor = engine.executors.find((candidate) => candidate.supports(tool.source));
+  if (executor === undefined) return { outcome: failed(noExecutor(tool)), lastAttemptMs: 0 };
+  const budgeted = tool.ensemble ?? tool.namespace;
+  retryBudget.countCall(budgeted);
+  let firstStartedAt: number | undefined;
+  for (let attempt = 1; ; attempt++) {
+    if (limits.signal?.aborted) return { outcome: cancelledAfter(attempt - 1), lastAttemptMs: 0 };
+    const startedAt = clock.now();
+    firstStartedAt ??= startedAt;
+    emit("call-started", { toolId: tool.id, ...ids, attempt });
+    const { ended, answersRequest } = await runAttempt(checked, engine, executor, attempt);
+    const lastAttemptMs = clock.now() - startedAt;
+    const ran = { startedAt: firstStartedAt, attempts: attempt };
+    if (ended.kind === "value") {
+      const answer = answersRequest ? { answer: { result: ended.value } } : {};
+      return { outcome: { status: "success", result: ended.value, ...answer, ...ran }, lastAttemptMs };
+    }
+    if (ended.kind === "cancelled") return { outcome: cancelledAfter(attempt), lastAttemptMs };
+    const error = ended.kind === "timeout" ? timedOut(checked) : toResultError(ended.error);
+    if (error.code === "HANDLER_MISSING") return { outcome: failed(error), lastAttemptMs: 0 };
+    const delayMs = backoffMs(attempt, settings.retryBaseMs, engine.random, error.retryAfterMs);
+    // A tool that wants to be left alone for longer than a call may take is not waited for: the caller is told instead.
+    const isInTime =
+      (error.retryAfterMs ?? 0) <= limits.timeoutMs && (limits.deadline === undefined || delayMs < timeLeftMs(limits));
+    if (attempt >= maxAttempts || !mayRetry(tool, error) || !isInTime || !isWithinBudget(attempt)) {
+      const outcome = { status: failed(error).status, error: withOutcomeKnown(tool, error), ...ran };
+      if (ended.kind === "timeout") return { outcome, lastAttemptMs };
+      const told = toldBy(ended.error);
+      return { outcome: answersRequest ? { ...outcome, ...told } : outcome, lastAttemptMs, told };
+    }
+    emit("call-retried", { toolId: tool.id, ...ids, attempt, delayMs, message: error.message });
+    if (!(await pause(delayMs, limits))) return { outcome: cancelledAfter(attempt), lastAttemptMs };
+  }
+
+  function isWithinBudget(attempt: number): boolean {
+    if (retryBudget.takeRetry(budgeted)) return true;
+    emit("retry-refused", { toolId: tool.id, ...ids, attempt });
+    return false;
+  }
+
+  function cancelledAfter(attempts: number): Outcome {
+    const ended = cancelled(tool.id, limits.signal, attempts > 0);
+    const outcome = ended.error?.code === "CLOSED" ? { ...ended, error: withOutcomeKnown(tool, ended.error) } : ended;
+    return firstStartedAt === undefined ? outcome : { ...outcome, startedAt: firstStartedAt, attempts };
+  }
+}
+
+async function runAttempt(
+  checked: CheckedCall,
+  engine: RunningEngine,
+  executor: Executor,
+  attempt: number,
+): Promise<{ readonly ended: Ended<unknown>; readonly answersRequest: boolean }> {
+  const controller = new AbortController();
+  const { tool, handler, limits, request, maxAttempts } = checked;
+  const deadline = engine.clock.now() + timeLeftMs(limits);
+  const { context, answersRequest, close } = createHandlerContext(checked, engine, {
+    attempt,
+    signal: controller.signal,
+    deadline,
+  });
+  // What a handler does to its arguments must not reach the next attempt.
+  const args = attempt < maxAttempts ? copyPlain(request.arguments) : request.arguments;
+  const running = run(executor, { tool, arguments: args, handler, context });
+  const ended = await untilEnd(running, limits, (reason) => {
+    close();
+    controller.abort(reason);
+  });
+  close();
+  return { ended, answersRequest: answersRequest() };
+}
+
+/** An executor that throws at once fails like one that rejects. */
+async function run(executor: Executor, request: Parameters<Executor["run"]>[0]): Promise<unknown> {
+  return executor.run(request);
+}
+
+/** An error that a tool reported has the whole answer as its cause. */
+function toldBy(thrown: unknown): ToldError {
+  if (!isArsenalError(thrown) || thrown.details.answered !== true || thrown.cause === undefined) return {};
+  const { cause } = thrown;
+  return { answer: cause instanceof Error ? { error: { ...cause, message: cause.message } } : { result: cause } };
+}
+
+function timedOut({ tool, limits }: CheckedCall): ResultError {
+  if (isPastDeadline(limits))
+    return { code: "TIMEOUT", message: `${tool.id} did not answer before the call's deadline.` };
+  return { code: "TIMEOUT", message: `${tool.id} did not answer within ${limits.timeoutMs} ms.` };
+}
+
+function noExecutor(tool: Tool): ResultError {
+  const fix = "Give the arsenal an executor that supports this source.";
+  return toResultError(
+    new ArsenalError(
+      "HANDLER_MISSING",
+      `No executor runs tools of source "${tool.source}", such as ${tool.id}. ${fix}`,
+      {
+        field: "source",
+        value: tool.source,
+        fix,
+      },
+    ),
+  );
+}

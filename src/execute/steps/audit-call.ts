@@ -1,0 +1,81 @@
+import type { AuditedDecision, CallRecord } from "../../guard/audit.port.ts";
+import type { Tool } from "../../tool/tool.ts";
+import { failed, type Outcome } from "../outcome.ts";
+import type { ToolResult } from "../result.ts";
+import type { RunningCall } from "../running-call.ts";
+
+/** The longest text of a caller's own that a record repeats. */
+const MAX_TEXT = 200;
+
+/** The one record of a call. */
+export function toCallRecord(
+  running: RunningCall,
+  outcome: Outcome,
+  result: ToolResult,
+  toolId: string,
+  queuedMs: number,
+): CallRecord {
+  const { call, principal, tool, hiddenId, audited } = running;
+  const { status, error, confirmationId = call?.confirmationId, latencyMs, attempts, traceId, spanId } = result;
+  const known = tool !== undefined || hiddenId !== undefined;
+  return {
+    kind: "call",
+    toolId,
+    ...(!known && { asked: cut(result.toolName) }),
+    ...(tool !== undefined && { version: tool.version, contentHash: tool.contentHash }),
+    principal: String(principal.id),
+    ...(principal.tenant !== undefined && { tenant: String(principal.tenant) }),
+    decision: decisionOf(outcome, hiddenId),
+    status,
+    ...(error !== undefined && { code: error.code }),
+    ...(typeof confirmationId === "string" && { confirmationId: cut(confirmationId) }),
+    ...(typeof call?.idempotencyKey === "string" && { idempotencyKey: cut(call.idempotencyKey) }),
+    ...(outcome.replayed === true && { replayed: true }),
+    ...(audited !== undefined && { arguments: audited }),
+    attempts,
+    queuedMs: toMicroseconds(queuedMs),
+    latencyMs: toMicroseconds(latencyMs),
+    traceId: cut(traceId),
+    spanId,
+    ...(typeof call?.parentSpanId === "string" && { parentSpanId: cut(call.parentSpanId) }),
+  };
+}
+
+/** A call that ran and whose record was not kept: its result is withheld. One that did not run keeps its answer. */
+export function withheld(toolId: string, outcome: Outcome, problem: string): Outcome {
+  if (outcome.status !== "success") return outcome;
+  const { startedAt, attempts } = outcome;
+  const message = `${toolId} ran, and its result is withheld: its audit record could not be kept. ${problem}`;
+  return {
+    ...failed({ code: "AUDIT_FAILED", message }),
+    ...(startedAt !== undefined && { startedAt: Math.round(startedAt) }),
+    ...(attempts !== undefined && { attempts }),
+  };
+}
+
+/** A call that does not run because its record could not be kept. */
+export function notAudited(tool: Tool, problem: string): Outcome {
+  const message = `${tool.id} was not started: its audit record could not be kept. ${problem}`;
+  return failed({ code: "AUDIT_FAILED", message, beforeSend: true });
+}
+
+/** What the guard said, as far as the outcome tells. A tool that the caller may not know of was denied, whatever the caller is told. */
+function decisionOf(
+  { status, error, attempts = 0, rule, replayed }: Outcome,
+  hiddenId: string | undefined,
+): AuditedDecision {
+  const named = rule === undefined ? {} : { rule };
+  if (hiddenId !== undefined) return { effect: "denied", rule: "not-visible" };
+  if (status === "permission_denied" && attempts === 0) return { effect: "denied", ...named };
+  if (error?.code === "RATE_LIMITED" && attempts === 0) return { effect: "denied", rule: "rate-limit" };
+  if (status === "pending_confirmation") return { effect: "pending", ...named };
+  return { effect: attempts > 0 || replayed === true ? "allowed" : "none", ...named };
+}
+
+function toMicroseconds(ms: number): number {
+  return Math.round(ms * 1_000) / 1_000;
+}
+
+function cut(text: string): string {
+  return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT)}…`;
+}

@@ -1,0 +1,89 @@
+import type { Clock } from "../../observe/clock.ts";
+
+/** How a wait ended. */
+export type Ended<Value> =
+  | { readonly kind: "value"; readonly value: Value }
+  | { readonly kind: "thrown"; readonly error: unknown }
+  | { readonly kind: "timeout" }
+  | { readonly kind: "cancelled" };
+
+/** What bounds a wait. */
+export interface WaitLimits {
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+  /** When all of the call's waits must have ended, in milliseconds since the epoch. */
+  readonly deadline?: number | undefined;
+}
+
+/** A timer set for longer fires at once. */
+export const LONGEST_TIMER_MS: number = 2_147_483_647;
+
+/** How long a wait that begins now may take: its own time, or what the deadline leaves of it. */
+export function timeLeftMs({ clock, timeoutMs, deadline }: Omit<WaitLimits, "signal">): number {
+  return deadline === undefined ? timeoutMs : Math.max(0, Math.min(timeoutMs, deadline - clock.now()));
+}
+
+/** True once the call's deadline has come. */
+export function isPastDeadline({ clock, deadline }: Pick<WaitLimits, "clock" | "deadline">): boolean {
+  return deadline !== undefined && clock.now() >= deadline;
+}
+
+/**
+ * Waits for work that is under way until it settles, the time is up or the caller cancels, whichever is first. `stop` is told of the last
+ * two, after the outcome is fixed: work that ignores it is left behind, and what it does later changes nothing.
+ */
+export function untilEnd<Value>(
+  work: PromiseLike<Value>,
+  limits: WaitLimits,
+  stop?: (reason: DOMException) => void,
+): Promise<Ended<Value>> {
+  const { clock, signal } = limits;
+  return new Promise((resolve) => {
+    let over = false;
+    let stopTimer: (() => void) | undefined;
+    const end = (ended: Ended<Value>): void => {
+      if (over) return;
+      over = true;
+      stopTimer?.();
+      signal?.removeEventListener("abort", cancel);
+      resolve(ended);
+    };
+    const cancel = (): void => {
+      end({ kind: "cancelled" });
+      stop?.(new DOMException("The caller cancelled the call.", "AbortError"));
+    };
+    // Both outcomes are always handled, so a late rejection is never unhandled.
+    work.then(
+      (value) => end({ kind: "value", value }),
+      (error: unknown) => end({ kind: "thrown", error }),
+    );
+    if (signal?.aborted) {
+      cancel();
+      return;
+    }
+    signal?.addEventListener("abort", cancel, { once: true });
+    const timeMs = timeLeftMs(limits);
+    stopTimer = clock.after(timeMs, () => {
+      end({ kind: "timeout" });
+      stop?.(new DOMException(`The call took longer than ${timeMs} ms.`, "TimeoutError"));
+    });
+  });
+}
+
+/** Waits for a time. False where the caller cancelled first. */
+export function pause(ms: number, limits: Pick<WaitLimits, "clock" | "signal">): Promise<boolean> {
+  const { clock, signal } = limits;
+  if (signal?.aborted) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    const stopTimer = clock.after(Math.min(ms, LONGEST_TIMER_MS), () => {
+      signal?.removeEventListener("abort", cancel);
+      resolve(true);
+    });
+    const cancel = (): void => {
+      stopTimer();
+      resolve(false);
+    };
+    signal?.addEventListener("abort", cancel, { once: true });
+  });
+}

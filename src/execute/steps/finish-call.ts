@@ -1,0 +1,68 @@
+import { toCallRecord, withheld } from "./audit-call.ts";
+import type { EngineParts } from "../engine-parts.ts";
+import type { Outcome } from "../outcome.ts";
+import type { ToolResult } from "../result.ts";
+import type { RunningCall } from "../running-call.ts";
+
+/** One name for all tools that do not exist, so that callers cannot fill a metric with names of their own. */
+const UNKNOWN_TOOL = "(unknown)";
+
+/** Makes the result of a call, records it and tells that it ended. If the audit is strict, the record is kept before the result is given. */
+export function finishCall(
+  running: RunningCall,
+  outcome: Outcome,
+  { clock, emit, audit, redact }: Pick<EngineParts, "clock" | "emit" | "audit" | "redact">,
+): ToolResult | Promise<ToolResult> {
+  const { call, ids, principal, queuedAt, tool, hiddenId } = running;
+  const toolId = tool?.id ?? hiddenId ?? UNKNOWN_TOOL;
+  const completedAt = clock.now();
+  const queuedMs = (outcome.startedAt ?? completedAt) - queuedAt;
+  const result = shown(outcome);
+  const recording = audit?.record(toCallRecord(running, outcome, result, toolId, queuedMs));
+  if (recording === undefined) return told(result);
+  return recording.then((problem) => told(problem === undefined ? result : shown(withheld(toolId, outcome, problem))));
+
+  /** The one place where every error of every call passes on its way to the caller, to events and to the record. */
+  function shown(ended: Outcome): ToolResult {
+    const { error } = ended;
+    const safe = error === undefined || redact === undefined ? ended : { ...ended, error: redact(error) };
+    return toResult(running, safe, completedAt);
+  }
+
+  function told(final: ToolResult): ToolResult {
+    const { status, error, attempts, latencyMs } = final;
+    const parentSpanId: unknown = call?.parentSpanId;
+    emit("call-finished", {
+      toolId,
+      ...ids,
+      ...(typeof parentSpanId === "string" && { parentSpanId }),
+      status,
+      ...(error !== undefined && { code: error.code, message: error.message }),
+      attempts,
+      queuedMs,
+      latencyMs,
+      principal: String(principal.id),
+    });
+    return final;
+  }
+}
+
+function toResult({ call, ids, queuedAt, tool }: RunningCall, outcome: Outcome, completedAt: number): ToolResult {
+  const { status, error, answer, confirmationId, startedAt, attempts = 0, replayed } = outcome;
+  return {
+    toolName: typeof call?.toolName === "string" ? call.toolName : "",
+    ...(tool !== undefined && { toolId: tool.id }),
+    status,
+    ...(status === "success" && { result: outcome.result }),
+    ...(error !== undefined && { error }),
+    ...(answer !== undefined && { answer }),
+    ...(confirmationId !== undefined && { confirmationId }),
+    ...(replayed === true && { replayed }),
+    queuedAt: Math.round(queuedAt),
+    ...(startedAt !== undefined && { startedAt: Math.round(startedAt) }),
+    completedAt: Math.round(completedAt),
+    latencyMs: startedAt === undefined ? 0 : completedAt - startedAt,
+    attempts,
+    ...ids,
+  };
+}

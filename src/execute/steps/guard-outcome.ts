@@ -1,0 +1,148 @@
+import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
+import type { Aegis } from "../../guard/aegis.ts";
+import type { Obligations, Redaction } from "../../guard/policy.port.ts";
+import { isPlainObject } from "../../tool/json-schema.ts";
+import type { SourceAnswer } from "../../tool/handler.ts";
+import type { Tool } from "../../tool/tool.ts";
+import type { ToldError } from "./attempts.ts";
+import { measureJson } from "../arguments/measure-json.ts";
+import type { Outcome } from "../outcome.ts";
+import { redactResult } from "../results/redact-result.ts";
+import type { ResultError } from "../result.ts";
+import { toResultError } from "../results/to-result-error.ts";
+
+/** What holds for that which a tool gives back. */
+export interface OutcomeGuard {
+  readonly tool: Tool;
+  readonly obligations: Obligations | undefined;
+  readonly aegis: Pick<Aegis, "inspect">;
+  /** In bytes, for every result; a rule can demand less. */
+  readonly maxResultBytes: number;
+}
+
+/**
+ * Applies the guard to what a tool gave back: redacts it, inspects it and checks its size. The tool ran, whatever becomes of its result here.
+ * Returns the same outcome if nothing changed. Otherwise the answer that it carries changes with it, or goes.
+ */
+export function guardOutcome(outcome: Outcome, told: ToldError | undefined, guard: OutcomeGuard): Outcome {
+  const { answer, ...rest } = outcome;
+  const { status, result, error } = rest;
+  try {
+    if (status === "success") {
+      const given = guardValue(result, guard);
+      if (given === result) return outcome;
+      const stands = answer !== undefined && keepsForm(given, result);
+      return { ...rest, result: given, ...(stands && { answer: { result: given } }) };
+    }
+    if (error === undefined || told === undefined) return outcome;
+    const given = guardError(error, told.answer, guard);
+    return given === error ? outcome : { ...rest, error: given };
+  } catch (problem) {
+    return withheld(outcome, guard.tool, problem);
+  }
+}
+
+/** The earlier result that a call gets again, without what the rules that hold by now take out. */
+export function redactReplayed(outcome: Outcome, tool: Tool, redactions: readonly Redaction[]): Outcome {
+  const aegis: OutcomeGuard["aegis"] = { inspect: (_tool, value) => ({ value }) };
+  const guard = { tool, obligations: { redact: redactions }, aegis, maxResultBytes: Number.POSITIVE_INFINITY };
+  return guardOutcome(outcome, {}, guard);
+}
+
+/** An answer whose lists were taken out is none that a client of its protocol could read. */
+function keepsForm(changed: unknown, given: unknown): boolean {
+  if (!isPlainObject(changed) || !isPlainObject(given)) return false;
+  return Object.keys({ ...given, ...changed }).every(
+    (key) => Array.isArray(changed[key]) === Array.isArray(given[key]),
+  );
+}
+
+function guardValue(value: unknown, guard: OutcomeGuard): unknown {
+  const given = inspect(redactResult(value, redactionsOf(guard)), guard);
+  checkSize(given, guard);
+  return given;
+}
+
+/**
+ * Guards both forms of an error: the words that a result carries, and the answer that they come from. If either changes, the error is no
+ * longer the tool's own answer, so it loses the mark that says so.
+ */
+function guardError(error: ResultError, told: SourceAnswer | undefined, guard: OutcomeGuard): ResultError {
+  const answer = told !== undefined && "error" in told ? told.error : told?.result;
+  const redactions = redactionsOf(guard);
+  const words = redactWords(error, redactions);
+  // What has a path in the answer has none in the words, so they would still tell it.
+  const tellsMore = (each: Redaction): boolean =>
+    redactResult(answer, [each]) !== answer && redactResult(error.message, [each]) === error.message;
+  if (words === undefined || redactions.some(tellsMore)) throw withhold("a rule takes it out");
+  const isUntouched = answer !== undefined && guardValue(answer, guard) === answer;
+  // The words of an answer were looked at within it.
+  const message = isUntouched ? words.message : String(inspect(words.message, guard));
+  checkSize(message, guard);
+  if (words === error && message === error.message && (isUntouched || answer === undefined)) return error;
+  const { answered: _, ...rest } = words;
+  return { ...rest, message };
+}
+
+/** The error without what the redactions take out; undefined where nothing that can be told is left. */
+function redactWords(error: ResultError, redactions: readonly Redaction[]): ResultError | undefined {
+  const words = redactResult(error, redactions);
+  if (words === error) return error;
+  if (!isPlainObject(words) || typeof words["message"] !== "string") return undefined;
+  return { ...(words as unknown as ResultError), code: error.code };
+}
+
+const NO_REDACTIONS: readonly Redaction[] = [];
+
+function redactionsOf({ obligations }: OutcomeGuard): readonly Redaction[] {
+  return obligations?.redact ?? NO_REDACTIONS;
+}
+
+function inspect(value: unknown, { aegis, tool }: OutcomeGuard): unknown {
+  const inspected = aegis.inspect(tool, value);
+  if ("refused" in inspected) throw withhold(inspected.refused);
+  return inspected.value;
+}
+
+function checkSize(value: unknown, { obligations, maxResultBytes }: OutcomeGuard): void {
+  const demanded = obligations?.maxResultBytes ?? Number.POSITIVE_INFINITY;
+  const limit = Math.min(demanded, maxResultBytes);
+  const measured = measureJson(value, limit);
+  if (measured.fits) return;
+  const whose = demanded < maxResultBytes ? "a rule" : "execution.max_result_bytes";
+  const { bytes, atLeast } = measured;
+  if (bytes === undefined) {
+    // What cannot be written as JSON has no size; where a rule demands one, that is not enough.
+    if (demanded === Number.POSITIVE_INFINITY) return;
+    throw withhold(`${whose} allows ${limit} bytes, and it cannot be measured`);
+  }
+  const size = atLeast === true ? `at least ${bytes}` : `${bytes}`;
+  throw withhold(`it measures ${size} bytes, and ${whose} allows ${limit}. Ask for less at once`, "RESULT_TOO_LARGE");
+}
+
+function withhold(why: string, code: "EXECUTION_FAILED" | "RESULT_TOO_LARGE" = "EXECUTION_FAILED"): ArsenalError {
+  return new ArsenalError(code, why);
+}
+
+/** What became of the call stays known; only what the tool said is kept back. */
+function withheld(outcome: Outcome, tool: Tool, problem: unknown): Outcome {
+  const { result: _, answer: __, error, ...rest } = outcome;
+  const { message: why } = toResultError(problem);
+  const because = isArsenalError(problem) ? why.replace(/\.$/, "") : `it could not be checked: ${why}`;
+  if (error === undefined) {
+    const message = `${tool.id} ran, and its result is withheld: ${because}.`;
+    const isTooLarge = isArsenalError(problem) && problem.code === "RESULT_TOO_LARGE";
+    const code = isTooLarge ? "RESULT_TOO_LARGE" : "EXECUTION_FAILED";
+    return { ...rest, status: "failure", error: { code, message, field: "result" } };
+  }
+  const { code, beforeSend, retryAfterMs } = error;
+  return {
+    ...rest,
+    error: {
+      code,
+      message: `The error that ${tool.id} reported is withheld: ${because}.`,
+      ...(beforeSend !== undefined && { beforeSend }),
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    },
+  };
+}

@@ -1,0 +1,84 @@
+import type { Principal } from "../../guard/principal.ts";
+import type { Caller, HandlerContext, Progress } from "../../tool/handler.ts";
+import type { Tool } from "../../tool/tool.ts";
+import type { RunningEngine } from "../engine-parts.ts";
+import type { CheckedCall } from "../running-call.ts";
+
+/** What identifies one call among all. */
+export interface CallIds {
+  readonly traceId: string;
+  readonly spanId: string;
+}
+
+/** Keeps the state that the tools of one ensemble, or of one namespace, share. */
+export type StateOf = (tool: Tool) => Map<string, unknown>;
+
+/** Creates the shared states, empty. */
+export function createStates(): StateOf {
+  const ensembles = new Map<string, Map<string, unknown>>();
+  const namespaces = new Map<string, Map<string, unknown>>();
+  return (tool) => {
+    const [states, key] = tool.ensemble === undefined ? [namespaces, tool.namespace] : [ensembles, tool.ensemble];
+    let state = states.get(key);
+    if (state === undefined) states.set(key, (state = new Map<string, unknown>()));
+    return state;
+  };
+}
+
+/** What a handler gets beside its arguments, for one attempt. Progress told after `close` is dropped. */
+export function createHandlerContext(
+  { call, tool, request, ids }: CheckedCall,
+  { stateOf, emit }: Pick<RunningEngine, "stateOf" | "emit">,
+  { attempt, signal, deadline }: Required<Pick<HandlerContext, "attempt" | "signal" | "deadline">>,
+): { readonly context: HandlerContext; readonly answersRequest: () => boolean; close(): void } {
+  let open = true;
+  let answers = false;
+  const context: HandlerContext = {
+    auxdata: call.auxdata ?? {},
+    tool,
+    caller: toCaller(request.principal),
+    ...(request.confirmationId !== undefined && { approved: true }),
+    state: stateOf(tool),
+    signal,
+    deadline,
+    traceId: ids.traceId,
+    spanId: ids.spanId,
+    attempt,
+    ...(call.request?.source === tool.source && {
+      request: call.request,
+      answersRequest: () => void (answers = true),
+    }),
+    progress(update) {
+      if (!open || !isProgress(update)) return;
+      const { progress, total, message } = update;
+      const told: Progress = {
+        progress,
+        ...(total !== undefined && { total }),
+        ...(message !== undefined && { message }),
+      };
+      emit("call-progressed", { toolId: tool.id, traceId: ids.traceId, spanId: ids.spanId, ...told });
+      tell(call.onProgress, told);
+    },
+  };
+  return { context, answersRequest: () => answers, close: () => void (open = false) };
+}
+
+/** A handler is told who calls, not what the caller may do. */
+function toCaller({ id, tenant }: Principal): Caller {
+  return tenant === undefined ? { id } : { id, tenant };
+}
+
+function isProgress(update: unknown): update is Progress {
+  return typeof update === "object" && update !== null && Number.isFinite((update as Progress).progress);
+}
+
+/** A listener that throws, or returns a promise that rejects, harms nobody but itself. */
+function tell(listener: ((update: Progress) => unknown) | undefined, update: Progress): void {
+  if (listener === undefined) return;
+  try {
+    const returned = listener(update);
+    if (returned instanceof Promise) returned.catch(() => {});
+  } catch {
+    // The listener's own affair.
+  }
+}

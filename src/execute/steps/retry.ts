@@ -1,0 +1,54 @@
+import type { ErrorCode } from "../../errors/codes.ts";
+import type { Tool } from "../../tool/tool.ts";
+import type { ResultError } from "../result.ts";
+
+/** Failures that another attempt can fix. All others are the same every time, or were wanted. */
+const PASSING_FAILURES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "EXECUTION_FAILED",
+  "TIMEOUT",
+  "OUTCOME_UNKNOWN",
+  "TRANSPORT_FAILED",
+  "PROTOCOL_ERROR",
+  "RATE_LIMITED",
+  "SOURCE_UNAVAILABLE",
+  "SANDBOX_FAILED",
+  "STORE_FAILED",
+]);
+
+/** Failures in which an answer may have been lost on the way back. */
+const LOST_ANSWERS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "TIMEOUT",
+  "TRANSPORT_FAILED",
+  "PROTOCOL_ERROR",
+  "CLOSED",
+]);
+
+/** True where running a tool twice does no more than running it once, and the operator vouches for that. */
+export function isSafeToRepeat(tool: Tool): boolean {
+  const { confirmed, readOnly, idempotent } = tool.annotations;
+  return confirmed && (readOnly === true || idempotent === true);
+}
+
+/** True if another attempt may be made and can help. */
+export function mayRetry(tool: Tool, error: ResultError): boolean {
+  return PASSING_FAILURES.has(error.code) && (isSafeToRepeat(tool) || error.beforeSend === true);
+}
+
+/** The error as the caller must see it: a lost answer of a tool that is not safe to repeat is an unknown outcome. */
+export function withOutcomeKnown(tool: Tool, error: ResultError): ResultError {
+  // An error that the tool itself reported is an answer.
+  if (!LOST_ANSWERS.has(error.code) || error.beforeSend === true || error.answered === true || isSafeToRepeat(tool))
+    return error;
+  const fix = "Check whether it took effect before you call it again.";
+  const message = `${sentence(error.message)} ${tool.id} may or may not have taken effect. ${fix}`;
+  return { ...error, code: "OUTCOME_UNKNOWN", message, fix };
+}
+
+/** How long to wait after an attempt: doubled each time, spread out at random, and never less than the tool asks for. */
+export function backoffMs(attempt: number, baseMs: number, random: () => number, retryAfterMs = 0): number {
+  return Math.max(retryAfterMs, random() * baseMs * 2 ** (attempt - 1));
+}
+
+function sentence(text: string): string {
+  return /[.!?…]$/.test(text) ? text : `${text}.`;
+}

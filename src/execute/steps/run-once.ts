@@ -1,0 +1,85 @@
+import type { KeyedCall, Once } from "../../guard/idempotency.ts";
+import { timeLeftMs } from "./deadline.ts";
+import type { EngineParts } from "../engine-parts.ts";
+import { cancelled, failed, neverStarted, type Outcome } from "../outcome.ts";
+import { mayRetry } from "./retry.ts";
+import type { CheckedCall } from "../running-call.ts";
+
+/** Added to the longest a run can take, so that a process that is merely slow is not taken for dead. */
+const LEASE_SLACK_MS = 60_000;
+
+/** Runs a call that names an idempotency key, or gives what the call that had the key before gave. */
+export async function runOnce(
+  checked: CheckedCall,
+  { idempotency }: Pick<EngineParts, "idempotency">,
+  run: () => Promise<Outcome>,
+): Promise<Outcome> {
+  const { tool, limits, maxAttempts } = checked;
+  if (idempotency === undefined) return failed(keepsNoKeys());
+  const once = await idempotency.once<Outcome>(toKeyed(checked), {
+    waitMs: timeLeftMs(limits),
+    signal: limits.signal,
+    // The wait for its turn, then every attempt and the wait before the next.
+    leaseMs: limits.timeoutMs * (2 * maxAttempts + 1) + LEASE_SLACK_MS,
+    async run() {
+      const outcome = await run();
+      const { error, attempts = 0 } = outcome;
+      return { value: outcome, final: attempts > 0 && !(error !== undefined && mayRetry(tool, error)) };
+    },
+  });
+  return toOutcome(once, checked);
+}
+
+/**
+ * The result of the earlier call with the same key, if the guard refuses this one only because that one used the approval up: whoever lost
+ * the answer of an approved call gets it by repeating the call.
+ */
+export async function recallResult(
+  refused: Outcome,
+  checked: CheckedCall,
+  { idempotency }: Pick<EngineParts, "idempotency">,
+): Promise<Outcome> {
+  if (refused.error?.code !== "APPROVAL_INVALID" || idempotency === undefined) return refused;
+  const { limits } = checked;
+  const waiting = { waitMs: timeLeftMs(limits), signal: limits.signal };
+  const earlier = await idempotency.recall<Outcome>(toKeyed(checked), waiting);
+  return earlier === undefined || earlier.kind === "conflict" ? refused : toOutcome(earlier, checked);
+}
+
+function toKeyed({ tool, principal, request, call }: CheckedCall): KeyedCall {
+  return { tool, principal, arguments: request.arguments, idempotencyKey: call.idempotencyKey ?? "" };
+}
+
+function toOutcome(once: Once<Outcome>, { tool, call: { idempotencyKey }, limits }: CheckedCall): Outcome {
+  switch (once.kind) {
+    case "ran":
+      return once.value;
+    case "replayed": {
+      // The times and attempts are the earlier call's, and so is the answer, which this call's rules were not applied to.
+      const { startedAt: _startedAt, attempts: _attempts, answer: _answer, ...outcome } = once.value;
+      return { ...outcome, replayed: true };
+    }
+    case "conflict": {
+      const fix = "Give each call a key of its own; repeat a key only with exactly the same arguments.";
+      const message = `The idempotency key "${idempotencyKey}" was used for ${tool.id} with other arguments. ${fix}`;
+      return failed({ code: "IDEMPOTENCY_CONFLICT", message, field: "idempotencyKey", value: idempotencyKey, fix });
+    }
+    case "unknown": {
+      const fix = "Check whether it took effect, then call it with a new key.";
+      const message = `The call of ${tool.id} with the idempotency key "${idempotencyKey}" started, but its outcome was never recorded. ${fix}`;
+      return failed({ code: "OUTCOME_UNKNOWN", message, fix });
+    }
+    case "running":
+      return limits.signal?.aborted
+        ? cancelled(tool.id, limits.signal)
+        : neverStarted(tool, limits, "the call with the same idempotency key");
+  }
+}
+
+function keepsNoKeys(): { readonly code: "CALL_INVALID"; readonly message: string; readonly field: string } {
+  return {
+    code: "CALL_INVALID",
+    message: "This engine keeps no idempotency keys. Make the call without idempotencyKey.",
+    field: "idempotencyKey",
+  };
+}

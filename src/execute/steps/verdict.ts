@@ -1,0 +1,29 @@
+import type { ErrorCode } from "../../errors/codes.ts";
+import type { Outcome } from "../outcome.ts";
+
+/** Errors that say nothing about whether the tool works: the caller, the policy or a limit is the cause. */
+const NOT_THE_TOOLS_FAULT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "ARGUMENTS_INVALID",
+  "CALL_INVALID",
+  "TOOL_NOT_FOUND",
+  "HANDLER_MISSING",
+  "PERMISSION_DENIED",
+  "APPROVAL_INVALID",
+  "CONFIRMATION_REQUIRED",
+  "IDEMPOTENCY_CONFLICT",
+  "AUDIT_FAILED",
+  "RATE_LIMITED",
+  "CIRCUIT_OPEN",
+  "CANCELLED",
+  "CLOSED",
+]);
+
+/** What an outcome means: `reported` is an error that the tool itself told, which counts against its health but does not open its circuit. */
+export type Verdict = "success" | "failure" | "reported" | "neutral";
+
+/** What an outcome means for the tool's health and its breaker. */
+export function verdictOf({ status, error }: Outcome): Verdict {
+  if (status === "success") return "success";
+  if (error?.answered === true) return "reported";
+  return error === undefined || NOT_THE_TOOLS_FAULT.has(error.code) ? "neutral" : "failure";
+}

@@ -1,0 +1,172 @@
+import { createHmac } from "node:crypto";
+import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
+import type { Clock } from "../../observe/clock.ts";
+import type { Emit, EventMap } from "../../observe/events.ts";
+import type { PendingApproval } from "../aegis.ts";
+import type { AuditedArguments } from "../audit.port.ts";
+import { outsideCalls } from "../egress/call-scope.ts";
+import type { Egress } from "../egress/egress.ts";
+import { visibleText } from "../visible-text.ts";
+
+/** Tells a webhook of each call that waits for a person. */
+export interface ApprovalWebhook {
+  /** An `emit` that also tells the webhook, without waiting for it. */
+  watching(emit: Emit): Emit;
+  /** Gives up what waits for another attempt, and what is being sent a moment to end. */
+  close(): Promise<void>;
+}
+
+export interface ApprovalWebhookOptions {
+  readonly url: string;
+  /** Signs what is sent. It is sent unsigned where absent. */
+  readonly secret?: (() => Promise<string>) | undefined;
+  /** The call that waits under an id. */
+  readonly find: (id: string) => Promise<PendingApproval | undefined>;
+  /** What is told of a call's arguments. */
+  readonly describe: (args: Readonly<Record<string, unknown>>) => AuditedArguments;
+  readonly egress: Pick<Egress, "fork">;
+  readonly clock: Clock;
+  /** Told of what could not be delivered. */
+  readonly emit: Emit;
+}
+
+/** Attempts at one delivery, and the wait before the second, four times as long before each that follows. */
+const ATTEMPTS = 4;
+const FIRST_PAUSE_MS = 1_000;
+const ATTEMPT_MS = 10_000;
+/** Deliveries under way at once. A receiver that hangs must not fill the memory. */
+const MAX_UNDER_WAY = 100;
+const CLOSE_MS = 2_000;
+
+const TIMESTAMP_HEADER = "x-toolarsenal-timestamp";
+const SIGNATURE_HEADER = "x-toolarsenal-signature";
+
+/** Why an attempt failed, and whether another can help. */
+interface Failure {
+  readonly message: string;
+  readonly passing: boolean;
+}
+
+/** Creates what tells a webhook. Throws CONFIG_INVALID where its address is none. */
+export function createApprovalWebhook(options: ApprovalWebhookOptions): ApprovalWebhook {
+  const { secret, find, describe, clock, emit } = options;
+  const url = readUrl(options.url);
+  const egress = options.egress.fork();
+  const underWay = new Set<Promise<void>>();
+  const closing = new AbortController();
+  const ended = new AbortController();
+
+  async function deliver({ id, toolId }: EventMap["confirmation-requested"]): Promise<void> {
+    for (let attempt = 1, pauseMs = FIRST_PAUSE_MS; ; attempt++, pauseMs *= 4) {
+      const failure = await attemptAt(id);
+      if (failure === undefined) return;
+      if (!failure.passing || attempt === ATTEMPTS || closing.signal.aborted)
+        return fail(id, toolId, `${failure.message} (attempt ${attempt} of ${ATTEMPTS})`);
+      await pause(pauseMs);
+      if (closing.signal.aborted) return fail(id, toolId, `${failure.message} (attempt ${attempt}, then closed)`);
+    }
+  }
+
+  /** Undefined where the webhook was told, or the call does not wait any more. */
+  async function attemptAt(id: string): Promise<Failure | undefined> {
+    const timeout = new AbortController();
+    const cancel = clock.after(ATTEMPT_MS, () => timeout.abort(), { background: true });
+    const signal = AbortSignal.any([timeout.signal, ended.signal]);
+    const stopped = new Promise<never>((_resolve, reject) => {
+      signal.addEventListener("abort", () => reject(new Error("it was given up")));
+    });
+    try {
+      return await Promise.race([send(id, signal), stopped]);
+    } catch (error) {
+      if (timeout.signal.aborted) return { message: `no answer within ${ATTEMPT_MS / 1_000} s`, passing: true };
+      const final = isArsenalError(error) && (error.code === "PERMISSION_DENIED" || error.code === "CONFIG_INVALID");
+      return { message: error instanceof Error ? error.message : String(error), passing: !final };
+    } finally {
+      cancel();
+    }
+  }
+
+  async function send(id: string, signal: AbortSignal): Promise<Failure | undefined> {
+    const approval = await find(id);
+    if (approval?.state !== "pending") return undefined;
+    const body = bodyOf(approval, describe);
+    const headers = await headersOf(body);
+    const sent = { method: "POST", headers, body, signal, trusted: true, maxRedirects: 0 };
+    const response = await egress.request(url, sent);
+    // What it says is of no interest; reading it lets the connection be used again.
+    response.body.on("error", () => {}).resume();
+    return toFailure(response.status);
+  }
+
+  async function headersOf(body: string): Promise<Record<string, string>> {
+    const timestamp = String(Math.floor(clock.now() / 1_000));
+    const headers = { "content-type": "application/json", [TIMESTAMP_HEADER]: timestamp };
+    if (secret === undefined) return headers;
+    // The time is signed too, so that what was overheard cannot be sent again later.
+    const signature = createHmac("sha256", await secret())
+      .update(`${timestamp}.${body}`)
+      .digest("hex");
+    return { ...headers, [SIGNATURE_HEADER]: `sha256=${signature}` };
+  }
+
+  function pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        cancel();
+        closing.signal.removeEventListener("abort", done);
+        resolve();
+      };
+      const cancel = clock.after(ms, done, { background: true });
+      closing.signal.addEventListener("abort", done);
+    });
+  }
+
+  function fail(id: string, toolId: string, why: string): void {
+    // The path of such an address is often the secret itself, and a request that is refused names it.
+    const shown = url.pathname === "/" ? why : why.replaceAll(url.pathname, "/…");
+    const message = `The approval webhook at ${url.host} was not told that ${toolId} waits as ${id}: ${shown}.`;
+    emit("sink-failed", { sink: "approval-webhook", message, dropped: 1 });
+  }
+
+  function start(event: EventMap["confirmation-requested"]): void {
+    if (closing.signal.aborted) return;
+    if (underWay.size >= MAX_UNDER_WAY) return fail(event.id, event.toolId, "too many others are under way");
+    const delivery = outsideCalls(() => deliver(event)).finally(() => underWay.delete(delivery));
+    underWay.add(delivery);
+  }
+
+  return {
+    watching: (next) => (name, data) => {
+      next(name, data);
+      if (name === "confirmation-requested") start(data as EventMap["confirmation-requested"]);
+    },
+    async close() {
+      closing.abort();
+      const cancel = clock.after(CLOSE_MS, () => ended.abort());
+      await Promise.all(underWay);
+      cancel();
+      egress.close();
+    },
+  };
+}
+
+function bodyOf(approval: PendingApproval, describe: ApprovalWebhookOptions["describe"]): string {
+  const { id, toolId, requestedBy, reason, requestedAt, expiresAt } = approval;
+  const args = describe(approval.arguments);
+  return visibleText(JSON.stringify({ id, toolId, arguments: args, requestedBy, reason, requestedAt, expiresAt }));
+}
+
+function toFailure(status: number): Failure | undefined {
+  if (status < 300) return undefined;
+  return { message: `it answered ${status}`, passing: status === 408 || status === 429 || status >= 500 };
+}
+
+function readUrl(given: string): URL {
+  const url = URL.parse(given);
+  if (url?.protocol === "https:" || url?.protocol === "http:") return url;
+  const fix = "Write it as https://host/path.";
+  throw new ArsenalError("CONFIG_INVALID", `security.approval_webhook.url is no address of a webhook. ${fix}`, {
+    field: "security.approval_webhook.url",
+    fix,
+  });
+}

@@ -1,0 +1,37 @@
+import type { Credentials, Identified, Identity } from "../identity.port.ts";
+
+/** Knows whomever one of several identities knows; they are asked in order. A caller that none knows is told what the last one says. */
+export function anyIdentity(identities: readonly [Identity, ...Identity[]]): Identity {
+  const [first] = identities;
+  if (identities.length === 1) return first;
+  const tokenOrigin = identities.find((identity) => identity.tokenOrigin !== undefined)?.tokenOrigin;
+
+  async function identify(credentials: Credentials, options?: { readonly signal?: AbortSignal }): Promise<Identified> {
+    let last: Identified = {};
+    for (const identity of identities) {
+      const found = await identified(identity, credentials, options);
+      if (found.principal !== undefined) return found;
+      if (found.refusal !== undefined) last = found;
+    }
+    return last;
+  }
+
+  return {
+    name: identities.map(({ name }) => name).join("+"),
+    challenge: first.challenge,
+    identify,
+    authenticate: async (credentials, options) => (await identify(credentials, options)).principal,
+    ...(tokenOrigin === undefined ? {} : { tokenOrigin }),
+  };
+}
+
+/** Asks an identity for as much as it can say. */
+export async function identified(
+  identity: Identity,
+  credentials: Credentials,
+  options?: { readonly signal?: AbortSignal },
+): Promise<Identified> {
+  if (identity.identify !== undefined) return identity.identify(credentials, options);
+  const principal = await identity.authenticate(credentials, options);
+  return principal === undefined ? {} : { principal };
+}

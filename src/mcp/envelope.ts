@@ -1,0 +1,59 @@
+import { type JsonObject, META, MODERN_VERSIONS, RPC, RpcError } from "./protocol.ts";
+import type { Principal } from "../guard/principal.ts";
+import { isPlainObject } from "../tool/json-schema.ts";
+import type { Peer } from "../serve/mcp/plane.ts";
+
+const LOG_LEVELS: readonly string[] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+
+/** What each modern request says of its client. */
+export interface Envelope {
+  readonly peer: Peer;
+  readonly progressToken: unknown;
+  /** True for a log message of that level that the request asked for. */
+  wantsLog(level: unknown): boolean;
+}
+
+/** The protocol version that a modern request claims, whatever it is worth; undefined for a legacy one. */
+export function claimedVersion(params: JsonObject | undefined): unknown {
+  const meta = params?.["_meta"];
+  return isPlainObject(meta) && Object.hasOwn(meta, META.protocolVersion) ? meta[META.protocolVersion] : undefined;
+}
+
+/** Reads the envelope of a modern request. Throws the `RpcError` that the client gets for a malformed one. */
+export function readEnvelope(params: JsonObject, principal: Principal): Envelope {
+  const meta = isPlainObject(params["_meta"]) ? params["_meta"] : {};
+  const version = meta[META.protocolVersion];
+  const capabilities = meta[META.clientCapabilities];
+  const info = meta[META.clientInfo];
+  const logLevel = meta[META.logLevel];
+  if (typeof version !== "string") throw malformed(META.protocolVersion, "a protocol version such as 2026-07-28");
+  if (!isPlainObject(capabilities)) throw malformed(META.clientCapabilities, "an object");
+  if (info !== undefined && !isPlainObject(info)) throw malformed(META.clientInfo, "an object");
+  if (!MODERN_VERSIONS.includes(version)) throw unsupportedVersion(version);
+  const least = LOG_LEVELS.indexOf(logLevel as string);
+  if (logLevel !== undefined && least < 0) throw malformed(META.logLevel, `one of ${LOG_LEVELS.join(", ")}`);
+  return {
+    peer: {
+      era: "modern",
+      protocolVersion: version,
+      ...(info === undefined ? {} : { info }),
+      capabilities,
+      principal,
+    },
+    progressToken: meta["progressToken"],
+    wantsLog: (level) => least >= 0 && LOG_LEVELS.indexOf(level as string) >= least,
+  };
+}
+
+/** What a client is told whose protocol version is not spoken here. */
+export function unsupportedVersion(requested: string): RpcError {
+  return new RpcError({
+    code: RPC.unsupportedVersion,
+    message: `Unsupported protocol version. Requests that stand for themselves are answered in ${MODERN_VERSIONS.join(", ")}.`,
+    data: { supported: MODERN_VERSIONS, requested },
+  });
+}
+
+function malformed(key: string, expected: string): RpcError {
+  return new RpcError({ code: RPC.invalidParams, message: `The request's _meta needs "${key}": ${expected}.` });
+}

@@ -1,0 +1,53 @@
+import type { JSONRPCMessage } from "@modelcontextprotocol/client";
+import { ArsenalError } from "../errors/arsenal-error.ts";
+import { showValue } from "../errors/show-value.ts";
+import type { RequestId } from "./protocol.ts";
+
+/** The default for the longest message taken from a server, in bytes. A larger result would be withheld anyway. */
+export const MAX_MESSAGE_BYTES: number = 16 * 1024 * 1024;
+
+/** Reads one JSON-RPC message; undefined if the text is not one. What is inside is for the reader of the message to judge. */
+export function parseMessage(text: string): JSONRPCMessage | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isMessage(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** True for what looks like a JSON-RPC message. */
+export function isMessage(value: unknown): value is JSONRPCMessage {
+  return typeof value === "object" && value !== null && "jsonrpc" in value && value.jsonrpc === "2.0";
+}
+
+/** Says that a server wrote something that is not a message, and that it was skipped. */
+export function notAMessage(server: string, text: string): ArsenalError {
+  return new ArsenalError(
+    "PROTOCOL_ERROR",
+    `${server} sent something that is not a JSON-RPC message; it was skipped: ${showValue(text.slice(0, 400), 200)}.`,
+    { fix: "Make the server write its log messages to stderr." },
+  );
+}
+
+/** A message that was too long, and was thrown away as it came. */
+export class MessageTooLong extends ArsenalError {
+  /** The id of the request that it answered, as far as that could be seen. */
+  readonly about: RequestId | undefined;
+
+  constructor(server: string, maxBytes: number, about?: RequestId) {
+    const fix = "Ask the tool for less at a time (a filter, a page, a smaller file), or raise max_message_bytes.";
+    super("RESULT_TOO_LARGE", `${server} sent a message of more than ${maxBytes} bytes; it was thrown away. ${fix}`, {
+      fix,
+      answered: true,
+    });
+    this.about = about;
+  }
+}
+
+/** The request that an answer is for, found in its first and last bytes. Some servers write the id first, others last. */
+export function findAnswered(head: Buffer, tail: Buffer = head): string | undefined {
+  const found =
+    /"id"\s*:\s*"(t\d+)"/.exec(head.toString("latin1")) ?? /"id"\s*:\s*"(t\d+)"/.exec(tail.toString("latin1"));
+  return found?.[1];
+}

@@ -1,0 +1,110 @@
+import {
+  kindsOf,
+  profileRequest,
+  profileTool,
+  type ProfiledTool,
+  type RequestProfile,
+  type ToolProfile,
+} from "../understand/action-object.ts";
+import { areOpposed, areRelated, kindOf, type VerbGroupName } from "../understand/verb-groups.ts";
+
+/** One tool of a ranking, with what both rankers say of it. */
+export interface RankedTool {
+  readonly tool: ProfiledTool;
+  /** Cosine of request and tool; undefined if only words rank. */
+  readonly cosine: number | undefined;
+  /** Share of the request's weight that the tool's words cover, in [0, 1]; 1 only if the request is the tool's name. */
+  readonly coverage: number;
+}
+
+/** What tells how close the best tool is. */
+export const CLOSENESS_FEATURES = ["best", "bestByWords", "words", "tools"] as const;
+export type ClosenessFeature = (typeof CLOSENESS_FEATURES)[number];
+
+/** Everything that is read from a ranking. */
+export const CONFIDENCE_FEATURES = [
+  "best",
+  "bestByWords",
+  "words",
+  "tools",
+  "productFits",
+  "homeDoesToObject",
+  "homeLacksWrite",
+  "writeOnRead",
+  "topUndoes",
+] as const;
+export type ConfidenceFeature = (typeof CONFIDENCE_FEATURES)[number];
+
+export type ConfidenceFeatures = Readonly<Record<ConfidenceFeature, number>>;
+
+/** How much of a ranking is read. */
+const READ = 30;
+/** A catalog with more tools counts as one of this size: none larger was fitted on. */
+const MOST_TOOLS = 1000;
+/** A request with fewer content words says too little for its verb and object to count against a tool. */
+const ENOUGH_WORDS = 5;
+
+/** Reads a ranking, best first, of a catalog of `tools` tools, for what separates requests that are served from those that nothing serves. */
+export function featuresOf(request: string, ranking: readonly RankedTool[], tools: number): ConfidenceFeatures {
+  const asked = profileRequest(request);
+  const read = ranking.slice(0, READ);
+  const profiles = read.map(({ tool }) => profileTool(tool));
+  const home = read[0]?.tool.namespace;
+  const atHome = profiles.filter((_, at) => read[at]?.tool.namespace === home);
+  const best = Math.max(0, ...read.map(({ cosine, coverage }) => cosine ?? coverage));
+  const words = Math.log1p(asked.words.length);
+  return {
+    best,
+    // Short requests are farther from every tool, so the same cosine means more.
+    bestByWords: best * words,
+    words,
+    tools: Math.log(Math.min(Math.max(tools, 1), MOST_TOOLS)),
+    productFits: profiles[0] !== undefined && namesProduct(asked, profiles[0]) ? 1 : 0,
+    ...(asked.words.length < ENOUGH_WORDS ? NO_ACTIONS : readActions(asked, profiles[0], atHome)),
+  };
+}
+
+function namesProduct(asked: RequestProfile, { product }: ToolProfile): boolean {
+  return asked.words.some((word) => product.has(word)) || asked.names.some((name) => product.has(name));
+}
+
+type Actions = "homeDoesToObject" | "homeLacksWrite" | "writeOnRead" | "topUndoes";
+
+const NO_ACTIONS: Pick<ConfidenceFeatures, Actions> = {
+  homeDoesToObject: 0,
+  homeLacksWrite: 0,
+  writeOnRead: 0,
+  topUndoes: 0,
+};
+
+/** `atHome` are the tools found in the best one's namespace, including itself. */
+function readActions(
+  asked: RequestProfile,
+  top: ToolProfile | undefined,
+  atHome: readonly ToolProfile[],
+): Pick<ConfidenceFeatures, Actions> {
+  const [main] = asked.actions;
+  const most = (rate: (profile: ToolProfile) => number): number => Math.max(0, ...atHome.map(rate));
+  const doesMain = (profile: ToolProfile): number => (main === undefined ? 0 : fitOf(profile, main));
+  const covers = ({ words }: ToolProfile): number =>
+    asked.objects.length === 0 ? 0 : asked.objects.filter((word) => words.has(word)).length / asked.objects.length;
+  const writes = main !== undefined && kindOf(main) === "write";
+  const offered = kindsOf(top?.actions ?? []);
+  return {
+    homeDoesToObject: most((profile) => doesMain(profile) * covers(profile)),
+    homeLacksWrite: writes && most(doesMain) < SURE ? 1 : 0,
+    writeOnRead: writes && offered.size > 0 && !offered.has("write") && !offered.has("work") ? 1 : 0,
+    topUndoes: main !== undefined && [...(top?.actions ?? [])].some((action) => areOpposed(main, action)) ? 1 : 0,
+  };
+}
+
+/** From here up a tool itself says that it does what is asked. */
+const SURE = 0.6;
+
+/** How surely a tool does an action: its name says so, its description does, or it does something similar. */
+function fitOf({ actions, mentioned }: ToolProfile, action: VerbGroupName): number {
+  if (actions.has(action)) return 1;
+  if (mentioned.has(action)) return 0.8;
+  for (const offered of actions) if (areRelated(action, offered)) return 0.5;
+  return 0;
+}

@@ -1,0 +1,86 @@
+import { isArsenalError } from "../../errors/arsenal-error.ts";
+import type { ToolCall } from "../../execute/call.ts";
+import type { Engine } from "../../execute/engine.ts";
+import type { ToolResult } from "../../execute/result.ts";
+import type { Principal } from "../../guard/principal.ts";
+import { isPlainObject } from "../../tool/json-schema.ts";
+import { createUsagePrior, type UsagePriorParts, type UsagePriorSettings } from "./usage-prior.ts";
+
+/** Learning from use, as the path of an arsenal meets it: principals, retrievals and calls. */
+export interface Learning {
+  /** How well tools served requests like this text in the principal's tenant. */
+  priors(text: string, principal: Principal | undefined): (toolId: string) => number;
+  /** Remembers what was returned for the text, best first. */
+  noteRetrieval(
+    text: string,
+    returned: {
+      readonly principal: Principal | undefined;
+      readonly traceId: string;
+      readonly toolIds: readonly string[];
+    },
+  ): void;
+  /** The same engine, from whose calls something is learned. A tool it is told to forget is forgotten here too. */
+  watch(engine: Engine): Engine;
+}
+
+/** What learning works with. */
+export interface LearningParts extends UsagePriorParts {
+  readonly settings: UsagePriorSettings & { readonly enabled: boolean };
+  /** Who asks and calls where nobody is named. */
+  readonly operator: Principal;
+}
+
+/** Creates the learning of one arsenal, which knows nothing yet; undefined where it is switched off, so that nothing is done for it then. */
+export function createLearning(parts: LearningParts): Learning | undefined {
+  if (!parts.settings.enabled) return undefined;
+  const usage = createUsagePrior(parts);
+
+  function noteCall(call: ToolCall | undefined, result: ToolResult): void {
+    const { toolId, status, startedAt, traceId, queuedAt } = result;
+    // A call that a policy, a limit, a breaker or a person kept from running says nothing about the tool.
+    if (toolId === undefined || startedAt === undefined) return;
+    if (status !== "success" && status !== "failure" && status !== "timeout") return;
+    const principal = call?.principal ?? parts.operator;
+    usage.noteCall({ ...keysOf(principal), traceId, toolId, succeeded: status === "success", at: queuedAt });
+  }
+
+  return {
+    priors: (text, principal) => usage.priors(keysOf(principal ?? parts.operator).tenant, text),
+    noteRetrieval(text, { principal, traceId, toolIds }) {
+      usage.noteRetrieval({ ...keysOf(principal ?? parts.operator), traceId, query: text, toolIds });
+    },
+    watch: (engine) => ({
+      ...engine,
+      async execute(call) {
+        try {
+          const result = await engine.execute(call);
+          noteCall(call, result);
+          return result;
+        } catch (error) {
+          const result = isArsenalError(error) ? error.cause : undefined;
+          if (isToolResult(result)) noteCall(call, result);
+          throw error;
+        }
+      },
+      async executeBatch(batch) {
+        const outcome = await engine.executeBatch(batch);
+        for (const [index, result] of outcome.results.entries()) noteCall(batch.calls[index], result);
+        return outcome;
+      },
+      forget(toolId) {
+        engine.forget(toolId);
+        usage.forget(toolId);
+      },
+    }),
+  };
+}
+
+/** Principals without a tenant share one of their own, whose key no named tenant can have. */
+function keysOf({ id, tenant }: Principal): { readonly tenant: string; readonly principal: string } {
+  return { tenant: tenant === undefined ? "local" : `tenant:${tenant}`, principal: id };
+}
+
+/** Whether this is the result that an engine set to throw has thrown. */
+function isToolResult(value: unknown): value is ToolResult {
+  return isPlainObject(value) && typeof value["status"] === "string" && typeof value["queuedAt"] === "number";
+}

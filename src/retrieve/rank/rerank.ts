@@ -1,0 +1,51 @@
+import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { byScore, type Candidate } from "./candidate.ts";
+import type { Reranker } from "../reranker.port.ts";
+import type { Scorer } from "./scorer.ts";
+
+/** Scores of the candidates a reranker saw, by tool id, or why there are none. */
+export type Reranking =
+  | { readonly scores: ReadonlyMap<string, number>; readonly lowest: number }
+  | { readonly error: string };
+
+/** Asks the reranker about the best candidates. Its failure is an answer: retrieval goes on in the order there was. */
+export async function rerank(
+  reranker: Reranker,
+  query: string,
+  candidates: readonly Candidate[],
+  signal: AbortSignal | undefined,
+): Promise<Reranking> {
+  try {
+    const tools = candidates.map((candidate) => candidate.tool);
+    const answer = await reranker.rerank(query, tools, signal === undefined ? {} : { signal });
+    const scores = new Map<string, number>();
+    for (const [index, tool] of tools.entries()) {
+      const score = answer[index];
+      if (score === undefined || !Number.isFinite(score) || answer.length !== tools.length) {
+        throw new ArsenalError("PROTOCOL_ERROR", `${reranker.model} did not give one number for each tool.`);
+      }
+      scores.set(tool.id, Math.min(1, Math.max(0, score)));
+    }
+    return { scores, lowest: Math.min(1, ...scores.values()) };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { error: `The reranker ${reranker.model} failed, so the order is the search's own: ${message}` };
+  }
+}
+
+/** The candidates in the order that the reranker's scores give. Without scores the order stays. */
+export function applyReranking(
+  ranked: readonly Candidate[],
+  reranking: Reranking | undefined,
+  score: Scorer,
+): readonly Candidate[] {
+  if (reranking === undefined || !("scores" in reranking)) return ranked;
+  return ranked
+    .map((candidate) => {
+      const rerankScore = reranking.scores.get(candidate.tool.id);
+      if (rerankScore !== undefined) return { ...score(candidate, rerankScore), rerankScore };
+      // What the reranker did not see may not overtake what it saw: the two scales are not the same.
+      return score(candidate, Math.min(candidate.semanticScore, reranking.lowest));
+    })
+    .sort(byScore);
+}

@@ -1,0 +1,265 @@
+import { listParameters } from "../../tool/json-schema.ts";
+import { originalOf } from "../../tool/normalise-tool.ts";
+import { splitWords } from "../../tool/split-words.ts";
+import type { Tool } from "../../tool/tool.ts";
+import { kindOf, verbGroupOf, type ActionKind, type VerbGroupName } from "./verb-groups.ts";
+import { baseForms, isContentless } from "./words.ts";
+
+/** What a request asks to be done, and to what. */
+export interface RequestProfile {
+  /** The groups of its verbs, the main one first. Empty where no verb is known, as in most languages but English. */
+  readonly actions: readonly VerbGroupName[];
+  /** Stems of its verbs, known or not. */
+  readonly verbs: readonly string[];
+  /** Stems of the words that say what is meant: neither verbs, names, numbers nor filling. */
+  readonly objects: readonly string[];
+  /** Words written like names, in lower case. */
+  readonly names: readonly string[];
+  /** Every word with a meaning of its own, as stems. */
+  readonly words: readonly string[];
+}
+
+/** What a tool does, and to what. */
+export interface ToolProfile {
+  /** Groups of the verbs in the tool's name, or in its description where the name has none. */
+  readonly actions: ReadonlySet<VerbGroupName>;
+  /** Groups of the verbs anywhere in the name and at the beginning of the description. */
+  readonly mentioned: ReadonlySet<VerbGroupName>;
+  /** Stems of the words of the name. */
+  readonly nameWords: ReadonlySet<string>;
+  /** Stems of the words of name, description and parameters. */
+  readonly words: ReadonlySet<string>;
+  /** Stems of the words of the namespace, and the namespace in one word. */
+  readonly product: ReadonlySet<string>;
+}
+
+/** Verbs of several words, each read as the one that means the same. */
+const PHRASES: readonly (readonly [RegExp, string])[] = [
+  [/\b(?:get|getting) rid of\b/gi, "delete"],
+  [/\b(?:take|throw|kick|chuck)\b(?=[^.,;:!?]{1,60}\b(?:off|out|away)\b)/gi, "delete"],
+  [/\bset(?:ting)? up\b/gi, "create"],
+  [/\bbring(?=[^.;:!?]{1,60}\bback\b)/gi, "restore"],
+  [/\bbring(?=[^.;:!?]{1,60}\bdown\b)/gi, "download"],
+  [/\btake down\b/gi, "delete"],
+  [/\b(?:look|looking) (?:up|for|into)\b/gi, "find"],
+  [/\b(?:shut|close) down\b/gi, "stop"],
+  [/\b(?:log|sign) (?:in|out|into)\b/gi, "login"],
+  [/\bsign(?:ing)? up\b/gi, "enroll"],
+  [/\blet (?:\w+ ){1,3}know\b/gi, "notify"],
+  [/\b(?:go|put|goes|make)\b(?=[^.,;:!?]{0,40}\blive\b)/gi, "publish"],
+  [/\bgo back to\b/gi, "revert"],
+  [/\bkick off\b/gi, "run"],
+  [/\bcheck (?:in|out)\b/gi, "book"],
+  [/\bfill (?:in|out)\b/gi, "create"],
+  [/\bcarry over\b/gi, "move"],
+  [/\bhand over\b/gi, "assign"],
+  [/\bopen (?:a|an|another)\b/gi, "create a"],
+  [/\bwrite to\b/gi, "send to"],
+];
+
+/** Only a verb follows these. */
+const BEFORE_VERB: ReadonlySet<string> = new Set("to please you lets kindly don".split(" "));
+
+/** A verb or a noun follows these; after others, such as `the` or `I`, the word is a noun or tells what was. */
+const BEFORE_EITHER: ReadonlySet<string> = new Set(
+  "and then just or but not never can could should must will be been".split(" "),
+);
+
+/** With one of these, a sentence that begins with `I` or `we` asks for something. */
+const WISHING: ReadonlySet<string> = new Set("want need like to can could please d".split(" "));
+
+/** Words that a sentence may begin with before its verb. */
+const OPENING: ReadonlySet<string> = new Set(
+  `please hey hi hello ok okay so now then and also just can could would will you i we want need like d ll to have let lets s us me kindly quick quickly
+   help the thanks`.split(/\s+/),
+);
+
+const QUESTION =
+  /^(?:what|which|who|whose|whom|when|where|why|how|is|are|was|were|do|does|did|has|have|any|anything|whats|hows|am)$/;
+
+/** Words that are verbs in no request: people wrap what they want in them. */
+const WRAPPING: ReadonlySet<string> = new Set("want need like help let know please tell give me".split(" "));
+
+const NUMBER = /^\p{N}+$/u;
+const WORD = /[\p{L}\p{M}\p{N}]+/gu;
+const SENTENCES = /(?<=[.!?;:])\s+|\n+|,\s+(?:and |then )?/u;
+
+interface Word {
+  readonly text: string;
+  readonly lower: string;
+  readonly first: boolean;
+}
+
+/** Reads a request's verbs, objects and names by rule. */
+export function profileRequest(request: string): RequestProfile {
+  const objects = new Set<string>();
+  const names = new Set<string>();
+  const words = new Set<string>();
+  const verbs = new Set<string>();
+  // What the request orders comes before what it asks, and both before what it mentions on the way.
+  const ordered: VerbGroupName[] = [];
+  const mentioned: VerbGroupName[] = [];
+  let asks = false;
+  for (const sentence of request.split(SENTENCES)) {
+    const parsed = wordsOfSentence(sentence);
+    const opening = parsed.findIndex(({ lower }) => !OPENING.has(lower));
+    const skipped = parsed.slice(0, Math.max(opening, 0)).map(({ lower }) => lower);
+    const isQuestion = QUESTION.test(parsed[opening]?.lower ?? "");
+    const isStatement =
+      skipped.some((word) => word === "i" || word === "we") && !skipped.some((word) => WISHING.has(word));
+    if (isQuestion) asks = true;
+    parsed.forEach((word, at) => {
+      const stem = stemOf(word.lower);
+      const isName = looksLikeName(word);
+      if (isName) names.add(word.lower);
+      if (isContentless(word.lower) || NUMBER.test(word.lower)) return;
+      words.add(stem);
+      if (isName) return;
+      const opens = at === opening && !isStatement && !isQuestion;
+      const group = opens || isVerbPosition(parsed, at) ? groupOf(word.lower) : undefined;
+      const isVerb = group !== undefined && !WRAPPING.has(word.lower);
+      if (isVerb) (opens ? ordered : mentioned).push(group);
+      if (isVerb || opens) verbs.add(stem);
+      if (!isVerb && word.lower.length > 2) objects.add(stem);
+    });
+  }
+  const asked: VerbGroupName[] =
+    asks || (ordered.length + mentioned.length === 0 && request.trimEnd().endsWith("?")) ? ["get"] : [];
+  const actions = [...new Set([...ordered, ...asked, ...mentioned])];
+  return { actions, verbs: [...verbs], objects: [...objects], names: [...names], words: [...words] };
+}
+
+function wordsOfSentence(sentence: string): readonly Word[] {
+  let text = sentence;
+  for (const [phrase, verb] of PHRASES) text = text.replace(phrase, verb);
+  return (text.match(WORD) ?? []).map((word, at) => ({ text: word, lower: word.toLowerCase(), first: at === 0 }));
+}
+
+/** A word that may be a noun too is a verb only where nothing but a verb can stand. */
+function isVerbPosition(words: readonly Word[], at: number): boolean {
+  const before = words[at - 1]?.lower ?? "";
+  return BEFORE_VERB.has(before) || (BEFORE_EITHER.has(before) && !ALSO_NOUNS.has(words[at]?.lower ?? ""));
+}
+
+function looksLikeName({ text, first }: Word): boolean {
+  if (/^\p{Lu}?\p{Ll}+\p{Lu}/u.test(text)) return true;
+  return !first && /^\p{Lu}[\p{Ll}\p{Lu}\p{N}]+$/u.test(text) && text !== "I";
+}
+
+function groupOf(word: string): VerbGroupName | undefined {
+  for (const form of baseForms(word)) {
+    const group = verbGroupOf(form);
+    if (group !== undefined) return group;
+  }
+  return undefined;
+}
+
+/** A form that a word shares with its plural and its -ing and -ed forms. */
+export function stemOf(word: string): string {
+  if (word.length < 4) return word;
+  const single = /(?:ss|us|is)$/.test(word) ? word : word.replace(/ies$/, "y").replace(/(?<=ss|sh|ch|x|zz)es$|s$/, "");
+  const base = single.replace(/(?<=[aeiouy].*.)(?:ing|ed)$/, "");
+  const plain = base.length < 3 ? single : base;
+  return plain.length > 3
+    ? plain
+        .replace(/e$/, "")
+        .replace(/y$/, "i")
+        .replace(/([^lsz])\1$/, "$1")
+    : plain;
+}
+
+const PROFILES = new WeakMap<object, ToolProfile>();
+
+/** What a tool is profiled by. */
+export type ProfiledTool = Pick<
+  Tool,
+  "name" | "namespace" | "description" | "parameters" | "sourceName" | "sourceMeta"
+>;
+
+/** Reads a tool's verbs and objects from its name, description and parameters. Kept with the tool: each is read once. */
+export function profileTool(tool: ProfiledTool): ToolProfile {
+  const known = PROFILES.get(tool);
+  if (known !== undefined) return known;
+  const profile = readTool(tool);
+  PROFILES.set(tool, profile);
+  return profile;
+}
+
+const DESCRIPTION_READ = 600;
+const NAMESPACE_READ = 200;
+const NAMESPACE_NOISE: ReadonlySet<string> = new Set([
+  "mcp",
+  "server",
+  "servers",
+  "default",
+  "api",
+  "the",
+  "my",
+  "tool",
+  "tools",
+  "main",
+  "test",
+]);
+
+function readTool(tool: ProfiledTool): ToolProfile {
+  const { name, description, parameters } = tool;
+  const { namespace } = originalOf(tool);
+  const home = (typeof namespace === "string" ? namespace : tool.namespace)
+    .slice(0, NAMESPACE_READ)
+    .replace(/^@[^/]+\//, "");
+  const productWords = splitWords(home).filter((word) => !NAMESPACE_NOISE.has(word));
+  const nameWords = splitWords(name);
+  const text = description.slice(0, DESCRIPTION_READ);
+  const [head = ""] = text.split(/(?<=[.!?])\s|\n/, 1);
+  const named = verbOfName(nameWords.filter((word) => !productWords.includes(word)));
+  const said = verbsOfDescription(head);
+  const words = new Set([...nameWords, ...splitWords(text)].map(stemOf));
+  for (const parameter of listParameters(parameters)) {
+    for (const word of splitWords(`${parameter.name} ${parameter.description.slice(0, 100)}`)) words.add(stemOf(word));
+  }
+  const joined = productWords.join("");
+  return {
+    actions: new Set(named.length > 0 ? named : said),
+    mentioned: new Set([...named, ...said]),
+    nameWords: new Set(nameWords.map(stemOf)),
+    words,
+    product: new Set([...productWords.map(stemOf), joined]),
+  };
+}
+
+/** Verbs that are as often nouns in a tool's name: `get_blog_post` posts nothing. */
+const ALSO_NOUNS: ReadonlySet<string> = new Set(
+  `post order report log message comment text record note file index chart plan test review play track match rate sum star block pin label tag
+   mark book charge invoice trade exchange swap host profile status info details query release build design sketch stream cast watch like vote
+   hold answer call phone mail email ring alert access total copy store type load dump backup score rank study format display view list
+   transfer set tip bid count measure end issue question map share search`.split(/\s+/),
+);
+
+/** The verb of a name: the first word that can only be one, or else the first that may be. */
+function verbOfName(words: readonly string[]): readonly VerbGroupName[] {
+  const verbs = words.filter((word) => groupOf(word) !== undefined);
+  const verb = verbs.find((word, at) => !ALSO_NOUNS.has(word) || (at === 0 && word === words[0])) ?? verbs[0];
+  const group = verb === undefined ? undefined : groupOf(verb);
+  return group === undefined ? [] : [group];
+}
+
+function verbsOfDescription(head: string): readonly VerbGroupName[] {
+  const words = splitWords(head).slice(0, 24);
+  return words.flatMap((word, at) => {
+    const before = words[at - 1];
+    const leads =
+      at === 0 ||
+      before === "and" ||
+      before === "or" ||
+      before === "to" ||
+      before === "tool" ||
+      before === "can" ||
+      before === "you";
+    return leads ? (groupOf(word) ?? []) : [];
+  });
+}
+
+/** The kinds of a tool's actions; empty where no verb is known. */
+export function kindsOf(actions: Iterable<VerbGroupName>): ReadonlySet<ActionKind> {
+  return new Set([...actions].map(kindOf));
+}

@@ -1,0 +1,74 @@
+import { messageText } from "./message-text.ts";
+import type { Catalog } from "../../catalog/catalog.ts";
+import { DEFAULT_NAMESPACE } from "../../tool/limits.ts";
+import type { Tool } from "../../tool/tool.ts";
+import { keywordOf } from "./intent.ts";
+import type { ConversationContext } from "../query.ts";
+import { isContentless, wordsOf } from "./words.ts";
+
+/** What a conversation says about tools, prepared once a query. */
+export interface ConversationView {
+  /** Whether recent messages or the summary name the tool, by id, by name, or by the name's words in a row. */
+  names(tool: Tool): boolean;
+  /** Whether they name the namespace, or a tool of it was used. */
+  isAbout(namespace: string): boolean;
+  used(tool: Tool): boolean;
+  failed(tool: Tool): boolean;
+}
+
+/** Reads a conversation. The current request is no part of it: the search itself sees to that. */
+export function readConversation(
+  context: ConversationContext,
+  catalog: Pick<Catalog, "get" | "named">,
+): ConversationView {
+  const used = toNames(context.toolsAlreadyUsed);
+  const failed = toNames(context.toolsFailed);
+  const mentions = createMentions([
+    ...(context.recentMessages ?? []).map(messageText),
+    context.conversationSummary ?? "",
+  ]);
+  const namespaces = new Set<string>();
+  for (const name of used) {
+    const tool = catalog.get(name);
+    for (const known of tool === undefined ? catalog.named(name) : [tool]) namespaces.add(known.namespace);
+  }
+  const about = new Map<string, boolean>();
+
+  return {
+    names: (tool) => mentions(tool.id) || (isTelling(tool.name) && mentions(tool.name)),
+    isAbout(namespace) {
+      let answer = about.get(namespace);
+      if (answer === undefined) {
+        answer = isTelling(namespace) && (namespaces.has(namespace) || mentions(namespace));
+        about.set(namespace, answer);
+      }
+      return answer;
+    },
+    used: ({ id, name, sourceName }) => used.has(id) || used.has(name) || used.has(sourceName),
+    failed: ({ id, name, sourceName }) => failed.has(id) || failed.has(name) || failed.has(sourceName),
+  };
+}
+
+/** Names as given, without a version: `mail.send:1.0.0` is `mail.send`. */
+function toNames(given: readonly string[] = []): ReadonlySet<string> {
+  return new Set(given.map((name) => name.replace(/:[^:]*$/, "")));
+}
+
+/** False for names that any conversation contains by chance, such as `search` or `get`, and for the namespace of tools given none. */
+function isTelling(name: string): boolean {
+  const words = wordsOf(name);
+  return words.length > 1 || (name !== DEFAULT_NAMESPACE && !isContentless(name) && keywordOf(name) === undefined);
+}
+
+/** A function that says whether the words of a name stand in a row in one of the texts. */
+function createMentions(texts: readonly string[]): (name: string) => boolean {
+  const lines = texts.map((text) => ` ${wordsOf(text).join(" ")} `).filter((line) => line.length > 2);
+  if (lines.length === 0) return () => false;
+  const vocabulary = new Set(lines.flatMap((line) => line.split(" ")));
+  return (name) => {
+    const words = wordsOf(name);
+    if (words.length === 0 || !words.every((word) => vocabulary.has(word))) return false;
+    const phrase = ` ${words.join(" ")} `;
+    return lines.some((line) => line.includes(phrase));
+  };
+}

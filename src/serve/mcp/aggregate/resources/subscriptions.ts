@@ -1,0 +1,94 @@
+import { type JsonObject, RPC, RpcError } from "../../../../mcp/protocol.ts";
+import type { McpUpstream } from "../../../../adapters/sources/mcp/upstream/upstream.ts";
+import { showValue } from "../../../../errors/show-value.ts";
+import { fromServedUri } from "./resource-uri.ts";
+
+/** One of an upstream's resources. */
+export interface OwnResource {
+  readonly upstream: McpUpstream;
+  /** The upstream's own URI. */
+  readonly uri: string;
+}
+
+/** The resource that a client's URI means. Throws the protocol's error where it means none. */
+export function findResource(served: unknown, upstream: (name: string) => McpUpstream | undefined): OwnResource {
+  const parts = typeof served === "string" ? fromServedUri(served) : undefined;
+  const found = parts === undefined ? undefined : upstream(parts.upstream);
+  if (parts !== undefined && found !== undefined) return { upstream: found, uri: parts.uri };
+  if (typeof served !== "string") {
+    const message = `uri is ${showValue(served)}. Give the URI of a resource from resources/list.`;
+    throw new RpcError({ code: RPC.invalidParams, message });
+  }
+  throw unknownResource(served);
+}
+
+/** The protocol's error for a resource that does not exist, or that the client may not know of. */
+export function unknownResource(served: unknown): RpcError {
+  return new RpcError({ code: RPC.resourceNotFound, message: "Resource not found", data: { uri: served } });
+}
+
+/** The resources one client is told about. */
+export interface Subscriptions {
+  add(resource: OwnResource): Promise<void>;
+  remove(resource: OwnResource): void;
+  /** Whether an update of this resource concerns the client: it subscribed to it, or to what it is a part of. */
+  watches(upstream: string, uri: string): boolean;
+  close(): void;
+}
+
+/** Subscribes to a resource, under policy, until the signal fires. Rejects where that may not or cannot be. */
+export type Subscribe = (resource: OwnResource, until: AbortSignal) => Promise<void>;
+
+interface Held extends OwnResource {
+  readonly controller: AbortController;
+  /** Until then another client's subscription must not be heard through this one. */
+  granted: boolean;
+}
+
+/** Starts without any. */
+export function createSubscriptions(subscribe: Subscribe): Subscriptions {
+  const held = new Map<string, Held>();
+  const keyOf = ({ upstream, uri }: OwnResource): string => `${upstream.name}\0${uri}`;
+
+  return {
+    async add(resource) {
+      const key = keyOf(resource);
+      if (held.has(key)) return;
+      const subscription: Held = { ...resource, controller: new AbortController(), granted: false };
+      held.set(key, subscription);
+      try {
+        await subscribe(resource, subscription.controller.signal);
+        subscription.granted = true;
+      } catch (error) {
+        if (held.get(key) === subscription) held.delete(key);
+        throw error;
+      }
+    },
+    remove(resource) {
+      const key = keyOf(resource);
+      held.get(key)?.controller.abort();
+      held.delete(key);
+    },
+    watches(name, uri) {
+      for (const { upstream, uri: whole, granted } of held.values()) {
+        if (
+          granted &&
+          upstream.name === name &&
+          (uri === whole || uri.startsWith(whole.endsWith("/") ? whole : `${whole}/`))
+        )
+          return true;
+      }
+      return false;
+    },
+    close() {
+      for (const { controller } of held.values()) controller.abort();
+      held.clear();
+    },
+  };
+}
+
+/** The URIs of a modern client's filter. */
+export function urisOf(filter: JsonObject): readonly string[] {
+  const { resourceSubscriptions: uris } = filter;
+  return Array.isArray(uris) ? uris.filter((uri) => typeof uri === "string") : [];
+}

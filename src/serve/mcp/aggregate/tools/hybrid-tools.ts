@@ -1,0 +1,78 @@
+import { compilePatterns } from "../../../../guard/pattern.ts";
+import type { Clock } from "../../../../observe/clock.ts";
+import type { Tool } from "../../../../tool/tool.ts";
+import { isUnlisted } from "../../../../tool/unlisted.ts";
+import type { ServedArsenal } from "../served-arsenal.ts";
+import { toToolName } from "./tool-names.ts";
+
+/** The tools that hybrid mode lists beside the meta-tools. */
+export interface CommonTools {
+  includes(tool: Tool): boolean;
+  close(): void;
+}
+
+/** How many tools are learned, how often one must have served to be among them, and by how much a newcomer must outdo a member. */
+const MAX_LEARNED = 8;
+const MIN_USES = 3;
+const OUTDO = 2;
+
+/** A list that changes with every call would spoil the prompt caches of clients, so it is looked at this often at most. */
+const REVIEW_MS = 600_000;
+
+/** The tools a person chose: by id, by the name clients see, or by pattern. */
+export function configuredTools(common: readonly string[]): CommonTools {
+  const matches = compilePatterns(common, { field: "common", grants: true });
+  const names = new Set(common);
+  return {
+    includes: (tool) => names.has(toToolName(tool.id)) || matches(tool) !== undefined,
+    close: () => undefined,
+  };
+}
+
+/** The tools used most, over all callers. `changed` is called when others are. */
+export function learnedTools(parts: {
+  readonly arsenal: Pick<ServedArsenal, "subscribe">;
+  readonly clock: Clock;
+  readonly changed: () => void;
+}): CommonTools {
+  const uses = new Map<string, number>();
+  const members = new Set<string>();
+  let cancelReview: (() => void) | undefined;
+
+  const unsubscribe = parts.arsenal.subscribe(({ name, data }) => {
+    if (name === "tool-deleted") {
+      uses.delete(data.toolId);
+      members.delete(data.toolId);
+    }
+    if (name !== "call-finished" || data.status !== "success" || isUnlisted(data.toolId)) return;
+    uses.set(data.toolId, (uses.get(data.toolId) ?? 0) + 1);
+    cancelReview ??= parts.clock.after(REVIEW_MS, review, { background: true });
+  });
+
+  function review(): void {
+    cancelReview = undefined;
+    const used = (id: string): number => uses.get(id) ?? 0;
+    const candidates = [...uses.keys()]
+      .filter((id) => used(id) >= MIN_USES && !members.has(id))
+      .sort((a, b) => used(b) - used(a) || (a < b ? -1 : 1));
+    let isChanged = false;
+    for (const candidate of candidates) {
+      if (members.size >= MAX_LEARNED) {
+        const [least] = [...members].sort((a, b) => used(a) - used(b));
+        if (least === undefined || used(candidate) < OUTDO * used(least)) break;
+        members.delete(least);
+      }
+      members.add(candidate);
+      isChanged = true;
+    }
+    if (isChanged) parts.changed();
+  }
+
+  return {
+    includes: ({ id }) => members.has(id),
+    close() {
+      unsubscribe();
+      cancelReview?.();
+    },
+  };
+}

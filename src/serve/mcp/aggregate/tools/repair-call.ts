@@ -1,0 +1,131 @@
+import { isPlainObject } from "../../../../tool/json-schema.ts";
+import type { Tool } from "../../../../tool/tool.ts";
+import { toObject } from "./json-object.ts";
+import { EXECUTE_TOOL } from "./meta-tools.ts";
+import { namesProperty, takesAnyProperty } from "./schema-properties.ts";
+
+/** What a model meant by a call of `execute_tool`. */
+export interface RepairedCall {
+  /** The tool; undefined where no tool has the name. */
+  readonly tool: Tool | undefined;
+  /** The name that the model gave. */
+  readonly toolName: string;
+  /** An object wherever one could be made of what was given. */
+  readonly arguments: unknown;
+}
+
+/** Where models put a tool's name, and its arguments. The first of each is the right one. */
+const NAME_KEYS = ["tool_name", "toolName", "tool", "name"] as const;
+/** Inside something else, the other words could be a tool's own parameters. */
+const INNER_NAME_KEYS = ["tool_name", "toolName"] as const;
+const ARGUMENT_KEYS = ["arguments", "params", "parameters", "input", "args"] as const;
+
+/** Deeper wrapping is no mistake that a model makes. */
+const MAX_LAYERS = 4;
+
+/**
+ * Fixes what models get wrong when they call `execute_tool`: JSON in a string, arguments nested or beside the name or under another word, the
+ * whole call inside its own arguments, a prefix before the name. A call that is right stays as it is, and a word that the tool itself has a
+ * parameter for is never taken for a wrapping. Undefined where no tool is named.
+ */
+export function repairCall(given: unknown, find: (name: string) => Tool | undefined): RepairedCall | undefined {
+  const call = findCall(given, NAME_KEYS, MAX_LAYERS);
+  if (call === undefined) return undefined;
+  const { toolName, nameKey } = call;
+  const tool = findNamed(toolName, find);
+  const { [nameKey]: _, ...others } = call.given;
+  if (tool === undefined) {
+    const inner = unprefixed(toolName) === EXECUTE_TOOL ? repairCall(toArguments(others, undefined), find) : undefined;
+    return inner ?? { tool, toolName: unprefixed(toolName), arguments: toArguments(others, undefined) };
+  }
+  return { tool, toolName, arguments: unwrap(toArguments(others, tool), tool, find) };
+}
+
+interface FoundCall {
+  readonly given: Readonly<Record<string, unknown>>;
+  readonly nameKey: string;
+  readonly toolName: string;
+}
+
+/** The object that names the tool: what was given, or what is wrapped in it. */
+function findCall(value: unknown, nameKeys: readonly string[], layers: number): FoundCall | undefined {
+  const given = toObject(value);
+  if (given === undefined || layers === 0) return undefined;
+  for (const nameKey of nameKeys) {
+    const toolName = given[nameKey];
+    if (typeof toolName === "string" && toolName.trim() !== "") return { given, nameKey, toolName: toolName.trim() };
+  }
+  for (const key of ARGUMENT_KEYS) {
+    const inner = findCall(given[key], INNER_NAME_KEYS, layers - 1);
+    if (inner !== undefined) return inner;
+  }
+  return undefined;
+}
+
+function findNamed(name: string, find: (name: string) => Tool | undefined): Tool | undefined {
+  return find(name) ?? find(unprefixed(name));
+}
+
+/** Some models write a function's name as they see it declared. */
+function unprefixed(name: string): string {
+  return name.replace(/^functions?[.:]/, "");
+}
+
+/** The arguments among the members beside the name. */
+function toArguments(others: Readonly<Record<string, unknown>>, tool: Tool | undefined): unknown {
+  const names = (key: string): boolean => namesProperty(tool?.parameters, key);
+  if (Object.hasOwn(others, "arguments")) {
+    const { arguments: value, ...beside } = others;
+    const args = toObject(value) ?? (isNothing(value) ? {} : undefined);
+    if (args === undefined) return names("arguments") && namesAll(tool, others) ? others : value;
+    return Object.keys(args).length === 0 && namesAll(tool, beside) ? { ...beside } : args;
+  }
+  for (const key of ARGUMENT_KEYS) {
+    if (!Object.hasOwn(others, key) || names(key)) continue;
+    const args = toObject(others[key]) ?? (isNothing(others[key]) ? {} : undefined);
+    if (args !== undefined) return args;
+  }
+  return others;
+}
+
+/** Takes off what is wrapped around a tool's arguments, layer by layer. */
+function unwrap(args: unknown, tool: Tool, find: (name: string) => Tool | undefined): unknown {
+  let inner = args;
+  for (let layer = 0; layer < MAX_LAYERS; layer++) {
+    if (!isPlainObject(inner)) return inner;
+    const next = unwrapOnce(inner, tool, find);
+    if (next === undefined) return inner;
+    inner = next;
+  }
+  return inner;
+}
+
+function unwrapOnce(
+  args: Readonly<Record<string, unknown>>,
+  tool: Tool,
+  find: (name: string) => Tool | undefined,
+): unknown {
+  if (takesAnyProperty(tool.parameters)) return undefined;
+  const keys = Object.keys(args);
+  const nameKey = NAME_KEYS.find((key) => keys.includes(key) && !namesProperty(tool.parameters, key));
+  const wrapping = keys.filter((key) => key !== nameKey);
+  const [key] = wrapping;
+  if (wrapping.length !== 1 || key === undefined || !(ARGUMENT_KEYS as readonly string[]).includes(key))
+    return undefined;
+  if (namesProperty(tool.parameters, key)) return undefined;
+  if (nameKey !== undefined) {
+    const name = args[nameKey];
+    if (typeof name !== "string" || findNamed(name.trim(), find) !== tool) return undefined;
+  }
+  return toObject(args[key]) ?? (isNothing(args[key]) ? {} : undefined);
+}
+
+/** True where there are members, and each is a parameter that the tool names. */
+function namesAll(tool: Tool | undefined, members: Readonly<Record<string, unknown>>): boolean {
+  const keys = Object.keys(members);
+  return keys.length > 0 && keys.every((key) => namesProperty(tool?.parameters, key));
+}
+
+function isNothing(value: unknown): boolean {
+  return value === null || value === undefined || (typeof value === "string" && value.trim() === "");
+}

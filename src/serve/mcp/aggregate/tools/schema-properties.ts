@@ -1,0 +1,59 @@
+import { isPlainObject } from "../../../../tool/json-schema.ts";
+
+/** Keywords under which a schema has more schemas for the same object: in a list, alone, or by name. */
+const LISTS = ["allOf", "anyOf", "oneOf"] as const;
+const SINGLE = ["if", "then", "else"] as const;
+
+/** Keywords by which a schema takes properties that it does not name. */
+const OPEN = ["$dynamicRef", "patternProperties", "propertyNames", "unevaluatedProperties"] as const;
+
+/** References followed from one schema to the next; a circle ends there. */
+const MAX_DEPTH = 8;
+
+/** Whether a tool's schema names a property, anywhere among its alternatives. */
+export function namesProperty(schema: unknown, name: string): boolean {
+  return schemasOf(schema, schema, MAX_DEPTH).some(
+    ({ properties }) => isPlainObject(properties) && Object.hasOwn(properties, name),
+  );
+}
+
+/**
+ * Whether a tool takes properties of names of the caller's choice. A schema that names its properties and is silent about others is held to
+ * the named ones.
+ */
+export function takesAnyProperty(schema: unknown): boolean {
+  const schemas = schemasOf(schema, schema, MAX_DEPTH);
+  const isOpen = schemas.some(({ additionalProperties, ...keywords }) => {
+    if (additionalProperties === true || isPlainObject(additionalProperties)) return true;
+    return OPEN.some((keyword) => keywords[keyword] !== undefined && keywords[keyword] !== false);
+  });
+  if (isOpen) return true;
+  const names = schemas.some(({ properties }) => isPlainObject(properties));
+  return !names && !schemas.some(({ additionalProperties }) => additionalProperties === false);
+}
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** A schema and all that hold for the same object. */
+function schemasOf(schema: unknown, root: unknown, depth: number): readonly Schema[] {
+  if (!isPlainObject(schema) || depth === 0) return [];
+  const { $ref, dependentSchemas } = schema;
+  const parts = [
+    ...LISTS.flatMap((keyword) => (Array.isArray(schema[keyword]) ? schema[keyword] : [])),
+    ...SINGLE.map((keyword) => schema[keyword]),
+    ...(isPlainObject(dependentSchemas) ? Object.values(dependentSchemas) : []),
+    ...(typeof $ref === "string" ? [referred($ref, root)] : []),
+  ];
+  return [schema, ...parts.flatMap((part) => schemasOf(part, root, depth - 1))];
+}
+
+/** What a reference within the schema points at. One that leads elsewhere could name anything. */
+function referred(ref: string, root: unknown): unknown {
+  if (!ref.startsWith("#")) return { additionalProperties: true };
+  let target: unknown = root;
+  for (const step of ref.split("/").slice(1)) {
+    const key = step.replaceAll("~1", "/").replaceAll("~0", "~");
+    target = isPlainObject(target) && Object.hasOwn(target, key) ? target[key] : undefined;
+  }
+  return target;
+}

@@ -1,0 +1,34 @@
+import type { Era, JsonObject } from "../../../../mcp/protocol.ts";
+import { isPlainObject } from "../../../../tool/json-schema.ts";
+import type { Tool } from "../../../../tool/tool.ts";
+
+const BLOCKS: ReadonlySet<unknown> = new Set(["text", "image", "audio", "resource", "resource_link"]);
+
+/** What a tool that is no MCP server's returned, as the result of `tools/call`. A value that is such a result already stays as it is. */
+export function toCallResult(value: unknown, tool: Pick<Tool, "returns"> | undefined, era: Era): JsonObject {
+  if (isCallResult(value)) return value;
+  const text = typeof value === "string" ? value : toJson(value);
+  if (text === undefined) return withText(value === undefined ? "(nothing)" : String(value), {});
+  // Older clients take structured content that is an object only. What JSON makes a string of, such as a date, is none.
+  const isObject = typeof value === "object" && text.startsWith("{");
+  const isStructured = isObject || (era === "modern" && tool?.returns !== undefined);
+  return withText(text, isStructured ? { structuredContent: value } : {});
+}
+
+function withText(text: string, others: JsonObject): JsonObject {
+  return { content: [{ type: "text", text }], ...others };
+}
+
+function isCallResult(value: unknown): value is JsonObject {
+  if (!isPlainObject(value) || !Array.isArray(value["content"]) || value["content"].length === 0) return false;
+  return value["content"].every((block) => isPlainObject(block) && BLOCKS.has(block["type"]));
+}
+
+/** Undefined for what JSON cannot say: nothing, a function, a circle, a bigint. */
+function toJson(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,226 @@
+import {
+  type JsonObject,
+  LATEST_VERSION,
+  LEGACY_VERSIONS,
+  RPC,
+  type RequestId,
+  RpcError,
+  type RpcMessage,
+  type RpcNotification,
+  type RpcRequest,
+} from "../../../mcp/protocol.ts";
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import type { Principal } from "../../../guard/principal.ts";
+import { isPlainObject } from "../../../tool/json-schema.ts";
+import { errorBody } from "../error-body.ts";
+import { answer, failure, readMessage } from "../../../mcp/message.ts";
+import type { Exchange, Peer, Plane, PlaneSession } from "../plane.ts";
+import { createQuestions } from "../questions.ts";
+
+type Headers = Readonly<Record<string, string>>;
+
+/** What a legacy session stands on. */
+export interface LegacySessionParts {
+  readonly plane: Plane;
+  readonly principal: Principal;
+  /** Takes each message for the client, in order. `relatedTo` is the client's request that it answers or belongs to. */
+  send(message: RpcMessage, relatedTo?: RequestId): void;
+  /** Called when a request will never be answered, because the client cancelled it. */
+  dropped?(id: RequestId): void;
+}
+
+/** One legacy client's conversation, whatever carries it. */
+export interface LegacySession {
+  /**
+   * Takes one parsed message of the client, with the HTTP headers that it came with, and who sent it where each message proves that anew:
+   * the same caller may come back with less to say.
+   */
+  receive(message: unknown, headers?: Headers, sender?: Principal): void;
+  /** The revision agreed on; undefined until `initialize` was answered. */
+  readonly protocolVersion: string | undefined;
+  /** Requests that are not answered yet. */
+  readonly pending: number;
+  /** Resolves once nothing is pending. */
+  idle(): Promise<void>;
+  /** Aborts what is running, withdraws what was asked, and closes the plane's session. */
+  close(): Promise<void>;
+}
+
+const NO_HEADERS: Headers = {};
+
+/** Speaks the protocol of 2025-11-25 and older with one client, and hands its requests to the plane. */
+export function createLegacySession(parts: LegacySessionParts): LegacySession {
+  const { plane, principal, send } = parts;
+  const running = new Map<RequestId, AbortController>();
+  const questions = createQuestions(send);
+  const lifetime = new AbortController();
+  const waitingForIdle: (() => void)[] = [];
+  /** What the plane pushed before `initialize` was answered. */
+  let early: RpcNotification[] | undefined = [];
+  let peer: Peer | undefined;
+  let initializing: RequestId | undefined;
+  /** Resolves once `initialize` was answered; what came before that waits for it. */
+  let ready: Promise<void> | undefined;
+  let opening: Promise<PlaneSession> | undefined;
+  let session: PlaneSession | undefined;
+
+  function receive(value: unknown, headers: Headers = NO_HEADERS, sender: Principal = principal): void {
+    if (lifetime.signal.aborted) return;
+    const received = readMessage(value);
+    switch (received.kind) {
+      case "request":
+        return request(received.message, headers, sender);
+      case "notification":
+        return notification(received.message);
+      case "response":
+        return questions.answer(received.message);
+      case "invalid":
+        return send(failure(received.id, received.error));
+    }
+  }
+
+  function request(message: RpcRequest, headers: Headers, sender: Principal): void {
+    const { id, method, params = {} } = message;
+    if (method === "ping") return send(answer(id, {}), id);
+    if (running.has(id)) return refuse(id, `A request with the id ${JSON.stringify(id)} is still running.`);
+    if (method === "initialize") {
+      if (opening !== undefined) return refuse(id, "This session is initialized already.");
+      ready = initialize(id, params);
+    } else if (peer === undefined || opening === undefined) {
+      refuse(id, "Send initialize first, or name the protocol version in the _meta of each request.");
+    } else {
+      const current = sender === peer.principal ? peer : { ...peer, principal: sender };
+      void run({ id, method, params, headers, peer: current });
+    }
+  }
+
+  function refuse(id: RequestId, message: string): void {
+    send(failure(id, { code: RPC.invalidRequest, message }), id);
+  }
+
+  async function initialize(id: RequestId, params: JsonObject): Promise<void> {
+    const { protocolVersion: wanted, capabilities, clientInfo } = params;
+    if (typeof wanted !== "string") {
+      const message = "initialize needs protocolVersion, a string such as 2025-11-25.";
+      return send(failure(id, { code: RPC.invalidParams, message }), id);
+    }
+    const protocolVersion = LEGACY_VERSIONS.includes(wanted) ? wanted : LATEST_VERSION.legacy;
+    const client: Peer = {
+      era: "legacy",
+      protocolVersion,
+      ...(isPlainObject(clientInfo) ? { info: clientInfo } : {}),
+      capabilities: isPlainObject(capabilities) ? capabilities : {},
+      principal,
+    };
+    peer = client;
+    initializing = id;
+    running.set(id, new AbortController());
+    const ask = questions.ask(undefined, lifetime.signal, client.capabilities);
+    opening = plane.openSession(client, { push, ask });
+    try {
+      const opened = await opening;
+      const { info, capabilities: offered, instructions } = await opened.describe();
+      if (lifetime.signal.aborted) return;
+      session = opened;
+      finish(id);
+      send(
+        answer(id, {
+          protocolVersion,
+          capabilities: offered,
+          serverInfo: info,
+          ...(instructions === undefined ? {} : { instructions }),
+        }),
+        id,
+      );
+      for (const pushed of early ?? []) send(pushed);
+      early = undefined;
+    } catch (error) {
+      closeQuietly(opening);
+      opening = undefined;
+      peer = undefined;
+      if (lifetime.signal.aborted) return;
+      finish(id);
+      send(failure(id, errorBody(error)), id);
+    }
+  }
+
+  function push(pushed: RpcNotification): void {
+    if (lifetime.signal.aborted) return;
+    if (early === undefined) send(pushed);
+    else early.push(pushed);
+  }
+
+  async function run(asked: Pick<Exchange, "id" | "method" | "params" | "headers" | "peer">): Promise<void> {
+    const { id } = asked;
+    const controller = new AbortController();
+    running.set(id, controller);
+    const exchange: Exchange = {
+      ...asked,
+      signal: controller.signal,
+      notify: (sent) => {
+        if (running.get(id) === controller) send(sent, id);
+      },
+      ask: questions.ask(id, controller.signal, asked.peer.capabilities),
+    };
+    let message: RpcMessage;
+    try {
+      if (session === undefined) await ready;
+      if (session === undefined) throw new RpcError({ code: RPC.invalidRequest, message: "initialize failed." });
+      message = answer(id, await session.handle(exchange));
+    } catch (error) {
+      message = failure(id, errorBody(error));
+    }
+    if (running.get(id) !== controller) return;
+    finish(id);
+    send(message, id);
+  }
+
+  function finish(id: RequestId): void {
+    running.delete(id);
+    if (running.size > 0) return;
+    for (const resolve of waitingForIdle.splice(0)) resolve();
+  }
+
+  function notification(message: RpcNotification): void {
+    if (message.method === "notifications/initialized") return;
+    if (message.method === "notifications/cancelled") return cancel(message.params);
+    // An unknown notification, or a plane that stumbles over one, must not harm the session.
+    void ready?.then(() => session?.notified(message)).catch(() => undefined);
+  }
+
+  function cancel({ requestId, reason }: JsonObject = {}): void {
+    const id = requestId as RequestId;
+    const controller = running.get(id);
+    if (controller === undefined || id === initializing) return;
+    const why = typeof reason === "string" ? `: ${reason}` : ".";
+    controller.abort(new ArsenalError("CANCELLED", `The client cancelled the request${why}`));
+    finish(id);
+    parts.dropped?.(id);
+  }
+
+  return {
+    receive,
+    get protocolVersion() {
+      return session === undefined ? undefined : peer?.protocolVersion;
+    },
+    get pending() {
+      return running.size;
+    },
+    idle: () => (running.size === 0 ? Promise.resolve() : new Promise((resolve) => waitingForIdle.push(resolve))),
+    async close() {
+      if (lifetime.signal.aborted) return;
+      const reason = new ArsenalError("CANCELLED", "The client's session has ended.");
+      for (const [id, controller] of running) {
+        controller.abort(reason);
+        finish(id);
+      }
+      lifetime.abort(reason);
+      await opening?.then((opened) => opened.close()).catch(() => undefined);
+    },
+  };
+}
+
+/** Closes what may have been opened. That opening or closing failed has been told, or matters to nobody. */
+function closeQuietly(opening: Promise<PlaneSession> | undefined): void {
+  void opening?.then((opened) => opened.close()).catch(() => undefined);
+}

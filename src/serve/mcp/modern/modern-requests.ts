@@ -1,0 +1,189 @@
+import {
+  type JsonObject,
+  META,
+  MODERN_VERSIONS,
+  RPC,
+  RpcError,
+  type RpcErrorBody,
+  type RpcNotification,
+  type RpcRequest,
+  type RpcResponse,
+} from "../../../mcp/protocol.ts";
+import type { Principal } from "../../../guard/principal.ts";
+import type { Clock } from "../../../observe/clock.ts";
+import { isPlainObject } from "../../../tool/json-schema.ts";
+import { type Envelope, readEnvelope } from "../../../mcp/envelope.ts";
+import { errorBody } from "../error-body.ts";
+import { answer, failure } from "../../../mcp/message.ts";
+import type { Plane } from "../plane.ts";
+import { createSeal, type Seal } from "./seal.ts";
+import { openSubscription, type Subscription } from "../subscription.ts";
+import { createSuspendedCalls, type Leg } from "./suspended-calls.ts";
+
+/** Where a modern request came from, and where what precedes its answer goes. */
+export interface ModernContext {
+  readonly principal: Principal;
+  readonly headers: Readonly<Record<string, string>>;
+  notify(notification: RpcNotification): void;
+}
+
+/** A modern request that is being answered. */
+export interface OngoingRequest {
+  /** Undefined where it was cancelled: nothing more may be sent. Never rejects. */
+  readonly response: Promise<RpcResponse | undefined>;
+  /** True where the request does not say properly what client it comes from. */
+  readonly malformed: boolean;
+  cancel(): void;
+}
+
+/** Answers requests of 2026-07-28, each of which stands for itself. */
+export interface ModernRequests {
+  handle(request: RpcRequest, context: ModernContext): OngoingRequest;
+  /** Ends subscriptions gracefully, and every other request abruptly. */
+  close(): void;
+}
+
+/** How modern requests are answered. */
+export interface ModernRequestsOptions {
+  /** Seals the state of calls that wait for their client. One with a random key where absent. */
+  readonly seal?: Seal;
+  /** How long such a call waits, and how many may. */
+  readonly suspendedMs?: number;
+  readonly suspendedLimit?: number;
+  readonly clock?: Clock;
+}
+
+/** Methods of earlier revisions that this one has not. */
+const REMOVED: ReadonlySet<string> = new Set([
+  "initialize",
+  "ping",
+  "logging/setLevel",
+  "resources/subscribe",
+  "resources/unsubscribe",
+]);
+
+const CACHEABLE: ReadonlySet<string> = new Set([
+  "server/discover",
+  "tools/list",
+  "prompts/list",
+  "resources/list",
+  "resources/templates/list",
+  "resources/read",
+]);
+
+/** Speaks the protocol of 2026-07-28, and hands requests to the plane. */
+export function createModernRequests(plane: Plane, options: ModernRequestsOptions = {}): ModernRequests {
+  const { clock, suspendedMs, suspendedLimit } = options;
+  const timed = { ...(clock && { clock }), ...(suspendedMs !== undefined && { ttlMs: suspendedMs }) };
+  const calls = createSuspendedCalls({
+    ...timed,
+    seal: options.seal ?? createSeal(timed),
+    ...(suspendedLimit !== undefined && { limit: suspendedLimit }),
+  });
+  const subscriptions = new Set<Subscription>();
+  /** Who the plane says it is; asked once, and again with each `server/discover`. */
+  let serverInfo: JsonObject | undefined;
+
+  async function discover(): Promise<JsonObject> {
+    const { info, capabilities, instructions } = await plane.shared.describe();
+    serverInfo = info;
+    return {
+      supportedVersions: MODERN_VERSIONS,
+      capabilities,
+      ...(instructions === undefined ? {} : { instructions }),
+    };
+  }
+
+  /** Starts, or goes on with, what the request asks for. */
+  function begin(request: RpcRequest, envelope: Envelope, context: ModernContext): Leg {
+    const { id, method, params = {} } = request;
+    const { peer, progressToken } = envelope;
+    const { principal, headers } = context;
+    const notify = (notification: RpcNotification): void => {
+      if (notification.method === "notifications/message" && !envelope.wantsLog(notification.params?.["level"])) return;
+      context.notify(notification);
+    };
+    if (REMOVED.has(method)) throw new RpcError({ code: RPC.methodNotFound, message: `Method not found: ${method}` });
+    if (method === "server/discover") return { answer: discover(), cancel: () => undefined };
+    if (method === "subscriptions/listen") {
+      const subscription = openSubscription(plane, { id, params, peer, notify });
+      const forget = (): void => void subscriptions.delete(subscription);
+      subscriptions.add(subscription);
+      subscription.answer.then(forget, forget);
+      return subscription;
+    }
+    const binding = { principal, plane: plane.name, method, params };
+    const carrier = { capabilities: peer.capabilities, progressToken, notify };
+    const { requestState } = params;
+    if (calls.owns(requestState)) return calls.resume(requestState, binding, carrier);
+    return calls.start(binding, carrier, (channel) =>
+      plane.shared.handle({ id, method, params, peer, headers, ...channel }),
+    );
+  }
+
+  async function complete({ id, method }: RpcRequest, leg: Leg): Promise<RpcResponse> {
+    try {
+      const result = await leg.answer;
+      // A plane that cannot say who it is does not spoil a result for that.
+      serverInfo ??= await plane.shared.describe().then(
+        ({ info }) => info,
+        () => undefined,
+      );
+      return answer(id, completed(method, result, serverInfo));
+    } catch (error) {
+      return failure(id, modernError(error));
+    }
+  }
+
+  return {
+    handle(request, context) {
+      let envelope: Envelope | undefined;
+      let leg: Leg;
+      let open = true;
+      try {
+        envelope = readEnvelope(request.params ?? {}, context.principal);
+        leg = begin(request, envelope, context);
+      } catch (error) {
+        const response = Promise.resolve(failure(request.id, modernError(error)));
+        return { response, malformed: envelope === undefined, cancel: () => undefined };
+      }
+      const response = complete(request, leg).then((message) => {
+        if (!open) return undefined;
+        open = false;
+        return message;
+      });
+      return {
+        response,
+        malformed: false,
+        cancel() {
+          open = false;
+          leg.cancel();
+        },
+      };
+    },
+    close() {
+      for (const subscription of subscriptions) subscription.end();
+      calls.close();
+    },
+  };
+}
+
+/** A result with what this revision demands of every one, where the plane did not say it. What it did say stays where it stands. */
+function completed(method: string, result: JsonObject, serverInfo: JsonObject | undefined): JsonObject {
+  const { resultType = "complete", ttlMs = 0, cacheScope = "private" } = result;
+  const meta = isPlainObject(result["_meta"]) ? result["_meta"] : {};
+  return {
+    ...result,
+    resultType,
+    ...(CACHEABLE.has(method) && resultType === "complete" ? { ttlMs, cacheScope } : {}),
+    ...(serverInfo === undefined || META.serverInfo in meta
+      ? {}
+      : { _meta: { ...meta, [META.serverInfo]: serverInfo } }),
+  };
+}
+
+/** This revision has no code of its own for a resource that does not exist. */
+function modernError(error: unknown): RpcErrorBody {
+  const body = errorBody(error);
+  return body.code === RPC.resourceNotFound ? { ...body, code: RPC.invalidParams } : body;
+}

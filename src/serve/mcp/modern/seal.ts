@@ -1,0 +1,86 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
+import type { JsonObject } from "../../../mcp/protocol.ts";
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import type { Principal } from "../../../guard/principal.ts";
+import { type Clock, systemClock } from "../../../observe/clock.ts";
+import { canonicalJson } from "../../../tool/canonical-json.ts";
+
+/** What a sealed text is good for: one caller's one request to one plane. */
+export interface SealBinding {
+  readonly principal: Pick<Principal, "id" | "tenant">;
+  readonly plane: string;
+  readonly method: string;
+  /** The request's params. `_meta`, `inputResponses` and `requestState` may differ when it is repeated. */
+  readonly params: JsonObject;
+}
+
+/** Hides data in a text that a client carries and nobody else can read, change, or use for something else. */
+export interface Seal {
+  seal(payload: JsonObject, binding: SealBinding): string;
+  /** What was sealed; undefined where the text was changed, has expired, or was sealed for another caller or request. */
+  open(text: string, binding: SealBinding): JsonObject | undefined;
+  /** True for a text that was sealed with this key, whether or not it opens. */
+  owns(text: string): boolean;
+}
+
+/** How a seal is made. */
+export interface SealOptions {
+  /** 32 bytes; random where absent, so that what was sealed opens in this process only. */
+  readonly key?: Uint8Array;
+  /** Milliseconds until a sealed text expires; 600,000 where absent. */
+  readonly ttlMs?: number;
+  readonly clock?: Clock;
+}
+
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** A seal of AES-256-GCM. */
+export function createSeal(options: SealOptions = {}): Seal {
+  const { key = randomBytes(32), ttlMs = 600_000, clock = systemClock } = options;
+  if (key.length !== 32) {
+    const details = { field: "key", value: key.length, fix: "Give a key of 32 bytes." };
+    throw new ArsenalError(
+      "CONFIG_INVALID",
+      `The key that seals request states has ${key.length} bytes, not 32.`,
+      details,
+    );
+  }
+  // The key's fingerprint tells our texts from those of another gateway behind this one, which pass through.
+  const fingerprint = createHash("sha256").update("toolarsenal seal").update(key).digest("base64url").slice(0, 8);
+  const prefix = `ta1.${fingerprint}.`;
+
+  return {
+    seal(payload, binding) {
+      const iv = randomBytes(IV_BYTES);
+      const cipher = createCipheriv("aes-256-gcm", key, iv).setAAD(digest(binding));
+      const sealed = [cipher.update(JSON.stringify({ until: clock.now() + ttlMs, payload }), "utf8"), cipher.final()];
+      return prefix + Buffer.concat([iv, cipher.getAuthTag(), ...sealed]).toString("base64url");
+    },
+    open(text, binding) {
+      if (!text.startsWith(prefix)) return undefined;
+      const bytes = Buffer.from(text.slice(prefix.length), "base64url");
+      // Base64 decoding skips what it does not know; only the text as it was sealed is taken.
+      if (bytes.length <= IV_BYTES + TAG_BYTES || prefix + bytes.toString("base64url") !== text) return undefined;
+      const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, IV_BYTES))
+        .setAAD(digest(binding))
+        .setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
+      let opened: string;
+      try {
+        opened = decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES), undefined, "utf8") + decipher.final("utf8");
+      } catch {
+        return undefined;
+      }
+      const { until, payload } = JSON.parse(opened) as { readonly until: number; readonly payload: JsonObject };
+      return clock.now() < until ? payload : undefined;
+    },
+    owns: (text) => text.startsWith(prefix),
+  };
+}
+
+function digest({ principal, plane, method, params }: SealBinding): Buffer {
+  const { _meta: _, inputResponses: __, requestState: ___, ...rest } = params;
+  return createHash("sha256")
+    .update(canonicalJson([principal.tenant ?? null, principal.id, plane, method, rest]))
+    .digest();
+}

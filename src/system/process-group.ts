@@ -1,0 +1,87 @@
+import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import type { Clock } from "../observe/clock.ts";
+import { within } from "./within.ts";
+
+/** True where processes have groups that a signal can be sent to. */
+export const HAS_GROUPS: boolean = process.platform !== "win32";
+
+/** How long each step of stopping may take, in milliseconds. Together they stay below five seconds. */
+const GRACE_MS = { stdinClosed: 1500, terminated: 1500, killed: 1000 } as const;
+
+/** Members of a group other than its leader are not our children: nothing tells us when they end, so they are looked at. */
+const LOOK_EVERY_MS = 20;
+
+/** True while any process of the group that `leader` began is there. */
+export function isGroupAlive(leader: number): boolean {
+  try {
+    process.kill(HAS_GROUPS ? -leader : leader, 0);
+    return process.platform !== "linux" || hasLivingMember(leader);
+  } catch (error) {
+    // EPERM: there, but no longer ours to signal.
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}
+
+/**
+ * For the system, a process is there until its parent has asked how it ended. That of an orphan is the first process, which in many containers
+ * never asks, so on Linux each member is looked at.
+ */
+function hasLivingMember(leader: number): boolean {
+  if (isLivingMember(String(leader), leader)) return true;
+  try {
+    return readdirSync("/proc").some((name) => /^\d/.test(name) && isLivingMember(name, leader));
+  } catch {
+    return true;
+  }
+}
+
+function isLivingMember(pid: string, leader: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    // After the name, which is in parentheses and may hold anything: state, parent, group.
+    const [state, , group] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return group === String(leader) && state !== "Z";
+  } catch {
+    return false;
+  }
+}
+
+/** Signals every process of a group; nothing happens where it is gone. Windows has no groups: there the process tree is ended. */
+export function signalGroup(leader: number, signal: "SIGTERM" | "SIGKILL"): void {
+  if (!HAS_GROUPS) {
+    spawnSync("taskkill", ["/pid", String(leader), "/T", "/F"], { stdio: "ignore", windowsHide: true });
+    return;
+  }
+  try {
+    process.kill(-leader, signal);
+  } catch {
+    // Gone already.
+  }
+}
+
+/**
+ * Ends a group whose leader's stdin has been closed: waits for the leader to leave by itself, then asks the group with SIGTERM, then kills it.
+ * A leader that has left does not leave its children behind.
+ */
+export async function stopGroup(
+  leader: number,
+  options: { readonly exited: Promise<void>; readonly clock: Clock },
+): Promise<void> {
+  const { exited, clock } = options;
+  await within(GRACE_MS.stdinClosed, exited, clock);
+  if (!isGroupAlive(leader)) return;
+  signalGroup(leader, "SIGTERM");
+  if (await isGoneWithin(GRACE_MS.terminated, leader, clock)) return;
+  signalGroup(leader, "SIGKILL");
+  await isGoneWithin(GRACE_MS.killed, leader, clock);
+}
+
+async function isGoneWithin(ms: number, leader: number, clock: Clock): Promise<boolean> {
+  const deadline = clock.now() + ms;
+  while (isGroupAlive(leader)) {
+    if (clock.now() >= deadline) return false;
+    await new Promise<void>((resolve) => void clock.after(LOOK_EVERY_MS, resolve));
+  }
+  return true;
+}

@@ -1,0 +1,96 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { HAS_GROUPS, signalGroup } from "./process-group.ts";
+
+/**
+ * Runs in a session of its own, so that no Ctrl-C reaches it. It is told of groups on its stdin, whose end means that the process that
+ * started them is gone, however it went. The groups' own stdin ended at the same moment: they get a second for that, one more after
+ * SIGTERM, and are killed.
+ */
+const SCRIPT = `
+trap '' HUP INT TERM
+groups=' '
+while read -r word group; do
+  case $word in
+    add) groups="$groups$group " ;;
+    remove) case $groups in *" $group "*) groups="\${groups%% $group *} \${groups#* $group }" ;; esac ;;
+  esac
+done
+signal() { some=1; for group in $groups; do kill -s "$1" -- "-$group" 2>/dev/null && some=0; done; return $some; }
+signal 0 && sleep 1 && signal TERM && sleep 1 && signal KILL
+`;
+
+/** Sees to it that process groups do not outlive the process that began them. */
+export interface Watchdog {
+  /** Begins a process group, watched from its first moment. The process is the group's leader. */
+  launch<Child extends ChildProcess>(begin: () => Child): Child;
+  /** Forgets a group that is gone, before its number can be given to another. */
+  forget(leader: number): void;
+}
+
+/**
+ * Watches with one small shell for all groups, there only while there is a group. Where there is no shell, groups are ended when this process
+ * exits, and not where it is killed.
+ */
+export function createWatchdog(shellPath: string | undefined = HAS_GROUPS ? "/bin/sh" : undefined): Watchdog {
+  const leaders = new Set<number>();
+  let shell: ChildProcess | undefined;
+  let isShellMissing = false;
+
+  function tell(line: string): void {
+    shell?.stdin?.write(`${line}\n`);
+  }
+
+  function ensureShell(): void {
+    if (shellPath === undefined || isShellMissing || shell !== undefined) return;
+    const started = spawn(shellPath, ["-c", SCRIPT], {
+      detached: true,
+      stdio: ["pipe", "ignore", "ignore"],
+      cwd: "/",
+      env: { PATH: process.env["PATH"] },
+    });
+    started.on("error", () => {
+      isShellMissing = true;
+      shell = undefined;
+    });
+    started.on("exit", () => {
+      if (shell === started) shell = undefined;
+    });
+    started.stdin.on("error", () => {});
+    started.unref();
+    shell = started;
+    for (const leader of leaders) tell(`add ${leader}`);
+  }
+
+  function rest(): void {
+    if (leaders.size > 0) return;
+    process.off("exit", endAll);
+    shell?.stdin?.end();
+    shell = undefined;
+  }
+
+  /** The shell follows up on what does not heed SIGTERM. */
+  function endAll(): void {
+    for (const leader of leaders) signalGroup(leader, shell === undefined ? "SIGKILL" : "SIGTERM");
+  }
+
+  return {
+    launch(begin) {
+      ensureShell();
+      try {
+        const child = begin();
+        if (child.pid !== undefined) {
+          if (leaders.size === 0) process.on("exit", endAll);
+          leaders.add(child.pid);
+          tell(`add ${child.pid}`);
+        }
+        return child;
+      } finally {
+        rest();
+      }
+    },
+    forget(leader) {
+      if (leaders.delete(leader)) tell(`remove ${leader}`);
+      rest();
+    },
+  };
+}
