@@ -102,7 +102,7 @@ export {
 } from "./guard/scan/scanner.ts";
 export { wrapUntrusted } from "./guard/scan/wrap-untrusted.ts";
 export type { SecretReference } from "./guard/secrets/reference.ts";
-export type { ListedState, State, StateEntry, StateOptions, StateSetOptions } from "./guard/state.port.ts";
+export type { ListedState, State, StateEntry, StateOptions, StateSetOptions } from "./state/state.port.ts";
 
 export type { BatchCall, ToolCall } from "./execute/call.ts";
 export type { Executor, RunRequest } from "./execute/executor.port.ts";

@@ -13,7 +13,7 @@ import type { Obligations, Policy, PolicyDecision, PolicyRequest, PolicyView } f
 import type { Principal } from "./principal.ts";
 import { createRateLimiter } from "./limits/rate-limit.ts";
 import type { InspectedResult, Inspection } from "./scan/inspection.ts";
-import type { State } from "./state.port.ts";
+import type { State } from "../state/state.port.ts";
 
 /** The guard every call passes. */
 export interface Aegis {

@@ -4,7 +4,7 @@ import { createManualClock, type ManualClock } from "../testing/manual-clock.ts"
 import { defineTool } from "../tool/define-tool.ts";
 import { createIdempotency, type Idempotency, type KeyedCall, type Once } from "./idempotency.ts";
 import { localOperator } from "./principal.ts";
-import type { State } from "./state.port.ts";
+import type { State } from "../state/state.port.ts";
 
 const pay = defineTool({ name: "pay", description: "Pays an amount to somebody.", parameters: {}, createdAt: 0 });
 const call: KeyedCall = { tool: pay, arguments: { amount: 5 }, principal: localOperator(), idempotencyKey: "key-1" };

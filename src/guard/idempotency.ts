@@ -3,7 +3,7 @@ import type { Clock } from "../observe/clock.ts";
 import { canonicalJson } from "../tool/canonical-json.ts";
 import { toPlainData } from "../tool/plain-data.ts";
 import type { PolicyRequest } from "./policy.port.ts";
-import type { State } from "./state.port.ts";
+import type { State } from "../state/state.port.ts";
 
 /** Lets a call run once for its key, however often it is made: whoever repeats it gets what the first one got. */
 export interface Idempotency {

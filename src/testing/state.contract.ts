@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { State } from "../guard/state.port.ts";
+import type { State } from "../state/state.port.ts";
 import { contract, type ContractCase, type Make } from "./contract.ts";
 import { createManualClock, type ManualClock } from "./manual-clock.ts";
 

@@ -3,7 +3,7 @@ import { createPins, type PinsParts } from "../../src/guard/pins/create-pins.ts"
 import type { Pins } from "../../src/guard/pins/pins.ts";
 import type { PinMode } from "../../src/guard/pins/pin-record.ts";
 import { localOperator, type Principal } from "../../src/guard/principal.ts";
-import type { State } from "../../src/guard/state.port.ts";
+import type { State } from "../../src/state/state.port.ts";
 import type { Emit } from "../../src/observe/events.ts";
 import { createManualClock, type ManualClock } from "../../src/testing/manual-clock.ts";
 import type { SourceDraft } from "../../src/tool/draft.ts";

@@ -3,13 +3,13 @@ import { describe, expect, it } from "vitest";
 import { importsOf } from "./imports-of.ts";
 import { files, read } from "./project.ts";
 
-const STAGES = ["register", "catalog", "retrieve", "transcode", "guard", "execute", "observe"];
+const STAGES = ["register", "catalog", "retrieve", "transcode", "guard", "execute", "observe", "state"];
 
 /** A module may import from its own layer and from those before it. Stages see each other's types only. */
 const LAYERS: readonly (readonly string[])[] = [
   ["errors"],
   ["tool"],
-  [...STAGES, "state"],
+  STAGES,
   ["system", "mcp", "adapters", "toolset", "config", "testing", "serve", "integrations", "effect", "agent", "client"],
   ["arsenal.ts", "arsenal-options.ts", "visible-tools.ts", "index.ts", "eval", "cli"],
 ];

@@ -1,5 +1,5 @@
 import { ArsenalError } from "../../errors/arsenal-error.ts";
-import type { State } from "../../guard/state.port.ts";
+import type { State } from "../../state/state.port.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import { toPlainData } from "../../tool/plain-data.ts";
 

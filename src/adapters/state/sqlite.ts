@@ -2,7 +2,7 @@ import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { dirname, resolve } from "node:path";
 import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
-import type { State } from "../../guard/state.port.ts";
+import type { State } from "../../state/state.port.ts";
 import { STATE_LOST, type StateLoss } from "../../guard/state-loss.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import { loadSqlite } from "./load-sqlite.ts";

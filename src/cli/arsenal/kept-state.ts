@@ -4,7 +4,7 @@ import { loadConfig } from "../../config/load/load-config.ts";
 import type { ResolvedConfig } from "../../config/load/resolve-config.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { withAudit } from "../../guard/audit/call-audit.ts";
-import type { State } from "../../guard/state.port.ts";
+import type { State } from "../../state/state.port.ts";
 import { systemClock } from "../../observe/clock.ts";
 import type { Emit } from "../../observe/events.ts";
 import type { Input, Terminal } from "../command.ts";

@@ -17,7 +17,7 @@ import type { AuditLog } from "../../guard/audit.port.ts";
 import type { Policy } from "../../guard/policy.port.ts";
 import { hasSecret } from "../../guard/secrets/reference.ts";
 import { createSecrets, type Secrets } from "../../guard/secrets/secrets.ts";
-import type { State } from "../../guard/state.port.ts";
+import type { State } from "../../state/state.port.ts";
 import type { Clock } from "../../observe/clock.ts";
 import type { Emit } from "../../observe/events.ts";
 import type { Sink } from "../../observe/sink.port.ts";

@@ -4,7 +4,7 @@ import { createManualClock } from "../../testing/manual-clock.ts";
 import { defineTool } from "../../tool/define-tool.ts";
 import { type ApprovalBook, createApprovals } from "./approvals.ts";
 import { localOperator, type Principal } from "../principal.ts";
-import type { State } from "../state.port.ts";
+import type { State } from "../../state/state.port.ts";
 
 const pay = defineTool({ name: "pay", description: "Pays an amount to somebody.", parameters: {}, createdAt: 0 });
 

@@ -12,7 +12,7 @@ import { defineTool } from "../../tool/define-tool.ts";
 import { type Aegis, type AegisDecision, type AegisSettings, createAegis } from "../aegis.ts";
 import type { Policy } from "../policy.port.ts";
 import { localOperator, type Principal } from "../principal.ts";
-import type { State } from "../state.port.ts";
+import type { State } from "../../state/state.port.ts";
 
 const CONFIRM: Policy = {
   sees: () => true,

@@ -16,7 +16,7 @@ import {
 } from "./approval-record.ts";
 import type { PolicyRequest } from "../policy.port.ts";
 import type { Principal } from "../principal.ts";
-import type { ListedState, State } from "../state.port.ts";
+import type { ListedState, State } from "../../state/state.port.ts";
 
 /** The approvals as the guard uses them: it also asks for them and redeems them. */
 export interface ApprovalBook extends Approvals {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { memoryState } from "../../adapters/state/memory.ts";
 import type { Clock } from "../../observe/clock.ts";
 import { createManualClock, type ManualClock } from "../../testing/manual-clock.ts";
-import type { State } from "../state.port.ts";
+import type { State } from "../../state/state.port.ts";
 import { type AcceptanceWatch, createAcceptanceWatch } from "./acceptance-watch.ts";
 
 interface Bench {

@@ -1,5 +1,5 @@
 import type { Clock } from "../../observe/clock.ts";
-import type { State } from "../state.port.ts";
+import type { State } from "../../state/state.port.ts";
 
 /** Notices what other processes accept, through the state they share. */
 export interface AcceptanceWatch {

@@ -5,7 +5,7 @@ import { assembleTool } from "../../tool/assemble-tool.ts";
 import type { Tool, ToolSource } from "../../tool/tool.ts";
 import { isUnlisted } from "../../tool/unlisted.ts";
 import { STATE_LOST } from "../state-loss.ts";
-import type { State } from "../state.port.ts";
+import type { State } from "../../state/state.port.ts";
 import { afterAccepting, refuseOthers } from "./accept.ts";
 import { createAcceptanceWatch } from "./acceptance-watch.ts";
 import { hashOfTool } from "./definition.ts";

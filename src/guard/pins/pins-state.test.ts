@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { dana, failing, listed, setUp } from "../../../test/guard/test-pins.ts";
 import { memoryState } from "../../adapters/state/memory.ts";
 import { STATE_LOST } from "../state-loss.ts";
-import type { State } from "../state.port.ts";
+import type { State } from "../../state/state.port.ts";
 import type { Tool } from "../../tool/tool.ts";
 
 /** The state, with what is written to it. */

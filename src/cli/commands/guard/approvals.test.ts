@@ -7,7 +7,7 @@ import { runInMemory, type Ran } from "../../../../test/e2e/terminal.ts";
 import { sqliteState } from "../../../adapters/state/sqlite.ts";
 import { type Aegis, type AegisRequest, createAegis } from "../../../guard/aegis.ts";
 import { localOperator } from "../../../guard/principal.ts";
-import type { State } from "../../../guard/state.port.ts";
+import type { State } from "../../../state/state.port.ts";
 import { systemClock } from "../../../observe/clock.ts";
 import { defineTool } from "../../../tool/define-tool.ts";
 

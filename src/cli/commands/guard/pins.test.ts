@@ -7,7 +7,7 @@ import { type Ran, runInMemory } from "../../../../test/e2e/terminal.ts";
 import { sqliteState } from "../../../adapters/state/sqlite.ts";
 import { createPins } from "../../../guard/pins/create-pins.ts";
 import type { Pins } from "../../../guard/pins/pins.ts";
-import type { State } from "../../../guard/state.port.ts";
+import type { State } from "../../../state/state.port.ts";
 import { createManualClock } from "../../../testing/manual-clock.ts";
 import { normaliseTool } from "../../../tool/normalise-tool.ts";
 import type { Tool } from "../../../tool/tool.ts";

@@ -1,0 +1,134 @@
+import type { ToolFilter } from "../tool/tool-filter.ts";
+import type { Tool } from "../tool/tool.ts";
+
+/**
+ * Stores tools and their vectors, and searches them by words and by meaning after filtering. It gathers evidence; `retrieve/` fuses and scores
+ * it the same way for every engine. A remote engine never makes the process hold the whole catalog.
+ */
+export interface CatalogEngine {
+  readonly name: string;
+  /** Creates what the engine needs. Idempotent; called before anything else. */
+  open(options?: EngineOptions): Promise<void>;
+  /** Adds tools, replacing those with the same id, all or nothing. A tool with an unchanged content hash is neither written nor indexed again. */
+  put(tools: readonly Tool[], options?: EngineOptions): Promise<PutTools>;
+  /** Removes tools and their vectors. Returns how many there were. */
+  delete(ids: readonly string[], options?: EngineOptions): Promise<number>;
+  /** The tools with these ids, in this order; unknown ids are left out. */
+  get(ids: readonly string[], options?: EngineOptions): Promise<readonly Tool[]>;
+  /** A page of tools, ordered by id. */
+  list(query?: ListQuery): Promise<ToolPage>;
+  count(query?: EngineOptions & { readonly filter?: ToolFilter }): Promise<number>;
+  /** Keeps vectors of unit length of one model, replacing a tool's earlier ones. Entries whose tool is gone or has another hash are ignored. */
+  putVectors(model: string, entries: readonly ToolVectors[], options?: EngineOptions): Promise<void>;
+  /** Ids of tools that have no vectors of this model for their present text, ordered by id. */
+  withoutVectors(
+    model: string,
+    query: EngineOptions & { readonly after?: string; readonly limit: number },
+  ): Promise<readonly string[]>;
+  /** The evidence for one request, in one round trip. The filter runs before the cut. */
+  search(query: EngineQuery): Promise<EngineAnswer>;
+  /** What changed after a revision, so that another process can follow. */
+  changes(since: number, options?: EngineOptions): Promise<EngineChanges>;
+  /** True if the engine can be read and written now. Never rejects. */
+  healthCheck(options?: EngineOptions): Promise<boolean>;
+  /** Writes out what is pending and releases what is held. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+export interface EngineOptions {
+  readonly signal?: AbortSignal;
+}
+
+/** What became of tools that were put. */
+export interface PutTools {
+  /** Ids that were new or changed. */
+  readonly changed: readonly string[];
+  /** The revision of the catalog from now on. Revisions only grow. */
+  readonly revision: number;
+}
+
+/** Which tools to list. */
+export interface ListQuery extends EngineOptions {
+  readonly filter?: ToolFilter;
+  /** The `next` of the page before. */
+  readonly cursor?: string;
+  /** At most this many; 1000 where absent. */
+  readonly limit?: number;
+}
+
+/** A page of tools. */
+export interface ToolPage {
+  readonly tools: readonly Tool[];
+  /** The cursor of the next page; absent on the last one. */
+  readonly next?: string;
+}
+
+/** The vectors of one tool: its text first, then its examples. */
+export interface ToolVectors {
+  readonly id: string;
+  /** Of the text that was embedded. */
+  readonly contentHash: string;
+  readonly vectors: readonly Float32Array[];
+}
+
+/** One request to an engine. */
+export interface EngineQuery extends EngineOptions {
+  readonly filter?: ToolFilter;
+  /** Candidates that each ranker puts forward for each text or vector. */
+  readonly limit: number;
+  /** Texts to search for by words: the request, then the request with the turns before it if there are any. */
+  readonly texts: readonly string[];
+  /** Vectors to search for, all of one model. */
+  readonly vectors?: { readonly model: string; readonly queries: readonly Float32Array[] };
+  /** Tools to judge even if no ranker puts them forward, if the filter accepts them. */
+  readonly besides?: readonly string[];
+}
+
+/** What an engine knows about a request. */
+export interface EngineAnswer {
+  /** Every tool put forward by any ranker, each judged by all of them. In no particular order. */
+  readonly candidates: readonly EngineCandidate[];
+  /** How many tools the filter accepts, and how many there are. */
+  readonly accepted: number;
+  readonly total: number;
+  /** Tools and namespaces that the first text names outright. */
+  readonly named: { readonly tools: ReadonlySet<string>; readonly namespaces: ReadonlySet<string> };
+  /** Words of a text found in a candidate, heaviest first. Computed when asked for. */
+  matchedTerms(text: string, id: string): readonly MatchedTerm[];
+  /** How alike the words of two candidates are, without those of their namespaces, in [0, 1]; 1 for copies. */
+  similarity(a: string, b: string): number;
+  /** How near a namespace's tools are, taken together, to a vector of the queried model; undefined if there are too few to say. */
+  namespaceFit(namespace: string, vector: Float32Array): NamespaceFit | undefined;
+}
+
+/** A tool, and what each ranker says about it. */
+export interface EngineCandidate {
+  readonly tool: Tool;
+  /** For each text: the share of its weight that the tool's words cover, in [0, 1]; 1 only if the text is the tool's name. */
+  readonly coverage: readonly number[];
+  /** For each vector: its cosine with the tool, in [-1, 1]; undefined if the tool has no vector of this model. */
+  readonly cosines: readonly (number | undefined)[];
+}
+
+/** A word of a text found in a tool. */
+export interface MatchedTerm {
+  readonly term: string;
+  readonly fields: readonly string[];
+  readonly share: number;
+}
+
+/** How a namespace fits a request. */
+export interface NamespaceFit {
+  readonly cosine: number;
+  /** How much its tools have in common, in [0, 1]. */
+  readonly trust: number;
+}
+
+/** What changed since a revision. */
+export interface EngineChanges {
+  readonly revision: number;
+  readonly changed: readonly string[];
+  readonly deleted: readonly string[];
+  /** True if the engine no longer knows what changed since then: everything must be read again. */
+  readonly incomplete?: boolean;
+}

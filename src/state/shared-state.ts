@@ -1,0 +1,16 @@
+import type { Changes, Leases } from "./changes.port.ts";
+import type { Limits } from "./limits.port.ts";
+import type { State } from "./state.port.ts";
+
+/** Everything that replicas must agree on, kept by one backend. */
+export interface SharedState {
+  readonly name: string;
+  readonly documents: State;
+  readonly limits: Limits;
+  readonly changes: Changes;
+  readonly leases: Leases;
+  /** True if the backend can be read and written now. Never rejects. */
+  healthCheck(): Promise<boolean>;
+  /** Releases what is held. Safe to call twice. */
+  close(): Promise<void>;
+}

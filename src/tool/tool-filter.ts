@@ -1,0 +1,67 @@
+import type { Capability, RiskLevel, Tool, ToolSource } from "./tool.ts";
+
+/**
+ * Which tools are meant, as plain JSON data, so that every engine can apply it where the tools are stored. Several values of one kind mean any of
+ * them unless `match` says otherwise; `{ all: [] }` accepts every tool, `{ any: [] }` none.
+ */
+export type ToolFilter =
+  | { readonly ids: readonly string[] }
+  | { readonly namespaces: readonly string[] }
+  | { readonly sources: readonly ToolSource[] }
+  | { readonly tags: readonly string[] }
+  | { readonly categories: readonly string[] }
+  | { readonly risks: readonly RiskLevel[] }
+  | {
+      readonly capabilities: readonly Capability[];
+      /** `any`: declares one of them. `all`: declares every one. `only`: declares no other. */
+      readonly match: "any" | "all" | "only";
+    }
+  /** Tools that belong to this tenant (`metadata.tenant`), and those that belong to none. */
+  | { readonly tenant: string }
+  | { readonly deprecated: boolean }
+  | { readonly all: readonly ToolFilter[] }
+  | { readonly any: readonly ToolFilter[] }
+  | { readonly not: ToolFilter };
+
+/** Accepts every tool. */
+export const EVERY_TOOL: ToolFilter = Object.freeze({ all: [] });
+
+/** Compiles a filter once, for use on many tools. */
+export function toPredicate(filter: ToolFilter): (tool: Tool) => boolean {
+  if ("ids" in filter) return isIn(filter.ids, (tool) => tool.id);
+  if ("namespaces" in filter) return isIn(filter.namespaces, (tool) => tool.namespace);
+  if ("sources" in filter) return isIn(filter.sources, (tool) => tool.source);
+  if ("risks" in filter) return isIn(filter.risks, (tool) => tool.riskLevel);
+  if ("categories" in filter) return isIn<string | undefined>(filter.categories, (tool) => tool.category);
+  if ("deprecated" in filter) return (tool) => tool.deprecated === filter.deprecated;
+  if ("tenant" in filter) {
+    return ({ metadata: { tenant } }) => tenant === undefined || tenant === filter.tenant;
+  }
+  if ("tags" in filter) {
+    const wanted = new Set(filter.tags);
+    return (tool) => tool.tags.some((tag) => wanted.has(tag));
+  }
+  if ("capabilities" in filter) return byCapabilities(filter.capabilities, filter.match);
+  if ("not" in filter) {
+    const refused = toPredicate(filter.not);
+    return (tool) => !refused(tool);
+  }
+  if ("any" in filter) {
+    const checks = filter.any.map(toPredicate);
+    return (tool) => checks.some((check) => check(tool));
+  }
+  const checks = filter.all.map(toPredicate);
+  return (tool) => checks.every((check) => check(tool));
+}
+
+function isIn<Value>(values: readonly Value[], of: (tool: Tool) => Value): (tool: Tool) => boolean {
+  const wanted = new Set(values);
+  return (tool) => wanted.has(of(tool));
+}
+
+function byCapabilities(capabilities: readonly Capability[], match: "any" | "all" | "only"): (tool: Tool) => boolean {
+  const named = new Set(capabilities);
+  if (match === "any") return (tool) => tool.capabilities.some((capability) => named.has(capability));
+  if (match === "only") return (tool) => tool.capabilities.every((capability) => named.has(capability));
+  return (tool) => capabilities.every((capability) => tool.capabilities.includes(capability));
+}
