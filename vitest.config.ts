@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
 
 const config: ViteUserConfig = defineConfig({
@@ -9,6 +10,8 @@ const config: ViteUserConfig = defineConfig({
     env: { TOOLARSENAL_TIER: "lexical" },
     // Tests share no state outside themselves, so a worker is kept for many files: half of the time was starting workers.
     isolate: false,
+    // Vitest would leave one core idle, which on two cores means one file at a time.
+    maxWorkers: availableParallelism(),
   },
 });
 

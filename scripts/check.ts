@@ -27,12 +27,11 @@ const STEPS: readonly Step[] = [
       [NODE, "dist/cli/main.js", "--version"],
     ],
   },
-  { name: "tests and gates", commands: [["vitest", "run"]] },
 ];
 
 const HELP = `npm run check [-- --help]
 
-Runs, in this order, and stops at the first that fails:
+Everything but the tests. Runs, in this order, and stops at the first that fails:
 ${STEPS.map(({ name, commands }) => `  ${name.padEnd(16)}${commands.map(shown).join(" && ")}`).join("\n")}
 `;
 

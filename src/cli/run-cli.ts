@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { ArsenalError, isArsenalError } from "../errors/arsenal-error.ts";
-import { nearest } from "../errors/show-value.ts";
+import { count, nearest } from "../errors/show-value.ts";
 import { createRedactor } from "../guard/redaction/redactor.ts";
 import type { Command, Input, Option, Terminal } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { commandHelp, generalHelp } from "./help.ts";
 import { safeStream } from "./terminal/safe-stream.ts";
-import { count, styles } from "./terminal/style.ts";
+import { styles } from "./terminal/style.ts";
 
 /** Options that every command takes. */
 export const COMMON_OPTIONS: Readonly<Record<string, Option>> = {

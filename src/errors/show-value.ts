@@ -1,3 +1,5 @@
+import { stripVTControlCharacters } from "node:util";
+
 /** A value as it may stand in an error message: JSON, one line, at most `max` characters. */
 export function showValue(value: unknown, max = 60): string {
   let text: string | undefined;
@@ -45,4 +47,14 @@ function editDistance(a: string, b: string, limit: number): number {
     previous = current;
   }
   return previous[b.length] ?? limit;
+}
+
+/** `1 tool`, `5 tools`, `2 queries`. */
+export function count(number: number, one: string, many = `${one}s`): string {
+  return `${number} ${number === 1 ? one : many}`;
+}
+
+/** Removes what could steer a terminal, or change the order in which it shows letters, from text that others wrote. Keeps line breaks and tabs. */
+export function harmless(text: string): string {
+  return stripVTControlCharacters(text).replaceAll(/[^\P{Cc}\n\t]|[\p{Bidi_Control}\u2028\u2029]/gu, "");
 }

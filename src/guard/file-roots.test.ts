@@ -195,6 +195,7 @@ describe("file roots [002-security-paths]", () => {
     await expect(write("sub")).rejects.toThrow('"sub" is no file. Name a file.');
   });
 
+  // because Windows has no named pipes among files.
   it.skipIf(process.platform === "win32")("does not wait for a pipe", async () => {
     execFileSync("mkfifo", [join(inside, "pipe")]);
     await expect(read("pipe")).rejects.toThrow("is no file");

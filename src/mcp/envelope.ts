@@ -1,9 +1,19 @@
-import { type JsonObject, META, MODERN_VERSIONS, RPC, RpcError } from "./protocol.ts";
+import { type Era, type JsonObject, META, MODERN_VERSIONS, RPC, RpcError } from "./protocol.ts";
 import type { Principal } from "../guard/principal.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
-import type { Peer } from "../serve/mcp/plane.ts";
 
 const LOG_LEVELS: readonly string[] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+
+/** The client on the other side, as far as it has said who it is. */
+export interface Peer {
+  readonly era: Era;
+  readonly protocolVersion: string;
+  /** Absent where the client did not say. */
+  readonly info?: JsonObject;
+  /** What the client lets a server ask: elicitation, sampling, roots. */
+  readonly capabilities: JsonObject;
+  readonly principal: Principal;
+}
 
 /** What each modern request says of its client. */
 export interface Envelope {

@@ -74,6 +74,7 @@ describe.each(PATHS)("$name", (path) => {
     expect(await wronglyTreated(path, TARGETS)).toEqual([]);
   });
 
+  // because this path never connects.
   it.skipIf(!path.reaches)("connects to the address that was checked, whatever the name resolves to next", async () => {
     const { attempts } = await tryTarget(path, { url: "https://rebind.test/" });
     // A login tries several places of one server; once the name means this machine, none is opened.
@@ -88,6 +89,7 @@ describe("the addresses in the folder that TOOLARSENAL_ATTACKS names", () => {
       "not run: more hostile addresses. Set TOOLARSENAL_ATTACKS to a folder with ssrf_urls.jsonl.\n",
     );
 
+  // because the list of addresses is not in the repository.
   it.skipIf(targets === undefined)("are all treated as expected by every path", { timeout: 120_000 }, async () => {
     const wrong: string[] = [];
     for (const path of PATHS)

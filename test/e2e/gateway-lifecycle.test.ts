@@ -9,6 +9,7 @@ import { markedProcesses, openDescriptors } from "./open-descriptors.ts";
 const STARTS = 100;
 const TINY = fileURLToPath(new URL("./tiny-server.ts", import.meta.url));
 
+// because it counts descriptors in /proc.
 describe.skipIf(process.platform !== "linux")("a gateway that is started and stopped", () => {
   it("leaves no process and no open file behind after a hundred times", { timeout: 240_000 }, async () => {
     const mark = `TOOLARSENAL_LIFECYCLE=${randomUUID()}`;

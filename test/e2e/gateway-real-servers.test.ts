@@ -87,6 +87,7 @@ async function serveEverything(transport: "sse" | "streamableHttp", port: number
   return child;
 }
 
+// because other people's servers are installed apart; CI has them.
 describe.skipIf(!installed)("eight servers of other people behind one gateway", { timeout: 60_000 }, () => {
   let folder: string;
   let options: GatewayOptions;
@@ -216,6 +217,7 @@ describe.skipIf(!installed)("eight servers of other people behind one gateway", 
     });
   });
 
+  // because it needs a browser; CI has one.
   it.skipIf(browser === undefined)("calls playwright, which opens a page", async () => {
     const { port } = page.address() as AddressInfo;
     const answer = await call("playwright", "browser_navigate", { url: `http://127.0.0.1:${port}/` });

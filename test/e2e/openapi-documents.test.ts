@@ -12,6 +12,7 @@ import { CORPORA, isPresent } from "./openapi-corpora.ts";
 const { signal } = new AbortController();
 
 describe.each(CORPORA)("the document of $name", (corpus) => {
+  // because the documents are not in the repository.
   it.skipIf(!isPresent(corpus))(
     "gives a tool for each operation, each small, well named and callable",
     { timeout: 60_000 },

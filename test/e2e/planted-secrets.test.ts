@@ -279,6 +279,7 @@ describe.each(["full", "shape"] as const)("twenty planted secrets, with the audi
     expect(foundIn([text, ...textsIn(parsed)].join("\n"))).toEqual([]);
   });
 
+  // because it reads /proc.
   it.runIf(process.platform === "linux")("are in the arguments of no process", () => {
     expect(shownWhileRunning).toContain("leaky-server.ts");
     expect(foundIn(shownWhileRunning)).toEqual([]);

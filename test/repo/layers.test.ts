@@ -5,22 +5,62 @@ import { files, read } from "./project.ts";
 
 const STAGES = ["register", "catalog", "retrieve", "transcode", "guard", "execute", "observe", "state"];
 
-/** A module may import from its own layer and from those before it. Stages see each other's types only. */
-const LAYERS: readonly (readonly string[])[] = [
-  ["errors"],
-  ["tool"],
-  STAGES,
-  ["system", "mcp", "adapters", "toolset", "config", "testing", "serve", "integrations", "effect", "agent", "client"],
-  ["arsenal.ts", "arsenal-options.ts", "visible-tools.ts", "index.ts", "eval", "cli"],
+/** What a part that is not a stage may import besides errors, tool and the stages. A part that is not listed here fails. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  system: [],
+  mcp: ["system"],
+  adapters: ["system", "mcp"],
+  toolset: [],
+  testing: [],
+  config: ["system", "adapters"],
+  serve: ["system", "mcp", "adapters"],
+  client: [],
+  eval: ["config"],
+};
+
+/** The top: the façade, what it is wired from, and the command line. These may import everything, and nothing else may import them. */
+const TOP = ["arsenal.ts", "arsenal-options.ts", "visible-tools.ts", "wire.ts", "index.ts", "cli"];
+
+/** What a stage shows to other stages besides its ports: the data of the path, and the one interface at its front. */
+const FRONTS: readonly string[] = [
+  "src/register/registry.ts",
+  "src/register/registration-limits.ts",
+  "src/catalog/catalog.ts",
+  "src/guard/aegis.ts",
+  "src/guard/principal.ts",
+  "src/guard/idempotency.ts",
+  "src/guard/audit/call-audit.ts",
+  "src/guard/pins/pins.ts",
+  "src/guard/redaction/redactor.ts",
+  "src/guard/scan/finding.ts",
+  "src/guard/scan/inspection.ts",
+  "src/guard/scan/severity.ts",
+  "src/execute/call.ts",
+  "src/execute/result.ts",
+  "src/execute/engine.ts",
+  "src/observe/clock.ts",
+  "src/observe/events.ts",
+  "src/observe/health.ts",
+  "src/state/shared-state.ts",
 ];
 
-/** The folder under src/ that a module belongs to, or its own name where it lies in src/ itself. */
+/** The folder under src/ that a module belongs to, or its own name if it lies in src/ itself. */
 function partOf(path: string): string {
   return path.split("/")[1] ?? path;
 }
 
-function layerOf(part: string): number {
-  return LAYERS.findIndex((parts) => parts.includes(part));
+function isKnown(part: string): boolean {
+  return ["errors", "tool", ...STAGES, ...Object.keys(MAY_IMPORT), ...TOP].includes(part);
+}
+
+/** Whether a module of one part may import another part at all. */
+function mayImport(from: string, to: string): boolean {
+  if (from === to || TOP.includes(from)) return true;
+  if (from === "errors") return false;
+  if (to === "errors") return true;
+  if (from === "tool") return false;
+  if (to === "tool" || STAGES.includes(to)) return true;
+  return MAY_IMPORT[from]?.includes(to) ?? false;
 }
 
 /** What is wrong with the imports of one module. */
@@ -29,7 +69,8 @@ function wrongImports(path: string, text: string): readonly string[] {
   const wrong: string[] = [];
   for (const { specifier, typeOnly } of importsOf(text)) {
     if (!specifier.startsWith(".")) {
-      if (layerOf(from) <= layerOf("observe") && !specifier.startsWith("node:"))
+      const isCore = ["errors", "tool", ...STAGES].includes(from);
+      if (isCore && !specifier.startsWith("node:"))
         wrong.push(`${path} imports the package ${specifier}: move what needs it to src/adapters`);
       continue;
     }
@@ -39,11 +80,12 @@ function wrongImports(path: string, text: string): readonly string[] {
       continue;
     }
     const to = partOf(target);
-    if (layerOf(to) > layerOf(from)) wrong.push(`${path} imports ${target}, which is in a later layer`);
-    if (from !== to && STAGES.includes(from) && STAGES.includes(to) && !typeOnly)
-      wrong.push(
-        `${path} imports a value of the stage ${to}: import its types, and let arsenal.ts hand the value over`,
-      );
+    if (!mayImport(from, to)) wrong.push(`${path} imports ${target}: ${from} may not import ${to}`);
+    if (from === to || !STAGES.includes(from) || !STAGES.includes(to)) continue;
+    if (!typeOnly)
+      wrong.push(`${path} imports a value of the stage ${to}: import its types, and let src/wire.ts pass the value in`);
+    else if (!target.endsWith(".port.ts") && !FRONTS.includes(target))
+      wrong.push(`${path} imports types from inside the stage ${to} (${target}): use its port or its front`);
   }
   return wrong;
 }
@@ -52,7 +94,7 @@ const modules = files("src/**/*.ts").filter((path) => !path.endsWith(".test.ts")
 
 describe("layers", () => {
   it("knows the layer of every part of src", () => {
-    expect([...new Set(modules.map(partOf))].filter((part) => layerOf(part) < 0)).toEqual([]);
+    expect([...new Set(modules.map(partOf))].filter((part) => !isKnown(part))).toEqual([]);
   });
 
   it("lets modules import only their own layer and earlier ones, stages only types of each other and no package [000-3.1-layers]", () => {
@@ -60,7 +102,13 @@ describe("layers", () => {
     expect(modules.flatMap((path) => wrongImports(path, read(path)))).toEqual([]);
   });
 
+  it("keeps no front that is gone", () => {
+    expect(FRONTS.filter((path) => !modules.includes(path))).toEqual([]);
+  });
+
   it.each([
+    ["types from inside another stage", 'import type { Slot } from "../catalog/lexical/posting.ts";', 1],
+    ["a port of another stage", 'import type { Embedder } from "../catalog/embedder.port.ts";', 0],
     ["a value of another stage", 'import { find } from "../catalog/catalog.ts";', 1],
     ["one value among types", 'import {\n  type Tool,\n  find,\n} from "../catalog/catalog.ts";', 1],
     ["a re-exported value of another stage", 'export * from "../catalog/catalog.ts";', 1],
@@ -72,5 +120,15 @@ describe("layers", () => {
     ["an earlier layer and a builtin", 'import { x } from "../tool/tool.ts";\nimport fs from "node:fs";', 0],
   ])("judges an import of %s", (_what, text, problems) => {
     expect(wrongImports("src/guard/x.ts", text)).toHaveLength(problems);
+  });
+
+  it.each([
+    ["src/adapters/sinks/x.ts", "../../serve/host.ts"],
+    ["src/mcp/x.ts", "../serve/mcp/plane.ts"],
+    ["src/serve/x.ts", "../config/config.ts"],
+    ["src/eval/x.ts", "../cli/command.ts"],
+    ["src/testing/x.ts", "../adapters/state/memory.ts"],
+  ])("refuses %s to import %s", (path, target) => {
+    expect(wrongImports(path, `import { x } from "${target}";`)).toHaveLength(1);
   });
 });

@@ -8,6 +8,7 @@ const TEXT = /\.(?:ts|js|mjs|json|md|ya?ml|toml|py|sh|txt)$|(?:^|\/)(?:run|LICEN
 const DATA = /^models\/data\/|\.jsonl$/;
 
 const written = committable().filter((path) => TEXT.test(path) && !DATA.test(path));
+const tests = files(["src/**/*.test.ts", "test/**/*.test.ts"]);
 const pages = committable().filter((path) => path.endsWith(".md"));
 
 /** `path:line` of every line that the pattern finds. */
@@ -19,9 +20,26 @@ function places(paths: readonly string[], finds: (line: string) => boolean): rea
   );
 }
 
+/** `path:line` of every test whose body judges nothing. A test that is handed its body, `it(name, run)`, is not looked into. */
+function withoutJudgement(path: string, text: string): readonly string[] {
+  const lines = text.split("\n");
+  const starts = lines.flatMap((line, index) => (TEST.test(line) ? [index] : []));
+  return starts.flatMap((start, index) => {
+    const body = lines.slice(start, starts[index + 1]).join("\n");
+    const isHandedOver = /\bit\([^\n]*, \w+\);/.test(lines[start] ?? "");
+    return isHandedOver || JUDGES.test(body) ? [] : [`${path}:${start + 1}: ${(lines[start] ?? "").trim()}`];
+  });
+}
+
 const MACHINE_PATH = /(?<![\w.~$-])\/(?:work|root)\/|\/tmp\/bash/;
 const REGISTRY = /\bregistry\.(?:npmjs|yarnpkg|npmmirror)\.|\bpypi\.org\/simple|\bfiles\.pythonhosted\./;
-const DISABLED = /\.(?:only|skip|todo|fails)\(/;
+const DISABLED = /\.(?:only|skip|todo|fails|skipIf|runIf)\(/;
+const REASON = /\/\/ because \w/;
+/** How a test begins: `it("…"`, `it.each(…)("…"`. */
+const TEST = /^\s*it(?:\.\w+\(?|\()/;
+/** What makes a test able to fail for another reason than its time running out. */
+const JUDGES = /expect|assert|Contract\(|fc\.|failure\(|areGone\(/;
+const MOST_FILES = 25;
 
 describe("the repository", () => {
   it("names no path of the machine it was written on", () => {
@@ -34,8 +52,29 @@ describe("the repository", () => {
   });
 
   it("has no test that runs alone, and says why one does not run", () => {
-    const tests = files(["src/**/*.test.ts", "test/**/*.test.ts"]);
-    expect(places(tests, (line) => DISABLED.test(line) && !/\/\/ because \w/.test(line))).toEqual([]);
+    const unexplained = tests.flatMap((path) => {
+      const lines = read(path).split("\n");
+      const isExplained = (index: number): boolean =>
+        [lines[index], lines[index - 1]].some((line) => line !== undefined && REASON.test(line));
+      return lines.flatMap((line, index) =>
+        DISABLED.test(line) && !isExplained(index) ? [`${path}:${index + 1}: ${line.trim()}`] : [],
+      );
+    });
+    expect(unexplained).toEqual([]);
+  });
+
+  it("has no test that only its time limit can fail", () => {
+    expect(tests.flatMap((path) => withoutJudgement(path, read(path)))).toEqual([]);
+    expect(withoutJudgement("x", 'it("waits", async () => {\n  await done;\n});\n')).toEqual([
+      'x:1: it("waits", async () => {',
+    ]);
+    expect(withoutJudgement("x", 'it("waits", async () => {\n  expect(await done).toBe(1);\n});\n')).toEqual([]);
+  });
+
+  it("has no folder of more than 25 modules", () => {
+    const folders = Map.groupBy(files("src/**/*.ts"), (path) => posix.dirname(path));
+    const crowded = [...folders].filter(([, inside]) => inside.length > MOST_FILES);
+    expect(crowded.map(([folder, inside]) => `${folder}: ${inside.length}`)).toEqual([]);
   });
 
   it("has no source file above 400 lines", () => {

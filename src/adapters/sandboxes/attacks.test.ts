@@ -172,6 +172,7 @@ for (const [index, [column, { sandbox }]] of Object.entries(COLUMNS).entries()) 
   const works = await sandbox.available();
   if (works !== true) process.stderr.write(`Attacks on ${column} are not made: ${works}\n`);
 
+  // because not every machine has the sandbox; why is printed above.
   describe.skipIf(works !== true)(`against ${column}`, () => {
     it.each(lines.map((cells) => [cells[0] ?? "", cells[index + 1] ?? ""]))("%s: %s", async (name, cell) => {
       const attack = ATTACKS[name];

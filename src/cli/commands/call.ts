@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { ToolArsenal } from "../../arsenal.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
-import { showValue } from "../../errors/show-value.ts";
+import { harmless, showValue } from "../../errors/show-value.ts";
 import { formatResult } from "../../execute/results/format-result.ts";
 import type { ToolCall } from "../../execute/call.ts";
 import type { ToolResult } from "../../execute/result.ts";
@@ -11,7 +11,6 @@ import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Command, Input, Terminal } from "../command.ts";
 import { MCP_CONFIG, openArsenal } from "../arsenal/open-arsenal.ts";
 import { PROGRAM } from "../program.ts";
-import { harmless } from "../terminal/style.ts";
 
 /** `toolarsenal call` */
 export const call: Command = {

@@ -225,6 +225,7 @@ describe("completion", () => {
   });
 
   const hasBash = spawnSync("bash", ["--version"]).status === 0;
+  // because it needs bash.
   it.runIf(hasBash)("for bash completes when sourced", async () => {
     const { out } = await run("completion", "bash");
     const complete = (...words: readonly string[]): string => {

@@ -15,7 +15,7 @@ import type { Miss } from "../../eval/suggest/misses.ts";
 import { openOutput, type OutputFile } from "../../eval/output-file.ts";
 import { readQueries, readTools, type SetQuery, type SetTool } from "../../eval/read-set.ts";
 import { setSource } from "../../eval/set-source.ts";
-import { showComparison, showFigures, showMisses, showSuggestions } from "../../eval/report/show-report.ts";
+import { showComparison, showFigures, showMisses, showSuggestions } from "../terminal/show-eval.ts";
 import { suggest, type Suggestion } from "../../eval/suggest/suggest.ts";
 import { reportOn, type SetReport } from "../../eval/summarise.ts";
 import { configPath } from "../arsenal/open-arsenal.ts";

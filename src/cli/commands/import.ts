@@ -2,13 +2,13 @@ import { existsSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import type { McpServerSettings } from "../../adapters/sources/mcp/settings.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
-import { nearest } from "../../errors/show-value.ts";
+import { count, harmless, nearest } from "../../errors/show-value.ts";
 import type { Source } from "../../register/source.port.ts";
 import { toRegistrations } from "../../register/to-registrations.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { Command, Input, Terminal } from "../command.ts";
 import { configFiles, loadConfigured } from "../arsenal/open-arsenal.ts";
-import { count, harmless, styles } from "../terminal/style.ts";
+import { styles } from "../terminal/style.ts";
 
 /** A source to import from. */
 interface Imported {

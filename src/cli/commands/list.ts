@@ -1,8 +1,9 @@
+import { count } from "../../errors/show-value.ts";
 import { TOOL_SOURCES } from "../../tool/tool.ts";
 import type { Command } from "../command.ts";
 import { MCP_CONFIG, openArsenal } from "../arsenal/open-arsenal.ts";
 import { readChoice } from "../read-choice.ts";
-import { clip, count, styles, table } from "../terminal/style.ts";
+import { clip, styles, table } from "../terminal/style.ts";
 
 /** `toolarsenal list` */
 export const list: Command = {

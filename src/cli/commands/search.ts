@@ -1,3 +1,4 @@
+import { count } from "../../errors/show-value.ts";
 import { definitionTokens } from "../../tool/estimate-tokens.ts";
 import type { ExplainedTool, RetrievalResult } from "../../retrieve/result.ts";
 import { type TierName, TIERS } from "../../adapters/embedders/shipped-tiers.ts";
@@ -6,7 +7,7 @@ import type { Command, Input, Terminal } from "../command.ts";
 import { MCP_CONFIG, openArsenal } from "../arsenal/open-arsenal.ts";
 import { readChoice } from "../read-choice.ts";
 import { readNumber } from "../read-number.ts";
-import { clip, count, styles, table } from "../terminal/style.ts";
+import { clip, styles, table } from "../terminal/style.ts";
 
 /** `toolarsenal search` */
 export const search: Command = {

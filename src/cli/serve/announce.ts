@@ -1,3 +1,4 @@
+import { harmless } from "../../errors/show-value.ts";
 import type { ToolArsenal } from "../../arsenal.ts";
 import { showProblem } from "../../config/clients/server-problem.ts";
 import { clientLines, type Endpoint } from "../arsenal/client-entries.ts";
@@ -5,7 +6,7 @@ import type { Input, Terminal } from "../command.ts";
 import type { DocumentReport } from "../arsenal/load-documents.ts";
 import type { ConfigFiles, Configured } from "../arsenal/open-arsenal.ts";
 import type { EventMap } from "../../observe/events.ts";
-import { harmless, styles } from "../terminal/style.ts";
+import { styles } from "../terminal/style.ts";
 import { measureSaving, showSaving } from "./token-saving.ts";
 import { toldFailure, type UpstreamReport, watchUpstream } from "./upstream-status.ts";
 

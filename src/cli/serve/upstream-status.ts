@@ -1,6 +1,6 @@
+import { harmless } from "../../errors/show-value.ts";
 import type { McpUpstream, UpstreamState } from "../../adapters/sources/mcp/upstream/upstream.ts";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
-import { harmless } from "../terminal/style.ts";
 
 /** What is told of one upstream: a line for people, and the same for programs. */
 export interface UpstreamReport {

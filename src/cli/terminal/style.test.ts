@@ -1,6 +1,7 @@
+import { harmless } from "../../errors/show-value.ts";
 import { stripVTControlCharacters } from "node:util";
 import { expect, it } from "vitest";
-import { clip, harmless, styles, table } from "./style.ts";
+import { clip, styles, table } from "./style.ts";
 
 it("a table aligns columns, numbers to the right, and ignores what colours add", () => {
   const { green } = styles({ write: () => {}, isTTY: true }, {});

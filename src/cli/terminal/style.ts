@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
+import { harmless } from "../../errors/show-value.ts";
 import type { Stream, Terminal } from "../command.ts";
 
 type Paint = (text: string) => string;
@@ -42,18 +43,8 @@ export function table(rows: readonly (readonly (string | number)[])[]): string {
     .join("\n");
 }
 
-/** `1 tool`, `5 tools`, `2 queries`. */
-export function count(number: number, one: string, many = `${one}s`): string {
-  return `${number} ${number === 1 ? one : many}`;
-}
-
 function widthOf(cell: string | number): number {
   return stripVTControlCharacters(String(cell)).length;
-}
-
-/** Removes what could steer a terminal, or change the order in which it shows letters, from text that others wrote. Keeps line breaks and tabs. */
-export function harmless(text: string): string {
-  return stripVTControlCharacters(text).replaceAll(/[^\P{Cc}\n\t]|[\p{Bidi_Control}\u2028\u2029]/gu, "");
 }
 
 /** Puts text that others wrote on one line, cut to a width with an ellipsis. */

@@ -83,6 +83,7 @@ describe("security.policy_file", () => {
     });
   });
 
+  // because Cedar's library is a peer that the user installs; CI has it.
   it.skipIf(!hasPeers)("that ends in .cedar decides, where the library is installed", async () => {
     await writeFile(join(folder, "tools.mjs"), MODULE);
     await writeFile(

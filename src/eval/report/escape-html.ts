@@ -1,4 +1,4 @@
-import { harmless } from "../../cli/terminal/style.ts";
+import { harmless } from "../../errors/show-value.ts";
 
 const ENTITIES: Readonly<Record<string, string>> = {
   "&": "&amp;",

@@ -1,3 +1,4 @@
+import { count } from "../../errors/show-value.ts";
 import { createHash } from "node:crypto";
 import type { RoutingConfig } from "../../config/config.ts";
 import type { Answer } from "../answer.ts";
@@ -7,7 +8,6 @@ import { html, type Markup } from "./escape-html.ts";
 import type { Miss } from "../suggest/misses.ts";
 import { barPlot, curvePlot } from "./report-plots.ts";
 import { comparisonSection, figuresSection, missesSection, suggestionsSection } from "./report-sections.ts";
-import { count } from "../../cli/terminal/style.ts";
 import { SCRIPT, STYLE } from "./report-style.ts";
 import type { Suggestion } from "../suggest/suggest.ts";
 import type { SetReport } from "../summarise.ts";

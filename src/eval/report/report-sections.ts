@@ -3,7 +3,6 @@ import { html, type Markup } from "./escape-html.ts";
 import { labelOf } from "../known-tools.ts";
 import type { Miss, MissKind } from "../suggest/misses.ts";
 import { intervalPlot } from "./report-plots.ts";
-import { columnsOf, signed } from "./show-report.ts";
 import type { Suggestion } from "../suggest/suggest.ts";
 import type { SetReport, Summary } from "../summarise.ts";
 
@@ -225,4 +224,15 @@ export function suggestionsSection(suggestions: readonly Suggestion[]): Markup {
           </ul>`
     }
     ${left > 0 ? html`<p class="note">${left} more with --json.</p>` : html``}`;
+}
+
+/** Names of the figures that any of the groups has, in their order. */
+export function columnsOf(groups: readonly Summary[]): readonly (keyof Summary)[] {
+  const widest = groups.find((group) => group.refused !== undefined) ?? groups[0];
+  return Object.keys(widest ?? {}) as (keyof Summary)[];
+}
+
+/** A difference with its sign, to four digits. */
+export function signed(value: number): string {
+  return `${value > 0 ? "+" : value < 0 ? "−" : ""}${Math.abs(value).toFixed(4)}`;
 }

@@ -86,6 +86,7 @@ describe("a secret in a file", () => {
   });
 });
 
+// because Windows has no modes to check.
 describe.skipIf(process.platform === "win32")("a secret in a file of a POSIX system", () => {
   it("is not waited for where nobody writes into a pipe", async () => {
     const pipe = join(folder, "pipe");
@@ -99,6 +100,7 @@ describe.skipIf(process.platform === "win32")("a secret in a file of a POSIX sys
   });
 });
 
+// because the stand-in programs are shell scripts.
 describe.skipIf(process.platform === "win32")("a secret in the keychain", () => {
   /** Stands in for the system's program: counts how often it is asked, and repeats what it was asked. */
   async function keychain(name: string, script: string): Promise<Readonly<Record<string, string>>> {

@@ -221,6 +221,7 @@ describe("a caller that is slow", () => {
     await once(socket, "data");
     socket.resetAndDestroy();
     await once(socket, "close");
+    expect(statusOf(await converse("GET /nowhere HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"))).toBe(404);
   });
 });
 

@@ -319,6 +319,7 @@ describe("closing", () => {
     await once(socket, "connect");
     await (await fetch(`${server.url}/mcp`)).text();
     await server.close();
-    await (socket.closed ? undefined : once(socket.resume(), "close"));
+    if (!socket.closed) await once(socket.resume(), "close");
+    await expect(fetch(server.url)).rejects.toThrow();
   });
 });

@@ -1,17 +1,7 @@
 import type { Ask, ServerDescription } from "../../mcp/connection.ts";
-import type { Era, JsonObject, RequestId, RpcNotification } from "../../mcp/protocol.ts";
-import type { Principal } from "../../guard/principal.ts";
-
-/** The client on the other side, as far as it has said who it is. */
-export interface Peer {
-  readonly era: Era;
-  readonly protocolVersion: string;
-  /** Absent where the client did not say. */
-  readonly info?: JsonObject;
-  /** What the client lets a server ask: elicitation, sampling, roots. */
-  readonly capabilities: JsonObject;
-  readonly principal: Principal;
-}
+import type { Peer } from "../../mcp/envelope.ts";
+import type { JsonObject, RequestId, RpcNotification } from "../../mcp/protocol.ts";
+export type { Peer };
 
 /** One request of a client, answered once. */
 export interface Exchange {

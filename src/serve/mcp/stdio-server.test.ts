@@ -185,9 +185,11 @@ describe("stdio server", () => {
 
   it("ends when the client no longer reads", async () => {
     const output = new PassThrough();
-    const { closed } = client({ output });
+    const { closed, plane, write } = client({ output });
+    write(INITIALIZE);
     output.destroy(new Error("EPIPE"));
     await closed;
+    expect(plane.sessions).toEqual([]);
   });
 
   it("does not read from a client that does not read, until it does", async () => {

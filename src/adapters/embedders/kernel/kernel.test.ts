@@ -5,6 +5,7 @@ import { compileKernelModule, quantisationLimit, readKernel } from "./kernel.ts"
 const compiler = await findCompiler();
 
 describe("kernel.wasm", () => {
+  // because the compiler is a development dependency of this repository and may be left out.
   it.skipIf(compiler === undefined)(
     "is what its sources give (skipped where assemblyscript is not installed)",
     async () => {

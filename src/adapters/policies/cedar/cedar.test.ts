@@ -65,6 +65,7 @@ it("names the line that installs the library where it is absent", () => {
   );
 });
 
+// because Cedar's library is a peer that the user installs; CI has it.
 describe.skipIf(!installed)("cedar", () => {
   for (const text of [ALL, SEE, 'forbid(principal, action, resource) when { resource.risk == "high" };'])
     for (const { name, run } of policyContract(() => ({ adapter: policyOf(text) }))) it(`${name}: ${text}`, run);

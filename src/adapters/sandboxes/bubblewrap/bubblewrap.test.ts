@@ -23,6 +23,7 @@ const shell = (text: string, more: Partial<SandboxJob> = {}): Promise<SandboxOut
   bubblewrap().run({ kind: "command", argv: ["sh", "-c", text], limits: SANDBOX_LIMITS, ...more } as SandboxJob);
 
 describe("bubblewrap", () => {
+  // because only CI promises that an installed bubblewrap works.
   it.skipIf(process.env["CI"] === undefined || !isInstalled)("works where it is installed", () => {
     expect(works).toBe(true);
   });
@@ -55,6 +56,7 @@ describe("bubblewrap", () => {
   });
 });
 
+// because bubblewrap is not on every machine; why is printed above.
 describe.skipIf(works !== true)("bubblewrap, where it works", () => {
   for (const { name, run } of sandboxContract(() => ({ adapter: bubblewrap() }))) it(name, run);
 

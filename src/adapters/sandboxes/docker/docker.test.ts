@@ -97,6 +97,7 @@ describe("docker", () => {
   });
 });
 
+// because no engine may answer; why is printed above.
 describe.skipIf(works !== true)("docker, where an engine answers", () => {
   for (const { name, run } of sandboxContract(() => ({ adapter: docker() }))) it(name, run);
 });

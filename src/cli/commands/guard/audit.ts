@@ -1,3 +1,4 @@
+import { count } from "../../../errors/show-value.ts";
 import { resolve } from "node:path";
 import { readKeyFile } from "../../../adapters/audit/file/key-file.ts";
 import { auditFiles } from "../../../adapters/audit/file/segments.ts";
@@ -12,7 +13,7 @@ import type { AuditHead } from "../../../guard/audit.port.ts";
 import type { Command, Input, Terminal } from "../../command.ts";
 import { configPath } from "../../arsenal/open-arsenal.ts";
 import { readNumber } from "../../read-number.ts";
-import { clip, count, table } from "../../terminal/style.ts";
+import { clip, table } from "../../terminal/style.ts";
 
 /** `toolarsenal audit` */
 export const audit: Command = {

@@ -4,7 +4,7 @@ import type { RulesPolicy } from "../../../adapters/policies/rules/rules.ts";
 import { readPolicyFile } from "../../../config/parts/configured-policy.ts";
 import { loadConfig } from "../../../config/load/load-config.ts";
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
-import { showValue } from "../../../errors/show-value.ts";
+import { harmless, showValue } from "../../../errors/show-value.ts";
 import type { Policy } from "../../../guard/policy.port.ts";
 import { localOperator, type Principal } from "../../../guard/principal.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
@@ -14,7 +14,7 @@ import type { Command, Input, Terminal } from "../../command.ts";
 import { configPath, MCP_CONFIG, openArsenal } from "../../arsenal/open-arsenal.ts";
 import { type Outcome, type PolicyCase, readCases } from "../../policy/read-cases.ts";
 import { readPrincipal } from "../../policy/read-principal.ts";
-import { harmless, table } from "../../terminal/style.ts";
+import { table } from "../../terminal/style.ts";
 
 /** `toolarsenal policy` */
 export const policy: Command = {

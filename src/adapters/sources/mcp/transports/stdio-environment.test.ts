@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { childEnvironment } from "./stdio-environment.ts";
 
+// because Windows needs other variables.
 it.skipIf(process.platform === "win32")("hands on what every program needs, and nothing else of ours", () => {
   const ours = {
     PATH: "/bin",

@@ -8,7 +8,9 @@ import { systemClock, type Clock } from "../../../../observe/clock.ts";
 import { createManualClock } from "../../../../testing/manual-clock.ts";
 import { stdioTransport, type StdioOptions, type StdioTransport } from "./stdio-transport.ts";
 
+// because Windows has no process groups.
 const onPosix = describe.skipIf(process.platform === "win32");
+// because it reads /proc.
 const onLinux = it.skipIf(process.platform !== "linux");
 
 /** Says the process ids of itself and of two children of its own, and heeds neither the end of stdin nor SIGTERM. */
@@ -194,7 +196,7 @@ onPosix("a stdio server that ends by itself", () => {
 function startOwner(program: string): ChildProcessByStdio<Writable, Readable, null> {
   const preamble = `
     import { spawn } from "node:child_process";
-    import { createWatchdog } from ${JSON.stringify(new URL("stdio-watchdog.ts", import.meta.url).href)};
+    import { createWatchdog } from ${JSON.stringify(new URL("../../../../system/watchdog.ts", import.meta.url).href)};
     const watchdog = createWatchdog();
     const sleeper = () => {
       const child = watchdog.launch(() => spawn("sleep", ["1000"], { detached: true, stdio: "ignore" }));
@@ -249,7 +251,7 @@ onPosix("the process that started a stdio server", () => {
   it("takes the server's group with it on its exit also where there is no shell to watch it", async () => {
     const program = `
       import { spawn } from "node:child_process";
-      import { createWatchdog } from ${JSON.stringify(new URL("stdio-watchdog.ts", import.meta.url).href)};
+      import { createWatchdog } from ${JSON.stringify(new URL("../../../../system/watchdog.ts", import.meta.url).href)};
       const watchdog = createWatchdog("/no/such/shell");
       const child = watchdog.launch(() => spawn("sh", ["-c", ${JSON.stringify(STUBBORN)}], { detached: true }));
       child.stdout.on("data", (line) => process.stdout.write(line, () => process.exit(0)));`;

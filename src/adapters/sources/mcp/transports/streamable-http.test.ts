@@ -57,11 +57,12 @@ describe("an answer", () => {
 
   it("ends a request that it does not answer", async () => {
     const { url, next } = await scripted();
-    const { transport } = await open(url);
+    const { transport, lost } = await open(url);
     const ended = Promise.withResolvers<void>();
     const sent = transport.send(request("tools/call"), { onRequestStreamEnd: () => ended.resolve() });
     answerJson(await next(), '{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"?"}}');
     await Promise.all([sent, ended.promise]);
+    expect(lost).toEqual([]);
   });
 });
 
@@ -203,13 +204,14 @@ describe("a request's stream", () => {
 
   it("that breaks off before an event is over", async () => {
     const { url, next } = await scripted();
-    const { transport } = await open(url);
+    const { transport, clock } = await open(url);
     const ended = Promise.withResolvers<void>();
     const sent = transport.send(request("tools/call"), { onRequestStreamEnd: () => ended.resolve() });
     const events = stream(await next());
     await sent;
     events.destroy();
     await ended.promise;
+    expect(clock.pending, "a stream without an event's id is not resumed").toBe(0);
   });
 
   it.each(["before", "after"])("is left when its signal fires, %s it is opened", async (when) => {

@@ -1,10 +1,11 @@
-import type { Terminal } from "../../cli/command.ts";
-import { clip, styles, table } from "../../cli/terminal/style.ts";
-import type { Comparison } from "../compare.ts";
-import { labelOf } from "../known-tools.ts";
-import type { Miss } from "../suggest/misses.ts";
-import type { Suggestion } from "../suggest/suggest.ts";
-import type { SetReport, Summary } from "../summarise.ts";
+import type { Terminal } from "../command.ts";
+import { clip, styles, table } from "./style.ts";
+import { columnsOf, signed } from "../../eval/report/report-sections.ts";
+import type { Comparison } from "../../eval/compare.ts";
+import { labelOf } from "../../eval/known-tools.ts";
+import type { Miss } from "../../eval/suggest/misses.ts";
+import type { Suggestion } from "../../eval/suggest/suggest.ts";
+import type { SetReport, Summary } from "../../eval/summarise.ts";
 
 /** Suggestions and changed queries shown on a terminal; JSON has them all. */
 const MOST_SHOWN = 20;
@@ -32,12 +33,6 @@ export function showFigures(report: SetReport, terminal: Terminal): string {
     ]);
     return headed([title, ...columns], rows, paint.bold);
   }
-}
-
-/** Names of the figures that any of the groups has, in their order. */
-export function columnsOf(groups: readonly Summary[]): readonly (keyof Summary)[] {
-  const widest = groups.find((group) => group.refused !== undefined) ?? groups[0];
-  return Object.keys(widest ?? {}) as (keyof Summary)[];
 }
 
 /** Every figure of two runs, and the queries that changed most. `report` is that of A. */
@@ -110,9 +105,4 @@ function headed(
 ): string {
   const [first = "", ...rest] = table([header, ...rows]).split("\n");
   return [bold(first), ...rest].join("\n");
-}
-
-/** A difference with its sign, to four digits. */
-export function signed(value: number): string {
-  return `${value > 0 ? "+" : value < 0 ? "−" : ""}${Math.abs(value).toFixed(4)}`;
 }
