@@ -199,4 +199,7 @@ export { interpreter, type InterpreterOptions } from "./adapters/validators/inte
 
 export type { ServedMcp, ServeMcpOptions } from "./serve/serve-mcp.ts";
 
+export type { DocumentReport } from "./config/parts/load-documents.ts";
+export type { Started } from "./config/parts/start-configured.ts";
+
 export type * from "./config/config.ts";

@@ -1,5 +1,6 @@
 import { ownIdentity } from "../mcp/client-identity.ts";
 import type { McpUpstream } from "../adapters/sources/mcp/upstream/upstream.ts";
+import type { ResolvedConfig } from "../config/load/resolve-config.ts";
 import type { Identity } from "../guard/identity.port.ts";
 import type { Principal } from "../guard/principal.ts";
 import type { Redactor } from "../guard/redaction/redactor.ts";
@@ -86,14 +87,18 @@ interface Serving {
 /** Serves an arsenal: every tool as one MCP server, and over HTTP each upstream at its own address. No known secret reaches a client. */
 export async function serveMcp(
   arsenal: ServableArsenal,
-  options: ServeMcpOptions,
-  redactor: Redactor,
+  given: ServeMcpOptions,
+  { config, redactor }: { readonly config: Pick<ResolvedConfig, "mcp" | "server">; readonly redactor: Redactor },
 ): Promise<ServedMcp> {
-  const { transport = "http", mode = "dynamic", common, starting, startupWaitMs } = options;
+  const { mcpMode, startupWaitMs: waitMs } = config.mcp;
+  const options = { startupWaitMs: waitMs, drainMs: config.server.drainTimeoutS * 1000, ...given };
+  const { transport = "http", mode = mcpMode, common, starting, startupWaitMs } = options;
   const startup = createStartup({
     arsenal,
-    // No server is called "": this resolves once those of the configuration have been added.
-    starting: Promise.allSettled([starting, arsenal.upstreamsAttempted({ name: "" })]),
+    // Connecting begins after `starting`. No server is called "": this resolves once those of the configuration have been added.
+    starting: Promise.allSettled([starting])
+      .then(() => arsenal.upstreamsAttempted({ name: "" }))
+      .catch(() => {}),
     ...(startupWaitMs === undefined ? {} : { waitMs: startupWaitMs }),
   });
   const drain = createDrain();

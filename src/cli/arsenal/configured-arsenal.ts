@@ -1,13 +1,10 @@
-import { resolve } from "node:path";
 import { defaultCache } from "../../adapters/embedders/cached.ts";
 import { ToolArsenal } from "../../arsenal.ts";
 import type { ToolArsenalParts } from "../../config/parts/arsenal-parts.ts";
 import { asChecked, type ResolvedConfig } from "../../config/load/resolve-config.ts";
-import { runModule } from "../../config/parts/run-module.ts";
 import type { EventName } from "../../observe/events.ts";
 import type { Terminal } from "../command.ts";
 import { eventSink } from "../terminal/event-sink.ts";
-import type { Configured } from "./open-arsenal.ts";
 
 /** Commands report these themselves. */
 const TOLD_BY_COMMANDS: readonly EventName[] = ["ensemble-connected", "ensemble-failed", "confirmation-requested"];
@@ -20,8 +17,8 @@ export interface Reader extends Pick<Terminal, "err" | "environment"> {
 }
 
 /**
- * An arsenal by its configuration, with nothing in it yet: `fill` connects the servers, `loadDocuments` reads OpenAPI documents. Warnings go to
- * the reader unless telemetry is off. Vectors are cached unless the configuration says otherwise.
+ * Creates the arsenal of a configuration, not started: `boot` starts it. Warnings go to the reader unless telemetry is off. Vectors are cached
+ * unless the configuration says otherwise.
  */
 export function createConfiguredArsenal(
   given: ResolvedConfig,
@@ -31,17 +28,11 @@ export function createConfiguredArsenal(
   const { enabled = true, type = "console", level = "warn" } = given.telemetry;
   const { environment, json, told = [] } = reader;
   const embedder = { ...given.embedder, cache: given.embedder.cache ?? defaultCache(environment) };
-  const own = { ...given, embedder, mcp: { ...given.mcp, servers: [] }, openapi: [] };
+  const own = { ...given, embedder };
   const all = { environment, ...parts };
   if (!enabled || type !== "console") return new ToolArsenal(asChecked(own), all);
   const silent = asChecked({ ...own, telemetry: { ...given.telemetry, enabled: false } });
   if (told === "all") return new ToolArsenal(silent, all);
   const sink = eventSink(reader, { level, json, without: new Set([...TOLD_BY_COMMANDS, ...told]) });
   return new ToolArsenal(silent, { ...all, sinks: [...(parts.sinks ?? []), sink] });
-}
-
-/** Adds what the configuration names. Servers connect in the background. */
-export async function fill(arsenal: ToolArsenal, { config, folder, servers }: Configured): Promise<void> {
-  for (const module of config.modules) await runModule(resolve(folder, module), module, arsenal);
-  for (const server of servers) await arsenal.addMcpServer(server, { patient: true });
 }

@@ -4,12 +4,14 @@ import type { TierName } from "../../adapters/embedders/shipped-tiers.ts";
 import type { ToolArsenal } from "../../arsenal.ts";
 import type { ToolArsenalParts } from "../../config/parts/arsenal-parts.ts";
 import type { LoadedConfig } from "../../config/load/load-config.ts";
+import { boot } from "../../config/parts/boot.ts";
+import type { DocumentReport } from "../../config/parts/load-documents.ts";
 import { toOpenApis } from "../../config/openapi-config.ts";
 import { type ConfiguredMcpServer, toMcpServers } from "../../config/clients/mcp-servers.ts";
 import { type ServerNote, type ServerProblem, showProblem } from "../../config/clients/server-problem.ts";
 import type { Input, Option, Terminal } from "../command.ts";
-import { createConfiguredArsenal, fill, type Reader } from "./configured-arsenal.ts";
-import { type DocumentReport, type FollowedDocument, loadDocuments, withContent } from "./load-documents.ts";
+import { createConfiguredArsenal, type Reader } from "./configured-arsenal.ts";
+import { type FollowedDocument, withContent } from "./followed-documents.ts";
 import { createDemoArsenal } from "../demo/create-demo-arsenal.ts";
 import { forOperator } from "./local-approvals.ts";
 import { toldFailure } from "../serve/upstream-status.ts";
@@ -99,13 +101,10 @@ export async function openArsenal(
     { err, environment, json: input.json, told },
     parts,
   );
+  const { documents } = await boot(arsenal, configured);
   try {
-    await fill(arsenal, configured);
     if (!input.json) tellProblems(configured.problems, terminal);
-    const [reports] = await Promise.all([
-      loadDocuments(arsenal, configured.documents),
-      arsenal.upstreamsAttempted({ signal: terminal.signal }),
-    ]);
+    const [reports] = await Promise.all([documents, arsenal.upstreamsAttempted({ signal: terminal.signal })]);
     if (!input.json) tellAbsent(arsenal, reports, terminal);
     return arsenal;
   } catch (error) {

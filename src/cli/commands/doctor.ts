@@ -4,6 +4,8 @@ import { memory } from "../../adapters/stores/memory.ts";
 import type { ToolArsenal } from "../../arsenal.ts";
 import type { McpUpstream } from "../../adapters/sources/mcp/upstream/upstream.ts";
 import type { ResolvedConfig } from "../../config/load/resolve-config.ts";
+import { boot } from "../../config/parts/boot.ts";
+import type { DocumentReport } from "../../config/parts/load-documents.ts";
 import type { ServerProblem } from "../../config/clients/server-problem.ts";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
 import type { EventName } from "../../observe/events.ts";
@@ -13,9 +15,8 @@ import { isPerCaller, readReference } from "../../guard/secrets/reference.ts";
 import { createSecrets } from "../../guard/secrets/secrets.ts";
 import type { Command, Input, Terminal } from "../command.ts";
 import { type ConfigFiles, configFiles, type Configured, loadConfigured, MCP_CONFIG } from "../arsenal/open-arsenal.ts";
-import { createConfiguredArsenal, fill } from "../arsenal/configured-arsenal.ts";
+import { createConfiguredArsenal } from "../arsenal/configured-arsenal.ts";
 import { eventText } from "../terminal/event-text.ts";
-import { type DocumentReport, loadDocuments } from "../arsenal/load-documents.ts";
 import { MINIMUM_NODE, nodeProblem } from "../node-version.ts";
 import { styles } from "../terminal/style.ts";
 
@@ -75,11 +76,8 @@ async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promi
     const { err, environment } = terminal;
     const reader = { err, environment, json: true, told: "all" } as const;
     await using arsenal = createConfiguredArsenal(configured.config, reader, { sinks: [warnings.sink] });
-    await fill(arsenal, configured);
-    const [reports] = await Promise.all([
-      loadDocuments(arsenal, configured.documents),
-      arsenal.upstreamsAttempted({ signal: terminal.signal }),
-    ]);
+    const { documents } = await boot(arsenal, configured);
+    const [reports] = await Promise.all([documents, arsenal.upstreamsAttempted({ signal: terminal.signal })]);
     findings.push(...(await Promise.all(arsenal.upstreams.map(checkServer))));
     findings.push(...reports.flatMap(checkDocument), ...(await checkCredentials(configured, terminal)));
     for (const [part, works] of Object.entries(await arsenal.healthCheck())) {

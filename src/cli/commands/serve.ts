@@ -1,17 +1,19 @@
 import { flushCompileCache } from "node:module";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ToolArsenal } from "../../arsenal.ts";
+import { boot } from "../../config/parts/boot.ts";
 import { configuredEgress } from "../../config/parts/configured-egress.ts";
 import { configuredIdentity } from "../../config/parts/configured-identity.ts";
+import type { DocumentReport } from "../../config/parts/load-documents.ts";
 import { type ResolvedConfig, resolveConfig } from "../../config/load/resolve-config.ts";
 import { fileTexts, watchConfig, watchFiles } from "../../config/load/watch-config.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import type { ServedMcp } from "../../serve/serve-mcp.ts";
 import type { Command, Input, Terminal } from "../command.ts";
 import { type ConfigFiles, configFiles, type Configured, loadConfigured, MCP_CONFIG } from "../arsenal/open-arsenal.ts";
-import { createConfiguredArsenal, fill } from "../arsenal/configured-arsenal.ts";
+import { createConfiguredArsenal } from "../arsenal/configured-arsenal.ts";
 import { forOperator } from "../arsenal/local-approvals.ts";
-import { beginDocuments, documentFiles, type DocumentReport } from "../arsenal/load-documents.ts";
+import { documentFiles } from "../arsenal/followed-documents.ts";
 import { readNumber } from "../read-number.ts";
 import { createAnnouncer } from "../serve/announce.ts";
 import { closeInTime } from "../serve/close-in-time.ts";
@@ -73,9 +75,8 @@ export const serve: Command = {
     };
 
     let documents: Promise<readonly DocumentReport[]> = Promise.resolve([]);
-    async function open(by: Configured): Promise<void> {
-      await fill(arsenal, by);
-      documents = (await beginDocuments(arsenal, by.documents)).reports;
+    async function start(): Promise<void> {
+      if (configured !== undefined) ({ documents } = await boot(arsenal, configured));
     }
 
     async function overStdio(): Promise<ServedMcp> {
@@ -86,13 +87,13 @@ export const serve: Command = {
       const served = await arsenal.serveMcp({ transport: "stdio", ...shown, ...streams, starting });
       // What the client has written already is answered before connecting takes the processor.
       for (let turn = 0; turn < 10; turn++) await nextTurn();
-      if (configured !== undefined) await open(configured);
+      await start();
       started();
       return served;
     }
 
     async function overHttp(): Promise<ServedMcp> {
-      if (configured !== undefined) await open(configured);
+      await start();
       const { allowedHosts, allowedOrigins, publicUrl } = server;
       const protection = {
         allowedHosts,

@@ -5,7 +5,7 @@ import { ToolArsenal } from "../../arsenal.ts";
 import { toOpenApis } from "../../config/openapi-config.ts";
 import { resolveConfig } from "../../config/load/resolve-config.ts";
 import { createManualClock } from "../../testing/manual-clock.ts";
-import { type DocumentReport, loadDocuments } from "../arsenal/load-documents.ts";
+import { type DocumentReport, loadDocuments } from "../../config/parts/load-documents.ts";
 import type { Configured } from "../arsenal/open-arsenal.ts";
 import { createFollower } from "./follow-config.ts";
 
@@ -46,7 +46,7 @@ describe("a document that could not be fetched at the start", () => {
     const told: string[] = [];
     const came = Promise.withResolvers<readonly DocumentReport[]>();
     const start = configured();
-    const first = await loadDocuments(arsenal, start.documents);
+    const first = await (await loadDocuments(arsenal, start.documents)).reports;
     expect(first[0]?.error?.message).toContain("HTTP 503");
     const follower = createFollower(start, {
       arsenal,
@@ -73,7 +73,7 @@ describe("a document that could not be fetched at the start", () => {
     const clock = createManualClock();
     const told: string[] = [];
     const start = configured();
-    const documents = loadDocuments(arsenal, start.documents);
+    const { reports: documents } = await loadDocuments(arsenal, start.documents);
     const load = async (): Promise<Configured> => configured();
     const tell = (line: string): unknown => told.push(line);
     const follower = createFollower(start, { arsenal, documents, load, tell, changed: () => {}, clock });

@@ -2,14 +2,10 @@ import { isDeepStrictEqual } from "node:util";
 import type { ToolArsenal } from "../../arsenal.ts";
 import { configChanges } from "../../config/load/config-changes.ts";
 import { isLocalDocument } from "../../config/openapi-config.ts";
+import { type DocumentReport, loadDocuments } from "../../config/parts/load-documents.ts";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
-import {
-  documentProblem,
-  type DocumentReport,
-  type FollowedDocument,
-  loadDocuments,
-} from "../arsenal/load-documents.ts";
+import { documentProblem, type FollowedDocument } from "../arsenal/followed-documents.ts";
 import type { Configured } from "../arsenal/open-arsenal.ts";
 import { toldFailure } from "./upstream-status.ts";
 
@@ -87,7 +83,8 @@ export function createFollower(start: Configured, parts: FollowParts): ConfigFol
     current = next;
     for (const name of leaving) await arsenal.removeEnsemble(name);
     for (const server of coming) await arsenal.addMcpServer(server, { patient: true });
-    const reports = await loadDocuments(arsenal, comingDocuments);
+    const { reports: loading } = await loadDocuments(arsenal, comingDocuments);
+    const reports = await loading;
     leaveOut(reports);
     const loaded = reports.filter(({ error }) => error === undefined);
     const came = [...coming, ...loaded];

@@ -1,9 +1,32 @@
+import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
+import type { LoadedConfig } from "../load/load-config.ts";
+import type { Started } from "./start-configured.ts";
 
-/** Hands an arsenal to the default export of a module, which registers its tools. `shown` is how the configuration calls the module. */
-export async function runModule(path: string, shown: string, arsenal: unknown): Promise<void> {
+/** The part of an arsenal that booting it needs. */
+export interface Bootable {
+  start(): Promise<Started>;
+  close(): Promise<void>;
+}
+
+/** Lets the modules of a configuration file register their tools, then starts the arsenal. If either fails, the arsenal is closed. */
+export async function boot(
+  arsenal: Bootable,
+  { config, folder }: Pick<LoadedConfig, "config" | "folder">,
+): Promise<Started> {
+  try {
+    for (const module of config.modules) await runModule(resolve(folder, module), module, arsenal);
+    return await arsenal.start();
+  } catch (error) {
+    await arsenal.close();
+    throw error;
+  }
+}
+
+/** Hands an arsenal to the default export of a module. `shown` is what the configuration calls the module. */
+async function runModule(path: string, shown: string, arsenal: Bootable): Promise<void> {
   const refuse = (problem: string, cause?: unknown): never => {
     const fix = "See docs/configuration.md.";
     throw new ArsenalError("CONFIG_INVALID", `modules: ${shown} ${problem}`, {

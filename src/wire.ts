@@ -1,0 +1,231 @@
+import { direct } from "./adapters/executors/direct.ts";
+import type { McpServerSettings } from "./adapters/sources/mcp/settings.ts";
+import { createUpstreams, type Upstreams } from "./adapters/sources/mcp/upstream/upstreams.ts";
+import type { OpenApiSettings } from "./adapters/sources/openapi/settings.ts";
+import { guarded } from "./adapters/validators/guarded/guarded.ts";
+import { type Catalog, createCatalog } from "./catalog/catalog.ts";
+import { tokenize } from "./catalog/lexical/tokenize.ts";
+import type { ToolArsenalConfig } from "./config/config.ts";
+import { type ResolvedConfig, resolveConfig } from "./config/load/resolve-config.ts";
+import { refuseNotInRelease } from "./config/not-in-release.ts";
+import { configuredSinks, configuredStore, configuredTiers } from "./config/parts/arsenal-parts.ts";
+import type { ToolArsenalParts } from "./config/parts/arsenal-parts.ts";
+import { configuredBuiltins } from "./config/parts/configured-builtins.ts";
+import { configuredEgress } from "./config/parts/configured-egress.ts";
+import { configuredExecutors } from "./config/parts/configured-executors.ts";
+import { configuredGuard, type ConfiguredGuard } from "./config/parts/configured-guard.ts";
+import { startConfigured, type Started } from "./config/parts/start-configured.ts";
+import { ArsenalError } from "./errors/arsenal-error.ts";
+import { createEngine, type Engine } from "./execute/engine.ts";
+import { forgetPast } from "./execute/forget-past.ts";
+import { localOperator } from "./guard/principal.ts";
+import type { Redactor } from "./guard/redaction/redactor.ts";
+import { createSecrets } from "./guard/secrets/secrets.ts";
+import { systemClock } from "./observe/clock.ts";
+import { createEvents, type Events } from "./observe/emitter.ts";
+import { createHealth, type HealthBook } from "./observe/health.ts";
+import { createEnsembles } from "./register/ensembles.ts";
+import { createRegistry, type Registry } from "./register/registry.ts";
+import type { Source } from "./register/source.port.ts";
+import { createLearning } from "./retrieve/learn/learning.ts";
+import { createRetriever, type Retriever } from "./retrieve/retriever.ts";
+import { fromAlias, isCutAlias, toAlias } from "./transcode/alias.ts";
+import { repairArguments } from "./transcode/repair-arguments.ts";
+import { createVisibleTools, type VisibleTools } from "./visible-tools.ts";
+
+/** The stages of one arsenal, wired. Nothing runs and nothing is connected until `start`. */
+export interface Wired {
+  readonly config: ResolvedConfig;
+  readonly events: Events;
+  readonly redactor: Redactor;
+  readonly health: HealthBook;
+  readonly guard: ConfiguredGuard;
+  readonly catalog: Catalog;
+  readonly registry: Registry;
+  readonly upstreams: Upstreams;
+  readonly visible: VisibleTools;
+  readonly retriever: Retriever;
+  readonly engine: Engine;
+  /** Indexes pending registrations. Returns how many tools were new or changed. */
+  sync(options?: { readonly signal?: AbortSignal }): Promise<number>;
+  addEnsemble(source: Source): Promise<number>;
+  addOpenApi(settings: OpenApiSettings): Promise<number>;
+  removeEnsemble(name: string): Promise<boolean>;
+  /** Connects what the configuration names, once. */
+  start(): Promise<Started>;
+  /** Resolves to the stages once the arsenal has started and, with `autoSync`, every registration is indexed. */
+  ready(): Promise<Wired>;
+  /** Ends calls that wait, disconnects, lets writes under way end and releases everything, once. */
+  close(): Promise<void>;
+  isClosed(): boolean;
+  /** Throws CLOSED once the arsenal was closed. */
+  refuseIfClosed(): void;
+}
+
+/** Wires the stages of an arsenal, in the order data takes. Throws CONFIG_INVALID if the configuration is broken. */
+export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): Wired {
+  const config = resolveConfig(given);
+  refuseNotInRelease(config, parts);
+  const { routing, execution, reranker } = config;
+  const clock = parts.clock ?? systemClock;
+  const operator = localOperator();
+  const egress = configuredEgress(config);
+
+  // observe
+  const secrets = createSecrets({ ...parts, clock, emit: (...event) => events.emit(...event) });
+  const { redactor } = secrets;
+  const events = createEvents({ sinks: [...configuredSinks(config), ...(parts.sinks ?? [])], clock, redactor });
+  const { emit } = events;
+  const health = createHealth({ clock, emit });
+
+  // guard
+  const relist = (name: string): Promise<void> => ensembles.relist(name);
+  const guard = configuredGuard(config, parts, { clock, emit, egress, secrets, relist });
+  const { aegis, audit, idempotency, screen, review, limits } = guard;
+
+  // catalog, register
+  const [store, tiers] = [configuredStore(config, parts), configuredTiers(config, parts, emit)];
+  const catalog = createCatalog({ store, tiers, emit, clock });
+  const registry = createRegistry({
+    catalog,
+    emit: (name, data) => (emit(name, data), forgetPast(name, data, { engine, health })),
+    clock,
+    alias: { toAlias, fromAlias, isCutAlias },
+    limits,
+  });
+  const ensembles = createEnsembles({ registry, emit, clock, screen, review });
+  const upstreams = createUpstreams({ addEnsemble, relist, registry, clock, emit, egress, secrets });
+  const visible = createVisibleTools({
+    get: (id) => registry.get(id) ?? upstreams.find(id)?.tool,
+    catalog,
+    aegis,
+    operator,
+  });
+
+  // retrieve
+  const learning = createLearning({ clock, termsOf: tokenize, settings: routing.learning, operator });
+  const unasked = createRetriever({
+    catalog,
+    health,
+    sees: (tool, principal) => aegis.sees(tool, principal ?? operator),
+    ...(parts.reranker ? { reranker: parts.reranker } : {}),
+    ...(parts.classifyIntent ? { classifyIntent: parts.classifyIntent } : {}),
+    learning,
+    settings: {
+      ...routing,
+      weights: { ...routing.weights, learned: routing.learning.weight },
+      rerankTopK: reranker.topK,
+    },
+    emit,
+    clock,
+  });
+  const retriever: Retriever = {
+    retrieve(query) {
+      const rerank = reranker.enabled && query?.enableReranking === undefined;
+      return unasked.retrieve(rerank ? { ...query, enableReranking: true } : query);
+    },
+  };
+
+  // execute
+  const { executors, codeSandbox, check } = configuredExecutors(config);
+  const validator = parts.validator ?? guarded();
+  const unwatched = createEngine({
+    find: (name, options) => upstreams.find(name) ?? registry.find(name, options),
+    explainMissing: (name, sees) => registry.explainMissing(name, sees),
+    aegis,
+    audit,
+    redact: redactor.value,
+    idempotency,
+    validator,
+    repair: repairArguments,
+    executors: [...(parts.executors ?? []), ...executors, direct()],
+    health,
+    ensembleSettings: (name) => ensembles.settings(name),
+    emit,
+    clock,
+    localPrincipal: operator,
+    settings: { ...execution, circuitBreakerTimeoutMs: execution.circuitBreakerTimeoutS * 1000 },
+  });
+  const engine = learning?.watch(unwatched) ?? unwatched;
+
+  // start and close
+  const builtins = configuredBuiltins(config, { egress, secrets, codeSandbox });
+  let starting: Promise<Started> | undefined;
+  let closing: Promise<void> | undefined;
+  const isClosed = (): boolean => closing !== undefined;
+
+  function refuseIfClosed(): void {
+    if (isClosed()) throw new ArsenalError("CLOSED", "This arsenal was closed.", { fix: "Create a new ToolArsenal." });
+  }
+
+  async function sync(options: { readonly signal?: AbortSignal } = {}): Promise<number> {
+    refuseIfClosed();
+    await catalog.open();
+    return registry.sync(options);
+  }
+
+  async function addEnsemble(source: Source): Promise<number> {
+    refuseIfClosed();
+    // Opened first, so that a tool restored from the store is known to belong to its ensemble before its name is taken.
+    await catalog.open();
+    const { tools } = await upstreams.during(source, () => ensembles.add(source));
+    if (config.syncOnRegister) await sync();
+    return tools;
+  }
+
+  async function addOpenApi(settings: OpenApiSettings): Promise<number> {
+    const { openapi } = await import("./adapters/sources/openapi/openapi.ts");
+    return addEnsemble(openapi(settings, { egress, emit, secrets }));
+  }
+
+  async function start(): Promise<Started> {
+    refuseIfClosed();
+    const addMcpServer = (server: McpServerSettings): Promise<number> => upstreams.add(server, { patient: true });
+    const arsenal = { emit, isClosed, addEnsemble, addMcpServer, addOpenApi };
+    starting ??= startConfigured(config, { check, builtins }, arsenal);
+    return starting;
+  }
+
+  async function disconnect(): Promise<void> {
+    engine.close();
+    await ensembles.close();
+    egress.close();
+    try {
+      await catalog.close();
+    } finally {
+      await Promise.allSettled([validator.close?.(), guard.close()]);
+      await events.close();
+    }
+  }
+
+  return {
+    config,
+    events,
+    redactor,
+    health,
+    guard,
+    catalog,
+    registry,
+    upstreams,
+    visible,
+    retriever,
+    engine,
+    sync,
+    addEnsemble,
+    addOpenApi,
+    async removeEnsemble(name) {
+      upstreams.forget(name);
+      return ensembles.remove(name);
+    },
+    start,
+    async ready() {
+      await start();
+      if (!catalog.opened) await catalog.open();
+      if (config.autoSync && registry.pending > 0) await registry.sync();
+      return this;
+    },
+    close: () => (closing ??= disconnect()),
+    isClosed,
+    refuseIfClosed,
+  };
+}
