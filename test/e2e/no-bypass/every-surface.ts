@@ -28,6 +28,7 @@ export const LIBRARY: Readonly<Record<string, Does>> = {
   getTool: "lists tools",
   listTools: "lists tools",
   fromConfig: opens,
+  start: registers,
   serveMcp: opens,
   register: registers,
   addTool: registers,
