@@ -110,7 +110,7 @@ describe("approvals in a state that outlives the process", () => {
     const state = sqliteState({ file });
     const waiting = setUp({}, createManualClock(Date.now()), state);
     const confirmationId = await waiting.ask();
-    const modules = ["../../adapters/state/sqlite.ts", "approvals.ts", "principal.ts", "../../observe/clock.ts"].map(
+    const modules = ["../../adapters/state/sqlite.ts", "./approvals.ts", "../principal.ts", "../../observe/clock.ts"].map(
       (path) => new URL(path, import.meta.url).href,
     );
     const program = `
