@@ -123,15 +123,7 @@ export {
   type ResultError,
   type ToolResult,
 } from "./execute/result.ts";
-export type {
-  AnyCheck,
-  Check,
-  Checked,
-  CompileOptions,
-  ImmediateValidator,
-  Problem,
-  Validator,
-} from "./execute/validator.port.ts";
+export type { Check, Checked, CompileOptions, Problem, Validator } from "./execute/validator.port.ts";
 
 export { systemClock, type Clock } from "./observe/clock.ts";
 export type { ArsenalEvent, EventLevel, EventMap, EventName } from "./observe/events.ts";
@@ -193,9 +185,7 @@ export { sqliteState, type SqliteStateOptions } from "./adapters/state/sqlite.ts
 export { memory, type MemoryOptions } from "./adapters/stores/memory.ts";
 export { memoryVectors } from "./adapters/stores/memory-vectors.ts";
 export { simdVectors, type SimdVectorsOptions } from "./adapters/stores/simd-vectors.ts";
-export { ajv } from "./adapters/validators/ajv.ts";
-export { guarded, type GuardedOptions } from "./adapters/validators/guarded/guarded.ts";
-export { interpreter, type InterpreterOptions } from "./adapters/validators/interpreter/interpreter.ts";
+export { jsonSchemaValidator, type JsonSchemaValidatorOptions } from "./adapters/validators/json-schema/json-schema.ts";
 
 export type { ServedMcp, ServeMcpOptions } from "./serve/serve-mcp.ts";
 

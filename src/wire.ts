@@ -2,7 +2,7 @@ import { direct } from "./adapters/executors/direct.ts";
 import type { McpServerSettings } from "./adapters/sources/mcp/settings.ts";
 import { createUpstreams, type Upstreams } from "./adapters/sources/mcp/upstream/upstreams.ts";
 import type { OpenApiSettings } from "./adapters/sources/openapi/settings.ts";
-import { guarded } from "./adapters/validators/guarded/guarded.ts";
+import { jsonSchemaValidator } from "./adapters/validators/json-schema/json-schema.ts";
 import { type Catalog, createCatalog } from "./catalog/catalog.ts";
 import { tokenize } from "./catalog/lexical/tokenize.ts";
 import type { ToolArsenalConfig } from "./config/config.ts";
@@ -128,7 +128,7 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
 
   // execute
   const { executors, codeSandbox, check } = configuredExecutors(config);
-  const validator = parts.validator ?? guarded();
+  const validator = parts.validator ?? jsonSchemaValidator();
   const unwatched = createEngine({
     find: (name, options) => upstreams.find(name) ?? registry.find(name, options),
     explainMissing: (name, sees) => registry.explainMissing(name, sees),

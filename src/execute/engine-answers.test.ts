@@ -3,7 +3,7 @@ import { memoryAudit } from "../adapters/audit/memory.ts";
 import { direct } from "../adapters/executors/direct.ts";
 import { createRedaction } from "../adapters/policies/rules/redaction.ts";
 import { memoryState } from "../adapters/state/memory.ts";
-import { ajv } from "../adapters/validators/ajv.ts";
+import { jsonSchemaValidator } from "../adapters/validators/json-schema/json-schema.ts";
 import { ArsenalError } from "../errors/arsenal-error.ts";
 import { createAegis } from "../guard/aegis.ts";
 import { createCallAudit } from "../guard/audit/call-audit.ts";
@@ -44,7 +44,7 @@ function engineOf(handler: Handler, { obligations = {}, source = "mcp", auditFai
       emit,
       settings: { maxRequestsPerMinute: 1_000, confirmationTimeoutS: 600, selfApproval: "never" },
     }),
-    validator: ajv(),
+    validator: jsonSchemaValidator(),
     executors: [direct()],
     audit: createCallAudit({ log: { ...log, append }, emit, strict: true }),
     idempotency: createIdempotency(state, clock),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { direct } from "../adapters/executors/direct.ts";
 import { memoryState } from "../adapters/state/memory.ts";
-import { ajv } from "../adapters/validators/ajv.ts";
+import { jsonSchemaValidator } from "../adapters/validators/json-schema/json-schema.ts";
 import { createAegis, type Aegis } from "../guard/aegis.ts";
 import { localOperator, type Principal } from "../guard/principal.ts";
 import { createHealth } from "../observe/health.ts";
@@ -61,7 +61,7 @@ function setUp(
       },
     }),
     aegis,
-    validator: ajv(),
+    validator: jsonSchemaValidator(),
     executors: [direct()],
     health: createHealth({ clock, emit }),
     ensembleSettings: () => ({}),

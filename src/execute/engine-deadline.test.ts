@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { direct } from "../adapters/executors/direct.ts";
 import { memoryState } from "../adapters/state/memory.ts";
-import { ajv } from "../adapters/validators/ajv.ts";
+import { jsonSchemaValidator } from "../adapters/validators/json-schema/json-schema.ts";
 import { ArsenalError } from "../errors/arsenal-error.ts";
 import { type Aegis, createAegis } from "../guard/aegis.ts";
 import { createIdempotency } from "../guard/idempotency.ts";
@@ -47,7 +47,7 @@ function setUp(handler: Handler, { policy = ALLOW, draft, settings }: Options = 
       return { found: true, handler, tool: defineTool({ name, description: "Does work.", parameters, ...draft }) };
     },
     aegis,
-    validator: ajv(),
+    validator: jsonSchemaValidator(),
     executors: [direct()],
     idempotency: createIdempotency(state, clock),
     health: createHealth({ clock, emit: () => {} }),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { direct } from "../adapters/executors/direct.ts";
 import { memoryState } from "../adapters/state/memory.ts";
-import { ajv } from "../adapters/validators/ajv.ts";
+import { jsonSchemaValidator } from "../adapters/validators/json-schema/json-schema.ts";
 import { ArsenalError } from "../errors/arsenal-error.ts";
 import { createAegis } from "../guard/aegis.ts";
 import { localOperator } from "../guard/principal.ts";
@@ -43,7 +43,7 @@ function setUp(
       emit: () => {},
       settings: { maxRequestsPerMinute: 10_000, confirmationTimeoutS: 600, selfApproval: "never" },
     }),
-    validator: ajv(),
+    validator: jsonSchemaValidator(),
     executors: [direct()],
     health: createHealth({ clock, emit: () => {} }),
     ensembleSettings,

@@ -3,7 +3,7 @@ import { memoryAudit } from "../adapters/audit/memory.ts";
 import { direct } from "../adapters/executors/direct.ts";
 import { createRedaction } from "../adapters/policies/rules/redaction.ts";
 import { memoryState } from "../adapters/state/memory.ts";
-import { ajv } from "../adapters/validators/ajv.ts";
+import { jsonSchemaValidator } from "../adapters/validators/json-schema/json-schema.ts";
 import { ArsenalError } from "../errors/arsenal-error.ts";
 import { type Aegis, createAegis } from "../guard/aegis.ts";
 import { createCallAudit } from "../guard/audit/call-audit.ts";
@@ -65,7 +65,7 @@ function setUp(handler: Handler, obligations: Obligations = {}, options: Options
   const engine = createEngine({
     find: () => ({ found: true, tool, handler: (args, context) => (runs++, handler(args, context)) }),
     aegis,
-    validator: ajv(),
+    validator: jsonSchemaValidator(),
     executors: [direct()],
     audit: createCallAudit({ log, emit: () => {}, strict: true }),
     idempotency: createIdempotency(state, clock),

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { direct } from "../adapters/executors/direct.ts";
-import { ajv } from "../adapters/validators/ajv.ts";
+import { jsonSchemaValidator } from "../adapters/validators/json-schema/json-schema.ts";
 import { ArsenalError } from "../errors/arsenal-error.ts";
 import type { Aegis, AegisDecision } from "../guard/aegis.ts";
 import { localOperator } from "../guard/principal.ts";
@@ -73,7 +73,7 @@ function setUp(handler: Handler, settings: Partial<EngineSettings>): Bench {
       return { found: true, tool, handler };
     },
     aegis,
-    validator: ajv(),
+    validator: jsonSchemaValidator(),
     executors: [direct()],
     health: createHealth({ clock, emit }),
     ensembleSettings: () => ({ maxConcurrent: MAX_IN_ENSEMBLE }),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { direct } from "../adapters/executors/direct.ts";
 import { memoryState } from "../adapters/state/memory.ts";
-import { ajv } from "../adapters/validators/ajv.ts";
+import { jsonSchemaValidator } from "../adapters/validators/json-schema/json-schema.ts";
 import { ArsenalError } from "../errors/arsenal-error.ts";
 import { type Aegis, createAegis } from "../guard/aegis.ts";
 import { localOperator } from "../guard/principal.ts";
@@ -49,7 +49,7 @@ function setUp(
       return { found: true, handler, tool: defineTool({ name, description, parameters, ...draft }) };
     },
     aegis: allowing,
-    validator: ajv(),
+    validator: jsonSchemaValidator(),
     executors: [direct()],
     health,
     ensembleSettings: () => ({}),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { direct } from "../adapters/executors/direct.ts";
 import { memoryState } from "../adapters/state/memory.ts";
-import { ajv } from "../adapters/validators/ajv.ts";
+import { jsonSchemaValidator } from "../adapters/validators/json-schema/json-schema.ts";
 import { ArsenalError } from "../errors/arsenal-error.ts";
 import { createAegis, type Aegis } from "../guard/aegis.ts";
 import type { Policy } from "../guard/policy.port.ts";
@@ -88,7 +88,7 @@ function setUp(
         : { found: true, tool: entry[0], handler: entry[1] };
     },
     aegis,
-    validator: ajv(),
+    validator: jsonSchemaValidator(),
     executors: [direct()],
     health,
     ensembleSettings: () => ({}),
@@ -205,15 +205,15 @@ describe("a call", () => {
 
   it("says what its arguments lack, and compiles a tool's schema once [000-6.3-arguments] [000-5.4-validate] [001-errors-validation]", async () => {
     let compiled = 0;
-    const inner = ajv();
+    const inner = jsonSchemaValidator();
     const validator: Validator = { compile: (schema) => (compiled++, inner.compile(schema)) };
     const { engine, health } = setUp([[tool("t"), () => 1]], { validator });
     const { error } = await engine.execute({ toolName: "t", arguments: { n: "1", m: 2 } });
     expect(error?.code).toBe("ARGUMENTS_INVALID");
     expect(error?.message).toBe(
-      'The arguments do not match the parameters of test.t: m: expected nothing (known here: n), received number 2; n: expected number, received string "1".',
+      'The arguments do not match the parameters of test.t: n: expected number, received string "1"; m: expected nothing (known here: n), received number 2.',
     );
-    expect(error?.issues?.map(({ field }) => field)).toEqual(["m", "n"]);
+    expect(error?.issues?.map(({ field }) => field)).toEqual(["n", "m"]);
     for (let count = 0; count < 10; count++) await engine.execute({ toolName: "t" });
     expect(compiled).toBe(1);
     expect(health.of("test.t").totalCalls).toBe(10);
@@ -221,7 +221,7 @@ describe("a call", () => {
 
   it("fails with TOOL_INVALID where the tool's schema is broken, found out once", async () => {
     let compiled = 0;
-    const inner = ajv();
+    const inner = jsonSchemaValidator();
     const validator: Validator = { compile: (schema) => (compiled++, inner.compile(schema)) };
     const { engine } = setUp([[tool("t", { parameters: { type: "nothing" } }), () => 1]], { validator });
     await engine.execute({ toolName: "t" });

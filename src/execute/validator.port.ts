@@ -1,37 +1,26 @@
 import type { JsonSchema } from "../tool/json-schema.ts";
 
-/** Compiles schemas into checks. Compiling is slow and done once a tool; checking is fast. */
+/** Compiles schemas into checks, once for each tool. */
 export interface Validator {
   /**
-   * Throws an `ArsenalError` TOOL_INVALID, or rejects with it, where the schema itself is broken. A promise is only for schemas that would
-   * keep the process from its other work.
+   * Throws an `ArsenalError` TOOL_INVALID, or rejects with it, if the schema itself is invalid. Returns a promise only for schemas that would
+   * block the event loop.
    */
-  compile(schema: JsonSchema, options?: CompileOptions): AnyCheck | Promise<AnyCheck>;
-  /** Releases threads and the like. Safe to call twice. */
+  compile(schema: JsonSchema, options?: CompileOptions): Check | Promise<Check>;
+  /** Releases threads and other resources. Safe to call twice. */
   close?(): Promise<void>;
 }
 
 export interface CompileOptions {
-  /** True where the schema was written by whoever runs the program. False where absent: schemas from outside may be hostile. */
+  /** True if the schema was written by whoever runs the program. Defaults to false: schemas from outside may be hostile. */
   readonly trusted?: boolean;
 }
 
-/** Checks a value without changing it. */
+/** Checks a value without changing it: at once, or on another thread if it takes long. */
 export interface Check {
-  (value: unknown): Checked;
+  (value: unknown): Checked | Promise<Checked>;
   /** What of the schema is not checked, and why. */
   readonly notes?: readonly string[];
-}
-
-/** A check that may take its time, on another thread. */
-export interface AnyCheck {
-  (value: unknown): Checked | Promise<Checked>;
-  readonly notes?: readonly string[];
-}
-
-/** A validator whose checks never wait. */
-export interface ImmediateValidator extends Validator {
-  compile(schema: JsonSchema, options?: CompileOptions): Check;
 }
 
 /** The value with defaults filled in, or every problem found. */

@@ -93,10 +93,10 @@ const CASES: Readonly<Record<string, () => Hostile>> = {
     arguments: { text: ATTACK },
     gives: "ARGUMENTS_INVALID",
   }),
-  "an evil pattern that RE2 cannot say": () => ({
+  "an evil pattern that RE2 cannot run": () => ({
     parameters: object({ text: { type: "string", pattern: "^(?=a)(a+)+\\1$" } }),
     arguments: { text: ATTACK },
-    gives: "success",
+    gives: "TOOL_INVALID",
   }),
   "an evil pattern for names": () => ({
     parameters: object({}, { patternProperties: { [EVIL]: { type: "string" } }, additionalProperties: false }),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
-  ajv,
+  jsonSchemaValidator,
   type ArsenalEvent,
   direct,
   type Embedder,
@@ -119,7 +119,7 @@ describe("parts of one's own are used in place of the built-in ones", () => {
     const clock = createManualClock(5000);
     await using arsenal = await filled({
       policy: { ...patterns(), sees: ({ name }) => name !== "create_user" },
-      validator: { compile: (schema) => (compiled.push(schema), ajv().compile(schema)) },
+      validator: { compile: (schema) => (compiled.push(schema), jsonSchemaValidator().compile(schema)) },
       executors: [
         { name: "never", supports: () => false, run: () => Promise.resolve("never") },
         {

@@ -1,7 +1,7 @@
 import { memoryAudit, type MemoryAudit } from "../../src/adapters/audit/memory.ts";
 import { direct } from "../../src/adapters/executors/direct.ts";
 import { memoryState } from "../../src/adapters/state/memory.ts";
-import { ajv } from "../../src/adapters/validators/ajv.ts";
+import { jsonSchemaValidator } from "../../src/adapters/validators/json-schema/json-schema.ts";
 import { createEngine, type Engine } from "../../src/execute/engine.ts";
 import { DEFAULT_ENGINE_SETTINGS } from "../../src/execute/settings.ts";
 import { type Aegis, createAegis } from "../../src/guard/aegis.ts";
@@ -103,7 +103,7 @@ export function auditedEngine(options: AuditedEngineOptions = {}): AuditedEngine
       return { found: true, tool, handler: (args, context) => (runs++, handler(args, context)) };
     },
     aegis,
-    validator: ajv(),
+    validator: jsonSchemaValidator(),
     executors: [direct()],
     audit,
     ...(keepsKeys && { idempotency: createIdempotency(state, clock) }),

@@ -1,7 +1,6 @@
-import { ajv } from "../../adapters/validators/ajv.ts";
+import { compileSchema, type SchemaCheck } from "../../adapters/validators/json-schema/compile-schema.ts";
 import { ArsenalError, type ErrorIssue } from "../../errors/arsenal-error.ts";
 import { nearest, showValue } from "../../errors/show-value.ts";
-import type { Check, ImmediateValidator } from "../../execute/validator.port.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
 import { CLIENT_KEYS } from "../clients/client-keys.ts";
 import { toSnake } from "./key-style.ts";
@@ -21,17 +20,13 @@ export interface Origin {
 
 const FROM_CODE: Origin = { locate: () => "", reference: () => undefined };
 
-/** By section: compiling the whole schema would cost every program some 80 ms, and few configure more than a section or two. */
-const compiled = new Map<string, Check>();
-let validator: ImmediateValidator | undefined;
+/** By section: few programs configure more than one or two. */
+const compiled = new Map<string, SchemaCheck>();
 
 function problemFields(config: Readonly<Record<string, unknown>>): readonly string[] {
   return Object.entries(config).flatMap(([key, section]) => {
     let check = compiled.get(key);
-    if (!check) {
-      validator ??= ajv();
-      compiled.set(key, (check = validator.compile(CONFIG_SCHEMA.properties?.[key] as JsonSchema)));
-    }
+    if (!check) compiled.set(key, (check = compileSchema(CONFIG_SCHEMA.properties?.[key] as JsonSchema)));
     const checked = check(section);
     return checked.valid ? [] : checked.problems.map(({ field }) => (field === "" ? key : `${key}.${field}`));
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ajv } from "../../adapters/validators/ajv.ts";
+import { jsonSchemaValidator } from "../../adapters/validators/json-schema/json-schema.ts";
 import { sampleTools } from "../../testing/sample-tools.ts";
 import { refusedParameters } from "../../tool/schema-limits.ts";
 import type { Tool } from "../../tool/tool.ts";
@@ -9,7 +9,7 @@ import type { Checked } from "../validator.port.ts";
 function setUp(maxChecks?: number): { readonly checks: ArgumentChecks; readonly tool: Tool; compiled(): number } {
   const [tool] = sampleTools();
   if (tool === undefined) throw new Error("no sample tool");
-  const validator = ajv();
+  const validator = jsonSchemaValidator();
   let compiled = 0;
   const compile: typeof validator.compile = (schema) => {
     compiled++;

@@ -3,7 +3,7 @@ import { refusalOf } from "../../tool/schema-limits.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { ResultError } from "../result.ts";
 import { toResultError } from "../results/to-result-error.ts";
-import type { AnyCheck, Checked, Problem, Validator } from "../validator.port.ts";
+import type { Check, Checked, Problem, Validator } from "../validator.port.ts";
 
 /** Arguments with defaults filled in, or why they are refused. */
 export type CheckedArguments =
@@ -24,7 +24,7 @@ const MAX_CHECKS = 5_000;
 const PROBLEMS_IN_MESSAGE = 5;
 const PROBLEMS_IN_ISSUES = 50;
 
-type Compiled = { readonly check: AnyCheck } | { readonly broken: ResultError };
+type Compiled = { readonly check: Check } | { readonly broken: ResultError };
 
 interface Entry {
   readonly contentHash: string;

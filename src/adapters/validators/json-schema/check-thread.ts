@@ -2,56 +2,51 @@ import type { Worker } from "node:worker_threads";
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import type { Checked, Problem } from "../../../execute/validator.port.ts";
 import type { Clock } from "../../../observe/clock.ts";
-import type { JsonSchema } from "../../../tool/json-schema.ts";
-import { unusableSchema } from "../interpreter/problems.ts";
+import { unusableSchema } from "./problems.ts";
 
-/** What the thread is asked. Schemas and values travel as JSON: it is written faster than a structured clone. */
+/** A job for the thread. Both travel as JSON, which is written faster than a structured clone. */
 export interface ToThread {
-  readonly key: number;
-  /** Left out where the thread should have it already. */
-  readonly schema?: string;
-  /** Left out where the schema is only to be compiled. */
+  readonly schema: string;
+  /** Left out if the schema is only to be read. */
   readonly value?: string;
 }
 
-/** What it answers. */
+/** What the thread answers. */
 export type FromThread =
   | { readonly ready: true }
-  | { readonly unknown: true }
   | { readonly notes: readonly string[] }
   | { readonly same: true }
   | { readonly filled: string }
   | { readonly problems: readonly Problem[] }
   | { readonly message: string; readonly isToolInvalid: boolean };
 
-/** Checks what would keep the process from its other work, on one thread that all schemas share. */
+/** Checks what would block the event loop, on one thread that all schemas share. */
 export interface CheckThread {
-  /** What of the schema is not checked. Rejects with TOOL_INVALID where it does not compile, or not in time. */
-  compile(schema: JsonSchema): Promise<readonly string[]>;
-  /** Rejects with TOOL_INVALID where the check does not end in time. */
-  check(schema: JsonSchema, value: unknown): Promise<Checked>;
-  /** Ends the thread. What still waits is rejected. */
+  /** Returns what of a schema is not checked. Rejects with TOOL_INVALID if it cannot be used, or not in time. */
+  compile(schema: string): Promise<readonly string[]>;
+  /** Rejects with TOOL_INVALID if the check does not end in time. */
+  check(schema: string, value: unknown): Promise<Checked>;
+  /** Ends the thread. Pending jobs are rejected. */
   close(): Promise<void>;
 }
 
 export interface CheckThreadParts {
-  /** Starts a thread, which says that it is ready. */
+  /** Starts a thread, which reports that it is ready. */
   readonly start: () => Worker;
   readonly clock: Clock;
-  /** Time one schema or one value may take, in milliseconds. The thread that took longer is ended, and another started when needed. */
+  /** Time one job may take, in milliseconds. A thread that takes longer is ended, and another started for the next job. */
   readonly timeLimitMs: number;
 }
 
-interface Job extends ToThread {
+interface Job {
+  readonly message: ToThread;
   readonly resolve: (answer: FromThread) => void;
   readonly reject: (reason: unknown) => void;
 }
 
-/** A thread, started with the first job. It keeps the process alive only while somebody waits for it. */
+/** Creates a thread that starts with the first job. It keeps the process alive only while a job is pending. */
 export function createCheckThread({ start, clock, timeLimitMs }: CheckThreadParts): CheckThread {
-  const keys = new WeakMap<JsonSchema, number>();
   const queue: Job[] = [];
-  let lastKey = 0;
   let worker: Worker | undefined;
   let isReady = false;
   let current: Job | undefined;
@@ -80,7 +75,7 @@ export function createCheckThread({ start, clock, timeLimitMs }: CheckThreadPart
     });
   }
 
-  /** Gives the thread its next job; one at a time, so that the time limit is each one's own. */
+  /** Gives the thread its next job. One at a time, so that each has the whole time limit. */
   function next(): void {
     if (current) return;
     const [job] = queue;
@@ -88,11 +83,9 @@ export function createCheckThread({ start, clock, timeLimitMs }: CheckThreadPart
     if (!worker) launch();
     worker?.ref();
     if (!isReady) return;
-    queue.shift();
-    current = job;
+    current = queue.shift();
     cancelTimer = clock.after(timeLimitMs, giveUp);
-    const { resolve: _resolve, reject: _reject, ...message } = job;
-    worker?.postMessage(message satisfies ToThread, []);
+    worker?.postMessage(job.message, []);
   }
 
   function giveUp(): void {
@@ -111,24 +104,12 @@ export function createCheckThread({ start, clock, timeLimitMs }: CheckThreadPart
     next();
   }
 
-  const ask = (job: ToThread): Promise<FromThread> => {
-    if (closed) return Promise.reject(closed);
+  async function ask(message: ToThread): Promise<FromThread> {
+    if (closed) throw closed;
     const { promise, resolve, reject } = Promise.withResolvers<FromThread>();
-    queue.push({ ...job, resolve, reject });
+    queue.push({ message, resolve, reject });
     next();
-    return promise;
-  };
-
-  /** Sends the schema along only where the thread does not have it, or not any more. */
-  async function askAbout(schema: JsonSchema, value?: string): Promise<FromThread> {
-    const known = keys.get(schema);
-    const key = known ?? ++lastKey;
-    const job: ToThread = value === undefined ? { key } : { key, value };
-    let answer: FromThread = known === undefined ? { unknown: true } : await ask(job);
-    if ("unknown" in answer) {
-      keys.set(schema, key);
-      answer = await ask({ ...job, schema: JSON.stringify(schema) });
-    }
+    const answer = await promise;
     if (!("message" in answer)) return answer;
     throw answer.isToolInvalid
       ? new ArsenalError("TOOL_INVALID", answer.message, { field: "parameters" })
@@ -137,11 +118,11 @@ export function createCheckThread({ start, clock, timeLimitMs }: CheckThreadPart
 
   return {
     async compile(schema) {
-      const answer = await askAbout(schema);
+      const answer = await ask({ schema });
       return "notes" in answer ? answer.notes : [];
     },
     async check(schema, value) {
-      const answer = await askAbout(schema, JSON.stringify(value));
+      const answer = await ask({ schema, value: JSON.stringify(value) });
       if ("problems" in answer) return { valid: false, problems: answer.problems };
       return { valid: true, value: "filled" in answer ? JSON.parse(answer.filled) : value };
     },

@@ -1,15 +1,17 @@
+import { execFileSync } from "node:child_process";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { isArsenalError } from "../../../errors/arsenal-error.ts";
 import type { Checked, Validator } from "../../../execute/validator.port.ts";
 import { validatorContract } from "../../../testing/validator.contract.ts";
+import { createManualClock } from "../../../testing/manual-clock.ts";
 import type { JsonSchema } from "../../../tool/json-schema.ts";
-import { guarded } from "./guarded.ts";
+import { jsonSchemaValidator } from "./json-schema.ts";
 
 const made: Validator[] = [];
 function make(): Validator {
-  const validator = guarded();
+  const validator = jsonSchemaValidator();
   made.push(validator);
   return validator;
 }
@@ -27,7 +29,7 @@ function wide(properties: number): JsonSchema {
   };
 }
 
-describe("guarded", () => {
+describe("jsonSchemaValidator", () => {
   for (const { name, run } of validatorContract(() => ({ adapter: make() }))) it(name, run);
 
   it("checks small schemas at once, its own and those from outside", () => {
@@ -41,14 +43,41 @@ describe("guarded", () => {
     }
   });
 
-  it("makes no program of a schema from outside, nor of a large one", () => {
-    // Ajv knows this keyword and refuses it without a type; to the interpreter it means nothing then.
-    const schema: JsonSchema = { nullable: true };
-    expect(() => make().compile(schema, { trusted: true })).toThrow("nullable");
-    expect(() => make().compile(schema)).not.toThrow();
-    expect(() =>
-      make().compile({ properties: wide(400).properties ?? {}, ...schema }, { trusted: true }),
-    ).not.toThrow();
+  it("generates no code, whoever wrote the schema", () => {
+    const program = `
+      import { jsonSchemaValidator } from ${JSON.stringify(new URL("./json-schema.ts", import.meta.url).href)};
+      const schema = { type: "object", properties: { a: { pattern: "^a", format: "date" } }, required: ["a"] };
+      for (const trusted of [true, false]) process.stdout.write(String(jsonSchemaValidator().compile(schema, { trusted })({}).valid));
+    `;
+    const flags = ["--disallow-code-generation-from-strings", "--input-type=module", "--eval"];
+    expect(execFileSync(process.execPath, [...flags, program], { encoding: "utf8" })).toBe("falsefalse");
+  });
+
+  it("runs a pattern that RE2 cannot run at once if its author runs the program, elsewhere otherwise", async () => {
+    const schema: JsonSchema = { properties: { a: { pattern: "^(?=.*\\d)(?=.*[a-z]).{4,}$" } } };
+    const own = await make().compile(schema, { trusted: true });
+    expect([own({ a: "abc1" }), own({ a: "abcd" })]).toMatchObject([{ valid: true }, { valid: false }]);
+    const foreign = await make().compile(schema);
+    const checked = [foreign({ a: "abc1" }), foreign({ a: "abcd" })];
+    expect(checked[0]).toBeInstanceOf(Promise);
+    expect(await Promise.all(checked)).toMatchObject([{ valid: true }, { valid: false }]);
+  });
+
+  it("gives up on a pattern that takes for ever, and answers others meanwhile", async () => {
+    const clock = createManualClock();
+    const validator = jsonSchemaValidator({ clock });
+    made.push(validator);
+    const evil = await validator.compile({ pattern: "^(?=a)(a+)+$" });
+    const other = await validator.compile({ pattern: "^a+$" });
+    expect(await evil("aaa")).toMatchObject({ valid: true });
+    const stuck = (async () => evil(`${"a".repeat(50)}!`))();
+    const refused = expect(stuck).rejects.toMatchObject({
+      code: "TOOL_INVALID",
+      message: expect.stringContaining("more than 2000 ms"),
+    });
+    expect(other("aaa")).toEqual({ valid: true, value: "aaa" });
+    await clock.advance(2_000);
+    await refused;
   });
 
   it("compiles and checks a large schema elsewhere, without a delay here", async () => {
@@ -75,7 +104,7 @@ describe("guarded", () => {
     expect(await compiled({ p1: "x" })).toEqual({ valid: true, value: { p1: "x", d: [1] } });
   });
 
-  it("tells of a large schema that is broken", async () => {
+  it("reports a large schema that is invalid", async () => {
     const schema = wide(3_000);
     const broken = { ...schema, properties: { ...schema.properties, b: { type: "strin" } } };
     await expect((async () => make().compile(broken))()).rejects.toMatchObject({

@@ -1,0 +1,41 @@
+import { parentPort } from "node:worker_threads";
+import { isArsenalError } from "../../../errors/arsenal-error.ts";
+import type { JsonSchema } from "../../../tool/json-schema.ts";
+import type { FromThread, ToThread } from "./check-thread.ts";
+import { compileSchema, type SchemaCheck, withinLimits } from "./compile-schema.ts";
+
+/** Schemas kept; beyond it the one used least recently goes. */
+const MAX_SCHEMAS = 50;
+
+/** What one check may take on a thread where nobody else waits: about a quarter of a second, and for patterns until the thread is ended. */
+const LIMITS = { maxSteps: 5_000_000, mayBacktrack: true };
+
+/** The thread that reads large schemas and checks what takes long. */
+if (parentPort) serve(parentPort);
+
+function serve(port: NonNullable<typeof parentPort>): void {
+  const schemas = new Map<string, SchemaCheck>();
+
+  function answer({ schema, value }: ToThread): FromThread {
+    const check = schemas.get(schema) ?? compileSchema(JSON.parse(schema) as JsonSchema);
+    schemas.delete(schema);
+    schemas.set(schema, check);
+    const [oldest] = schemas.keys();
+    if (schemas.size > MAX_SCHEMAS && oldest !== undefined) schemas.delete(oldest);
+    if (value === undefined) return { notes: check.notes };
+    const given: unknown = JSON.parse(value);
+    const checked = withinLimits(check, LIMITS)(given);
+    if (!checked.valid) return { problems: checked.problems };
+    return checked.value === given ? { same: true } : { filled: JSON.stringify(checked.value) };
+  }
+
+  port.on("message", (job: ToThread) => {
+    try {
+      port.postMessage(answer(job), []);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      port.postMessage({ message, isToolInvalid: isArsenalError(error) } satisfies FromThread, []);
+    }
+  });
+  port.postMessage({ ready: true } satisfies FromThread, []);
+}

@@ -1,0 +1,70 @@
+import type { Checked, CompileOptions, Problem } from "../../../execute/validator.port.ts";
+import type { JsonSchema } from "../../../tool/json-schema.ts";
+import { measureSchema } from "../../../tool/schema-limits.ts";
+import { type CheckLimits, createEvaluator, type Run, TooCostly } from "./evaluate.ts";
+import { copyValue } from "./member-rules.ts";
+import { nativePattern, type Pattern, type Patterns, readPattern } from "./patterns.ts";
+import { brokenSchema, toProblems, unusableSchema } from "./problems.ts";
+import { readSchemas } from "./read-schema.ts";
+
+/** Checks values against one schema. Throws `TooCostly` if a check needs more than its limits allow. */
+export interface SchemaCheck {
+  (value: unknown, limits?: CheckLimits): Checked;
+  /** What of the schema is not checked, and why. */
+  readonly notes: readonly string[];
+}
+
+/** For schemas and values of our own. */
+const NO_LIMITS: CheckLimits = { maxSteps: Infinity, mayBacktrack: true };
+
+/**
+ * Reads a schema. Throws TOOL_INVALID if it is malformed, or too large in any way. No program is made of it, nothing is fetched, and every
+ * step of a check is counted, so a hostile schema can do no harm.
+ */
+export function compileSchema(schema: JsonSchema, { trusted = false }: CompileOptions = {}): SchemaCheck {
+  const { tooLarge } = measureSchema(schema);
+  if (tooLarge !== undefined) throw unusableSchema(`it ${tooLarge}`);
+  const { schemas, notes } = readSchemas(schema);
+  const patterns = readPatterns(schemas.keys(), trusted);
+  const hasDefaults = [...schemas.keys()].some((each) => Object.hasOwn(each, "default"));
+  const holds = createEvaluator(schemas, patterns);
+  const check = (value: unknown, limits: CheckLimits = NO_LIMITS): Checked => {
+    const run: Run = { ...limits, failures: [], quiet: 0, tentative: 0, depth: 0, steps: 0 };
+    const checked = hasDefaults ? copyValue(value) : value;
+    if (holds(schema, checked, undefined, run, undefined)) return { valid: true, value: checked };
+    return { valid: false, problems: toProblems(run.failures) };
+  };
+  return Object.assign(check, { notes: [...notes, ...[...patterns.values()].flatMap(({ note }) => note ?? [])] });
+}
+
+/** The patterns of all schemas, each read once. A person's own schema must have patterns that JavaScript knows. */
+function readPatterns(schemas: Iterable<JsonSchema>, trusted: boolean): Patterns {
+  const patterns = new Map<string, Pattern>();
+  for (const { pattern, patternProperties } of schemas) {
+    const sources = [...(typeof pattern === "string" ? [pattern] : []), ...Object.keys(patternProperties ?? {})];
+    for (const source of sources) {
+      if (patterns.has(source)) continue;
+      if (trusted && !nativePattern(source)) throw brokenSchema("pattern", "must be a regular expression", source);
+      patterns.set(source, readPattern(source));
+    }
+  }
+  return patterns;
+}
+
+/** Makes a check whose answer to costly values is that they are refused. */
+export function withinLimits(check: SchemaCheck, limits: CheckLimits): (value: unknown) => Checked {
+  return (value) => {
+    try {
+      return check(value, limits);
+    } catch (error) {
+      if (error instanceof TooCostly) return { valid: false, problems: [tooCostly(limits.maxSteps)] };
+      throw error;
+    }
+  };
+}
+
+function tooCostly(maxSteps: number): Problem {
+  const expected = "arguments that can be checked in time";
+  const received = `some that take more than ${maxSteps.toLocaleString("en")} steps to check`;
+  return { field: "", message: `The value must be ${expected}, but is ${received}.`, expected, received };
+}

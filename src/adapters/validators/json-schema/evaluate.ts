@@ -1,0 +1,174 @@
+import { isPlainObject } from "../../../tool/json-schema.ts";
+import { arrayRules, objectRules } from "./member-rules.ts";
+import type { Pattern, Patterns } from "./patterns.ts";
+import type { Failure, Place } from "./problems.ts";
+import type { ReadSchema } from "./read-schema.ts";
+import { valueRules } from "./value-rules.ts";
+
+export type SchemaObject = Readonly<Record<string, unknown>>;
+
+/** What one check may do. */
+export interface CheckLimits {
+  /** Each schema held against a value is a step; 50,000 take about ten milliseconds. */
+  readonly maxSteps: number;
+  /** Whether patterns may run that only JavaScript's own engine can run, for as long as they take. */
+  readonly mayBacktrack: boolean;
+}
+
+/** One value being checked. */
+export interface Run extends CheckLimits {
+  readonly failures: Failure[];
+  /** Above 0 while failures don't count: within `not` and `if`. */
+  quiet: number;
+  /** Above 0 in a branch that may not be the one that counts: no defaults are filled in there. */
+  tentative: number;
+  depth: number;
+  steps: number;
+}
+
+/** Members of one value that some part of a schema has evaluated, for `unevaluatedProperties` and `unevaluatedItems`. */
+export type Evaluated = Set<string | number>;
+
+/** Holds a value against a schema, and adds the members that the schema evaluates. */
+export type Holds = (
+  schema: unknown,
+  value: unknown,
+  place: Place | undefined,
+  run: Run,
+  evaluated: Evaluated | undefined,
+) => boolean;
+
+/** One keyword of a schema. */
+export type Rule = (value: unknown, place: Place | undefined, run: Run, evaluated: Evaluated | undefined) => boolean;
+
+/** Thrown if checking a value takes more than it may. */
+export class TooCostly extends Error {}
+
+/** Failures kept; nobody reads more. */
+const MAX_FAILURES = 200;
+
+/** Schemas within schemas: three calls each, on a stack that has room for some ten thousand. */
+const MAX_DEPTH = 1_500;
+
+/** Counts work, and stops the check once it is too much. */
+export function spend(run: Run, steps: number): void {
+  run.steps += steps;
+  if (run.steps > run.maxSteps || run.depth > MAX_DEPTH) throw new TooCostly("checking it takes too long");
+}
+
+/** Notes a failure. Always returns false. */
+export function fail(run: Run, failure: Failure): false {
+  if (run.quiet === 0 && run.failures.length < MAX_FAILURES) run.failures.push(failure);
+  return false;
+}
+
+/** Whether a text matches. */
+export function matches(pattern: Pattern | undefined, text: string, run: Run): boolean {
+  if (!pattern) return true;
+  if (pattern.backtracks && !run.mayBacktrack) throw new TooCostly("RE2 cannot run its pattern");
+  spend(run, ((text.length + 16) * pattern.size) / 16);
+  return pattern.test(text);
+}
+
+/**
+ * Returns what holds values against schemas that were read. It makes rules of a schema when a value first meets it, and remembers them: the
+ * parts of a huge schema that nobody uses cost nothing.
+ */
+export function createEvaluator(schemas: ReadonlyMap<SchemaObject, ReadSchema>, patterns: Patterns): Holds {
+  const known = new Map<SchemaObject, readonly Rule[]>();
+
+  const holds: Holds = (schema, value, place, run, evaluated) => {
+    if (schema === true) return true;
+    if (!isPlainObject(schema)) return fail(run, { place, value, expected: () => "left out" });
+    let rules = known.get(schema);
+    if (!rules) known.set(schema, (rules = rulesOf(schema)));
+    run.depth++;
+    spend(run, 1 + rules.length);
+    // A schema does not see what is evaluated around it. What it evaluates itself counts further out, if all of it holds.
+    const asks = Object.hasOwn(schema, "unevaluatedProperties") || Object.hasOwn(schema, "unevaluatedItems");
+    const own: Evaluated | undefined = evaluated || asks ? new Set() : undefined;
+    let valid = true;
+    for (const rule of rules) {
+      if (rule(value, place, run, own)) continue;
+      valid = false;
+      if (run.quiet > 0) break;
+    }
+    run.depth--;
+    if (valid && evaluated && own) for (const member of own) evaluated.add(member);
+    return valid;
+  };
+
+  /** Members are looked at last: defaults are filled in then. */
+  function rulesOf(schema: SchemaObject): readonly Rule[] {
+    const references = schemas.get(schema)?.references ?? [];
+    return [
+      ...valueRules(schema, patterns),
+      ...references.map(
+        (target): Rule =>
+          (...given) =>
+            holds(target, ...given),
+      ),
+      ...combinations(schema),
+      ...arrayRules(schema, holds),
+      ...objectRules(schema, holds, patterns),
+    ];
+  }
+
+  function combinations(schema: SchemaObject): readonly Rule[] {
+    const rules: Rule[] = [];
+    const { allOf, anyOf, oneOf } = schema as { readonly [keyword: string]: readonly unknown[] | undefined };
+
+    /** Checks something whose failures don't count. */
+    const quietly = (run: Run, part: unknown, ...[value, place, , evaluated]: Parameters<Rule>): boolean => {
+      run.quiet++;
+      run.tentative++;
+      const valid = holds(part, value, place, run, evaluated);
+      run.quiet--;
+      run.tentative--;
+      return valid;
+    };
+    const choice = (options: readonly unknown[], isOne: boolean): Rule => {
+      const expected = (): string => `a value that matches ${isOne ? "exactly one" : "one"} of the alternatives`;
+      return (value, place, run, evaluated) => {
+        const before = run.failures.length;
+        let count = 0;
+        run.tentative++;
+        for (const option of options) {
+          if (holds(option, value, place, run, evaluated)) count++;
+          // What else fits makes no difference, unless something asks which members it evaluates.
+          if (!isOne && count > 0 && !evaluated) break;
+        }
+        run.tentative--;
+        if (count === 0 || (isOne && count > 1)) return fail(run, { place, value, expected });
+        run.failures.length = before;
+        return true;
+      };
+    };
+
+    if (Object.hasOwn(schema, "not")) {
+      const expected = (): string => "a value that does not match what is excluded";
+      rules.push(
+        (value, place, run) =>
+          !quietly(run, schema["not"], value, place, run, undefined) || fail(run, { place, value, expected }),
+      );
+    }
+    if (anyOf) rules.push(choice(anyOf, false));
+    if (oneOf) rules.push(choice(oneOf, true));
+    if (allOf) {
+      rules.push((...given) => {
+        let valid = true;
+        for (const each of allOf) if (!holds(each, ...given)) valid = false;
+        return valid;
+      });
+    }
+    if (Object.hasOwn(schema, "if")) {
+      rules.push((...given) => {
+        const branch = quietly(given[2], schema["if"], ...given) ? "then" : "else";
+        return !Object.hasOwn(schema, branch) || holds(schema[branch], ...given);
+      });
+    }
+    return rules;
+  }
+
+  return holds;
+}

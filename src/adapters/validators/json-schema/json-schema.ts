@@ -1,0 +1,69 @@
+import { Worker } from "node:worker_threads";
+import type { Check, Validator } from "../../../execute/validator.port.ts";
+import { type Clock, systemClock } from "../../../observe/clock.ts";
+import { measureSchema } from "../../../tool/schema-limits.ts";
+import { type CheckThread, createCheckThread } from "./check-thread.ts";
+import { compileSchema } from "./compile-schema.ts";
+import { TooCostly } from "./evaluate.ts";
+import { unusableSchema } from "./problems.ts";
+
+export interface JsonSchemaValidatorOptions {
+  /** Time one large schema or one large set of arguments may take to check, in milliseconds. Default 2,000. */
+  readonly timeLimitMs?: number;
+  readonly clock?: Clock;
+}
+
+/** Up to this size a schema is read in a few milliseconds. */
+const SMALL = { values: 5_000, characters: 200_000 };
+
+/** Steps before a check is handed to the thread: a few milliseconds. */
+const MAX_STEPS_HERE = 20_000;
+
+/**
+ * The default validator. It reads schemas and makes no program of them. What is small is checked at once; large schemas, arguments that
+ * take long and patterns that RE2 cannot run are checked on a thread of their own with a time limit.
+ */
+export function jsonSchemaValidator({
+  timeLimitMs = 2_000,
+  clock = systemClock,
+}: JsonSchemaValidatorOptions = {}): Validator {
+  let thread: CheckThread | undefined;
+  const theThread = (): CheckThread => (thread ??= createCheckThread({ start, clock, timeLimitMs }));
+
+  return {
+    compile(schema, { trusted = false } = {}) {
+      const { tooLarge, values, characters } = measureSchema(schema);
+      if (tooLarge !== undefined) throw unusableSchema(`it ${tooLarge}`);
+      let text: string | undefined;
+      const checkElsewhere: Check = (value) => theThread().check((text ??= JSON.stringify(schema)), value);
+      if (values > SMALL.values || characters > SMALL.characters) {
+        const compiled = theThread().compile((text = JSON.stringify(schema)));
+        return compiled.then((notes) => Object.assign(checkElsewhere, { notes }));
+      }
+      const checkHere = compileSchema(schema, { trusted });
+      const check: Check = (value) => {
+        try {
+          return checkHere(value, { maxSteps: MAX_STEPS_HERE, mayBacktrack: trusted });
+        } catch (error) {
+          if (error instanceof TooCostly) return checkElsewhere(value);
+          throw error;
+        }
+      };
+      return Object.assign(check, { notes: checkHere.notes });
+    },
+    async close() {
+      await thread?.close();
+    },
+  };
+}
+
+/** The program of the thread is beside this file, in the sources as in the build. */
+function start(): Worker {
+  const file = new URL(import.meta.url.endsWith(".ts") ? "./check-worker.ts" : "./check-worker.js", import.meta.url);
+  return new Worker(file, {
+    // The worker would refuse some of the flags that the process was started with.
+    execArgv: [],
+    name: "toolarsenal-check",
+    resourceLimits: { maxOldGenerationSizeMb: 256 },
+  });
+}

@@ -1,0 +1,107 @@
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { showValue } from "../../../errors/show-value.ts";
+import type { Problem } from "../../../execute/validator.port.ts";
+
+/** Where in a value a check is. Written out only if something is wrong. */
+export interface Place {
+  readonly around: Place | undefined;
+  readonly member: string | number;
+}
+
+/** A value that does not satisfy a keyword. */
+export interface Failure {
+  readonly place: Place | undefined;
+  readonly value: unknown;
+  /** What the schema wants, in words. */
+  readonly expected: () => string;
+  /** Left out for a value that is there and known, but wrong. */
+  readonly member?: "missing" | "unknown";
+}
+
+/** Names and values listed in one message; a schema may have thousands. */
+const MAX_LISTED = 50;
+
+/** What two branches of a schema say alike is said once. */
+export function toProblems(failures: readonly Failure[]): readonly Problem[] {
+  const problems = failures.map(toProblem);
+  return [...new Map(problems.map((problem) => [`${problem.field}\n${problem.expected}`, problem])).values()];
+}
+
+function toProblem({ place, value, expected: wanted, member }: Failure): Problem {
+  const field = fieldOf(place);
+  const [expected, received] = [wanted(), member === "missing" ? "nothing" : inWords(value)];
+  switch (member) {
+    case "missing":
+      return { field, message: `${field} is missing; it must be ${expected}.`, expected, received };
+    case "unknown":
+      return {
+        field,
+        message: `${field} is not a known name; ${expected}.`,
+        expected: `nothing (${expected})`,
+        received,
+      };
+    default: {
+      const message = `${field === "" ? "The value" : field} must be ${expected}, but is ${received}.`;
+      return { field, message, expected, received };
+    }
+  }
+}
+
+function fieldOf(place: Place | undefined): string {
+  const members: (string | number)[] = [];
+  for (let at = place; at; at = at.around) members.unshift(at.member);
+  return members.join(".");
+}
+
+/** The error of a schema with a keyword that is not as it must be. */
+export function brokenSchema(path: string, what: string, value: unknown): ArsenalError {
+  const field = path === "" ? "parameters" : `parameters.${path}`;
+  const shown = show(value);
+  const fix = "Fix the schema in the tool's source.";
+  const message = `The schema of the parameters is invalid: ${field} ${what}, but is ${shown}. ${fix}`;
+  return new ArsenalError("TOOL_INVALID", message, { field, value: shown, fix });
+}
+
+/** The error of a schema that is well-formed and still cannot be used. */
+export function unusableSchema(why: string, cause?: unknown): ArsenalError {
+  const fix = "Fix the schema in the tool's source.";
+  return new ArsenalError("TOOL_INVALID", `Cannot use the schema of the parameters: ${why}. ${fix}`, {
+    field: "parameters",
+    fix,
+    ...(cause === undefined ? {} : { cause }),
+  });
+}
+
+/** `"a", "b" and 48 more` */
+export function listed<Item>(items: readonly Item[], write: (item: Item) => string): string {
+  const shown = items.slice(0, MAX_LISTED).map(write).join(", ");
+  return items.length > MAX_LISTED ? `${shown} and ${items.length - MAX_LISTED} more` : shown;
+}
+
+function inWords(value: unknown): string {
+  if (value === null) return "null";
+  if (value === undefined) return "missing";
+  if (Array.isArray(value)) return `an array of ${value.length}`;
+  if (typeof value === "object") return `an object ${show(value)}`;
+  return `${typeof value} ${show(value)}`;
+}
+
+/** Values of a large one that are written out: the first sixty characters have room for no more. */
+const MAX_SHOWN = 40;
+
+/** The beginning of a value as JSON. A huge value costs no more than a small one. */
+export function show(value: unknown): string {
+  let left = MAX_SHOWN;
+  const start = (part: unknown): unknown => {
+    if (typeof part === "string") return part.slice(0, 100);
+    if (typeof part !== "object" || part === null) return part;
+    if (Array.isArray(part)) return part.slice(0, MAX_SHOWN).map((member) => (left-- > 0 ? start(member) : null));
+    const shown: [string, unknown][] = [];
+    for (const key in part) {
+      if (left-- <= 0) break;
+      if (Object.hasOwn(part, key)) shown.push([key.slice(0, 100), start((part as Record<string, unknown>)[key])]);
+    }
+    return Object.fromEntries(shown);
+  };
+  return showValue(start(value));
+}

@@ -1,0 +1,245 @@
+import { showValue } from "../../../errors/show-value.ts";
+import { isPlainObject } from "../../../tool/json-schema.ts";
+import type { SchemaObject } from "./evaluate.ts";
+import { brokenSchema, unusableSchema } from "./problems.ts";
+
+/** A schema that was walked. */
+export interface ReadSchema {
+  /** Schemas in it that speak of the same value, what its references mean included. */
+  readonly inPlace: unknown[];
+  /** What `$ref` and its kin mean. */
+  readonly references: unknown[];
+}
+
+/** Every schema in a schema that can be reached, and what could not be followed. */
+export interface ReadSchemas {
+  readonly schemas: ReadonlyMap<SchemaObject, ReadSchema>;
+  readonly notes: readonly string[];
+}
+
+/** A schema with an address of its own: the whole one, or a part that has an `$id`. */
+interface Resource {
+  readonly root: SchemaObject;
+  readonly address: string;
+  readonly anchors: Map<string, SchemaObject>;
+}
+
+/** A schema that still has to be read, or has references that still have to be followed. */
+interface Waiting {
+  readonly schema: SchemaObject;
+  readonly resource: Resource;
+  readonly path: string;
+}
+
+/** Schemas that one value may be held against, references followed. */
+const MAX_EXPANDED = 10_000;
+const REFERENCES = ["$ref", "$dynamicRef", "$recursiveRef"] as const;
+const NO_ADDRESS = "schema:/";
+const META_SCHEMA = /^https?:\/\/json-schema\.org\/draft/;
+
+const TYPES: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean", "object", "array", "null"]);
+const isText = (value: unknown): boolean => typeof value === "string";
+const isNumber = (value: unknown): boolean => typeof value === "number";
+const isFlag = (value: unknown): boolean => typeof value === "boolean";
+const isCount = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 0;
+const isNames = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
+const isNamesByName = (value: unknown): boolean => isPlainObject(value) && Object.values(value).every(isNames);
+
+/** What the keywords must be that contain no schemas. Keywords that are not named here or below mean nothing. */
+const PLAIN: readonly (readonly [string, (value: unknown) => boolean, what: string])[] = [
+  ["$ref $dynamicRef $recursiveRef pattern format", isText, "must be a string"],
+  ["type", (value) => [value].flat().every((name) => TYPES.has(name)), "must be a type of JSON Schema"],
+  ["enum", Array.isArray, "must be an array"],
+  ["required", isNames, "must be an array of strings"],
+  ["dependentRequired", isNamesByName, "must be an object of arrays of strings"],
+  ["uniqueItems", isFlag, "must be a boolean"],
+  ["minimum maximum", isNumber, "must be a number"],
+  // Flags in draft 4.
+  ["exclusiveMinimum exclusiveMaximum", (value) => isFlag(value) || isNumber(value), "must be a number"],
+  ["multipleOf", (value) => Number(value) > 0 && isNumber(value), "must be a number > 0"],
+  [
+    "minProperties maxProperties minItems maxItems minContains maxContains minLength maxLength",
+    isCount,
+    "must be a whole number >= 0",
+  ],
+];
+const PLAIN_BY_KEYWORD = new Map(
+  PLAIN.flatMap(([keywords, isRight, what]) => keywords.split(" ").map((keyword) => [keyword, { isRight, what }])),
+);
+
+const words = (text: string): ReadonlySet<string> => new Set(text.split(" "));
+const IN_PLACE = words("not if then else allOf anyOf oneOf dependentSchemas dependencies");
+const ONE = words(
+  "items additionalItems additionalProperties contains propertyNames unevaluatedItems unevaluatedProperties not if then else",
+);
+const SEVERAL = words("allOf anyOf oneOf prefixItems");
+const BY_NAME = words("properties patternProperties definitions $defs dependentSchemas dependencies");
+
+/**
+ * Walks a schema and finds out what its references mean. Nothing outside the schema is ever fetched: such a reference is an error, except
+ * one to JSON Schema's own schema, which accepts anything. Throws TOOL_INVALID if the schema is malformed, or if a single value would have
+ * to be held against too many schemas.
+ */
+export function readSchemas(root: SchemaObject): ReadSchemas {
+  const schemas = new Map<SchemaObject, ReadSchema>();
+  const resources = new Map<string, Resource>();
+  const notes = new Set<string>();
+  const unresolved: Waiting[] = [];
+
+  /** Without recursion: the schema decides how deep it is. */
+  function walk(start: unknown, from: Resource, startPath: string): void {
+    const waiting: { readonly schema: unknown; readonly resource: Resource; readonly path: string }[] = [
+      { schema: start, resource: from, path: startPath },
+    ];
+    for (let next = waiting.pop(); next; next = waiting.pop()) {
+      const { schema, path } = next;
+      if (typeof schema === "boolean") continue;
+      if (!isPlainObject(schema)) throw brokenSchema(path, "must be an object or a boolean", schema);
+      if (schemas.has(schema)) continue;
+      const resource = resourceOf(schema, next.resource);
+      const read: ReadSchema = { inPlace: [], references: [] };
+      schemas.set(schema, read);
+      if (REFERENCES.some((keyword) => Object.hasOwn(schema, keyword))) unresolved.push({ schema, resource, path });
+      forEachSubschema(schema, path, (each, at, keyword) => {
+        if (IN_PLACE.has(keyword)) read.inPlace.push(each);
+        waiting.push({ schema: each, resource, path: at });
+      });
+    }
+  }
+
+  /** The resource a schema belongs to: its own if it has an `$id`. Also notes the names it can be referred to by. */
+  function resourceOf(schema: SchemaObject, around: Resource): Resource {
+    const { $id, $anchor, $dynamicAnchor } = schema;
+    let resource = around;
+    if (typeof $id === "string" && $id.startsWith("#")) around.anchors.set($id.slice(1), schema);
+    else if (typeof $id === "string" && $id !== "" && schema !== around.root) {
+      resource = { root: schema, address: addressOf($id, around.address) ?? around.address, anchors: new Map() };
+      if (!resources.has(resource.address)) resources.set(resource.address, resource);
+    }
+    for (const name of [$anchor, $dynamicAnchor]) if (typeof name === "string") resource.anchors.set(name, schema);
+    return resource;
+  }
+
+  function resolve(reference: string, from: Resource): { readonly target: unknown; readonly resource: Resource } {
+    const [before = "", fragment = ""] = divide(reference);
+    const address = before === "" ? from.address : addressOf(before, from.address);
+    const resource = before === "" ? from : resources.get(address ?? "");
+    if (!resource) {
+      if (META_SCHEMA.test(address ?? "")) {
+        notes.add(`What is at ${showValue(reference)} is not checked: any value is accepted there.`);
+        return { target: true, resource: from };
+      }
+      throw unusableSchema(
+        `cannot resolve the reference ${showValue(reference, 200)}: nothing outside a schema is fetched`,
+      );
+    }
+    if (fragment !== "" && !fragment.startsWith("/")) return { target: resource.anchors.get(fragment), resource };
+    return { target: follow(resource.root, fragment), resource };
+  }
+
+  const { $id } = root;
+  const address = (typeof $id === "string" ? addressOf($id, NO_ADDRESS) : undefined) ?? NO_ADDRESS;
+  const whole: Resource = { root, address, anchors: new Map() };
+  resources.set(address, whole);
+  walk(root, whole, "");
+  // What is referred to may be where no schema was looked for, and refer to more.
+  for (let next = unresolved.pop(); next; next = unresolved.pop()) {
+    const { schema, resource: from, path } = next;
+    for (const keyword of REFERENCES) {
+      const reference = schema[keyword];
+      if (typeof reference !== "string") continue;
+      const { target, resource } = resolve(reference, from);
+      if (typeof target !== "boolean" && !isPlainObject(target)) {
+        const at = path === "" ? "the top" : path;
+        throw unusableSchema(`cannot resolve the reference ${showValue(reference, 200)} at ${at}`);
+      }
+      schemas.get(schema)?.references.push(target);
+      schemas.get(schema)?.inPlace.push(target);
+      walk(target, resource, `${path}.${keyword}`);
+    }
+  }
+  refuseExpansion(schemas);
+  return { schemas, notes: [...notes] };
+}
+
+/** Calls back for each schema directly in a schema. Throws TOOL_INVALID if a keyword is not what it must be. */
+function forEachSubschema(
+  schema: SchemaObject,
+  path: string,
+  found: (schema: unknown, path: string, keyword: string) => void,
+): void {
+  for (const keyword of Object.keys(schema)) {
+    const value = schema[keyword];
+    const at = path === "" ? keyword : `${path}.${keyword}`;
+    const plain = PLAIN_BY_KEYWORD.get(keyword);
+    if (plain && !plain.isRight(value)) throw brokenSchema(at, plain.what, value);
+    if (SEVERAL.has(keyword) || (keyword === "items" && Array.isArray(value))) {
+      if (!Array.isArray(value)) throw brokenSchema(at, "must be an array", value);
+      value.forEach((each, index) => found(each, `${at}.${index}`, keyword));
+    } else if (ONE.has(keyword)) found(value, at, keyword);
+    else if (BY_NAME.has(keyword)) {
+      if (!isPlainObject(value)) throw brokenSchema(at, "must be an object", value);
+      for (const [name, each] of Object.entries(value)) {
+        if (keyword !== "dependencies" || !isNames(each)) found(each, `${at}.${name}`, keyword);
+      }
+    }
+  }
+}
+
+/**
+ * Refuses references that double at each step, and references in a circle. A schema that is recursive by way of members is fine: the
+ * value's depth ends it.
+ */
+function refuseExpansion(schemas: ReadonlyMap<SchemaObject, ReadSchema>): void {
+  const sizes = new Map<unknown, number>();
+  const entered = new Set<unknown>();
+  const waiting: unknown[] = [...schemas.keys()];
+  while (waiting.length > 0) {
+    const schema = waiting.at(-1);
+    const read = isPlainObject(schema) ? schemas.get(schema) : undefined;
+    if (sizes.has(schema) || read === undefined) waiting.pop();
+    else if (entered.has(schema)) {
+      // The sizes of everything it leads to are known now.
+      waiting.pop();
+      const size = read.inPlace.reduce((total: number, each) => total + (sizes.get(each) ?? 1), 1);
+      if (size > MAX_EXPANDED) {
+        const limit = MAX_EXPANDED.toLocaleString("en");
+        throw unusableSchema(`its references expand to more than ${limit} schemas for a single value`);
+      }
+      sizes.set(schema, size);
+    } else {
+      entered.add(schema);
+      for (const each of read.inPlace) {
+        if (sizes.has(each) || !isPlainObject(each)) continue;
+        if (entered.has(each)) throw unusableSchema("its references lead in a circle");
+        waiting.push(each);
+      }
+    }
+  }
+}
+
+function divide(reference: string): readonly [string, string] {
+  const hash = reference.indexOf("#");
+  if (hash < 0) return [reference, ""];
+  try {
+    return [reference.slice(0, hash), decodeURIComponent(reference.slice(hash + 1))];
+  } catch {
+    return [reference.slice(0, hash), reference.slice(hash + 1)];
+  }
+}
+
+/** The address that a reference means, without its fragment. */
+function addressOf(reference: string, base: string): string | undefined {
+  return URL.parse(reference, base)?.href.split("#")[0];
+}
+
+/** What a JSON pointer means within a value; undefined if it means nothing. */
+function follow(root: unknown, pointer: string): unknown {
+  let at = root;
+  for (const step of pointer.split("/").slice(1)) {
+    const key = step.replaceAll("~1", "/").replaceAll("~0", "~");
+    if (typeof at !== "object" || at === null || !Object.hasOwn(at, key)) return undefined;
+    at = (at as Record<string, unknown>)[key];
+  }
+  return at;
+}
