@@ -21,7 +21,7 @@ export interface ConversationContext {
   readonly requireConfirmationFor?: readonly Capability[];
 }
 
-/** One turn of a conversation. The messages of OpenAI, Anthropic and the AI SDK fit as they are. */
+/** One turn of a conversation. The messages of the usual model APIs fit as they are. */
 export interface Message {
   readonly role: string;
   /** Text, or the parts that the model's API uses instead. Null or omitted when the model only called a tool. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { JsonSchema } from "../tool/json-schema.ts";
 import { convertSchema } from "./convert-schema.ts";
-import { SCHEMA_TARGETS } from "./targets.ts";
+import { SCHEMA_TARGETS } from "../../test/transcode/targets.ts";
 
 const { openai, openaiStrict, anthropic, anthropicStrict, gemini, geminiParameters, mcp, ollama } = SCHEMA_TARGETS;
 

@@ -5,21 +5,20 @@ import { convertRoot } from "./convert/convert-root.ts";
 import { SCHEMA_FEATURES, type SchemaFeature } from "./features.ts";
 import type { Loss } from "./losses.ts";
 
-/** What a provider takes, as data. */
+/** What a provider accepts of JSON Schema, as data. Its dialect declares it. */
 export interface SchemaTarget {
-  readonly name: string;
   readonly features: ReadonlySet<SchemaFeature>;
-  /** How "or null" is said. */
-  readonly nullable: "type-array" | "any-of" | "nullable-keyword";
-  /** Formats that are taken; all where absent. */
+  /** How "or null" is written. Defaults to a list of types. */
+  readonly nullable?: "any-of" | "nullable-keyword";
+  /** Formats that are accepted. Defaults to all. */
   readonly formats?: ReadonlySet<string>;
-  /** Keywords that are not taken, though others of their feature are. */
+  /** Keywords that are not accepted, though others of their feature are. */
   readonly without?: ReadonlySet<string>;
   /** Every object names all its properties and allows no others. */
   readonly closedObjects?: boolean;
   /** Every property is required; an optional one may be null instead. */
   readonly allRequired?: boolean;
-  /** Every schema says its type or is a plain union or reference: what takes values of any type has to be said in some other way. */
+  /** Every schema has a type, or is a plain union or reference: what accepts values of any type has to be written in some other way. */
   readonly typed?: boolean;
   /** A `$ref` stands alone. */
   readonly bareReferences?: boolean;
@@ -27,11 +26,11 @@ export interface SchemaTarget {
   readonly bareUnions?: boolean;
   /** An `enum` or `const` stands without `type`. */
   readonly untypedLiterals?: boolean;
-  /** What values an `enum` may list; all where absent. */
+  /** What values an `enum` may list. Defaults to all. */
   readonly enumValues?: "strings" | "primitives";
-  /** The largest `minItems` that is taken. */
+  /** The largest `minItems` that is accepted. */
   readonly maxMinItems?: number;
-  /** What names the tool's own parameters may have; any where absent. */
+  /** What names the tool's own parameters may have. Defaults to any. */
   readonly parameterNames?: RegExp;
   /** Levels of objects and arrays, the parameters themselves being the first. */
   readonly maxDepth?: number;
@@ -39,13 +38,15 @@ export interface SchemaTarget {
   readonly maxEnumValues?: number;
   /** Of all names and listed values together. */
   readonly maxCharacters?: number;
+  /** Of the values of one list of more than 250. */
+  readonly maxLongListCharacters?: number;
 }
 
 /** A schema in a target's terms. */
 export interface ConvertedSchema {
   readonly schema: JsonSchema;
   readonly losses: readonly Loss[];
-  /** False where the target cannot hold it at all (then `losses` has a `refused`). */
+  /** False if the target cannot express it at all. `losses` then has a `refused`. */
   readonly possible: boolean;
 }
 

@@ -50,6 +50,17 @@ export const SCHEMA_FEATURES = [
 /** One of them. */
 export type SchemaFeature = (typeof SCHEMA_FEATURES)[number];
 
+/** Every feature: for a target that takes JSON Schema as it is. */
+export const ALL_FEATURES: ReadonlySet<SchemaFeature> = new Set(SCHEMA_FEATURES);
+
+/** For a target that wants a plain object at the root, and takes anything below it. */
+export const ALL_BELOW_ROOT: ReadonlySet<SchemaFeature> = new Set(
+  SCHEMA_FEATURES.filter((feature) => feature !== "rootCombinators"),
+);
+
+/** What every provider takes. */
+export const PLAIN_FEATURES: readonly SchemaFeature[] = ["nestedObjects", "arrays", "enums", "nullable"];
+
 const KNOWN = new Set(["type", "required", "$ref", "description", "nullable"]);
 const ROOT_COMBINATORS = ["anyOf", "oneOf", "allOf", "not", "enum", "const"];
 

@@ -7,10 +7,10 @@ import type { JsonSchema } from "../../src/tool/json-schema.ts";
 import { convertSchema, type SchemaTarget } from "../../src/transcode/convert-schema.ts";
 import type { Loss } from "../../src/transcode/losses.ts";
 import { repairArguments } from "../../src/transcode/repair-arguments.ts";
-import { SCHEMA_TARGETS } from "../../src/transcode/targets.ts";
 import { arbitraryInstance } from "./arbitrary-instance.ts";
 import { arbitraryPlainSchema } from "./arbitrary-schema.ts";
 import { HARD_SCHEMAS } from "./hard-schemas.ts";
+import { SCHEMA_TARGETS } from "./targets.ts";
 
 type Arguments = Record<string, unknown>;
 const SEED = 20_260_728;

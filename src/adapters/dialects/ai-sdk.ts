@@ -1,6 +1,7 @@
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { AnsweredCall, CallStream, StreamingDialect } from "../../transcode/dialect.port.ts";
-import { SCHEMA_TARGETS } from "../../transcode/targets.ts";
+import { ALL_FEATURES } from "../../transcode/features.ts";
+import { OPENAI_STRICT_TARGET } from "./openai.ts";
 import { OPENAI_LIMITS } from "./openai.ts";
 import { createCallAssembly } from "./parts/call-assembly.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
@@ -37,9 +38,9 @@ export function aiSdk(): StreamingDialect<AiSdkTool, AiSdkToolMessage> {
   return {
     ...definitions<AiSdkTool>({
       name: "ai-sdk",
-      target: SCHEMA_TARGETS.aiSdk,
+      target: { features: ALL_FEATURES },
       // Which model it will be is not known here, so a strict schema keeps to the narrowest rules.
-      strictTarget: SCHEMA_TARGETS.openaiStrict,
+      strictTarget: OPENAI_STRICT_TARGET,
       looksLike: '{"type": "function", "name": …, "inputSchema": …}',
       write: ({ name, description, schema, strict }) => ({
         type: "function",

@@ -1,7 +1,8 @@
 import type { CallStream, StreamingDialect } from "../../transcode/dialect.port.ts";
-import { SCHEMA_TARGETS } from "../../transcode/targets.ts";
+import type { SchemaTarget } from "../../transcode/convert-schema.ts";
+import { ALL_BELOW_ROOT, PLAIN_FEATURES } from "../../transcode/features.ts";
 import { createCallAssembly } from "./parts/call-assembly.ts";
-import { definitions, type ObjectSchema } from "./parts/definitions.ts";
+import { definitions, type ObjectSchema, STRICT_FORMATS } from "./parts/definitions.ts";
 import { asRecord, asRecords, toReadCall } from "./parts/read-call.ts";
 import { contentOf, type ResultPart, textOf, unshown } from "./parts/result-content.ts";
 
@@ -26,13 +27,42 @@ type AnthropicBlock =
 const IMAGE_TYPES = ["image/jpeg", "image/png", "image/gif", "image/webp"] as const;
 type ImageType = (typeof IMAGE_TYPES)[number];
 
+const PARAMETER_NAMES = /^[a-zA-Z0-9_.-]{1,64}$/;
+
+/** Schemas are checked against draft 2020-12, except the root's combinators and the names of parameters. */
+export const ANTHROPIC_TARGET: SchemaTarget = { features: ALL_BELOW_ROOT, parameterNames: PARAMETER_NAMES };
+
+/** What the SDK's transformJSONSchema keeps: the API accepts simple patterns too, but the SDK writes them into the description. */
+export const ANTHROPIC_STRICT_TARGET: SchemaTarget = {
+  features: new Set([
+    ...PLAIN_FEATURES,
+    "const",
+    "format",
+    "arrayLimits",
+    "anyOf",
+    "ref",
+    "optionalProperties",
+    "titles",
+  ]),
+  nullable: "any-of",
+  formats: new Set([...STRICT_FORMATS, "uri"]),
+  without: new Set(["maxItems"]),
+  maxMinItems: 1,
+  closedObjects: true,
+  typed: true,
+  bareReferences: true,
+  untypedLiterals: true,
+  enumValues: "primitives",
+  parameterNames: PARAMETER_NAMES,
+};
+
 /** Anthropic's Messages API. */
 export function anthropic(): StreamingDialect<AnthropicTool, AnthropicResults> {
   return {
     ...definitions<AnthropicTool>({
       name: "anthropic",
-      target: SCHEMA_TARGETS.anthropic,
-      strictTarget: SCHEMA_TARGETS.anthropicStrict,
+      target: ANTHROPIC_TARGET,
+      strictTarget: ANTHROPIC_STRICT_TARGET,
       looksLike: '{"name": …, "input_schema": …}',
       write: ({ name, description, schema, strict }) => ({
         name,

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { AnsweredCall, CallStream, StreamingDialect } from "../../transcode/dialect.port.ts";
-import { SCHEMA_TARGETS } from "../../transcode/targets.ts";
+import { ANTHROPIC_STRICT_TARGET, ANTHROPIC_TARGET } from "./anthropic.ts";
 import { createCallAssembly } from "./parts/call-assembly.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
 import { asRecord, asRecords, toReadCall } from "./parts/read-call.ts";
@@ -32,8 +32,9 @@ export function bedrock(): StreamingDialect<BedrockTool, BedrockResults> {
   return {
     ...definitions<BedrockTool>({
       name: "bedrock",
-      target: SCHEMA_TARGETS.bedrock,
-      strictTarget: SCHEMA_TARGETS.anthropicStrict,
+      // The root must be an object for every model, and the models behind it take no combinators there.
+      target: ANTHROPIC_TARGET,
+      strictTarget: ANTHROPIC_STRICT_TARGET,
       looksLike: '{"toolSpec": {"name": …, "inputSchema": {"json": …}}}',
       write: ({ name, description, schema, strict }) => ({
         toolSpec: { name, description, inputSchema: { json: toDocument(schema) }, ...(strict ? { strict } : {}) },

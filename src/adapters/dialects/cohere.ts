@@ -1,5 +1,6 @@
 import type { AnsweredCall, CallStream, StreamingDialect } from "../../transcode/dialect.port.ts";
-import { SCHEMA_TARGETS } from "../../transcode/targets.ts";
+import type { SchemaTarget } from "../../transcode/convert-schema.ts";
+import { PLAIN_FEATURES } from "../../transcode/features.ts";
 import { createCallAssembly } from "./parts/call-assembly.ts";
 import { CHAT_DEFINITION, chatMessageOf, either, readChatCalls, toWireSpelling } from "./parts/chat-calls.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
@@ -19,6 +20,24 @@ export type CohereToolMessage = {
   toolCallId: string;
 };
 
+/** Ranges, lengths and composition other than anyOf are documented as not supported. */
+export const COHERE_TARGET: SchemaTarget = {
+  features: new Set([
+    ...PLAIN_FEATURES,
+    "const",
+    "typeArrays",
+    "pattern",
+    "format",
+    "default",
+    "additionalProperties",
+    "anyOf",
+    "ref",
+    "optionalProperties",
+    "titles",
+  ]),
+  formats: new Set(["date-time", "uuid", "date", "time"]),
+};
+
 /** Cohere's chat API, version 2. With `spelling: "wire"`, members are named as its HTTP API does and not as its library. */
 export function cohere(options?: { readonly spelling?: "library" }): StreamingDialect<CohereTool, CohereToolMessage>;
 export function cohere(options: { readonly spelling: "wire" }): StreamingDialect<CohereTool>;
@@ -29,7 +48,7 @@ export function cohere({ spelling = "library" }: { readonly spelling?: "library"
   return {
     ...definitions<CohereTool>({
       name: "cohere",
-      target: SCHEMA_TARGETS.cohere,
+      target: COHERE_TARGET,
       ...CHAT_DEFINITION,
       write: ({ name, description, schema }) => ({
         type: "function",

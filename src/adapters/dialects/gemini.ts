@@ -1,5 +1,6 @@
 import type { StreamingDialect } from "../../transcode/dialect.port.ts";
-import { SCHEMA_TARGETS } from "../../transcode/targets.ts";
+import type { SchemaTarget } from "../../transcode/convert-schema.ts";
+import { PLAIN_FEATURES } from "../../transcode/features.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
 import { fromGeminiSchema, type GeminiSchema, toGeminiSchema } from "./parts/gemini-schema.ts";
 import { createGeminiStream } from "./parts/gemini-stream.ts";
@@ -28,6 +29,57 @@ export interface GeminiOptions {
   readonly schema?: "json" | "parameters";
 }
 
+const WITHOUT = new Set(["exclusiveMinimum", "exclusiveMaximum", "multipleOf"]);
+
+/** `parametersJsonSchema`: other keywords may be sent and are ignored. A schema inside itself is unrolled a few times. */
+export const GEMINI_TARGET: SchemaTarget = {
+  features: new Set([
+    ...PLAIN_FEATURES,
+    "tuples",
+    "typeArrays",
+    "format",
+    "numericLimits",
+    "arrayLimits",
+    "additionalProperties",
+    "anyOf",
+    "oneOf",
+    "ref",
+    "recursion",
+    "optionalProperties",
+    "titles",
+  ]),
+  without: WITHOUT,
+  bareReferences: true,
+  enumValues: "primitives",
+};
+
+/**
+ * `parameters`: the fields of the protocol's Schema message and no others; an unknown field is an error. An enum lists strings only, an object
+ * must have properties, and Vertex AI refuses keywords beside anyOf.
+ */
+export const GEMINI_PARAMETERS_TARGET: SchemaTarget = {
+  features: new Set([
+    ...PLAIN_FEATURES,
+    "pattern",
+    "format",
+    "default",
+    "numericLimits",
+    "lengthLimits",
+    "arrayLimits",
+    "propertyLimits",
+    "anyOf",
+    "optionalProperties",
+    "titles",
+  ]),
+  nullable: "nullable-keyword",
+  formats: new Set(["date-time", "enum", "float", "double", "int32", "int64"]),
+  without: WITHOUT,
+  typed: true,
+  bareUnions: true,
+  enumValues: "strings",
+  parameterNames: /^[A-Za-z_][A-Za-z0-9_]{0,63}$/,
+};
+
 /** Google's Gemini API. */
 export function gemini(options?: { readonly schema?: "json" }): StreamingDialect<GeminiTool, GeminiResults>;
 export function gemini(options: {
@@ -40,7 +92,7 @@ export function gemini({ schema: form = "json" }: GeminiOptions = {}): Streaming
   return {
     ...definitions<GeminiTool | GeminiParametersTool>({
       name: "gemini",
-      target: form === "json" ? SCHEMA_TARGETS.gemini : SCHEMA_TARGETS.geminiParameters,
+      target: form === "json" ? GEMINI_TARGET : GEMINI_PARAMETERS_TARGET,
       looksLike: '{"name": …, "parametersJsonSchema": …}',
       write: ({ name, description, schema }) => ({
         name,

@@ -1,5 +1,5 @@
 import type { CallStream, StreamingDialect } from "../../transcode/dialect.port.ts";
-import { SCHEMA_TARGETS } from "../../transcode/targets.ts";
+import { ALL_FEATURES } from "../../transcode/features.ts";
 import { createCallAssembly } from "./parts/call-assembly.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
 import { asRecord, asRecords, toReadCall } from "./parts/read-call.ts";
@@ -28,7 +28,7 @@ export function langchain(): StreamingDialect<LangChainTool, LangChainToolMessag
   return {
     ...definitions<LangChainTool>({
       name: "langchain",
-      target: SCHEMA_TARGETS.langchain,
+      target: { features: ALL_FEATURES },
       looksLike: '{"name": …, "schema": …}',
       write: ({ name, description, schema }) => ({ name, description, schema }),
       read: ({ name, description, schema }) =>

@@ -4,7 +4,7 @@ import { fromMcpAnnotations } from "../../tool/mcp-annotations.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { ConvertedSchema } from "../../transcode/convert-schema.ts";
 import type { AnsweredCall, StreamingDialect } from "../../transcode/dialect.port.ts";
-import { SCHEMA_TARGETS } from "../../transcode/targets.ts";
+import { ALL_FEATURES } from "../../transcode/features.ts";
 import { createMessageStream } from "./parts/call-assembly.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
 import { asRecord, asRecords, type RawCall, toReadCall } from "./parts/read-call.ts";
@@ -51,7 +51,7 @@ export function mcp(): StreamingDialect<McpTool, McpToolResult> {
   return {
     ...definitions<McpTool>({
       name: "mcp",
-      target: SCHEMA_TARGETS.mcp,
+      target: { features: ALL_FEATURES },
       looksLike: '{"name": …, "inputSchema": …}',
       adjust: withoutBooleans,
       holds: (field, { returns }) => field !== "returns" || returns?.type === "object",

@@ -1,5 +1,5 @@
 import type { AnsweredCall, StreamingDialect } from "../../transcode/dialect.port.ts";
-import { SCHEMA_TARGETS } from "../../transcode/targets.ts";
+import { OPENAI_STRICT_TARGET, OPENAI_TARGET } from "./openai.ts";
 import { CHAT_DEFINITION, chatMessageOf, createChatStream, readChatCalls, toWireSpelling } from "./parts/chat-calls.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
 import { contentOf, type ResultPart, textOf, unshown } from "./parts/result-content.ts";
@@ -25,8 +25,8 @@ export function mistral({ spelling = "library" }: { readonly spelling?: "library
   return {
     ...definitions<MistralTool>({
       name: "mistral",
-      target: SCHEMA_TARGETS.mistral,
-      strictTarget: SCHEMA_TARGETS.openaiStrict,
+      target: OPENAI_TARGET,
+      strictTarget: OPENAI_STRICT_TARGET,
       ...CHAT_DEFINITION,
       write: ({ name, description, schema, strict }) => ({
         type: "function",

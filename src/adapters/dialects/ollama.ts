@@ -1,5 +1,6 @@
 import type { CallStream, StreamingDialect } from "../../transcode/dialect.port.ts";
-import { SCHEMA_TARGETS } from "../../transcode/targets.ts";
+import type { SchemaTarget } from "../../transcode/convert-schema.ts";
+import { PLAIN_FEATURES } from "../../transcode/features.ts";
 import { createCallAssembly } from "./parts/call-assembly.ts";
 import { CHAT_DEFINITION, chatMessageOf, readChatCalls } from "./parts/chat-calls.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
@@ -21,12 +22,17 @@ export type OllamaToolMessage = {
   images?: string[];
 };
 
+/** The server reads type, description, enum, items, anyOf and properties of each parameter, and forgets the rest. */
+export const OLLAMA_TARGET: SchemaTarget = {
+  features: new Set([...PLAIN_FEATURES, "typeArrays", "anyOf", "optionalProperties"]),
+};
+
 /** Ollama's chat API. */
 export function ollama(): StreamingDialect<OllamaTool, OllamaToolMessage> {
   return {
     ...definitions<OllamaTool>({
       name: "ollama",
-      target: SCHEMA_TARGETS.ollama,
+      target: OLLAMA_TARGET,
       ...CHAT_DEFINITION,
       write: ({ name, description, schema }) => ({
         type: "function",

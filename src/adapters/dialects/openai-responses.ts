@@ -1,6 +1,5 @@
 import type { CallStream, ReadCall, StreamingDialect } from "../../transcode/dialect.port.ts";
-import { SCHEMA_TARGETS } from "../../transcode/targets.ts";
-import { OPENAI_LIMITS } from "./openai.ts";
+import { OPENAI_LIMITS, OPENAI_STRICT_TARGET, OPENAI_TARGET } from "./openai.ts";
 import { createCallAssembly } from "./parts/call-assembly.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
 import { asRecord, asRecords, toReadCall } from "./parts/read-call.ts";
@@ -32,8 +31,8 @@ export function openaiResponses(): StreamingDialect<ResponsesTool, ResponsesTool
   return {
     ...definitions<ResponsesTool>({
       name: "openai-responses",
-      target: SCHEMA_TARGETS.openai,
-      strictTarget: SCHEMA_TARGETS.openaiStrict,
+      target: OPENAI_TARGET,
+      strictTarget: OPENAI_STRICT_TARGET,
       looksLike: '{"type": "function", "name": …, "parameters": …}',
       write: ({ name, description, schema, strict }) => ({
         type: "function",

@@ -1,7 +1,8 @@
 import type { SetLimits, StreamingDialect } from "../../transcode/dialect.port.ts";
-import { SCHEMA_TARGETS } from "../../transcode/targets.ts";
+import type { SchemaTarget } from "../../transcode/convert-schema.ts";
+import { ALL_BELOW_ROOT, PLAIN_FEATURES } from "../../transcode/features.ts";
 import { CHAT_DEFINITION, chatMessageOf, createChatStream, readChatCalls } from "./parts/chat-calls.ts";
-import { definitions, type ObjectSchema } from "./parts/definitions.ts";
+import { definitions, type ObjectSchema, STRICT_FORMATS } from "./parts/definitions.ts";
 import { contentOf, textOf } from "./parts/result-content.ts";
 
 /** A tool as Chat Completions takes it. */
@@ -24,13 +25,45 @@ export const OPENAI_LIMITS: SetLimits = {
   maxCharacters: 120_000,
 };
 
+/** The schema goes to the model as it is. Only the root is checked: an object, without anyOf, oneOf, allOf, not or enum. */
+export const OPENAI_TARGET: SchemaTarget = { features: ALL_BELOW_ROOT };
+
+/** "Supported schemas" of Structured Outputs. Lengths of strings are not among them; `default` is refused by some models. */
+export const OPENAI_STRICT_TARGET: SchemaTarget = {
+  features: new Set([
+    ...PLAIN_FEATURES,
+    "const",
+    "typeArrays",
+    "pattern",
+    "format",
+    "numericLimits",
+    "arrayLimits",
+    "anyOf",
+    "ref",
+    "recursion",
+    "titles",
+  ]),
+  formats: new Set(STRICT_FORMATS),
+  closedObjects: true,
+  allRequired: true,
+  typed: true,
+  // The SDKs allow a description beside a $ref; the API has refused it.
+  bareReferences: true,
+  enumValues: "primitives",
+  maxDepth: 10,
+  maxProperties: 5_000,
+  maxEnumValues: 1_000,
+  maxCharacters: 120_000,
+  maxLongListCharacters: 15_000,
+};
+
 /** OpenAI's Chat Completions API, and the many servers that speak it. */
 export function openai(): StreamingDialect<OpenAiTool, OpenAiToolMessage> {
   return {
     ...definitions<OpenAiTool>({
       name: "openai",
-      target: SCHEMA_TARGETS.openai,
-      strictTarget: SCHEMA_TARGETS.openaiStrict,
+      target: OPENAI_TARGET,
+      strictTarget: OPENAI_STRICT_TARGET,
       ...CHAT_DEFINITION,
       write: ({ name, description, schema, strict }) => ({
         type: "function",

@@ -1,7 +1,7 @@
 import { toWire } from "../../errors/to-wire.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { AnsweredCall, StreamingDialect } from "../../transcode/dialect.port.ts";
-import { SCHEMA_TARGETS } from "../../transcode/targets.ts";
+import { ALL_FEATURES } from "../../transcode/features.ts";
 import { createMessageStream } from "./parts/call-assembly.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
 import { asRecord, asRecords, type RawCall, toReadCall } from "./parts/read-call.ts";
@@ -26,7 +26,7 @@ export function openapi(): StreamingDialect<OpenApiOperation, OpenApiAnswer> {
   return {
     ...definitions<OpenApiOperation>({
       name: "openapi",
-      target: SCHEMA_TARGETS.openapi,
+      target: { features: ALL_FEATURES },
       looksLike: '{"operationId": …, "requestBody": …}',
       holds: (field) => field !== "annotations",
       write: ({ name, description, schema, tool }) => ({

@@ -1,33 +1,24 @@
 import type { JsonSchema } from "../../tool/json-schema.ts";
+import { measureSchema, type SchemaSize } from "../schema/measure-schema.ts";
+import type { SchemaTarget } from "../convert-schema.ts";
 import type { Conversion } from "./conversion.ts";
-import { measureSchema } from "../schema/measure-schema.ts";
 
-/** OpenAI: the values of one list of more than 250 have at most this many characters. */
-const MAX_LONG_LIST_CHARACTERS = 15_000;
+/** What is counted, the limit on it, and the keyword and the words for it. */
+const LIMITS: readonly (readonly [keyof SchemaSize, keyof SchemaTarget, keyword: string, words: string])[] = [
+  ["properties", "maxProperties", "properties", "properties"],
+  ["depth", "maxDepth", "type", "levels of objects and lists"],
+  ["enumValues", "maxEnumValues", "enum", "listed values"],
+  ["longListCharacters", "maxLongListCharacters", "enum", "characters in one long list of values"],
+  ["characters", "maxCharacters", "properties", "characters of names and listed values"],
+];
 
-/** Refuses a schema that is larger than the target takes, saying in what. */
+/** Refuses a schema that is larger than the target accepts, and says in what. */
 export function checkLimits(schema: JsonSchema, { target, lose }: Conversion): void {
-  const { maxDepth, maxProperties, maxEnumValues, maxCharacters } = target;
-  if (
-    maxDepth === undefined &&
-    maxProperties === undefined &&
-    maxEnumValues === undefined &&
-    maxCharacters === undefined
-  )
-    return;
+  if (LIMITS.every(([, limit]) => target[limit] === undefined)) return;
   const size = measureSchema(schema);
-  const check = (keyword: string, count: number, limit: number | undefined, what: string): void => {
-    if (limit !== undefined && count > limit)
-      lose("", keyword, "refused", `${count} ${what}, where ${limit} are taken`);
-  };
-  check("properties", size.properties, maxProperties, "properties");
-  check("type", size.depth, maxDepth, "levels of objects and lists");
-  check("enum", size.enumValues, maxEnumValues, "listed values");
-  check(
-    "enum",
-    size.longListCharacters,
-    maxEnumValues && MAX_LONG_LIST_CHARACTERS,
-    "characters in one long list of values",
-  );
-  check("properties", size.characters, maxCharacters, "characters of names and listed values");
+  for (const [counted, limit, keyword, words] of LIMITS) {
+    const [count, most] = [size[counted], target[limit]];
+    if (typeof most === "number" && count > most)
+      lose("", keyword, "refused", `${count} ${words}, where ${most} are taken`);
+  }
 }

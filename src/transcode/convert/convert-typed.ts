@@ -29,7 +29,7 @@ export function convertTyped(node: SchemaNode, place: Place, conversion: Convers
       ? convertOne(node, type, literals, place, conversion)
       : convertSimple(node, types, literals, place, conversion);
   if (!hasNull || !takesNullToo(node)) return schema;
-  if (conversion.target.nullable !== "type-array" && node["nullable"] !== true)
+  if (conversion.target.nullable !== undefined && node["nullable"] !== true)
     conversion.lose(below(place.path, "type"), "type", "resolved", "that it may be null, said as it is said here");
   return withNull(schema, conversion.target);
 }

@@ -18,7 +18,7 @@ export function withNull(schema: JsonSchema, target: SchemaTarget): JsonSchema {
   }
   // A list of values takes what it lists; the type beside it must not say otherwise.
   if (Array.isArray(values) && type === undefined) return { ...schema, enum: [...values, null] };
-  if (target.nullable === "type-array" && type !== undefined) {
+  if (target.nullable === undefined && type !== undefined) {
     const listed = Array.isArray(values) ? { enum: [...values, null] } : {};
     return { ...schema, type: [...[type].flat(), "null"], ...listed };
   }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { refundUser } from "../../../../test/golden/dialects/answered-calls.ts";
 import { defineTool } from "../../../tool/define-tool.ts";
-import { SCHEMA_TARGETS } from "../../../transcode/targets.ts";
+import { OLLAMA_TARGET } from "../ollama.ts";
 import { definitions, type ObjectSchema } from "./definitions.ts";
 
 const sample = definitions<{ readonly id: string; readonly schema: ObjectSchema }>({
   name: "sample",
-  target: SCHEMA_TARGETS.ollama,
+  target: OLLAMA_TARGET,
   looksLike: '{"id": …}',
   write: ({ name, schema }) => ({ id: name, schema }),
   read: ({ id, schema }) => (typeof id === "string" ? { name: id, parameters: schema } : undefined),

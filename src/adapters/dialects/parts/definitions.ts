@@ -49,6 +49,19 @@ export interface DefinitionShape<Definition> {
   readonly looksLike: string;
 }
 
+/** Formats that strict modes enforce. */
+export const STRICT_FORMATS: readonly string[] = [
+  "date-time",
+  "time",
+  "date",
+  "duration",
+  "email",
+  "hostname",
+  "ipv4",
+  "ipv6",
+  "uuid",
+];
+
 const OPTIONAL_FIELDS = ["extendedDescription", "returns", "annotations"] as const;
 
 /** What a tool may say of itself that few providers take. */
