@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { openapi } from "../src/adapters/sources/openapi/openapi.ts";
+import { openapiSource } from "../src/adapters/sources/openapi/openapi.ts";
 import { table } from "../src/cli/terminal/style.ts";
 import { toRegistrations } from "../src/register/to-registrations.ts";
 import { CORPORA, type Corpus, isPresent } from "../test/e2e/openapi-corpora.ts";
@@ -21,7 +21,7 @@ interface Measured {
 async function measure({ file }: Corpus): Promise<Measured> {
   const { signal } = new AbortController();
   const began = performance.now();
-  const source = openapi({ name: "api", document: file });
+  const source = openapiSource({ name: "api", document: file });
   await source.connect({ signal });
   const tools = (await toRegistrations(await source.list({ signal }), source, { now: 0 })).map(({ tool }) => tool);
   const importMs = performance.now() - began;

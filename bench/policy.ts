@@ -1,5 +1,5 @@
 /** What a decision costs with 2 and 200 rules, as a ratio to no policy: the guard's own question to a policy that allows everything. */
-import { rules } from "../src/adapters/policies/rules/rules.ts";
+import { rulesPolicy } from "../src/adapters/policies/rules/rules.ts";
 import type { PolicyDocument, RuleDocument } from "../src/adapters/policies/rules/document/document.ts";
 import { table } from "../src/cli/terminal/style.ts";
 import type { Policy, PolicyRequest } from "../src/guard/policy.port.ts";
@@ -47,10 +47,10 @@ function document(count: number, conditions: boolean): PolicyDocument {
 
 const cases: readonly (readonly [name: string, policy: Policy])[] = [
   ["no policy", { sees: () => true, decide: () => ({ effect: "allow" }) }],
-  ["2 rules", rules(document(2, false))],
-  ["200 rules", rules(document(200, false))],
-  ["2 rules, CEL", rules(document(2, true))],
-  ["200 rules, CEL", rules(document(200, true))],
+  ["2 rules", rulesPolicy(document(2, false))],
+  ["200 rules", rulesPolicy(document(200, false))],
+  ["2 rules, CEL", rulesPolicy(document(2, true))],
+  ["200 rules, CEL", rulesPolicy(document(200, true))],
 ];
 
 /** Microseconds a decision, seen and decided, in each batch. In turns, so that a busy machine is as busy for all. */

@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { createGateway, jsonSchema, type ModelMessage, streamText, tool, type ToolSet } from "ai";
-import { aiSdk, answerCalls, type ReadCall, ToolArsenal, type ToolCall, type ToolResult } from "../src/index.ts";
+import { ToolArsenal, type ToolCall, type ToolResult } from "../src/index.ts";
+import { aiSdkDialect, answerCalls, type ReadCall } from "../src/adapters/dialects/index.ts";
 import { aiGatewayEvents } from "./support/ai-gateway-events.ts";
 import { serveScript } from "./support/scripted-model.ts";
 import { agent, dana, REQUESTS, registerShop, SCRIPT } from "./support/shop.ts";
 
 const arsenal = new ToolArsenal();
 const refunds = registerShop(arsenal);
-const dialect = aiSdk();
+const dialect = aiSdkDialect();
 
 // With AI_GATEWAY_API_KEY the real model answers; without it, a script on this machine. Any other provider of the AI SDK works as well.
 const scripted =

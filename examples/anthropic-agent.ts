@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import Anthropic from "@anthropic-ai/sdk";
-import { answerCalls, anthropic, type ReadCall, ToolArsenal, type ToolCall, type ToolResult } from "../src/index.ts";
+import { ToolArsenal, type ToolCall, type ToolResult } from "../src/index.ts";
+import { answerCalls, anthropicDialect, type ReadCall } from "../src/adapters/dialects/index.ts";
 import { anthropicEvents } from "./support/anthropic-events.ts";
 import { serveScript } from "./support/scripted-model.ts";
 import { agent, dana, REQUESTS, registerShop, SCRIPT } from "./support/shop.ts";
 
 const arsenal = new ToolArsenal();
 const refunds = registerShop(arsenal);
-const dialect = anthropic();
+const dialect = anthropicDialect();
 
 // With ANTHROPIC_API_KEY the real model answers; without it, a script on this machine.
 const scripted =

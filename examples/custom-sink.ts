@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { type ArsenalEvent, type Sink, ToolArsenal } from "../src/index.ts";
+import { type ArsenalEvent, ToolArsenal } from "../src/index.ts";
+import type { Sink } from "../src/adapters/sinks/index.ts";
 import { sinkContract } from "../src/testing/index.ts";
 
 /** Counts how calls ended, by tool. A sink gets events in batches, outside the path of any call. */

@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import OpenAI from "openai";
-import { answerCalls, openai, type ReadCall, ToolArsenal, type ToolCall, type ToolResult } from "../src/index.ts";
+import { ToolArsenal, type ToolCall, type ToolResult } from "../src/index.ts";
+import { answerCalls, openaiDialect, type ReadCall } from "../src/adapters/dialects/index.ts";
 import { openaiEvents } from "./support/openai-events.ts";
 import { serveScript } from "./support/scripted-model.ts";
 import { agent, dana, REQUESTS, registerShop, SCRIPT } from "./support/shop.ts";
 
 const arsenal = new ToolArsenal();
 const refunds = registerShop(arsenal);
-const dialect = openai();
+const dialect = openaiDialect();
 
 // With OPENAI_API_KEY the real model answers; without it, a script on this machine.
 const scripted = process.env["OPENAI_API_KEY"] === undefined ? await serveScript(SCRIPT, openaiEvents) : undefined;

@@ -1,8 +1,7 @@
-import { type DialectName, toDialect } from "./adapters/dialects/built-in.ts";
+import type { DialectName } from "./adapters/dialects/built-in.ts";
 import type { Principal } from "./guard/principal.ts";
 import type { ToolQuery } from "./retrieve/query.ts";
 import type { Tool } from "./tool/tool.ts";
-import { convertSet } from "./transcode/convert-set.ts";
 import type { Dialect } from "./transcode/dialect.port.ts";
 
 /** A dialect, or just the part of one that writes definitions. */
@@ -34,11 +33,13 @@ export interface AskedBy {
   readonly principal?: Principal;
 }
 
-/** Returns a function that writes tools, in order, for one request to a provider. Throws QUERY_INVALID if the dialect is unknown. */
-export function definitionWriter(options: DefinitionOptions): (tools: readonly Tool[]) => object[] {
+/** Returns a function that writes tools, in order, for one request to a provider. Rejects with QUERY_INVALID if the dialect is unknown. */
+export async function definitionWriter(options: DefinitionOptions): Promise<(tools: readonly Tool[]) => object[]> {
   const { dialect = "openai", strict = false, client } = options;
   if (isPartial(dialect)) return (tools) => tools.map((tool) => dialect.fromCanonical(tool));
-  const target = toDialect(dialect as Dialect | DialectName, client);
+  const { toDialect } = await import("./adapters/dialects/built-in.ts");
+  const { convertSet } = await import("./transcode/convert-set.ts");
+  const target = await toDialect(dialect as Dialect | DialectName, client);
   const { limits } = target;
   const set = { strict, ...(limits === undefined ? {} : { limits }) };
   return (tools) => convertSet(tools, target, set).map(({ definition }) => definition);

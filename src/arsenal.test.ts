@@ -3,15 +3,8 @@ import { type } from "arktype";
 import * as v from "valibot";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { z } from "zod";
-import {
-  type ArsenalEvent,
-  type Tool,
-  localOperator,
-  type Reranker,
-  type Source,
-  ToolArsenal,
-  type ToolDraft,
-} from "./index.ts";
+import { type ArsenalEvent, type Tool, localOperator, type Reranker, ToolArsenal, type ToolDraft } from "./index.ts";
+import type { Source } from "./adapters/sources/index.ts";
 import { createHashingEmbedder } from "./testing/index.ts";
 
 const quiet = { telemetry: { enabled: false } } as const;
@@ -350,7 +343,7 @@ describe("close", () => {
 
   it("hands its last events to the listeners, also where the store cannot be closed", async () => {
     const names: string[] = [];
-    const { memory } = await import("./index.ts");
+    const { memory } = await import("./adapters/stores/index.ts");
     const store = { ...memory(), close: () => Promise.reject(new Error("stuck")) };
     const arsenal = new ToolArsenal(quiet, { store });
     arsenal.subscribe(({ name }) => names.push(name));

@@ -154,7 +154,7 @@ export class ToolArsenal {
     options: RetrieveToolsOptions<DialectName | DefinitionWriter<Definition>>,
   ): Promise<Definition[]>;
   async retrieveTools(query: string, options: RetrieveToolsOptions = {}): Promise<object[]> {
-    const write = definitionWriter(options);
+    const write = await definitionWriter(options);
     const { tools } = await this.retrieve(toToolQuery(query, options));
     return write(tools.map(({ tool }) => tool));
   }

@@ -1,4 +1,4 @@
-import { direct } from "./adapters/executors/direct.ts";
+import { directExecutor } from "./adapters/executors/direct.ts";
 import type { McpServerSettings } from "./adapters/sources/mcp/settings.ts";
 import { createUpstreams, type Upstreams } from "./adapters/sources/mcp/upstream/upstreams.ts";
 import type { OpenApiSettings } from "./adapters/sources/openapi/settings.ts";
@@ -138,7 +138,7 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
     idempotency,
     validator,
     repair: repairArguments,
-    executors: [...(parts.executors ?? []), ...executors, direct()],
+    executors: [...(parts.executors ?? []), ...executors, directExecutor()],
     health,
     ensembleSettings: (name) => ensembles.settings(name),
     emit,
@@ -174,8 +174,8 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
   }
 
   async function addOpenApi(settings: OpenApiSettings): Promise<number> {
-    const { openapi } = await import("./adapters/sources/openapi/openapi.ts");
-    return addEnsemble(openapi(settings, { egress, emit, secrets }));
+    const { openapiSource } = await import("./adapters/sources/openapi/openapi.ts");
+    return addEnsemble(openapiSource(settings, { egress, emit, secrets }));
   }
 
   async function start(): Promise<Started> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { memoryAudit } from "../adapters/audit/memory.ts";
-import { direct } from "../adapters/executors/direct.ts";
+import { directExecutor } from "../adapters/executors/direct.ts";
 import { createRedaction } from "../adapters/policies/rules/redaction.ts";
 import { memoryState } from "../adapters/state/memory.ts";
 import { jsonSchemaValidator } from "../adapters/validators/json-schema/json-schema.ts";
@@ -45,7 +45,7 @@ function engineOf(handler: Handler, { obligations = {}, source = "mcp", auditFai
       settings: { maxRequestsPerMinute: 1_000, confirmationTimeoutS: 600, selfApproval: "never" },
     }),
     validator: jsonSchemaValidator(),
-    executors: [direct()],
+    executors: [directExecutor()],
     audit: createCallAudit({ log: { ...log, append }, emit, strict: true }),
     idempotency: createIdempotency(state, clock),
     health: createHealth({ clock, emit }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { direct } from "../adapters/executors/direct.ts";
+import { directExecutor } from "../adapters/executors/direct.ts";
 import { memoryState } from "../adapters/state/memory.ts";
 import { jsonSchemaValidator } from "../adapters/validators/json-schema/json-schema.ts";
 import { ArsenalError } from "../errors/arsenal-error.ts";
@@ -48,7 +48,7 @@ function setUp(handler: Handler, { policy = ALLOW, draft, settings }: Options = 
     },
     aegis,
     validator: jsonSchemaValidator(),
-    executors: [direct()],
+    executors: [directExecutor()],
     idempotency: createIdempotency(state, clock),
     health: createHealth({ clock, emit: () => {} }),
     ensembleSettings: () => ({}),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { direct } from "../adapters/executors/direct.ts";
+import { directExecutor } from "../adapters/executors/direct.ts";
 import { memoryState } from "../adapters/state/memory.ts";
 import { jsonSchemaValidator } from "../adapters/validators/json-schema/json-schema.ts";
 import { ArsenalError } from "../errors/arsenal-error.ts";
@@ -44,7 +44,7 @@ function setUp(
       settings: { maxRequestsPerMinute: 10_000, confirmationTimeoutS: 600, selfApproval: "never" },
     }),
     validator: jsonSchemaValidator(),
-    executors: [direct()],
+    executors: [directExecutor()],
     health: createHealth({ clock, emit: () => {} }),
     ensembleSettings,
     emit: (name, data) => void told.push({ name, data }),

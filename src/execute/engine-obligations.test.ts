@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { memoryAudit } from "../adapters/audit/memory.ts";
-import { direct } from "../adapters/executors/direct.ts";
+import { directExecutor } from "../adapters/executors/direct.ts";
 import { createRedaction } from "../adapters/policies/rules/redaction.ts";
 import { memoryState } from "../adapters/state/memory.ts";
 import { jsonSchemaValidator } from "../adapters/validators/json-schema/json-schema.ts";
@@ -66,7 +66,7 @@ function setUp(handler: Handler, obligations: Obligations = {}, options: Options
     find: () => ({ found: true, tool, handler: (args, context) => (runs++, handler(args, context)) }),
     aegis,
     validator: jsonSchemaValidator(),
-    executors: [direct()],
+    executors: [directExecutor()],
     audit: createCallAudit({ log, emit: () => {}, strict: true }),
     idempotency: createIdempotency(state, clock),
     health,

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { direct } from "../adapters/executors/direct.ts";
+import { directExecutor } from "../adapters/executors/direct.ts";
 import { jsonSchemaValidator } from "../adapters/validators/json-schema/json-schema.ts";
 import { ArsenalError } from "../errors/arsenal-error.ts";
 import type { Aegis, AegisDecision } from "../guard/aegis.ts";
@@ -74,7 +74,7 @@ function setUp(handler: Handler, settings: Partial<EngineSettings>): Bench {
     },
     aegis,
     validator: jsonSchemaValidator(),
-    executors: [direct()],
+    executors: [directExecutor()],
     health: createHealth({ clock, emit }),
     ensembleSettings: () => ({ maxConcurrent: MAX_IN_ENSEMBLE }),
     emit,

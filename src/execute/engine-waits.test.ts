@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { direct } from "../adapters/executors/direct.ts";
+import { directExecutor } from "../adapters/executors/direct.ts";
 import { memoryState } from "../adapters/state/memory.ts";
 import { jsonSchemaValidator } from "../adapters/validators/json-schema/json-schema.ts";
 import { ArsenalError } from "../errors/arsenal-error.ts";
@@ -50,7 +50,7 @@ function setUp(
     },
     aegis: allowing,
     validator: jsonSchemaValidator(),
-    executors: [direct()],
+    executors: [directExecutor()],
     health,
     ensembleSettings: () => ({}),
     emit,

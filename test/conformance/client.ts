@@ -5,7 +5,7 @@
  */
 import { isArsenalError } from "../../src/errors/arsenal-error.ts";
 import type { Ask } from "../../src/mcp/connection.ts";
-import { mcp, type McpSource } from "../../src/adapters/sources/mcp/mcp.ts";
+import { mcpSource, type McpSource } from "../../src/adapters/sources/mcp/mcp.ts";
 import { authorize } from "../../src/adapters/sources/mcp/oauth/authorize.ts";
 import { createOAuthProvider } from "../../src/adapters/sources/mcp/oauth/provider.ts";
 import { createTokenMemory } from "../../src/adapters/sources/mcp/oauth/token-store.ts";
@@ -66,7 +66,7 @@ async function withLogin<Result>(task: () => Promise<Result>): Promise<Result> {
 }
 
 async function connect(): Promise<McpSource> {
-  const source = mcp({ name: "conformance", transport: { kind: "http", url } }, { oauth: provider, egress });
+  const source = mcpSource({ name: "conformance", transport: { kind: "http", url } }, { oauth: provider, egress });
   try {
     await source.connect({ signal });
     return source;

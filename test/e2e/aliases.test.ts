@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { toAlias, ToolArsenal, type ToolDraft } from "../../src/index.ts";
+import { ToolArsenal, type ToolDraft } from "../../src/index.ts";
+import { toAlias } from "../../src/adapters/dialects/index.ts";
 
 const quiet = { telemetry: { enabled: false } } as const;
 

@@ -8,7 +8,8 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { bearerToken, CAPABILITIES, type Principal, ToolArsenal, type ToolArsenalConfig } from "../../src/index.ts";
+import { CAPABILITIES, type Principal, ToolArsenal, type ToolArsenalConfig } from "../../src/index.ts";
+import { bearerToken } from "../../src/adapters/identity/index.ts";
 import { type PayServer, startPayServer } from "./pay-server.ts";
 import { runInMemory } from "./terminal.ts";
 

@@ -1,6 +1,7 @@
 import { expectTypeOf, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { type Source, ToolArsenal, type ToolDraft, type ToolSource } from "../../src/index.ts";
+import { ToolArsenal, type ToolDraft, type ToolSource } from "../../src/index.ts";
+import type { Source } from "../../src/adapters/sources/index.ts";
 import { sampleTools } from "../../src/testing/index.ts";
 
 const quiet = { telemetry: { enabled: false } } as const;

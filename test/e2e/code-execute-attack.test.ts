@@ -1,6 +1,14 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { describe, expect, it } from "vitest";
-import { builtins, bubblewrap, docker, isolate, none, type Sandbox, subprocess } from "../../src/index.ts";
+import {
+  bubblewrapSandbox,
+  dockerSandbox,
+  isolateSandbox,
+  noSandbox,
+  type Sandbox,
+  subprocessSandbox,
+} from "../../src/adapters/sandboxes/index.ts";
+import { builtinSource } from "../../src/adapters/sources/index.ts";
 import { settingAt } from "../../src/config/load/setting.ts";
 import { startGateway } from "./gateway-process.ts";
 
@@ -8,9 +16,9 @@ import { startGateway } from "./gateway-process.ts";
 const ATTACK = `process.kill(process.ppid, "SIGKILL"); return "done";`;
 
 const SANDBOXES: Readonly<Record<string, Sandbox>> = {
-  isolate: isolate(),
-  bubblewrap: bubblewrap(),
-  docker: docker(),
+  isolate: isolateSandbox(),
+  bubblewrap: bubblewrapSandbox(),
+  docker: dockerSandbox(),
 };
 
 it("offers for code that a model wrote only the sandboxes that are attacked here", () => {
@@ -47,8 +55,11 @@ it.each(["subprocess", "none"])("refuses to run a model's code in %s, and names 
   );
 });
 
-it.each([subprocess(), none()])("refuses the sandbox $name for code_execute in the library too", (sandbox) => {
-  expect(() => builtins({ tools: ["code-execute"], code: { sandbox } })).toThrow(
-    `code.sandbox is ${sandbox.name}, whose code can end this program. Use isolate(), bubblewrap() or docker().`,
-  );
-});
+it.each([subprocessSandbox(), noSandbox()])(
+  "refuses the sandbox $name for code_execute in the library too",
+  (sandbox) => {
+    expect(() => builtinSource({ tools: ["code-execute"], code: { sandbox } })).toThrow(
+      `code.sandbox is ${sandbox.name}, whose code can end this program. Use isolateSandbox(), bubblewrapSandbox() or dockerSandbox().`,
+    );
+  },
+);

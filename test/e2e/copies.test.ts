@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { type Embedder, type Source, ToolArsenal, type ToolArsenalParts } from "../../src/index.ts";
+import { ToolArsenal, type ToolArsenalParts } from "../../src/index.ts";
+import type { Embedder } from "../../src/adapters/embedders/index.ts";
+import type { Source } from "../../src/adapters/sources/index.ts";
 
 const quiet = { telemetry: { enabled: false }, embedder: { tier: "lexical" } } as const;
 

@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect } from "../../src/adapters/sources/mcp/connection/connect.ts";
-import { openapi } from "../../src/adapters/sources/openapi/openapi.ts";
+import { openapiSource } from "../../src/adapters/sources/openapi/openapi.ts";
 import { createEgress, type Egress } from "../../src/guard/egress/egress.ts";
 import type { HandlerContext } from "../../src/tool/handler.ts";
 import { type Accomplice, startAccomplice } from "./egress-paths/accomplice.ts";
@@ -147,7 +147,7 @@ describe("credentials", () => {
       if (kind === "openapi") {
         const paths = { "/x": { get: { operationId: "x", responses: {} } } };
         const document = { openapi: "3.1.0", info: { title: "An API", version: "1" }, paths };
-        const source = openapi({ name: "api", document, server: url, headers: HEADERS }, { egress });
+        const source = openapiSource({ name: "api", document, server: url, headers: HEADERS }, { egress });
         await source.connect({ signal });
         const [tool] = await source.list({ signal });
         await expect(Promise.resolve(tool?.handler({}, { signal } as unknown as HandlerContext))).rejects.toThrow();

@@ -1,11 +1,11 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { builtins } from "../../src/adapters/sources/builtin/builtin.ts";
-import { mcp } from "../../src/adapters/sources/mcp/mcp.ts";
-import { openapi } from "../../src/adapters/sources/openapi/openapi.ts";
-import { isolate } from "../../src/adapters/sandboxes/isolate/isolate.ts";
-import { bubblewrap } from "../../src/adapters/sandboxes/bubblewrap/bubblewrap.ts";
+import { builtinSource } from "../../src/adapters/sources/builtin/builtin.ts";
+import { mcpSource } from "../../src/adapters/sources/mcp/mcp.ts";
+import { openapiSource } from "../../src/adapters/sources/openapi/openapi.ts";
+import { isolateSandbox } from "../../src/adapters/sandboxes/isolate/isolate.ts";
+import { bubblewrapSandbox } from "../../src/adapters/sandboxes/bubblewrap/bubblewrap.ts";
 import { withinDomains } from "../../src/guard/egress/call-scope.ts";
 import { createEgress } from "../../src/guard/egress/egress.ts";
 import { ToolArsenal } from "../../src/index.ts";
@@ -90,7 +90,7 @@ describe("a call that may reach some domains only", () => {
     ): void => answer(null, [{ address: "127.0.0.1", family: 4 }]);
     const egress = createEgress({}, { resolve });
     ends.push(() => egress.close());
-    const call = await firstTool(openapi(settings, { egress }));
+    const call = await firstTool(openapiSource(settings, { egress }));
     await expect(withinDomains(["localhost"], () => call({}))).rejects.toMatchObject(DENIED);
     expect(paths).toEqual([]);
     await withinDomains(["127.0.0.1"], () => call({}));
@@ -101,7 +101,7 @@ describe("a call that may reach some domains only", () => {
     const { port, paths } = await startApi();
     const egress = createEgress({ allowPrivate: true });
     ends.push(() => egress.close());
-    const get = await firstTool(builtins({ tools: ["http-get"] }, { egress }));
+    const get = await firstTool(builtinSource({ tools: ["http-get"] }, { egress }));
     const url = `http://127.0.0.1:${port}/page`;
     await expect(withinDomains(["example.com"], () => get({ url }))).rejects.toMatchObject(DENIED);
     expect(paths).toEqual([]);
@@ -112,20 +112,20 @@ describe("a call that may reach some domains only", () => {
 describe("a source", () => {
   it("says whether every request of its tools can be bound", () => {
     const bound = ({ guardsEgress }: Source): boolean | undefined => guardsEgress;
-    const server = (transport: Parameters<typeof mcp>[0]["transport"]): Source => {
-      const source = mcp({ name: "sample", transport });
+    const server = (transport: Parameters<typeof mcpSource>[0]["transport"]): Source => {
+      const source = mcpSource({ name: "sample", transport });
       ends.push(() => source.disconnect());
       return source;
     };
-    expect(bound(openapi({ name: "api", document: {} }))).toBe(true);
+    expect(bound(openapiSource({ name: "api", document: {} }))).toBe(true);
     expect(bound(server({ kind: "http", url: "http://127.0.0.1:9/" }))).toBe(true);
     expect(bound(server({ kind: "sse", url: "http://127.0.0.1:9/" }))).toBe(true);
     expect(bound(server({ kind: "websocket", url: "ws://127.0.0.1:9/" }))).toBe(true);
     expect(bound(server({ kind: "stdio", command: "no-such-program-anywhere" }))).toBe(false);
-    expect(bound(builtins())).toBe(true);
-    expect(bound(builtins({ code: { sandbox: isolate() } }))).toBe(true);
-    expect(bound(builtins({ code: { sandbox: bubblewrap() } }))).toBe(false);
-    expect(bound(builtins({ tools: ["http-get"], code: { sandbox: bubblewrap() } }))).toBe(true);
+    expect(bound(builtinSource())).toBe(true);
+    expect(bound(builtinSource({ code: { sandbox: isolateSandbox() } }))).toBe(true);
+    expect(bound(builtinSource({ code: { sandbox: bubblewrapSandbox() } }))).toBe(false);
+    expect(bound(builtinSource({ tools: ["http-get"], code: { sandbox: bubblewrapSandbox() } }))).toBe(true);
   });
 });
 

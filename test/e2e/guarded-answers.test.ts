@@ -5,7 +5,8 @@ import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, it } from "vitest";
 import type { ToolArsenalConfig } from "../../src/config/config.ts";
 import { toServedUri } from "../../src/serve/mcp/aggregate/resources/resource-uri.ts";
-import { rules, ToolArsenal, type ToolArsenalParts } from "../../src/index.ts";
+import { ToolArsenal, type ToolArsenalParts } from "../../src/index.ts";
+import { rulesPolicy } from "../../src/adapters/policies/index.ts";
 
 type Json = Record<string, unknown>;
 
@@ -82,7 +83,7 @@ interface Way {
 }
 
 const demanding = (obligations: object): Pick<Way, "parts"> => ({
-  parts: { policy: rules({ version: 1, rules: [{ id: "held", effect: "allow", tools: ["*"], obligations }] }) },
+  parts: { policy: rulesPolicy({ version: 1, rules: [{ id: "held", effect: "allow", tools: ["*"], obligations }] }) },
 });
 const scanning = (results: "neutralise" | "block"): Pick<Way, "config"> => ({
   config: { security: { scan: { results } } },

@@ -3,7 +3,8 @@ import type { AddressInfo } from "node:net";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterAll, describe, expect, it } from "vitest";
-import { type JsonSchema, type Source, ToolArsenal, type ToolResult } from "../../src/index.ts";
+import { type JsonSchema, ToolArsenal, type ToolResult } from "../../src/index.ts";
+import type { Source } from "../../src/adapters/sources/index.ts";
 
 interface Hostile {
   readonly parameters: JsonSchema;

@@ -6,7 +6,8 @@ import { toNodeHandler } from "@modelcontextprotocol/node";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { afterEach, describe, expect, it } from "vitest";
 import * as z from "zod";
-import { rules, ToolArsenal } from "../../src/index.ts";
+import { ToolArsenal } from "../../src/index.ts";
+import { rulesPolicy } from "../../src/adapters/policies/index.ts";
 
 const CARD = "4111111111111111";
 const SURFACES = [
@@ -89,7 +90,7 @@ const POLICY = {
 
 async function startGateway(mode: "static" | "dynamic"): Promise<{ readonly url: string; readonly calls: string[] }> {
   const bank = await startBank();
-  const arsenal = new ToolArsenal({ telemetry: { enabled: false } }, { policy: rules(POLICY) });
+  const arsenal = new ToolArsenal({ telemetry: { enabled: false } }, { policy: rulesPolicy(POLICY) });
   await arsenal.addMcpServer({ name: "bank", transport: { kind: "http", url: bank.url } });
   const served = await arsenal.serveMcp({ port: 0, mode });
   closing.push(
@@ -161,7 +162,7 @@ describe("domains that a rule allows", () => {
     };
     const statusUnder = async (egress: readonly string[]): Promise<unknown> => {
       const rule = { id: "near", effect: "allow", namespaces: ["pets"], obligations: { egress } } as const;
-      const policy = rules({ version: 1, rules: [rule] });
+      const policy = rulesPolicy({ version: 1, rules: [rule] });
       await using arsenal = new ToolArsenal({ telemetry: { enabled: false } }, { policy });
       const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
       await arsenal.addOpenApi({ name: "pets", document, server: url });
@@ -180,7 +181,7 @@ describe("domains that a rule allows", () => {
       namespaces: ["bank"],
       obligations: { egress: ["example.com"] },
     } as const;
-    const policy = rules({ version: 1, rules: [rule] });
+    const policy = rulesPolicy({ version: 1, rules: [rule] });
     await using arsenal = new ToolArsenal({ telemetry: { enabled: false } }, { policy });
     await arsenal.addMcpServer({ name: "bank", transport: { kind: "http", url } });
     expect((await arsenal.execute({ toolName: "bank.harmless" })).status).toBe("permission_denied");
@@ -189,7 +190,7 @@ describe("domains that a rule allows", () => {
 
   it("keep a function, whose reach nobody can bound, from running", async () => {
     const rule = { id: "near", effect: "allow", tools: ["*"], obligations: { egress: ["api.example.com"] } } as const;
-    const policy = rules({ version: 1, rules: [rule] });
+    const policy = rulesPolicy({ version: 1, rules: [rule] });
     await using arsenal = new ToolArsenal({ telemetry: { enabled: false } }, { policy });
     let runs = 0;
     const parameters = { type: "object", properties: {} } as const;

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { OpenApiSettings } from "../../src/adapters/sources/openapi/settings.ts";
-import { openapi } from "../../src/adapters/sources/openapi/openapi.ts";
+import { openapiSource } from "../../src/adapters/sources/openapi/openapi.ts";
 import { createEgress } from "../../src/guard/egress/egress.ts";
 import { ToolArsenal } from "../../src/index.ts";
 import { createManualClock } from "../../src/testing/manual-clock.ts";
@@ -115,7 +115,7 @@ describe("credentials", () => {
   it("are asked of nobody: a parameter that is the key itself is no argument", async () => {
     const parameters = [{ name: "x-key", in: "header", required: true, schema: {} }];
     const paths = { "/it": { get: { parameters, security: [{ header: [] }] } } };
-    const source = openapi({ name: "x", document: documentOf(paths, { components: { securitySchemes } }) });
+    const source = openapiSource({ name: "x", document: documentOf(paths, { components: { securitySchemes } }) });
     const { signal } = new AbortController();
     await source.connect({ signal });
     const [tool] = await source.list({ signal });
@@ -152,7 +152,7 @@ describe("credentials", () => {
       query: "env:KEY",
       basic: { username: "ann", password: "env:WORD" },
     } as const;
-    await arsenal.addEnsemble(openapi({ name: "x", document, server: server.url, credentials }, { environment }));
+    await arsenal.addEnsemble(openapiSource({ name: "x", document, server: server.url, credentials }, { environment }));
     const result = await arsenal.execute({ toolName: "x.it", arguments: {} });
     expect(result.error?.message).toBe(
       "GET /it answered 400 Bad Request: bad key [redacted] in /it?key=[redacted] and Basic [redacted]",
@@ -170,7 +170,7 @@ describe("an error's long answer", () => {
     await using arsenal = new ToolArsenal({ telemetry: { enabled: false } });
     const credentials = { header: "env:KEY" } as const;
     const document = secured([{ header: [] }]);
-    await arsenal.addEnsemble(openapi({ name: "x", document, server: server.url, credentials }, { environment }));
+    await arsenal.addEnsemble(openapiSource({ name: "x", document, server: server.url, credentials }, { environment }));
     const result = await arsenal.execute({ toolName: "x.it", arguments: {} });
     expect(result.error?.message).toMatch(/x\[re…$/);
   });
@@ -198,7 +198,7 @@ describe("OAuth 2 client credentials", () => {
 
   async function offered(server: EchoServer, credential: object = oauth) {
     const clock = createManualClock(0);
-    const source = openapi(
+    const source = openapiSource(
       {
         name: "x",
         document: document(`${server.url}/token`),

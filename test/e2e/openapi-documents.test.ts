@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { openapi } from "../../src/adapters/sources/openapi/openapi.ts";
+import { openapiSource } from "../../src/adapters/sources/openapi/openapi.ts";
 import { compileSchema } from "../../src/adapters/validators/json-schema/compile-schema.ts";
 import type { Egress, EgressRequest } from "../../src/guard/egress/egress.ts";
 import { toRegistrations } from "../../src/register/to-registrations.ts";
@@ -29,7 +29,7 @@ describe.each(CORPORA)("the document of $name", (corpus) => {
       };
       const credentials = { basicAuth: { username: "x" }, bearerAuth: () => "x", BearerToken: () => "x" };
       const settings = { name: "api", document: corpus.file, server: "https://api.test", credentials };
-      const source = openapi(settings, { egress });
+      const source = openapiSource(settings, { egress });
       await source.connect({ signal });
       const offered = await source.list({ signal });
       const tools = (await toRegistrations(offered, source, { now: 0 })).map(({ tool }) => tool);

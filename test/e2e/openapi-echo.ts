@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
-import { openapi, type OpenApiParts } from "../../src/adapters/sources/openapi/openapi.ts";
+import { openapiSource, type OpenApiParts } from "../../src/adapters/sources/openapi/openapi.ts";
 import type { OpenApiSettings } from "../../src/adapters/sources/openapi/settings.ts";
 import { normaliseTool } from "../../src/tool/normalise-tool.ts";
 
@@ -59,7 +59,7 @@ export async function callOperation(
   options: { readonly parts?: OpenApiParts; readonly signal?: AbortSignal } = {},
 ): Promise<unknown> {
   const { signal = new AbortController().signal } = options;
-  const source = openapi({ name: "test", ...settings }, options.parts);
+  const source = openapiSource({ name: "test", ...settings }, options.parts);
   try {
     await source.connect({ signal: new AbortController().signal });
     const offered = (await source.list({ signal })).find(({ draft }) => draft.sourceName === operation);

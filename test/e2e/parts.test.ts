@@ -1,17 +1,11 @@
 import { describe, expect, it } from "vitest";
-import {
-  jsonSchemaValidator,
-  type ArsenalEvent,
-  direct,
-  type Embedder,
-  memory,
-  memoryVectors,
-  patterns,
-  type Reranker,
-  type Source,
-  ToolArsenal,
-  type ToolArsenalParts,
-} from "../../src/index.ts";
+import { type ArsenalEvent, type Reranker, ToolArsenal, type ToolArsenalParts } from "../../src/index.ts";
+import type { Embedder } from "../../src/adapters/embedders/index.ts";
+import { directExecutor } from "../../src/adapters/executors/index.ts";
+import { patternsPolicy } from "../../src/adapters/policies/index.ts";
+import type { Source } from "../../src/adapters/sources/index.ts";
+import { memory, memoryVectors } from "../../src/adapters/stores/index.ts";
+import { jsonSchemaValidator } from "../../src/adapters/validators/index.ts";
 import {
   createManualClock,
   embedderContract,
@@ -118,7 +112,7 @@ describe("parts of one's own are used in place of the built-in ones", () => {
     const compiled: unknown[] = [];
     const clock = createManualClock(5000);
     await using arsenal = await filled({
-      policy: { ...patterns(), sees: ({ name }) => name !== "create_user" },
+      policy: { ...patternsPolicy(), sees: ({ name }) => name !== "create_user" },
       validator: { compile: (schema) => (compiled.push(schema), jsonSchemaValidator().compile(schema)) },
       executors: [
         { name: "never", supports: () => false, run: () => Promise.resolve("never") },
@@ -127,7 +121,7 @@ describe("parts of one's own are used in place of the built-in ones", () => {
           supports: (kind) => kind === "function",
           run: ({ tool }) => Promise.resolve(`mine ${tool.name}`),
         },
-        direct(),
+        directExecutor(),
       ],
       sinks: [{ name: "list", write: (batch) => void events.push(...batch) }],
       clock,

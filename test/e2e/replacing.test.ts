@@ -2,7 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { type Handler, type Source, ToolArsenal } from "../../src/index.ts";
+import { type Handler, ToolArsenal } from "../../src/index.ts";
+import type { Source } from "../../src/adapters/sources/index.ts";
 
 const quiet = { telemetry: { enabled: false } } as const;
 const folders: string[] = [];

@@ -130,7 +130,8 @@ describe("the shipped tiers", () => {
 
   it("say why where the tuned model's worker cannot be used, and answer from the static one", async () => {
     const events: ArsenalEvent[] = [];
-    const { staticEmbedder, simdVectors, tunedEmbedder } = await import("../../src/index.ts");
+    const { staticEmbedder, tunedEmbedder } = await import("../../src/adapters/embedders/index.ts");
+    const { simdVectors } = await import("../../src/adapters/stores/index.ts");
     const away = { ...tunedEmbedder(), ready: false, healthCheck: async () => false };
     const arsenal = new ToolArsenal(
       { telemetry: { enabled: false } },

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { localOperator, type Policy, type Principal, ToolArsenal, toAlias } from "../../src/index.ts";
+import { localOperator, type Principal, ToolArsenal } from "../../src/index.ts";
+import { toAlias } from "../../src/adapters/dialects/index.ts";
+import type { Policy } from "../../src/adapters/policies/index.ts";
 
 const quiet = { telemetry: { enabled: false } } as const;
 

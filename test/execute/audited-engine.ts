@@ -1,5 +1,5 @@
 import { memoryAudit, type MemoryAudit } from "../../src/adapters/audit/memory.ts";
-import { direct } from "../../src/adapters/executors/direct.ts";
+import { directExecutor } from "../../src/adapters/executors/direct.ts";
 import { memoryState } from "../../src/adapters/state/memory.ts";
 import { jsonSchemaValidator } from "../../src/adapters/validators/json-schema/json-schema.ts";
 import { createEngine, type Engine } from "../../src/execute/engine.ts";
@@ -104,7 +104,7 @@ export function auditedEngine(options: AuditedEngineOptions = {}): AuditedEngine
     },
     aegis,
     validator: jsonSchemaValidator(),
-    executors: [direct()],
+    executors: [directExecutor()],
     audit,
     ...(keepsKeys && { idempotency: createIdempotency(state, clock) }),
     health: createHealth({ clock, emit }),

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { ROOT, files, read } from "../repo/project.ts";
+import { asUserWrites, ROOT, files, read } from "../repo/project.ts";
 import { createShell, type Shell } from "./shell.ts";
 
 const { values } = parseArgs({
@@ -150,7 +150,7 @@ function sdkLoops(shell: Shell): void {
   for (const path of files("examples/**/*.ts")) {
     const target = join(shell.folder, path);
     mkdirSync(join(target, ".."), { recursive: true });
-    writeFileSync(target, read(path).replaceAll(/"(?:\.\.\/)+src\/index\.ts"/g, '"toolarsenal"'));
+    writeFileSync(target, asUserWrites(read(path)));
   }
   writeFileSync(
     join(shell.folder, "tsconfig.json"),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { DIALECTS, type DialectName, toDialect } from "../../src/adapters/dialects/built-in.ts";
+import { DIALECT_NAMES, type DialectName, toDialect } from "../../src/adapters/dialects/built-in.ts";
 import { ToolArsenal } from "../../src/arsenal.ts";
 import { answerCalls } from "../../src/transcode/answer-calls.ts";
 import type { Dialect, ReadCall } from "../../src/transcode/dialect.port.ts";
@@ -51,13 +51,13 @@ function weather(): ToolArsenal {
 describe("recorded answers", () => {
   it("are there for every dialect that a model is spoken to in", () => {
     const recorded = new Set(RECORDINGS.map(({ dialect }) => dialect));
-    expect(Object.keys(DIALECTS).filter((name) => !recorded.has(name))).toEqual(["openapi"]);
+    expect(DIALECT_NAMES.filter((name) => !recorded.has(name))).toEqual(["openapi"]);
   });
 
   it.each(RECORDINGS)(
     "$dialect: $title [001-processor-read-calls] [001-processor-write-results]",
     async (recording) => {
-      const dialect = toDialect(recording.dialect as DialectName);
+      const dialect = await toDialect(recording.dialect as DialectName);
       const read = readAll(dialect, recording);
       expect(
         read.map(({ call, problem }) => [call.toolName, problem === undefined ? call.arguments : undefined]),

@@ -29,7 +29,9 @@ const pages = [...files("*.md"), ...files("docs/**/*.md"), ...files("examples/*.
 
 describe("the package", () => {
   it("has the documentation in it", () => {
-    expect(pages).toEqual(expect.arrayContaining(["README.md", "docs/configuration.md", "docs/adapters/mcp.md"]));
+    expect(pages).toEqual(
+      expect.arrayContaining(["README.md", "docs/configuration.md", "docs/adapters/sources/mcp.md"]),
+    );
   });
 
   it.each(pages)("has everything that %s links to", (page) => {

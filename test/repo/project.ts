@@ -36,3 +36,10 @@ export function committable(): readonly string[] {
     return files("**").filter((path) => !/^(?:node_modules|dist|coverage|\.git)\//.test(path));
   }
 }
+
+/** The text of a program with the package's name where the repository imports the source: `toolarsenal`, `toolarsenal/dialects`. */
+export function asUserWrites(code: string): string {
+  return code
+    .replaceAll(/"(?:\.\.\/)+src\/index\.ts"/g, '"toolarsenal"')
+    .replaceAll(/"(?:\.\.\/)+src\/(?:adapters\/)?(\w+)\/index\.ts"/g, '"toolarsenal/$1"');
+}

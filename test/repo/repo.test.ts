@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import { describe, expect, it } from "vitest";
-import { committable, files, has, read } from "./project.ts";
+import { asUserWrites, committable, files, has, read } from "./project.ts";
 
 const TEXT = /\.(?:ts|js|mjs|json|md|ya?ml|toml|py|sh|txt)$|(?:^|\/)(?:run|LICENSE|\.[\w.]+)$/;
 
@@ -133,13 +133,6 @@ describe("documentation", () => {
     expect(code).toBe(asUserWrites(read(`examples/${name}`)));
   });
 });
-
-/** In the repository an example imports the source; a user imports the package. */
-function asUserWrites(code: string): string {
-  return code
-    .replaceAll('"../src/index.ts"', '"toolarsenal"')
-    .replaceAll('"../src/testing/index.ts"', '"toolarsenal/testing"');
-}
 
 /** The anchors that headings get. */
 function anchors(text: string): readonly string[] {

@@ -2,8 +2,7 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { posix } from "node:path";
 import { describe, expect, it } from "vitest";
-import * as root from "../../src/index.ts";
-import * as testing from "../../src/testing/index.ts";
+import { KINDS } from "../../src/adapters/kinds.ts";
 import { read, ROOT } from "./project.ts";
 
 interface Exports {
@@ -13,11 +12,18 @@ interface Exports {
 
 const UPDATE = "If you mean to change what users import, run: PIN_SURFACE=1 npx vitest run test/repo/surface.test.ts";
 
-const surface = {
-  exports: Object.keys((JSON.parse(read("package.json")) as { readonly exports: object }).exports).sort(),
-  ".": exportsOf("src/index.ts", root),
-  "./testing": exportsOf("src/testing/index.ts", testing),
+/** The module behind each subpath. */
+const MODULES: Readonly<Record<string, string>> = {
+  ".": "src/index.ts",
+  ...Object.fromEntries(Object.keys(KINDS).map((kind) => [`./${kind}`, `src/adapters/${kind}/index.ts`])),
+  "./testing": "src/testing/index.ts",
 };
+
+const surface: Record<string, Exports | readonly string[]> = {
+  exports: Object.keys((JSON.parse(read("package.json")) as { readonly exports: object }).exports).sort(),
+};
+for (const [subpath, path] of Object.entries(MODULES))
+  surface[subpath] = exportsOf(path, (await import(`${ROOT}${path}`)) as object);
 
 describe("public surface", () => {
   if (process.env["PIN_SURFACE"] === "1") {
@@ -26,12 +32,18 @@ describe("public surface", () => {
   }
   const pinned = JSON.parse(read("test/surface.json")) as typeof surface;
 
-  it.each(["exports", ".", "./testing"] as const)("%s is as pinned in test/surface.json", (part) => {
+  it.each(Object.keys(surface))("%s is as pinned in test/surface.json", (part) => {
     expect(surface[part], UPDATE).toEqual(pinned[part]);
   });
 
-  it("has no default export", () => {
-    expect([...Object.keys(root), ...Object.keys(testing)]).not.toContain("default");
+  it("has at most 20 values in its root", () => {
+    expect((surface["."] as Exports).values.length).toBeLessThanOrEqual(20);
+  });
+
+  it("has no default export, and one place for each value", () => {
+    const values = Object.keys(MODULES).flatMap((subpath) => (surface[subpath] as Exports).values);
+    expect(values).not.toContain("default");
+    expect(values.filter((name, index) => values.indexOf(name) !== index)).toEqual([]);
   });
 
   it("reads every form of export that the public modules use", () => {

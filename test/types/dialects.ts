@@ -24,8 +24,8 @@ import type { MistralTool, MistralToolMessage } from "../../src/adapters/dialect
 import type { OllamaTool, OllamaToolMessage } from "../../src/adapters/dialects/ollama.ts";
 import type { OpenAiTool, OpenAiToolMessage } from "../../src/adapters/dialects/openai.ts";
 import type { ResponsesTool, ResponsesToolOutput } from "../../src/adapters/dialects/openai-responses.ts";
-import { gemini } from "../../src/adapters/dialects/gemini.ts";
-import { openai } from "../../src/adapters/dialects/openai.ts";
+import { geminiDialect } from "../../src/adapters/dialects/gemini.ts";
+import { openaiDialect } from "../../src/adapters/dialects/openai.ts";
 import type { Tool } from "../../src/tool/tool.ts";
 
 declare function takes<Theirs>(): <Ours extends Theirs>(ours: Ours) => void;
@@ -57,8 +57,8 @@ export function definitions(tool: Tool): void {
   takes<Ollama.Tool>()(a<OllamaTool>());
 
   // What a dialect writes has the type of its own, and needs no cast.
-  takes<OpenAI.ChatCompletionTool>()(openai().fromCanonical(tool));
-  takes<AsJson<Google.FunctionDeclaration>>()(gemini({ schema: "parameters" }).convert(tool).definition);
+  takes<OpenAI.ChatCompletionTool>()(openaiDialect().fromCanonical(tool));
+  takes<AsJson<Google.FunctionDeclaration>>()(geminiDialect({ schema: "parameters" }).convert(tool).definition);
 
   // @ts-expect-error another provider's definition
   takes<OpenAI.ChatCompletionFunctionTool>()(a<AnthropicTool>());

@@ -3,7 +3,8 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, syml
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ROOT } from "../repo/project.ts";
+import { KINDS } from "../../src/adapters/kinds.ts";
+import { asUserWrites, ROOT } from "../repo/project.ts";
 import { writeSnippets } from "./snippets.ts";
 
 const TSC = join(ROOT, "node_modules/.bin/tsc");
@@ -61,14 +62,14 @@ const NEWCOMER = {
 function consumers(): Record<string, string> {
   const programs = join(ROOT, "test/types/consumer");
   return Object.fromEntries(
-    readdirSync(programs).map((name) => [
-      name,
-      readFileSync(join(programs, name), "utf8").replace('"../../../src/index.ts"', '"toolarsenal"'),
-    ]),
+    readdirSync(programs).map((name) => [name, asUserWrites(readFileSync(join(programs, name), "utf8"))]),
   );
 }
 
-const EVERYTHING = 'export * from "toolarsenal";\nexport * as testing from "toolarsenal/testing";\n';
+const EVERYTHING = [
+  'export * from "toolarsenal";',
+  ...[...Object.keys(KINDS), "testing"].map((name) => `export * as ${name} from "toolarsenal/${name}";`),
+].join("\n");
 
 describe("the types of the package", { timeout: 120_000 }, () => {
   it("let every SDK's client take tools and results without a cast", () => {

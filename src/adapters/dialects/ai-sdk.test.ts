@@ -2,7 +2,7 @@ import { jsonSchema } from "ai";
 import { describe, expect, it } from "vitest";
 import { dialectContract, type DialectSamples, type SampleCall } from "../../testing/dialect.contract.ts";
 import { ANSWERED, PARAMETERS, pieces, refundUser } from "../../../test/golden/dialects/answered-calls.ts";
-import { aiSdk } from "./ai-sdk.ts";
+import { aiSdkDialect } from "./ai-sdk.ts";
 
 const samples: DialectSamples = {
   sendsText: true,
@@ -23,10 +23,10 @@ const samples: DialectSamples = {
 };
 
 describe("ai-sdk", () => {
-  for (const { name, run } of dialectContract(() => ({ adapter: aiSdk() }), samples)) it(name, run);
+  for (const { name, run } of dialectContract(() => ({ adapter: aiSdkDialect() }), samples)) it(name, run);
 
   it("writes a definition as the API takes it", () => {
-    expect(aiSdk().fromCanonical(refundUser())).toEqual({
+    expect(aiSdkDialect().fromCanonical(refundUser())).toEqual({
       type: "function",
       name: "billing-refund_user",
       description: "Refunds a payment of a user.",
@@ -35,14 +35,14 @@ describe("ai-sdk", () => {
   });
 
   it("marks what is strict", () => {
-    const { definition, strict } = aiSdk().convert(refundUser(), { strict: true });
+    const { definition, strict } = aiSdkDialect().convert(refundUser(), { strict: true });
     expect(strict).toBe(true);
     expect(definition).toHaveProperty("strict", true);
     expect(definition).toHaveProperty(["inputSchema", "additionalProperties"], false);
   });
 
   it("writes results, data, images and errors in the API's own way", () => {
-    expect(aiSdk().writeResults(ANSWERED)).toEqual([
+    expect(aiSdkDialect().writeResults(ANSWERED)).toEqual([
       {
         role: "tool",
         content: [
@@ -87,14 +87,14 @@ describe("ai-sdk", () => {
       { type: "tool-call", toolCallId: "b", toolName: "web_search", input: {}, providerExecuted: true },
     ];
     const ours = [{ id: "a", call: { toolName: "ping", arguments: { n: 1 } } }];
-    expect(aiSdk().readCalls({ toolCalls })).toEqual(ours);
-    const stream = aiSdk().readStream?.();
+    expect(aiSdkDialect().readCalls({ toolCalls })).toEqual(ours);
+    const stream = aiSdkDialect().readStream?.();
     expect(toolCalls.flatMap((part) => stream?.push(part) ?? [])).toEqual(ours);
   });
 
   it("reads a schema that jsonSchema() wraps", () => {
     const definition = { type: "function", name: "x", inputSchema: jsonSchema({ type: "object", properties: {} }) };
-    expect(aiSdk().toCanonical(definition).parameters).toEqual({ type: "object", properties: {} });
+    expect(aiSdkDialect().toCanonical(definition).parameters).toEqual({ type: "object", properties: {} });
   });
 });
 

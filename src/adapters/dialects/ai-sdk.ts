@@ -34,7 +34,7 @@ type AiSdkPart =
 type JsonValue = null | string | number | boolean | JsonValue[] | { [key: string]: JsonValue | undefined };
 
 /** The AI SDK: `generateText`, `streamText` and the language models beneath them. */
-export function aiSdk(): StreamingDialect<AiSdkTool, AiSdkToolMessage> {
+export function aiSdkDialect(): StreamingDialect<AiSdkTool, AiSdkToolMessage> {
   return {
     ...definitions<AiSdkTool>({
       name: "ai-sdk",
@@ -129,3 +129,5 @@ function createAiSdkStream(): CallStream {
     end: () => assembly.closeAll(),
   };
 }
+
+export { aiSdkDialect as create };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { dialectContract, type DialectSamples, type SampleCall } from "../../testing/dialect.contract.ts";
 import { ANSWERED, PARAMETERS, pieces, refundUser } from "../../../test/golden/dialects/answered-calls.ts";
-import { anthropic } from "./anthropic.ts";
+import { anthropicDialect } from "./anthropic.ts";
 
 const samples: DialectSamples = {
   sendsText: false,
@@ -31,10 +31,10 @@ const samples: DialectSamples = {
 };
 
 describe("anthropic", () => {
-  for (const { name, run } of dialectContract(() => ({ adapter: anthropic() }), samples)) it(name, run);
+  for (const { name, run } of dialectContract(() => ({ adapter: anthropicDialect() }), samples)) it(name, run);
 
   it("writes a definition as the API takes it", () => {
-    expect(anthropic().fromCanonical(refundUser())).toEqual({
+    expect(anthropicDialect().fromCanonical(refundUser())).toEqual({
       name: "billing-refund_user",
       description: "Refunds a payment of a user.",
       input_schema: PARAMETERS,
@@ -42,14 +42,14 @@ describe("anthropic", () => {
   });
 
   it("marks what is strict [003-adapter-anthropic]", () => {
-    const { definition, strict } = anthropic().convert(refundUser(), { strict: true });
+    const { definition, strict } = anthropicDialect().convert(refundUser(), { strict: true });
     expect(strict).toBe(true);
     expect(definition).toHaveProperty("strict", true);
     expect(definition).toHaveProperty(["input_schema", "additionalProperties"], false);
   });
 
   it("writes results, data, images and errors in the API's own way", () => {
-    expect(anthropic().writeResults(ANSWERED)).toEqual([
+    expect(anthropicDialect().writeResults(ANSWERED)).toEqual([
       {
         role: "user",
         content: [
@@ -75,13 +75,13 @@ describe("anthropic", () => {
   });
 
   it("tells of a call that was cut off, and leaves the server's own tools alone", () => {
-    const stream = anthropic().readStream?.();
+    const stream = anthropicDialect().readStream?.();
     const start = { type: "content_block_start", index: 0, content_block: { type: "tool_use", id: "a", name: "ping" } };
     const delta = { type: "content_block_delta", index: 0, delta: { type: "input_json_delta", partial_json: '{"ci' } };
     expect([stream?.push(start), stream?.push(delta)]).toEqual([[], []]);
     expect(stream?.end()).toMatchObject([{ id: "a", rawArguments: '{"ci', problem: expect.any(String) as string }]);
     const search = { type: "server_tool_use", id: "s", name: "web_search", input: {} };
-    expect(anthropic().readCalls({ content: [search] })).toEqual([]);
+    expect(anthropicDialect().readCalls({ content: [search] })).toEqual([]);
   });
 });
 

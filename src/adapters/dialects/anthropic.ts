@@ -57,7 +57,7 @@ export const ANTHROPIC_STRICT_TARGET: SchemaTarget = {
 };
 
 /** Anthropic's Messages API. */
-export function anthropic(): StreamingDialect<AnthropicTool, AnthropicResults> {
+export function anthropicDialect(): StreamingDialect<AnthropicTool, AnthropicResults> {
   return {
     ...definitions<AnthropicTool>({
       name: "anthropic",
@@ -133,3 +133,5 @@ function createAnthropicStream(): CallStream {
     end: () => assembly.closeAll(),
   };
 }
+
+export { anthropicDialect as create };

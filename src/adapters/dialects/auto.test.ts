@@ -10,8 +10,8 @@ import OpenAI from "openai";
 import { describe, expect, it } from "vitest";
 import { refundUser } from "../../../test/golden/dialects/answered-calls.ts";
 import { inferDialect } from "./auto.ts";
-import { DIALECTS, toDialect } from "./built-in.ts";
-import { gemini } from "./gemini.ts";
+import { DIALECT_NAMES, toDialect } from "./built-in.ts";
+import { geminiDialect } from "./gemini.ts";
 
 const apiKey = "none";
 
@@ -51,9 +51,10 @@ describe("inferDialect", () => {
   // Definitions of these are OpenAI's, letter by letter.
   const LIKE_OPENAI: readonly string[] = ["mistral", "cohere", "ollama"];
 
-  it.each(Object.entries(DIALECTS))("knows a definition of %s, or of what it was taken from", (name, dialect) => {
+  it.each(DIALECT_NAMES)("knows a definition of %s, or of what it was taken from", async (name) => {
+    const dialect = await toDialect(name);
     expect(inferDialect(dialect.fromCanonical(refundUser()))).toBe(LIKE_OPENAI.includes(name) ? "openai" : name);
-    expect(inferDialect(gemini({ schema: "parameters" }).fromCanonical(refundUser()))).toBe("gemini");
+    expect(inferDialect(geminiDialect({ schema: "parameters" }).fromCanonical(refundUser()))).toBe("gemini");
   });
 
   it.each([
@@ -84,22 +85,23 @@ describe("inferDialect", () => {
 });
 
 describe("toDialect", () => {
-  it("takes a name, a dialect of your own, or auto with a hint", () => {
-    const own = gemini({ schema: "parameters" });
-    expect(toDialect("ai-sdk").name).toBe("ai-sdk");
-    expect(toDialect(own)).toBe(own);
-    expect(toDialect("auto", "claude-sonnet-4-5")).toBe(DIALECTS.anthropic);
-    expect(() => toDialect("auto")).toThrow(/cannot be told/);
+  it("takes a name, a dialect of your own, or auto with a hint", async () => {
+    const own = geminiDialect({ schema: "parameters" });
+    expect((await toDialect("ai-sdk")).name).toBe("ai-sdk");
+    expect(await toDialect(own)).toBe(own);
+    expect(await toDialect("auto", "claude-sonnet-4-5")).toBe(await toDialect("anthropic"));
+    await expect(toDialect("auto")).rejects.toThrow(/cannot be told/);
   });
 
-  it("names every dialect as the dialect names itself", () => {
-    expect(Object.values(DIALECTS).map(({ name }) => name)).toEqual(Object.keys(DIALECTS));
+  it("names every dialect as the dialect names itself", async () => {
+    const named = await Promise.all(DIALECT_NAMES.map((name) => toDialect(name)));
+    expect(named.map(({ name }) => name)).toEqual(DIALECT_NAMES);
   });
 
-  it("refuses what is no dialect [003-adapter-unknown]", () => {
-    expect(() => toDialect("antropic" as "anthropic")).toThrow(
-      'dialect is "antropic", which is no dialect. Use anthropic',
+  it("refuses an unknown dialect [003-adapter-unknown]", async () => {
+    await expect(toDialect("antropic" as "anthropic")).rejects.toThrow(
+      'dialect is "antropic", which is not a dialect. Use anthropic',
     );
-    expect(() => toDialect({} as never)).toThrow("one of openai, openai-responses, anthropic, gemini");
+    await expect(toDialect({} as never)).rejects.toThrow("one of openai, openai-responses, anthropic, gemini");
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { dialectContract, type DialectSamples, type SampleCall } from "../../testing/dialect.contract.ts";
 import { ANSWERED, PARAMETERS, pieces, refundUser } from "../../../test/golden/dialects/answered-calls.ts";
-import { bedrock } from "./bedrock.ts";
+import { bedrockDialect } from "./bedrock.ts";
 
 const samples: DialectSamples = {
   sendsText: false,
@@ -21,10 +21,10 @@ const samples: DialectSamples = {
 };
 
 describe("bedrock", () => {
-  for (const { name, run } of dialectContract(() => ({ adapter: bedrock() }), samples)) it(name, run);
+  for (const { name, run } of dialectContract(() => ({ adapter: bedrockDialect() }), samples)) it(name, run);
 
   it("writes a definition as the API takes it", () => {
-    expect(bedrock().fromCanonical(refundUser())).toEqual({
+    expect(bedrockDialect().fromCanonical(refundUser())).toEqual({
       toolSpec: {
         name: "billing-refund_user",
         description: "Refunds a payment of a user.",
@@ -34,14 +34,14 @@ describe("bedrock", () => {
   });
 
   it("marks what is strict", () => {
-    const { definition, strict } = bedrock().convert(refundUser(), { strict: true });
+    const { definition, strict } = bedrockDialect().convert(refundUser(), { strict: true });
     expect(strict).toBe(true);
     expect(definition).toHaveProperty(["toolSpec", "strict"], true);
     expect(definition).toHaveProperty(["toolSpec", "inputSchema", "json", "additionalProperties"], false);
   });
 
   it("writes results, data, images and errors in the API's own way", () => {
-    expect(bedrock().writeResults(ANSWERED)).toEqual([
+    expect(bedrockDialect().writeResults(ANSWERED)).toEqual([
       {
         role: "user",
         content: [

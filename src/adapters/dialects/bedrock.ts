@@ -28,7 +28,7 @@ const IMAGE_FORMATS = ["png", "jpeg", "gif", "webp"] as const;
 type ImageFormat = (typeof IMAGE_FORMATS)[number];
 
 /** Amazon Bedrock's Converse API. */
-export function bedrock(): StreamingDialect<BedrockTool, BedrockResults> {
+export function bedrockDialect(): StreamingDialect<BedrockTool, BedrockResults> {
   return {
     ...definitions<BedrockTool>({
       name: "bedrock",
@@ -113,3 +113,5 @@ function createBedrockStream(): CallStream {
     end: () => assembly.closeAll(),
   };
 }
+
+export { bedrockDialect as create };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { dialectContract, type DialectSamples, type SampleCall } from "../../testing/dialect.contract.ts";
 import { ANSWERED, PARAMETERS, pieces, refundUser } from "../../../test/golden/dialects/answered-calls.ts";
-import { cohere } from "./cohere.ts";
+import { cohereDialect } from "./cohere.ts";
 
 const samples: DialectSamples = {
   sendsText: true,
@@ -29,17 +29,17 @@ const samples: DialectSamples = {
 };
 
 describe("cohere", () => {
-  for (const { name, run } of dialectContract(() => ({ adapter: cohere() }), samples)) it(name, run);
+  for (const { name, run } of dialectContract(() => ({ adapter: cohereDialect() }), samples)) it(name, run);
 
   it("writes a definition as the API takes it", () => {
-    expect(cohere().fromCanonical(refundUser())).toEqual({
+    expect(cohereDialect().fromCanonical(refundUser())).toEqual({
       type: "function",
       function: { name: "billing-refund_user", description: "Refunds a payment of a user.", parameters: PARAMETERS },
     });
   });
 
   it("writes results, data, images and errors in the API's own way", () => {
-    expect(cohere().writeResults(ANSWERED)).toEqual([
+    expect(cohereDialect().writeResults(ANSWERED)).toEqual([
       {
         role: "tool",
         content: [{ type: "document", document: { data: { output: "refunded Dana" } } }],
@@ -74,7 +74,7 @@ describe("cohere", () => {
   });
 
   it("writes as HTTP takes it where that is asked for, and reads it so", () => {
-    expect(cohere({ spelling: "wire" }).writeResults(ANSWERED.slice(0, 1))).toEqual([
+    expect(cohereDialect({ spelling: "wire" }).writeResults(ANSWERED.slice(0, 1))).toEqual([
       {
         role: "tool",
         content: [{ type: "document", document: { data: { output: "refunded Dana" } } }],
@@ -82,7 +82,7 @@ describe("cohere", () => {
       },
     ]);
     const message = { tool_calls: [{ id: "a", type: "function", function: { name: "ping", arguments: '{"n":1}' } }] };
-    expect(cohere().readCalls({ finish_reason: "TOOL_CALL", message })).toMatchObject([
+    expect(cohereDialect().readCalls({ finish_reason: "TOOL_CALL", message })).toMatchObject([
       { id: "a", call: { arguments: { n: 1 } } },
     ]);
   });

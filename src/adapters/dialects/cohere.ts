@@ -39,9 +39,13 @@ export const COHERE_TARGET: SchemaTarget = {
 };
 
 /** Cohere's chat API, version 2. With `spelling: "wire"`, members are named as its HTTP API does and not as its library. */
-export function cohere(options?: { readonly spelling?: "library" }): StreamingDialect<CohereTool, CohereToolMessage>;
-export function cohere(options: { readonly spelling: "wire" }): StreamingDialect<CohereTool>;
-export function cohere({ spelling = "library" }: { readonly spelling?: "library" | "wire" } = {}): StreamingDialect<
+export function cohereDialect(options?: {
+  readonly spelling?: "library";
+}): StreamingDialect<CohereTool, CohereToolMessage>;
+export function cohereDialect(options: { readonly spelling: "wire" }): StreamingDialect<CohereTool>;
+export function cohereDialect({
+  spelling = "library",
+}: { readonly spelling?: "library" | "wire" } = {}): StreamingDialect<
   CohereTool,
   CohereToolMessage | Record<string, unknown>
 > {
@@ -91,3 +95,5 @@ function createCohereStream(): CallStream {
     end: () => assembly.closeAll(),
   };
 }
+
+export const create = (): StreamingDialect<CohereTool, CohereToolMessage> => cohereDialect();

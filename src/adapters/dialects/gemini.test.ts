@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { dialectContract, type DialectSamples, type SampleCall } from "../../testing/dialect.contract.ts";
 import { defineTool } from "../../tool/define-tool.ts";
 import { ANSWERED, PARAMETERS, refundUser } from "../../../test/golden/dialects/answered-calls.ts";
-import { gemini } from "./gemini.ts";
+import { geminiDialect } from "./gemini.ts";
 
 const samples: DialectSamples = {
   sendsText: false,
@@ -14,10 +14,10 @@ const samples: DialectSamples = {
 };
 
 describe("gemini", () => {
-  for (const { name, run } of dialectContract(() => ({ adapter: gemini() }), samples)) it(name, run);
+  for (const { name, run } of dialectContract(() => ({ adapter: geminiDialect() }), samples)) it(name, run);
 
   it("writes a definition as the API takes it", () => {
-    expect(gemini().fromCanonical(refundUser())).toEqual({
+    expect(geminiDialect().fromCanonical(refundUser())).toEqual({
       name: "billing-refund_user",
       description: "Refunds a payment of a user.",
       parametersJsonSchema: PARAMETERS,
@@ -25,7 +25,7 @@ describe("gemini", () => {
   });
 
   it("writes results, data, images and errors in the API's own way", () => {
-    expect(gemini().writeResults(ANSWERED)).toEqual([
+    expect(geminiDialect().writeResults(ANSWERED)).toEqual([
       {
         role: "user",
         parts: [
@@ -51,11 +51,11 @@ describe("gemini", () => {
     ]);
   });
 
-  for (const { name, run } of dialectContract(() => ({ adapter: gemini({ schema: "parameters" }) }), samples))
+  for (const { name, run } of dialectContract(() => ({ adapter: geminiDialect({ schema: "parameters" }) }), samples))
     it(`as parameters: ${name}`, run);
 
   it("writes the closed subset where that is asked for [000-4.1-gemini-subset]", () => {
-    const dialect = gemini({ schema: "parameters" });
+    const dialect = geminiDialect({ schema: "parameters" });
     expect(dialect.fromCanonical(refundUser())).toEqual({
       name: "billing-refund_user",
       description: "Refunds a payment of a user.",
@@ -75,7 +75,7 @@ describe("gemini", () => {
       },
       propertyOrdering: ["user", "days"],
     };
-    expect(gemini().toCanonical({ name: "x", parameters }).parameters).toEqual({
+    expect(geminiDialect().toCanonical({ name: "x", parameters }).parameters).toEqual({
       type: "object",
       properties: {
         user: { type: ["string", "null"], examples: ["Dana"], maxLength: 40 },
@@ -87,7 +87,7 @@ describe("gemini", () => {
 
   it("makes up ids where there are none, and keeps them to itself", () => {
     const parts = ["a", "b"].map((name) => ({ functionCall: { name, args: { n: 1 } } }));
-    const read = gemini().readCalls({ candidates: [{ content: { parts } }] });
+    const read = geminiDialect().readCalls({ candidates: [{ content: { parts } }] });
     expect(read.map(({ id, idMadeUp }) => [id, idMadeUp])).toEqual([
       ["call_1", true],
       ["call_2", true],
@@ -95,14 +95,14 @@ describe("gemini", () => {
     const [first] = read;
     const [answer] = ANSWERED;
     if (first === undefined || answer === undefined) throw new Error("unreachable");
-    expect(gemini().writeResults([{ ...answer, read: first }])).toEqual([
+    expect(geminiDialect().writeResults([{ ...answer, read: first }])).toEqual([
       { role: "user", parts: [{ functionResponse: { name: "a", response: { output: "refunded Dana" } } }] },
     ]);
   });
 
   it("puts streamed arguments together by their paths", () => {
     const part = (functionCall: object): object => ({ candidates: [{ content: { parts: [{ functionCall }] } }] });
-    const stream = gemini().readStream?.();
+    const stream = geminiDialect().readStream?.();
     const events = [
       part({ name: "book", id: "g1", willContinue: true }),
       part({ partialArgs: [{ jsonPath: "$.place.city", stringValue: "Par" }], willContinue: true }),

@@ -81,11 +81,11 @@ export const GEMINI_PARAMETERS_TARGET: SchemaTarget = {
 };
 
 /** Google's Gemini API. */
-export function gemini(options?: { readonly schema?: "json" }): StreamingDialect<GeminiTool, GeminiResults>;
-export function gemini(options: {
+export function geminiDialect(options?: { readonly schema?: "json" }): StreamingDialect<GeminiTool, GeminiResults>;
+export function geminiDialect(options: {
   readonly schema: "parameters";
 }): StreamingDialect<GeminiParametersTool, GeminiResults>;
-export function gemini({ schema: form = "json" }: GeminiOptions = {}): StreamingDialect<
+export function geminiDialect({ schema: form = "json" }: GeminiOptions = {}): StreamingDialect<
   GeminiTool | GeminiParametersTool,
   GeminiResults
 > {
@@ -156,3 +156,5 @@ function toResponse(answered: Parameters<typeof contentOf>[0]): GeminiFunctionRe
     ...(media.length === 0 ? {} : { parts: media.map(({ mimeType, data }) => ({ inlineData: { mimeType, data } })) }),
   };
 }
+
+export const create = (): StreamingDialect<GeminiTool, GeminiResults> => geminiDialect();

@@ -2,7 +2,7 @@ import { AIMessage, coerceMessageLikeToMessage, ToolMessage } from "@langchain/c
 import { describe, expect, it } from "vitest";
 import { dialectContract, type DialectSamples, type SampleCall } from "../../testing/dialect.contract.ts";
 import { ANSWERED, PARAMETERS, pieces, refundUser } from "../../../test/golden/dialects/answered-calls.ts";
-import { langchain } from "./langchain.ts";
+import { langchainDialect } from "./langchain.ts";
 
 const samples: DialectSamples = {
   sendsText: false,
@@ -15,10 +15,10 @@ const samples: DialectSamples = {
 };
 
 describe("langchain", () => {
-  for (const { name, run } of dialectContract(() => ({ adapter: langchain() }), samples)) it(name, run);
+  for (const { name, run } of dialectContract(() => ({ adapter: langchainDialect() }), samples)) it(name, run);
 
   it("writes a definition as the API takes it", () => {
-    expect(langchain().fromCanonical(refundUser())).toEqual({
+    expect(langchainDialect().fromCanonical(refundUser())).toEqual({
       name: "billing-refund_user",
       description: "Refunds a payment of a user.",
       schema: PARAMETERS,
@@ -26,7 +26,7 @@ describe("langchain", () => {
   });
 
   it("writes results, data, images and errors in the API's own way", () => {
-    expect(langchain().writeResults(ANSWERED)).toEqual([
+    expect(langchainDialect().writeResults(ANSWERED)).toEqual([
       { role: "tool", tool_call_id: "call_1", name: "refund", content: "refunded Dana", status: "success" },
       {
         role: "tool",
@@ -62,15 +62,15 @@ describe("langchain", () => {
       tool_calls: [{ id: "a", name: "ping", args: { n: 1 } }],
       invalid_tool_calls: [{ id: "b", name: "ping", args: '{"n":', error: "cut" }],
     });
-    expect(langchain().readCalls(message)).toMatchObject([
+    expect(langchainDialect().readCalls(message)).toMatchObject([
       { id: "a", call: { toolName: "ping", arguments: { n: 1 } } },
       { id: "b", rawArguments: '{"n":', problem: expect.stringContaining("not valid JSON") as string },
     ]);
-    expect(langchain().readCalls(message.toJSON())).toHaveLength(2);
+    expect(langchainDialect().readCalls(message.toJSON())).toHaveLength(2);
   });
 
   it("writes messages that LangChain makes tool messages of [003-adapter-langchain]", () => {
-    const [message] = langchain().writeResults(ANSWERED);
+    const [message] = langchainDialect().writeResults(ANSWERED);
     const made = coerceMessageLikeToMessage(message ?? "");
     expect(made).toBeInstanceOf(ToolMessage);
     expect(made).toMatchObject({ content: "refunded Dana", tool_call_id: "call_1", status: "success" });

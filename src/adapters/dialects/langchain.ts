@@ -24,7 +24,7 @@ type LangChainBlock =
   | { type: "image" | "audio" | "file"; mimeType: string; data: string };
 
 /** LangChain's chat models. */
-export function langchain(): StreamingDialect<LangChainTool, LangChainToolMessage> {
+export function langchainDialect(): StreamingDialect<LangChainTool, LangChainToolMessage> {
   return {
     ...definitions<LangChainTool>({
       name: "langchain",
@@ -82,3 +82,5 @@ function createLangChainStream(): CallStream {
     end: () => assembly.closeAll(),
   };
 }
+
+export { langchainDialect as create };

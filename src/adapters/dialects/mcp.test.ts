@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { dialectContract, type DialectSamples, type SampleCall } from "../../testing/dialect.contract.ts";
 import { normaliseTool } from "../../tool/normalise-tool.ts";
 import { ANSWERED, PARAMETERS, refundUser } from "../../../test/golden/dialects/answered-calls.ts";
-import { mcp } from "./mcp.ts";
+import { mcpDialect } from "./mcp.ts";
 
 const samples: DialectSamples = {
   sendsText: false,
@@ -15,10 +15,10 @@ function toRequest({ id, name, arguments: text }: SampleCall): unknown {
 }
 
 describe("mcp", () => {
-  for (const { name, run } of dialectContract(() => ({ adapter: mcp() }), samples)) it(name, run);
+  for (const { name, run } of dialectContract(() => ({ adapter: mcpDialect() }), samples)) it(name, run);
 
   it("writes a definition as the API takes it", () => {
-    expect(mcp().fromCanonical(refundUser())).toEqual({
+    expect(mcpDialect().fromCanonical(refundUser())).toEqual({
       name: "billing-refund_user",
       description: "Refunds a payment of a user.",
       inputSchema: PARAMETERS,
@@ -26,7 +26,7 @@ describe("mcp", () => {
   });
 
   it("writes results, data, images and errors in the API's own way", () => {
-    expect(mcp().writeResults(ANSWERED)).toEqual([
+    expect(mcpDialect().writeResults(ANSWERED)).toEqual([
       { content: [{ type: "text", text: "refunded Dana" }] },
       { content: [{ type: "text", text: '{"refunded":12.5}' }], structuredContent: { refunded: 12.5 } },
       {
@@ -53,9 +53,9 @@ describe("mcp", () => {
       icons: [{ src: "https://example.com/i.png" }],
       _meta: { "example.com/x": 1 },
     };
-    const tool = normaliseTool(mcp().toCanonical(definition), { source: "mcp", namespace: "files" });
+    const tool = normaliseTool(mcpDialect().toCanonical(definition), { source: "mcp", namespace: "files" });
     expect(tool.annotations).toEqual({ confirmed: false, readOnly: true, openWorld: false });
-    expect(mcp().convert(tool)).toEqual({
+    expect(mcpDialect().convert(tool)).toEqual({
       definition: { ...definition, name: "files-read_file" },
       strict: false,
       losses: [],

@@ -47,7 +47,7 @@ type McpBlock =
   | { type: "resource"; resource: { uri: string; mimeType: string; blob: string } };
 
 /** The Model Context Protocol: tools as a server lists them, calls as a client sends them, results as a server answers. */
-export function mcp(): StreamingDialect<McpTool, McpToolResult> {
+export function mcpDialect(): StreamingDialect<McpTool, McpToolResult> {
   return {
     ...definitions<McpTool>({
       name: "mcp",
@@ -165,3 +165,5 @@ function toMedia({ mimeType, data, name }: MediaPart): McpBlock {
   if (kind === "image" || kind === "audio") return { type: kind, data, mimeType };
   return { type: "resource", resource: { uri: name ?? "result:", mimeType, blob: data } };
 }
+
+export { mcpDialect as create };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { dialectContract, type DialectSamples, type SampleCall } from "../../testing/dialect.contract.ts";
 import { ANSWERED, PARAMETERS, refundUser } from "../../../test/golden/dialects/answered-calls.ts";
-import { mistral } from "./mistral.ts";
+import { mistralDialect } from "./mistral.ts";
 
 const samples: DialectSamples = {
   sendsText: true,
@@ -31,24 +31,24 @@ const samples: DialectSamples = {
 };
 
 describe("mistral", () => {
-  for (const { name, run } of dialectContract(() => ({ adapter: mistral() }), samples)) it(name, run);
+  for (const { name, run } of dialectContract(() => ({ adapter: mistralDialect() }), samples)) it(name, run);
 
   it("writes a definition as the API takes it", () => {
-    expect(mistral().fromCanonical(refundUser())).toEqual({
+    expect(mistralDialect().fromCanonical(refundUser())).toEqual({
       type: "function",
       function: { name: "billing-refund_user", description: "Refunds a payment of a user.", parameters: PARAMETERS },
     });
   });
 
   it("marks what is strict", () => {
-    const { definition, strict } = mistral().convert(refundUser(), { strict: true });
+    const { definition, strict } = mistralDialect().convert(refundUser(), { strict: true });
     expect(strict).toBe(true);
     expect(definition).toHaveProperty(["function", "strict"], true);
     expect(definition).toHaveProperty(["function", "parameters", "additionalProperties"], false);
   });
 
   it("writes results, data, images and errors in the API's own way", () => {
-    expect(mistral().writeResults(ANSWERED)).toEqual([
+    expect(mistralDialect().writeResults(ANSWERED)).toEqual([
       { role: "tool", name: "refund", content: "refunded Dana", toolCallId: "call_1" },
       { role: "tool", name: "refund", content: '{"refunded":12.5}', toolCallId: "call_2" },
       {
@@ -70,7 +70,7 @@ describe("mistral", () => {
   });
 
   it("writes as HTTP takes it where that is asked for, and reads it so", () => {
-    expect(mistral({ spelling: "wire" }).writeResults(ANSWERED.slice(2, 3))).toEqual([
+    expect(mistralDialect({ spelling: "wire" }).writeResults(ANSWERED.slice(2, 3))).toEqual([
       {
         role: "tool",
         name: "receipt",
@@ -82,7 +82,7 @@ describe("mistral", () => {
       },
     ]);
     const message = { tool_calls: [{ id: "a", function: { name: "ping", arguments: { n: 1 } } }] };
-    expect(mistral().readCalls({ choices: [{ message }] })).toEqual([
+    expect(mistralDialect().readCalls({ choices: [{ message }] })).toEqual([
       { id: "a", call: { toolName: "ping", arguments: { n: 1 } } },
     ]);
   });

@@ -16,9 +16,13 @@ export type MistralToolMessage = { role: "tool"; name: string; content: string |
 type MistralChunk = { type: "text"; text: string } | { type: "image_url"; imageUrl: string };
 
 /** Mistral's chat API. With `spelling: "wire"`, members are named as its HTTP API does and not as its library. */
-export function mistral(options?: { readonly spelling?: "library" }): StreamingDialect<MistralTool, MistralToolMessage>;
-export function mistral(options: { readonly spelling: "wire" }): StreamingDialect<MistralTool>;
-export function mistral({ spelling = "library" }: { readonly spelling?: "library" | "wire" } = {}): StreamingDialect<
+export function mistralDialect(options?: {
+  readonly spelling?: "library";
+}): StreamingDialect<MistralTool, MistralToolMessage>;
+export function mistralDialect(options: { readonly spelling: "wire" }): StreamingDialect<MistralTool>;
+export function mistralDialect({
+  spelling = "library",
+}: { readonly spelling?: "library" | "wire" } = {}): StreamingDialect<
   MistralTool,
   MistralToolMessage | Record<string, unknown>
 > {
@@ -60,3 +64,5 @@ function toChunk(part: ResultPart): MistralChunk {
   if (!part.mimeType.startsWith("image/")) return { type: "text", text: unshown(part) };
   return { type: "image_url", imageUrl: `data:${part.mimeType};base64,${part.data}` };
 }
+
+export const create = (): StreamingDialect<MistralTool, MistralToolMessage> => mistralDialect();

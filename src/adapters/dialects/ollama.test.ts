@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { dialectContract, type DialectSamples, type SampleCall } from "../../testing/dialect.contract.ts";
 import { ANSWERED, PARAMETERS, refundUser } from "../../../test/golden/dialects/answered-calls.ts";
-import { ollama } from "./ollama.ts";
+import { ollamaDialect } from "./ollama.ts";
 
 const samples: DialectSamples = {
   sendsText: false,
@@ -19,17 +19,17 @@ const samples: DialectSamples = {
 };
 
 describe("ollama", () => {
-  for (const { name, run } of dialectContract(() => ({ adapter: ollama() }), samples)) it(name, run);
+  for (const { name, run } of dialectContract(() => ({ adapter: ollamaDialect() }), samples)) it(name, run);
 
   it("writes a definition as the API takes it", () => {
-    expect(ollama().fromCanonical(refundUser())).toEqual({
+    expect(ollamaDialect().fromCanonical(refundUser())).toEqual({
       type: "function",
       function: { name: "billing-refund_user", description: "Refunds a payment of a user.", parameters: PARAMETERS },
     });
   });
 
   it("writes results, data, images and errors in the API's own way", () => {
-    expect(ollama().writeResults(ANSWERED)).toEqual([
+    expect(ollamaDialect().writeResults(ANSWERED)).toEqual([
       { role: "tool", tool_name: "refund", content: "refunded Dana", tool_call_id: "call_1" },
       { role: "tool", tool_name: "refund", content: '{"refunded":12.5}', tool_call_id: "call_2" },
       { role: "tool", tool_name: "receipt", content: "The receipt.", tool_call_id: "call_3", images: ["AAAA"] },
@@ -43,13 +43,15 @@ describe("ollama", () => {
   });
 
   it("keeps made-up ids to itself, and gives back the ids of newer servers", () => {
-    const [old] = ollama().readCalls({ message: { tool_calls: [{ function: { name: "ping", arguments: {} } }] } });
-    const [current] = ollama().readCalls({
+    const [old] = ollamaDialect().readCalls({
+      message: { tool_calls: [{ function: { name: "ping", arguments: {} } }] },
+    });
+    const [current] = ollamaDialect().readCalls({
       message: { tool_calls: [{ id: "x", function: { name: "ping", arguments: {} } }] },
     });
     const [answer] = ANSWERED;
     if (old === undefined || current === undefined || answer === undefined) throw new Error("unreachable");
-    const ids = ollama().writeResults([
+    const ids = ollamaDialect().writeResults([
       { ...answer, read: old },
       { ...answer, read: current },
     ]);

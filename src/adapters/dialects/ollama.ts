@@ -28,7 +28,7 @@ export const OLLAMA_TARGET: SchemaTarget = {
 };
 
 /** Ollama's chat API. */
-export function ollama(): StreamingDialect<OllamaTool, OllamaToolMessage> {
+export function ollamaDialect(): StreamingDialect<OllamaTool, OllamaToolMessage> {
   return {
     ...definitions<OllamaTool>({
       name: "ollama",
@@ -72,3 +72,5 @@ function createOllamaStream(): CallStream {
     end: () => [],
   };
 }
+
+export { ollamaDialect as create };

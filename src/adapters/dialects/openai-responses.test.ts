@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { dialectContract, type DialectSamples, type SampleCall } from "../../testing/dialect.contract.ts";
 import { ANSWERED, PARAMETERS, pieces, refundUser } from "../../../test/golden/dialects/answered-calls.ts";
-import { openaiResponses } from "./openai-responses.ts";
+import { openaiResponsesDialect } from "./openai-responses.ts";
 
 const samples: DialectSamples = {
   sendsText: true,
@@ -27,10 +27,10 @@ const samples: DialectSamples = {
 };
 
 describe("openai-responses", () => {
-  for (const { name, run } of dialectContract(() => ({ adapter: openaiResponses() }), samples)) it(name, run);
+  for (const { name, run } of dialectContract(() => ({ adapter: openaiResponsesDialect() }), samples)) it(name, run);
 
   it("writes a definition as the API takes it", () => {
-    expect(openaiResponses().fromCanonical(refundUser())).toEqual({
+    expect(openaiResponsesDialect().fromCanonical(refundUser())).toEqual({
       type: "function",
       name: "billing-refund_user",
       description: "Refunds a payment of a user.",
@@ -40,14 +40,14 @@ describe("openai-responses", () => {
   });
 
   it("marks what is strict", () => {
-    const { definition, strict } = openaiResponses().convert(refundUser(), { strict: true });
+    const { definition, strict } = openaiResponsesDialect().convert(refundUser(), { strict: true });
     expect(strict).toBe(true);
     expect(definition).toHaveProperty("strict", true);
     expect(definition).toHaveProperty(["parameters", "additionalProperties"], false);
   });
 
   it("writes results, data, images and errors in the API's own way", () => {
-    expect(openaiResponses().writeResults(ANSWERED)).toEqual([
+    expect(openaiResponsesDialect().writeResults(ANSWERED)).toEqual([
       { type: "function_call_output", call_id: "call_1", output: "refunded Dana" },
       { type: "function_call_output", call_id: "call_2", output: '{"refunded":12.5}' },
       {
@@ -68,7 +68,7 @@ describe("openai-responses", () => {
 
   it("reads from its deltas a call whose end never came", () => {
     const [call] = samples.stream?.([{ id: "a", name: "ping", arguments: '{"n":1}' }]).slice(0, 3) ?? [];
-    const stream = openaiResponses().readStream?.();
+    const stream = openaiResponsesDialect().readStream?.();
     const events = samples.stream?.([{ id: "a", name: "ping", arguments: '{"n":1}' }]).slice(0, 3) ?? [];
     expect(call).toBeDefined();
     for (const event of events) expect(stream?.push(event)).toEqual([]);

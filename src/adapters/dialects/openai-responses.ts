@@ -27,7 +27,7 @@ type ResponsesContent =
   | { type: "input_file"; filename: string; file_data: string };
 
 /** OpenAI's Responses API. */
-export function openaiResponses(): StreamingDialect<ResponsesTool, ResponsesToolOutput> {
+export function openaiResponsesDialect(): StreamingDialect<ResponsesTool, ResponsesToolOutput> {
   return {
     ...definitions<ResponsesTool>({
       name: "openai-responses",
@@ -114,3 +114,5 @@ function createResponsesStream(): CallStream {
     end: () => assembly.closeAll(),
   };
 }
+
+export { openaiResponsesDialect as create };

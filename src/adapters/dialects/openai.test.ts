@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { dialectContract, type DialectSamples, type SampleCall } from "../../testing/dialect.contract.ts";
 import { ANSWERED, PARAMETERS, pieces, refundUser } from "../../../test/golden/dialects/answered-calls.ts";
-import { openai } from "./openai.ts";
+import { openaiDialect } from "./openai.ts";
 
 const samples: DialectSamples = {
   sendsText: true,
@@ -30,24 +30,24 @@ const samples: DialectSamples = {
 };
 
 describe("openai", () => {
-  for (const { name, run } of dialectContract(() => ({ adapter: openai() }), samples)) it(name, run);
+  for (const { name, run } of dialectContract(() => ({ adapter: openaiDialect() }), samples)) it(name, run);
 
   it("writes a definition as the API takes it", () => {
-    expect(openai().fromCanonical(refundUser())).toEqual({
+    expect(openaiDialect().fromCanonical(refundUser())).toEqual({
       type: "function",
       function: { name: "billing-refund_user", description: "Refunds a payment of a user.", parameters: PARAMETERS },
     });
   });
 
   it("marks what is strict [000-4.1-openai-strict] [003-adapter-openai]", () => {
-    const { definition, strict } = openai().convert(refundUser(), { strict: true });
+    const { definition, strict } = openaiDialect().convert(refundUser(), { strict: true });
     expect(strict).toBe(true);
     expect(definition).toHaveProperty(["function", "strict"], true);
     expect(definition).toHaveProperty(["function", "parameters", "additionalProperties"], false);
   });
 
   it("writes results, data, images and errors in the API's own way", () => {
-    expect(openai().writeResults(ANSWERED)).toEqual([
+    expect(openaiDialect().writeResults(ANSWERED)).toEqual([
       { role: "tool", tool_call_id: "call_1", content: "refunded Dana" },
       { role: "tool", tool_call_id: "call_2", content: '{"refunded":12.5}' },
       { role: "tool", tool_call_id: "call_3", content: "The receipt.\n\n[image/png, 3 bytes, cannot be shown here]" },
@@ -61,7 +61,7 @@ describe("openai", () => {
 
   it("tells calls apart by their ids where a server sends no index, or always the same", () => {
     for (const index of [undefined, 0]) {
-      const stream = openai().readStream?.();
+      const stream = openaiDialect().readStream?.();
       const events = [
         chunk({ index, id: "a", function: { name: "first", arguments: '{"n":' } }),
         chunk({ index, function: { arguments: "1}" } }),
@@ -77,9 +77,11 @@ describe("openai", () => {
 
   it("reads the function_call of older models, whole or streamed, and answers it by name [004-agent-detect]", () => {
     const function_call = { name: "refund", arguments: '{"user":"Dana"}' };
-    const read = openai().readCalls({ choices: [{ message: { role: "assistant", content: null, function_call } }] });
+    const read = openaiDialect().readCalls({
+      choices: [{ message: { role: "assistant", content: null, function_call } }],
+    });
     expect(read).toMatchObject([{ idMadeUp: true, call: { toolName: "refund", arguments: { user: "Dana" } } }]);
-    const stream = openai().readStream?.();
+    const stream = openaiDialect().readStream?.();
     const deltas = [{ name: "refund", arguments: "" }, { arguments: '{"user":' }, { arguments: '"Dana"}' }];
     for (const delta of deltas)
       expect(stream?.push({ choices: [{ index: 0, delta: { function_call: delta }, finish_reason: null }] })).toEqual(
@@ -89,14 +91,14 @@ describe("openai", () => {
     const [call] = read;
     const [answer] = ANSWERED;
     if (call === undefined || answer === undefined) throw new Error("unreachable");
-    expect(openai().writeResults([{ ...answer, read: call }])).toEqual([
+    expect(openaiDialect().writeResults([{ ...answer, read: call }])).toEqual([
       { role: "function", name: "refund", content: "refunded Dana" },
     ]);
   });
 
   it("answers a call of a custom tool with what to do instead", () => {
     const message = { tool_calls: [{ id: "c", type: "custom", custom: { name: "patch", input: "+1" } }] };
-    expect(openai().readCalls(message)).toMatchObject([
+    expect(openaiDialect().readCalls(message)).toMatchObject([
       { id: "c", call: { toolName: "patch" }, problem: /custom tool/ },
     ]);
   });

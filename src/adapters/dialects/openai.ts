@@ -16,7 +16,7 @@ export type OpenAiToolMessage =
   | { role: "tool"; tool_call_id: string; content: string }
   | { role: "function"; name: string; content: string };
 
-/** What one request to OpenAI may hold; all but the number of tools count strict schemas only. */
+/** What one request to OpenAI may hold; all but the number of tools count strict schemas only. @internal */
 export const OPENAI_LIMITS: SetLimits = {
   maxTools: 128,
   maxProperties: 5000,
@@ -58,7 +58,7 @@ export const OPENAI_STRICT_TARGET: SchemaTarget = {
 };
 
 /** OpenAI's Chat Completions API, and the many servers that speak it. */
-export function openai(): StreamingDialect<OpenAiTool, OpenAiToolMessage> {
+export function openaiDialect(): StreamingDialect<OpenAiTool, OpenAiToolMessage> {
   return {
     ...definitions<OpenAiTool>({
       name: "openai",
@@ -82,3 +82,5 @@ export function openai(): StreamingDialect<OpenAiTool, OpenAiToolMessage> {
     readStream: createChatStream,
   };
 }
+
+export { openaiDialect as create };

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { dialectContract, type DialectSamples, type SampleCall } from "../../testing/dialect.contract.ts";
 import { defineTool } from "../../tool/define-tool.ts";
 import { ANSWERED, PARAMETERS, refundUser } from "../../../test/golden/dialects/answered-calls.ts";
-import { openapi } from "./openapi.ts";
+import { openapiDialect } from "./openapi.ts";
 
 const samples: DialectSamples = {
   sendsText: false,
@@ -16,10 +16,10 @@ function toStep({ id, name, arguments: text }: SampleCall): unknown {
 }
 
 describe("openapi", () => {
-  for (const { name, run } of dialectContract(() => ({ adapter: openapi() }), samples)) it(name, run);
+  for (const { name, run } of dialectContract(() => ({ adapter: openapiDialect() }), samples)) it(name, run);
 
   it("writes a definition as the API takes it", () => {
-    expect(openapi().fromCanonical(refundUser())).toEqual({
+    expect(openapiDialect().fromCanonical(refundUser())).toEqual({
       operationId: "billing-refund_user",
       description: "Refunds a payment of a user.",
       requestBody: { required: true, content: { "application/json": { schema: PARAMETERS } } },
@@ -31,7 +31,7 @@ describe("openapi", () => {
   });
 
   it("writes results, data, images and errors in the API's own way", () => {
-    expect(openapi().writeResults(ANSWERED)).toEqual([
+    expect(openapiDialect().writeResults(ANSWERED)).toEqual([
       { operationId: "refund", status: 200, contentType: "text/plain", body: "refunded Dana" },
       { operationId: "refund", status: 200, contentType: "application/json", body: { refunded: 12.5 } },
       {
@@ -52,7 +52,7 @@ describe("openapi", () => {
   it("gives a schema with references an address of its own: # would mean the whole document", () => {
     const parameters = { type: "object", properties: { a: { $ref: "#/$defs/a" } }, $defs: { a: { type: "string" } } };
     const tool = defineTool({ name: "walk", description: "Walks along references.", parameters });
-    expect(openapi().fromCanonical(tool).requestBody.content["application/json"].schema).toEqual({
+    expect(openapiDialect().fromCanonical(tool).requestBody.content["application/json"].schema).toEqual({
       $id: "urn:tool:walk",
       ...parameters,
     });
@@ -69,7 +69,7 @@ describe("openapi", () => {
       requestBody: { required: true, content: { "application/json": { schema: { type: "object", properties: {} } } } },
       responses: { "200": { content: { "application/json": { schema: { type: "string" } } } } },
     };
-    expect(openapi().toCanonical(operation)).toMatchObject({
+    expect(openapiDialect().toCanonical(operation)).toMatchObject({
       name: "updateUser",
       title: "Update a user",
       description: "Update a user",

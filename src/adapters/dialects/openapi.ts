@@ -22,7 +22,7 @@ type JsonContent = { "application/json": { schema: { [keyword: string]: unknown 
 export type OpenApiAnswer = { operationId: string; status: number; contentType: string; body: unknown };
 
 /** OpenAPI 3.1: one tool as one operation. Calls are read as the steps of an Arazzo workflow name them. */
-export function openapi(): StreamingDialect<OpenApiOperation, OpenApiAnswer> {
+export function openapiDialect(): StreamingDialect<OpenApiOperation, OpenApiAnswer> {
   return {
     ...definitions<OpenApiOperation>({
       name: "openapi",
@@ -118,3 +118,5 @@ function toAnswer(answered: AnsweredCall): OpenApiAnswer {
     return { operationId, status, contentType: only.mimeType, body: only.data };
   return { operationId, status, contentType: "text/plain", body: textOf(content) };
 }
+
+export { openapiDialect as create };

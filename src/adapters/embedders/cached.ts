@@ -48,7 +48,7 @@ export function cachedEmbedder(embedder: Embedder, options: CachedEmbedderOption
   };
 }
 
-/** The user's cache folder, by the conventions of the platform. `TOOLARSENAL_CACHE` overrides it. */
+/** The user's cache folder, by the conventions of the platform. `TOOLARSENAL_CACHE` overrides it. @internal */
 export function cacheFolder(
   environment: Readonly<Record<string, string | undefined>> = process.env,
   platform: string = process.platform,
@@ -62,7 +62,7 @@ export function cacheFolder(
   return join(homedir(), ".cache", "toolarsenal");
 }
 
-/** The cache that commands use unless the configuration names one: the user's cache folder, or none with `TOOLARSENAL_CACHE=off`. */
+/** The cache that commands use unless the configuration names one: the user's cache folder, or none with `TOOLARSENAL_CACHE=off`. @internal */
 export function defaultCache(
   environment: Readonly<Record<string, string | undefined>>,
   platform?: string,

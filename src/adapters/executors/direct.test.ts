@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { executorContract } from "../../testing/executor.contract.ts";
 import { sampleTools } from "../../testing/sample-tools.ts";
-import { direct } from "./direct.ts";
+import { directExecutor } from "./direct.ts";
 
 describe("direct [000-5.4-direct]", () => {
-  for (const { name, run } of executorContract(() => ({ adapter: direct() }))) it(name, run);
+  for (const { name, run } of executorContract(() => ({ adapter: directExecutor() }))) it(name, run);
 
   it("names the tool that has no handler, and what to do", async () => {
     const [tool] = sampleTools();
@@ -19,7 +19,7 @@ describe("direct [000-5.4-direct]", () => {
       attempt: 1,
       progress: () => {},
     };
-    await expect(direct().run({ tool, arguments: {}, handler: undefined, context })).rejects.toThrow(
+    await expect(directExecutor().run({ tool, arguments: {}, handler: undefined, context })).rejects.toThrow(
       `${tool.id} is known, but nothing was given that runs it. Register the tool again together with its handler.`,
     );
   });

@@ -2,7 +2,7 @@ import { ArsenalError } from "../../errors/arsenal-error.ts";
 import type { Executor } from "../../execute/executor.port.ts";
 
 /** Runs handlers in this process, with this process's rights. */
-export function direct(): Executor {
+export function directExecutor(): Executor {
   return {
     name: "direct",
     supports: () => true,

@@ -4,15 +4,15 @@ import { executorContract } from "../../testing/executor.contract.ts";
 import { sampleTools } from "../../testing/sample-tools.ts";
 import type { Handler } from "../../tool/handler.ts";
 import type { RiskLevel, Tool } from "../../tool/tool.ts";
-import { isolate } from "../sandboxes/isolate/isolate.ts";
-import { sandboxed, type SandboxedSettings } from "./sandboxed.ts";
+import { isolateSandbox } from "../sandboxes/isolate/isolate.ts";
+import { sandboxedExecutor, type SandboxedSettings } from "./sandboxed.ts";
 
 const [sample] = sampleTools();
 if (sample === undefined) throw new Error("no sample tool");
 
 async function run(handler: Handler, settings: Partial<SandboxedSettings> = {}, riskLevel: RiskLevel = "high") {
   const tool: Tool = { ...sample, riskLevel } as Tool;
-  const executor = sandboxed({ sandbox: isolate(), ...settings });
+  const executor = sandboxedExecutor({ sandbox: isolateSandbox(), ...settings });
   const context = {
     auxdata: { tenant: "acme" },
     tool,
@@ -30,7 +30,9 @@ async function run(handler: Handler, settings: Partial<SandboxedSettings> = {}, 
 const SECRET = "of this program";
 
 describe("sandboxed [002-sandbox-enabled]", () => {
-  for (const { name, run: check } of executorContract(() => ({ adapter: sandboxed({ sandbox: isolate() }) })))
+  for (const { name, run: check } of executorContract(() => ({
+    adapter: sandboxedExecutor({ sandbox: isolateSandbox() }),
+  })))
     it(name, check);
 
   it("gives a handler its arguments and what of its context is data", async () => {
@@ -52,9 +54,9 @@ describe("sandboxed [002-sandbox-enabled]", () => {
   });
 
   it("takes tools of the sources it is for", () => {
-    const executor = sandboxed({ sandbox: isolate() });
+    const executor = sandboxedExecutor({ sandbox: isolateSandbox() });
     expect([executor.supports("function"), executor.supports("mcp")]).toEqual([true, false]);
-    expect(sandboxed({ sandbox: isolate(), sources: ["descriptor"] }).supports("descriptor")).toBe(true);
+    expect(sandboxedExecutor({ sandbox: isolateSandbox(), sources: ["descriptor"] }).supports("descriptor")).toBe(true);
   });
 
   it.each([

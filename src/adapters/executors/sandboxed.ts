@@ -4,7 +4,7 @@ import type { Executor } from "../../execute/executor.port.ts";
 import { SANDBOX_LIMITS, type Sandbox, type SandboxLimits, type SandboxOutcome } from "../../execute/sandbox.port.ts";
 import type { Handler, HandlerContext } from "../../tool/handler.ts";
 import { RISK_LEVELS, type RiskLevel, type Tool, type ToolSource } from "../../tool/tool.ts";
-import { direct } from "./direct.ts";
+import { directExecutor } from "./direct.ts";
 
 /** Which tools run in a sandbox, and in which. */
 export interface SandboxedSettings {
@@ -21,12 +21,12 @@ export interface SandboxedSettings {
  * does not find. Tools that are not to be confined run in this process.
  *
  * @example
- * new ToolArsenal({}, { executors: [sandboxed({ sandbox: isolate(), fromRisk: "high" })] });
+ * new ToolArsenal({}, { executors: [sandboxedExecutor({ sandbox: isolate(), fromRisk: "high" })] });
  */
-export function sandboxed(settings: SandboxedSettings): Executor {
+export function sandboxedExecutor(settings: SandboxedSettings): Executor {
   const { sandbox, sources = ["function"], fromRisk = "low" } = settings;
   const limits = { ...SANDBOX_LIMITS, ...settings.limits };
-  const here = direct();
+  const here = directExecutor();
   const codes = new WeakMap<Handler, string>();
 
   /** The handler's text is read and checked once. */

@@ -6,7 +6,7 @@ import { defineTool } from "../../tool/define-tool.ts";
 import type { ToolDraft } from "../../tool/draft.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { PolicyDecision } from "../../guard/policy.port.ts";
-import { DEFAULT_CONFIRMATION, patterns, type PatternsOptions } from "./patterns.ts";
+import { DEFAULT_CONFIRMATION, patternsPolicy, type PatternsOptions } from "./patterns.ts";
 
 function toolNamed(name: string, draft: Partial<ToolDraft> = {}): Tool {
   return defineTool({
@@ -18,12 +18,12 @@ function toolNamed(name: string, draft: Partial<ToolDraft> = {}): Tool {
 }
 
 async function decide(tool: Tool, options?: PatternsOptions): Promise<PolicyDecision> {
-  return patterns(options).decide({ tool, arguments: {}, principal: localOperator() });
+  return patternsPolicy(options).decide({ tool, arguments: {}, principal: localOperator() });
 }
 
 for (const options of [{}, { mode: "strict", allow: ["query_*"] }, { deny: ["*_email"] }] as const) {
   describe(`patterns(${JSON.stringify(options)}), as a policy`, () => {
-    for (const { name, run } of policyContract(() => ({ adapter: patterns(options) }))) it(name, run);
+    for (const { name, run } of policyContract(() => ({ adapter: patternsPolicy(options) }))) it(name, run);
   });
 }
 
@@ -86,8 +86,8 @@ describe("patterns", () => {
   it("hides and refuses what is denied, also where it is allowed", async () => {
     const options: PatternsOptions = { deny: ["*_secret"], allow: ["*"], mode: "strict" };
     const tool = toolNamed("read_secret");
-    expect(patterns(options).sees(tool, localOperator())).toBe(false);
-    expect(patterns(options).sees(toolNamed("read_page"), localOperator())).toBe(true);
+    expect(patternsPolicy(options).sees(tool, localOperator())).toBe(false);
+    expect(patternsPolicy(options).sees(toolNamed("read_page"), localOperator())).toBe(true);
     expect(await decide(tool, options)).toEqual({
       effect: "deny",
       rule: "security.deny",
@@ -103,7 +103,7 @@ describe("patterns", () => {
       rule: "security.policy: strict",
       reason: 'No rule allows default.write_page. Add "default.write_page" to security.allow to let it run.',
     });
-    expect(patterns(options).sees(tool, localOperator())).toBe(true);
+    expect(patternsPolicy(options).sees(tool, localOperator())).toBe(true);
     expect(await decide(toolNamed("read_page"), options)).toEqual({ effect: "allow" });
     expect(await decide(tool, { ...options, mode: "standard" })).toEqual({ effect: "allow" });
   });
@@ -127,7 +127,7 @@ describe("patterns", () => {
     ["security.human_in_the_loop.0", { humanInTheLoop: [null as unknown as string] }],
     ["security.policy", { mode: "paranoid" as "strict" }],
   ])("refuses a wrong %s when it is made, not when it is used", (field, options) => {
-    expect(() => patterns(options)).toThrow(ArsenalError);
-    expect(() => patterns(options)).toThrow(field);
+    expect(() => patternsPolicy(options)).toThrow(ArsenalError);
+    expect(() => patternsPolicy(options)).toThrow(field);
   });
 });

@@ -4,7 +4,7 @@ import { compilePatterns } from "../../guard/pattern.ts";
 import type { Policy, PolicyDecision } from "../../guard/policy.port.ts";
 import type { Tool } from "../../tool/tool.ts";
 
-/** Tools whose calls a person approves where nothing else is configured. */
+/** Tools whose calls a person approves where nothing else is configured. @internal */
 export const DEFAULT_CONFIRMATION: readonly string[] = ["delete_*", "payment_*", "drop_*", "refund_*"];
 
 /** Tool names, ids and patterns (`*`, `?`), by what happens to the tools they match. */
@@ -26,7 +26,7 @@ export interface PatternsOptions {
  * the caller's wish. A tool that is destructive, critical or to be confirmed is confirmed whatever the lists say; what another server hints
  * of its own tool counts in `strict` alone, because most such servers hint it of nearly everything and their clients ask the person already.
  */
-export function patterns(options: PatternsOptions = {}): Policy {
+export function patternsPolicy(options: PatternsOptions = {}): Policy {
   const { mode = "standard" } = options;
   if (mode !== "standard" && mode !== "strict") {
     throw new ArsenalError("CONFIG_INVALID", `security.policy is ${showValue(mode)}, which is no policy.`, {
@@ -74,7 +74,7 @@ export function patterns(options: PatternsOptions = {}): Policy {
   };
 }
 
-/** The confirmation that a tool's own definition asks for, whatever a policy's lists or rules say. */
+/** The confirmation that a tool's own definition asks for, whatever a policy's lists or rules say. @internal */
 export function askedByTool(tool: Tool, mode: "standard" | "strict"): Confirmation | undefined {
   if (tool.requiresConfirmation) return confirm(tool, "tool.requires_confirmation", "its definition asks for it");
   if (tool.annotations.destructive === true && (mode === "strict" || isOurWord(tool)))

@@ -8,12 +8,12 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { markedProcesses } from "../../../test/e2e/open-descriptors.ts";
 import { SANDBOX_LIMITS, type Sandbox, type SandboxJob, type SandboxOutcome } from "../../execute/sandbox.port.ts";
-import { bubblewrap } from "./bubblewrap/bubblewrap.ts";
-import { docker } from "./docker/docker.ts";
-import { isolate } from "./isolate/isolate.ts";
-import { none } from "./none/none.ts";
+import { bubblewrapSandbox } from "./bubblewrap/bubblewrap.ts";
+import { dockerSandbox } from "./docker/docker.ts";
+import { isolateSandbox } from "./isolate/isolate.ts";
+import { noSandbox } from "./none/none.ts";
 import { CAN_DENY_NETWORK } from "./subprocess/node-program.ts";
-import { subprocess } from "./subprocess/subprocess.ts";
+import { subprocessSandbox } from "./subprocess/subprocess.ts";
 
 /** What a test sees of an attack; the words of the table in docs/sandboxes.md. */
 type Seen = "allowed" | "contained" | "denied" | "stopped";
@@ -86,14 +86,14 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
 
 /** The columns of the table. A command is Node without any restraint of its own, so that what is seen is the sandbox. */
 const COLUMNS: Readonly<Record<string, { readonly sandbox: Sandbox; readonly kind: SandboxJob["kind"] }>> = {
-  none: { sandbox: none(), kind: "javascript" },
-  "subprocess, JavaScript": { sandbox: subprocess(), kind: "javascript" },
-  "subprocess, command": { sandbox: subprocess(), kind: "command" },
-  "bubblewrap, JavaScript": { sandbox: bubblewrap(), kind: "javascript" },
-  "bubblewrap, command": { sandbox: bubblewrap(), kind: "command" },
-  "docker, JavaScript": { sandbox: docker(), kind: "javascript" },
-  "docker, command": { sandbox: docker(), kind: "command" },
-  isolate: { sandbox: isolate(), kind: "javascript" },
+  none: { sandbox: noSandbox(), kind: "javascript" },
+  "subprocess, JavaScript": { sandbox: subprocessSandbox(), kind: "javascript" },
+  "subprocess, command": { sandbox: subprocessSandbox(), kind: "command" },
+  "bubblewrap, JavaScript": { sandbox: bubblewrapSandbox(), kind: "javascript" },
+  "bubblewrap, command": { sandbox: bubblewrapSandbox(), kind: "command" },
+  "docker, JavaScript": { sandbox: dockerSandbox(), kind: "javascript" },
+  "docker, command": { sandbox: dockerSandbox(), kind: "command" },
+  isolate: { sandbox: isolateSandbox(), kind: "javascript" },
 };
 
 const node = realpathSync(process.execPath);

@@ -11,8 +11,8 @@ export interface FollowedDocument extends ConfiguredDocument {
 /** Why a local document cannot be used; undefined when it can. Nothing is registered. */
 export async function documentProblem({ settings }: ConfiguredDocument): Promise<Error | undefined> {
   if (!isLocalDocument(settings.document)) return undefined;
-  const { openapi } = await import("../../adapters/sources/openapi/openapi.ts");
-  const source = openapi(settings);
+  const { openapiSource } = await import("../../adapters/sources/openapi/openapi.ts");
+  const source = openapiSource(settings);
   try {
     await source.connect({ signal: AbortSignal.timeout(30_000) });
     return undefined;

@@ -120,7 +120,7 @@ describe("convert", () => {
   it.each([
     [["--to", "openai"], "[]", "--from is missing. Write --from and one of openai,"],
     [["--from", "mcp"], "[]", "--to is missing."],
-    [["--from", "mcp", "--to", "opnai"], "[]", '--to: dialect is "opnai", which is no dialect. Use openai'],
+    [["--from", "mcp", "--to", "opnai"], "[]", '--to: dialect is "opnai", which is not a dialect. Use openai'],
     [
       ["--from", "auto", "--to", "openai"],
       '[{"x": 1}]',

@@ -1,5 +1,5 @@
 import { text as readText } from "node:stream/consumers";
-import { DIALECTS, type DialectName, toDialect } from "../../adapters/dialects/built-in.ts";
+import { DIALECT_NAMES, type DialectName, toDialect } from "../../adapters/dialects/built-in.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
@@ -9,7 +9,7 @@ import { convertTools, keepNames, readTools, renamed } from "../convert/convert-
 import { readNumber } from "../read-number.ts";
 import { styles } from "../terminal/style.ts";
 
-const NAMES = Object.keys(DIALECTS).join(", ");
+const NAMES = DIALECT_NAMES.join(", ");
 
 /** `toolarsenal convert` */
 export const convert: Command = {
@@ -32,11 +32,11 @@ export const convert: Command = {
     "convert --from openai --to anthropic --strict --limit 30 < tools.json",
   ],
   async run(input, terminal) {
-    const to = dialectOption(input, "to");
+    const to = await dialectOption(input, "to");
     const limit = readNumber(input.options["limit"], "--limit", { min: 1, max: 100_000, fallback: 0 });
     requireOption(input, "from");
     const definitions = readDefinitions(await readInput(terminal));
-    const from = dialectOption(input, "from", definitions[0]);
+    const from = await dialectOption(input, "from", definitions[0]);
 
     const { tools, losses } = readTools(limit === 0 ? definitions : definitions.slice(0, limit), from);
     const strict = input.options["strict"] === true;
@@ -54,10 +54,10 @@ export const convert: Command = {
 };
 
 /** The dialect an option names. */
-export function dialectOption(input: Input, option: string, hint?: unknown): Dialect {
+export async function dialectOption(input: Input, option: string, hint?: unknown): Promise<Dialect> {
   const name = requireOption(input, option);
   try {
-    return toDialect(name as DialectName, hint);
+    return await toDialect(name as DialectName, hint);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     const fix = `Use one of ${NAMES}.`;

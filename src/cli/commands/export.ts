@@ -1,4 +1,4 @@
-import { DIALECTS } from "../../adapters/dialects/built-in.ts";
+import { DIALECT_NAMES } from "../../adapters/dialects/built-in.ts";
 import type { ToolArsenal } from "../../arsenal.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { Command, Terminal } from "../command.ts";
@@ -14,7 +14,7 @@ export const exportTools: Command = {
   summary: "Print tool definitions in the format of a model's API.",
   positionals: [],
   options: {
-    dialect: { type: "string", value: "D", description: `One of ${Object.keys(DIALECTS).join(", ")}` },
+    dialect: { type: "string", value: "D", description: `One of ${DIALECT_NAMES.join(", ")}` },
     query: { type: "string", value: "Q", description: "Only the tools that fit this request, best first" },
     limit: { type: "string", value: "N", description: "Print at most N tools", fallback: "5 with --query, else all" },
     strict: { type: "boolean", description: "Use the provider's strict mode, within its limits for one request" },
@@ -22,7 +22,7 @@ export const exportTools: Command = {
   },
   examples: ["export --dialect anthropic", 'export --dialect openai --query "refund the customer" --limit 3'],
   async run(input, terminal) {
-    const dialect = dialectOption(input, "dialect");
+    const dialect = await dialectOption(input, "dialect");
     const { query, limit: given, strict } = input.options;
     const bounds =
       typeof query === "string" ? { min: 1, max: 50, fallback: 5 } : { min: 1, max: 100_000, fallback: 100_000 };

@@ -110,11 +110,11 @@ async function openOpenApi(
   input: Input,
   terminal: Terminal,
 ): Promise<readonly Imported[]> {
-  const { openapi } = await import("../../adapters/sources/openapi/openapi.ts");
+  const { openapiSource } = await import("../../adapters/sources/openapi/openapi.ts");
   const isAddress = /^(?:https?|file):/i.test(source);
   const document = isAddress ? source : resolve(terminal.folder, source);
   const host = URL.parse(source)?.hostname ?? "";
-  const opened = openapi({ name: nameOf(input, host === "" ? fileName(source) : host), document });
+  const opened = openapiSource({ name: nameOf(input, host === "" ? fileName(source) : host), document });
   const skipped = (): readonly string[] =>
     opened.problems.map(
       ({ operation, reason, skipped: isOut }) => `${isOut ? "Skipped" : "Not complete"}: ${operation}: ${reason}`,
@@ -123,13 +123,13 @@ async function openOpenApi(
 }
 
 async function openMcp(words: readonly string[], input: Input, terminal: Terminal): Promise<readonly Imported[]> {
-  const { mcp } = await import("../../adapters/sources/mcp/mcp.ts");
+  const { mcpSource } = await import("../../adapters/sources/mcp/mcp.ts");
   const { servers, lines } = await mcpServers(words, input, terminal);
   return servers.map((server, index) => {
     const skipped: string[] = index === 0 ? [...lines] : [];
     const report = ({ name, reason }: { readonly name: string; readonly reason: string }): void =>
       void skipped.push(`Skipped: ${name}: ${reason}`);
-    return { source: mcp(server, { report }), skipped: () => skipped };
+    return { source: mcpSource(server, { report }), skipped: () => skipped };
   });
 }
 

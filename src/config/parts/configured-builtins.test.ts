@@ -2,10 +2,10 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bubblewrap } from "../../adapters/sandboxes/bubblewrap/bubblewrap.ts";
+import { bubblewrapSandbox } from "../../adapters/sandboxes/bubblewrap/bubblewrap.ts";
 import { ToolArsenal } from "../../arsenal.ts";
 
-const hasBubblewrap = await bubblewrap().available();
+const hasBubblewrap = await bubblewrapSandbox().available();
 
 let folder: string;
 beforeAll(async () => {

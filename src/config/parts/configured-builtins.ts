@@ -1,4 +1,4 @@
-import { builtins } from "../../adapters/sources/builtin/builtin.ts";
+import { builtinSource } from "../../adapters/sources/builtin/builtin.ts";
 import type { BuiltinParts, BuiltinSettings } from "../../adapters/sources/builtin/settings.ts";
 import type { Sandbox } from "../../execute/sandbox.port.ts";
 import type { Source } from "../../register/source.port.ts";
@@ -19,5 +19,5 @@ export function configuredBuiltins(
     ...(codeSandbox === undefined ? {} : { code: { sandbox: codeSandbox } }),
   };
   // The key was checked to be a reference when the configuration was read.
-  return builtins(settings as BuiltinSettings, parts);
+  return builtinSource(settings as BuiltinSettings, parts);
 }

@@ -1,8 +1,8 @@
-import { sandboxed } from "../../adapters/executors/sandboxed.ts";
-import { bubblewrap } from "../../adapters/sandboxes/bubblewrap/bubblewrap.ts";
-import { docker } from "../../adapters/sandboxes/docker/docker.ts";
-import { isolate } from "../../adapters/sandboxes/isolate/isolate.ts";
-import { subprocess } from "../../adapters/sandboxes/subprocess/subprocess.ts";
+import { sandboxedExecutor } from "../../adapters/executors/sandboxed.ts";
+import { bubblewrapSandbox } from "../../adapters/sandboxes/bubblewrap/bubblewrap.ts";
+import { dockerSandbox } from "../../adapters/sandboxes/docker/docker.ts";
+import { isolateSandbox } from "../../adapters/sandboxes/isolate/isolate.ts";
+import { subprocessSandbox } from "../../adapters/sandboxes/subprocess/subprocess.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import type { Executor } from "../../execute/executor.port.ts";
 import type { Sandbox } from "../../execute/sandbox.port.ts";
@@ -20,7 +20,12 @@ export interface ConfiguredExecutors {
   check(): Promise<void>;
 }
 
-const SANDBOXES: Readonly<Record<SandboxName, () => Sandbox>> = { bubblewrap, docker, isolate, subprocess };
+const SANDBOXES: Readonly<Record<SandboxName, () => Sandbox>> = {
+  bubblewrap: bubblewrapSandbox,
+  docker: dockerSandbox,
+  isolate: isolateSandbox,
+  subprocess: subprocessSandbox,
+};
 
 /** Makes the sandboxes that a configuration asks for. */
 export function configuredExecutors({ execution, builtins }: ResolvedConfig): ConfiguredExecutors {
@@ -29,7 +34,9 @@ export function configuredExecutors({ execution, builtins }: ResolvedConfig): Co
   const codeSandbox = builtins.tools.includes("code-execute") ? SANDBOXES[builtins.code.sandbox]() : undefined;
   return {
     // A call's own deadline ends it, as it does outside of a sandbox.
-    executors: forFunctions ? [sandboxed({ sandbox: forFunctions, limits: { timeoutMs: MAX_TIMEOUT_MS } })] : [],
+    executors: forFunctions
+      ? [sandboxedExecutor({ sandbox: forFunctions, limits: { timeoutMs: MAX_TIMEOUT_MS } })]
+      : [],
     codeSandbox,
     async check() {
       if (forFunctions) await refuseAbsent(forFunctions, "execution.sandbox_type");

@@ -16,7 +16,7 @@ export async function configuredIdentity(
   const identities: Identity[] = [];
   if (callers.length > 0) identities.push(await tokenIdentity(callers));
   if (auth.apiKeys !== undefined) identities.push(await keyIdentity(auth.apiKeys.file));
-  if (auth.jwt !== undefined) identities.push(await jwtIdentity(auth.jwt, egress));
+  if (auth.jwt !== undefined) identities.push(await issuerIdentity(auth.jwt, egress));
   const [first, ...others] = identities;
   return first === undefined ? undefined : anyIdentity([first, ...others]);
 }
@@ -37,7 +37,7 @@ async function keyIdentity(file: string): Promise<Identity> {
   return apiKeyFile(file);
 }
 
-async function jwtIdentity(settings: CallerJwtConfig, egress: Egress | undefined): Promise<Identity> {
-  const { jwt } = await import("../../adapters/identity/jwt/jwt.ts");
-  return jwt({ ...settings, ...(egress === undefined ? {} : { egress }) });
+async function issuerIdentity(settings: CallerJwtConfig, egress: Egress | undefined): Promise<Identity> {
+  const { jwtIdentity } = await import("../../adapters/identity/jwt/jwt.ts");
+  return jwtIdentity({ ...settings, ...(egress === undefined ? {} : { egress }) });
 }

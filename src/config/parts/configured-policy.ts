@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { extname } from "node:path";
-import { cedar } from "../../adapters/policies/cedar/cedar.ts";
-import { DEFAULT_CONFIRMATION, patterns } from "../../adapters/policies/patterns.ts";
-import { rules, type RulesPolicy } from "../../adapters/policies/rules/rules.ts";
+import { cedarPolicy } from "../../adapters/policies/cedar/cedar.ts";
+import { DEFAULT_CONFIRMATION, patternsPolicy } from "../../adapters/policies/patterns.ts";
+import { rulesPolicy, type RulesPolicy } from "../../adapters/policies/rules/rules.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import type { Policy } from "../../guard/policy.port.ts";
 import type { Clock } from "../../observe/clock.ts";
@@ -11,10 +11,10 @@ import type { ResolvedConfig } from "../load/resolve-config.ts";
 /** The policy by configuration: the rules, or the Cedar policies, of `security.policy_file`, or else the lists of `security`. */
 export function configuredPolicy({ security }: Pick<ResolvedConfig, "security">, clock: Clock): Policy {
   const { policyFile } = security;
-  if (policyFile === undefined) return patterns({ ...security, mode: security.policy });
+  if (policyFile === undefined) return patternsPolicy({ ...security, mode: security.policy });
   refuseLists(security);
   if (extname(policyFile) === ".cedar")
-    return cedar(readPolicyText(policyFile), { name: policyFile, mode: security.policy });
+    return cedarPolicy(readPolicyText(policyFile), { name: policyFile, mode: security.policy });
   return readPolicyFile(policyFile, { clock, mode: security.policy });
 }
 
@@ -23,7 +23,7 @@ export function readPolicyFile(
   path: string,
   parts: { readonly clock: Clock; readonly mode?: "standard" | "strict" },
 ): RulesPolicy {
-  return rules(readPolicyText(path), { ...parts, name: path });
+  return rulesPolicy(readPolicyText(path), { ...parts, name: path });
 }
 
 function readPolicyText(path: string): string {

@@ -110,9 +110,12 @@ describe("approvals in a state that outlives the process", () => {
     const state = sqliteState({ file });
     const waiting = setUp({}, createManualClock(Date.now()), state);
     const confirmationId = await waiting.ask();
-    const modules = ["../../adapters/state/sqlite.ts", "./approvals.ts", "../principal.ts", "../../observe/clock.ts"].map(
-      (path) => new URL(path, import.meta.url).href,
-    );
+    const modules = [
+      "../../adapters/state/sqlite.ts",
+      "./approvals.ts",
+      "../principal.ts",
+      "../../observe/clock.ts",
+    ].map((path) => new URL(path, import.meta.url).href);
     const program = `
       const [{ sqliteState }, { createApprovals }, { localOperator }, { systemClock }] =
         await Promise.all(${JSON.stringify(modules)}.map((url) => import(url)));

@@ -1,8 +1,8 @@
-import { jwt } from "../../../src/adapters/identity/jwt/jwt.ts";
-import { builtins } from "../../../src/adapters/sources/builtin/builtin.ts";
+import { jwtIdentity } from "../../../src/adapters/identity/jwt/jwt.ts";
+import { builtinSource } from "../../../src/adapters/sources/builtin/builtin.ts";
 import { connect } from "../../../src/adapters/sources/mcp/connection/connect.ts";
 import type { McpServerSettings } from "../../../src/adapters/sources/mcp/settings.ts";
-import { openapi } from "../../../src/adapters/sources/openapi/openapi.ts";
+import { openapiSource } from "../../../src/adapters/sources/openapi/openapi.ts";
 import type { OpenApiSettings } from "../../../src/adapters/sources/openapi/settings.ts";
 import { createApprovalWebhook } from "../../../src/guard/approvals/approval-webhook.ts";
 import type { Egress } from "../../../src/guard/egress/egress.ts";
@@ -52,7 +52,7 @@ function document(server: string, tokenUrl?: string): object {
 }
 
 function callApi(settings: Omit<OpenApiSettings, "name">, egress: Egress): Promise<unknown> {
-  return callTool(openapi({ name: "api", ...settings }, { egress }), {});
+  return callTool(openapiSource({ name: "api", ...settings }, { egress }), {});
 }
 
 async function connectMcp(transport: McpServerSettings["transport"], egress: Egress): Promise<void> {
@@ -69,7 +69,7 @@ function logInTo(url: string, egress: Egress): Promise<void> {
 async function identify(issuer: string, egress: Egress): Promise<unknown> {
   const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
   const token = `${part({ alg: "RS256", kid: "1" })}.${part({ iss: issuer })}.AAAA`;
-  return jwt({ issuer, audience: "x", egress }).authenticate({ headers: { authorization: `Bearer ${token}` } });
+  return jwtIdentity({ issuer, audience: "x", egress }).authenticate({ headers: { authorization: `Bearer ${token}` } });
 }
 
 /** Rejects with what the webhook has to say of its failure. */
@@ -97,14 +97,14 @@ export const PATHS: readonly EgressPath[] = [
   {
     name: "http_get: the argument",
     reaches: true,
-    request: ({ egress, target }) => callTool(builtins({ tools: ["http-get"] }, { egress }), { url: target }),
+    request: ({ egress, target }) => callTool(builtinSource({ tools: ["http-get"] }, { egress }), { url: target }),
   },
   {
     name: "web_search: a redirect",
     reaches: false,
     request: ({ egress, origin }) => {
       const webSearch = { url: origin, apiKey: () => "key-of-the-search" };
-      return callTool(builtins({ tools: ["web-search"], webSearch }, { egress }), { query: "x" });
+      return callTool(builtinSource({ tools: ["web-search"], webSearch }, { egress }), { query: "x" });
     },
   },
   {

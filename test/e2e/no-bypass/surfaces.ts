@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import type { Client } from "@modelcontextprotocol/client";
-import { type BatchCall, ToolArsenal, toAlias } from "../../../src/index.ts";
+import { type BatchCall, ToolArsenal } from "../../../src/index.ts";
+import { toAlias } from "../../../src/adapters/dialects/index.ts";
 import type { ServeMcpOptions } from "../../../src/serve/serve-mcp.ts";
 import { httpClient, MAIN, sseClient, stdioClient } from "./clients.ts";
 import type { Place } from "./place.ts";

@@ -1,8 +1,8 @@
 import { fromJson, type JsonValue } from "@bufbuild/protobuf";
 import { ToolSchema } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, it } from "vitest";
-import { gemini } from "../../../src/adapters/dialects/gemini.ts";
-import { mcp } from "../../../src/adapters/dialects/mcp.ts";
+import { geminiDialect } from "../../../src/adapters/dialects/gemini.ts";
+import { mcpDialect } from "../../../src/adapters/dialects/mcp.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { sampleTools } from "../../../src/testing/sample-tools.ts";
 import type { Tool } from "../../../src/tool/tool.ts";
@@ -20,12 +20,12 @@ const TOOLS: readonly (readonly [name: string, tool: Tool])[] = [
 
 describe("mcp, by the SDK's own schema", () => {
   it.each(TOOLS)("%s is a tool", (_name, tool) => {
-    const definition = mcp().fromCanonical(tool);
+    const definition = mcpDialect().fromCanonical(tool);
     expect(ToolSchema.parse(definition)).toEqual(definition);
   });
 
   it("would not be, written in another dialect", () => {
-    for (const [, tool] of TOOLS) expect(ToolSchema.safeParse(gemini().fromCanonical(tool)).success).toBe(false);
+    for (const [, tool] of TOOLS) expect(ToolSchema.safeParse(geminiDialect().fromCanonical(tool)).success).toBe(false);
   });
 });
 
@@ -36,7 +36,7 @@ if (!hasPeers) process.stderr.write(`not run: Google's protocol. ${PEERS_ABSENT}
 describe.skipIf(!hasPeers)("gemini parameters, by Google's protocol", () => {
   it.each(TOOLS)("%s is a function declaration", async (_name, tool) => {
     const message = await declaration();
-    const definition = gemini({ schema: "parameters" }).fromCanonical(tool);
+    const definition = geminiDialect({ schema: "parameters" }).fromCanonical(tool);
     expect(() => fromJson(message, definition as JsonValue)).not.toThrow();
   });
 

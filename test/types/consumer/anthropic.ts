@@ -1,12 +1,13 @@
 /** A program against the Messages API, with no cast. Compiled, never run. */
 import Anthropic from "@anthropic-ai/sdk";
-import { answerCalls, anthropic, ToolArsenal } from "../../../src/index.ts";
+import { ToolArsenal } from "../../../src/index.ts";
+import { answerCalls, anthropicDialect } from "../../../src/adapters/dialects/index.ts";
 
 const client = new Anthropic();
 const arsenal = new ToolArsenal();
 
 export async function loop(messages: Anthropic.MessageParam[]): Promise<void> {
-  const dialect = anthropic();
+  const dialect = anthropicDialect();
   const tools = await arsenal.retrieveTools("refund order 1042", {
     dialect: "anthropic",
     context: { recentMessages: messages },
@@ -17,7 +18,7 @@ export async function loop(messages: Anthropic.MessageParam[]): Promise<void> {
 }
 
 export async function streamed(messages: Anthropic.MessageParam[]): Promise<void> {
-  const dialect = anthropic();
+  const dialect = anthropicDialect();
   const tools = await arsenal.retrieveTools("refund order 1042", { dialect });
   const reader = dialect.readStream();
   const stream = client.messages.stream({ model: "claude-sonnet-5", max_tokens: 1024, messages, tools });

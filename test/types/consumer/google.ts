@@ -1,12 +1,13 @@
 /** A program against the Gemini API, with no cast. Compiled, never run. */
 import { type Content, GoogleGenAI } from "@google/genai";
-import { answerCalls, gemini, ToolArsenal } from "../../../src/index.ts";
+import { ToolArsenal } from "../../../src/index.ts";
+import { answerCalls, geminiDialect } from "../../../src/adapters/dialects/index.ts";
 
 const client = new GoogleGenAI({ apiKey: "key" });
 const arsenal = new ToolArsenal();
 
 export async function loop(contents: Content[]): Promise<void> {
-  const dialect = gemini();
+  const dialect = geminiDialect();
   const functionDeclarations = await arsenal.retrieveTools("refund order 1042", { dialect: "gemini" });
   const config = { tools: [{ functionDeclarations }] };
   const response = await client.models.generateContent({ model: "gemini-3-pro", contents, config });
@@ -17,7 +18,7 @@ export async function loop(contents: Content[]): Promise<void> {
 }
 
 export async function streamed(contents: Content[]): Promise<void> {
-  const dialect = gemini();
+  const dialect = geminiDialect();
   const functionDeclarations = await arsenal.retrieveTools("refund order 1042", { dialect });
   const reader = dialect.readStream();
   const config = { tools: [{ functionDeclarations }] };

@@ -1,12 +1,13 @@
 /** A program against Chat Completions and Responses, with no cast. Compiled, never run. */
 import OpenAI from "openai";
-import { answerCalls, openai, openaiResponses, ToolArsenal } from "../../../src/index.ts";
+import { ToolArsenal } from "../../../src/index.ts";
+import { answerCalls, openaiDialect, openaiResponsesDialect } from "../../../src/adapters/dialects/index.ts";
 
 const client = new OpenAI();
 const arsenal = new ToolArsenal();
 
 export async function chat(messages: OpenAI.ChatCompletionMessageParam[]): Promise<void> {
-  const dialect = openai();
+  const dialect = openaiDialect();
   const tools = await arsenal.retrieveTools("refund order 1042", { context: { recentMessages: messages } });
   const completion = await client.chat.completions.create({ model: "gpt-5", messages, tools });
   const answered = await answerCalls(dialect.readCalls(completion), (call) => arsenal.execute(call));
@@ -16,7 +17,7 @@ export async function chat(messages: OpenAI.ChatCompletionMessageParam[]): Promi
 }
 
 export async function streamedChat(messages: OpenAI.ChatCompletionMessageParam[]): Promise<void> {
-  const dialect = openai();
+  const dialect = openaiDialect();
   const tools = await arsenal.retrieveTools("refund order 1042", { dialect, strict: true });
   const reader = dialect.readStream();
   const calls = [];
@@ -27,7 +28,7 @@ export async function streamedChat(messages: OpenAI.ChatCompletionMessageParam[]
 }
 
 export async function responses(input: OpenAI.Responses.ResponseInput): Promise<void> {
-  const dialect = openaiResponses();
+  const dialect = openaiResponsesDialect();
   const tools = await arsenal.retrieveTools("refund order 1042", { dialect: "openai-responses" });
   const response = await client.responses.create({ model: "gpt-5", input, tools });
   const answered = await answerCalls(dialect.readCalls(response), (call) => arsenal.execute(call));

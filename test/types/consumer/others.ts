@@ -4,7 +4,8 @@ import type { Mistral } from "@mistralai/mistralai";
 import type { ListToolsResult } from "@modelcontextprotocol/client";
 import type { CohereClientV2 } from "cohere-ai";
 import type { Ollama } from "ollama";
-import { type Dialect, type RetrieveToolsOptions, ToolArsenal } from "../../../src/index.ts";
+import { type RetrieveToolsOptions, ToolArsenal } from "../../../src/index.ts";
+import type { Dialect } from "../../../src/adapters/dialects/index.ts";
 
 const arsenal = new ToolArsenal();
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { AnsweredCall } from "../../../transcode/dialect.port.ts";
-import { anthropic } from "../anthropic.ts";
-import { bedrock } from "../bedrock.ts";
-import { mcp } from "../mcp.ts";
-import { ollama } from "../ollama.ts";
-import { openaiResponses } from "../openai-responses.ts";
-import { openapi } from "../openapi.ts";
+import { anthropicDialect } from "../anthropic.ts";
+import { bedrockDialect } from "../bedrock.ts";
+import { mcpDialect } from "../mcp.ts";
+import { ollamaDialect } from "../ollama.ts";
+import { openaiResponsesDialect } from "../openai-responses.ts";
+import { openapiDialect } from "../openapi.ts";
 import { contentOf, textOf } from "./result-content.ts";
 
 function returned(result: unknown): AnsweredCall {
@@ -56,7 +56,7 @@ describe("contentOf", () => {
   it("takes a result that calls itself an error for one", () => {
     const failed = returned({ content: [text("No such file.")], isError: true });
     expect(contentOf(failed)).toMatchObject({ isError: true });
-    expect(anthropic().writeResults([failed])).toMatchObject([
+    expect(anthropicDialect().writeResults([failed])).toMatchObject([
       { content: [{ is_error: true, content: "No such file." }] },
     ]);
   });
@@ -77,30 +77,30 @@ describe("files in results", () => {
   });
 
   it("are shown where the provider takes PDF", () => {
-    expect(anthropic().writeResults([pdf])).toMatchObject([
+    expect(anthropicDialect().writeResults([pdf])).toMatchObject([
       { content: [{ content: [{ type: "document", source: { media_type: "application/pdf", data: "AAAA" } }] }] },
     ]);
-    expect(openaiResponses().writeResults([pdf])).toMatchObject([
+    expect(openaiResponsesDialect().writeResults([pdf])).toMatchObject([
       { output: [{ type: "input_file", filename: "may.pdf", file_data: "data:application/pdf;base64,AAAA" }] },
     ]);
-    expect(bedrock().writeResults([pdf])).toMatchObject([
+    expect(bedrockDialect().writeResults([pdf])).toMatchObject([
       { content: [{ toolResult: { content: [{ document: { format: "pdf", name: "result" } }] } }] },
     ]);
-    expect(openapi().writeResults([pdf])).toMatchObject([{ contentType: "application/pdf", body: "AAAA" }]);
+    expect(openapiDialect().writeResults([pdf])).toMatchObject([{ contentType: "application/pdf", body: "AAAA" }]);
   });
 
   it("are named where an image alone cannot be a message's text", () => {
     const image = returned({ content: [{ type: "image", mimeType: "image/png", data: "AAAA" }] });
-    expect(ollama().writeResults([image])).toMatchObject([{ content: "(see the image)", images: ["AAAA"] }]);
+    expect(ollamaDialect().writeResults([image])).toMatchObject([{ content: "(see the image)", images: ["AAAA"] }]);
   });
 
   it("go out of an MCP server's result as they came", () => {
     const content = [{ type: "resource_link", uri: "https://example.com", name: "e", annotations: { priority: 1 } }];
-    expect(mcp().writeResults([returned({ content })])).toEqual([{ content }]);
+    expect(mcpDialect().writeResults([returned({ content })])).toEqual([{ content }]);
   });
 
   it("leave lists as text where an API takes objects only", () => {
-    expect(bedrock().writeResults([returned([1, 2])])).toMatchObject([
+    expect(bedrockDialect().writeResults([returned([1, 2])])).toMatchObject([
       { content: [{ toolResult: { content: [{ text: "[1,2]" }] } }] },
     ]);
   });

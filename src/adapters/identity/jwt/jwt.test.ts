@@ -4,7 +4,7 @@ import { startTokenIssuer, type TokenIssuer } from "../../../../test/e2e/token-i
 import type { Identified } from "../../../guard/identity.port.ts";
 import { identityContract } from "../../../testing/identity.contract.ts";
 import { createManualClock, type ManualClock } from "../../../testing/manual-clock.ts";
-import { jwt, type JwtOptions } from "./jwt.ts";
+import { jwtIdentity, type JwtOptions } from "./jwt.ts";
 import { COOL_DOWN_MS, FRESH_MS, USABLE_MS } from "./key-set.ts";
 
 const RESOURCE = "https://tools.example.com/mcp";
@@ -22,8 +22,8 @@ function claims(more: JWTPayload = {}): JWTPayload {
   return { iss: issuer.issuer, aud: RESOURCE, sub: "dana", exp: NOW_S + 600, ...more };
 }
 
-function identityOf(options: Partial<JwtOptions> = {}): ReturnType<typeof jwt> {
-  return jwt({ issuer: issuer.issuer, clock, ...options });
+function identityOf(options: Partial<JwtOptions> = {}): ReturnType<typeof jwtIdentity> {
+  return jwtIdentity({ issuer: issuer.issuer, clock, ...options });
 }
 
 async function presented(token: string, identity = identityOf()): Promise<Identified> {
@@ -57,7 +57,7 @@ describe("jwt, as an identity", () => {
     },
     unknown: { resource: RESOURCE, headers: { authorization: "Bearer eyJhbGciOiJFUzI1NiJ9.e30.c2lnbmF0dXJl" } },
   };
-  for (const { name, run } of identityContract(() => ({ adapter: jwt({ issuer: own.issuer }) }), examples))
+  for (const { name, run } of identityContract(() => ({ adapter: jwtIdentity({ issuer: own.issuer }) }), examples))
     it(name, run);
 });
 
@@ -232,7 +232,7 @@ describe("the issuer's keys", () => {
     deep.answers.set("/tenants/a/.well-known/openid-configuration", { status: 404, body: {} });
     deep.answers.set("/.well-known/oauth-authorization-server/tenants/a", { status: 200, body: metadata });
     const token = await deep.sign(claims({ iss: deep.issuer }));
-    const found = await presented(token, jwt({ issuer: deep.issuer, clock }));
+    const found = await presented(token, jwtIdentity({ issuer: deep.issuer, clock }));
     await deep.close();
     expect(found.principal?.id).toBe("jwt:dana");
   });
@@ -352,7 +352,7 @@ describe("options", () => {
     ["scopes", { scopes: ['"'] }],
   ])("with a wrong %s are refused when it is made: %j", (field, options) => {
     const given = { issuer: "https://login.example.com", ...options } as JwtOptions;
-    expect(() => jwt(given)).toThrow(
+    expect(() => jwtIdentity(given)).toThrow(
       expect.objectContaining({
         code: "CONFIG_INVALID",
         details: expect.objectContaining({ field }) as unknown,

@@ -39,7 +39,7 @@ const DEFAULT_ALGORITHMS: readonly JwtAlgorithm[] = ["RS256", "PS256", "ES256", 
 const LEEWAY_S = 30;
 
 /** Knows callers by the access tokens of an OAuth 2 or OpenID Connect issuer: JWTs that are signed with a key the issuer publishes. */
-export function jwt(options: JwtOptions): Identity {
+export function jwtIdentity(options: JwtOptions): Identity {
   const { clock = systemClock, scopes: needed = [], capabilities = [], claims = {} } = options;
   const { issuer, algorithms } = checked(options);
   const audience = options.audience === undefined ? undefined : [options.audience].flat();

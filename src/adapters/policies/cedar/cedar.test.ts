@@ -9,7 +9,7 @@ import { policyContract } from "../../../testing/policy.contract.ts";
 import { defineTool } from "../../../tool/define-tool.ts";
 import type { ToolDraft } from "../../../tool/draft.ts";
 import type { Tool } from "../../../tool/tool.ts";
-import { cedar, type CedarParts } from "./cedar.ts";
+import { cedarPolicy, type CedarParts } from "./cedar.ts";
 import type { CedarLibrary } from "./library.ts";
 
 const installed = peersInstalled();
@@ -23,7 +23,7 @@ const library = installed
   : undefined;
 
 function policyOf(text: string, parts: CedarParts = {}): Policy {
-  return cedar(text, { ...(library ? { library } : {}), ...parts });
+  return cedarPolicy(text, { ...(library ? { library } : {}), ...parts });
 }
 
 function toolAt(id: string, draft: Partial<ToolDraft> = {}): Tool {
@@ -57,7 +57,7 @@ const ALL = "permit(principal, action, resource);";
 const SEE = 'permit(principal, action == Action::"see", resource);';
 
 it("names the line that installs the library where it is absent", () => {
-  expect(() => cedar(ALL)).toThrow(
+  expect(() => cedarPolicy(ALL)).toThrow(
     expect.objectContaining({
       code: "LIBRARY_MISSING",
       message: "Cedar policies need a library: npm install @cedar-policy/cedar-wasm",

@@ -31,9 +31,9 @@ type Answer =
  * line of an invalid policy.
  *
  * @example
- * cedar('permit(principal in Role::"support", action, resource in Namespace::"crm");');
+ * cedarPolicy('permit(principal in Role::"support", action, resource in Namespace::"crm");');
  */
-export function cedar(text: string, parts: CedarParts = {}): Policy {
+export function cedarPolicy(text: string, parts: CedarParts = {}): Policy {
   const { library = loadCedar(), name = "policies", mode = "standard" } = parts;
   const { setId, names, approvals } = readPolicies(text, name, library);
   const entities = new WeakMap<Tool, ReturnType<typeof toolEntity>>();

@@ -3,7 +3,7 @@ import type { Obligations, PolicyDecision } from "../../../guard/policy.port.ts"
 import { localOperator } from "../../../guard/principal.ts";
 import { defineTool } from "../../../tool/define-tool.ts";
 import type { RuleDocument } from "./document/document.ts";
-import { rules } from "./rules.ts";
+import { rulesPolicy } from "./rules.ts";
 
 const find = defineTool({
   name: "find_customer",
@@ -14,7 +14,7 @@ const find = defineTool({
 const ada = localOperator({ id: "ada", tenant: "acme" });
 
 function decide(...written: readonly RuleDocument[]): PolicyDecision {
-  return rules({ version: 1, rules: written }).decide({ tool: find, arguments: {}, principal: ada });
+  return rulesPolicy({ version: 1, rules: written }).decide({ tool: find, arguments: {}, principal: ada });
 }
 
 describe("obligations", () => {

@@ -6,7 +6,7 @@ import { createManualClock } from "../../../testing/manual-clock.ts";
 import { defineTool } from "../../../tool/define-tool.ts";
 import { CAPABILITIES, RISK_LEVELS, type Tool, TOOL_SOURCES } from "../../../tool/tool.ts";
 import { EFFECTS, type PolicyDocument, type RuleDocument } from "./document/document.ts";
-import { rules } from "./rules.ts";
+import { rulesPolicy } from "./rules.ts";
 
 /** A second, plain reading of the language: no index, no compiling, no caching, no CEL. Documents, tools, callers and arguments are generated. */
 
@@ -302,7 +302,7 @@ it("decides 10,000 generated requests as a plain reading of the language does", 
   const seen = { allow: 0, deny: 0, confirm: 0, hidden: 0, requests: 0 };
   fc.assert(
     fc.property(document, fc.array(call, { minLength: 10, maxLength: 10 }), (written, calls) => {
-      const policy = rules(JSON.stringify(toDocument(written)), { clock: createManualClock(NOON) });
+      const policy = rulesPolicy(JSON.stringify(toDocument(written)), { clock: createManualClock(NOON) });
       for (const request of calls) {
         const { matched = [], ...expected } = decideNaively(written, request);
         const decision = policy.decide(request);

@@ -7,7 +7,7 @@ import { defineTool } from "../../../tool/define-tool.ts";
 import type { ToolDraft } from "../../../tool/draft.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import type { RuleDocument } from "./document/document.ts";
-import { rules, type RulesPolicy } from "./rules.ts";
+import { rulesPolicy, type RulesPolicy } from "./rules.ts";
 
 function toolAt(id: string, draft: Partial<ToolDraft> = {}): Tool {
   const dot = id.lastIndexOf(".");
@@ -21,11 +21,11 @@ function toolAt(id: string, draft: Partial<ToolDraft> = {}): Tool {
 }
 
 function policyOf(...written: readonly RuleDocument[]): RulesPolicy {
-  return rules({ version: 1, rules: written });
+  return rulesPolicy({ version: 1, rules: written });
 }
 
 function strictly(...written: readonly RuleDocument[]): RulesPolicy {
-  return rules({ version: 1, mode: "strict", rules: written });
+  return rulesPolicy({ version: 1, mode: "strict", rules: written });
 }
 
 const ada = localOperator({ id: "ada", roles: ["support"], tenant: "acme" });
@@ -50,7 +50,7 @@ const DOCUMENTS: Readonly<Record<string, string>> = {
 };
 for (const [name, text] of Object.entries(DOCUMENTS)) {
   describe(`rules, with ${name}, as a policy`, () => {
-    for (const { name: claim, run } of policyContract(() => ({ adapter: rules(text) }))) it(claim, run);
+    for (const { name: claim, run } of policyContract(() => ({ adapter: rulesPolicy(text) }))) it(claim, run);
   });
 }
 
@@ -100,9 +100,9 @@ describe("rules", () => {
     expect(decide(policy, toolAt("billing.pay"), {}, localOperator({ roles: ["admin"] }))).toMatchObject({
       effect: "allow",
     });
-    expect(rules("version: 1", { mode: "strict" }).decide({ tool: find, arguments: {}, principal: ada })).toMatchObject(
-      { effect: "deny", rule: "mode: strict" },
-    );
+    expect(
+      rulesPolicy("version: 1", { mode: "strict" }).decide({ tool: find, arguments: {}, principal: ada }),
+    ).toMatchObject({ effect: "deny", rule: "mode: strict" });
   });
 
   it("does not let a tool pass for another by the name its source gives it", () => {
@@ -205,7 +205,7 @@ describe("a condition", () => {
   it("sees the time of the clock it is given", async () => {
     const clock = createManualClock(Date.UTC(2026, 0, 5, 7, 59));
     const hours: RuleDocument = { id: "hours", effect: "deny", when: "now.getHours() < 8" };
-    const policy = rules({ version: 1, rules: [hours] }, { clock });
+    const policy = rulesPolicy({ version: 1, rules: [hours] }, { clock });
     expect(decide(policy, find)).toMatchObject({ effect: "deny" });
     await clock.advance(60_000);
     expect(decide(policy, find)).toEqual({ effect: "allow" });

@@ -38,9 +38,9 @@ const UNPLACED: Locate = () => "";
  * and fix.
  *
  * @example
- * rules("version: 1\nrules:\n  - { id: no-payroll, effect: deny, namespaces: [payroll] }");
+ * rulesPolicy("version: 1\nrules:\n  - { id: no-payroll, effect: deny, namespaces: [payroll] }");
  */
-export function rules(document: string | PolicyDocument, parts: RulesParts = {}): RulesPolicy {
+export function rulesPolicy(document: string | PolicyDocument, parts: RulesParts = {}): RulesPolicy {
   const { clock = systemClock, name = "policy" } = parts;
   const { value, locate } =
     typeof document === "string" ? readDocument(document, name) : { value: document as unknown, locate: UNPLACED };

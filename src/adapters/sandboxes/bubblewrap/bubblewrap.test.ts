@@ -7,9 +7,9 @@ import { markedProcesses } from "../../../../test/e2e/open-descriptors.ts";
 import { SANDBOX_LIMITS, type SandboxJob, type SandboxOutcome } from "../../../execute/sandbox.port.ts";
 import { sandboxContract } from "../../../testing/sandbox.contract.ts";
 import { bubblewrapArguments } from "./bubblewrap-arguments.ts";
-import { bubblewrap } from "./bubblewrap.ts";
+import { bubblewrapSandbox } from "./bubblewrap.ts";
 
-const works = await bubblewrap().available();
+const works = await bubblewrapSandbox().available();
 const isInstalled = works === true || !works.includes("cannot be started");
 if (works !== true) process.stderr.write(`Tests of bubblewrap do not run: ${works}\n`);
 
@@ -20,7 +20,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const shell = (text: string, more: Partial<SandboxJob> = {}): Promise<SandboxOutcome> =>
-  bubblewrap().run({ kind: "command", argv: ["sh", "-c", text], limits: SANDBOX_LIMITS, ...more } as SandboxJob);
+  bubblewrapSandbox().run({ kind: "command", argv: ["sh", "-c", text], limits: SANDBOX_LIMITS, ...more } as SandboxJob);
 
 describe("bubblewrap", () => {
   // because only CI promises that an installed bubblewrap works.
@@ -29,7 +29,7 @@ describe("bubblewrap", () => {
   });
 
   it("says what to install where it is not there", async () => {
-    const absent = bubblewrap({ program: join(folder, "bwrap") });
+    const absent = bubblewrapSandbox({ program: join(folder, "bwrap") });
     expect(await absent.available()).toContain("apt-get install bubblewrap");
     const job = { kind: "javascript", code: "return 1;", limits: SANDBOX_LIMITS } as const;
     await expect(absent.run(job)).rejects.toMatchObject({ code: "SANDBOX_FAILED" });
@@ -39,7 +39,7 @@ describe("bubblewrap", () => {
     const program = join(folder, "bwrap");
     writeFileSync(program, "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n");
     chmodSync(program, 0o755);
-    const forbidden = bubblewrap({ program });
+    const forbidden = bubblewrapSandbox({ program });
     expect(await forbidden.available()).toContain("bwrap: No permissions to create new namespace");
     const job = { kind: "command", argv: ["true"], limits: SANDBOX_LIMITS } as const;
     await expect(forbidden.run(job)).rejects.toMatchObject({ code: "SANDBOX_FAILED" });
@@ -58,7 +58,7 @@ describe("bubblewrap", () => {
 
 // because bubblewrap is not on every machine; why is printed above.
 describe.skipIf(works !== true)("bubblewrap, where it works", () => {
-  for (const { name, run } of sandboxContract(() => ({ adapter: bubblewrap() }))) it(name, run);
+  for (const { name, run } of sandboxContract(() => ({ adapter: bubblewrapSandbox() }))) it(name, run);
 
   it("shows programs, libraries and what the job names, and nothing else", async () => {
     const { stdout } = await shell("ls -a / /tmp; cat /etc/passwd; ls /home");

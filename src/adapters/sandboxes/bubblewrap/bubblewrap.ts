@@ -23,7 +23,7 @@ const PROCESSES = 128;
  * Runs jobs in Linux namespaces of their own, through bubblewrap: they see programs, libraries and the paths they were given, no network and
  * no other process, and all of them end together.
  */
-export function bubblewrap(settings: BubblewrapSettings = {}): Sandbox {
+export function bubblewrapSandbox(settings: BubblewrapSettings = {}): Sandbox {
   const { program = "bwrap", systemFolders = SYSTEM_FOLDERS } = settings;
   let works: Promise<true | string> | undefined;
 
@@ -120,7 +120,7 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** A program between us and the job hands a signal on as an exit code above 128. */
+/** A program between us and the job hands a signal on as an exit code above 128. @internal */
 export function endedBySignal(ended: SandboxOutcome): SandboxOutcome {
   const { status, exitCode = 0, ...rest } = ended;
   if (status !== "failed" || exitCode <= 128) return ended;

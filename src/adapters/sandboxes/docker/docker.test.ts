@@ -5,9 +5,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SANDBOX_LIMITS } from "../../../execute/sandbox.port.ts";
 import { sandboxContract } from "../../../testing/sandbox.contract.ts";
 import { dockerArguments } from "./docker-arguments.ts";
-import { docker } from "./docker.ts";
+import { dockerSandbox } from "./docker.ts";
 
-const works = await docker().available();
+const works = await dockerSandbox().available();
 if (works !== true) process.stderr.write(`Tests of docker against an engine do not run: ${works}\n`);
 
 let folder = "";
@@ -57,12 +57,12 @@ describe("docker", () => {
 
   it("says which part is missing", async () => {
     const engine = fakeEngine({ info: 1 });
-    expect(await docker({ program: engine }).available()).toContain("Is the engine running");
-    expect(await docker({ program: join(folder, "nothing") }).available()).toContain("cannot be started");
+    expect(await dockerSandbox({ program: engine }).available()).toContain("Is the engine running");
+    expect(await dockerSandbox({ program: join(folder, "nothing") }).available()).toContain("cannot be started");
   });
 
   it("runs code and commands through the command line", async () => {
-    const sandbox = docker({ program: fakeEngine(), image: "image-name" });
+    const sandbox = dockerSandbox({ program: fakeEngine(), image: "image-name" });
     expect(await sandbox.available()).toBe(true);
     const job = { kind: "javascript", code: "return input + 1;", input: 1, limits: SANDBOX_LIMITS } as const;
     expect(await sandbox.run(job)).toMatchObject({ status: "ok", result: 2 });
@@ -72,7 +72,7 @@ describe("docker", () => {
   });
 
   it("removes the container of a job whose time is up, since it is not our child", async () => {
-    const sandbox = docker({ program: fakeEngine(), image: "image-name" });
+    const sandbox = dockerSandbox({ program: fakeEngine(), image: "image-name" });
     const limits = { ...SANDBOX_LIMITS, timeoutMs: 500 };
     const outcome = await sandbox.run({ kind: "command", argv: ["sleep", "61"], limits });
     expect(outcome.status).toBe("timeout");
@@ -82,7 +82,7 @@ describe("docker", () => {
 
   it("tells a container that did not start from code that failed", async () => {
     const run = "echo 'docker: no such image.' >&2; exit 125";
-    const sandbox = docker({ program: fakeEngine({ run }), image: "image-name" });
+    const sandbox = dockerSandbox({ program: fakeEngine({ run }), image: "image-name" });
     const job = { kind: "command", argv: ["true"], limits: SANDBOX_LIMITS } as const;
     await expect(sandbox.run(job)).rejects.toMatchObject({
       code: "SANDBOX_FAILED",
@@ -91,7 +91,7 @@ describe("docker", () => {
   });
 
   it("reads the exit code of a killed container", async () => {
-    const sandbox = docker({ program: fakeEngine(), image: "image-name" });
+    const sandbox = dockerSandbox({ program: fakeEngine(), image: "image-name" });
     const job = { kind: "command", argv: ["sh", "-c", "exit 137"], limits: SANDBOX_LIMITS } as const;
     expect(await sandbox.run(job)).toMatchObject({ status: "killed", reason: expect.stringContaining("signal 9") });
   });
@@ -99,5 +99,5 @@ describe("docker", () => {
 
 // because no engine may answer; why is printed above.
 describe.skipIf(works !== true)("docker, where an engine answers", () => {
-  for (const { name, run } of sandboxContract(() => ({ adapter: docker() }))) it(name, run);
+  for (const { name, run } of sandboxContract(() => ({ adapter: dockerSandbox() }))) it(name, run);
 });

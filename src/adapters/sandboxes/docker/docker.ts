@@ -21,7 +21,7 @@ const NOT_STARTED = 125;
 const ENGINE_MS = 10_000;
 
 /** Runs each job in a container of its own: no network, a file system that cannot be written, no capabilities, limits that the kernel keeps. */
-export function docker(settings: DockerSettings = {}): Sandbox {
+export function dockerSandbox(settings: DockerSettings = {}): Sandbox {
   const { image = "node:24-slim", program = "docker" } = settings;
 
   const ask = (...argv: readonly string[]): Promise<SandboxOutcome> =>

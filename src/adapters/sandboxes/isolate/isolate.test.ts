@@ -7,13 +7,13 @@ import {
 } from "../../../execute/sandbox.port.ts";
 import { sandboxContract } from "../../../testing/sandbox.contract.ts";
 import { compileInterpreter, loadInterpreter } from "./interpreter.ts";
-import { isolate } from "./isolate.ts";
+import { isolateSandbox } from "./isolate.ts";
 
 const run = (code: string, more: Partial<JavaScriptJob> = {}): Promise<SandboxOutcome> =>
-  isolate().run({ kind: "javascript", code, limits: SANDBOX_LIMITS, ...more });
+  isolateSandbox().run({ kind: "javascript", code, limits: SANDBOX_LIMITS, ...more });
 
 describe("isolate", () => {
-  for (const { name, run: check } of sandboxContract(() => ({ adapter: isolate() }))) it(name, check);
+  for (const { name, run: check } of sandboxContract(() => ({ adapter: isolateSandbox() }))) it(name, check);
 
   it("has the language's own objects in it, and nothing of the program", async () => {
     const { result } = await run(

@@ -11,7 +11,7 @@ import type { FromThread, ThreadStart, ToThread } from "./messages.ts";
  * Runs JavaScript in an interpreter of its own (QuickJS in WebAssembly), in a thread of its own: for code that a model wrote. There are no
  * files, no network, no processes and no objects of this program in it; what it can call is what the job names.
  */
-export function isolate(): Sandbox {
+export function isolateSandbox(): Sandbox {
   return {
     name: "isolate",
     kinds: ["javascript"],

@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { SANDBOX_LIMITS } from "../../../execute/sandbox.port.ts";
 import { sandboxContract } from "../../../testing/sandbox.contract.ts";
-import { none } from "./none.ts";
+import { noSandbox } from "./none.ts";
 
 describe("none", () => {
-  for (const { name, run } of sandboxContract(() => ({ adapter: none() }))) it(name, run);
+  for (const { name, run } of sandboxContract(() => ({ adapter: noSandbox() }))) it(name, run);
 
   it("ends code that prints too much", async () => {
     const code = 'console.log("x".repeat(20_000)); await new Promise((end) => setTimeout(end, 60_000));';
     const limits = { ...SANDBOX_LIMITS, outputBytes: 10_000 };
-    expect(await none().run({ kind: "javascript", code, limits })).toEqual({
+    expect(await noSandbox().run({ kind: "javascript", code, limits })).toEqual({
       status: "killed",
       reason: "It wrote more than 10000 bytes.",
       stdout: "",
@@ -19,6 +19,8 @@ describe("none", () => {
 
   it("ends the code, not the program, where the code leaves", async () => {
     const code = "process.exit(7);";
-    expect(await none().run({ kind: "javascript", code, limits: SANDBOX_LIMITS })).toMatchObject({ status: "failed" });
+    expect(await noSandbox().run({ kind: "javascript", code, limits: SANDBOX_LIMITS })).toMatchObject({
+      status: "failed",
+    });
   });
 });

@@ -8,7 +8,7 @@ import { cannotGive } from "../subprocess/subprocess.ts";
  * Runs jobs with this process's rights and its environment: for code that you wrote or trust as if you had. JavaScript runs in a thread, so
  * that it can be ended and cannot reach the program's objects; that is all that holds it.
  */
-export function none(): Sandbox {
+export function noSandbox(): Sandbox {
   return {
     name: "none",
     kinds: ["command", "javascript"],

@@ -6,7 +6,7 @@ import { markedProcesses } from "../../../../test/e2e/open-descriptors.ts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SANDBOX_LIMITS, type SandboxJob, type SandboxOutcome } from "../../../execute/sandbox.port.ts";
 import { sandboxContract } from "../../../testing/sandbox.contract.ts";
-import { subprocess } from "./subprocess.ts";
+import { subprocessSandbox } from "./subprocess.ts";
 
 let folder = "";
 beforeEach(() => {
@@ -15,13 +15,13 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const script = (code: string, more: Partial<SandboxJob> = {}): Promise<SandboxOutcome> =>
-  subprocess().run({ kind: "javascript", code, limits: SANDBOX_LIMITS, ...more } as SandboxJob);
+  subprocessSandbox().run({ kind: "javascript", code, limits: SANDBOX_LIMITS, ...more } as SandboxJob);
 
 const shell = (text: string, more: Partial<SandboxJob> = {}): Promise<SandboxOutcome> =>
-  subprocess().run({ kind: "command", argv: ["sh", "-c", text], limits: SANDBOX_LIMITS, ...more } as SandboxJob);
+  subprocessSandbox().run({ kind: "command", argv: ["sh", "-c", text], limits: SANDBOX_LIMITS, ...more } as SandboxJob);
 
 describe("subprocess", () => {
-  for (const { name, run } of sandboxContract(() => ({ adapter: subprocess() }))) it(name, run);
+  for (const { name, run } of sandboxContract(() => ({ adapter: subprocessSandbox() }))) it(name, run);
 
   it("hands on nothing of our environment but what the job names", async () => {
     process.env["SANDBOX_TEST_SECRET"] = "s3cret";
@@ -106,7 +106,7 @@ describe("subprocess", () => {
     const mark = randomUUID();
     try {
       const leave = `require("child_process").spawn("sleep", ["63"], { detached: true, stdio: "inherit" }).unref(); console.log("done");`;
-      const { stdout, status } = await subprocess().run({
+      const { stdout, status } = await subprocessSandbox().run({
         kind: "command",
         argv: [process.execPath, "--eval", leave],
         env: { MARK: mark },
@@ -125,7 +125,7 @@ describe("subprocess", () => {
 
   it("says which program cannot be started", async () => {
     const job = { kind: "command", argv: ["no-such-program"], limits: SANDBOX_LIMITS } as const;
-    const { status, stderr, exitCode } = await subprocess().run(job);
+    const { status, stderr, exitCode } = await subprocessSandbox().run(job);
     expect({ status, exitCode }).toEqual({ status: "failed", exitCode: 127 });
     expect(stderr).toContain("no-such-program");
   });

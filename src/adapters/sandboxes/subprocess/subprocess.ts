@@ -8,7 +8,7 @@ import { withLimits } from "./with-limits.ts";
  * Runs jobs as processes of this user: a scrubbed environment, limits of the system, a process group that is killed whole. JavaScript
  * cannot touch files it was not given, start programs or load foreign libraries; a command can, like any program of this user.
  */
-export function subprocess(): Sandbox {
+export function subprocessSandbox(): Sandbox {
   return {
     name: "subprocess",
     kinds: ["command", "javascript"],
@@ -38,18 +38,18 @@ export function subprocess(): Sandbox {
   };
 }
 
-/** A job's whole environment: what programs need to be found and to write text, and what the job names. */
+/** A job's whole environment: what programs need to be found and to write text, and what the job names. @internal */
 export function environment({ env = {} }: SandboxJob): Record<string, string> {
   return { PATH: "/usr/local/bin:/usr/bin:/bin", LANG: "C.UTF-8", ...env };
 }
 
-/** JavaScript as a Node program; refuses functions of this program, which no other process can call. */
+/** JavaScript as a Node program; refuses functions of this program, which no other process can call. @internal */
 export function programOf(job: JavaScriptJob, sandbox: string): ReturnType<typeof nodeProgram> {
   if (job.functions !== undefined) throw cannotGive(sandbox, "functions", "Use isolate for code that calls functions.");
   return nodeProgram(job);
 }
 
-/** What `run` rejects with where a job asks for something that the sandbox does not have. */
+/** What `run` rejects with where a job asks for something that the sandbox does not have. @internal */
 export function cannotGive(sandbox: string, field: string, fix: string): ArsenalError {
   const message = `The sandbox "${sandbox}" cannot give a job ${field}. ${fix}`;
   return new ArsenalError("SANDBOX_FAILED", message, { field, fix, beforeSend: true });

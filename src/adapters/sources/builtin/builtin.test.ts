@@ -9,7 +9,7 @@ import type { ToolResult } from "../../../execute/result.ts";
 import { createEgress } from "../../../guard/egress/egress.ts";
 import { sourceContract } from "../../../testing/source.contract.ts";
 import { createSecrets } from "../../../guard/secrets/secrets.ts";
-import { builtins } from "./builtin.ts";
+import { builtinSource } from "./builtin.ts";
 import type { BuiltinParts, BuiltinSettings } from "./settings.ts";
 
 let folder = "";
@@ -27,7 +27,7 @@ type Call = (toolName: string, args: Record<string, unknown>) => Promise<ToolRes
 async function start(settings: BuiltinSettings = {}, parts: BuiltinParts = {}): Promise<Call> {
   const arsenal = new ToolArsenal({ telemetry: { enabled: false } });
   ends.push(() => arsenal.close());
-  await arsenal.addEnsemble(builtins({ files: { roots: [folder] }, ...settings }, parts));
+  await arsenal.addEnsemble(builtinSource({ files: { roots: [folder] }, ...settings }, parts));
   return (name, args) => arsenal.execute({ toolName: `builtin.${name}`, arguments: args });
 }
 
@@ -49,10 +49,10 @@ function localEgress(): NonNullable<BuiltinParts["egress"]> {
 }
 
 describe("builtins [002-skills-auto]", () => {
-  for (const { name, run } of sourceContract(() => ({ adapter: builtins() }))) it(name, run);
+  for (const { name, run } of sourceContract(() => ({ adapter: builtinSource() }))) it(name, run);
 
   it("are the seed's tools, with its spelling as the source's name, its risks and the capabilities they need", async () => {
-    const offered = await builtins().list({ signal: new AbortController().signal });
+    const offered = await builtinSource().list({ signal: new AbortController().signal });
     expect(offered.map(({ draft }) => [draft.name, draft.sourceName, draft.riskLevel, draft.capabilities])).toEqual([
       ["web_search", "web-search", "low", ["network_access", "external_api"]],
       ["file_read", "file-read", "medium", ["file_system", "read_data"]],
@@ -64,7 +64,7 @@ describe("builtins [002-skills-auto]", () => {
 
   it("vouch for what they do to the world: three only read, and a call to the other two is not repeated", async () => {
     await using arsenal = new ToolArsenal({ telemetry: { enabled: false } });
-    await arsenal.addEnsemble(builtins());
+    await arsenal.addEnsemble(builtinSource());
     const tools = await arsenal.listTools();
     expect(tools.map(({ name, annotations }) => [name, annotations.readOnly, annotations.confirmed])).toEqual([
       ["code_execute", false, true],
@@ -80,10 +80,10 @@ describe("builtins [002-skills-auto]", () => {
   });
 
   it("are those that are named", async () => {
-    const source = builtins({ tools: ["http-get", "file-read", "http-get"] });
+    const source = builtinSource({ tools: ["http-get", "file-read", "http-get"] });
     const offered = await source.list({ signal: new AbortController().signal });
     expect(offered.map(({ draft }) => draft.name)).toEqual(["http_get", "file_read"]);
-    expect(() => builtins({ tools: ["file-delete" as "file-read"] })).toThrow(
+    expect(() => builtinSource({ tools: ["file-delete" as "file-read"] })).toThrow(
       '"file-delete" is no built-in tool. Use some of web-search, file-read, file-write, http-get, code-execute.',
     );
   });

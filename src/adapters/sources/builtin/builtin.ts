@@ -19,9 +19,9 @@ import { webSearch } from "./web-search.ts";
  * Tools that come with the package: search the web, read and write files, fetch an address, run code.
  *
  * @example
- * await arsenal.addEnsemble(builtins({ tools: ["file-read"], files: { roots: ["./docs"] } }));
+ * await arsenal.addEnsemble(builtinSource({ tools: ["file-read"], files: { roots: ["./docs"] } }));
  */
-export function builtins(settings: BuiltinSettings = {}, parts: BuiltinParts = {}): Source {
+export function builtinSource(settings: BuiltinSettings = {}, parts: BuiltinParts = {}): Source {
   const { name = "builtin", tools = BUILTIN_TOOLS } = settings;
   for (const tool of tools) refuseUnknown(tool);
   const egress = parts.egress ?? createEgress();

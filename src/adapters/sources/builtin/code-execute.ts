@@ -1,16 +1,16 @@
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import { SANDBOX_LIMITS } from "../../../execute/sandbox.port.ts";
 import type { OfferedTool } from "../../../register/source.port.ts";
-import { isolate } from "../../sandboxes/isolate/isolate.ts";
+import { isolateSandbox } from "../../sandboxes/isolate/isolate.ts";
 import type { CodeSettings } from "./settings.ts";
 
 /** Sandboxes whose code runs as a process of this user, which may end every other one. */
 const TOO_OPEN: ReadonlySet<string> = new Set(["none", "subprocess"]);
 
 /** `code_execute`: JavaScript in a sandbox, without files and network. */
-export function codeExecute({ sandbox = isolate(), limits }: CodeSettings = {}): OfferedTool {
+export function codeExecute({ sandbox = isolateSandbox(), limits }: CodeSettings = {}): OfferedTool {
   if (TOO_OPEN.has(sandbox.name)) {
-    const fix = "Use isolate(), bubblewrap() or docker().";
+    const fix = "Use isolateSandbox(), bubblewrap() or docker().";
     const message = `code.sandbox is ${sandbox.name}, whose code can end this program. ${fix}`;
     throw new ArsenalError("CONFIG_INVALID", message, { field: "code.sandbox", value: sandbox.name, fix });
   }

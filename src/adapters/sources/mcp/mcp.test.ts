@@ -6,7 +6,7 @@ import { sourceContract } from "../../../testing/source.contract.ts";
 import { normaliseTool } from "../../../tool/normalise-tool.ts";
 import type { HandlerContext, Progress } from "../../../tool/handler.ts";
 import type { McpRequestParts } from "../../../mcp/mcp-request.ts";
-import { mcp, type McpParts, type McpSource } from "./mcp.ts";
+import { mcpSource, type McpParts, type McpSource } from "./mcp.ts";
 import type { JsonObject } from "../../../mcp/protocol.ts";
 import { rawToolOf } from "./upstream/to-draft.ts";
 
@@ -22,7 +22,7 @@ async function started(start: (port?: number) => Promise<UpstreamServer>, port?:
 }
 
 function sourceOf({ url }: { readonly url: string }, parts: McpParts = {}): McpSource {
-  const source = mcp({ name: "Sample Server", transport: { kind: "http", url } }, parts);
+  const source = mcpSource({ name: "Sample Server", transport: { kind: "http", url } }, parts);
   cleanups.push(() => source.disconnect());
   return source;
 }
@@ -97,8 +97,8 @@ describe("a server's tools", () => {
   it("are in the server's namespace, need what its transport implies, and are believed only where told so", () => {
     const stdio = { kind: "stdio", command: "node" } as const;
     const connect = (): Promise<never> => new Promise(() => {});
-    const http = mcp({ name: "a", transport: { kind: "http", url: "http://127.0.0.1:1" } }, { connect });
-    const program = mcp({ name: "b", namespace: "tools", transport: stdio, trustAnnotations: true }, { connect });
+    const http = mcpSource({ name: "a", transport: { kind: "http", url: "http://127.0.0.1:1" } }, { connect });
+    const program = mcpSource({ name: "b", namespace: "tools", transport: stdio, trustAnnotations: true }, { connect });
     expect([http.namespaces, http.capabilities, http.trustsAnnotations]).toEqual([["a"], ["network_access"], false]);
     expect([program.namespaces, program.capabilities, program.trustsAnnotations]).toEqual([
       ["tools"],

@@ -11,7 +11,7 @@ import { toDraft } from "./upstream/to-draft.ts";
 import { untilAborted } from "../../../catalog/dense/until-aborted.ts";
 import { createUpstream, type McpUpstream, type UpstreamParts } from "./upstream/upstream.ts";
 
-/** What the source of a server's tools can be given. */
+/** What the source of a server's tools can be given. @internal */
 export interface McpParts extends UpstreamParts {
   /** Connects at once with no tools, and brings them when the server comes, instead of failing with the first attempt. */
   readonly patient?: boolean;
@@ -19,7 +19,7 @@ export interface McpParts extends UpstreamParts {
   readonly emit?: Emit;
 }
 
-/** The tools of an MCP server. */
+/** The tools of an MCP server. @internal */
 export interface McpSource extends Source {
   readonly upstream: McpUpstream;
 }
@@ -28,9 +28,10 @@ export interface McpSource extends Source {
  * The tools of one MCP server, whichever era and transport it speaks. It begins to connect at once.
  *
  * @example
- * await arsenal.addEnsemble(mcp({ name: "files", transport: { kind: "stdio", command: "npx", args: ["-y", "@modelcontextprotocol/server-filesystem", "."] } }));
+ * await arsenal.addEnsemble(mcpSource({ name: "files", transport: { kind: "stdio", command: "npx", args: ["-y", "@modelcontextprotocol/server-filesystem", "."] } }));
+ * @internal
  */
-export function mcp(settings: McpServerSettings, { patient = false, emit, ...parts }: McpParts = {}): McpSource {
+export function mcpSource(settings: McpServerSettings, { patient = false, emit, ...parts }: McpParts = {}): McpSource {
   const create = hasOwnCredentials(settings) ? createPerCallerUpstream : createUpstream;
   const upstream = create(settings, {
     ...parts,

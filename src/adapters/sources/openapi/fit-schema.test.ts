@@ -4,7 +4,7 @@ import { documentOf } from "../../../../test/e2e/openapi-echo.ts";
 import type { JsonSchema } from "../../../tool/json-schema.ts";
 import { compileSchema } from "../../validators/json-schema/compile-schema.ts";
 import { fitSchema, wholeSchema, type WriteRoot } from "./fit-schema.ts";
-import { openapi } from "./openapi.ts";
+import { openapiSource } from "./openapi.ts";
 import { createReferences, type JsonObject } from "./references.ts";
 
 const { signal } = new AbortController();
@@ -209,7 +209,7 @@ describe("a tool of a hostile document", () => {
       "/good": { get: {} },
     };
     const schemas = { loop: { $ref: "#/components/schemas/pool" }, pool: { $ref: "#/components/schemas/loop" } };
-    const source = openapi({ name: "x", document: documentOf(paths, { components: { schemas } }) });
+    const source = openapiSource({ name: "x", document: documentOf(paths, { components: { schemas } }) });
     await source.connect({ signal });
     const offered = await source.list({ signal });
     expect(offered.map(({ draft }) => draft.name)).toEqual(["POST /deep", "POST /enum", "GET /long", "GET /good"]);
@@ -227,7 +227,7 @@ describe("a tool of a hostile document", () => {
         { type: "object", properties: { a: { description: "z".repeat(200) } } },
       ]),
     );
-    const source = openapi({ name: "x", document: documentOf({ "/big": body({ type: "object", properties }) }) });
+    const source = openapiSource({ name: "x", document: documentOf({ "/big": body({ type: "object", properties }) }) });
     await source.connect({ signal });
     const [tool] = await source.list({ signal });
     expect(tool?.draft.sourceMeta?.["openapi"]).toMatchObject({ shortened: true });

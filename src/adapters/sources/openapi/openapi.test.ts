@@ -7,7 +7,7 @@ import { toRegistrations } from "../../../register/to-registrations.ts";
 import { sourceContract } from "../../../testing/source.contract.ts";
 import type { SourceDraft } from "../../../tool/draft.ts";
 import type { Tool } from "../../../tool/tool.ts";
-import { openapi, type OpenApiSource } from "./openapi.ts";
+import { openapiSource, type OpenApiSource } from "./openapi.ts";
 import type { OpenApiSettings } from "./settings.ts";
 
 const { signal } = new AbortController();
@@ -18,14 +18,16 @@ afterAll(() => rm(folder, { recursive: true }));
 const PETS = documentOf({ "/pets": { get: { operationId: "listPets" } } });
 
 describe("the source contract", () => {
-  for (const { name, run } of sourceContract(async () => ({ adapter: openapi({ name: "pets", document: PETS }) })))
+  for (const { name, run } of sourceContract(async () => ({
+    adapter: openapiSource({ name: "pets", document: PETS }),
+  })))
     it(name, run);
 });
 
 async function connected(
   settings: Partial<OpenApiSettings> & Pick<OpenApiSettings, "document">,
 ): Promise<OpenApiSource> {
-  const source = openapi({ name: "test", ...settings });
+  const source = openapiSource({ name: "test", ...settings });
   await source.connect({ signal });
   return source;
 }

@@ -13,7 +13,7 @@ import { locate } from "./servers.ts";
 import type { OpenApiSettings } from "./settings.ts";
 import type { WholeSchemas } from "./to-draft.ts";
 
-/** What the source of an API's tools can be given. */
+/** What the source of an API's tools can be given. @internal */
 export interface OpenApiParts {
   /** The way out of the program. One of its own, without rules, where absent. */
   readonly egress?: Egress;
@@ -27,7 +27,7 @@ export interface OpenApiParts {
   readonly emit?: Emit;
 }
 
-/** The tools of an API. */
+/** The tools of an API. @internal */
 export interface OpenApiSource extends Source {
   /** What is wrong with the document, once it is connected. */
   readonly problems: readonly Problem[];
@@ -42,9 +42,10 @@ const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
  * The operations of an OpenAPI document, each a tool that sends its request and returns the answer.
  *
  * @example
- * await arsenal.addEnsemble(openapi({ name: "pets", document: "pets.yaml", credentials: { petKey: "env:PET_KEY" } }));
+ * await arsenal.addEnsemble(openapiSource({ name: "pets", document: "pets.yaml", credentials: { petKey: "env:PET_KEY" } }));
+ * @internal
  */
-export function openapi(settings: OpenApiSettings, parts: OpenApiParts = {}): OpenApiSource {
+export function openapiSource(settings: OpenApiSettings, parts: OpenApiParts = {}): OpenApiSource {
   const {
     clock = systemClock,
     environment = process.env,

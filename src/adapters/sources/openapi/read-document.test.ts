@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { documentOf, startEcho } from "../../../../test/e2e/openapi-echo.ts";
-import { openapi, type OpenApiSource } from "./openapi.ts";
+import { openapiSource, type OpenApiSource } from "./openapi.ts";
 import type { OpenApiSettings } from "./settings.ts";
 
 const { signal } = new AbortController();
 
 async function connected(document: object, settings: Partial<OpenApiSettings> = {}): Promise<OpenApiSource> {
-  const source = openapi({ name: "test", document, ...settings });
+  const source = openapiSource({ name: "test", document, ...settings });
   await source.connect({ signal });
   return source;
 }
@@ -72,7 +72,7 @@ describe("a broken operation", () => {
       { "/bad": { post: operation }, "/good": { get: {} }, "/elsewhere": { $ref: "https://x.test/paths.yaml" } },
       { components: { parameters: { loop: { $ref: "#/components/parameters/loop" } } } },
     );
-    const source = openapi(
+    const source = openapiSource(
       { name: "test", document },
       { report: (problem) => reported.push(problem), emit: (name, data) => void events.push([name, data]) },
     );

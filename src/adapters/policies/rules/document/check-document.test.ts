@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { type ArsenalError, isArsenalError } from "../../../../errors/arsenal-error.ts";
-import { rules } from "../rules.ts";
+import { rulesPolicy } from "../rules.ts";
 
 describe("a wrong document", () => {
   function problemOf(text: string): ArsenalError {
     try {
-      rules(text, { name: "policy.yaml" });
+      rulesPolicy(text, { name: "policy.yaml" });
     } catch (error) {
       if (isArsenalError(error)) return error;
     }

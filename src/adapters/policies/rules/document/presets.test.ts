@@ -5,7 +5,7 @@ import { defineTool } from "../../../../tool/define-tool.ts";
 import type { ToolDraft } from "../../../../tool/draft.ts";
 import type { Tool } from "../../../../tool/tool.ts";
 import type { RuleDocument } from "./document.ts";
-import { rules, type RulesPolicy } from "../rules.ts";
+import { rulesPolicy, type RulesPolicy } from "../rules.ts";
 
 function toolAt(id: string, draft: Partial<ToolDraft> = {}): Tool {
   const [namespace = "", name = ""] = id.split(".");
@@ -22,7 +22,7 @@ const remove = toolAt("crm.delete_customer");
 
 describe("presets", () => {
   const withPresets = (...presets: readonly (string | Record<string, unknown>)[]): RulesPolicy =>
-    rules({ version: 1, presets, rules: [{ id: "reads", effect: "allow", tools: "crm.find_*" }] });
+    rulesPolicy({ version: 1, presets, rules: [{ id: "reads", effect: "allow", tools: "crm.find_*" }] });
 
   it("requireAuthorizationForAll refuses what no rule allows [002-security-all]", () => {
     const policy = withPresets("requireAuthorizationForAll");
@@ -44,9 +44,11 @@ describe("presets", () => {
 
   it("confirmDestructiveNames keeps asking for what is allowed", () => {
     const all: RuleDocument = { id: "all", effect: "allow" };
-    const policy = rules({ version: 1, mode: "strict", presets: ["confirmDestructiveNames"], rules: [all] });
+    const policy = rulesPolicy({ version: 1, mode: "strict", presets: ["confirmDestructiveNames"], rules: [all] });
     expect(decide(policy, remove)).toMatchObject({ effect: "confirm", rule: "preset:confirmDestructiveNames" });
-    expect(decide(rules({ version: 1, mode: "strict", rules: [all] }), remove)).toMatchObject({ effect: "allow" });
+    expect(decide(rulesPolicy({ version: 1, mode: "strict", rules: [all] }), remove)).toMatchObject({
+      effect: "allow",
+    });
   });
 
   it.each([

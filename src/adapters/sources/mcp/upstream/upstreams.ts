@@ -86,8 +86,8 @@ export function createUpstreams(parts: UpstreamsParts): Upstreams {
   return {
     all: () => Array.from(members.values(), ({ upstream }) => upstream),
     async add(settings, options) {
-      const { mcp } = await import("../mcp.ts");
-      return addEnsemble(mcp(settings, { ...options, clock, emit, egress, secrets }));
+      const { mcpSource } = await import("../mcp.ts");
+      return addEnsemble(mcpSource(settings, { ...options, clock, emit, egress, secrets }));
     },
     async during(source, adding) {
       // An ensemble refuses a name that is taken, and the server that has it stays.

@@ -1,0 +1,15 @@
+/** Dialects by name, each loaded when it is first used. A new one is one line here; see CONTRIBUTING.md. */
+export const dialects = {
+  openai: () => import("./openai.ts"),
+  "openai-responses": () => import("./openai-responses.ts"),
+  anthropic: () => import("./anthropic.ts"),
+  gemini: () => import("./gemini.ts"),
+  mcp: () => import("./mcp.ts"),
+  langchain: () => import("./langchain.ts"),
+  "ai-sdk": () => import("./ai-sdk.ts"),
+  bedrock: () => import("./bedrock.ts"),
+  mistral: () => import("./mistral.ts"),
+  cohere: () => import("./cohere.ts"),
+  ollama: () => import("./ollama.ts"),
+  openapi: () => import("./openapi.ts"),
+};

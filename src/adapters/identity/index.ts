@@ -1,0 +1,7 @@
+// From manifest.ts, by `npm run derive`:
+export { bearerToken, type BearerTokenOptions } from "./bearer-token.ts";
+export { apiKeyFile, apiKeys, type StoredKey } from "./api-keys/api-keys.ts";
+export { jwtIdentity, type JwtOptions } from "./jwt/jwt.ts";
+// The rest of toolarsenal/identity:
+export type { Credentials, Identified, Identity, Refusal, TokenOrigin } from "../../guard/identity.port.ts";
+export type { Principal } from "../../guard/principal.ts";

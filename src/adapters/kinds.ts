@@ -1,0 +1,30 @@
+import { auditLogs } from "./audit/manifest.ts";
+import { dialects } from "./dialects/manifest.ts";
+import { embedders } from "./embedders/manifest.ts";
+import { executors } from "./executors/manifest.ts";
+import { identities } from "./identity/manifest.ts";
+import { policies } from "./policies/manifest.ts";
+import { sandboxes } from "./sandboxes/manifest.ts";
+import { scanners } from "./scanners/manifest.ts";
+import { sinks } from "./sinks/manifest.ts";
+import { sources } from "./sources/manifest.ts";
+import { states } from "./state/manifest.ts";
+import { stores } from "./stores/manifest.ts";
+import { validators } from "./validators/manifest.ts";
+
+/** Every kind of adapter: its folder, which is also its subpath (`toolarsenal/sinks`), and its manifest. */
+export const KINDS = {
+  audit: auditLogs,
+  dialects,
+  embedders,
+  executors,
+  identity: identities,
+  policies,
+  sandboxes,
+  scanners,
+  sinks,
+  sources,
+  state: states,
+  stores,
+  validators,
+};

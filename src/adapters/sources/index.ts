@@ -1,0 +1,30 @@
+// From manifest.ts, by `npm run derive`:
+export { builtinSource } from "./builtin/builtin.ts";
+// The rest of toolarsenal/sources:
+export type { BuiltinParts, BuiltinSettings } from "./builtin/settings.ts";
+export type {
+  HttpSettings,
+  McpServerSettings,
+  OAuthSettings,
+  StdioSettings,
+  WebSocketSettings,
+} from "./mcp/settings.ts";
+export type { McpUpstream, UpstreamState } from "./mcp/upstream/upstream.ts";
+export type {
+  BasicCredential,
+  ClientCredential,
+  Credential,
+  OpenApiSettings,
+  OperationFilter,
+} from "./openapi/settings.ts";
+export type { EgressRules } from "../../guard/egress/check-url.ts";
+export {
+  createEgress,
+  type Egress,
+  type EgressRequest,
+  type EgressResponse,
+  type ProgramRules,
+} from "../../guard/egress/egress.ts";
+export { createFileRoots, type FileRoots } from "../../guard/file-roots.ts";
+export type { SecretReference } from "../../guard/secrets/reference.ts";
+export type { OfferedTool, Source } from "../../register/source.port.ts";

@@ -1,0 +1,6 @@
+/** Sources by name, each loaded when it is first used. A new one is one line here; see CONTRIBUTING.md. */
+export const sources = {
+  mcp: () => import("./mcp/mcp.ts"),
+  openapi: () => import("./openapi/openapi.ts"),
+  builtin: () => import("./builtin/builtin.ts"),
+};

@@ -1,0 +1,5 @@
+/** State stores by name, each loaded when it is first used. A new one is one line here; see CONTRIBUTING.md. */
+export const states = {
+  memory: () => import("./memory.ts"),
+  sqlite: () => import("./sqlite.ts"),
+};
