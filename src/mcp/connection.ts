@@ -4,7 +4,14 @@ import type { Era, JsonObject, RpcNotification } from "./protocol.ts";
 export type Ask = (
   method: string,
   params: JsonObject | undefined,
-  options: { readonly signal: AbortSignal },
+  options: {
+    readonly signal: AbortSignal;
+    /**
+     * All that the request needs to start over from this question, as JSON. In the modern era the request then ends here and its signal fires;
+     * the repeat, in whichever process, gets this as `Exchange.resumed`. Ignored in the legacy era.
+     */
+    readonly resume?: JsonObject;
+  },
 ) => Promise<JsonObject>;
 
 /** How one request to a server is made. */

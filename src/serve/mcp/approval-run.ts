@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../mcp/protocol.ts";
 import type { ToolResult } from "../../execute/result.ts";
-import type { Approvals, PendingApproval } from "../../guard/aegis.ts";
+import type { Approvals } from "../../guard/aegis.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { approvalQuestion, type PersonsAnswer, readAnswer, showsForms } from "./approval-question.ts";
 import type { Exchange } from "./plane.ts";
@@ -15,23 +15,23 @@ export interface Confirmation {
 
 /**
  * Runs a call, with the approval that the client names. If the call needs an approval that the caller itself may give, and the client can show
- * a question, the person at the client is asked. Otherwise the call keeps waiting.
+ * a question, the person at the client is asked. Otherwise the call keeps waiting. Nothing has run when the person is asked, so a modern
+ * client's answer may reach another process.
  */
 export async function runWithApproval(
-  exchange: Pick<Exchange, "params" | "peer" | "signal" | "ask">,
+  exchange: Pick<Exchange, "params" | "peer" | "signal" | "ask" | "resumed">,
   approvals: Approvals,
   run: (confirmation: Confirmation) => Promise<ToolResult>,
 ): Promise<ToolResult> {
-  const ran = await run(namedConfirmation(exchange.params));
+  const { peer, resumed } = exchange;
+  const ran =
+    resumed === undefined ? await run(namedConfirmation(exchange.params)) : (resumed.state["ran"] as ToolResult);
   const { status, confirmationId } = ran;
-  if (status !== "pending_confirmation" || confirmationId === undefined) return ran;
-  const { principal } = exchange.peer;
-  if (!showsForms(exchange.peer)) return ran;
-  const own = await approvals.get(confirmationId, { approver: principal });
-  const answer = own === undefined ? undefined : await askPerson(own, exchange);
+  if (status !== "pending_confirmation" || confirmationId === undefined || !showsForms(peer)) return ran;
+  const answer = resumed?.answer === undefined ? await askPerson(ran, exchange, approvals) : readAnswer(resumed.answer);
   if (answer === undefined) return ran;
-  const { outcome } = await approvals.answer(confirmationId, answer, principal);
-  // What somebody else approved meanwhile does not run against a no.
+  const { outcome } = await approvals.answer(confirmationId, answer, peer.principal);
+  // If somebody else approved it meanwhile, it still does not run against this person's no.
   return answer === "deny" && outcome !== "denied" ? ran : run({ confirmationId });
 }
 
@@ -50,13 +50,15 @@ function namedConfirmation({ _meta: meta }: JsonObject): Confirmation {
 }
 
 async function askPerson(
-  waiting: PendingApproval,
-  { ask, signal }: Pick<Exchange, "ask" | "signal">,
+  ran: ToolResult,
+  { ask, signal, peer }: Pick<Exchange, "ask" | "signal" | "peer">,
+  approvals: Approvals,
 ): Promise<PersonsAnswer> {
-  const question = approvalQuestion(waiting);
+  const waiting = await approvals.get(ran.confirmationId ?? "", { approver: peer.principal });
+  const question = waiting === undefined ? undefined : approvalQuestion(waiting);
   if (question === undefined) return undefined;
   try {
-    return readAnswer(await ask("elicitation/create", question, { signal }));
+    return readAnswer(await ask("elicitation/create", question, { signal, resume: { ran } }));
   } catch (error) {
     if (signal.aborted) throw error;
     return undefined;

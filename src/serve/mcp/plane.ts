@@ -20,6 +20,8 @@ export interface Exchange {
    * can be asked.
    */
   readonly ask: Ask;
+  /** Set on a repeat that starts over from a question asked with `resume`: that data, and the client's answer if it gave one. */
+  readonly resumed?: { readonly state: JsonObject; readonly answer?: JsonObject };
   /** The HTTP headers that the request came with, lower case; empty on other transports. */
   readonly headers: Readonly<Record<string, string>>;
 }

@@ -17,6 +17,7 @@ import { errorBody } from "../error-body.ts";
 import { answer, failure } from "../../../mcp/message.ts";
 import type { Plane } from "../plane.ts";
 import { createSeal, type Seal } from "./seal.ts";
+import type { Replica } from "../replica.ts";
 import { openSubscription, type Subscription } from "../subscription.ts";
 import { createSuspendedCalls, type Leg } from "./suspended-calls.ts";
 
@@ -45,7 +46,9 @@ export interface ModernRequests {
 
 /** How modern requests are answered. */
 export interface ModernRequestsOptions {
-  /** Seals the state of calls that wait for their client. One with a random key where absent. */
+  /** This process among others that share a state. Without one, a call can be repeated in this process only. */
+  readonly replica?: Replica;
+  /** Seals the state of calls that wait for their client. Defaults to the replica's, or to one with a random key. */
   readonly seal?: Seal;
   /** How long such a call waits, and how many may. */
   readonly suspendedMs?: number;
@@ -73,11 +76,13 @@ const CACHEABLE: ReadonlySet<string> = new Set([
 
 /** Speaks the protocol of 2026-07-28, and hands requests to the plane. */
 export function createModernRequests(plane: Plane, options: ModernRequestsOptions = {}): ModernRequests {
-  const { clock, suspendedMs, suspendedLimit } = options;
+  const { clock, suspendedMs, suspendedLimit, replica } = options;
   const timed = { ...(clock && { clock }), ...(suspendedMs !== undefined && { ttlMs: suspendedMs }) };
   const calls = createSuspendedCalls({
     ...timed,
-    seal: options.seal ?? createSeal(timed),
+    plane: plane.name,
+    seal: options.seal ?? replica?.seal ?? createSeal(timed),
+    ...(replica && { replica }),
     ...(suspendedLimit !== undefined && { limit: suspendedLimit }),
   });
   const subscriptions = new Set<Subscription>();
@@ -114,11 +119,7 @@ export function createModernRequests(plane: Plane, options: ModernRequestsOption
     }
     const binding = { principal, plane: plane.name, method, params };
     const carrier = { capabilities: peer.capabilities, progressToken, notify };
-    const { requestState } = params;
-    if (calls.owns(requestState)) return calls.resume(requestState, binding, carrier);
-    return calls.start(binding, carrier, (channel) =>
-      plane.shared.handle({ id, method, params, peer, headers, ...channel }),
-    );
+    return calls.handle(binding, carrier, (channel) => plane.shared.handle({ id, method, peer, headers, ...channel }));
   }
 
   async function complete({ id, method }: RpcRequest, leg: Leg): Promise<RpcResponse> {

@@ -6,6 +6,7 @@ import { type Clock, systemClock } from "../../../observe/clock.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import { unaskable } from "../client-abilities.ts";
 import type { Exchange } from "../plane.ts";
+import type { Replica } from "../replica.ts";
 import type { Seal, SealBinding } from "./seal.ts";
 
 /** The request that a call's notifications and answer travel on at present. */
@@ -24,17 +25,16 @@ export interface Leg {
   cancel(): void;
 }
 
-/** Calls that may ask their client something and wait while no request is open. */
+/** What a call runs with. `params` are those of the request that started it. */
+export type CallChannel = Pick<Exchange, "params" | "signal" | "notify" | "ask" | "resumed">;
+
+/** Calls that may ask their client something while no request is open. */
 export interface SuspendedCalls {
-  start(
-    binding: SealBinding,
-    carrier: Carrier,
-    run: (channel: Pick<Exchange, "signal" | "notify" | "ask">) => Promise<JsonObject>,
-  ): Leg;
-  /** True for a `requestState` that `resume` must judge; any other belongs to the plane. */
-  owns(requestState: unknown): requestState is string;
-  /** Goes on with a call. Throws an `RpcError` where the state, or what comes with it, is not good for that. */
-  resume(requestState: string, binding: SealBinding, carrier: Carrier): Leg;
+  /**
+   * Starts the call that a request asks for, or goes on with the one that its `requestState` names. Throws an `RpcError` if that state, or what
+   * comes with it, is not valid. A `requestState` that was not sealed here belongs to the plane.
+   */
+  handle(binding: SealBinding, carrier: Carrier, run: (channel: CallChannel) => Promise<JsonObject>): Leg;
   /** Ends every call. */
   close(): void;
 }
@@ -42,15 +42,21 @@ export interface SuspendedCalls {
 /** How calls are kept. */
 export interface SuspendedCallsOptions {
   readonly seal: Seal;
-  /** How long a call waits for its client; 600,000 ms where absent. */
+  /** The plane that the calls are made to. */
+  readonly plane: string;
+  /** This process among others: a repeat may then reach any of them. */
+  readonly replica?: Replica;
+  /** How long a call waits for its client; 600,000 ms by default. */
   readonly ttlMs?: number;
-  /** How many calls may wait at a time; 1000 where absent. */
+  /** How many calls may wait at a time; 1000 by default. */
   readonly limit?: number;
   readonly clock?: Clock;
 }
 
 interface Question {
   readonly request: JsonObject;
+  /** Set if the call can start over from this question in any process. */
+  readonly resume: JsonObject | undefined;
   readonly resolve: (result: JsonObject) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -59,6 +65,7 @@ interface Call {
   /** Given when the call is first suspended. */
   id: string | undefined;
   readonly binding: SealBinding;
+  readonly params: JsonObject;
   readonly controller: AbortController;
   readonly firstToken: unknown;
   readonly questions: Map<string, Question>;
@@ -79,11 +86,28 @@ const MAY_ASK: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "reso
 const MARK = "call.";
 const KEPT_NOTIFICATIONS = 100;
 
-/** Keeps the calls of modern clients alive between the requests that carry them. */
+/**
+ * Carries the calls of modern clients over the requests that they take. A call that can start over from its question leaves nothing here: the
+ * client carries all of it, sealed. Any other call is in the middle of something and waits in this process, which other processes hand the
+ * answers to.
+ */
 export function createSuspendedCalls(options: SuspendedCallsOptions): SuspendedCalls {
-  const { seal, ttlMs = 600_000, limit = 1000, clock = systemClock } = options;
+  const { seal, replica, ttlMs = 600_000, limit = 1000, clock = systemClock } = options;
   const live = new Set<Call>();
   const waiting = new Map<string, Call>();
+  /** Repeats that were handed to other processes. */
+  const elsewhere = new Set<AbortController>();
+  const kind = `call/${options.plane}`;
+  const stopServing = replica?.serve(kind, (body, { signal, note }) => {
+    const { capabilities, progressToken } = body;
+    const leg = goOn(body, {
+      capabilities: capabilities as JsonObject,
+      progressToken,
+      notify: (sent) => note({ ...sent }),
+    });
+    signal.addEventListener("abort", () => leg.cancel(), { once: true });
+    return leg.answer;
+  });
 
   function carry(call: Call, carrier: Carrier): Leg {
     const answer = new Promise<JsonObject>((resolve, reject) => {
@@ -100,7 +124,7 @@ export function createSuspendedCalls(options: SuspendedCallsOptions): SuspendedC
   }
 
   function end(call: Call, message: string): void {
-    const error = new ArsenalError("CANCELLED", message);
+    const error = cancelled(message);
     forget(call);
     call.carrier?.reject(error);
     call.carrier = undefined;
@@ -128,7 +152,7 @@ export function createSuspendedCalls(options: SuspendedCallsOptions): SuspendedC
   }
 
   function asker(call: Call): Ask {
-    return (method, params, { signal }) => {
+    return (method, params, { signal, resume }) => {
       const refused = MAY_ASK.has(call.binding.method)
         ? unaskable(method, params, { era: "modern", capabilities: call.capabilities })
         : new RpcError({ code: RPC.internalError, message: `A client cannot be asked during ${call.binding.method}.` });
@@ -145,6 +169,7 @@ export function createSuspendedCalls(options: SuspendedCallsOptions): SuspendedC
         signal.addEventListener("abort", withdraw, { once: true });
         call.questions.set(key, {
           request: { method, ...(params === undefined ? {} : { params }) },
+          resume,
           resolve: (result) => (settled(), resolve(result)),
           reject: (error) => (settled(), reject(error)),
         });
@@ -159,13 +184,26 @@ export function createSuspendedCalls(options: SuspendedCallsOptions): SuspendedC
     call.scheduled = true;
     setImmediate(() => {
       call.scheduled = false;
-      suspend(call);
+      const [question, another] = call.questions.values();
+      if (question?.resume !== undefined && another === undefined) return handOver(call, question);
+      const entering = replica?.enter();
+      if (entering === undefined) return suspend(call);
+      // If the store is away, the call can still be answered in this process.
+      void entering.catch(() => undefined).then(() => suspend(call));
     });
   }
 
+  /** Gives the client all that the call needs to start over, and forgets the call. */
+  function handOver(call: Call, { resume }: Question): void {
+    const { requestState, inputResponses } = call.params;
+    const state = { resume, asked: call.asked - 1, given: { requestState, inputResponses } };
+    ask(call, state);
+    end(call, "The call goes on when the client repeats it.");
+  }
+
   function suspend(call: Call): void {
-    const { carrier, questions } = call;
-    if (carrier === undefined || questions.size === 0) return;
+    const { questions } = call;
+    if (call.carrier === undefined || questions.size === 0) return;
     if (waiting.size >= limit) {
       const message = "Too many calls wait for their clients' answers: try again later.";
       for (const question of questions.values()) question.reject(new RpcError({ code: RPC.internalError, message }));
@@ -173,17 +211,25 @@ export function createSuspendedCalls(options: SuspendedCallsOptions): SuspendedC
     }
     call.id ??= randomUUID();
     call.round += 1;
-    let requestState: string;
-    try {
-      requestState = MARK + seal.seal({ call: call.id, round: call.round }, call.binding);
-    } catch {
-      return end(call, "The call could not be suspended.");
-    }
+    if (!ask(call, { call: call.id, round: call.round, ...(replica && { owner: replica.id }) })) return;
     waiting.set(call.id, call);
     call.stopWaiting = clock.after(ttlMs, () => end(call, "The client did not answer in time."), { background: true });
+  }
+
+  /** Answers the request that carries the call with the open questions. False if that failed, and ended the call. */
+  function ask(call: Call, state: JsonObject): boolean {
+    const { carrier } = call;
+    let requestState: string;
+    try {
+      requestState = MARK + seal.seal(state, call.binding);
+    } catch {
+      end(call, "The call could not be suspended.");
+      return false;
+    }
     call.carrier = undefined;
-    const inputRequests = Object.fromEntries([...questions].map(([key, { request }]) => [key, request]));
-    carrier.resolve({ resultType: "input_required", inputRequests, requestState });
+    const inputRequests = Object.fromEntries([...call.questions].map(([key, { request }]) => [key, request]));
+    carrier?.resolve({ resultType: "input_required", inputRequests, requestState });
+    return true;
   }
 
   /** Hands the outcome to the request that carries the call; without one it is kept for the repeat. */
@@ -205,58 +251,112 @@ export function createSuspendedCalls(options: SuspendedCallsOptions): SuspendedC
     settle(call);
   }
 
+  function start(
+    binding: SealBinding,
+    carrier: Carrier,
+    run: (channel: CallChannel) => Promise<JsonObject>,
+    given: Pick<CallChannel, "params" | "resumed"> & { readonly asked?: number },
+  ): Leg {
+    const { params, resumed, asked = 0 } = given;
+    const controller = new AbortController();
+    const call: Call = {
+      id: undefined,
+      binding,
+      params,
+      controller,
+      firstToken: carrier.progressToken,
+      questions: new Map(),
+      kept: [],
+      carrier: undefined,
+      capabilities: carrier.capabilities,
+      outcome: undefined,
+      asked,
+      round: 0,
+      scheduled: false,
+      stopWaiting: undefined,
+    };
+    live.add(call);
+    const leg = carry(call, carrier);
+    const channel: CallChannel = {
+      params,
+      signal: controller.signal,
+      notify: (notification) => notify(call, notification),
+      ask: asker(call),
+      ...(resumed && { resumed }),
+    };
+    void follow(call, run(channel));
+    return leg;
+  }
+
+  /** Goes on with a call that waits in this process. */
+  function goOn({ call: id, round, inputResponses }: JsonObject, carrier: Carrier): Leg {
+    const call = typeof id === "string" ? waiting.get(id) : undefined;
+    if (call === undefined || call.round !== round) throw invalidState();
+    waiting.delete(call.id ?? "");
+    call.stopWaiting?.();
+    const leg = carry(call, carrier);
+    for (const notification of call.kept.splice(0)) notify(call, notification);
+    for (const [key, question] of call.questions) {
+      const response = responseTo(key, inputResponses);
+      if (response !== undefined) question.resolve(response);
+    }
+    // What stays open is asked again, unless the answers that came let the call finish first.
+    schedule(call);
+    settle(call);
+    return leg;
+  }
+
+  /** Hands a repeat to the process that its call waits in. */
+  function passOn(to: string, body: JsonObject, { notify: tell, ...carrier }: Carrier, other: Replica): Leg {
+    const controller = new AbortController();
+    elsewhere.add(controller);
+    const answer = other
+      .call(to, kind, { ...body, ...carrier }, { signal: controller.signal, note: (sent) => tell(sent as never) })
+      .finally(() => elsewhere.delete(controller));
+    return { answer, cancel: () => controller.abort(cancelled("The client cancelled the request.")) };
+  }
+
   return {
-    start(binding, carrier, run) {
-      const controller = new AbortController();
-      const call: Call = {
-        id: undefined,
-        binding,
-        controller,
-        firstToken: carrier.progressToken,
-        questions: new Map(),
-        kept: [],
-        carrier: undefined,
-        capabilities: carrier.capabilities,
-        outcome: undefined,
-        asked: 0,
-        round: 0,
-        scheduled: false,
-        stopWaiting: undefined,
-      };
-      live.add(call);
-      const leg = carry(call, carrier);
-      void follow(
-        call,
-        run({ signal: controller.signal, notify: (notification) => notify(call, notification), ask: asker(call) }),
-      );
-      return leg;
-    },
-    owns: (requestState): requestState is string =>
-      typeof requestState === "string" && requestState.startsWith(MARK) && seal.owns(requestState.slice(MARK.length)),
-    resume(requestState, binding, carrier) {
-      const { call: id, round } = seal.open(requestState.slice(MARK.length), binding) ?? {};
-      const call = typeof id === "string" ? waiting.get(id) : undefined;
-      if (call === undefined || call.round !== round) throw invalid("The requestState is not valid for this request.");
-      const { inputResponses = {} } = binding.params;
+    handle(given, carrier, run) {
+      const { requestState, inputResponses = {}, ...others } = given.params;
+      // The plane may seal with the same key: what it sealed is of no use here.
+      const binding = { ...given, plane: kind };
+      const isOwn = typeof requestState === "string" && requestState.startsWith(MARK);
+      if (!isOwn || !seal.owns(requestState.slice(MARK.length)))
+        return start(binding, carrier, run, { params: given.params });
+      const state = seal.open(requestState.slice(MARK.length), binding);
+      if (state === undefined) throw invalidState();
       if (!isPlainObject(inputResponses) || !Object.values(inputResponses).every(isPlainObject))
         throw invalid("inputResponses must map the keys of inputRequests to objects.");
-      waiting.delete(call.id ?? "");
-      call.stopWaiting?.();
-      const leg = carry(call, carrier);
-      for (const notification of call.kept.splice(0)) notify(call, notification);
-      for (const [key, question] of call.questions) {
-        const response = Object.hasOwn(inputResponses, key) ? inputResponses[key] : undefined;
-        if (response !== undefined) question.resolve(response as JsonObject);
+      const { resume, asked, given: before, owner, ...call } = state;
+      if (isPlainObject(resume) && typeof asked === "number") {
+        const answer = responseTo(`input-${asked + 1}`, inputResponses);
+        const resumed = { state: resume, ...(answer && { answer }) };
+        return start(binding, carrier, run, { params: { ...others, ...(before as JsonObject) }, resumed, asked });
       }
-      // What stays open is asked again, unless the answers that came let the call finish first.
-      schedule(call);
-      settle(call);
-      return leg;
+      const body = { ...call, inputResponses };
+      const isHere = replica === undefined || owner === undefined || owner === replica.id;
+      return isHere ? goOn(body, carrier) : passOn(String(owner), body, carrier, replica);
     },
     close() {
+      stopServing?.();
       for (const call of live) end(call, "The server is closing.");
+      for (const controller of elsewhere) controller.abort(cancelled("The server is closing."));
     },
   };
+}
+
+function responseTo(key: string, inputResponses: unknown): JsonObject | undefined {
+  const responses = inputResponses as Readonly<Record<string, JsonObject>>;
+  return Object.hasOwn(responses, key) ? responses[key] : undefined;
+}
+
+function cancelled(message: string): ArsenalError {
+  return new ArsenalError("CANCELLED", message);
+}
+
+function invalidState(): RpcError {
+  return invalid("The requestState is not valid for this request.");
 }
 
 function invalid(message: string): RpcError {

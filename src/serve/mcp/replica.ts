@@ -1,0 +1,239 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { type JsonObject, RPC, RpcError, type RpcErrorBody } from "../../mcp/protocol.ts";
+import { type Clock, systemClock } from "../../observe/clock.ts";
+import type { SharedState } from "../../state/shared-state.ts";
+import type { State } from "../../state/state.port.ts";
+import { errorBody } from "./error-body.ts";
+import { createSeal, type Seal, type SealBinding } from "./modern/seal.ts";
+
+/** The part of the shared state that processes behind one address use to act as one. */
+export type ReplicaState = Pick<SharedState, "documents" | "changes" | "leases">;
+
+/** Answers a request from another process. `note` sends something ahead of the answer; the signal fires when the other process gives up. */
+export type ReplicaHandler = (
+  body: JsonObject,
+  context: { readonly signal: AbortSignal; note(note: JsonObject): void },
+) => Promise<JsonObject>;
+
+/** This process among those that share one state. Each can hand a request to the one that holds what the request needs. */
+export interface Replica {
+  /** Names this process to the others. New with each start. */
+  readonly id: string;
+  readonly state: ReplicaState;
+  /** Seals with the key that all of them share: any of them opens what another sealed. */
+  readonly seal: Seal;
+  /** Makes this process reachable under its id. Await it before giving out the id. Undefined when it is reachable already. */
+  enter(): Promise<void> | undefined;
+  /** False if the process has ended, or has not renewed its lease in time. */
+  isPresent(id: string): Promise<boolean>;
+  /** Hands a request to another process. Rejects with `OUTCOME_UNKNOWN` if that process ends first, and with an `RpcError` if it refuses. */
+  call(
+    to: string,
+    kind: string,
+    body: JsonObject,
+    options: { readonly signal: AbortSignal; note?(note: JsonObject): void },
+  ): Promise<JsonObject>;
+  /** Answers requests of one kind. Returns what ends it. */
+  serve(kind: string, handler: ReplicaHandler): () => void;
+  /** Leaves the others, and gives up what is under way. */
+  close(): Promise<void>;
+}
+
+/** A message between two processes. */
+type Mail =
+  | { readonly leg: string; readonly from: string; readonly kind: string; readonly body: JsonObject }
+  | { readonly leg: string; readonly note: JsonObject }
+  | { readonly leg: string; readonly result: JsonObject }
+  | { readonly leg: string; readonly error: RpcErrorBody }
+  | { readonly leg: string; readonly cancel: true };
+
+interface Waiting {
+  readonly resolve: (result: JsonObject) => void;
+  readonly reject: (error: unknown) => void;
+  readonly note: ((note: JsonObject) => void) | undefined;
+}
+
+const KEY = "mcp/seal-key";
+const MAIL = "mcp/mail/";
+const TOPIC = "mcp/replica/";
+const LEASE = "mcp/replica/";
+
+/** A process that has not renewed its lease for this long counts as ended. */
+const LEASE_MS = 10_000;
+/** How often a waiting process looks whether the other is still there. */
+const PROBE_MS = 2_000;
+/** A message that nobody took by then is dropped. */
+const MAIL_MS = 60_000;
+
+/**
+ * Joins the processes that share a state. The body of a message is a sealed document; only its key is published, so that neither the size of a
+ * message nor its delivery twice matters.
+ */
+export async function createReplica(
+  state: ReplicaState,
+  { clock = systemClock }: { readonly clock?: Clock } = {},
+): Promise<Replica> {
+  const { documents, changes, leases } = state;
+  const id = randomUUID();
+  const seal = createSeal({ key: await sharedKey(documents), clock });
+  const handlers = new Map<string, ReplicaHandler>();
+  const serving = new Map<string, AbortController>();
+  const waiting = new Map<string, Waiting>();
+  let posting: Promise<unknown> = Promise.resolve();
+  let taking: Promise<unknown> = Promise.resolve();
+  let entering: Promise<void> | undefined;
+  let entered = false;
+  let leave: (() => Promise<void>) | undefined;
+  let unsubscribe: (() => void) | undefined;
+
+  /** Sends one message after the other, so that they arrive in order. */
+  function post(to: string, mail: Mail): Promise<void> {
+    const posted = postAfter(posting, to, mail);
+    posting = posted.catch(() => undefined);
+    return posted;
+  }
+
+  async function postAfter(earlier: Promise<unknown>, to: string, mail: Mail): Promise<void> {
+    await earlier;
+    const key = randomUUID();
+    const sealed = seal.seal(mail, bindingFor(to));
+    await documents.set(MAIL + key, sealed, { expiresAt: clock.now() + MAIL_MS });
+    await changes.publish(TOPIC + to, key);
+  }
+
+  /** Sends what nobody here waits for. If the store is away, the other process notices by itself. */
+  const tell = (to: string, mail: Mail): void => void post(to, mail).catch(() => undefined);
+
+  async function take(key: unknown): Promise<void> {
+    const entry = typeof key === "string" ? await documents.get(MAIL + key) : undefined;
+    if (typeof entry?.value !== "string" || !(await documents.delete(MAIL + String(key)))) return;
+    const mail = seal.open(entry.value, bindingFor(id)) as Mail | undefined;
+    if (mail === undefined) return;
+    if ("kind" in mail) return void answer(mail);
+    if ("cancel" in mail) return serving.get(mail.leg)?.abort(cancelled());
+    const leg = waiting.get(mail.leg);
+    if ("note" in mail) leg?.note?.(mail.note);
+    else if ("error" in mail) leg?.reject(new RpcError(mail.error));
+    else leg?.resolve(mail.result);
+  }
+
+  async function answer({ leg, from, kind, body }: Extract<Mail, { readonly kind: string }>): Promise<void> {
+    const controller = new AbortController();
+    serving.set(leg, controller);
+    try {
+      const handler = handlers.get(kind);
+      if (handler === undefined) throw new RpcError({ code: RPC.invalidParams, message: "There is no such request." });
+      const context = { signal: controller.signal, note: (note: JsonObject) => tell(from, { leg, note }) };
+      tell(from, { leg, result: await handler(body, context) });
+    } catch (error) {
+      tell(from, { leg, error: errorBody(error) });
+    } finally {
+      serving.delete(leg);
+    }
+  }
+
+  async function join(): Promise<void> {
+    unsubscribe ??= changes.subscribe(TOPIC + id, (key) => {
+      taking = taking.then(() => take(key)).catch(() => undefined);
+    });
+    const lease = await leases.acquire(LEASE + id, { ttlMs: LEASE_MS });
+    if (lease === undefined) return;
+    entered = true;
+    leave = () => lease.release();
+    lease.lost.addEventListener("abort", () => (entered = false), { once: true });
+  }
+
+  function enter(): Promise<void> | undefined {
+    if (entered) return undefined;
+    entering ??= join().finally(() => (entering = undefined));
+    return entering;
+  }
+
+  async function isPresent(other: string): Promise<boolean> {
+    const free = await leases.acquire(LEASE + other, { ttlMs: 1_000 });
+    await free?.release();
+    return free === undefined;
+  }
+
+  return {
+    id,
+    state,
+    seal,
+    enter,
+    isPresent,
+    async call(to, kind, body, { signal, note }) {
+      await enter();
+      if (!(await isPresent(to))) throw lost();
+      signal.throwIfAborted();
+      const leg = randomUUID();
+      const { promise, resolve, reject } = Promise.withResolvers<JsonObject>();
+      promise.catch(() => undefined);
+      let stopProbing: (() => void) | undefined;
+      const probe = (): void => {
+        stopProbing = clock.after(PROBE_MS, () => void look(), { background: true });
+      };
+      const look = async (): Promise<void> => {
+        // A store that is away says nothing about the other process.
+        const present = await isPresent(to).catch(() => true);
+        if (!waiting.has(leg)) return;
+        if (present) probe();
+        else reject(lost());
+      };
+      const cancel = (): void => {
+        reject(signal.reason);
+        tell(to, { leg, cancel: true });
+      };
+      waiting.set(leg, { resolve, reject, note });
+      signal.addEventListener("abort", cancel, { once: true });
+      try {
+        await post(to, { leg, from: id, kind, body });
+        probe();
+        return await promise;
+      } finally {
+        waiting.delete(leg);
+        stopProbing?.();
+        signal.removeEventListener("abort", cancel);
+      }
+    },
+    serve(kind, handler) {
+      handlers.set(kind, handler);
+      return () => {
+        if (handlers.get(kind) === handler) handlers.delete(kind);
+      };
+    },
+    async close() {
+      const closing = new ArsenalError("CLOSED", "The gateway is shutting down.");
+      for (const controller of serving.values()) controller.abort(closing);
+      for (const { reject } of waiting.values()) reject(closing);
+      unsubscribe?.();
+      // The last answers leave before the others learn that this process is gone.
+      await posting;
+      await leave?.().catch(() => undefined);
+    },
+  };
+}
+
+/** The key that all processes on one state seal with. The first one creates it. */
+async function sharedKey(documents: State): Promise<Uint8Array> {
+  for (;;) {
+    const kept = await documents.get(KEY);
+    if (kept !== undefined) return Buffer.from(String(kept.value), "base64url");
+    await documents.set(KEY, randomBytes(32).toString("base64url"), { ifVersion: "absent" });
+  }
+}
+
+/** A message opens only at the process it is for. */
+function bindingFor(to: string): SealBinding {
+  return { principal: { id: to }, plane: "replica", method: "mail", params: {} };
+}
+
+function cancelled(): ArsenalError {
+  return new ArsenalError("CANCELLED", "The client cancelled the request.");
+}
+
+function lost(): ArsenalError {
+  const fix = "Check whether the call took effect before you repeat it.";
+  const message = `The gateway process that was running this call ended, so its outcome is unknown. ${fix}`;
+  return new ArsenalError("OUTCOME_UNKNOWN", message, { fix });
+}
