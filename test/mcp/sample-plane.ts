@@ -11,6 +11,8 @@ export interface SamplePlane extends Plane {
   /** Requests as they came, oldest first. */
   readonly exchanges: Exchange[];
   readonly notifications: RpcNotification[];
+  /** What sessions set: log levels and subscriptions. */
+  readonly settings: (readonly [method: string, params: JsonObject])[];
   /** Sessions that are open. */
   readonly sessions: { readonly peer: Peer; readonly push: Push; readonly ask: Ask }[];
   /** Filters of the subscriptions that are open. */
@@ -37,10 +39,13 @@ function note(method: string, params: JsonObject): RpcNotification {
   return { jsonrpc: "2.0", method, params };
 }
 
+const SETTINGS: ReadonlySet<string> = new Set(["logging/setLevel", "resources/subscribe", "resources/unsubscribe"]);
+
 /** A plane for tests of the protocol. */
 export function createSamplePlane(more: Readonly<Record<string, SampleTool>> = {}): SamplePlane {
   const exchanges: Exchange[] = [];
   const notifications: RpcNotification[] = [];
+  const settings: (readonly [method: string, params: JsonObject])[] = [];
   const sessions: { readonly peer: Peer; readonly push: Push; readonly ask: Ask }[] = [];
   const filters: JsonObject[] = [];
   const listeners = new Set<Push>();
@@ -82,6 +87,7 @@ export function createSamplePlane(more: Readonly<Record<string, SampleTool>> = {
       return { tools: Object.keys(tools).map((name) => ({ name, inputSchema: { type: "object" } })) };
     if (method === "resources/read")
       throw new RpcError({ code: RPC.resourceNotFound, message: "Resource not found", data: { uri: params["uri"] } });
+    if (SETTINGS.has(method)) return (settings.push([method, params]), {});
     if (method !== "tools/call")
       throw new RpcError({ code: RPC.methodNotFound, message: `Method not found: ${method}` });
     const tool = tools[String(params["name"])];
@@ -99,6 +105,7 @@ export function createSamplePlane(more: Readonly<Record<string, SampleTool>> = {
     name: "sample",
     exchanges,
     notifications,
+    settings,
     sessions,
     filters,
     async openSession(peer, channel) {

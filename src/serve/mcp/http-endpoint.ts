@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import {
   LEGACY_VERSIONS,
@@ -16,13 +15,13 @@ import { readJson, type ReadLimits } from "../http/read-json.ts";
 import { claimedVersion, unsupportedVersion } from "../../mcp/envelope.ts";
 import { shuttingDown } from "./drain.ts";
 import { errorBody } from "./error-body.ts";
-import { createHttpSession, type HttpSession } from "./legacy/http-session.ts";
+import type { HttpSession } from "./legacy/http-session.ts";
 import { failure, readMessage, type Received } from "../../mcp/message.ts";
 import { headerMismatch } from "../../mcp/mirrored-headers.ts";
 import { createModernRequests, type ModernRequestsOptions } from "./modern/modern-requests.ts";
 import type { Plane } from "./plane.ts";
 import { createReply } from "./reply.ts";
-import { createSessionStore } from "./legacy/session-store.ts";
+import { createSessionStore, NO_ROOM } from "./legacy/session-store.ts";
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -54,7 +53,15 @@ export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions = {}
   const { clock = systemClock, quietMs = 15_000, sessionIdleMs = 3_600_000, sessionLimit = 1000, limits } = options;
   const { draining = () => false } = options;
   const modern = createModernRequests(plane, options);
-  const sessions = createSessionStore({ clock, idleMs: sessionIdleMs, limit: sessionLimit });
+  const { replica } = options;
+  const sessions = createSessionStore({
+    plane,
+    clock,
+    quietMs,
+    idleMs: sessionIdleMs,
+    limit: sessionLimit,
+    ...(replica && { replica }),
+  });
   let closed = false;
 
   async function handle(exchange: HttpExchange): Promise<void> {
@@ -119,43 +126,36 @@ export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions = {}
     });
   }
 
-  function postLegacy(received: Valid, headers: Headers, exchange: HttpExchange): void {
+  async function postLegacy(received: Valid, headers: Headers, exchange: HttpExchange): Promise<void> {
     const { request, response, principal } = exchange;
     const { kind, message } = received;
     const id = kind === "request" ? message.id : null;
-    const isInitialize = kind === "request" && message.method === "initialize";
-    const session = sessionOf(exchange, headers, id, isInitialize ? open : undefined);
-    if (session === undefined) return;
+    if (kind === "request" && message.method === "initialize" && headers["mcp-session-id"] === undefined) {
+      const session = sessions.open(principal);
+      if (session === undefined) return refuseRequest(response, 503, id, NO_ROOM);
+      return session.request(message, { headers, principal }, response, accepts(request.headers, "application/json"));
+    }
+    const sessionId = sessionIdOf(response, headers, id);
+    if (sessionId === undefined) return;
     if (kind !== "request") {
-      session.take(message);
+      if (!(await sessions.take(sessionId, principal, message))) return refuseSession(response, id);
       return void response.writeHead(202).end();
     }
+    const session = await find(exchange, sessionId, id);
+    if (session === undefined) return;
     if (session.has(message.id)) return refuseRequest(response, 400, id, "A request with this id is still running.");
     session.request(message, { headers, principal }, response, accepts(request.headers, "application/json"));
-
-    function open(): HttpSession | undefined {
-      const sessionId = randomUUID();
-      const opened = createHttpSession({
-        id: sessionId,
-        plane,
-        principal,
-        clock,
-        quietMs,
-        ended: () => sessions.delete(sessionId),
-      });
-      if (sessions.add(opened)) return opened;
-      refuseRequest(response, 503, id, "Too many sessions are in use: try again later.");
-      return undefined;
-    }
   }
 
-  function get(exchange: HttpExchange): void {
+  async function get(exchange: HttpExchange): Promise<void> {
     const { request, response } = exchange;
     const headers = plain(request.headers);
     if (headers["mcp-session-id"] === undefined) return refuseMethod(response, "POST");
     if (!accepts(request.headers, "text/event-stream"))
       return refuse(response, { status: 406, message: "Accept must name text/event-stream." });
-    switch (sessionOf(exchange, headers, null)?.listen(response, headers["last-event-id"])) {
+    const sessionId = sessionIdOf(response, headers, null);
+    const session = sessionId === undefined ? undefined : await find(exchange, sessionId, null);
+    switch (await session?.listen(response, headers["last-event-id"])) {
       case "conflict":
         return refuse(response, { status: 409, message: "This session has a stream already: one is allowed." });
       case "unknown event":
@@ -165,37 +165,29 @@ export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions = {}
     }
   }
 
-  async function end(exchange: HttpExchange): Promise<void> {
-    const { request, response } = exchange;
+  async function end({ request, response, principal }: HttpExchange): Promise<void> {
     const headers = plain(request.headers);
     if (headers["mcp-session-id"] === undefined) return refuseMethod(response, "POST");
-    const session = sessionOf(exchange, headers, null);
-    if (session === undefined) return;
-    await session.end();
+    const sessionId = sessionIdOf(response, headers, null);
+    if (sessionId === undefined) return;
+    if (!(await sessions.end(sessionId, principal))) return refuseSession(response, null);
     response.writeHead(200).end();
   }
 
-  /** The session that a legacy request names, or the one that `open` makes where it names none. Refuses the request where there is none. */
-  function sessionOf(
+  /** The session of that id. Refuses the request if the caller has none, or it cannot go on here. */
+  async function find(
     { response, principal }: HttpExchange,
-    headers: Headers,
+    sessionId: string,
     id: RequestId | null,
-    open?: () => HttpSession | undefined,
-  ): HttpSession | undefined {
-    const sessionId = headers["mcp-session-id"];
-    const version = headers["mcp-protocol-version"];
-    if (sessionId === undefined && open !== undefined) return open();
-    if (version !== undefined && !LEGACY_VERSIONS.includes(version)) {
-      answerJson(response, 400, failure(id, unsupportedVersion(version).body));
-    } else if (sessionId === undefined) {
-      const message = "Mcp-Session-Id is missing: send initialize first, or a request with its own _meta.";
-      refuseRequest(response, 400, id, message);
-    } else {
-      const session = sessions.get(sessionId, principal);
-      if (session !== undefined) return session;
-      refuseRequest(response, 404, id, "No such session: send initialize to begin a new one.");
+  ): Promise<HttpSession | undefined> {
+    try {
+      const session = await sessions.find(sessionId, principal);
+      if (session === undefined) refuseSession(response, id);
+      return session;
+    } catch (error) {
+      answerJson(response, 503, failure(id, errorBody(error)), RETRY_SOON);
+      return undefined;
     }
-    return undefined;
   }
 
   return {
@@ -203,9 +195,27 @@ export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions = {}
     async close() {
       closed = true;
       modern.close();
-      await sessions.endAll();
+      await sessions.close();
     },
   };
+}
+
+/** The id of the session that a legacy request names. Refuses the request if it names none, or a revision that is not known. */
+function sessionIdOf(response: ServerResponse, headers: Headers, id: RequestId | null): string | undefined {
+  const { "mcp-session-id": sessionId, "mcp-protocol-version": version } = headers;
+  if (version !== undefined && !LEGACY_VERSIONS.includes(version)) {
+    answerJson(response, 400, failure(id, unsupportedVersion(version).body));
+    return undefined;
+  }
+  if (sessionId === undefined) {
+    const message = "Mcp-Session-Id is missing: send initialize first, or a request with its own _meta.";
+    refuseRequest(response, 400, id, message);
+  }
+  return sessionId;
+}
+
+function refuseSession(response: ServerResponse, id: RequestId | null): void {
+  refuseRequest(response, 404, id, "No such session: send initialize to begin a new one.");
 }
 
 type Valid = Exclude<Received, { readonly kind: "invalid" }>;

@@ -15,8 +15,11 @@ export interface Questions {
   answer(response: RpcResponse): void;
 }
 
-/** Keeps the questions to one legacy client. */
-export function createQuestions(send: (message: RpcMessage, relatedTo?: RequestId) => void): Questions {
+/**
+ * Keeps the questions to one legacy client. With the id of this process as `asker`, the ids of questions say who asked, so that an answer that
+ * reaches another process finds its way back.
+ */
+export function createQuestions(send: (message: RpcMessage, relatedTo?: RequestId) => void, asker?: string): Questions {
   const open = new Map<RequestId, Question>();
   let last = 0;
 
@@ -26,7 +29,8 @@ export function createQuestions(send: (message: RpcMessage, relatedTo?: RequestI
       if (refused !== undefined) return Promise.reject(refused);
       const signal = AbortSignal.any([options.signal, ended]);
       if (signal.aborted) return Promise.reject(toError(signal.reason));
-      const id = ++last;
+      const number = ++last;
+      const id = asker === undefined ? number : `${asker}.${number}`;
       return new Promise<JsonObject>((resolve, reject) => {
         const withdraw = (): void => {
           open.delete(id);
@@ -53,6 +57,11 @@ export function createQuestions(send: (message: RpcMessage, relatedTo?: RequestI
       else question?.resolve(response.result);
     },
   };
+}
+
+/** The process that asked the question of that id; undefined if the id does not say. */
+export function askedBy(id: RequestId | null): string | undefined {
+  return typeof id === "string" ? /^(.+)\.\d+$/.exec(id)?.[1] : undefined;
 }
 
 function toError(reason: unknown): Error {

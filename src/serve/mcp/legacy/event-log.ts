@@ -16,23 +16,26 @@ export interface EventLog {
   append(stream: number, data: string): LoggedEvent;
   /** An id for a position on a stream; the present end of the log where no sequence is given. */
   mark(stream: number, sequence?: number): string;
-  /** The position that an event id names; undefined where it is none of ours. */
-  locate(eventId: string): StreamPosition | undefined;
+  /** The position that an event id names, and the process whose log it is in if that is another. Undefined if it is not an id of ours. */
+  locate(eventId: string): (StreamPosition & { readonly elsewhere?: string }) | undefined;
   /** What was sent on the stream after that position and is still kept, oldest first. */
   after(position: StreamPosition): readonly LoggedEvent[];
 }
 
 /** Bounds of a log. */
 export interface EventLogOptions {
-  /** 256 where absent. */
+  /** The process that keeps the log, which event ids then name. */
+  readonly keeper?: string;
+  /** 256 by default. */
   readonly maxEvents?: number;
-  /** Characters in all; 1,000,000 where absent. The newest event is kept, however long. */
+  /** Characters in all; 1,000,000 by default. The newest event is kept, however long. */
   readonly maxLength?: number;
 }
 
 /** A bounded log; what is oldest goes first. */
 export function createEventLog(options: EventLogOptions = {}): EventLog {
-  const { maxEvents = 256, maxLength = 1_000_000 } = options;
+  const { keeper, maxEvents = 256, maxLength = 1_000_000 } = options;
+  const prefix = keeper === undefined ? "" : `${keeper}.`;
   const events: LoggedEvent[] = [];
   let length = 0;
   let sequence = 0;
@@ -40,19 +43,20 @@ export function createEventLog(options: EventLogOptions = {}): EventLog {
   return {
     append(stream, data) {
       sequence += 1;
-      const event = { id: `${stream}-${sequence}`, data, stream, sequence };
+      const event = { id: `${prefix}${stream}-${sequence}`, data, stream, sequence };
       events.push(event);
       length += data.length;
       while (events.length > 1 && (events.length > maxEvents || length > maxLength))
         length -= events.shift()?.data.length ?? 0;
       return event;
     },
-    mark: (stream, at = sequence) => `${stream}-${at}`,
+    mark: (stream, at = sequence) => `${prefix}${stream}-${at}`,
     locate(eventId) {
-      const [, stream, at] = /^(\d{1,15})-(\d{1,15})$/.exec(eventId) ?? [];
-      return stream === undefined || Number(at) > sequence
-        ? undefined
-        : { stream: Number(stream), sequence: Number(at) };
+      const [, other, stream, at] = /^(?:([\w-]{1,64})\.)?(\d{1,15})-(\d{1,15})$/.exec(eventId) ?? [];
+      if (stream === undefined) return undefined;
+      const position = { stream: Number(stream), sequence: Number(at) };
+      if (other !== keeper) return other === undefined ? undefined : { ...position, elsewhere: other };
+      return position.sequence > sequence ? undefined : position;
     },
     after: (position) =>
       events.filter((event) => event.stream === position.stream && event.sequence > position.sequence),

@@ -1,13 +1,15 @@
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
-import type { RequestId, RpcMessage, RpcRequest } from "../../../mcp/protocol.ts";
+import type { JsonObject, RequestId, RpcMessage, RpcRequest } from "../../../mcp/protocol.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import type { Clock } from "../../../observe/clock.ts";
 import { createEventLog, type StreamPosition } from "./event-log.ts";
 import { type EventStream, openEventStream, type StreamEvent } from "../event-stream.ts";
 import { createLegacySession } from "./legacy-session.ts";
 import { isResponse } from "../../../mcp/message.ts";
-import type { Plane } from "../plane.ts";
+import type { Peer, Plane } from "../plane.ts";
+import type { Replica } from "../replica.ts";
 import { createReply, type Reply } from "../reply.ts";
+import type { SessionRecord, SessionRecords, SessionSettings } from "./session-records.ts";
 
 /** What came with a message. */
 export interface Sender {
@@ -22,7 +24,11 @@ export interface HttpSessionParts {
   readonly principal: Principal;
   readonly clock: Clock;
   readonly quietMs: number;
-  /** Called once when the session has ended, whoever ended it. */
+  /** Where other processes find the session. Without it, the session lives in this process alone. */
+  readonly shared?: { readonly replica: Replica; readonly records: SessionRecords; readonly streamKind: string };
+  /** A session that another process began, to go on with. */
+  readonly record?: SessionRecord;
+  /** Called once when the session has ended in this process, whoever ended it. */
   ended(): void;
 }
 
@@ -32,7 +38,12 @@ export type ListenRefusal = "conflict" | "unknown event";
 /** A legacy client's session over streamable HTTP. */
 export interface HttpSession {
   readonly id: string;
+  /** Names the session among processes; undefined if it is not shared. */
+  readonly key: string | undefined;
   readonly principal: Principal;
+  /** True if another process began it. */
+  readonly isRestored: boolean;
+  readonly ready: Promise<void>;
   /** True while a request runs or a stream is open. */
   readonly busy: boolean;
   /** True while a request with that id runs. */
@@ -41,9 +52,20 @@ export interface HttpSession {
   request(message: RpcRequest, from: Sender, response: ServerResponse, acceptsJson: boolean): void;
   /** Takes what needs no reply: a notification, or the answer to a question. */
   take(message: RpcMessage): void;
-  /** Opens a stream on the response: the session's own, or the one that broke after that event. Returns why not, where it does not. */
-  listen(response: ServerResponse, lastEventId: string | undefined): ListenRefusal | undefined;
+  /** Takes over what the client set in another process. */
+  apply(settings: SessionSettings): Promise<void>;
+  /** Opens a stream on the response: the session's own, or the one that broke after that event. Resolves with why not, if it does not. */
+  listen(response: ServerResponse, lastEventId: string | undefined): Promise<ListenRefusal | undefined>;
+  /** Sends another process the events of a stream that broke here. Resolves when the stream has ended. */
+  replay(lastEventId: string, write: (event: StreamEvent) => void, signal: AbortSignal): Promise<void>;
+  /** Ends the session in this process. */
   end(): Promise<void>;
+}
+
+/** Where a stream of events goes: a response, or another process that has one. */
+interface Outlet {
+  open(): EventStream;
+  onClose(closed: () => void): void;
 }
 
 /** The stream of one request. Its connection may break and come back. */
@@ -64,14 +86,26 @@ const RESUMABLE_AFTER_MS = 250;
 
 /** Carries a legacy session over HTTP: a reply for each request, one stream for the rest, and a log of what can be sent again. */
 export function createHttpSession(parts: HttpSessionParts): HttpSession {
-  const { id, plane, principal, clock, quietMs } = parts;
-  const log = createEventLog();
+  const { id, plane, principal, clock, quietMs, shared, record } = parts;
+  const keeper = shared?.replica.id;
+  const key = shared?.records.keyOf(id);
+  const log = createEventLog(keeper === undefined ? {} : { keeper });
   const streams = new Map<RequestId, RequestStream>();
   const legacy = createLegacySession({
     plane,
     principal,
     send,
     dropped: (requestId) => finish(requestId)?.reply?.end(),
+    // If the store is away, the session goes on in this process.
+    ...(shared && {
+      asker: shared.replica.id,
+      opened: async (peer: Peer) => {
+        await Promise.all([shared.replica.enter(), shared.records.create(id, peer)]).catch(() => undefined);
+      },
+      changed: (change: (settings: SessionSettings) => SessionSettings) =>
+        shared.records.update(id, change).catch(() => undefined),
+    }),
+    ...(record && { record }),
   });
   let own: EventStream | undefined;
   /** The last event that was written to the session's own stream. */
@@ -109,8 +143,10 @@ export function createHttpSession(parts: HttpSessionParts): HttpSession {
 
   const primes = (): boolean => (legacy.protocolVersion ?? "") >= PRIMING_SINCE;
   const headers = (): OutgoingHttpHeaders => (failed ? {} : { "mcp-session-id": id });
-  const open = (response: ServerResponse): EventStream =>
-    openEventStream(response, { headers: headers(), clock, keepAliveMs: quietMs });
+  const outletOf = (response: ServerResponse): Outlet => ({
+    open: () => openEventStream(response, { headers: headers(), clock, keepAliveMs: quietMs }),
+    onClose: (closed) => void response.once("close", closed),
+  });
 
   function request(message: RpcRequest, from: Sender, response: ServerResponse, acceptsJson: boolean): void {
     const number = ++streamCount;
@@ -133,15 +169,51 @@ export function createHttpSession(parts: HttpSessionParts): HttpSession {
     legacy.receive(message, from.headers, from.principal);
   }
 
-  function listen(response: ServerResponse, lastEventId: string | undefined): ListenRefusal | undefined {
+  async function listen(response: ServerResponse, lastEventId: string | undefined): Promise<ListenRefusal | undefined> {
     const position = lastEventId === undefined ? undefined : log.locate(lastEventId);
+    if (lastEventId === undefined || position?.elsewhere === undefined)
+      return listenHere(outletOf(response), lastEventId, position);
+    const { elsewhere, stream } = position;
+    if ((await shared?.replica.isPresent(elsewhere)) === true) return void listenTo(elsewhere, response, lastEventId);
+    // The log of a process that has ended is lost. The session's own stream begins anew; a request's has nothing more to say.
+    return stream === OWN_STREAM ? listenHere(outletOf(response), undefined, undefined) : "unknown event";
+  }
+
+  /** Passes on the events of a stream that another process keeps. */
+  async function listenTo(other: string, response: ServerResponse, lastEventId: string): Promise<void> {
+    const outlet = outletOf(response);
+    const stream = outlet.open();
+    const gone = new AbortController();
+    outlet.onClose(() => gone.abort());
+    const note = (event: JsonObject): void => stream.write(event as unknown as StreamEvent);
+    await shared?.replica
+      .call(other, shared.streamKind, { key, lastEventId }, { signal: gone.signal, note })
+      .catch(() => undefined);
+    stream.end();
+  }
+
+  function replay(lastEventId: string, write: (event: StreamEvent) => void, signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const outlet: Outlet = {
+      open: () => ({ write, end: resolve }),
+      onClose: (closed) => signal.addEventListener("abort", () => (closed(), resolve()), { once: true }),
+    };
+    if (listenHere(outlet, lastEventId, log.locate(lastEventId)) !== undefined) resolve();
+    return promise;
+  }
+
+  function listenHere(
+    outlet: Outlet,
+    lastEventId: string | undefined,
+    position: StreamPosition | undefined,
+  ): ListenRefusal | undefined {
     if (lastEventId !== undefined && (position === undefined || position.stream > streamCount)) return "unknown event";
-    if (position !== undefined && position.stream !== OWN_STREAM) return resume(response, position);
+    if (position !== undefined && position.stream !== OWN_STREAM) return resume(outlet, position);
     if (own !== undefined && position === undefined) return "conflict";
     own?.end();
-    const stream = open(response);
+    const stream = outlet.open();
     own = stream;
-    response.once("close", () => {
+    outlet.onClose(() => {
       if (own === stream) own = undefined;
     });
     if (position === undefined && primes())
@@ -154,8 +226,8 @@ export function createHttpSession(parts: HttpSessionParts): HttpSession {
   }
 
   /** Sends again what a request's broken stream carried, and goes on with it where the request still runs. */
-  function resume(response: ServerResponse, position: StreamPosition): undefined {
-    const stream = open(response);
+  function resume(outlet: Outlet, position: StreamPosition): undefined {
+    const stream = outlet.open();
     for (const event of log.after(position)) stream.write(event);
     const running = [...streams.values()].find(({ number }) => number === position.stream);
     if (running === undefined) return void stream.end();
@@ -187,7 +259,11 @@ export function createHttpSession(parts: HttpSessionParts): HttpSession {
 
   return {
     id,
+    key,
     principal,
+    isRestored: record !== undefined,
+    ready: legacy.ready,
+    apply: (settings) => legacy.apply(settings),
     get busy() {
       return streams.size > 0 || own !== undefined;
     },
@@ -195,6 +271,7 @@ export function createHttpSession(parts: HttpSessionParts): HttpSession {
     request,
     take: (message) => legacy.receive(message),
     listen,
+    replay,
     end,
   };
 }

@@ -16,6 +16,7 @@ import { errorBody } from "../error-body.ts";
 import { answer, failure, readMessage } from "../../../mcp/message.ts";
 import type { Exchange, Peer, Plane, PlaneSession } from "../plane.ts";
 import { createQuestions } from "../questions.ts";
+import type { SessionRecord, SessionSettings } from "./session-records.ts";
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -27,6 +28,14 @@ export interface LegacySessionParts {
   send(message: RpcMessage, relatedTo?: RequestId): void;
   /** Called when a request will never be answered, because the client cancelled it. */
   dropped?(id: RequestId): void;
+  /** Names this process in the ids of questions. */
+  readonly asker?: string;
+  /** A session that another process began, to go on with. */
+  readonly record?: SessionRecord;
+  /** Called before `initialize` is answered. */
+  opened?(peer: Peer): Promise<void>;
+  /** Called before the request is answered that changed a setting. */
+  changed?(change: (settings: SessionSettings) => SessionSettings): Promise<void>;
 }
 
 /** One legacy client's conversation, whatever carries it. */
@@ -36,6 +45,10 @@ export interface LegacySession {
    * the same caller may come back with less to say.
    */
   receive(message: unknown, headers?: Headers, sender?: Principal): void;
+  /** Resolves when a session from another process can be used here. Rejects if it cannot. */
+  readonly ready: Promise<void>;
+  /** Takes over what the client set in another process. */
+  apply(settings: SessionSettings): Promise<void>;
   /** The revision agreed on; undefined until `initialize` was answered. */
   readonly protocolVersion: string | undefined;
   /** Requests that are not answered yet. */
@@ -48,11 +61,14 @@ export interface LegacySession {
 
 const NO_HEADERS: Headers = {};
 
+/** More subscriptions than any honest client has; each is kept with the session. */
+const MAX_SUBSCRIPTIONS = 1000;
+
 /** Speaks the protocol of 2025-11-25 and older with one client, and hands its requests to the plane. */
 export function createLegacySession(parts: LegacySessionParts): LegacySession {
   const { plane, principal, send } = parts;
   const running = new Map<RequestId, AbortController>();
-  const questions = createQuestions(send);
+  const questions = createQuestions(send, parts.asker);
   const lifetime = new AbortController();
   const waitingForIdle: (() => void)[] = [];
   /** What the plane pushed before `initialize` was answered. */
@@ -63,6 +79,9 @@ export function createLegacySession(parts: LegacySessionParts): LegacySession {
   let ready: Promise<void> | undefined;
   let opening: Promise<PlaneSession> | undefined;
   let session: PlaneSession | undefined;
+  let settings: SessionSettings = { subscriptions: [] };
+  if (parts.record !== undefined) ready = restore(parts.record);
+  ready?.catch(() => undefined);
 
   function receive(value: unknown, headers: Headers = NO_HEADERS, sender: Principal = principal): void {
     if (lifetime.signal.aborted) return;
@@ -120,6 +139,7 @@ export function createLegacySession(parts: LegacySessionParts): LegacySession {
     try {
       const opened = await opening;
       const { info, capabilities: offered, instructions } = await opened.describe();
+      await parts.opened?.(client);
       if (lifetime.signal.aborted) return;
       session = opened;
       finish(id);
@@ -144,6 +164,50 @@ export function createLegacySession(parts: LegacySessionParts): LegacySession {
     }
   }
 
+  async function restore({ protocolVersion, info, capabilities, ...record }: SessionRecord): Promise<void> {
+    peer = { era: "legacy", protocolVersion, ...(info && { info }), capabilities, principal };
+    early = undefined;
+    opening = plane.openSession(peer, { push, ask: questions.ask(undefined, lifetime.signal, capabilities) });
+    session = await opening;
+    await apply(record);
+  }
+
+  async function apply({ logLevel, subscriptions }: SessionSettings): Promise<void> {
+    const before = settings;
+    settings = { logLevel, subscriptions };
+    const added = subscriptions.filter((uri) => !before.subscriptions.includes(uri));
+    const removed = before.subscriptions.filter((uri) => !subscriptions.includes(uri));
+    if (logLevel !== undefined && logLevel !== before.logLevel) await set("logging/setLevel", { level: logLevel });
+    for (const uri of removed) await set("resources/unsubscribe", { uri });
+    for (const uri of added) await set("resources/subscribe", { uri });
+  }
+
+  /** Repeats a request of the client that another process answered. If this one cannot, the client is no worse off. */
+  async function set(method: string, params: JsonObject): Promise<void> {
+    if (session === undefined || peer === undefined) return;
+    const { signal } = lifetime;
+    const ask = questions.ask(undefined, signal, {});
+    const exchange = {
+      id: "restored",
+      method,
+      params,
+      peer,
+      headers: NO_HEADERS,
+      signal,
+      notify: () => undefined,
+      ask,
+    };
+    await session.handle(exchange).catch(() => undefined);
+  }
+
+  /** Keeps what a request set, for other processes. */
+  async function keep({ method, params }: Pick<Exchange, "method" | "params">): Promise<void> {
+    const change = changeOf(method, params);
+    if (change === undefined) return;
+    settings = change(settings);
+    await parts.changed?.(change);
+  }
+
   function push(pushed: RpcNotification): void {
     if (lifetime.signal.aborted) return;
     if (early === undefined) send(pushed);
@@ -166,7 +230,14 @@ export function createLegacySession(parts: LegacySessionParts): LegacySession {
     try {
       if (session === undefined) await ready;
       if (session === undefined) throw new RpcError({ code: RPC.invalidRequest, message: "initialize failed." });
-      message = answer(id, await session.handle(exchange));
+      if (asked.method === "resources/subscribe" && settings.subscriptions.length >= MAX_SUBSCRIPTIONS)
+        throw new RpcError({
+          code: RPC.invalidRequest,
+          message: `A session has ${MAX_SUBSCRIPTIONS} subscriptions at most.`,
+        });
+      const result = await session.handle(exchange);
+      await keep(exchange);
+      message = answer(id, result);
     } catch (error) {
       message = failure(id, errorBody(error));
     }
@@ -200,8 +271,10 @@ export function createLegacySession(parts: LegacySessionParts): LegacySession {
 
   return {
     receive,
+    ready: ready ?? Promise.resolve(),
+    apply,
     get protocolVersion() {
-      return session === undefined ? undefined : peer?.protocolVersion;
+      return session === undefined && parts.record === undefined ? undefined : peer?.protocolVersion;
     },
     get pending() {
       return running.size;
@@ -218,6 +291,25 @@ export function createLegacySession(parts: LegacySessionParts): LegacySession {
       await opening?.then((opened) => opened.close()).catch(() => undefined);
     },
   };
+}
+
+/** What a successful request changes in the session's settings; undefined for most. */
+function changeOf(method: string, params: JsonObject): ((settings: SessionSettings) => SessionSettings) | undefined {
+  const { level, uri } = params;
+  switch (method) {
+    case "logging/setLevel":
+      return (settings) => ({ ...settings, logLevel: level });
+    case "resources/subscribe":
+      return (settings) => ({ ...settings, subscriptions: [...without(settings, uri), String(uri)] });
+    case "resources/unsubscribe":
+      return (settings) => ({ ...settings, subscriptions: without(settings, uri) });
+    default:
+      return undefined;
+  }
+}
+
+function without({ subscriptions }: SessionSettings, uri: unknown): readonly string[] {
+  return subscriptions.filter((other) => other !== uri);
 }
 
 /** Closes what may have been opened. That opening or closing failed has been told, or matters to nobody. */

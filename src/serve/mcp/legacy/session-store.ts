@@ -1,79 +1,230 @@
+import { randomUUID } from "node:crypto";
+import { isResponse } from "../../../mcp/message.ts";
+import { RPC, RpcError, type RequestId, type RpcMessage, type RpcNotification } from "../../../mcp/protocol.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import type { Clock } from "../../../observe/clock.ts";
-import type { HttpSession } from "./http-session.ts";
+import type { StreamEvent } from "../event-stream.ts";
+import type { Plane } from "../plane.ts";
+import { askedBy } from "../questions.ts";
+import type { Replica } from "../replica.ts";
+import { createHttpSession, type HttpSession } from "./http-session.ts";
+import { createSessionRecords, isSame, type SessionNews, type SessionRecord } from "./session-records.ts";
 
-/** The live sessions of one endpoint. */
+/** The sessions of one endpoint: those in use in this process, and with a replica those of every process. */
 export interface SessionStore {
-  /** Keeps a session. False where there is no room: as many sessions as are allowed, and all of them in use. */
-  add(session: HttpSession): boolean;
-  /** The session of that id, where it is this caller's. */
-  get(id: string, principal: Principal): HttpSession | undefined;
-  delete(id: string): void;
-  endAll(): Promise<void>;
+  /** Begins a session. Undefined if there is no room: as many sessions as are allowed, and all of them in use. */
+  open(principal: Principal): HttpSession | undefined;
+  /** The session of that id, if it is this caller's. One from another process goes on here. Rejects if it cannot. */
+  find(id: string, principal: Principal): Promise<HttpSession | undefined>;
+  /** Takes what needs no reply: a notification, or the answer to a question. False if the caller has no such session. */
+  take(id: string, principal: Principal, message: RpcMessage): Promise<boolean>;
+  /** Ends a session in every process. False if the caller has no such session. */
+  end(id: string, principal: Principal): Promise<boolean>;
+  /** Ends what this process does for its sessions. Other processes can go on with them. */
+  close(): Promise<void>;
+}
+
+/** What a session store stands on. */
+export interface SessionStoreParts {
+  readonly plane: Plane;
+  readonly clock: Clock;
+  /** How long a session may be idle, in milliseconds. */
+  readonly idleMs: number;
+  /** How many sessions this process holds. */
+  readonly limit: number;
+  readonly quietMs: number;
+  readonly replica?: Replica;
 }
 
 interface Entry {
   readonly session: HttpSession;
   usedAt: number;
+  /** When the other processes last learned that the session is in use. */
+  toldAt: number;
   stopTimer: () => void;
 }
 
+/** The other processes learn this often that a session is in use, so that they may take it for idle so much too early. */
+const TELL_MS = 60_000;
+const LONGEST_REASON = 500;
+
 /** Keeps sessions until they are ended, have been idle too long, or make room for new ones. */
-export function createSessionStore(options: {
-  readonly clock: Clock;
-  readonly idleMs: number;
-  readonly limit: number;
-}): SessionStore {
-  const { clock, idleMs, limit } = options;
+export function createSessionStore(parts: SessionStoreParts): SessionStore {
+  const { plane, clock, idleMs, limit, replica } = parts;
+  const records = replica && createSessionRecords(replica, { plane: plane.name, idleMs, clock });
+  const kinds = { message: `session/${plane.name}`, stream: `stream/${plane.name}` };
   /** Least recently used first. */
   const entries = new Map<string, Entry>();
+  const closing = new AbortController();
+  let stopWatching: (() => void) | undefined;
+  const stops = [
+    () => stopWatching?.(),
+    replica?.serve(kinds.message, async ({ key, message }) => {
+      byKey(key)?.take(message as RpcMessage);
+      return {};
+    }),
+    replica?.serve(kinds.stream, async ({ key, lastEventId }, { signal, note }) => {
+      await byKey(key)?.replay(String(lastEventId), (event: StreamEvent) => note({ ...event }), signal);
+      return {};
+    }),
+  ];
+
+  const byKey = (key: unknown): HttpSession | undefined =>
+    [...entries.values()].find(({ session }) => session.key === key)?.session;
+
+  async function heard(key: string, news: SessionNews): Promise<void> {
+    const session = byKey(key);
+    if (session === undefined) return;
+    switch (news.what) {
+      case "ended":
+        return session.end();
+      case "cancelled":
+        return session.take(cancelledNotice(news.requestId, news.reason));
+      case "roots":
+        return session.take({ jsonrpc: "2.0", method: "notifications/roots/list_changed" });
+      case "changed": {
+        const record = await records?.load(session.id, session.principal);
+        if (record !== undefined) await session.apply(record);
+      }
+    }
+  }
 
   function watch(entry: Entry, ms: number): void {
+    const wait = Math.min(ms, idleMs / 2);
     entry.stopTimer = clock.after(
-      ms,
+      wait,
       () => {
-        const left = entry.session.busy ? idleMs : entry.usedAt + idleMs - clock.now();
+        const { session } = entry;
+        if (session.busy) touch(entry);
+        const left = session.busy ? idleMs : entry.usedAt + idleMs - clock.now();
         if (left > 0) watch(entry, left);
-        else void entry.session.end();
+        else void session.end();
       },
       { background: true },
     );
   }
 
+  /** Keeps the record of a session that is in use. If the store is away, the session goes on in this process. */
+  function touch(entry: Entry): void {
+    if (records === undefined || clock.now() - entry.toldAt < Math.min(TELL_MS, idleMs / 8)) return;
+    entry.toldAt = clock.now();
+    void records.update(entry.session.id).catch(() => undefined);
+  }
+
+  function add(session: HttpSession): boolean {
+    if (entries.size >= limit) {
+      // Whoever opens many sessions loses their own before those of others.
+      const unused = [...entries.values()].filter((entry) => !entry.session.busy);
+      const idle = unused.find((entry) => isSame(entry.session.principal, session.principal)) ?? unused[0];
+      if (idle === undefined) return false;
+      // Another process may still use what it began.
+      void (idle.session.isRestored ? idle.session.end() : endEverywhere(idle.session));
+    }
+    const toldAt = session.isRestored ? Number.NEGATIVE_INFINITY : clock.now();
+    const entry: Entry = { session, usedAt: clock.now(), toldAt, stopTimer: () => undefined };
+    touch(entry);
+    entries.set(session.id, entry);
+    stopWatching ??= records?.watch((key, news) => void heard(key, news));
+    watch(entry, idleMs);
+    return true;
+  }
+
+  function create(id: string, principal: Principal, record?: SessionRecord): HttpSession | undefined {
+    const session = createHttpSession({
+      ...parts,
+      id,
+      principal,
+      ended() {
+        entries.get(id)?.stopTimer();
+        entries.delete(id);
+      },
+      ...(replica && records && { shared: { replica, records, streamKind: kinds.stream } }),
+      ...(record && { record }),
+    });
+    return add(session) ? session : undefined;
+  }
+
+  function inUse(id: string, principal: Principal): HttpSession | undefined {
+    const entry = entries.get(id);
+    if (entry === undefined || !isSame(entry.session.principal, principal)) return undefined;
+    entry.usedAt = clock.now();
+    touch(entry);
+    entries.delete(id);
+    entries.set(id, entry);
+    return entry.session;
+  }
+
+  async function restore(id: string, principal: Principal): Promise<HttpSession | undefined> {
+    const record = await records?.load(id, principal);
+    if (record === undefined || closing.signal.aborted) return undefined;
+    await replica?.enter();
+    const known = inUse(id, principal);
+    if (known !== undefined) return known;
+    const session = create(id, principal, record);
+    if (session === undefined) throw new RpcError({ code: RPC.invalidRequest, message: NO_ROOM });
+    try {
+      await session.ready;
+    } catch (error) {
+      await session.end();
+      throw error;
+    }
+    return session;
+  }
+
+  async function endEverywhere(session: HttpSession): Promise<void> {
+    await Promise.all([session.end(), records?.delete(session.id).catch(() => undefined)]);
+  }
+
+  /** Hands on what concerns other processes. True if it concerns them alone. */
+  async function passOn(id: string, message: RpcMessage, session: HttpSession | undefined): Promise<boolean> {
+    if (replica === undefined || records === undefined) return false;
+    if (isResponse(message)) {
+      const asker = askedBy(message.id);
+      if (asker === undefined || asker === replica.id) return false;
+      const body = { key: records.keyOf(id), message };
+      await replica.call(asker, kinds.message, body, { signal: closing.signal });
+      return true;
+    }
+    const { method, params } = message as RpcNotification;
+    if (method === "notifications/roots/list_changed") await records.tell(id, { what: "roots" });
+    const requestId = params?.["requestId"] as RequestId;
+    if (method !== "notifications/cancelled" || session?.has(requestId) === true) return false;
+    const { reason } = params ?? {};
+    const why = typeof reason === "string" ? { reason: reason.slice(0, LONGEST_REASON) } : {};
+    await records.tell(id, { what: "cancelled", requestId, ...why });
+    return true;
+  }
+
   return {
-    add(session) {
-      if (entries.size >= limit) {
-        // Whoever opens many sessions loses their own before those of others.
-        const unused = [...entries.values()].filter((entry) => !entry.session.busy);
-        const idle = unused.find((entry) => isSame(entry.session.principal, session.principal)) ?? unused[0];
-        if (idle === undefined) return false;
-        void idle.session.end();
-      }
-      const entry: Entry = { session, usedAt: clock.now(), stopTimer: () => undefined };
-      entries.set(session.id, entry);
-      watch(entry, idleMs);
+    open: (principal) => create(randomUUID(), principal),
+    find: async (id, principal) => inUse(id, principal) ?? restore(id, principal),
+    async take(id, principal, message) {
+      const session = inUse(id, principal);
+      if (session === undefined && (await records?.load(id, principal)) === undefined) return false;
+      // The client is told that the message arrived. Whoever it was for may have gone.
+      const isPassedOn = await passOn(id, message, session).catch(() => true);
+      if (!isPassedOn) session?.take(message);
       return true;
     },
-    get(id, principal) {
-      const entry = entries.get(id);
-      if (entry === undefined) return undefined;
-      const { session } = entry;
-      if (!isSame(session.principal, principal)) return undefined;
-      entry.usedAt = clock.now();
-      entries.delete(id);
-      entries.set(id, entry);
-      return session;
+    async end(id, principal) {
+      const session = inUse(id, principal);
+      if (session !== undefined) return endEverywhere(session).then(() => true);
+      if ((await records?.load(id, principal)) === undefined) return false;
+      await records?.delete(id);
+      return true;
     },
-    delete(id) {
-      entries.get(id)?.stopTimer();
-      entries.delete(id);
-    },
-    async endAll() {
+    async close() {
+      closing.abort();
+      for (const stop of stops) stop?.();
       await Promise.all([...entries.values()].map(({ session }) => session.end()));
     },
   };
 }
 
-function isSame(owner: Principal, caller: Principal): boolean {
-  return owner.id === caller.id && owner.tenant === caller.tenant;
+/** What a client hears when every session is in use. */
+export const NO_ROOM = "Too many sessions are in use: try again later.";
+
+function cancelledNotice(requestId: RequestId, reason: string | undefined): RpcNotification {
+  const params = { requestId, ...(reason === undefined ? {} : { reason }) };
+  return { jsonrpc: "2.0", method: "notifications/cancelled", params };
 }

@@ -1,0 +1,105 @@
+import { createHash } from "node:crypto";
+import type { Principal } from "../../../guard/principal.ts";
+import type { JsonObject, RequestId } from "../../../mcp/protocol.ts";
+import type { Clock } from "../../../observe/clock.ts";
+import { isPlainObject } from "../../../tool/json-schema.ts";
+import type { Peer } from "../plane.ts";
+import type { Replica } from "../replica.ts";
+
+/** What a client set in the course of its session. */
+export interface SessionSettings {
+  readonly logLevel?: unknown;
+  /** The URIs of the resources that it subscribed to. */
+  readonly subscriptions: readonly string[];
+}
+
+/** A legacy client's session as data: any process can go on with it. */
+export interface SessionRecord extends SessionSettings {
+  readonly plane: string;
+  readonly owner: Pick<Principal, "id" | "tenant">;
+  readonly protocolVersion: string;
+  readonly info?: JsonObject;
+  readonly capabilities: JsonObject;
+}
+
+/** What one process tells the others about a session. */
+export type SessionNews =
+  | { readonly what: "ended" | "changed" | "roots" }
+  /** The client cancelled a request, which may run in any process. */
+  | { readonly what: "cancelled"; readonly requestId: RequestId; readonly reason?: string };
+
+/** The sessions of one plane, as all processes know them. */
+export interface SessionRecords {
+  /** Names a session without giving its id away. */
+  keyOf(id: string): string;
+  create(id: string, peer: Peer): Promise<void>;
+  /** The record of a session, if it is this caller's. */
+  load(id: string, principal: Principal): Promise<SessionRecord | undefined>;
+  /** Changes the settings of a session and tells the other processes. Without a change, the session only counts as used. */
+  update(id: string, change?: (settings: SessionSettings) => SessionSettings): Promise<void>;
+  /** Ends a session in every process. */
+  delete(id: string): Promise<void>;
+  tell(id: string, news: SessionNews): Promise<void>;
+  /** Calls back for the news of other processes. Returns what ends it. */
+  watch(listener: (key: string, news: SessionNews) => void): () => void;
+}
+
+const RECORD = "mcp/session/";
+const TOPIC = "mcp/sessions";
+
+/** Keeps records in the shared state. They expire with the session. */
+export function createSessionRecords(
+  { id: self, state: { documents, changes } }: Replica,
+  { plane, idleMs, clock }: { readonly plane: string; readonly idleMs: number; readonly clock: Clock },
+): SessionRecords {
+  const keyOf = (id: string): string => createHash("sha256").update(`${plane}\0${id}`).digest("base64url");
+  const tell = (id: string, news: SessionNews): Promise<void> =>
+    changes.publish(TOPIC, { from: self, key: keyOf(id), news });
+
+  return {
+    keyOf,
+    tell,
+    async create(id, { principal, protocolVersion, info, capabilities }) {
+      const { tenant } = principal;
+      const record: SessionRecord = {
+        plane,
+        owner: { id: principal.id, ...(tenant === undefined ? {} : { tenant }) },
+        protocolVersion,
+        ...(info === undefined ? {} : { info }),
+        capabilities,
+        subscriptions: [],
+      };
+      await documents.set(RECORD + keyOf(id), record, { expiresAt: clock.now() + idleMs });
+    },
+    async load(id, principal) {
+      const record = (await documents.get(RECORD + keyOf(id)))?.value as SessionRecord | undefined;
+      return record !== undefined && isSame(record.owner, principal) ? record : undefined;
+    },
+    async update(id, change) {
+      for (;;) {
+        const kept = await documents.get(RECORD + keyOf(id));
+        if (kept === undefined) return;
+        const record = kept.value as SessionRecord;
+        const changed = { ...record, ...change?.(record) };
+        const options = { ifVersion: kept.version, expiresAt: clock.now() + idleMs };
+        if (!(await documents.set(RECORD + keyOf(id), changed, options))) continue;
+        if (change !== undefined) await tell(id, { what: "changed" });
+        return;
+      }
+    },
+    async delete(id) {
+      await documents.delete(RECORD + keyOf(id));
+      await tell(id, { what: "ended" });
+    },
+    watch: (listener) =>
+      changes.subscribe(TOPIC, (data) => {
+        if (!isPlainObject(data) || data["from"] === self) return;
+        listener(String(data["key"]), data["news"] as SessionNews);
+      }),
+  };
+}
+
+/** Whether two principals are the same caller. */
+export function isSame(owner: Pick<Principal, "id" | "tenant">, caller: Pick<Principal, "id" | "tenant">): boolean {
+  return owner.id === caller.id && owner.tenant === caller.tenant;
+}
