@@ -5,6 +5,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import { bearerToken } from "../../../adapters/identity/bearer-token.ts";
 import { RPC, RpcError, type JsonObject } from "../../../mcp/protocol.ts";
 import { createManualClock } from "../../../testing/manual-clock.ts";
+import { sharedMemory } from "../../../../test/mcp/shared-memory.ts";
+import { createReplica, type Replica } from "../replica.ts";
 import { createHttpServer, type HttpServerOptions } from "../../http/http-server.ts";
 import type { Exchange, Peer, Plane, PlaneSession, Push } from "../plane.ts";
 import { createSseEndpoint, type SseEndpoint, type SseEndpointOptions } from "./sse-endpoint.ts";
@@ -119,7 +121,7 @@ async function openStream(url: string, headers: Record<string, string> = {}): Pr
     return done ? "(end)" : Buffer.from(value).toString("utf8");
   }
   const [, messages = ""] =
-    /^event: endpoint\ndata: (\/sse\/messages\?sessionId=[\w-]{32})\n\n$/.exec(await next()) ?? [];
+    /^event: endpoint\ndata: (\/sse\/messages\?sessionId=[\w.-]{32,})\n\n$/.exec(await next()) ?? [];
   ends.push(async () => aborter.abort());
   return { next, messages: url + messages, close: () => aborter.abort() };
 }
@@ -276,5 +278,36 @@ describe("a message", () => {
     const { url } = await serve();
     const stream = await openStream(url);
     expect((await post(stream.messages, ping, { "content-type": "text/plain" })).status).toBe(415);
+  });
+});
+
+describe("a message over HTTP+SSE that reaches another process than the stream", () => {
+  async function two(edge: Partial<HttpServerOptions> = {}): Promise<readonly [Served, Served, Replica]> {
+    const state = sharedMemory();
+    const replicas = [await createReplica(state), await createReplica(state)] as const;
+    ends.push(...replicas.map((replica) => () => replica.close()));
+    const [a, b] = [await serve({ replica: replicas[0] }, edge), await serve({ replica: replicas[1] }, edge)];
+    return [a, b, replicas[0]];
+  }
+
+  const at = (stream: RawStream, { url }: Served): string =>
+    url + new URL(stream.messages).pathname + new URL(stream.messages).search;
+
+  it("is answered on the stream", async () => {
+    const [a, b] = await two();
+    const stream = await openStream(a.url);
+    expect((await post(at(stream, b), ping)).status).toBe(202);
+    expect(await stream.next()).toContain('"id":1,"result":{}');
+  });
+
+  it("is refused if the stream is another caller's, or its process has ended", async () => {
+    const identity = bearerToken({ tokens: ["the-token-of-the-first", "the-token-of-the-second"] });
+    const [a, b, replica] = await two({ identity });
+    const ada = { authorization: "Bearer the-token-of-the-first" };
+    const stream = await openStream(a.url, ada);
+    expect((await post(at(stream, b), ping, { authorization: "Bearer the-token-of-the-second" })).status).toBe(404);
+    expect((await post(at(stream, b), ping, ada)).status).toBe(202);
+    await replica.close();
+    expect((await post(at(stream, b), ping, ada)).status).toBe(404);
   });
 });

@@ -8,7 +8,10 @@ import { readJson } from "../../http/read-json.ts";
 import { shuttingDown } from "../drain.ts";
 import { createLegacySession, type LegacySession } from "./legacy-session.ts";
 import { readMessage } from "../../../mcp/message.ts";
+import { RPC, RpcError } from "../../../mcp/protocol.ts";
 import type { Plane } from "../plane.ts";
+import type { Replica } from "../replica.ts";
+import { isSame } from "./session-records.ts";
 
 /** How old clients are served. */
 export interface SseEndpointOptions {
@@ -17,6 +20,8 @@ export interface SseEndpointOptions {
   readonly maxSessions?: number;
   /** True while the gateway closes: new streams and requests are refused with 503. */
   readonly draining?: () => boolean;
+  /** This process among others: a message may then reach any of them. */
+  readonly replica?: Replica;
   readonly clock?: Clock;
 }
 
@@ -33,6 +38,10 @@ interface Stream {
   readonly session: LegacySession;
 }
 
+type Headers = Readonly<Record<string, string>>;
+
+/** Requests between processes that concern these sessions. */
+const KIND = "sse";
 const STREAM_PATH = "/sse";
 const MESSAGES_PATH = "/sse/messages";
 const MAX_SESSIONS = 256;
@@ -45,8 +54,15 @@ const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 
 /** Serves clients that know only HTTP+SSE, which newer revisions of the protocol replaced. */
 export function createSseEndpoint(options: SseEndpointOptions): SseEndpoint {
-  const { plane, maxSessions = MAX_SESSIONS, clock = systemClock, draining = () => false } = options;
+  const { plane, maxSessions = MAX_SESSIONS, clock = systemClock, draining = () => false, replica } = options;
   const streams = new Map<string, Stream>();
+  const closing = new AbortController();
+  const stopServing = replica?.serve(KIND, async ({ id, principal, message, headers }) => {
+    const stream = find(String(id), principal as Principal);
+    if (stream === undefined) throw new RpcError({ code: RPC.invalidRequest, message: "There is no such session." });
+    stream.session.receive(message, headers as Headers);
+    return {};
+  });
   let stopKeepAlive: (() => void) | undefined;
 
   function keepAlive(): void {
@@ -60,14 +76,17 @@ export function createSseEndpoint(options: SseEndpointOptions): SseEndpoint {
     stopKeepAlive ??= clock.after(KEEP_ALIVE_MS, keepAlive, { background: true });
   }
 
-  function open({ request, response, principal }: HttpExchange): void {
+  async function open({ request, response, principal }: HttpExchange): Promise<void> {
     if (request.method !== "GET") return refuseMethod(response, "GET");
     if (draining()) return refuseNew(response);
     if (streams.size >= maxSessions) {
       const message = `${maxSessions} clients are connected, and no more are taken. Try again later, or connect to /mcp.`;
       return refuse(response, { status: 503, message }, { "retry-after": "10" });
     }
-    const id = randomBytes(24).toString("base64url");
+    // If the store is away, the session still works in this process.
+    await replica?.enter()?.catch(() => undefined);
+    if (response.destroyed) return;
+    const id = (replica === undefined ? "" : `${replica.id}.`) + randomBytes(24).toString("base64url");
     const session = createLegacySession({
       plane,
       principal,
@@ -88,21 +107,38 @@ export function createSseEndpoint(options: SseEndpointOptions): SseEndpoint {
     startKeepAlive();
   }
 
-  async function take({ request, response, url, principal }: HttpExchange): Promise<void> {
+  async function take(exchange: HttpExchange): Promise<void> {
+    const { request, response, url, principal } = exchange;
     if (request.method !== "POST") return refuseMethod(response, "POST");
-    const stream = streams.get(url.searchParams.get("sessionId") ?? "");
-    // Somebody else's session answers as if it did not exist.
-    if (stream === undefined || !isSame(stream.principal, principal)) {
-      const message = `There is no such session, or it has ended. Open one with GET ${STREAM_PATH}.`;
-      return refuse(response, { status: 404, message });
-    }
+    const id = url.searchParams.get("sessionId") ?? "";
+    const stream = find(id, principal);
+    const [owner = ""] = id.split(".");
+    const isElsewhere = replica !== undefined && id.includes(".") && owner !== replica.id;
+    if (stream === undefined && !isElsewhere) return refuseSession(response);
     const read = await readJson(request);
     if ("refused" in read) return refuse(response, read.refused);
     const received = readMessage(read.value);
     if (received.kind === "invalid") return refuse(response, { status: 400, ...received.error });
     if (draining() && received.kind === "request") return refuseNew(response);
+    const headers = request.headers as Headers;
+    if (stream === undefined) {
+      try {
+        const message = read.value;
+        const { tenant } = principal;
+        const body = { id, principal: { id: principal.id, tenant }, message, headers: mcpHeaders(headers) };
+        await replica?.call(owner, KIND, body, { signal: closing.signal });
+      } catch {
+        return refuseSession(response);
+      }
+    }
     response.writeHead(202).end();
-    stream.session.receive(read.value, request.headers as Readonly<Record<string, string>>);
+    stream?.session.receive(read.value, headers);
+  }
+
+  /** A stream of this process. Somebody else's is as if it did not exist. */
+  function find(id: string, principal: Pick<Principal, "id" | "tenant">): Stream | undefined {
+    const stream = streams.get(id);
+    return stream !== undefined && isSame(stream.principal, principal) ? stream : undefined;
   }
 
   return {
@@ -111,6 +147,8 @@ export function createSseEndpoint(options: SseEndpointOptions): SseEndpoint {
       { path: MESSAGES_PATH, handle: take },
     ],
     async close() {
+      stopServing?.();
+      closing.abort();
       stopKeepAlive?.();
       const ending = [...streams.values()];
       streams.clear();
@@ -130,6 +168,12 @@ function write(response: ServerResponse, text: string): void {
   else response.write(text);
 }
 
-function isSame(owner: Principal, caller: Principal): boolean {
-  return owner.id === caller.id && owner.tenant === caller.tenant;
+function refuseSession(response: ServerResponse): void {
+  const message = `There is no such session, or it has ended. Open one with GET ${STREAM_PATH}.`;
+  refuse(response, { status: 404, message });
+}
+
+/** The headers that belong to the protocol. The others, credentials among them, stay in this process. */
+function mcpHeaders(headers: Headers): Headers {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith("mcp-")));
 }

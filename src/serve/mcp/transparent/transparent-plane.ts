@@ -22,7 +22,8 @@ export function transparentPlane({ upstream, arsenal }: TransparentPlaneParts): 
   const relay = { upstream, arsenal, names };
 
   return {
-    name: upstream.name,
+    // Not the upstream's bare name, which may be that of another plane.
+    name: `upstreams/${upstream.name}`,
     shared: {
       describe: () => describe(relay),
       handle: (exchange) => passRequest(exchange, relay),
