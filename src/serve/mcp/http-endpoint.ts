@@ -15,7 +15,6 @@ import { readJson, type ReadLimits } from "../http/read-json.ts";
 import { claimedVersion, unsupportedVersion } from "../../mcp/envelope.ts";
 import { shuttingDown } from "./drain.ts";
 import { errorBody } from "./error-body.ts";
-import type { HttpSession } from "./legacy/http-session.ts";
 import { failure, readMessage, type Received } from "../../mcp/message.ts";
 import { headerMismatch } from "../../mcp/mirrored-headers.ts";
 import { createModernRequests, type ModernRequestsOptions } from "./modern/modern-requests.ts";
@@ -138,23 +137,24 @@ export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions = {}
     const sessionId = sessionIdOf(response, headers, id);
     if (sessionId === undefined) return;
     if (kind !== "request") {
-      if (!(await sessions.take(sessionId, principal, message))) return refuseSession(response, id);
-      return void response.writeHead(202).end();
+      const taken = await orRefuse(exchange, id, sessions.take(sessionId, principal, message));
+      return void (taken && response.writeHead(202).end());
     }
-    const session = await find(exchange, sessionId, id);
+    const session = await orRefuse(exchange, id, sessions.find(sessionId, principal));
     if (session === undefined) return;
     if (session.has(message.id)) return refuseRequest(response, 400, id, "A request with this id is still running.");
     session.request(message, { headers, principal }, response, accepts(request.headers, "application/json"));
   }
 
   async function get(exchange: HttpExchange): Promise<void> {
-    const { request, response } = exchange;
+    const { request, response, principal } = exchange;
     const headers = plain(request.headers);
     if (headers["mcp-session-id"] === undefined) return refuseMethod(response, "POST");
     if (!accepts(request.headers, "text/event-stream"))
       return refuse(response, { status: 406, message: "Accept must name text/event-stream." });
     const sessionId = sessionIdOf(response, headers, null);
-    const session = sessionId === undefined ? undefined : await find(exchange, sessionId, null);
+    if (sessionId === undefined) return;
+    const session = await orRefuse(exchange, null, sessions.find(sessionId, principal));
     switch (await session?.listen(response, headers["last-event-id"])) {
       case "conflict":
         return refuse(response, { status: 409, message: "This session has a stream already: one is allowed." });
@@ -165,29 +165,13 @@ export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions = {}
     }
   }
 
-  async function end({ request, response, principal }: HttpExchange): Promise<void> {
+  async function end(exchange: HttpExchange): Promise<void> {
+    const { request, response, principal } = exchange;
     const headers = plain(request.headers);
     if (headers["mcp-session-id"] === undefined) return refuseMethod(response, "POST");
     const sessionId = sessionIdOf(response, headers, null);
     if (sessionId === undefined) return;
-    if (!(await sessions.end(sessionId, principal))) return refuseSession(response, null);
-    response.writeHead(200).end();
-  }
-
-  /** The session of that id. Refuses the request if the caller has none, or it cannot go on here. */
-  async function find(
-    { response, principal }: HttpExchange,
-    sessionId: string,
-    id: RequestId | null,
-  ): Promise<HttpSession | undefined> {
-    try {
-      const session = await sessions.find(sessionId, principal);
-      if (session === undefined) refuseSession(response, id);
-      return session;
-    } catch (error) {
-      answerJson(response, 503, failure(id, errorBody(error)), RETRY_SOON);
-      return undefined;
-    }
+    if (await orRefuse(exchange, null, sessions.end(sessionId, principal))) response.writeHead(200).end();
   }
 
   return {
@@ -214,8 +198,21 @@ function sessionIdOf(response: ServerResponse, headers: Headers, id: RequestId |
   return sessionId;
 }
 
-function refuseSession(response: ServerResponse, id: RequestId | null): void {
-  refuseRequest(response, 404, id, "No such session: send initialize to begin a new one.");
+/** What was found. Refuses the request if the caller has no such session, or it cannot go on here. */
+async function orRefuse<Found>(
+  { response }: HttpExchange,
+  id: RequestId | null,
+  finding: Promise<Found>,
+): Promise<Found | undefined> {
+  try {
+    const found = await finding;
+    if (found === undefined || found === false)
+      refuseRequest(response, 404, id, "No such session: send initialize to begin a new one.");
+    return found;
+  } catch (error) {
+    answerJson(response, 503, failure(id, errorBody(error)), RETRY_SOON);
+    return undefined;
+  }
 }
 
 type Valid = Exclude<Received, { readonly kind: "invalid" }>;

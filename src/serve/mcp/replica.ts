@@ -40,9 +40,18 @@ export interface Replica {
   close(): Promise<void>;
 }
 
+/** A request that one process hands to another. */
+interface Request {
+  /** Names the request in what is said about it. */
+  readonly leg: string;
+  readonly from: string;
+  readonly kind: string;
+  readonly body: JsonObject;
+}
+
 /** A message between two processes. */
 type Mail =
-  | { readonly leg: string; readonly from: string; readonly kind: string; readonly body: JsonObject }
+  | Request
   | { readonly leg: string; readonly note: JsonObject }
   | { readonly leg: string; readonly result: JsonObject }
   | { readonly leg: string; readonly error: RpcErrorBody }
@@ -76,9 +85,13 @@ export async function createReplica(
 ): Promise<Replica> {
   const { documents, changes, leases } = state;
   const id = randomUUID();
-  const seal = createSeal({ key: await sharedKey(documents), clock });
+  const sealKey = await sharedKey(documents)
+    // A store that was damaged works again at the second attempt. If it is away, what this process seals opens in this process only.
+    .catch(() => sharedKey(documents))
+    .catch(() => randomBytes(32));
+  const seal = createSeal({ key: sealKey, clock });
   const handlers = new Map<string, ReplicaHandler>();
-  const serving = new Map<string, AbortController>();
+  const serving = new Map<string, { readonly controller: AbortController; readonly ended: Promise<void> }>();
   const waiting = new Map<string, Waiting>();
   let posting: Promise<unknown> = Promise.resolve();
   let taking: Promise<unknown> = Promise.resolve();
@@ -97,7 +110,7 @@ export async function createReplica(
   async function postAfter(earlier: Promise<unknown>, to: string, mail: Mail): Promise<void> {
     await earlier;
     const key = randomUUID();
-    const sealed = seal.seal(mail, bindingFor(to));
+    const sealed = seal.seal({ ...mail }, bindingFor(to));
     await documents.set(MAIL + key, sealed, { expiresAt: clock.now() + MAIL_MS });
     await changes.publish(TOPIC + to, key);
   }
@@ -110,26 +123,27 @@ export async function createReplica(
     if (typeof entry?.value !== "string" || !(await documents.delete(MAIL + String(key)))) return;
     const mail = seal.open(entry.value, bindingFor(id)) as Mail | undefined;
     if (mail === undefined) return;
-    if ("kind" in mail) return void answer(mail);
-    if ("cancel" in mail) return serving.get(mail.leg)?.abort(cancelled());
+    if ("kind" in mail) return begin(mail);
+    if ("cancel" in mail) return serving.get(mail.leg)?.controller.abort(cancelled());
     const leg = waiting.get(mail.leg);
     if ("note" in mail) leg?.note?.(mail.note);
     else if ("error" in mail) leg?.reject(new RpcError(mail.error));
     else leg?.resolve(mail.result);
   }
 
-  async function answer({ leg, from, kind, body }: Extract<Mail, { readonly kind: string }>): Promise<void> {
+  function begin(request: Request): void {
     const controller = new AbortController();
-    serving.set(leg, controller);
+    const ended = answer(request, controller.signal).finally(() => serving.delete(request.leg));
+    serving.set(request.leg, { controller, ended });
+  }
+
+  async function answer({ leg, from, kind, body }: Request, signal: AbortSignal): Promise<void> {
     try {
       const handler = handlers.get(kind);
       if (handler === undefined) throw new RpcError({ code: RPC.invalidParams, message: "There is no such request." });
-      const context = { signal: controller.signal, note: (note: JsonObject) => tell(from, { leg, note }) };
-      tell(from, { leg, result: await handler(body, context) });
+      tell(from, { leg, result: await handler(body, { signal, note: (note) => tell(from, { leg, note }) }) });
     } catch (error) {
       tell(from, { leg, error: errorBody(error) });
-    } finally {
-      serving.delete(leg);
     }
   }
 
@@ -156,6 +170,11 @@ export async function createReplica(
     return free === undefined;
   }
 
+  async function reach(other: string): Promise<boolean> {
+    await enter();
+    return isPresent(other);
+  }
+
   return {
     id,
     state,
@@ -163,8 +182,7 @@ export async function createReplica(
     enter,
     isPresent,
     async call(to, kind, body, { signal, note }) {
-      await enter();
-      if (!(await isPresent(to))) throw lost();
+      if (!(await orAway(reach(to)))) throw lost();
       signal.throwIfAborted();
       const leg = randomUUID();
       const { promise, resolve, reject } = Promise.withResolvers<JsonObject>();
@@ -187,7 +205,7 @@ export async function createReplica(
       waiting.set(leg, { resolve, reject, note });
       signal.addEventListener("abort", cancel, { once: true });
       try {
-        await post(to, { leg, from: id, kind, body });
+        await orAway(post(to, { leg, from: id, kind, body }));
         probe();
         return await promise;
       } finally {
@@ -204,10 +222,11 @@ export async function createReplica(
     },
     async close() {
       const closing = new ArsenalError("CLOSED", "The gateway is shutting down.");
-      for (const controller of serving.values()) controller.abort(closing);
+      for (const { controller } of serving.values()) controller.abort(closing);
       for (const { reject } of waiting.values()) reject(closing);
       unsubscribe?.();
       // The last answers leave before the others learn that this process is gone.
+      await Promise.all([...serving.values()].map(({ ended }) => ended));
       await posting;
       await leave?.().catch(() => undefined);
     },
@@ -226,6 +245,17 @@ async function sharedKey(documents: State): Promise<Uint8Array> {
 /** A message opens only at the process it is for. */
 function bindingFor(to: string): SealBinding {
   return { principal: { id: to }, plane: "replica", method: "mail", params: {} };
+}
+
+/** What a client hears if the shared state cannot be used. Why not is for the operator: it may name a file or an address. */
+export async function orAway<Value>(using: Promise<Value>): Promise<Value> {
+  try {
+    return await using;
+  } catch (cause) {
+    const fix = "Send the request again in a moment.";
+    const message = `The gateway cannot reach the state that it shares with its other processes. ${fix}`;
+    throw new ArsenalError("STORE_FAILED", message, { fix, cause });
+  }
 }
 
 function cancelled(): ArsenalError {

@@ -35,7 +35,7 @@ export interface AggregateParts {
   readonly mode: ServeMode;
   /** What hybrid mode lists: ids, names as clients see them, or patterns. The tools used most, where absent or empty. */
   readonly common?: readonly string[];
-  /** Seals what upstreams want back. Not the one that suspended calls are sealed with, which are told apart by it. */
+  /** Seals what upstreams want back. */
   readonly seal: Seal;
   /** Name and version of this server. */
   readonly info: JsonObject;

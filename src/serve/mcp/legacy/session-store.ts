@@ -6,7 +6,7 @@ import type { Clock } from "../../../observe/clock.ts";
 import type { StreamEvent } from "../event-stream.ts";
 import type { Plane } from "../plane.ts";
 import { askedBy } from "../questions.ts";
-import type { Replica } from "../replica.ts";
+import { orAway, type Replica } from "../replica.ts";
 import { createHttpSession, type HttpSession } from "./http-session.ts";
 import { createSessionRecords, isSame, type SessionNews, type SessionRecord } from "./session-records.ts";
 
@@ -154,10 +154,13 @@ export function createSessionStore(parts: SessionStoreParts): SessionStore {
     return entry.session;
   }
 
+  const load = async (id: string, principal: Principal): Promise<SessionRecord | undefined> =>
+    records && orAway(records.load(id, principal));
+
   async function restore(id: string, principal: Principal): Promise<HttpSession | undefined> {
-    const record = await records?.load(id, principal);
+    const record = await load(id, principal);
     if (record === undefined || closing.signal.aborted) return undefined;
-    await replica?.enter();
+    await replica?.enter()?.catch(() => undefined);
     const known = inUse(id, principal);
     if (known !== undefined) return known;
     const session = create(id, principal, record);
@@ -200,7 +203,7 @@ export function createSessionStore(parts: SessionStoreParts): SessionStore {
     find: async (id, principal) => inUse(id, principal) ?? restore(id, principal),
     async take(id, principal, message) {
       const session = inUse(id, principal);
-      if (session === undefined && (await records?.load(id, principal)) === undefined) return false;
+      if (session === undefined && (await load(id, principal)) === undefined) return false;
       // The client is told that the message arrived. Whoever it was for may have gone.
       const isPassedOn = await passOn(id, message, session).catch(() => true);
       if (!isPassedOn) session?.take(message);
@@ -209,8 +212,8 @@ export function createSessionStore(parts: SessionStoreParts): SessionStore {
     async end(id, principal) {
       const session = inUse(id, principal);
       if (session !== undefined) return endEverywhere(session).then(() => true);
-      if ((await records?.load(id, principal)) === undefined) return false;
-      await records?.delete(id);
+      if (records === undefined || (await load(id, principal)) === undefined) return false;
+      await orAway(records.delete(id));
       return true;
     },
     async close() {
