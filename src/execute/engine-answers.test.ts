@@ -29,7 +29,7 @@ interface Options {
 /** An engine over one tool of an MCP server. */
 function engineOf(handler: Handler, { obligations = {}, source = "mcp", auditFails = false }: Options = {}): Engine {
   const clock = systemClock;
-  const state = memoryState({ clock });
+  const state = memoryState({ clock }).documents;
   const emit = (): void => {};
   const log = memoryAudit({ clock });
   const append: typeof log.append = (record) =>

@@ -38,7 +38,7 @@ function setUp(
   const clock = createManualClock(1_000_000);
   const emit = (): void => {};
   const aegis = createAegis({
-    state: memoryState({ clock }),
+    state: memoryState({ clock }).documents,
     policy: {
       sees: () => true,
       decide: ({ arguments: { amount } }) =>

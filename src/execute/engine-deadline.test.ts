@@ -33,7 +33,7 @@ interface Bench {
 /** An engine whose tools all have this handler. The time is 10,000 ms. */
 function setUp(handler: Handler, { policy = ALLOW, draft, settings }: Options = {}): Bench {
   const clock = createManualClock(10_000);
-  const state = memoryState({ clock });
+  const state = memoryState({ clock }).documents;
   const aegis = createAegis({
     policy,
     state,

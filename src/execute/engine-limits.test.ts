@@ -38,7 +38,7 @@ function setUp(
     },
     aegis: createAegis({
       policy: { sees: () => true, decide: () => ({ effect: "allow" }) },
-      state: memoryState({ clock }),
+      state: memoryState({ clock }).documents,
       clock,
       emit: () => {},
       settings: { maxRequestsPerMinute: 10_000, confirmationTimeoutS: 600, selfApproval: "never" },

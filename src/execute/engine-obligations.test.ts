@@ -47,7 +47,7 @@ interface Options extends Partial<Pick<EngineParts, "ensembleSettings">> {
 function setUp(handler: Handler, obligations: Obligations = {}, options: Options = {}): Bench {
   const clock = createManualClock(1_000);
   const log = memoryAudit({ clock });
-  const state = memoryState({ clock });
+  const state = memoryState({ clock }).documents;
   const { decide = () => ({ effect: "allow", rule: "shown", obligations }), inspection } = options;
   const aegis = createAegis({
     policy: { sees: () => true, decide },

@@ -25,7 +25,7 @@ interface Bench {
 
 const allowing: Aegis = createAegis({
   policy: { sees: () => true, decide: () => ({ effect: "allow" }) },
-  state: memoryState({ clock: createManualClock() }),
+  state: memoryState({ clock: createManualClock() }).documents,
   clock: createManualClock(),
   emit: () => {},
   settings: { maxRequestsPerMinute: Number.POSITIVE_INFINITY, confirmationTimeoutS: 600, selfApproval: "never" },

@@ -73,7 +73,7 @@ function setUp(
   const events: Bench["events"] = [];
   const emit: Emit = (name, data) => void events.push({ name, data: data as Record<string, unknown> });
   const aegis = createAegis({
-    state: memoryState({ clock }),
+    state: memoryState({ clock }).documents,
     policy: { ...allowAll, ...policy },
     clock,
     emit,

@@ -24,7 +24,7 @@ function setUp(
   const events: string[] = [];
   const aegis = createAegis({
     policy,
-    state: memoryState({ clock }),
+    state: memoryState({ clock }).documents,
     clock,
     emit: (name) => void events.push(name),
     settings: { maxRequestsPerMinute: 60, confirmationTimeoutS: 600, selfApproval: "never" },

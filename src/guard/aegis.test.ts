@@ -40,7 +40,7 @@ function setUp(policy: Policy, settings: Partial<AegisSettings> = {}): Setup {
   const events: { name: string; data: unknown }[] = [];
   const emit: Emit = (name, data) => void events.push({ name, data });
   const aegis = createAegis({
-    state: memoryState({ clock }),
+    state: memoryState({ clock }).documents,
     policy,
     clock,
     emit,

@@ -21,7 +21,7 @@ interface Setup {
   ): Promise<Once<number>>;
 }
 
-function setUp(clock = createManualClock(1_000), state: State = memoryState({ clock })): Setup {
+function setUp(clock = createManualClock(1_000), state: State = memoryState({ clock }).documents): Setup {
   const idempotency = createIdempotency(state, clock);
   const setup: Setup = {
     clock,
@@ -178,7 +178,7 @@ describe("a call whose key is used by another that still runs", () => {
 
   it("is told the same where the result could not be kept", async () => {
     const clock = createManualClock();
-    const state = memoryState({ clock });
+    const state = memoryState({ clock }).documents;
     let fails = false;
     const failing: State = {
       ...state,

@@ -17,7 +17,7 @@ async function decided(obligations: unknown, effect: "allow" | "confirm" | "deny
       sees: () => true,
       decide: () => ({ effect, rule: "mine", reason: "Because.", obligations }) as PolicyDecision,
     },
-    state: memoryState({ clock }),
+    state: memoryState({ clock }).documents,
     clock,
     emit: () => {},
     settings: { maxRequestsPerMinute: 60, confirmationTimeoutS: 600, selfApproval: "never" },

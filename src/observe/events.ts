@@ -27,6 +27,10 @@ export interface EventMap {
   "pins-failed": { readonly ensemble: string; readonly message: string };
   /** The state file was damaged, deleted or replaced: what it held is lost, and tools of sources wait to be accepted. */
   "state-lost": { readonly message: string };
+  /** The shared state cannot be used. Until it is back, each process keeps limits and breakers by itself. */
+  "state-unavailable": { readonly part: string; readonly message: string };
+  /** The shared state is back. */
+  "state-restored": { readonly part: string };
   /** Calls from now on follow the policy that is in the file. */
   "policy-reloaded": { readonly file: string };
   /** A source named a namespace that is not its own; its tool has the id that is told. */

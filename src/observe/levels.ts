@@ -16,6 +16,8 @@ const LEVEL_OF: { readonly [Name in EventName]: EventLevel | ((data: EventMap[Na
   "ensemble-accepted": "info",
   "pins-failed": "error",
   "state-lost": "error",
+  "state-unavailable": "error",
+  "state-restored": "info",
   "policy-reloaded": "info",
   "namespace-refused": "warn",
   "catalog-synced": "info",

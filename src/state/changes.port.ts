@@ -1,15 +1,21 @@
 /** Tells every process what one of them changed. */
 export interface Changes {
   /** Tells everyone who listens to the topic, this process included. `data` is JSON. */
-  publish(topic: string, data: unknown, options?: { readonly signal?: AbortSignal }): Promise<void>;
-  /** Calls back for each message, in order, at least once, within a second. Returns what ends it. */
+  publish(topic: string, data: unknown, options?: { readonly signal?: AbortSignal | undefined }): Promise<void>;
+  /**
+   * Calls back for each message that is published from now on, in order, at least once, within a second. Messages from just before may come
+   * too. While the store is away nothing is heard; what was published meanwhile comes when it is back. Returns what ends it.
+   */
   subscribe(topic: string, listener: (data: unknown) => void): () => void;
 }
 
-/** Lets one process at a time do a piece of background work. */
+/** Lets one process at a time do a piece of background work. Fails closed: without the store nobody gets or keeps a lease. */
 export interface Leases {
-  /** The lease, or undefined if another process holds it. It is renewed until it is released. */
-  acquire(name: string, options: { readonly ttlMs: number; readonly signal?: AbortSignal }): Promise<Lease | undefined>;
+  /** The lease, or undefined if somebody holds it already. It is renewed until it is released. */
+  acquire(
+    name: string,
+    options: { readonly ttlMs: number; readonly signal?: AbortSignal | undefined },
+  ): Promise<Lease | undefined>;
 }
 
 /** Held until it is released, or lost because it could not be renewed in time. */

@@ -1,19 +1,23 @@
 /**
  * The limits that every process must agree on: rates, places for calls that run at once, circuit breakers and retry budgets. A call asks for
- * everything in one round trip before it runs, and reports once after it.
+ * everything in one round trip before it runs, and reports once after it. A store that is away rejects; whoever uses it decides what then
+ * holds.
  */
 export interface Limits {
   /**
-   * Takes everything the call needs, or nothing. Waits for a place until the deadline or the signal; whatever else refuses does so at once. An
-   * adapter in memory may answer without a promise.
+   * Takes everything the call needs, or nothing. If only a place is missing, it waits for one until `waitUntil` or the signal, in the order
+   * in which calls came; everything else refuses at once. An adapter in memory may answer without a promise.
    */
-  admit(request: AdmitRequest, options?: { readonly signal?: AbortSignal }): Admission | Promise<Admission>;
-  /** Gives back the places of a call and tells its breaker how it went. Safe to call twice. */
+  admit(request: AdmitRequest, options?: { readonly signal?: AbortSignal | undefined }): Admission | Promise<Admission>;
+  /** Gives back the places of a call and tells its breaker how it went. Safe to call twice: only the first report counts. */
   release(pass: Pass, outcome: CallOutcome): Released | Promise<Released>;
   /** Takes one repeated attempt from a retry budget. False if the last minute had its share. */
   retry(budget: RetryBudget): boolean | Promise<boolean>;
-  /** The breakers that are open now, so that retrieval can leave their tools out. */
-  openBreakers(): readonly string[] | Promise<readonly string[]>;
+  /**
+   * Calls back for every breaker that is open now, then whenever any process opens or closes one, within a second. A process that missed
+   * changes, because the store was away, hears how things stand once it is back. Returns what ends it.
+   */
+  watchBreakers(listener: (change: BreakerChange) => void): () => void;
   /** Forgets a breaker, for a tool that was deleted or replaced. */
   forget(key: string): void | Promise<void>;
 }
@@ -21,25 +25,24 @@ export interface Limits {
 /** What one call needs. */
 export interface AdmitRequest {
   readonly windows?: readonly RateWindow[];
-  /** Taken in this order. */
   readonly places?: readonly Places[];
-  readonly breaker?: BreakerSettings;
+  readonly breaker?: BreakerSettings | undefined;
   /** The budget that this call counts towards. */
-  readonly budget?: RetryBudget;
-  /** Milliseconds since the epoch until which the call may wait for a place. */
+  readonly budget?: RetryBudget | undefined;
+  /** Milliseconds since the epoch until which the call may wait for a place. Not at all if omitted. */
   readonly waitUntil?: number;
   /** Milliseconds since the epoch from which the call's places and probe are free again, even if its process never reports. */
   readonly heldUntil: number;
 }
 
-/** So many calls in a span of time, wherever it begins. */
+/** So many calls, a whole number from 1, in a span of time, wherever it begins. */
 export interface RateWindow {
   readonly key: string;
   readonly calls: number;
   readonly windowMs: number;
 }
 
-/** So many calls at once. */
+/** So many calls at once, a whole number from 1. */
 export interface Places {
   readonly key: string;
   readonly limit: number;
@@ -52,28 +55,40 @@ export interface BreakerSettings {
   readonly coolDownMs: number;
 }
 
-/** Repeated attempts, as a share of the calls of the last minute. */
+/** Repeated attempts, as a share of the calls of the last minute. Three a minute are always allowed, unless the share is 0. */
 export interface RetryBudget {
   readonly key: string;
   readonly share: number;
 }
 
-export type Admission =
-  | { readonly admitted: true; readonly pass: Pass }
-  | {
-      readonly admitted: false;
-      /** What refused. For `window` and `places`, `key` names the one that must be waited for the longest. */
-      readonly because: "window" | "places" | "breaker" | "aborted";
-      readonly key: string;
-      /** After this many whole milliseconds the call can succeed; absent if that depends on other calls. */
-      readonly retryAfterMs?: number;
-    };
+export type Admission = Admitted | Refused;
 
-/** Leave to run one call. Plain data. */
+export interface Admitted {
+  readonly admitted: true;
+  readonly pass: Pass;
+}
+
+export interface Refused {
+  readonly admitted: false;
+  /** What refused. `aborted`: the signal fired, or the state was closed, while the call waited. */
+  readonly because: "window" | "places" | "breaker" | "aborted";
+  /** Which one refused: the window that must be waited for the longest, or the first place that is full. */
+  readonly key: string;
+  /** The span of the window that refused. */
+  readonly windowMs?: number;
+  /** After this many whole milliseconds the call can succeed; absent if that depends on other calls. */
+  readonly retryAfterMs?: number;
+}
+
+/** Leave to run one call. Plain data, which any process may give back. */
 export interface Pass {
   readonly id: string;
   /** True if the call is the one that probes an open breaker. */
   readonly probe: boolean;
+  /** The keys of the places it holds. */
+  readonly places: readonly string[];
+  /** A report about an earlier era of the breaker is not counted: each opening and closing begins a new one. */
+  readonly breaker?: BreakerSettings & { readonly era: number };
 }
 
 /** `neutral` counts as neither, and frees the probe for the next caller. */
@@ -82,5 +97,13 @@ export type CallOutcome = "success" | "failure" | "neutral";
 /** What the report changed. */
 export interface Released {
   readonly breaker?: "opened" | "closed";
+  /** Failures in a row, if the breaker opened. */
   readonly failures?: number;
+}
+
+/** A breaker opened or closed. */
+export interface BreakerChange {
+  readonly key: string;
+  /** Milliseconds since the epoch from which a call may probe it; absent if it is closed. */
+  readonly probeAt?: number;
 }

@@ -11,6 +11,6 @@ export interface SharedState {
   readonly leases: Leases;
   /** True if the backend can be read and written now. Never rejects. */
   healthCheck(): Promise<boolean>;
-  /** Releases what is held. Safe to call twice. */
+  /** Gives back the places and leases that this process holds, and releases everything. Safe to call twice. */
   close(): Promise<void>;
 }

@@ -1,19 +1,17 @@
 /**
  * Small pieces of JSON that outlive a call, and with some adapters the process: approvals, idempotency keys, pins. Whoever changes one says
- * which version they read, so of several that change it at once, in whatever process, exactly one succeeds.
+ * which version they read, so if several change it at once, in any process, exactly one succeeds. A store that is away rejects: approvals,
+ * pins and idempotency keys fail closed.
  */
 export interface State {
-  readonly name: string;
-  /** What is kept under a key; undefined where there is nothing, or it has expired. */
+  /** The value of a key; undefined if there is none, or it has expired. */
   get(key: string, options?: StateOptions): Promise<StateEntry | undefined>;
-  /** Keeps a JSON value. False, with nothing changed, where `ifVersion` does not hold. Rejects a value that JSON cannot say. */
+  /** Keeps a JSON value. False, with nothing changed, if `ifVersion` does not hold. Rejects a value that is not JSON. */
   set(key: string, value: unknown, options?: StateSetOptions): Promise<boolean>;
-  /** Removes a key. False where there is none, or `ifVersion` does not hold. */
+  /** Removes a key. False if there is none, or `ifVersion` does not hold. */
   delete(key: string, options?: StateOptions & { readonly ifVersion?: number }): Promise<boolean>;
   /** Everything whose key begins with the prefix and has not expired, in any order. */
   list(prefix: string, options?: StateOptions): Promise<readonly ListedState[]>;
-  /** Releases what is held. Safe to call twice; nothing can be kept afterwards. */
-  close(): Promise<void>;
 }
 
 /** A value, and the version that a change to it names. A version never comes back, not even for a key that was removed in between. */
@@ -33,8 +31,8 @@ export interface StateOptions {
 }
 
 export interface StateSetOptions extends StateOptions {
-  /** The version that must still be there, or `absent` where there must be none. Anything where left out. */
+  /** The version that must still be there, or `absent` if there must be none. Anything goes if omitted. */
   readonly ifVersion?: number | "absent";
-  /** Milliseconds since the epoch, from which on the entry is as if it were not there. It stays where left out. */
+  /** Milliseconds since the epoch from which the entry no longer exists. It stays if omitted. */
   readonly expiresAt?: number;
 }

@@ -1,26 +1,21 @@
 import assert from "node:assert/strict";
-import type { State } from "../state/state.port.ts";
-import { contract, type ContractCase, type Make } from "./contract.ts";
-import { createManualClock, type ManualClock } from "./manual-clock.ts";
+import type { ContractCase } from "./contract.ts";
+import { type StateBackend, stateCases } from "./state/backend.ts";
 
-/** What every state must do. `make` is given the clock that the state must tell expiry by. */
-export function stateContract(make: (clock: ManualClock) => ReturnType<Make<State>>): readonly ContractCase[] {
-  let clock = createManualClock();
-  const fresh: Make<State> = () => {
-    clock = createManualClock(1_000);
-    return make(clock);
-  };
-  return contract(fresh, {
-    "has a name": async (state) => {
-      assert.ok(state.name.length > 0);
+/** What the documents of every state must do, for several processes at once. */
+export function stateContract(make: () => StateBackend | Promise<StateBackend>): readonly ContractCase[] {
+  return stateCases(make, {
+    "has a name, and works": async ({ one, other }) => {
+      assert.ok(one.name.length > 0);
+      assert.equal(await other.healthCheck(), true);
     },
-    "gives back what was kept, and nothing for what was not": async (state) => {
+    "gives back what was kept, and nothing for what was not": async ({ one: { documents: state } }) => {
       const value = { text: "ä\u0000\uD83D\uDE00", list: [1, null, true], nested: { "": -0.5 } };
       assert.equal(await state.set("a", value), true);
       assert.deepEqual((await state.get("a"))?.value, value);
       assert.equal(await state.get("b"), undefined);
     },
-    "keeps a value apart from the object it was given and the one it gave": async (state) => {
+    "keeps a value apart from the object it was given and the one it gave": async ({ one: { documents: state } }) => {
       const given = { list: [1] };
       await state.set("a", given);
       given.list.push(2);
@@ -33,13 +28,13 @@ export function stateContract(make: (clock: ManualClock) => ReturnType<Make<Stat
       }
       assert.deepEqual((await state.get("a"))?.value, { list: [1] });
     },
-    "refuses what JSON cannot say": async (state) => {
+    "refuses what JSON cannot say": async ({ one: { documents: state } }) => {
       const cycle: Record<string, unknown> = {};
       cycle["self"] = cycle;
       await assert.rejects(state.set("a", cycle), { code: "STORE_FAILED" });
       assert.equal(await state.get("a"), undefined);
     },
-    "changes an entry only from the version that is named": async (state) => {
+    "changes an entry only from the version that is named": async ({ one: { documents: state } }) => {
       assert.equal(await state.set("a", 1, { ifVersion: "absent" }), true);
       assert.equal(await state.set("a", 2, { ifVersion: "absent" }), false);
       const first = await state.get("a");
@@ -50,26 +45,47 @@ export function stateContract(make: (clock: ManualClock) => ReturnType<Make<Stat
       assert.equal(await state.set("a", 5), true);
       assert.equal((await state.get("a"))?.value, 5);
     },
-    "never gives a version twice, not even to a key that came back": async (state) => {
+    "never gives a version twice, not even to a key that came back": async ({ one: { documents: state }, other }) => {
       await state.set("a", 1);
       const before = await state.get("a");
-      await state.delete("a");
-      await state.set("a", 1);
+      await other.documents.delete("a");
+      await other.documents.set("a", 1);
       assert.equal(await state.set("a", 2, { ifVersion: before?.version ?? 0 }), false);
     },
-    "lets one of many succeed that change an entry at once": async (state) => {
-      await state.set("a", 0);
-      const version = (await state.get("a"))?.version ?? 0;
+    "lets one of many succeed that change an entry at once, in whatever process": async ({ one, slow }) => {
+      await one.documents.set("a", 0);
+      const version = (await one.documents.get("a"))?.version ?? 0;
+      const many = Array.from({ length: 50 }, (_, index) => index);
       const wrote = await Promise.all(
-        Array.from({ length: 50 }, (_, index) => state.set("a", index, { ifVersion: version })),
+        many.map((index) => slow(index).documents.set("a", index, { ifVersion: version })),
       );
       assert.equal(wrote.filter(Boolean).length, 1);
       const claimed = await Promise.all(
-        Array.from({ length: 50 }, (_, index) => state.set("b", index, { ifVersion: "absent" })),
+        many.map((index) => slow(index).documents.set("b", index, { ifVersion: "absent" })),
       );
       assert.equal(claimed.filter(Boolean).length, 1);
+      const removed = await Promise.all(many.map((index) => slow(index).documents.delete("b")));
+      assert.equal(removed.filter(Boolean).length, 1);
     },
-    "removes an entry, from the version that is named where one is": async (state) => {
+    "loses no step of two processes that count up together": async ({ one, slow }) => {
+      await Promise.all(
+        [slow(0), slow(1)].map(async ({ documents }) => {
+          for (let done = 0; done < 25;) {
+            const entry = await documents.get("count");
+            const next = Number(entry?.value ?? 0) + 1;
+            if (await documents.set("count", next, { ifVersion: entry?.version ?? "absent" })) done++;
+          }
+        }),
+      );
+      assert.equal((await one.documents.get("count"))?.value, 50);
+    },
+    "shows at once what another process wrote": async ({ one, other }) => {
+      await one.documents.set("a", "here");
+      assert.equal((await other.documents.get("a"))?.value, "here");
+      await other.documents.delete("a");
+      assert.equal(await one.documents.get("a"), undefined);
+    },
+    "removes an entry, if it has the version that is named": async ({ one: { documents: state } }) => {
       await state.set("a", 1);
       const { version } = (await state.get("a")) ?? { version: 0 };
       assert.equal(await state.delete("a", { ifVersion: version + 1 }), false);
@@ -77,7 +93,7 @@ export function stateContract(make: (clock: ManualClock) => ReturnType<Make<Stat
       assert.equal(await state.delete("a"), false);
       assert.equal(await state.get("a"), undefined);
     },
-    "lists what begins with a prefix, taken literally": async (state) => {
+    "lists what begins with a prefix, taken literally": async ({ one: { documents: state } }) => {
       for (const key of ["x:1", "x:2", "X:1", "y:1", "x%", "x_", "x"]) await state.set(key, key);
       const keys = async (prefix: string): Promise<readonly string[]> =>
         (await state.list(prefix)).map(({ key, value }) => (key === value ? key : "wrong")).sort();
@@ -88,8 +104,8 @@ export function stateContract(make: (clock: ManualClock) => ReturnType<Make<Stat
       const [listed] = await state.list("y");
       assert.equal(listed?.version, (await state.get("y:1"))?.version);
     },
-    "forgets what has expired, at that very millisecond": async (state) => {
-      await state.set("a", 1, { expiresAt: 2_000 });
+    "forgets what has expired, at that very millisecond": async ({ clock, one: { documents: state } }) => {
+      await state.set("a", 1, { expiresAt: clock.now() + 1_000 });
       await state.set("b", 1);
       await clock.advance(999);
       assert.equal((await state.get("a"))?.value, 1);
@@ -102,7 +118,7 @@ export function stateContract(make: (clock: ManualClock) => ReturnType<Make<Stat
       assert.equal(await state.delete("a"), false);
       assert.equal(await state.set("a", 2, { ifVersion: "absent" }), true);
     },
-    "stops where the caller has given up": async (state) => {
+    "stops if the caller has given up": async ({ one: { documents: state } }) => {
       const signal = AbortSignal.abort(new Error("given up"));
       await assert.rejects(state.set("a", 1, { signal }), /given up/);
       await assert.rejects(state.get("a", { signal }), /given up/);
@@ -110,10 +126,12 @@ export function stateContract(make: (clock: ManualClock) => ReturnType<Make<Stat
       await assert.rejects(state.delete("a", { signal }), /given up/);
       assert.equal(await state.get("a"), undefined);
     },
-    "keeps nothing once it is closed, and closes twice": async (state) => {
+    "keeps nothing once it is closed, and closes twice": async ({ one }) => {
+      const state = one.documents;
       await state.set("a", 1);
-      await state.close();
-      await state.close();
+      await one.close();
+      await one.close();
+      assert.equal(await one.healthCheck(), false);
       await assert.rejects(state.set("a", 2), { code: "CLOSED" });
       await assert.rejects(state.get("a"), { code: "CLOSED" });
     },

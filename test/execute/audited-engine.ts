@@ -77,7 +77,7 @@ export function auditedEngine(options: AuditedEngineOptions = {}): AuditedEngine
     decide: (request) =>
       refused.has(request.tool.name) ? { effect: "deny", rule: "revoked", reason: "No more." } : policy.decide(request),
   };
-  const state = memoryState({ clock });
+  const state = memoryState({ clock }).documents;
   const aegis = createAegis({
     policy: changing,
     state,

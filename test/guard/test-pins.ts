@@ -60,7 +60,7 @@ export function setUp({ mode = "changes", ...more }: Partial<PinsParts> & { read
   const events: [string, unknown][] = [];
   const emit: Emit = (name, data) => void events.push([name, data]);
   const clock = createManualClock(1000);
-  const state = memoryState({ clock });
+  const state = memoryState({ clock }).documents;
   const again: string[] = [];
   const onAccepted = async (ensemble: string): Promise<void> => void again.push(ensemble);
   const pins = createPins({ state, clock, emit, mode, onAccepted, ...more });

@@ -13,7 +13,7 @@ export function sharedMemory(clock?: Clock): SharedMemory {
   const held = new Set<string>();
   return {
     loseLeases: () => held.clear(),
-    documents: memoryState(clock && { clock }),
+    documents: memoryState(clock && { clock }).documents,
     changes: {
       async publish(topic, data) {
         const text = JSON.stringify(data);

@@ -14,7 +14,7 @@ const SUITES: Readonly<Record<string, readonly string[]>> = {
   sandboxes: ["sandboxContract"],
   policies: ["policyContract"],
   identity: ["identityContract"],
-  state: ["stateContract"],
+  state: ["stateContract", "limitsContract", "changesContract"],
   audit: ["auditContract"],
   scanners: ["scannerContract"],
   sinks: ["sinkContract"],

@@ -2,4 +2,7 @@
 export { memoryState, type MemoryStateOptions } from "./memory.ts";
 export { sqliteState, type SqliteStateOptions } from "./sqlite.ts";
 // The rest of toolarsenal/state:
+export type { Changes, Lease, Leases } from "../../state/changes.port.ts";
+export type * from "../../state/limits.port.ts";
+export type { SharedState } from "../../state/shared-state.ts";
 export type { ListedState, State, StateEntry, StateOptions, StateSetOptions } from "../../state/state.port.ts";

@@ -1,6 +1,10 @@
 import { ArsenalError } from "../../errors/arsenal-error.ts";
-import type { State } from "../../state/state.port.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
+import type { Changes, Leases } from "../../state/changes.port.ts";
+import { createLocalLimits } from "../../state/local-limits.ts";
+import type { SharedState } from "../../state/shared-state.ts";
+import type { State } from "../../state/state.port.ts";
+import { createTopics } from "../../state/topics.ts";
 import { toPlainData } from "../../tool/plain-data.ts";
 
 export interface MemoryStateOptions {
@@ -10,16 +14,35 @@ export interface MemoryStateOptions {
 /** Writes between two looks for what has expired. */
 const WRITES_A_SWEEP = 256;
 
-/** Keeps state in this process and nowhere else: what it keeps ends with it. */
-export function memoryState({ clock = systemClock }: MemoryStateOptions = {}): State {
-  const entries = new Map<string, { readonly value: unknown; readonly version: number; readonly expiresAt: number }>();
-  let version = 0;
+/** Keeps state in this process and nowhere else: it ends with the process. */
+export function memoryState({ clock = systemClock }: MemoryStateOptions = {}): SharedState {
+  const limits = createLocalLimits({ clock });
   let closed = false;
 
-  function refuseIfClosed(signal: AbortSignal | undefined): void {
+  function refuseIfClosed(signal?: AbortSignal): void {
     signal?.throwIfAborted();
     if (closed) throw new ArsenalError("CLOSED", "This state was closed and keeps nothing more. Create a new one.");
   }
+
+  return {
+    name: "memory",
+    documents: createDocuments(clock, refuseIfClosed),
+    limits,
+    changes: createChanges(refuseIfClosed),
+    leases: createLeases(refuseIfClosed),
+    healthCheck: async () => !closed,
+    async close() {
+      closed = true;
+      limits.close();
+    },
+  };
+}
+
+type RefuseIfClosed = (signal?: AbortSignal) => void;
+
+function createDocuments(clock: Clock, refuseIfClosed: RefuseIfClosed): State {
+  const entries = new Map<string, { readonly value: unknown; readonly version: number; readonly expiresAt: number }>();
+  let version = 0;
 
   function live(key: string): { readonly value: unknown; readonly version: number } | undefined {
     const entry = entries.get(key);
@@ -32,8 +55,6 @@ export function memoryState({ clock = systemClock }: MemoryStateOptions = {}): S
   }
 
   return {
-    name: "memory",
-
     async get(key, { signal } = {}) {
       refuseIfClosed(signal);
       const entry = live(key);
@@ -67,10 +88,37 @@ export function memoryState({ clock = systemClock }: MemoryStateOptions = {}): S
         .filter(([key]) => key.startsWith(prefix))
         .map(([key, { value, version: at }]) => ({ key, value, version: at }));
     },
+  };
+}
 
-    async close() {
-      closed = true;
-      entries.clear();
+function createChanges(refuseIfClosed: RefuseIfClosed): Changes {
+  const topics = createTopics();
+  return {
+    async publish(topic, data, { signal } = {}) {
+      refuseIfClosed(signal);
+      topics.tell(topic, JSON.stringify(data));
+    },
+    subscribe: topics.subscribe,
+  };
+}
+
+/** Nobody else can take a lease of this process, so none is lost and none needs renewing. */
+function createLeases(refuseIfClosed: RefuseIfClosed): Leases {
+  const held = new Set<string>();
+  return {
+    async acquire(name, { signal }) {
+      refuseIfClosed(signal);
+      if (held.has(name)) return undefined;
+      held.add(name);
+      let isHeld = true;
+      return {
+        name,
+        lost: new AbortController().signal,
+        async release() {
+          if (isHeld) held.delete(name);
+          isHeld = false;
+        },
+      };
     },
   };
 }

@@ -18,7 +18,7 @@ import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
 import { STATE_LOST } from "../../guard/state-loss.ts";
 import { createManualClock } from "../../testing/manual-clock.ts";
-import { stateContract } from "../../testing/state.contract.ts";
+import { changesContract, limitsContract, type StateBackend, stateContract } from "../../testing/index.ts";
 import { loadSqlite } from "./load-sqlite.ts";
 import { sqliteState } from "./sqlite.ts";
 
@@ -35,11 +35,12 @@ function program(file: string, text: string): readonly string[] {
   return ["--input-type=module", "--eval", `${start}\n${text}`];
 }
 
-describe("sqliteState, as a state", () => {
-  const cases = stateContract((clock) => {
-    const adapter = sqliteState({ file: newFile(), clock });
-    return { adapter, dispose: () => adapter.close() };
-  });
+describe("sqliteState, as shared state", () => {
+  const backend = (): StateBackend => {
+    const file = newFile();
+    return { open: (clock) => sqliteState({ file, clock }) };
+  };
+  const cases = [...stateContract(backend), ...limitsContract(backend), ...changesContract(backend)];
   for (const { name, run } of cases) it(name, run);
 });
 
@@ -48,13 +49,13 @@ describe("sqliteState", () => {
     const file = newFile();
     const clock = createManualClock(1_000);
     const before = sqliteState({ file, clock });
-    await before.set("a", { x: 1 }, { expiresAt: 3_000 });
-    const version = (await before.get("a"))?.version;
+    await before.documents.set("a", { x: 1 }, { expiresAt: 3_000 });
+    const version = (await before.documents.get("a"))?.version;
     await before.close();
     const after = sqliteState({ file, clock });
-    expect(await after.get("a")).toEqual({ value: { x: 1 }, version });
+    expect(await after.documents.get("a")).toEqual({ value: { x: 1 }, version });
     await clock.advance(2_000);
-    expect(await after.get("a")).toBeUndefined();
+    expect(await after.documents.get("a")).toBeUndefined();
     await after.close();
   });
 
@@ -65,8 +66,8 @@ describe("sqliteState", () => {
       process.stdout.write("ready");
       await new Promise((resolve) => process.stdin.once("data", resolve));
       for (let done = 0; done < 100; ) {
-        const entry = await state.get("count");
-        if (await state.set("count", (entry?.value ?? 0) + 1, { ifVersion: entry?.version ?? "absent" })) done++;
+        const entry = await state.documents.get("count");
+        if (await state.documents.set("count", (entry?.value ?? 0) + 1, { ifVersion: entry?.version ?? "absent" })) done++;
       }
       await state.close();
       process.exit(0);`;
@@ -75,23 +76,29 @@ describe("sqliteState", () => {
     for (const child of children) child.stdin.write("go");
     expect((await Promise.all(children.map((child) => once(child, "close")))).map(([code]) => code)).toEqual([0, 0]);
     const state = sqliteState({ file });
-    expect((await state.get("count"))?.value).toBe(200);
+    expect((await state.documents.get("count"))?.value).toBe(200);
     await state.close();
   });
 
   it("sees at once what another process wrote", async () => {
     const file = newFile();
     const state = sqliteState({ file });
-    await state.set("a", "here");
-    await promisify(execFile)(process.execPath, program(file, `await state.set("a", "there"); await state.close();`));
-    expect((await state.get("a"))?.value).toBe("there");
+    await state.documents.set("a", "here");
+    await promisify(execFile)(
+      process.execPath,
+      program(file, `await state.documents.set("a", "there"); await state.close();`),
+    );
+    expect((await state.documents.get("a"))?.value).toBe("there");
     await state.close();
   });
 
   it("prints nothing on standard error", async () => {
     const { stderr, stdout } = await promisify(execFile)(
       process.execPath,
-      program(newFile(), `await state.set("a", 1); process.stdout.write("kept"); process.emitWarning("another one");`),
+      program(
+        newFile(),
+        `await state.documents.set("a", 1); process.stdout.write("kept"); process.emitWarning("another one");`,
+      ),
     );
     expect(stdout).toBe("kept");
     expect(stderr).not.toContain("SQLite");
@@ -101,7 +108,7 @@ describe("sqliteState", () => {
   it("is readable for this user alone, side files too", async () => {
     const file = newFile();
     const state = sqliteState({ file });
-    await state.set("a", 1);
+    await state.documents.set("a", 1);
     const folder = join(file, "..");
     const modes = readdirSync(folder).map((name) => (statSync(join(folder, name)).mode & 0o777).toString(8));
     expect(modes.length).toBeGreaterThan(1);
@@ -114,16 +121,16 @@ describe("sqliteState", () => {
     const file = newFile();
     await sqliteState({ file }).close();
     const first = sqliteState({ file });
-    await first.set("a", 1);
+    await first.documents.set("a", 1);
     await first.close();
     writeFileSync(file, "this is no database, and is long enough to be taken for the header of one. ".repeat(100));
     const state = sqliteState({ file });
-    await expect(state.get("a")).rejects.toMatchObject({
+    await expect(state.documents.get("a")).rejects.toMatchObject({
       code: "STORE_FAILED",
       message: expect.stringContaining(`is now ${file}.corrupt-1; a new one takes its place`),
     });
-    expect(await state.get("a")).toBeUndefined();
-    expect(await state.set("a", 2)).toBe(true);
+    expect(await state.documents.get("a")).toBeUndefined();
+    expect(await state.documents.set("a", 2)).toBe(true);
     expect(readdirSync(join(file, ".."))).toContain("state.sqlite.corrupt-1");
     await state.close();
   });
@@ -131,15 +138,15 @@ describe("sqliteState", () => {
   it("moves a file aside whose pages are damaged", async () => {
     const file = newFile();
     const first = sqliteState({ file });
-    for (let index = 0; index < 500; index++) await first.set(`key:${index}`, "x".repeat(100));
+    for (let index = 0; index < 500; index++) await first.documents.set(`key:${index}`, "x".repeat(100));
     await first.close();
     const { size } = statSync(file);
     const bytes = readFileSync(file);
     bytes.fill(0xff, 4096, size);
     writeFileSync(file, bytes);
     const state = sqliteState({ file });
-    await expect(state.list("")).rejects.toThrow("was damaged");
-    expect(await state.list("key:")).toEqual([]);
+    await expect(state.documents.list("")).rejects.toThrow("was damaged");
+    expect(await state.documents.list("key:")).toEqual([]);
     await state.close();
   });
 
@@ -157,34 +164,34 @@ describe("sqliteState", () => {
       const file = newFile();
       const lost: string[] = [];
       const state = sqliteState({ file, onLost: ({ message }) => void lost.push(message) });
-      await state.set("a", 1);
-      expect(await state.get(STATE_LOST)).toBeUndefined();
+      await state.documents.set("a", 1);
+      expect(await state.documents.get(STATE_LOST)).toBeUndefined();
       lose(file);
       const message = `The state file ${file} was deleted or replaced while it was in use; a new one takes its place.`;
-      await expect(state.get("a")).rejects.toMatchObject({
+      await expect(state.documents.get("a")).rejects.toMatchObject({
         code: "STORE_FAILED",
         message: expect.stringContaining(message),
       });
       expect(lost).toEqual([expect.stringContaining(message)]);
-      expect(await state.get(STATE_LOST)).toMatchObject({ value: { why: lost[0] } });
-      await state.set("a", 2);
+      expect(await state.documents.get(STATE_LOST)).toMatchObject({ value: { why: lost[0] } });
+      await state.documents.set("a", 2);
       await state.close();
       const later = sqliteState({ file });
-      expect(await later.get(STATE_LOST)).toBeDefined();
-      expect(await later.get("a")).toMatchObject({ value: 2 });
+      expect(await later.documents.get(STATE_LOST)).toBeDefined();
+      expect(await later.documents.get("a")).toMatchObject({ value: 2 });
       await later.close();
     });
 
     it("by every process that used it", async () => {
       const file = newFile();
       const [one, other] = [sqliteState({ file }), sqliteState({ file })];
-      await one.set("a", 1);
-      await other.get("a");
+      await one.documents.set("a", 1);
+      await other.documents.get("a");
       rmSync(file);
-      await expect(one.get("a")).rejects.toThrow("was deleted or replaced");
-      await one.set("a", 2);
-      await expect(other.get("a")).rejects.toThrow("was deleted or replaced");
-      expect(await other.get("a")).toMatchObject({ value: 2 });
+      await expect(one.documents.get("a")).rejects.toThrow("was deleted or replaced");
+      await one.documents.set("a", 2);
+      await expect(other.documents.get("a")).rejects.toThrow("was deleted or replaced");
+      expect(await other.documents.get("a")).toMatchObject({ value: 2 });
       await one.close();
       await other.close();
     });
@@ -194,17 +201,19 @@ describe("sqliteState", () => {
       mkdirSync(join(file, ".."));
       writeFileSync(`${file}.corrupt-1`, "damaged");
       const state = sqliteState({ file });
-      expect(await state.get(STATE_LOST)).toMatchObject({ value: { why: expect.stringContaining("was damaged") } });
+      expect(await state.documents.get(STATE_LOST)).toMatchObject({
+        value: { why: expect.stringContaining("was damaged") },
+      });
       await state.close();
     });
 
     it("but not when there never was a file", async () => {
       const file = newFile();
       const state = sqliteState({ file });
-      expect(await state.get(STATE_LOST)).toBeUndefined();
+      expect(await state.documents.get(STATE_LOST)).toBeUndefined();
       await state.close();
       const later = sqliteState({ file });
-      expect(await later.get(STATE_LOST)).toBeUndefined();
+      expect(await later.documents.get(STATE_LOST)).toBeUndefined();
       await later.close();
     });
   });
@@ -216,7 +225,7 @@ describe("sqliteState", () => {
     const file = newFile();
     if (statement.startsWith("PRAGMA")) {
       const mine = sqliteState({ file });
-      await mine.set("a", 1);
+      await mine.documents.set("a", 1);
       await mine.close();
     } else {
       mkdirSync(join(file, ".."));
@@ -226,8 +235,8 @@ describe("sqliteState", () => {
     other.exec(statement);
     other.close();
     const state = sqliteState({ file });
-    await expect(state.get("a")).rejects.toThrow(why);
-    await expect(state.get("a")).rejects.toThrow(why);
+    await expect(state.documents.get("a")).rejects.toThrow(why);
+    await expect(state.documents.get("a")).rejects.toThrow(why);
     expect(readdirSync(join(file, "..")).filter((name) => name.includes("corrupt"))).toEqual([]);
     await state.close();
   });
@@ -235,7 +244,7 @@ describe("sqliteState", () => {
   it("says what it could not do with a file that cannot be made", async () => {
     const file = join(root, "plain");
     writeFileSync(file, "");
-    await expect(sqliteState({ file: join(file, "state.sqlite") }).get("a")).rejects.toMatchObject({
+    await expect(sqliteState({ file: join(file, "state.sqlite") }).documents.get("a")).rejects.toMatchObject({
       code: "STORE_FAILED",
       details: { field: "state.file" },
     });
@@ -245,10 +254,12 @@ describe("sqliteState", () => {
     const file = newFile();
     const state = sqliteState({ file });
     const keys = Array.from({ length: 600 }, (_, index) => `key:${index}`);
-    expect(await Promise.all(keys.map((key) => state.set(key, 1, { ifVersion: "absent" })))).not.toContain(false);
+    expect(await Promise.all(keys.map((key) => state.documents.set(key, 1, { ifVersion: "absent" })))).not.toContain(
+      false,
+    );
     // Each wait adds a page to the log at least.
     expect(statSync(`${file}-wal`).size / 4096).toBeLessThan(100);
-    expect(await state.list("")).toHaveLength(600);
+    expect(await state.documents.list("")).toHaveLength(600);
     await state.close();
   });
 
@@ -259,7 +270,7 @@ describe("sqliteState", () => {
       turns++;
       next = setImmediate(turn);
     });
-    for (let index = 0; index < 10; index++) await state.set("a", index);
+    for (let index = 0; index < 10; index++) await state.documents.set("a", index);
     clearImmediate(next);
     expect(turns).toBeGreaterThanOrEqual(9);
     await state.close();
@@ -268,25 +279,29 @@ describe("sqliteState", () => {
   it("keeps what was asked for before it was closed", async () => {
     const file = newFile();
     const state = sqliteState({ file });
-    const kept = state.set("a", 1);
+    const kept = state.documents.set("a", 1);
     await state.close();
     expect(await kept).toBe(true);
     const again = sqliteState({ file });
-    expect(await again.get("a")).toMatchObject({ value: 1 });
+    expect(await again.documents.get("a")).toMatchObject({ value: 1 });
     await again.close();
   });
 
   it("tells everybody whose change could not be written", async () => {
     const file = newFile();
     const state = sqliteState({ file });
-    await state.set("a", 1);
+    await state.documents.set("a", 1);
     const { DatabaseSync } = loadSqlite();
     const other = new DatabaseSync(file);
     other.exec("DROP TABLE last_version");
     other.close();
-    const changes = await Promise.allSettled([state.set("a", 2), state.set("b", 2), state.delete("a")]);
+    const changes = await Promise.allSettled([
+      state.documents.set("a", 2),
+      state.documents.set("b", 2),
+      state.documents.delete("a"),
+    ]);
     expect(changes.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
-    expect(await state.list("")).toMatchObject([{ key: "a", value: 1 }]);
+    expect(await state.documents.list("")).toMatchObject([{ key: "a", value: 1 }]);
     await state.close();
   });
 
@@ -294,9 +309,9 @@ describe("sqliteState", () => {
     const file = newFile();
     const clock = createManualClock();
     const state = sqliteState({ file, clock });
-    for (let index = 0; index < 200; index++) await state.set(`gone:${index}`, index, { expiresAt: 10 });
+    for (let index = 0; index < 200; index++) await state.documents.set(`gone:${index}`, index, { expiresAt: 10 });
     await clock.advance(10);
-    for (let index = 0; index < 100; index++) await state.set("here", index);
+    for (let index = 0; index < 100; index++) await state.documents.set("here", index);
     await state.close();
     const { DatabaseSync } = loadSqlite();
     const database = new DatabaseSync(file);

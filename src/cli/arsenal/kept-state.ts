@@ -55,14 +55,15 @@ async function withStates<Files extends readonly string[]>(
   ) => Promise<number>,
 ): Promise<number> {
   const { config } = await loadConfig(configPath(input, terminal), terminal.environment, { folder: terminal.folder });
-  const states = filesOf(config).map((file) => sqliteState({ file }));
+  const opened = filesOf(config).map((file) => sqliteState({ file }));
+  const states = opened.map(({ documents }) => documents);
   const log = configuredAudit(config, systemClock);
   try {
     const emit = log === undefined ? silent : withAudit(silent, configuredCallAudit(config, log, telling(terminal)));
     return await run({ config, states: states as { readonly [Index in keyof Files]: State }, emit });
   } finally {
     await log?.close();
-    for (const state of states) await state.close();
+    for (const state of opened) await state.close();
   }
 }
 

@@ -17,7 +17,7 @@ import type { AuditLog } from "../../guard/audit.port.ts";
 import type { Policy } from "../../guard/policy.port.ts";
 import { hasSecret } from "../../guard/secrets/reference.ts";
 import { createSecrets, type Secrets } from "../../guard/secrets/secrets.ts";
-import type { State } from "../../state/state.port.ts";
+import type { SharedState } from "../../state/shared-state.ts";
 import type { Clock } from "../../observe/clock.ts";
 import type { Emit } from "../../observe/events.ts";
 import type { Sink } from "../../observe/sink.port.ts";
@@ -37,8 +37,8 @@ export interface ToolArsenalParts {
   readonly reranker?: Reranker;
   readonly classifyIntent?: IntentClassifier;
   readonly policy?: Policy;
-  /** Where approvals and idempotency keys are kept. It is yours to close. */
-  readonly state?: State;
+  /** What replicas agree on: approvals, pins, idempotency keys, limits and breakers. It is yours to close. */
+  readonly state?: SharedState;
   /** What records every call. It is yours to close. */
   readonly audit?: AuditLog;
   readonly validator?: Validator;
@@ -72,8 +72,8 @@ export function configuredSinks({ telemetry }: ResolvedConfig): readonly Sink[] 
 /** The value of `state.file` that keeps everything in memory. */
 export const IN_MEMORY = ":memory:";
 
-/** Creates the state that the configuration names: where approvals, pins and idempotency keys are stored. */
-export function configuredState({ state: { file } }: ResolvedConfig, clock: Clock, emit?: Emit): State {
+/** Creates the state that the configuration names: what processes that share it agree on. */
+export function configuredState({ state: { file } }: ResolvedConfig, clock: Clock, emit?: Emit): SharedState {
   if (file === undefined || file === IN_MEMORY) return memoryState({ clock });
   return sqliteState({ file, clock, onLost: ({ message }) => emit?.("state-lost", { message }) });
 }

@@ -62,13 +62,16 @@ export function configuredGuard(
   const pins =
     mode === "off"
       ? undefined
-      : screenedPins(createPins({ state, clock, emit: tell, mode, onAccepted: relist }), screenInstructions);
+      : screenedPins(
+          createPins({ state: state.documents, clock, emit: tell, mode, onAccepted: relist }),
+          screenInstructions,
+        );
   const webhook = configuredWebhook(config, { ...surroundings, find: (id) => aegis.approvals.get(id) });
   const told = webhook?.watching(tell) ?? tell;
   const ownFile = parts.state === undefined ? approvals?.file : undefined;
   const kept = ownFile === undefined ? state : sqliteState({ file: ownFile, clock });
   const settings = { ...security, selfApproval: security.selfApproval ?? "never", approveCommand: approvals?.command };
-  const aegis = createAegis({ policy, state: kept, clock, emit: told, settings, inspection, pins });
+  const aegis = createAegis({ policy, state: kept.documents, clock, emit: told, settings, inspection, pins });
   return {
     aegis,
     audit,
@@ -82,7 +85,7 @@ export function configuredGuard(
       policy.replace(configuredPolicy(config, clock));
       emit("policy-reloaded", { file: policyFile });
     },
-    idempotency: createIdempotency(state, clock),
+    idempotency: createIdempotency(state.documents, clock),
     async close() {
       pins?.close();
       await webhook?.close();

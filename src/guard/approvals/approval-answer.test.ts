@@ -18,7 +18,7 @@ const south = person("sam", { tenant: "south" });
 function setUp(selfApproval: "never" | "local" = "never"): { book: ApprovalBook; clock: ManualClock } {
   const clock = createManualClock(1_000_000);
   const settings = { confirmationTimeoutS: 600, selfApproval };
-  return { clock, book: createApprovals({ state: memoryState({ clock }), clock, emit: () => {}, settings }) };
+  return { clock, book: createApprovals({ state: memoryState({ clock }).documents, clock, emit: () => {}, settings }) };
 }
 
 async function waits(book: ApprovalBook, principal: Principal, amount = 5): Promise<string> {

@@ -15,7 +15,7 @@ function person(id: string, tenant?: string): Principal {
 /** Over a state that lists what came last first, as a state may. */
 function setUp(): { readonly book: ApprovalBook; readonly state: State } {
   const clock = createManualClock(1_000_000);
-  const memory = memoryState({ clock });
+  const memory = memoryState({ clock }).documents;
   const state: State = { ...memory, list: async (prefix) => [...(await memory.list(prefix))].toReversed() };
   const settings = { confirmationTimeoutS: 600, selfApproval: "never" } as const;
   return { state, book: createApprovals({ state, clock, emit: () => {}, settings }) };

@@ -86,7 +86,7 @@ describe("approvals in a state that outlives the process", () => {
     const restarted = async <Value>(step: (setup: Setup) => Promise<Value>): Promise<Value> => {
       const state = sqliteState({ file, clock });
       try {
-        return await step(setUp({}, clock, state));
+        return await step(setUp({}, clock, state.documents));
       } finally {
         await state.close();
       }
@@ -108,7 +108,7 @@ describe("approvals in a state that outlives the process", () => {
   it("are seen by a process that waits when another one gives them", async () => {
     const file = newFile();
     const state = sqliteState({ file });
-    const waiting = setUp({}, createManualClock(Date.now()), state);
+    const waiting = setUp({}, createManualClock(Date.now()), state.documents);
     const confirmationId = await waiting.ask();
     const modules = [
       "../../adapters/state/sqlite.ts",
@@ -119,7 +119,7 @@ describe("approvals in a state that outlives the process", () => {
     const program = `
       const [{ sqliteState }, { createApprovals }, { localOperator }, { systemClock }] =
         await Promise.all(${JSON.stringify(modules)}.map((url) => import(url)));
-      const state = sqliteState({ file: ${JSON.stringify(file)} });
+      const state = sqliteState({ file: ${JSON.stringify(file)} }).documents;
       const settings = { confirmationTimeoutS: 600, selfApproval: "never" };
       const approvals = createApprovals({ state, clock: systemClock, emit() {}, settings });
       const [{ id }] = await approvals.list();
@@ -136,7 +136,7 @@ describe("approvals in a state that outlives the process", () => {
     const file = newFile();
     const clock = createManualClock(1_000_000);
     const states = [sqliteState({ file, clock }), sqliteState({ file, clock })];
-    const guards = states.map((state) => setUp({}, clock, state));
+    const guards = states.map((state) => setUp({}, clock, state.documents));
     const ids = await Promise.all(guards.flatMap(({ ask }) => [ask(), ask()]));
     expect(new Set(ids).size).toBe(1);
     const [confirmationId = ""] = ids;
@@ -158,7 +158,7 @@ describe("approvals in a state that outlives the process", () => {
   it("refuse what needs one where the state fails, and say why", async () => {
     const clock = createManualClock();
     const state = memoryState({ clock });
-    const { call } = setUp({}, clock, state);
+    const { call } = setUp({}, clock, state.documents);
     await state.close();
     expect(await call()).toMatchObject({
       effect: "deny",
@@ -171,7 +171,7 @@ describe("approvals in a state that outlives the process", () => {
 
   it("leave no arguments behind once they are settled, and nothing at all in the end", async () => {
     const clock = createManualClock();
-    const state = memoryState({ clock });
+    const state = memoryState({ clock }).documents;
     const { aegis, ask } = setUp({ confirmationTimeoutS: 10 }, clock, state);
     await aegis.approvals.deny(await ask({ arguments: { note: "secret" } }), bob);
     expect(JSON.stringify(await state.list(""))).not.toContain("secret");
@@ -181,7 +181,7 @@ describe("approvals in a state that outlives the process", () => {
 
   it.each(["as it is", "the other way"])("are listed oldest first where the state lists %s", async (order) => {
     const clock = createManualClock();
-    const state = memoryState({ clock });
+    const state = memoryState({ clock }).documents;
     const list: State["list"] = async (prefix) =>
       order === "as it is" ? state.list(prefix) : [...(await state.list(prefix))].toReversed();
     const { aegis, ask } = setUp({}, clock, { ...state, list });
@@ -196,7 +196,7 @@ describe("approvals in a state that outlives the process", () => {
 
   it("that are long gone cannot be given back, which is no error", async () => {
     const clock = createManualClock();
-    const state = memoryState({ clock });
+    const state = memoryState({ clock }).documents;
     const { aegis, ask, resolved } = setUp({ confirmationTimeoutS: 10 }, clock, state);
     const confirmationId = await ask();
     await aegis.approvals.approve(confirmationId, bob);
@@ -211,7 +211,7 @@ describe("approvals in a state that outlives the process", () => {
 
   it("are good again where the call that used one did not run, once", async () => {
     const clock = createManualClock();
-    const { aegis, ask, resolved } = setUp({}, clock, memoryState({ clock }));
+    const { aegis, ask, resolved } = setUp({}, clock, memoryState({ clock }).documents);
     const confirmationId = await ask();
     await aegis.approvals.approve(confirmationId, bob);
     const request = {
@@ -236,7 +236,7 @@ describe("approvals in a state that outlives the process", () => {
 describe("a call that was approved, or waits", () => {
   const inMemory = (settings: Partial<AegisSettings> = {}): Setup => {
     const clock = createManualClock();
-    return setUp(settings, clock, memoryState({ clock }));
+    return setUp(settings, clock, memoryState({ clock }).documents);
   };
 
   it("is allowed once it is approved, without naming the approval that it then redeems", async () => {

@@ -61,7 +61,7 @@ function setUp(settings: Partial<AegisSettings> = {}): Setup {
   };
   const aegis = createAegis({
     policy: CONFIRM,
-    state: memoryState({ clock }),
+    state: memoryState({ clock }).documents,
     clock,
     emit,
     settings: { maxRequestsPerMinute: 60, confirmationTimeoutS: 600, selfApproval: "never", ...settings },

@@ -16,7 +16,7 @@ function guardWith(rates: LimitSettings["rates"], maxRequestsPerMinute = 1_000):
   const clock = createManualClock();
   return createAegis({
     policy: { sees: () => true, decide: () => ({ effect: "allow" }) },
-    state: memoryState({ clock }),
+    state: memoryState({ clock }).documents,
     clock,
     emit: () => {},
     settings: { maxRequestsPerMinute, rates, confirmationTimeoutS: 600, selfApproval: "never" },

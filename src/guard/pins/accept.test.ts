@@ -162,7 +162,7 @@ describe("what another process accepts", () => {
 
 describe("where the state fails", () => {
   it("calls are refused, it is told, and all is well once it works again", async () => {
-    const state = failing(memoryState());
+    const state = failing(memoryState().documents);
     const { pins, review, events, again, clock } = setUp({ state });
     expect(await review(listed(), "Be kind.")).toEqual([listed()]);
     expect(events).toEqual([
@@ -180,7 +180,7 @@ describe("where the state fails", () => {
   });
 
   it("what could not be compared is listed again until it could, though nobody accepts anything", async () => {
-    const state = failing(memoryState());
+    const state = failing(memoryState().documents);
     const { review, again, clock } = setUp({ state });
     state.broken = false;
     await review(listed());
@@ -195,7 +195,7 @@ describe("where the state fails", () => {
   });
 
   it("nothing is registered in the mode all", async () => {
-    const { review } = setUp({ mode: "all", state: failing(memoryState()) });
+    const { review } = setUp({ mode: "all", state: failing(memoryState().documents) });
     expect(await review(listed())).toEqual([]);
   });
 

@@ -14,7 +14,7 @@ interface Bench {
 
 function setUp(more: { readonly state?: State; readonly after?: Clock["after"] } = {}): Bench {
   const clock = createManualClock();
-  const state = more.state ?? memoryState({ clock });
+  const state = more.state ?? memoryState({ clock }).documents;
   const again: string[] = [];
   const listAgain = async (ensemble: string): Promise<void> => void again.push(ensemble);
   const watch = createAcceptanceWatch({ state, clock: { ...clock, ...more }, listAgain });
@@ -70,7 +70,7 @@ describe("the look for what others accept", () => {
   });
 
   it("goes on where the state fails", async () => {
-    const state = memoryState();
+    const state = memoryState().documents;
     let broken = true;
     const get: State["get"] = (key) => (broken ? Promise.reject(new Error("gone")) : state.get(key));
     const { watch, clock, again } = setUp({ state: { ...state, get } });
@@ -104,5 +104,5 @@ function slowState(): { readonly slow: State; readonly reached: Promise<void>; r
     reached.resolve();
     await released.promise;
   };
-  return { slow: { ...memoryState(), get }, reached: reached.promise, release: () => released.resolve() };
+  return { slow: { ...memoryState().documents, get }, reached: reached.promise, release: () => released.resolve() };
 }

@@ -17,7 +17,7 @@ function recording(inner: State): State & { readonly written: string[] } {
 
 describe("what is kept of a source", () => {
   it.each(["changes", "all"] as const)("is written once, however often it is listed, in the mode %s", async (mode) => {
-    const state = recording(memoryState());
+    const state = recording(memoryState().documents);
     const { review } = setUp({ state, mode });
     for (const _time of [1, 2, 3]) await review(listed(), "Be kind.");
     expect(state.written).toEqual(["pin:files.read_file", "pin:files#instructions"]);
@@ -26,7 +26,7 @@ describe("what is kept of a source", () => {
   });
 
   it("is what the first of two processes saw, where both see something new at once", async () => {
-    const state = memoryState();
+    const state = memoryState().documents;
     const [one, other] = [setUp({ state }), setUp({ state })];
     const [first, second] = await Promise.all([one.review(listed()), other.review(listed({ title: "Other" }))]);
     expect([first, second]).toEqual([[listed()], [listed()]]);
@@ -159,7 +159,7 @@ describe("where only the instructions cannot be read", () => {
 
 describe("where the state failed for a moment", () => {
   it("a tool is registered as it was accepted, though it could not be compared", async () => {
-    const state = failing(memoryState());
+    const state = failing(memoryState().documents);
     state.broken = false;
     const { review } = setUp({ state });
     await review(listed());
@@ -173,7 +173,7 @@ describe("where the state failed for a moment", () => {
   });
 
   it("one failure is told for all of a server's tools", async () => {
-    const { pins, events } = setUp({ state: failing(memoryState()) });
+    const { pins, events } = setUp({ state: failing(memoryState().documents) });
     await pins.review({ ensemble: "files", tools: [listed({ name: "a" }), listed({ name: "b" })] });
     expect(events).toHaveLength(1);
   });
@@ -259,7 +259,7 @@ describe("requests to a server for resources and prompts", () => {
     await lost.review(listed(), "");
     expect(lost.pins.hides(request())).toBe(true);
 
-    const broken = setUp({ state: failing(memoryState()) });
+    const broken = setUp({ state: failing(memoryState().documents) });
     await broken.review(listed(), "");
     expect(broken.pins.hides(request())).toBe(true);
   });

@@ -32,7 +32,7 @@ let book: ApprovalBook;
 async function serve(): Promise<void> {
   clock = createManualClock(1_000_000);
   const settings = { confirmationTimeoutS: 600, selfApproval: "never" } as const;
-  book = createApprovals({ state: memoryState({ clock }), clock, emit: () => {}, settings });
+  book = createApprovals({ state: memoryState({ clock }).documents, clock, emit: () => {}, settings });
   server = await createHttpServer({ port: 0, identity, routes: approvalRoutes(book) });
 }
 

@@ -7,12 +7,12 @@ import { runInMemory, type Ran } from "../../../../test/e2e/terminal.ts";
 import { sqliteState } from "../../../adapters/state/sqlite.ts";
 import { type Aegis, type AegisRequest, createAegis } from "../../../guard/aegis.ts";
 import { localOperator } from "../../../guard/principal.ts";
-import type { State } from "../../../state/state.port.ts";
+import type { SharedState } from "../../../state/shared-state.ts";
 import { systemClock } from "../../../observe/clock.ts";
 import { defineTool } from "../../../tool/define-tool.ts";
 
 let folder: string;
-let state: State;
+let state: SharedState;
 let waiting: Aegis;
 
 const CONFIG = "state: { file: ./.toolarsenal/state.sqlite }\naudit: { file: ./audit.jsonl }\n";
@@ -36,7 +36,7 @@ beforeAll(async () => {
   state = sqliteState({ file: join(folder, ".toolarsenal", "state.sqlite") });
   waiting = createAegis({
     policy: { sees: () => true, decide: () => ({ effect: "allow" }) },
-    state,
+    state: state.documents,
     clock: systemClock,
     emit: () => {},
     settings: { maxRequestsPerMinute: 60, confirmationTimeoutS: 600, selfApproval: "never" },

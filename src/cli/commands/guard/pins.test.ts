@@ -7,13 +7,13 @@ import { type Ran, runInMemory } from "../../../../test/e2e/terminal.ts";
 import { sqliteState } from "../../../adapters/state/sqlite.ts";
 import { createPins } from "../../../guard/pins/create-pins.ts";
 import type { Pins } from "../../../guard/pins/pins.ts";
-import type { State } from "../../../state/state.port.ts";
+import type { SharedState } from "../../../state/shared-state.ts";
 import { createManualClock } from "../../../testing/manual-clock.ts";
 import { normaliseTool } from "../../../tool/normalise-tool.ts";
 import type { Tool } from "../../../tool/tool.ts";
 
 let folder: string;
-let state: State;
+let state: SharedState;
 let serving: Pins;
 
 const AT = Date.UTC(2026, 6, 28);
@@ -33,7 +33,7 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "arsenal-pins-"));
   await writeFile(join(folder, "arsenal.yaml"), "state: { file: ./state.sqlite }\naudit: { file: ./audit.jsonl }\n");
   state = sqliteState({ file: join(folder, "state.sqlite") });
-  serving = createPins({ state, clock: createManualClock(AT), emit: () => {}, mode: "changes" });
+  serving = createPins({ state: state.documents, clock: createManualClock(AT), emit: () => {}, mode: "changes" });
   await offer("Looks at a page.");
 });
 afterEach(async () => {

@@ -1,0 +1,150 @@
+import { randomUUID } from "node:crypto";
+import type { Clock } from "../../../observe/clock.ts";
+import type { Changes, Lease, Leases } from "../../../state/changes.port.ts";
+import { createTopics } from "../../../state/topics.ts";
+import type { StateFile } from "./file.ts";
+import type { Poller } from "./poller.ts";
+
+/** How often to look for messages of other processes. */
+const LOOK_MS = 200;
+
+/** How long a message is kept for processes that look late. */
+const KEEP_MS = 600_000;
+
+/** Clocks of two processes may differ: a new listener also hears what was published this much earlier. */
+const SLACK_MS = 5_000;
+
+interface MessageRow {
+  readonly n: number;
+  readonly topic: string;
+  readonly data: string;
+}
+
+/** Messages in a table that every process reads. */
+export function createSqliteChanges(file: StateFile, poller: Poller, clock: Clock): Changes {
+  const topics = createTopics();
+  /** The last message that was read; none yet, so the first look goes by time. */
+  let last: number | undefined;
+  let since = 0;
+  let stop: (() => void) | undefined;
+
+  function look(): void {
+    const { rows, newest } = file.read((database) => {
+      // Another file may have taken the place of the one that was read.
+      const max = database.get<{ n: number | null }>("SELECT max(n) AS n FROM change")?.n ?? 0;
+      const read = last !== undefined && last > max ? 0 : last;
+      const sql = "SELECT n, topic, data FROM change WHERE n > :read AND n <= :max AND at >= :since ORDER BY n";
+      const values = { read: read ?? 0, max, since: read === undefined ? since : 0 };
+      return { rows: database.all<MessageRow>(sql, values), newest: max };
+    });
+    last = newest;
+    for (const { topic, data } of rows) topics.tell(topic, data);
+  }
+
+  return {
+    async publish(topic, data, { signal } = {}) {
+      const text = JSON.stringify(data);
+      await file.change(
+        (database) => {
+          const at = clock.now();
+          database.run("DELETE FROM change WHERE at < :before", { before: at - KEEP_MS });
+          database.run("INSERT INTO change (topic, data, at) VALUES (:topic, :text, :at)", { topic, text, at });
+        },
+        { durable: false, signal },
+      );
+      if (topics.size > 0) look();
+    },
+    subscribe(topic, listener) {
+      if (topics.size === 0) {
+        last = undefined;
+        since = clock.now() - SLACK_MS;
+      }
+      const end = topics.subscribe(topic, listener);
+      stop ??= poller.add(look, LOOK_MS);
+      return () => {
+        end();
+        if (topics.size > 0) return;
+        stop?.();
+        stop = undefined;
+      };
+    },
+  };
+}
+
+/** Leases in a table, renewed three times in their time to live. */
+export function createSqliteLeases(
+  file: StateFile,
+  clock: Clock,
+): Leases & {
+  /** Gives back what this process holds. */
+  close(): void;
+} {
+  const releases = new Set<() => Promise<void>>();
+
+  function hold(name: string, holder: string, ttlMs: number, until: number): Lease {
+    const lost = new AbortController();
+    let end = until;
+    let over = false;
+    let cancel = clock.after(ttlMs / 3, () => void renew(), { background: true });
+
+    function stop(): void {
+      over = true;
+      cancel();
+      releases.delete(release);
+    }
+
+    async function renew(): Promise<void> {
+      try {
+        const next = await file.change(
+          (database) => {
+            const [now, sql] = [
+              clock.now(),
+              "UPDATE lease SET until = :next WHERE name = :name AND holder = :holder AND until > :now",
+            ];
+            return database.run(sql, { name, holder, now, next: now + ttlMs }) === 1 ? now + ttlMs : undefined;
+          },
+          { durable: false },
+        );
+        end = next ?? 0;
+      } catch {
+        // The file cannot be written now. The lease is good until its time is over.
+      }
+      if (over) return;
+      if (clock.now() < end) {
+        cancel = clock.after(Math.min(ttlMs / 3, end - clock.now()), () => void renew(), { background: true });
+        return;
+      }
+      stop();
+      lost.abort(new Error(`The lease "${name}" could not be renewed in time.`));
+    }
+
+    async function release(): Promise<void> {
+      if (over) return;
+      stop();
+      const sql = "DELETE FROM lease WHERE name = :name AND holder = :holder";
+      await file.change((database) => void database.run(sql, { name, holder }), { durable: false });
+    }
+
+    releases.add(release);
+    return { name, lost: lost.signal, release };
+  }
+
+  return {
+    async acquire(name, { ttlMs, signal }) {
+      const holder = randomUUID();
+      const until = await file.change(
+        (database) => {
+          const now = clock.now();
+          const sql =
+            "INSERT INTO lease VALUES (:name, :holder, :until) ON CONFLICT DO UPDATE SET holder = :holder, until = :until WHERE until <= :now";
+          return database.run(sql, { name, holder, now, until: now + ttlMs }) === 1 ? now + ttlMs : undefined;
+        },
+        { durable: false, signal },
+      );
+      return until === undefined ? undefined : hold(name, holder, ttlMs, until);
+    },
+    close() {
+      for (const release of releases) release().catch(() => {});
+    },
+  };
+}

@@ -1,0 +1,292 @@
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import { dirname, resolve } from "node:path";
+import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
+import { STATE_LOST, type StateLoss } from "../../../guard/state-loss.ts";
+import type { Clock } from "../../../observe/clock.ts";
+import { loadSqlite } from "../load-sqlite.ts";
+import { disappeared, isDamage, moveAside, wasMovedAside } from "../move-aside.ts";
+
+/** How long a write waits for another process's, in milliseconds. */
+const BUSY_TIMEOUT_MS = 5_000;
+
+/** SQLite's number for a file that somebody else has locked. */
+const SQLITE_BUSY = 5;
+
+/** Changes that are written before everybody else in this process gets a turn. */
+const CHANGES_A_TURN = 256;
+
+const SCHEMA_VERSION = 2;
+/** "TAST": says whose file it is. */
+const APPLICATION_ID = 0x54_41_53_54;
+
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS state (key TEXT PRIMARY KEY, value TEXT NOT NULL, version INTEGER NOT NULL, expires_at REAL) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS last_version (value INTEGER NOT NULL) STRICT;
+  INSERT INTO last_version SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM last_version);
+  CREATE TABLE IF NOT EXISTS window_call (key TEXT, n INTEGER, at REAL NOT NULL, until REAL NOT NULL, PRIMARY KEY (key, n)) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS holder (key TEXT, id TEXT, until REAL NOT NULL, PRIMARY KEY (key, id)) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS breaker (key TEXT PRIMARY KEY, failures INTEGER NOT NULL, era INTEGER NOT NULL, probe_at REAL, probe_id TEXT, probe_until REAL) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS budget (key TEXT, second INTEGER, calls INTEGER NOT NULL, retries INTEGER NOT NULL, PRIMARY KEY (key, second)) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS waiter (n INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, request TEXT NOT NULL, until REAL NOT NULL, answer TEXT) STRICT;
+  CREATE TABLE IF NOT EXISTS change (n INTEGER PRIMARY KEY AUTOINCREMENT, topic TEXT NOT NULL, data TEXT NOT NULL, at REAL NOT NULL) STRICT;
+  CREATE TABLE IF NOT EXISTS lease (name TEXT PRIMARY KEY, holder TEXT NOT NULL, until REAL NOT NULL) STRICT, WITHOUT ROWID;
+  PRAGMA application_id = ${APPLICATION_ID};
+  PRAGMA user_version = ${SCHEMA_VERSION};`;
+
+type Values = Record<string, SQLInputValue>;
+
+/** The open file. Statements are prepared once each. */
+export interface Database {
+  get<Row>(sql: string, values?: Values): Row | undefined;
+  all<Row>(sql: string, values?: Values): readonly Row[];
+  /** Returns how many rows changed. */
+  run(sql: string, values?: Values): number;
+}
+
+interface Opened extends Database {
+  readonly connection: DatabaseSync;
+  /** Which file was opened: another one may stand at its path later. */
+  readonly identity: string | undefined;
+  durable: boolean;
+}
+
+/** A change that waits to be written. */
+interface Change {
+  readonly durable: boolean;
+  /** Writes it, and returns what tells whoever asked, once it is written. */
+  write(database: Database): () => void;
+  reject(error: unknown): void;
+}
+
+/** One SQLite file, which any number of processes on this machine may share. */
+export interface StateFile {
+  /** Reads now. Throws what the change below rejects with. */
+  read<Value>(step: (database: Database) => Value, signal?: AbortSignal): Value;
+  /**
+   * Writes in a transaction that no other process changes anything in between. A durable change is on the disk before it counts. Changes that
+   * are asked for at the same time are written together.
+   */
+  change<Value>(
+    step: (database: Database) => Value,
+    options: { readonly durable: boolean; readonly signal?: AbortSignal | undefined },
+  ): Promise<Value>;
+  /** Differs from before if another process changed the file, or another file took its place. */
+  version(): string;
+  /** False if nobody has made the file yet. */
+  exists(): boolean;
+  close(): void;
+}
+
+/**
+ * Opens the file on first use. If it is damaged, deleted or replaced, the operation that notices fails, and a new file begins that remembers
+ * the loss.
+ */
+export function createStateFile(
+  path: string,
+  { clock, onLost }: { readonly clock: Clock; readonly onLost?: ((error: ArsenalError) => void) | undefined },
+): StateFile {
+  const file = resolve(path);
+  let opened: Opened | undefined;
+  let openings = 0;
+  let closed = false;
+  /** Why the earlier file was lost, until the new one says so. */
+  let loss: string | undefined;
+  const waiting: Change[] = [];
+
+  /** Runs a step on the open database. If the file turns out to be lost, the next step uses the new one. */
+  function using<Value>(signal: AbortSignal | undefined, step: (opened: Opened) => Value): Value {
+    signal?.throwIfAborted();
+    if (closed) throw new ArsenalError("CLOSED", "This state was closed and keeps nothing more. Create a new one.");
+    try {
+      if (!isInPlace()) throw beginAnew(disappeared(file));
+      return step((opened ??= openNow()));
+    } catch (cause) {
+      if (isArsenalError(cause)) throw cause;
+      if (!isDamage(cause)) throw failure(file, cause);
+      // Another process may have moved it aside already.
+      throw beginAnew(isInPlace() ? moveAside(file, cause) : disappeared(file));
+    }
+  }
+
+  /** False if the file that was opened is no longer the one at its path. */
+  function isInPlace(): boolean {
+    return opened === undefined || identityOf(file) === opened.identity;
+  }
+
+  function openNow(): Opened {
+    const parts = open(file, clock, loss);
+    loss = undefined;
+    openings++;
+    return parts;
+  }
+
+  /** Opens the file that takes the lost one's place at once, so that the loss is remembered whatever happens next. */
+  function beginAnew(lost: ArsenalError): ArsenalError {
+    opened?.connection.close();
+    opened = undefined;
+    loss = lost.message;
+    onLost?.(lost);
+    try {
+      opened = openNow();
+    } catch {
+      // The next step tries again, and says why it cannot.
+    }
+    return lost;
+  }
+
+  function writeSome(): void {
+    writeTogether(waiting.splice(0, CHANGES_A_TURN));
+    if (waiting.length > 0) setImmediate(writeSome);
+  }
+
+  function writeTogether(changes: readonly Change[]): void {
+    if (changes.length === 0) return;
+    try {
+      const durable = changes.some((change) => change.durable);
+      const settle = using(undefined, (parts) => {
+        if (parts.durable !== durable) {
+          parts.connection.exec(`PRAGMA synchronous = ${durable ? "FULL" : "NORMAL"}`);
+          parts.durable = durable;
+        }
+        parts.connection.exec("BEGIN IMMEDIATE");
+        try {
+          const written = changes.map(({ write }) => write(parts));
+          parts.connection.exec("COMMIT");
+          return written;
+        } catch (error) {
+          if (parts.connection.isTransaction) parts.connection.exec("ROLLBACK");
+          throw error;
+        }
+      });
+      for (const done of settle) done();
+    } catch (error) {
+      for (const { reject } of changes) reject(error);
+    }
+  }
+
+  return {
+    read: (step, signal) => using(signal, step),
+    change: async (step, { durable, signal }) =>
+      using(signal, () => {
+        const { promise, resolve: done, reject } = Promise.withResolvers<ReturnType<typeof step>>();
+        // Not before everybody else had a turn, however long the chain of changes is of which each waits for the one before.
+        if (waiting.length === 0) setImmediate(writeSome);
+        waiting.push({
+          durable,
+          write(database) {
+            const value = step(database);
+            return () => done(value);
+          },
+          reject,
+        });
+        return promise;
+      }),
+    version: () =>
+      using(
+        undefined,
+        (parts) => `${openings}:${parts.get<{ data_version: number }>("PRAGMA data_version")?.data_version}`,
+      ),
+    exists: () => opened !== undefined || existsSync(file),
+    close() {
+      if (!closed) writeTogether(waiting.splice(0));
+      closed = true;
+      opened?.connection.close();
+      opened = undefined;
+    },
+  };
+}
+
+/** Identifies the file at a path; undefined if there is none, or it was emptied. */
+function identityOf(file: string): string | undefined {
+  const stat = statSync(file, { throwIfNoEntry: false });
+  return stat === undefined || stat.size === 0 ? undefined : `${stat.dev}:${stat.ino}`;
+}
+
+function open(file: string, clock: Clock, lost?: string): Opened {
+  const why = lost ?? (!existsSync(file) && wasMovedAside(file) ? `${file} was damaged and moved aside` : undefined);
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  // Made before SQLite makes it, which would let others read it; its side files then get the same mode.
+  closeSync(openSync(file, "a", 0o600));
+  chmodSync(file, 0o600);
+  const { DatabaseSync } = loadSqlite();
+  const connection = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
+  try {
+    // A used approval must stay used when the power fails.
+    connection.exec("PRAGMA synchronous = FULL");
+    beginLog(connection);
+    prepareSchema(connection, file, why === undefined ? undefined : { at: clock.now(), why });
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+  const statements = new Map<string, StatementSync>();
+  const prepared = (sql: string): StatementSync => {
+    let statement = statements.get(sql);
+    if (statement === undefined) statements.set(sql, (statement = connection.prepare(sql)));
+    return statement;
+  };
+  return {
+    connection,
+    identity: identityOf(file),
+    durable: true,
+    get: <Row>(sql: string, values: Values = {}) => prepared(sql).get(values) as Row | undefined,
+    all: <Row>(sql: string, values: Values = {}) => prepared(sql).all(values) as Row[],
+    run: (sql, values = {}) => Number(prepared(sql).run(values).changes),
+  };
+}
+
+/** If two processes begin a new file at once, SQLite tells one immediately that it is locked, however long it may wait. It retries. */
+function beginLog(connection: DatabaseSync): void {
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  for (let waitedMs = 0; ; waitedMs += 5) {
+    try {
+      return connection.exec("PRAGMA journal_mode = WAL");
+    } catch (error) {
+      if ((error as { readonly errcode?: number }).errcode !== SQLITE_BUSY || waitedMs >= BUSY_TIMEOUT_MS) throw error;
+      Atomics.wait(pause, 0, 0, 5);
+    }
+  }
+}
+
+function prepareSchema(connection: DatabaseSync, file: string, loss: StateLoss | undefined): void {
+  connection.exec("BEGIN IMMEDIATE");
+  try {
+    const version = numberOf(connection, "user_version");
+    const isNew = version === 0 && numberOf(connection, "schema_version") === 0;
+    if (!isNew && numberOf(connection, "application_id") !== APPLICATION_ID)
+      throw unusable(file, "is a database of another program", "Name another file as state.file.");
+    if (version > SCHEMA_VERSION)
+      throw unusable(file, `was written by a later release (schema ${version})`, "Use that release, or another file.");
+    if (version < SCHEMA_VERSION) connection.exec(SCHEMA);
+    if (loss !== undefined)
+      connection.prepare("INSERT OR IGNORE INTO state VALUES (?, ?, 0, NULL)").run(STATE_LOST, JSON.stringify(loss));
+    connection.exec("COMMIT");
+  } catch (error) {
+    if (connection.isTransaction) connection.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+function numberOf(connection: DatabaseSync, pragma: string): number {
+  return Number(connection.prepare(`PRAGMA ${pragma}`).get()?.[pragma]);
+}
+
+function unusable(file: string, what: string, fix: string): ArsenalError {
+  return new ArsenalError("STORE_FAILED", `The state file ${file} ${what}. ${fix}`, {
+    field: "state.file",
+    value: file,
+    fix,
+  });
+}
+
+function failure(file: string, cause: unknown): ArsenalError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  const fix = "Check that the folder can be written and has room, and that no other program holds the file.";
+  return new ArsenalError("STORE_FAILED", `The state file ${file} cannot be used: ${why}. ${fix}`, {
+    field: "state.file",
+    value: file,
+    fix,
+    cause,
+  });
+}

@@ -1,0 +1,101 @@
+import type { Breaker, LimitTables } from "../../../state/limit-rules.ts";
+import type { Database } from "./file.ts";
+
+/** The limits' tables, inside one transaction. */
+export function limitTables(database: Database): LimitTables {
+  return {
+    nthNewest({ key, windowMs }, n) {
+      const sql =
+        "SELECT at FROM window_call WHERE key = :key AND n = (SELECT max(n) FROM window_call WHERE key = :key) - :back";
+      return database.get<{ at: number }>(sql, { key: `${windowMs} ${key}`, back: n - 1 })?.at;
+    },
+    addCall({ key: of, windowMs, calls }, now) {
+      const key = `${windowMs} ${of}`;
+      const sql =
+        "INSERT INTO window_call SELECT :key, coalesce(max(n), 0) + 1, :now, :until FROM window_call WHERE key = :key";
+      database.run(sql, { key, now, until: now + windowMs });
+      // Whatever is older than the last `calls` has left the window, or this call would not have been admitted.
+      const old =
+        "DELETE FROM window_call WHERE key = :key AND n <= (SELECT max(n) FROM window_call WHERE key = :key) - :calls";
+      database.run(old, { key, calls });
+    },
+    isFull(key, limit, now) {
+      const sql = "SELECT count(*) AS held FROM holder WHERE key = :key AND until > :now";
+      return (database.get<{ held: number }>(sql, { key, now })?.held ?? 0) >= limit;
+    },
+    hold(id, places, until) {
+      const sql = "INSERT OR REPLACE INTO holder VALUES (:key, :id, :until)";
+      for (const key of rowsOf(places)) database.run(sql, { key, id, until });
+    },
+    letGo(id, places, now) {
+      let isHeld = false;
+      for (const key of rowsOf(places)) {
+        const row = database.get<{ until: number }>(
+          "DELETE FROM holder WHERE key = :key AND id = :id RETURNING until",
+          {
+            key,
+            id,
+          },
+        );
+        isHeld ||= row !== undefined && row.until > now;
+      }
+      return isHeld;
+    },
+    breaker(key) {
+      const row = database.get<BreakerRow>("SELECT * FROM breaker WHERE key = :key", { key });
+      return row && toBreaker(row);
+    },
+    setBreaker(key, breaker) {
+      if (breaker === undefined) {
+        database.run("DELETE FROM breaker WHERE key = :key", { key });
+        return;
+      }
+      const { failures, era, probeAt = null, probe } = breaker;
+      database.run("INSERT OR REPLACE INTO breaker VALUES (:key, :failures, :era, :probeAt, :probeId, :probeUntil)", {
+        key,
+        failures,
+        era,
+        probeAt,
+        probeId: probe?.id ?? null,
+        probeUntil: probe?.until ?? null,
+      });
+    },
+    nextEra: () => nextVersion(database),
+    count(key, what, second) {
+      const sql = `INSERT INTO budget VALUES (:key, :second, ${what === "calls" ? "1, 0" : "0, 1"}) ON CONFLICT DO UPDATE SET ${what} = ${what} + 1`;
+      database.run(sql, { key, second });
+    },
+    sum(key, what, from, to) {
+      const sql = `SELECT sum(${what}) AS counted FROM budget WHERE key = :key AND second BETWEEN :from AND :to`;
+      return database.get<{ counted: number | null }>(sql, { key, from, to })?.counted ?? 0;
+    },
+  };
+}
+
+/** A number that this file never gave before. */
+export function nextVersion(database: Database): number {
+  const row = database.get<{ value: number }>("UPDATE last_version SET value = value + 1 RETURNING value");
+  return row?.value ?? 0;
+}
+
+/** A pass without places has a row of its own, so that it cannot be given back twice. */
+function rowsOf(places: readonly string[]): readonly string[] {
+  return places.length === 0 ? [""] : places;
+}
+
+interface BreakerRow {
+  readonly failures: number;
+  readonly era: number;
+  readonly probe_at: number | null;
+  readonly probe_id: string | null;
+  readonly probe_until: number | null;
+}
+
+function toBreaker({ failures, era, probe_at, probe_id, probe_until }: BreakerRow): Breaker {
+  return {
+    failures,
+    era,
+    ...(probe_at !== null && { probeAt: probe_at }),
+    ...(probe_id !== null && probe_until !== null && { probe: { id: probe_id, until: probe_until } }),
+  };
+}

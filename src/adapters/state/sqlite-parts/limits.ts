@@ -1,0 +1,255 @@
+import { randomUUID } from "node:crypto";
+import type { Clock } from "../../../observe/clock.ts";
+import { releasePass, serveWaiting, takeRetry, tryAdmit } from "../../../state/limit-rules.ts";
+import type { Admission, AdmitRequest, BreakerChange, Limits, Pass } from "../../../state/limits.port.ts";
+import { tellAll } from "../../../state/topics.ts";
+import type { Database, StateFile } from "./file.ts";
+import { limitTables } from "./limit-tables.ts";
+import type { Poller } from "./poller.ts";
+
+/** How often a waiting call looks whether another process made room for it. */
+const LOOK_FOR_PLACES_MS = 20;
+
+/** How often a waiting call looks for places whose holder disappeared. */
+const LOOK_FOR_LOST_MS = 250;
+
+/** How often to look for breakers that other processes opened or closed. */
+const LOOK_FOR_BREAKERS_MS = 200;
+
+/** Changes between two looks for what is over. */
+const CHANGES_A_SWEEP = 512;
+
+interface WaiterRow {
+  readonly n: number;
+  readonly id: string;
+  readonly request: string;
+  readonly answer: string | null;
+}
+
+/**
+ * Limits in a file that processes share. Calls that wait for a place stand in one queue of all processes. Whoever makes room admits the first
+ * that fits, and its process finds the answer in the file.
+ */
+export function createSqliteLimits(
+  file: StateFile,
+  poller: Poller,
+  clock: Clock,
+): Limits & {
+  /** Gives back what this process holds. */
+  close(): void;
+} {
+  const handle = randomUUID();
+  let lastId = 0;
+  let changes = 0;
+  /** The calls of this process that wait, and what answers them. */
+  const waiting = new Map<string, (admission: Admission) => void>();
+  const held = new Map<string, Pass>();
+  let stopLooking: (() => void) | undefined;
+  const watchers = new Set<(change: BreakerChange) => void>();
+  let stopWatching: (() => void) | undefined;
+  let known = new Map<string, number>();
+
+  /** Runs a rule in a transaction. Limits need not survive a power failure, so nobody waits for the disk. */
+  function changing<Value>(step: (database: Database, now: number) => Value): Promise<Value> {
+    return file.change(
+      (database) => {
+        if (++changes % CHANGES_A_SWEEP === 0) sweep(database, clock.now());
+        return step(database, clock.now());
+      },
+      { durable: false },
+    );
+  }
+
+  /** Answers whoever waits and can be answered, in any process. Returns what tells those of this one. */
+  function serve(database: Database, now: number): () => void {
+    const rows = database.all<WaiterRow>("SELECT n, id, request, answer FROM waiter WHERE until > :now ORDER BY n", {
+      now,
+    });
+    const answers: (() => void)[] = [];
+    const answer = ({ n, id }: { readonly n: number; readonly id: string }, admission: Admission): void => {
+      if (waiting.has(id)) {
+        database.run("DELETE FROM waiter WHERE n = :n", { n });
+        answers.push(() => settle(id, admission));
+      } else {
+        database.run("UPDATE waiter SET answer = :answer WHERE n = :n", { n, answer: JSON.stringify(admission) });
+      }
+    };
+    for (const row of rows) if (row.answer !== null && waiting.has(row.id)) answer(row, JSON.parse(row.answer));
+    const unanswered = rows
+      .filter((row) => row.answer === null)
+      .map(({ n, id, request }) => ({ n, id, request: JSON.parse(request) as AdmitRequest }));
+    serveWaiting(limitTables(database), unanswered, now, answer);
+    return () => answers.forEach((tellOne) => tellOne());
+  }
+
+  function settle(id: string, admission: Admission): void {
+    const answer = waiting.get(id);
+    if (answer !== undefined) answer(admission);
+    // Given up between the transaction and now: what it was given goes back.
+    else if (admission.admitted)
+      void changing((database, now) => letGo(database, admission.pass, now)).then(run, () => {});
+  }
+
+  function letGo(database: Database, pass: Pass, now: number): () => void {
+    releasePass(limitTables(database), pass, "neutral", now);
+    return serve(database, now);
+  }
+
+  function look(): void {
+    void changing(serve).then(run, () => {});
+  }
+
+  /** Looks for as long as a call of this process waits. */
+  function lookWhileWaiting(): void {
+    if (waiting.size === 0) {
+      stopLooking?.();
+      stopLooking = undefined;
+    } else if (stopLooking === undefined) {
+      const stopPolling = poller.add(look, LOOK_FOR_PLACES_MS);
+      let cancel: () => void;
+      const again = (): void => {
+        look();
+        cancel = clock.after(LOOK_FOR_LOST_MS, again, { background: true });
+      };
+      cancel = clock.after(LOOK_FOR_LOST_MS, again, { background: true });
+      stopLooking = () => {
+        stopPolling();
+        cancel();
+      };
+    }
+  }
+
+  /** Registers a call that waits, before anybody can answer it. The answer may come before the wait begins. */
+  function enqueue(id: string): (request: AdmitRequest, signal: AbortSignal | undefined) => Promise<Admission> {
+    const { promise, resolve } = Promise.withResolvers<Admission>();
+    let stop = (): void => {};
+    const end = (admission: Admission): void => {
+      waiting.delete(id);
+      stop();
+      lookWhileWaiting();
+      if (admission.admitted) held.set(id, admission.pass);
+      resolve(admission);
+    };
+    waiting.set(id, end);
+    return (request, signal) => {
+      if (!waiting.has(id)) return promise;
+      const giveUp = (because: "places" | "aborted"): void => {
+        end({ admitted: false, because, key: request.places?.[0]?.key ?? "" });
+        void changing((database, now) => leave(database, id, now)).then(run, () => {});
+      };
+      const onAbort = (): void => giveUp("aborted");
+      const cancelTimer = clock.after((request.waitUntil ?? 0) - clock.now(), () => giveUp("places"));
+      stop = () => {
+        cancelTimer();
+        signal?.removeEventListener("abort", onAbort);
+      };
+      signal?.addEventListener("abort", onAbort, { once: true });
+      if (signal?.aborted) onAbort();
+      else lookWhileWaiting();
+      return promise;
+    };
+  }
+
+  /** Leaves the queue. Another process may have answered already: what it gave goes back. */
+  function leave(database: Database, id: string, now: number): () => void {
+    const row = database.get<WaiterRow>("DELETE FROM waiter WHERE id = :id RETURNING answer", { id });
+    const answer = row?.answer === null || row === undefined ? undefined : (JSON.parse(row.answer) as Admission);
+    return answer?.admitted === true ? letGo(database, answer.pass, now) : () => {};
+  }
+
+  /** Tells the watchers of this process what changed since they were told last. */
+  function tellBreakers(): void {
+    const sql = "SELECT key, probe_at AS probeAt FROM breaker WHERE probe_at IS NOT NULL";
+    const rows = file.read((database) => database.all<{ key: string; probeAt: number }>(sql));
+    const before = known;
+    known = new Map(rows.map(({ key, probeAt }) => [key, probeAt]));
+    const closed = [...before.keys()].filter((key) => !known.has(key)).map((key): BreakerChange => ({ key }));
+    const opened = rows.filter(({ key, probeAt }) => before.get(key) !== probeAt);
+    for (const change of [...closed, ...opened.map(({ key, probeAt }) => ({ key, probeAt }))])
+      tellAll(watchers, change);
+  }
+
+  function afterBreakerChange(): void {
+    if (watchers.size > 0) tellBreakers();
+  }
+
+  return {
+    async admit(request, { signal } = {}) {
+      if (signal?.aborted) return ABORTED;
+      const id = `${handle}:${++lastId}`;
+      let wait: ReturnType<typeof enqueue> | undefined;
+      try {
+        const { admission, told } = await changing((database, now) => {
+          const others = serve(database, now);
+          const first = tryAdmit(limitTables(database), request, id, now);
+          if (!first.admitted && first.because === "places" && (request.waitUntil ?? 0) > now) {
+            const sql = "INSERT INTO waiter (id, request, until) VALUES (:id, :request, :until)";
+            database.run(sql, { id, request: JSON.stringify(request), until: request.waitUntil ?? 0 });
+            wait = enqueue(id);
+          }
+          return { admission: first, told: others };
+        });
+        told();
+        if (wait !== undefined) return await wait(request, signal);
+        if (admission.admitted) held.set(id, admission.pass);
+        return admission;
+      } catch (error) {
+        waiting.delete(id);
+        throw error;
+      }
+    },
+    async release(pass, outcome) {
+      const { released, told } = await changing((database, now) => ({
+        released: releasePass(limitTables(database), pass, outcome, now),
+        told: serve(database, now),
+      }));
+      held.delete(pass.id);
+      told();
+      if (released.breaker !== undefined) afterBreakerChange();
+      return released;
+    },
+    retry: (budget) => changing((database, now) => takeRetry(limitTables(database), budget, now)),
+    watchBreakers(listener) {
+      const own = (change: BreakerChange): void => listener(change);
+      watchers.add(own);
+      for (const [key, probeAt] of known) tellAll([own], { key, probeAt });
+      stopWatching ??= poller.add(tellBreakers, LOOK_FOR_BREAKERS_MS);
+      return () => {
+        watchers.delete(own);
+        if (watchers.size > 0) return;
+        stopWatching?.();
+        stopWatching = undefined;
+        known = new Map();
+      };
+    },
+    async forget(key) {
+      await changing((database) => limitTables(database).setBreaker(key, undefined));
+      afterBreakerChange();
+    },
+    close() {
+      if (waiting.size === 0 && held.size === 0) return;
+      for (const answer of waiting.values()) answer(ABORTED);
+      const passes = [...held.values()];
+      held.clear();
+      const all = changing((database, now) => {
+        database.run("DELETE FROM waiter WHERE id LIKE :mine", { mine: `${handle}:%` });
+        for (const pass of passes) releasePass(limitTables(database), pass, "neutral", now);
+        return serve(database, now);
+      });
+      all.catch(() => {});
+    },
+  };
+}
+
+function run(told: () => void): void {
+  told();
+}
+
+const ABORTED: Admission = { admitted: false, because: "aborted", key: "" };
+
+function sweep(database: Database, now: number): void {
+  database.run("DELETE FROM window_call WHERE until <= :now", { now });
+  database.run("DELETE FROM holder WHERE until <= :now", { now });
+  database.run("DELETE FROM waiter WHERE until <= :now", { now: now - 60_000 });
+  database.run("DELETE FROM budget WHERE second < :second", { second: Math.floor(now / 1_000) - 61 });
+}

@@ -1,0 +1,57 @@
+import type { Clock } from "../../../observe/clock.ts";
+import type { StateFile } from "./file.ts";
+
+/** Notices what other processes write. */
+export interface Poller {
+  /** Calls back about every `ms` milliseconds in which the file changed, and the first time. Returns what ends it. */
+  add(look: () => void, ms: number): () => void;
+  close(): void;
+}
+
+/** Looks at one number, which SQLite keeps in memory, for as long as somebody wants to know. */
+export function createPoller(file: StateFile, clock: Clock): Poller {
+  const looks = new Map<() => void, { readonly ms: number; seen: string | undefined }>();
+  let cancel: (() => void) | undefined;
+  let everyMs = 0;
+
+  function schedule(): void {
+    const ms = Math.min(...[...looks.values()].map((look) => look.ms));
+    if (cancel !== undefined && (looks.size === 0 || ms < everyMs)) {
+      cancel();
+      cancel = undefined;
+    }
+    if (looks.size === 0 || cancel !== undefined) return;
+    everyMs = ms;
+    cancel = clock.after(ms, poll, { background: true });
+  }
+
+  function poll(): void {
+    cancel = undefined;
+    try {
+      const version = file.exists() ? file.version() : undefined;
+      for (const [look, one] of looks) {
+        if (version === undefined || one.seen === version) continue;
+        look();
+        one.seen = version;
+      }
+    } catch {
+      // The file cannot be read now: what changed is noticed when it can.
+    }
+    schedule();
+  }
+
+  return {
+    add(look, ms) {
+      looks.set(look, { ms, seen: undefined });
+      schedule();
+      return () => {
+        looks.delete(look);
+        schedule();
+      };
+    },
+    close() {
+      looks.clear();
+      schedule();
+    },
+  };
+}

@@ -1,0 +1,186 @@
+import type {
+  Admission,
+  AdmitRequest,
+  BreakerSettings,
+  CallOutcome,
+  Pass,
+  RateWindow,
+  Refused,
+  Released,
+  RetryBudget,
+} from "./limits.port.ts";
+
+/** Where the limits are kept, for stores that answer at once. Each rule below runs in one transaction over it. */
+export interface LimitTables {
+  /** When the n-th newest call of a window was; undefined if there were fewer, or it has left the window. */
+  nthNewest(window: RateWindow, n: number, now: number): number | undefined;
+  addCall(window: RateWindow, now: number): void;
+  /** True if as many passes as the limit hold the place. A pass holds it until its time is over. */
+  isFull(key: string, limit: number, now: number): boolean;
+  hold(id: string, places: readonly string[], until: number, now: number): void;
+  /** False if the pass is not held, or no longer. */
+  letGo(id: string, places: readonly string[], now: number): boolean;
+  breaker(key: string): Breaker | undefined;
+  /** Keeps a breaker, or forgets it. */
+  setBreaker(key: string, breaker: Breaker | undefined): void;
+  /** A number that was never given before. */
+  nextEra(): number;
+  count(budget: string, what: "calls" | "retries", second: number): void;
+  /** From one second to another, both included, which are at most a minute apart. */
+  sum(budget: string, what: "calls" | "retries", from: number, to: number): number;
+}
+
+/** A breaker that has counted a failure, or was open once. */
+export interface Breaker {
+  readonly failures: number;
+  /** 0 until it opens for the first time. */
+  readonly era: number;
+  /** When a call may probe; absent while it is closed. */
+  readonly probeAt?: number | undefined;
+  readonly probe?: { readonly id: string; readonly until: number } | undefined;
+}
+
+/** Repeated attempts a minute that are always allowed, so that a lone call can be retried. */
+export const RETRIES_ALWAYS_ALLOWED = 3;
+
+const NONE: readonly never[] = [];
+
+/** Takes everything a call needs, or nothing. */
+export function tryAdmit(tables: LimitTables, request: AdmitRequest, id: string, now: number): Admission {
+  const { windows = NONE, places = NONE, breaker: settings, budget, heldUntil } = request;
+  const breaker = settings === undefined ? undefined : tables.breaker(settings.key);
+  const refused =
+    refusedByBreaker(settings, breaker, now) ??
+    refusedByWindow(tables, windows, now) ??
+    refusedByPlaces(tables, places, now);
+  if (refused !== undefined) return refused;
+  const probe = breaker?.probeAt !== undefined;
+  const keys = places.map(({ key }) => key);
+  for (const window of windows) tables.addCall(window, now);
+  tables.hold(id, keys, heldUntil, now);
+  if (budget !== undefined) tables.count(budget.key, "calls", secondOf(now));
+  if (settings === undefined) return { admitted: true, pass: { id, probe, places: keys } };
+  if (probe) tables.setBreaker(settings.key, { ...breaker, probe: { id, until: heldUntil } });
+  const { key, threshold, coolDownMs } = settings;
+  const of = { key, threshold, coolDownMs, era: breaker?.era ?? 0 };
+  return { admitted: true, pass: { id, probe, places: keys, breaker: of } };
+}
+
+function refusedByBreaker(
+  settings: BreakerSettings | undefined,
+  breaker: Breaker | undefined,
+  now: number,
+): Refused | undefined {
+  if (settings === undefined || breaker?.probeAt === undefined) return undefined;
+  const refused = { admitted: false, because: "breaker", key: settings.key } as const;
+  const wait = breaker.probeAt - now;
+  if (wait > 0) return { ...refused, retryAfterMs: Math.ceil(wait) };
+  return breaker.probe !== undefined && breaker.probe.until > now ? refused : undefined;
+}
+
+/** Admits at most the limit in any window, wherever it begins, and refuses nothing while the last window has room. */
+function refusedByWindow(tables: LimitTables, windows: readonly RateWindow[], now: number): Refused | undefined {
+  let longest = 0;
+  let tightest: RateWindow | undefined;
+  for (const window of windows) {
+    const oldest = tables.nthNewest(window, window.calls, now);
+    const wait = oldest === undefined ? 0 : Math.ceil(oldest + window.windowMs - now);
+    if (wait > longest) [longest, tightest] = [wait, window];
+  }
+  if (tightest === undefined) return undefined;
+  const { key, windowMs } = tightest;
+  return { admitted: false, because: "window", key, windowMs, retryAfterMs: longest };
+}
+
+function refusedByPlaces(
+  tables: LimitTables,
+  places: NonNullable<AdmitRequest["places"]>,
+  now: number,
+): Refused | undefined {
+  for (const { key, limit } of places) {
+    if (tables.isFull(key, limit, now)) return { admitted: false, because: "places", key };
+  }
+  return undefined;
+}
+
+/** Gives back what a call held, and tells its breaker how it went. */
+export function releasePass(tables: LimitTables, pass: Pass, outcome: CallOutcome, now: number): Released {
+  const isHeld = tables.letGo(pass.id, pass.places, now);
+  const settings = pass.breaker;
+  if (!isHeld || settings === undefined) return {};
+  const breaker = tables.breaker(settings.key);
+  if ((breaker?.era ?? 0) !== settings.era) return {};
+  if (pass.probe) return settleProbe(tables, pass, breaker, outcome, now);
+  if (outcome === "failure") return countFailure(tables, settings, breaker, now);
+  if (outcome === "success" && breaker !== undefined && breaker.failures > 0)
+    tables.setBreaker(settings.key, breaker.era === 0 ? undefined : { failures: 0, era: breaker.era });
+  return {};
+}
+
+function settleProbe(
+  tables: LimitTables,
+  { id, breaker: settings }: Pass,
+  breaker: Breaker | undefined,
+  outcome: CallOutcome,
+  now: number,
+): Released {
+  // Another call probes by now, if this one took longer than it was allowed to.
+  if (settings === undefined || breaker?.probe?.id !== id) return {};
+  if (outcome === "failure") return open(tables, settings, breaker.failures + 1, now);
+  if (outcome === "neutral") {
+    tables.setBreaker(settings.key, { ...breaker, probe: undefined });
+    return {};
+  }
+  tables.setBreaker(settings.key, { failures: 0, era: tables.nextEra() });
+  return { breaker: "closed" };
+}
+
+function countFailure(
+  tables: LimitTables,
+  settings: BreakerSettings,
+  breaker: Breaker | undefined,
+  now: number,
+): Released {
+  const failures = (breaker?.failures ?? 0) + 1;
+  if (failures >= settings.threshold) return open(tables, settings, failures, now);
+  tables.setBreaker(settings.key, { failures, era: breaker?.era ?? 0 });
+  return {};
+}
+
+function open(tables: LimitTables, settings: BreakerSettings, failures: number, now: number): Released {
+  tables.setBreaker(settings.key, { failures, era: tables.nextEra(), probeAt: now + settings.coolDownMs });
+  return { breaker: "opened", failures };
+}
+
+/**
+ * Takes one repeated attempt, up to a share of the calls of the last minute. Counted by the second: a retry counts for up to a second more
+ * than its minute and a call for up to a second less, so that no minute has more than its share.
+ */
+export function takeRetry(tables: LimitTables, { key, share }: RetryBudget, at: number): boolean {
+  if (share <= 0) return false;
+  const now = secondOf(at);
+  const allowed = Math.max(RETRIES_ALWAYS_ALLOWED, Math.floor(share * tables.sum(key, "calls", now - 59, now)));
+  if (tables.sum(key, "retries", now - 60, now) >= allowed) return false;
+  tables.count(key, "retries", now);
+  return true;
+}
+
+/** Answers those who wait and can be answered now, in the order in which they came. */
+export function serveWaiting<Waiter extends { readonly id: string; readonly request: AdmitRequest }>(
+  tables: LimitTables,
+  waiting: Iterable<Waiter>,
+  now: number,
+  answer: (waiter: Waiter, admission: Admission) => void,
+): void {
+  const full = new Set<string>();
+  for (const waiter of waiting) {
+    if (waiter.request.places?.some(({ key }) => full.has(key)) === true) continue;
+    const admission = tryAdmit(tables, waiter.request, waiter.id, now);
+    if (!admission.admitted && admission.because === "places") full.add(admission.key);
+    else answer(waiter, admission);
+  }
+}
+
+function secondOf(at: number): number {
+  return Math.floor(at / 1_000);
+}

@@ -1,0 +1,172 @@
+import type { Breaker, LimitTables } from "./limit-rules.ts";
+import type { BreakerChange } from "./limits.port.ts";
+
+/** Passes between two looks for those whose time is over. */
+const PASSES_A_SWEEP = 1_024;
+
+/** The tables of one process, in memory. `onBreaker` hears of every breaker that opens or closes. */
+export function createLocalTables(onBreaker: (change: BreakerChange) => void): LimitTables & {
+  /** When the first pass that is held ends; undefined if none is. */
+  firstEnd(now: number): number | undefined;
+  open(): readonly BreakerChange[];
+  readonly size: { readonly windows: number; readonly calls: number };
+} {
+  // By window; within one in order of last use, so that idle keys come first and are found without a search.
+  const windows = new Map<number, Map<string, CallLog>>();
+  const passes = new Map<string, number>();
+  const holders = new Map<string, Map<string, number>>();
+  const breakers = new Map<string, Breaker>();
+  const budgets = new Map<string, { readonly calls: Counter; readonly retries: Counter }>();
+  let held = 0;
+  let era = 0;
+
+  function budgetOf(key: string): { readonly calls: Counter; readonly retries: Counter } {
+    let budget = budgets.get(key);
+    if (budget === undefined) budgets.set(key, (budget = { calls: createCounter(), retries: createCounter() }));
+    return budget;
+  }
+
+  return {
+    nthNewest: ({ key, windowMs }, n, now) => windows.get(windowMs)?.get(key)?.nthNewest(n, windowMs, now),
+    addCall({ key, windowMs }, now) {
+      let logs = windows.get(windowMs);
+      if (logs === undefined) windows.set(windowMs, (logs = new Map<string, CallLog>()));
+      forgetIdle(logs, windowMs, now);
+      const log = logs.get(key) ?? createCallLog();
+      log.add(now);
+      logs.delete(key);
+      logs.set(key, log);
+    },
+    isFull(key, limit, now) {
+      const ids = holders.get(key);
+      if (ids === undefined || ids.size < limit) return false;
+      dropEnded(ids, now);
+      return ids.size >= limit;
+    },
+    hold(id, places, until, now) {
+      if (++held % PASSES_A_SWEEP === 0) dropEnded(passes, now);
+      passes.set(id, until);
+      for (const key of places) {
+        const ids = holders.get(key);
+        if (ids === undefined) holders.set(key, new Map([[id, until]]));
+        else ids.set(id, until);
+      }
+    },
+    letGo(id, places, now) {
+      for (const key of places) {
+        const ids = holders.get(key);
+        if (ids?.delete(id) === true && ids.size === 0) holders.delete(key);
+      }
+      const until = passes.get(id);
+      passes.delete(id);
+      return until !== undefined && until > now;
+    },
+    firstEnd(now) {
+      dropEnded(passes, now);
+      let first: number | undefined;
+      for (const until of passes.values()) if (first === undefined || until < first) first = until;
+      return first;
+    },
+    breaker: (key) => breakers.get(key),
+    setBreaker(key, breaker) {
+      const before = breakers.get(key)?.probeAt;
+      if (breaker === undefined) breakers.delete(key);
+      else breakers.set(key, breaker);
+      if (before !== breaker?.probeAt) onBreaker(toChange(key, breaker?.probeAt));
+    },
+    open: () =>
+      [...breakers]
+        .filter(([, { probeAt }]) => probeAt !== undefined)
+        .map(([key, { probeAt }]) => toChange(key, probeAt)),
+    nextEra: () => ++era,
+    count: (key, what, second) => budgetOf(key)[what].add(second),
+    sum: (key, what, from, to) => budgets.get(key)?.[what].sum(from, to) ?? 0,
+    get size() {
+      const logs = [...windows.values()].flatMap((byKey) => [...byKey.values()]);
+      return { windows: logs.length, calls: logs.reduce((sum, log) => sum + log.size(), 0) };
+    },
+  };
+}
+
+function toChange(key: string, probeAt: number | undefined): BreakerChange {
+  return probeAt === undefined ? { key } : { key, probeAt };
+}
+
+function dropEnded(ids: Map<string, number>, now: number): void {
+  for (const [id, until] of ids) if (until <= now) ids.delete(id);
+}
+
+/** Two at most, so that a call costs the same however many are idle; two go for each that comes. */
+function forgetIdle(logs: Map<string, CallLog>, windowMs: number, now: number): void {
+  let checked = 0;
+  for (const [key, log] of logs) {
+    if (checked++ === 2 || log.newest() + windowMs > now) return;
+    logs.delete(key);
+  }
+}
+
+interface CallLog {
+  nthNewest(n: number, windowMs: number, now: number): number | undefined;
+  add(now: number): void;
+  newest(): number;
+  size(): number;
+}
+
+/** The times of the last calls, in a ring that grows to what is used. */
+function createCallLog(): CallLog {
+  let times = new Float64Array(8);
+  let first = 0;
+  let count = 0;
+  const at = (index: number): number => times[(first + index) % times.length] ?? 0;
+
+  function grow(): void {
+    const larger = new Float64Array(times.length * 2);
+    for (let index = 0; index < count; index++) larger[index] = at(index);
+    times = larger;
+    first = 0;
+  }
+
+  return {
+    nthNewest(n, windowMs, now) {
+      for (let dropped = 0; dropped < 2 && count > 0 && at(0) + windowMs <= now; dropped++) {
+        first = (first + 1) % times.length;
+        count--;
+      }
+      return count < n ? undefined : at(count - n);
+    },
+    add(now) {
+      if (count === times.length) grow();
+      times[(first + count) % times.length] = now;
+      count++;
+    },
+    newest: () => at(count - 1),
+    size: () => count,
+  };
+}
+
+interface Counter {
+  add(second: number): void;
+  sum(from: number, to: number): number;
+}
+
+/** A count for each of the last seconds, one more than a minute has. */
+function createCounter(): Counter {
+  const length = 61;
+  const counted = new Float64Array(length);
+  const seconds = new Float64Array(length).fill(-1);
+  return {
+    add(second) {
+      const place = second % length;
+      if (seconds[place] !== second) [seconds[place], counted[place]] = [second, 0];
+      counted[place] = (counted[place] ?? 0) + 1;
+    },
+    sum(from, to) {
+      let sum = 0;
+      for (let place = 0; place < length; place++) {
+        const second = seconds[place] ?? -1;
+        if (second >= from && second <= to) sum += counted[place] ?? 0;
+      }
+      return sum;
+    },
+  };
+}

@@ -1,0 +1,96 @@
+import type { Clock } from "../observe/clock.ts";
+import type { Emit } from "../observe/events.ts";
+import type { CallOutcome, Limits, Pass } from "./limits.port.ts";
+import { createLocalLimits } from "./local-limits.ts";
+
+/** How long a store that failed is left alone before it is tried again. */
+const TRY_AGAIN_MS = 1_000;
+
+/** Marks the passes that this process gave out by itself. */
+const LOCAL = "local:";
+
+/**
+ * Limits that outlast their store. While it is away, each process keeps rates, places, breakers and retry budgets by itself, so calls go on
+ * and no process exceeds a limit alone. The store is tried again every second, and what could not be reported to it is reported then. Emits
+ * `state-unavailable` once, and `state-restored` when it is back.
+ */
+export function withLocalLimits(
+  shared: Limits,
+  { clock, emit }: { readonly clock: Clock; readonly emit: Emit },
+): Limits & { close(): void } {
+  const local = createLocalLimits({ clock, ids: LOCAL });
+  const openHere = new Set<string>();
+  local.watchBreakers(({ key, probeAt }) => void (probeAt === undefined ? openHere.delete(key) : openHere.add(key)));
+  /** Reports that the store has not taken. Until it does, their places are taken. */
+  const owed = new Map<Pass, CallOutcome>();
+  let awayUntil: number | undefined;
+  let cancelTry: (() => void) | undefined;
+
+  function failed(error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error);
+    if (awayUntil === undefined) emit("state-unavailable", { part: "limits", message });
+    awayUntil = clock.now() + TRY_AGAIN_MS;
+    cancelTry ??= clock.after(TRY_AGAIN_MS, () => void tryAgain(), { background: true });
+  }
+
+  function works(): void {
+    if (awayUntil === undefined) return;
+    awayUntil = undefined;
+    for (const key of openHere) local.forget(key);
+    emit("state-restored", { part: "limits" });
+  }
+
+  async function tryAgain(): Promise<void> {
+    cancelTry = undefined;
+    try {
+      for (const [pass, outcome] of owed) {
+        await shared.release(pass, outcome);
+        owed.delete(pass);
+        works();
+      }
+    } catch (error) {
+      failed(error);
+    }
+  }
+
+  /** Asks the store, or this process while the store is away. Costs no promise if the store answers at once. */
+  function ask<Answer>(one: (limits: Limits) => Answer | Promise<Answer>): Answer | Promise<Answer> {
+    if (awayUntil !== undefined && clock.now() < awayUntil) return one(local);
+    try {
+      const answer = one(shared);
+      if (!(answer instanceof Promise)) return answer;
+      return answer.then(
+        (value) => (works(), value),
+        (error: unknown) => (failed(error), one(local)),
+      );
+    } catch (error) {
+      failed(error);
+      return one(local);
+    }
+  }
+
+  return {
+    admit: (request, options) => ask((limits) => limits.admit(request, options)),
+    release(pass, outcome) {
+      if (pass.id.startsWith(LOCAL)) return local.release(pass, outcome);
+      return ask((limits) => {
+        if (limits !== local) return limits.release(pass, outcome);
+        owed.set(pass, outcome);
+        return {};
+      });
+    },
+    retry: (budget) => ask((limits) => limits.retry(budget)),
+    watchBreakers(listener) {
+      const ends = [shared.watchBreakers(listener), local.watchBreakers(listener)];
+      return () => ends.forEach((end) => end());
+    },
+    forget(key) {
+      local.forget(key);
+      return ask((limits) => limits.forget(key));
+    },
+    close() {
+      cancelTry?.();
+      local.close();
+    },
+  };
+}

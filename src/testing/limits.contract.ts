@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import type { ContractCase } from "./contract.ts";
+import { admit, admitted, BREAKER, type Claims, refused, run } from "./state/ask-limits.ts";
+import { createRandom, type StateBackend, stateCases } from "./state/backend.ts";
+import { breakerClaims } from "./state/breaker-claims.ts";
+import { placeClaims } from "./state/place-claims.ts";
+
+/** What limits must do that several processes share, however slow they are and whenever one of them disappears. */
+export function limitsContract(make: () => StateBackend | Promise<StateBackend>): readonly ContractCase[] {
+  return stateCases(make, { ...windowClaims, ...placeClaims, ...breakerClaims, ...budgetClaims });
+}
+
+const windowClaims: Claims = {
+  "fills every window to its limit and never beyond, wherever it begins": async ({ clock, slow }) => {
+    const random = createRandom(7);
+    const windows = [{ key: "w", calls: 5, windowMs: 1_000 }];
+    const times: number[] = [];
+    for (let step = 0; step < 60; step++) {
+      const burst = Array.from({ length: 1 + Math.floor(random() * 6) }, (_, index) =>
+        admit(slow(index), { windows }, clock),
+      );
+      const answers = await Promise.all(burst);
+      const now = clock.now();
+      const room = 5 - times.filter((at) => at > now - 1_000).length;
+      assert.equal(answers.filter((answer) => answer.admitted).length, Math.min(room, burst.length));
+      for (const answer of answers) if (answer.admitted) times.push(now);
+      await clock.advance(Math.floor(random() * 500));
+    }
+    for (const start of times)
+      assert.ok(times.filter((at) => at >= start && at < start + 1_000).length <= 5, "more than the limit in a window");
+  },
+  "says after how many whole milliseconds a call fits, and then it does": async ({ clock, one, other }) => {
+    const windows = [{ key: "w", calls: 2, windowMs: 60_000 }];
+    await admitted(one, { windows }, clock);
+    await clock.advance(10_000.5);
+    await admitted(other, { windows }, clock);
+    assert.partialDeepStrictEqual(await admit(one, { windows }, clock), {
+      because: "window",
+      key: "w",
+      windowMs: 60_000,
+      retryAfterMs: 50_000,
+    });
+    await clock.advance(49_999);
+    await refused(other, { windows }, clock, "window");
+    await clock.advance(1);
+    await admitted(other, { windows }, clock);
+    await refused(one, { windows }, clock, "window");
+  },
+  "holds calls to a limit that was lowered, at once": async ({ clock, one, other }) => {
+    for (let call = 0; call < 10; call++) {
+      await admitted(one, { windows: [{ key: "w", calls: 10, windowMs: 60_000 }] }, clock);
+      await clock.advance(1_000);
+    }
+    const lower = { windows: [{ key: "w", calls: 3, windowMs: 60_000 }] };
+    assert.partialDeepStrictEqual(await admit(other, lower, clock), { because: "window", retryAfterMs: 57_000 });
+    await clock.advance(57_000);
+    await admitted(other, lower, clock);
+    await refused(other, lower, clock, "window");
+  },
+  "names the window that must be waited for the longest, and keeps keys and spans apart": async ({
+    clock,
+    one,
+    other,
+  }) => {
+    const minute = { key: "a", calls: 1, windowMs: 60_000 };
+    const hour = { key: "a", calls: 2, windowMs: 3_600_000 };
+    await admitted(one, { windows: [minute, hour] }, clock);
+    assert.partialDeepStrictEqual(await admit(other, { windows: [minute, hour] }, clock), {
+      windowMs: 60_000,
+      retryAfterMs: 60_000,
+    });
+    await admitted(other, { windows: [hour] }, clock);
+    assert.partialDeepStrictEqual(await admit(one, { windows: [minute, hour] }, clock), {
+      windowMs: 3_600_000,
+      retryAfterMs: 3_600_000,
+    });
+    await admitted(one, { windows: [{ ...minute, key: "b" }] }, clock);
+  },
+  "takes everything or nothing": async ({ clock, one, other }) => {
+    const [room, none] = [
+      { key: "room", calls: 1, windowMs: 60_000 },
+      { key: "none", calls: 1, windowMs: 60_000 },
+    ];
+    const [free, full] = [
+      { key: "free", limit: 1 },
+      { key: "full", limit: 1 },
+    ];
+    await admitted(one, { windows: [none], places: [full] }, clock);
+    for (let failure = 0; failure < 3; failure++) await run(one, { breaker: BREAKER }, clock, "failure");
+    for (const state of [one, other]) {
+      await refused(state, { windows: [room, none], places: [free] }, clock, "window");
+      await refused(state, { windows: [room], places: [free, full] }, clock, "places");
+      await refused(state, { windows: [room], places: [free], breaker: BREAKER }, clock, "breaker");
+    }
+    await admitted(other, { windows: [room], places: [free] }, clock);
+  },
+};
+
+const budgetClaims: Claims = {
+  "shares one retry budget, a share of the calls of the last minute": async ({ clock, one, slow }) => {
+    const budget = { key: "b", share: 0.2 };
+    await Promise.all(Array.from({ length: 100 }, (_, index) => admitted(slow(index), { budget }, clock)));
+    const retries = async (): Promise<number> => {
+      const asked = Array.from({ length: 60 }, (_, index) => slow(index).limits.retry(budget));
+      return (await Promise.all(asked)).filter(Boolean).length;
+    };
+    assert.equal(await retries(), 20);
+    assert.equal(await retries(), 0);
+    await clock.advance(62_000);
+    assert.equal(await retries(), 3);
+    assert.equal(await one.limits.retry({ key: "another", share: 0.2 }), true);
+    assert.equal(await one.limits.retry({ key: "none", share: 0 }), false);
+  },
+};

@@ -1,0 +1,136 @@
+import type { Clock } from "../../observe/clock.ts";
+import type { SharedState } from "../../state/shared-state.ts";
+import type { ContractCase } from "../contract.ts";
+import { createManualClock, type ManualClock } from "../manual-clock.ts";
+
+/** One store that several processes would share. */
+export interface StateBackend {
+  /** Opens a handle, as a process has one. It tells time by the clock. */
+  open(clock: Clock): SharedState;
+  /** True if every handle is the same object, so that none of them can stop alone. */
+  readonly single?: boolean;
+  dispose?(): Promise<void>;
+}
+
+/** Two handles on one backend. */
+export interface TwoHandles {
+  readonly clock: ManualClock;
+  readonly one: SharedState;
+  readonly other: SharedState;
+  /** One of the two by turns, with random pauses before and after each operation, so that operations overtake each other. */
+  slow(index: number): SharedState;
+  /** True if both are the same object. */
+  readonly single: boolean;
+  /** Opens a third. */
+  open(): SharedState;
+  /** The timers of `one` no longer run, as if its process had died or were suspended. Returns what resumes it. */
+  stop(): () => void;
+  /** Moves time on until something is settled. */
+  until<Value>(work: Value | Promise<Value>, stepMs?: number): Promise<Value>;
+}
+
+/** Builds the cases of a suite about shared state. A backend of single handles is not asked what happens when one of them stops. */
+export function stateCases(
+  make: () => StateBackend | Promise<StateBackend>,
+  claims: Readonly<Record<string, (handles: TwoHandles) => Promise<void>>>,
+): readonly ContractCase[] {
+  return Object.entries(claims).map(([name, check]) => ({
+    name,
+    async run() {
+      const backend = await make();
+      const clock = createManualClock(1_700_000_000_000.25);
+      const stoppable = createStoppable(clock);
+      const one = backend.open(stoppable.clock);
+      const others: SharedState[] = [];
+      const open = (): SharedState => {
+        const state = backend.open(clock);
+        others.push(state);
+        return state;
+      };
+      const other = open();
+      const random = createRandom(name.length);
+      const [first, second] = [slowed(one, random), slowed(other, random)];
+      try {
+        await check({
+          clock,
+          one,
+          other,
+          slow: (index) => (index % 2 === 0 ? first : second),
+          single: backend.single === true,
+          open,
+          stop: backend.single === true ? () => () => {} : stoppable.stop,
+          until: (work, stepMs = 10) => until(work, clock, stepMs),
+        });
+      } finally {
+        for (const state of [one, ...others]) await state.close();
+        await backend.dispose?.();
+      }
+    },
+  }));
+}
+
+async function until<Value>(work: Value | Promise<Value>, clock: ManualClock, stepMs: number): Promise<Value> {
+  const progress = { settled: false };
+  const watched = Promise.resolve(work).finally(() => (progress.settled = true));
+  watched.catch(() => {});
+  for (let step = 0; step < 3_000 && !progress.settled; step++) await clock.advance(stepMs);
+  if (!progress.settled) throw new Error("Still waiting after 3,000 steps of the clock.");
+  return watched;
+}
+
+function createStoppable(clock: ManualClock): { readonly clock: Clock; stop(): () => void } {
+  let missed: (() => void)[] | undefined;
+  return {
+    clock: {
+      now: clock.now,
+      after: (ms, callback, options) =>
+        clock.after(ms, () => (missed === undefined ? callback() : void missed.push(callback)), options),
+    },
+    stop() {
+      missed = [];
+      return () => {
+        const due = missed ?? [];
+        missed = undefined;
+        for (const callback of due) callback();
+      };
+    },
+  };
+}
+
+/** Numbers in [0, 1) that are the same in every run. */
+export function createRandom(seed: number): () => number {
+  let state = seed + 1;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+function slowed(state: SharedState, random: () => number): SharedState {
+  return {
+    ...state,
+    documents: slowedPart(state.documents, random),
+    limits: { ...slowedPart(state.limits, random), watchBreakers: state.limits.watchBreakers },
+    changes: { ...slowedPart(state.changes, random), subscribe: state.changes.subscribe },
+    leases: slowedPart(state.leases, random),
+  };
+}
+
+function slowedPart<Part extends object>(part: Part, random: () => number): Part {
+  const turns = async (): Promise<void> => {
+    for (let turn = Math.floor(random() * 4); turn > 0; turn--)
+      await new Promise((resolve) => void setImmediate(resolve));
+  };
+  const slow = Object.entries(part as Record<string, unknown>).map(([name, run]) => [
+    name,
+    typeof run !== "function"
+      ? run
+      : async (...given: readonly unknown[]) => {
+          await turns();
+          const answer: unknown = await Reflect.apply(run, part, given);
+          await turns();
+          return answer;
+        },
+  ]);
+  return Object.fromEntries(slow) as Part;
+}

@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import type { Pass } from "../../state/limits.port.ts";
+import { admit, admitted, BREAKER, type Claims, openBreaker, refused, run } from "./ask-limits.ts";
+
+/** What circuit breakers must do. */
+export const breakerClaims: Claims = {
+  "opens for everyone after as many failures in a row as its threshold": async ({ clock, one, other }) => {
+    assert.deepEqual(await run(one, { breaker: BREAKER }, clock, "failure"), {});
+    await run(other, { breaker: BREAKER }, clock, "failure");
+    await run(one, { breaker: BREAKER }, clock, "success");
+    await run(other, { breaker: BREAKER }, clock, "failure");
+    await run(one, { breaker: BREAKER }, clock, "failure");
+    await run(one, { breaker: BREAKER }, clock, "neutral");
+    assert.deepEqual(await run(other, { breaker: BREAKER }, clock, "failure"), { breaker: "opened", failures: 3 });
+    for (const state of [one, other])
+      assert.partialDeepStrictEqual(await admit(state, { breaker: BREAKER }, clock), {
+        because: "breaker",
+        key: "tool",
+        retryAfterMs: 1_000,
+      });
+    await admitted(one, { breaker: { ...BREAKER, key: "another" } }, clock);
+  },
+  "lets exactly one of many probe, and closes for everyone if it succeeds": async ({ clock, one, other, slow }) => {
+    await openBreaker(one, clock);
+    await clock.advance(1_000);
+    const asked = await Promise.all(
+      Array.from({ length: 40 }, (_, index) => admit(slow(index), { breaker: BREAKER }, clock)),
+    );
+    const probes = asked.filter((answer) => answer.admitted);
+    assert.equal(probes.length, 1);
+    assert.ok(
+      asked.every((answer) => answer.admitted || (answer.because === "breaker" && answer.retryAfterMs === undefined)),
+    );
+    const [probe] = probes;
+    assert.ok(probe?.admitted === true && probe.pass.probe);
+    assert.deepEqual(await other.limits.release(probe.pass, "success"), { breaker: "closed" });
+    for (const state of [one, other]) assert.equal((await admitted(state, { breaker: BREAKER }, clock)).probe, false);
+  },
+  "opens for another cool-down if the probe fails, and lets the next one probe if it found nothing out": async ({
+    clock,
+    one,
+    other,
+  }) => {
+    await openBreaker(one, clock);
+    await clock.advance(1_000);
+    assert.deepEqual(await run(other, { breaker: BREAKER }, clock, "failure"), { breaker: "opened", failures: 4 });
+    assert.partialDeepStrictEqual(await admit(one, { breaker: BREAKER }, clock), {
+      because: "breaker",
+      retryAfterMs: 1_000,
+    });
+    await clock.advance(1_000);
+    await run(one, { breaker: BREAKER }, clock, "neutral");
+    assert.equal((await admitted(other, { breaker: BREAKER }, clock)).probe, true);
+  },
+  "frees the probe of a process that disappeared, at its time and not before": async ({ clock, one, other, stop }) => {
+    await openBreaker(one, clock);
+    await clock.advance(1_000);
+    const lost = await admit(one, { breaker: BREAKER, heldUntil: clock.now() + 5_000 }, clock);
+    assert.ok(lost.admitted);
+    stop();
+    await clock.advance(4_999);
+    await refused(other, { breaker: BREAKER }, clock, "breaker");
+    await clock.advance(1);
+    const probe = await admitted(other, { breaker: BREAKER }, clock);
+    // What the first one reports so late changes nothing any more.
+    assert.deepEqual(await one.limits.release(lost.pass, "success"), {});
+    await refused(one, { breaker: BREAKER }, clock, "breaker");
+    assert.deepEqual(await other.limits.release(probe, "success"), { breaker: "closed" });
+  },
+  "does not count reports about an earlier era": async ({ clock, one, other }) => {
+    const early: Pass[] = [];
+    for (let call = 0; call < 6; call++) early.push(await admitted(one, { breaker: BREAKER }, clock));
+    await openBreaker(other, clock);
+    const [success, ...failures] = early;
+    assert.ok(success);
+    assert.deepEqual(await one.limits.release(success, "success"), {});
+    await refused(one, { breaker: BREAKER }, clock, "breaker");
+    await clock.advance(1_000);
+    await run(other, { breaker: BREAKER }, clock, "success");
+    await run(other, { breaker: BREAKER }, clock, "neutral");
+    for (const late of failures) assert.deepEqual(await one.limits.release(late, "failure"), {});
+    await admitted(other, { breaker: BREAKER }, clock);
+  },
+  "counts a report once, however often it is told": async ({ clock, one, other }) => {
+    const pass = await admitted(one, { breaker: BREAKER }, clock);
+    for (let time = 0; time < 5; time++)
+      assert.deepEqual(await (time % 2 ? one : other).limits.release(pass, "failure"), {});
+    await admitted(one, { breaker: BREAKER }, clock);
+  },
+  "tells every process of openings and closings within a second": async ({ clock, one, other, open }) => {
+    const heard: unknown[] = [];
+    const stop = other.limits.watchBreakers((change) => void heard.push(change));
+    await clock.advance(500);
+    await openBreaker(one, clock);
+    const probeAt = clock.now() + 1_000;
+    await clock.advance(1_000);
+    assert.deepEqual(heard, [{ key: "tool", probeAt }]);
+    const late: unknown[] = [];
+    open().limits.watchBreakers((change) => void late.push(change));
+    await clock.advance(1_000);
+    assert.deepEqual(late, [{ key: "tool", probeAt }]);
+    await run(one, { breaker: BREAKER }, clock, "success");
+    await clock.advance(1_000);
+    assert.deepEqual(heard, [{ key: "tool", probeAt }, { key: "tool" }]);
+    stop();
+    await openBreaker(one, clock);
+    await clock.advance(1_000);
+    assert.equal(heard.length, 2);
+    assert.equal(late.length, 3);
+  },
+  "forgets a breaker for everyone": async ({ clock, one, other }) => {
+    await openBreaker(one, clock);
+    await other.limits.forget("tool");
+    await admitted(one, { breaker: BREAKER }, clock);
+  },
+};

@@ -1,0 +1,148 @@
+import assert from "node:assert/strict";
+import { admit, admitted, type Claims, clockTurn, clockTurns, FAR, refused } from "./ask-limits.ts";
+import { createRandom, type TwoHandles } from "./backend.ts";
+
+/** What places for calls that run at once must do. */
+export const placeClaims: Claims = {
+  "never runs more at once than there are places, and runs all": async ({ clock, slow, until }) => {
+    const random = createRandom(3);
+    const places = [{ key: "p", limit: 3 }];
+    let running = 0;
+    let most = 0;
+    const calls = Array.from({ length: 60 }, async (_, index) => {
+      const state = slow(index);
+      const pass = await admitted(state, { places, waitUntil: clock.now() + FAR }, clock);
+      most = Math.max(most, ++running);
+      await new Promise<void>((resolve) => void clock.after(random() * 30, resolve));
+      running--;
+      await state.limits.release(pass, "success");
+    });
+    await until(Promise.all(calls));
+    assert.equal(most, 3);
+  },
+  "gives places in the order in which a process asked, and lets nobody overtake": async ({ clock, one, until }) => {
+    const request = { places: [{ key: "p", limit: 1 }], waitUntil: clock.now() + FAR };
+    const first = await admitted(one, request, clock);
+    const order: number[] = [];
+    const waiting = [0, 1, 2, 3, 4].map(async (index) => {
+      const pass = await admitted(one, request, clock);
+      order.push(index);
+      if (index === 2) await clockTurn();
+      await one.limits.release(pass, "success");
+    });
+    await one.limits.release(first, "success");
+    await until(Promise.all(waiting));
+    assert.deepEqual(order, [0, 1, 2, 3, 4]);
+  },
+  "gives a place to a process that waits, however busy another one is": async ({ clock, one, other, until }) => {
+    const request = { places: [{ key: "p", limit: 1 }], waitUntil: clock.now() + FAR };
+    const order: string[] = [];
+    const call = async (name: string, state: TwoHandles["one"]): Promise<void> => {
+      const pass = await admitted(state, request, clock);
+      order.push(name);
+      await clockTurn();
+      await state.limits.release(pass, "success");
+    };
+    const first = await admitted(one, request, clock);
+    const early = [1, 2, 3].map(() => call("busy", one));
+    await clock.advance(30);
+    const patient = call("patient", other);
+    await clock.advance(30);
+    const late = Array.from({ length: 20 }, () => call("busy", one));
+    await clock.advance(30);
+    await one.limits.release(first, "success");
+    await until(Promise.all([...early, patient, ...late]));
+    assert.ok(order.indexOf("patient") < 10, `it came as number ${order.indexOf("patient")}`);
+  },
+  "does not hold back calls that need other places": async ({ clock, one, other, until }) => {
+    const all = { key: "all", limit: 3 };
+    const slow = { places: [{ key: "slow", limit: 1 }, all], waitUntil: clock.now() + FAR };
+    await admitted(one, slow, clock);
+    const stuck = new AbortController();
+    const waiting = Array.from({ length: 10 }, (_, index) =>
+      Promise.resolve(
+        (index % 2 === 0 ? one : other).limits.admit(
+          { ...slow, heldUntil: clock.now() + FAR },
+          { signal: stuck.signal },
+        ),
+      ),
+    );
+    await clock.advance(50);
+    await until(admitted(other, { places: [{ key: "quick", limit: 1 }, all], waitUntil: clock.now() + FAR }, clock));
+    stuck.abort();
+    for (const answer of await until(Promise.all(waiting))) assert.equal(answer.admitted, false);
+  },
+  "frees the places of a process that disappeared, at their time and not before": async ({
+    clock,
+    one,
+    other,
+    stop,
+    until,
+  }) => {
+    const places = [{ key: "p", limit: 1 }];
+    const lost = await admit(one, { places, heldUntil: clock.now() + 5_000 }, clock);
+    assert.ok(lost.admitted);
+    stop();
+    await refused(other, { places }, clock, "places");
+    const from = clock.now();
+    const pass = await until(admitted(other, { places, waitUntil: from + FAR }, clock));
+    assert.ok(clock.now() >= from + 5_000, "a place was given twice");
+    assert.ok(clock.now() <= from + 6_000, "a place came free too late");
+    // The late report gives nothing back that belongs to another.
+    await one.limits.release(lost.pass, "success");
+    await refused(other, { places }, clock, "places");
+    await other.limits.release(pass, "success");
+    await admitted(other, { places }, clock);
+  },
+  "keeps nothing for calls that gave up waiting, at whatever moment": async ({ clock, slow, one, until }) => {
+    const random = createRandom(11);
+    const places = [{ key: "p", limit: 2 }];
+    const calls = Array.from({ length: 80 }, async (_, index) => {
+      const state = slow(index);
+      const controller = new AbortController();
+      clock.after(random() * 200, () => controller.abort());
+      const waitUntil = clock.now() + random() * 200;
+      const answer = await state.limits.admit(
+        { places, waitUntil, heldUntil: clock.now() + FAR },
+        { signal: controller.signal },
+      );
+      if (!answer.admitted) return assert.ok(answer.because === "places" || answer.because === "aborted");
+      await new Promise<void>((resolve) => void clock.after(random() * 40, resolve));
+      await state.limits.release(answer.pass, "success");
+    });
+    await until(Promise.all(calls));
+    await clock.advance(300);
+    await until(clockTurns(20), 1);
+    for (let call = 0; call < 2; call++) await admitted(one, { places }, clock);
+    await refused(one, { places }, clock, "places");
+  },
+  "says why a wait ended, at its time": async ({ clock, one, other, until }) => {
+    const places = [{ key: "p", limit: 1 }];
+    await admitted(one, { places }, clock);
+    const from = clock.now();
+    const late = await until(admit(other, { places, waitUntil: from + 1_000 }, clock), 50);
+    assert.partialDeepStrictEqual(late, { admitted: false, because: "places" });
+    assert.ok(clock.now() >= from + 1_000);
+    const controller = new AbortController();
+    const gone = Promise.resolve(
+      other.limits.admit({ places, waitUntil: from + FAR, heldUntil: from + FAR }, { signal: controller.signal }),
+    );
+    await clock.advance(50);
+    controller.abort();
+    assert.partialDeepStrictEqual(await until(gone), { admitted: false, because: "aborted" });
+    const never = await other.limits.admit(
+      { places, waitUntil: from + FAR, heldUntil: from + FAR },
+      { signal: AbortSignal.abort() },
+    );
+    assert.partialDeepStrictEqual(never, { admitted: false, because: "aborted" });
+  },
+  "gives back a place once, however often it is told": async ({ clock, one, other }) => {
+    const places = [{ key: "p", limit: 2 }];
+    const [first] = [await admitted(one, { places }, clock), await admitted(other, { places }, clock)];
+    await one.limits.release(first, "success");
+    await one.limits.release(first, "success");
+    await other.limits.release(first, "success");
+    await admitted(one, { places }, clock);
+    await refused(other, { places }, clock, "places");
+  },
+};
