@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { SCAN_RULES } from "./rules/all-rules.ts";
-import { pattern, type Rule } from "./rules/rule.ts";
+import type { Rule } from "./rules/rule.ts";
 import { ruleScanner } from "./rule-scanner.ts";
 import { scanText } from "./scan-text.ts";
 
@@ -10,7 +10,7 @@ const MARK: Rule = {
   category: "injection",
   severity: "low",
   message: "Has the mark.",
-  find: pattern(/#+/g),
+  find: (text) => text.all(/#+/g)[0],
 };
 
 const findings = (text: string, rules = SCAN_RULES) =>

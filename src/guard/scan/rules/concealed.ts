@@ -1,70 +1,26 @@
-import { marks, words } from "./phrases.ts";
-import { pattern, type Rule, type Span } from "./rule.ts";
+import { toExpression } from "./phrases.ts";
+import type { Rule, Span } from "./rule.ts";
 
-const HIDING_STYLES: readonly string[] = [
-  "display ?: ?none",
-  "visibility ?: ?hidden",
-  "opacity ?: ?0(?![.\\d]*[1-9])",
-  "font-size ?: ?0(?![.\\d]*[1-9])",
-  "(left|top|text-indent) ?: ?-\\d{3,5}",
-  "color ?: ?(white|#fff(fff)?|transparent)\\b",
-  "clip ?: ?rect\\(0",
-];
-const HIDDEN = marks(
+const HIDING_STYLES =
+  "display ?: ?none|visibility ?: ?hidden|(opacity|font-size) ?: ?0(?![.\\d]*[1-9])|(left|top|text-indent) ?: ?-\\d{3,5}|" +
+  "color ?: ?(white|#fff(fff)?|transparent)\\b|clip ?: ?rect\\(0";
+const HIDDEN = toExpression([
   // A picture that waits for its turn says nothing.
-  `<[a-z][\\w-]{0,20} [^<>]{0,200}(${HIDING_STYLES.join("|")})[^<>]{0,200}>(?! ?<(img|svg|path)\\b)`,
+  `<[a-z][\\w-]{0,20} [^<>]{0,200}(${HIDING_STYLES})[^<>]{0,200}>(?! ?<(img|svg|path)\\b)`,
   "<[a-z][\\w-]{0,20} ([^<>]{0,100} )?hidden( ?= ?[\"']?(hidden|true)?[\"']?)? ?>",
   // A link of Markdown that nothing refers to.
   "(?<![^\\n])[ \\t]{0,3}\\[(//|comment|_|\\^|#|\\.)\\]: ?(#|<>)? ?[\"'(][^\\n]{3,500}",
-);
-/** What programs leave in comments for other programs. */
-const PRAGMAS: readonly string[] = [
-  "prettier",
-  "markdownlint",
-  "eslint",
-  "toc\\b",
-  "all-contributors",
-  "release-please",
-  "!\\[",
-  "https?:",
-];
-const COMMENT = marks(`<!--(?! ?(${PRAGMAS.join("|")}))[^<>]{1,2000}`);
+]);
+/** A comment, unless it is what programs leave there for other programs. */
+const COMMENT = toExpression([
+  "<!--(?! ?(prettier|markdownlint|eslint|toc\\b|all-contributors|release-please|!\\[|https?:))[^<>]{1,2000}",
+]);
 /** Words that speak to a model, or of what it can do. A note between authors has none of them. */
-const SPEAKS_TO_MODEL = words(
-  "you",
-  "your",
-  "assistant",
-  "agent",
-  "ai",
-  "llm",
-  "models?",
-  "users?",
-  "tools?",
-  "instructions?",
-  "conversation",
-  "system",
-  "ignore",
-  "disregard",
-  "override",
-  "bypass",
-  "always",
-  "never",
-  "before (using|responding|answering)",
-  "call",
-  "execute",
-  "curl",
-  "include",
-  "append",
-  "reveal",
-  "send",
-  "forward",
-  "post",
-  "exfil\\w*",
-  "secrets?",
-  "credentials?",
-  "passwords?",
-  "api keys?",
-);
+const SPEAKS_TO_MODEL = toExpression([
+  "you|your|assistant|agent|ai|llm|models?|users?|tools?|instructions?|conversation|system|ignore|disregard|override",
+  "bypass|always|never|before (using|responding|answering)|call|execute|curl|include|append|reveal|send|forward|post",
+  "exfil\\w*|secrets?|credentials?|passwords?|api keys?",
+]);
 const GAP = /\s{48,}/g;
 
 /** True for a gap that pushes what follows off the screen. Tables have gaps too, and go on with a rule or a bar. */
@@ -81,7 +37,7 @@ export const CONCEALED_RULES: readonly Rule[] = [
     category: "hidden-text",
     severity: "medium",
     message: "Has markup that hides its content from whoever looks at the page.",
-    find: pattern(HIDDEN),
+    find: (text) => text.all(HIDDEN)[0],
   },
   {
     id: "hidden.comment",

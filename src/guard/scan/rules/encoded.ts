@@ -1,6 +1,4 @@
-import { exactly } from "./phrases.ts";
 import type { Rule, Span } from "./rule.ts";
-import { either, pattern } from "./rule.ts";
 
 const BASE64 = /(?<![\w+/=.-])[A-Za-z0-9+/_-]{24,8192}={0,2}(?![\w+/=])/g;
 const HEX = /(?<![0-9A-Fa-f])(?:0x)?[0-9A-Fa-f]{40,8192}(?![0-9A-Za-z])/g;
@@ -9,11 +7,7 @@ const ESCAPED =
 /** Every payload has so many characters without a space. */
 const LONG = /\S{24}/;
 /** Invisible characters written out, for a program to put in. */
-const SPELLED_TAGS = exactly(
-  "\\\\u\\{?[eE]00[0-7][0-9a-fA-F]",
-  "\\\\U000[eE]00[0-7][0-9a-fA-F]",
-  "&#x[eE]00[0-7][0-9a-fA-F];",
-);
+const SPELLED_TAGS = /(?:\\u\{?|\\U000)[eE]00[0-7][0-9a-fA-F]|&#x[eE]00[0-7][0-9a-fA-F];/g;
 
 /** A payload that was taken apart. */
 export interface Decoded extends Span {
@@ -66,6 +60,6 @@ export const ENCODED_RULES: readonly Rule[] = [
     category: "encoded",
     severity: "medium",
     message: "Has words in an encoding that models read and people do not.",
-    find: either((text) => decodePayloads(text.text)[0], pattern(SPELLED_TAGS)),
+    find: (text) => decodePayloads(text.text)[0] ?? text.all(SPELLED_TAGS)[0],
   },
 ];

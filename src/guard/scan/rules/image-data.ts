@@ -1,14 +1,17 @@
 import { isWithin, onlyWithin } from "../../egress/domain-bound.ts";
-import { marks } from "./phrases.ts";
+import { toExpression } from "./phrases.ts";
 import type { Rule, RuleText, Span } from "./rule.ts";
 
 const ADDRESS = "https?://[^\\s<>()\"']{1,4000}";
 /** Images whose address stands with them: `![alt](address)`, `<img src="address">`. */
-const IMAGES = marks(`!\\[[^\\]\\n]{0,200}\\]\\( ?<?${ADDRESS}`, `<img\\b[^<>]{0,300}\\bsrc ?= ?["']?${ADDRESS}`);
+const IMAGES = toExpression([
+  `!\\[[^\\]\\n]{0,200}\\]\\( ?<?${ADDRESS}`,
+  `<img\\b[^<>]{0,300}\\bsrc ?= ?["']?${ADDRESS}`,
+]);
 /** Images whose address stands elsewhere: `![alt][label]`, `![label][]`. */
-const NAMED_IMAGES = marks("!\\[[^\\]\\n]{0,200}\\]\\[[^\\]\\n]{0,100}\\]");
+const NAMED_IMAGES = toExpression(["!\\[[^\\]\\n]{0,200}\\]\\[[^\\]\\n]{0,100}\\]"]);
 /** Where such an address stands: `[label]: address`. */
-const DEFINITIONS = marks(`(?<![^\\n])[ \\t]{0,3}\\[[^\\]\\n]{1,200}\\]: ?<?${ADDRESS}`);
+const DEFINITIONS = toExpression([`(?<![^\\n])[ \\t]{0,3}\\[[^\\]\\n]{1,200}\\]: ?<?${ADDRESS}`]);
 
 /** From this length on a value is data, whatever it looks like. */
 const LONG_VALUE = 64;

@@ -1,36 +1,126 @@
+import type { FindingCategory } from "../finding.ts";
+import type { Severity } from "../severity.ts";
+import { chains, isMeant, type Rule, type RuleText, type Span } from "./rule.ts";
+import { VOCABULARY } from "./vocabulary.ts";
+
 /**
- * Phrases to look for, a line each: whole words, in any case. A line is a regular expression that reads like the phrase it finds:
+ * What a rule looks for: samples, each with the phrase that finds it. No other phrase of the category finds the same sample. A phrase is a regular
+ * expression that reads like what it finds, in any case and not in the middle of a word:
  * - a space is any white space, ` ?` is white space or nothing;
  * - ` … ` is up to sixty characters of the same sentence;
+ * - `forward~` is also forwards and forwarding; `includ~` is include, includes and including;
+ * - `{credentials}` is that list of vocabulary.ts;
  * - a bracket groups and keeps nothing: `(all|any) rules`;
- * - an empty line finds nothing, where an empty expression would find something everywhere.
+ * - `read >40 password` is a password at most forty characters after "read"; with `<>40` it may also stand before;
+ * - a phrase, or a part between steps, that begins with `=` counts capitals;
+ * - an empty phrase finds nothing.
  */
-export function words(...lines: readonly string[]): RegExp {
-  return new RegExp(String.raw`\b(?:${lines.map(toExpression).join("|")})\b`, "gi");
+export type Phrases = Readonly<Record<string, string>>;
+
+/** A rule that looks for phrases. */
+export interface PhraseRule extends Rule {
+  readonly phrases: Phrases;
 }
 
-/** Like `words`, for what need not begin or end at the edge of a word: signs, code, other scripts. */
-export function marks(...lines: readonly string[]): RegExp {
-  return new RegExp(lines.map(toExpression).join("|"), "gi");
+/** Makes a rule of phrases; its category is what its id begins with. It does not find what the words before a phrase forbid. */
+export function rule(id: string, severity: Severity, message: string, phrases: Phrases): PhraseRule {
+  return make(id, severity, message, phrases, isMeant);
 }
 
-/** Like `marks`, where capitals count. */
-export function exactly(...lines: readonly string[]): RegExp {
-  return new RegExp(lines.map(toExpression).join("|"), "g");
+/** Makes a rule that also finds what the words before a phrase forbid, because the phrase is a prohibition itself or not prose. */
+export function always(id: string, severity: Severity, message: string, phrases: Phrases): PhraseRule {
+  return make(id, severity, message, phrases, () => true);
 }
 
-function toExpression(line: string): string {
-  return line === "" ? NOTHING : line.replaceAll(TOKEN, (token) => MEANINGS[token] ?? token);
+/** Makes rules find nothing in texts that have a phrase. */
+export function unless(phrase: string, rules: readonly PhraseRule[]): readonly PhraseRule[] {
+  const exception = toExpression([phrase]);
+  return rules.map((each) => ({
+    ...each,
+    find: (text) => (text.all(exception).length === 0 ? each.find(text) : undefined),
+  }));
 }
 
-const NOTHING = "(?!)";
+function make(id: string, severity: Severity, message: string, phrases: Phrases, counts: typeof isMeant): PhraseRule {
+  const searches = searchesFor(Object.values(phrases).flatMap(inEitherOrder));
+  return {
+    id,
+    // Every id begins with a category; a test checks it.
+    category: id.slice(0, id.indexOf(".")) as FindingCategory,
+    severity,
+    message,
+    phrases,
+    find(text) {
+      for (const search of searches) {
+        const found = search(text).find((span) => counts(text, span));
+        if (found !== undefined) return found;
+      }
+      return undefined;
+    },
+  };
+}
+
+function inEitherOrder(phrase: string): readonly string[] {
+  const [, one, within, other] = /^(.*) <>(\d+) (.*)$/.exec(phrase) ?? [];
+  return one === undefined ? [phrase] : [`${one} >${within} ${other}`, `${other} >${within} ${one}`];
+}
+
+const STEP = / >(\d+) /;
+const isExact = (phrase: string): boolean => phrase.startsWith("=");
+
+/** Phrases without steps are read together, in one pass. */
+function searchesFor(phrases: readonly string[]): readonly ((text: RuleText) => readonly Span[])[] {
+  const plain = phrases.filter((phrase) => !STEP.test(phrase));
+  const together = [plain.filter(isExact), plain.filter((phrase) => !isExact(phrase))].filter(
+    ({ length }) => length > 0,
+  );
+  const stepwise = phrases.filter((phrase) => STEP.test(phrase)).map((phrase) => phrase.split(STEP));
+  return [
+    ...together.map(toExpression).map((expression) => (text: RuleText) => text.all(expression)),
+    ...stepwise.map((parts) => {
+      const steps = parts.filter((_, index) => index % 2 === 0).map(toSharedExpression);
+      const distances = parts.filter((_, index) => index % 2 === 1).map(Number);
+      return (text: RuleText) => chains(text, steps, distances);
+    }),
+  ];
+}
+
+const shared = new Map<string, RegExp>();
+
+/** Returns the same expression for the same part of a phrase, so that a text is searched for it once. */
+function toSharedExpression(part: string): RegExp {
+  const expression = shared.get(part) ?? toExpression([part]);
+  shared.set(part, expression);
+  return expression;
+}
+
+/** Returns an expression for any of some phrases without steps, which all count capitals or all do not. */
+export function toExpression(phrases: readonly string[]): RegExp {
+  const sources = phrases.map(toSource);
+  const words = sources.filter((source) => BEGINS_WORD.test(source)).join("|");
+  const marks = sources.filter((source) => !BEGINS_WORD.test(source));
+  const either = [...(words === "" ? [] : [String.raw`\b(?:${words})`]), ...marks].join("|");
+  return new RegExp(String.raw`(?:${either})(?<!\w\B)`, phrases.every(isExact) ? "g" : "gi");
+}
+
+/** An expression that begins with a letter: what it finds must not begin inside a word. */
+const BEGINS_WORD = /^(?:\(\?:)*(?:\w|\\[wd])/;
+
+function toSource(phrase: string): string {
+  if (phrase === "") return "(?!)";
+  return phrase.replace(/^=/, "").replaceAll(TOKEN, (token, list?: string) => {
+    const entries = list === undefined ? undefined : VOCABULARY[list];
+    return entries === undefined ? (MEANINGS[token] ?? token) : `(?:${toSource(entries)})`;
+  });
+}
 
 /** What is escaped and what stands in square brackets means itself. */
-const TOKEN = /\\.|\[(?:\\.|[^\]\\])*\]| … | \?| |\((?!\?)/g;
+const TOKEN = /\\.|\[(?:\\.|[^\]\\])*\]|\{([a-z-]+)\}| … | \?| |\((?!\?)|(?<=[a-z])~/g;
 
 const MEANINGS: Readonly<Record<string, string>> = {
   " … ": String.raw`\b[^.\n]{0,60}\b`,
   " ?": String.raw`\s{0,8}`,
   " ": String.raw`\s{1,8}`,
   "(": "(?:",
+  "~": "(?:e?s?|[a-z]?ing)",
 };

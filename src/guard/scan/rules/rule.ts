@@ -1,6 +1,5 @@
 import type { FindingCategory, Place } from "../finding.ts";
 import type { Severity } from "../severity.ts";
-import { marks } from "./phrases.ts";
 
 /** Something to look for in a text. */
 export interface Rule {
@@ -8,11 +7,11 @@ export interface Rule {
   readonly id: string;
   readonly category: FindingCategory;
   readonly severity: Severity;
-  /** Where it applies. Everywhere where absent. */
+  /** Where it applies. Defaults to everywhere. */
   readonly places?: readonly Place[];
   /** What a finding means, for a person. */
   readonly message: string;
-  /** Where the text has it. Takes time in proportion to the text. */
+  /** Returns where the text has it. Takes time in proportion to the text. */
   readonly find: Search;
 }
 
@@ -22,13 +21,13 @@ export interface Span {
   readonly end: number;
 }
 
-/** Looks for something; undefined where it is not there. */
+/** Looks for something; undefined if it is not there. */
 export type Search = (text: RuleText) => Span | undefined;
 
-/** A text that rules read: without hidden characters, full-width and typographic forms folded. What one rule looked up, the next need not. */
+/** A text that rules read: without hidden characters, full-width and typographic forms folded. Lookups are shared between rules. */
 export interface RuleText {
   readonly text: string;
-  /** Every place a word or phrase stands, in order. The expression has the flag `g`. */
+  /** Returns every match, in order. The expression has the flag `g`. */
   all(expression: RegExp): readonly Span[];
 }
 
@@ -64,87 +63,34 @@ function every(text: string, expression: RegExp): readonly Span[] {
 
 const NONE: readonly Span[] = Object.freeze([]);
 
-/** Anything the expression matches. */
-export function pattern(expression: RegExp): Search {
-  return (text) => text.all(expression)[0];
-}
-
-/** Like `pattern`, where the words just before do not forbid it: "never send your key to …". */
-export function allowed(expression: RegExp): Search {
-  return unforbidden((text) => text.all(expression));
-}
-
-/** The first of what was found that the words just before do not forbid. */
-export function unforbidden(search: (text: RuleText) => readonly Span[]): Search {
-  return (text) =>
-    search(text).find(({ start }) => text.text.slice(Math.max(0, start - 40), start).search(FORBIDS) === -1);
-}
-
-const FORBIDDING: readonly string[] = [
-  "never",
-  "not",
-  "\\w+n't",
-  "avoid",
-  "without",
-  "prevents?",
-  "blocks?",
-  "detects?",
-  "forbids?",
-  "refuses? to",
-  "mitigates?",
-  "against",
-  "whether",
-  "(may|might|can|could) (attempt|try|also|instruct \\w+)",
-  "accidentally",
-  "potentially",
-  "phrases? like",
-  "explain the",
-];
+const FORBIDDING =
+  "never|not|\\w+n't|avoid|without|(?:prevent|block|detect|forbid|mitigate)s?|refuses?\\sto|against|whether|" +
+  "(?:may|might|can|could)\\s(?:attempt|try|also|instruct\\s\\w+)|accidentally|potentially|phrases?\\slike|explain\\sthe";
 /** At the end of what stands before, at most three words back. */
-const FORBIDS = marks(`\\b(${FORBIDDING.join("|")}) (\\w+ ){0,3}['"\`]?$`);
+const FORBIDS = new RegExp(`\\b(?:${FORBIDDING})\\s{1,8}(?:\\w+\\s{1,8}){0,3}['"\`]?$`, "i");
 
-/** One after another, each beginning at most `within` characters after the one before ended. Returns every chain's whole stretch. */
-export function chains(text: RuleText, parts: readonly RegExp[], within: number): readonly Span[] {
-  // The rarest part decides most texts: where it is absent nothing else is looked up.
-  if (parts.some((part) => text.all(part).length === 0)) return [];
-  const [last, ...earlier] = parts.toReversed();
-  if (last === undefined) return [];
-  let reachable = text.all(last);
-  for (const part of earlier) {
-    const longer: Span[] = [];
-    let next = 0;
-    for (const { start, end } of text.all(part)) {
-      while (next < reachable.length && (reachable[next]?.start ?? 0) < end) next++;
-      const following = reachable[next];
-      if (following !== undefined && following.start - end <= within) longer.push({ start, end: following.end });
-    }
-    reachable = longer;
+/** Returns false if the words just before forbid it or only talk about it: "never send your key to …". */
+export function isMeant({ text }: RuleText, { start }: Span): boolean {
+  return !FORBIDS.test(text.slice(Math.max(0, start - 40), start));
+}
+
+/** Returns every stretch in which each step begins at most so many characters after the one before ended. */
+export function chains(text: RuleText, steps: readonly RegExp[], distances: readonly number[]): readonly Span[] {
+  // The rarest step decides most texts: if it is absent, nothing else is looked up.
+  if (steps.some((step) => text.all(step).length === 0)) return NONE;
+  return steps
+    .map((step) => text.all(step))
+    .reduceRight((following, spans, index) => followed(spans, following, distances[index] ?? 0));
+}
+
+/** Joins each of `spans` to the next one of `following`, if it begins at most `within` characters later. */
+function followed(spans: readonly Span[], following: readonly Span[], within: number): readonly Span[] {
+  const joined: Span[] = [];
+  let index = 0;
+  for (const { start, end } of spans) {
+    while (index < following.length && (following[index]?.start ?? 0) < end) index++;
+    const next = following[index];
+    if (next !== undefined && next.start - end <= within) joined.push({ start, end: next.end });
   }
-  return reachable;
-}
-
-/** One part after another, close together. */
-export function sequence(parts: readonly RegExp[], within: number): Search {
-  return (text) => chains(text, parts, within)[0];
-}
-
-/** One part after another, close together, where nothing forbids it. */
-export function allowedSequence(parts: readonly RegExp[], within: number): Search {
-  return unforbidden((text) => chains(text, parts, within));
-}
-
-/** Two parts close together, in either order. */
-export function near(one: RegExp, other: RegExp, within: number): Search {
-  return (text) => chains(text, [one, other], within)[0] ?? chains(text, [other, one], within)[0];
-}
-
-/** The first search that finds something. */
-export function either(...searches: readonly Search[]): Search {
-  return (text) => {
-    for (const search of searches) {
-      const found = search(text);
-      if (found !== undefined) return found;
-    }
-    return undefined;
-  };
+  return joined;
 }
