@@ -11,9 +11,9 @@ import { wordingScanner } from "../src/adapters/scanners/wording/wording.ts";
 import { table } from "../src/cli/terminal/style.ts";
 import { createInspection } from "../src/guard/scan/inspection.ts";
 import type { Place } from "../src/guard/scan/finding.ts";
-import { normaliseText } from "../src/guard/scan/normalise-text.ts";
+import { normaliseText } from "../src/guard/scan/hidden/normalise-text.ts";
 import { createScanner } from "../src/guard/scan/scanner.ts";
-import { toolTexts } from "../src/guard/scan/tool-texts.ts";
+import { toolTexts } from "../src/guard/scan/texts/tool-texts.ts";
 import { sampleTools } from "../src/testing/sample-tools.ts";
 
 const { values } = parseArgs({

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { BUCKETS, featuresOf, SHORTEST, type TextFeatures } from "../src/adapters/scanners/wording/features.ts";
 import { topWindow, windowsOf } from "../src/adapters/scanners/wording/score.ts";
-import { normaliseText } from "../src/guard/scan/normalise-text.ts";
+import { normaliseText } from "../src/guard/scan/hidden/normalise-text.ts";
 import { isRuleKept, isServerKept } from "./kept-apart.ts";
 import { createRandom } from "../src/eval/random.ts";
 

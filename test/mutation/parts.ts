@@ -9,10 +9,14 @@ export interface Part {
 export const PARTS: readonly Part[] = [
   {
     ...folder("rules", "scan/rules"),
-    // How long rules take is no question of what they find, and a second for every change.
+    // How long rules take says nothing about what they find, and costs a second for every change.
     tests: ["src/guard/scan/rules/!(linear-time).test.ts"],
   },
-  { name: "scan", mutate: ["src/guard/scan/*.ts"], tests: ["src/guard/scan/*.test.ts"] },
+  {
+    name: "scan",
+    mutate: ["src/guard/scan/*.ts", "src/guard/scan/{hidden,texts}/*.ts"],
+    tests: ["src/guard/scan/*.test.ts", "src/guard/scan/{hidden,texts}/*.test.ts"],
+  },
   folder("redaction", "redaction"),
   folder("secrets", "secrets"),
   folder("pins", "pins"),

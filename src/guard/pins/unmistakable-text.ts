@@ -1,4 +1,4 @@
-import { disguises, styledWords } from "../scan/lookalikes.ts";
+import { disguises, styledWords } from "../scan/hidden/lookalikes.ts";
 import { visibleText } from "../visible-text.ts";
 
 /** A text on one line in which nothing hides, and no letter passes for one that it is not: both are written as JSON escapes them. */

@@ -1,7 +1,7 @@
 import { showValue } from "../../errors/show-value.ts";
 import type { Emit } from "../../observe/events.ts";
 import type { Tool } from "../../tool/tool.ts";
-import { type BoundedTexts, gatherTexts, READ_CHARACTERS } from "./bounded-texts.ts";
+import { type BoundedTexts, gatherTexts, READ_CHARACTERS } from "./texts/bounded-texts.ts";
 import type { Place } from "./finding.ts";
 import type { TextScanner } from "../scanner.port.ts";
 import type { Rule } from "./rules/rule.ts";

@@ -1,7 +1,7 @@
 import type { PlacedFinding, ScannerRule, TextScanner } from "../scanner.port.ts";
 import { clip, excerpt } from "./excerpt.ts";
 import type { Finding, Place } from "./finding.ts";
-import { type HiddenText, type HidingKind, normaliseText } from "./normalise-text.ts";
+import { type HiddenText, type HidingKind, normaliseText } from "./hidden/normalise-text.ts";
 import { decodePayloads } from "./rules/encoded.ts";
 import { WINDOW } from "./rule-scanner.ts";
 import { reaches, type Severity } from "./severity.ts";

@@ -7,8 +7,8 @@ import { SCAN_RULES } from "./rules/all-rules.ts";
 import type { Rule } from "./rules/rule.ts";
 import { scanText as searchText, type TextScan } from "./scan-text.ts";
 import { reaches, SEVERITIES, type Severity, worst } from "./severity.ts";
-import { toolTexts } from "./tool-texts.ts";
-import { mapTexts } from "./value-texts.ts";
+import { toolTexts } from "./texts/tool-texts.ts";
+import { mapTexts } from "./texts/value-texts.ts";
 
 /** What to do about a text with bad findings: refuse it, only say so, or take the bad parts out. */
 export const SCAN_MODES = ["block", "flag", "neutralise"] as const;

@@ -8,8 +8,8 @@ import type { TextScanner } from "../scanner.port.ts";
 import type { Rule } from "./rules/rule.ts";
 import { createScanner, type Scanner, type ScanReport } from "./scanner.ts";
 import { reaches } from "./severity.ts";
-import { FOR_VALIDATORS } from "./tool-texts.ts";
-import { mapTexts } from "./value-texts.ts";
+import { FOR_VALIDATORS } from "./texts/tool-texts.ts";
+import { mapTexts } from "./texts/value-texts.ts";
 
 /** How what sources say of their tools is looked through. */
 export interface ScreeningSettings extends Pick<InspectionSettings, "severity" | "onFailure"> {

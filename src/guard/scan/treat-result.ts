@@ -1,6 +1,6 @@
-import { type BoundedTexts, cleanTexts, gatherTexts, kindOf } from "./bounded-texts.ts";
+import { type BoundedTexts, cleanTexts, gatherTexts, kindOf } from "./texts/bounded-texts.ts";
 import type { Scanner } from "./scanner.ts";
-import { mapTexts } from "./value-texts.ts";
+import { mapTexts } from "./texts/value-texts.ts";
 import { wrapUntrusted } from "./wrap-untrusted.ts";
 
 /** A result without what it hides and without its bad parts; undefined where what is left, read together, is still bad. */

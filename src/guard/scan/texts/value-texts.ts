@@ -1,4 +1,4 @@
-import { isPlainObject } from "../../tool/json-schema.ts";
+import { isPlainObject } from "../../../tool/json-schema.ts";
 
 /** What becomes of one text of some data. `name` is true for the name of a member, whose value follows under that path. */
 export type TextVisit = (text: string, path: string, name: boolean) => string;

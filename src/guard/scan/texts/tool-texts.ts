@@ -1,4 +1,4 @@
-import { isPlainObject } from "../../tool/json-schema.ts";
+import { isPlainObject } from "../../../tool/json-schema.ts";
 
 /** A text in a tool's definition that a model gets to read, and where it is. */
 export interface ToolText {

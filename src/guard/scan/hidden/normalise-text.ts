@@ -1,8 +1,8 @@
 import { decodeBits, decodeSelectors, decodeTags } from "./decode-hidden.ts";
 import { disguises, spelledWithFlags, styledWords, type Disguise } from "./lookalikes.ts";
 import { hasRightToLeft, isVariation, joinsEmoji, needsJoiner, needsZeroWidthSpace } from "./passing-characters.ts";
-import type { Severity } from "./severity.ts";
-import { reaches } from "./severity.ts";
+import type { Severity } from "../severity.ts";
+import { reaches } from "../severity.ts";
 import { readEscape, TERMINAL_ESCAPE } from "./terminal-escapes.ts";
 
 /** The ways to hide text, or what it says, from a person who looks at it. */
