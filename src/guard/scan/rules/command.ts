@@ -104,7 +104,7 @@ export const COMMAND_RULES: readonly PhraseRule[] = [
     "auto_approve_all: true":
       '--dangerously-\\w+|dangerously_?(Disable|Skip|Bypass|Ignore)\\w+|[\\s="](--)?/?yolo|\\byolo_mode|--disable-(sandbox|security|approvals)|(?<=--)insecure-skip-tls-verify|approval-mode\\W{1,4}(never|none)|auto_?approve_?all\\w{0,4}\\W{1,6}true|allowed-tools: ?Bash\\(\\*\\)',
     "Runs jobs that bypass normal permission checks.":
-      "(bypass~|bypasses|circumvent~|skip~|evad~|disabl~) ((all|any|the|normal|standard|regular|usual|existing|user) ){0,3}(permissions?|access|security|authorization|authentication|auth|sandbox|approval|audit|privilege|content|safety(?! checks?)) (checks?|controls?|restrictions?|gates?|verification|boundar(y|ies)|logging|logs|filters?|filtering|moderation|validation)",
+      "(bypass~|circumvent~|skip~|evad~|disabl~) ((all|any|the|normal|standard|regular|usual|existing|user) ){0,3}(permissions?|access|security|authorization|authentication|auth|sandbox|approval|audit|privilege|content|safety(?! checks?)) (checks?|controls?|restrictions?|gates?|verification|boundar(y|ies)|logging|logs|filters?|filtering|moderation|validation)",
     "Helps to escalate privileges.":
       "(elevate|escalate) ((your|my|the|its) )?privileges|(enforcement|guardrails?|policy engine|policy checks) ((is|are|was|were|has been) )?(disabled|bypassed|switched off|turned off)|(full|elevated|unrestricted|root|system[- ]level) (system )?privileges … (without|after|bypass)",
     '{"is_admin": true}':

@@ -8,9 +8,9 @@ export const VOCABULARY: Readonly<Record<string, string>> = {
   "carry-off": "send~|forward~|upload~|transmit~|relay~|exfil\\w*",
   /** Putting something into what is sent anyway: an argument, an address, an answer. */
   include:
-    "includ~|append~|embed~|pass~|passes|attach~|insert~|add~|put~|encod~|smuggl~|provid~|copy~|copies|plac~|stor~|" +
+    "includ~|append~|embed~|pass~|attach~|insert~|add~|put~|encod~|smuggl~|provid~|cop(y|ies|ying)|plac~|stor~|" +
     "populat~|fill|supply|concatenat~",
-  "take-along": "includ~|append~|pass~|passes|attach~|embed~|encod~|copy~|copies",
+  "take-along": "includ~|append~|pass~|attach~|embed~|encod~|cop(y|ies|ying)",
   "hand-over":
     "returns?|giv~|hand~|suppl(y|ies|ying)|insert|put|pass|place|include|write|copy|provide|attach|add|append|encode|" +
     "collect|forward|send",
@@ -25,10 +25,20 @@ export const VOCABULARY: Readonly<Record<string, string>> = {
   covertly: "silently|quietly|discreetly|secretly|covertly|stealthily|surreptitiously|invisibly|behind the scenes",
   /** What is done covertly. */
   act:
-    "send~|forward~|upload~|transmit~|post~|relay~|bcc|copy~|copies|read~|collect~|harvest~|exfil\\w*|leak~|append~|" +
+    "send~|forward~|upload~|transmit~|post~|relay~|bcc|cop(y|ies|ying)|read~|collect~|harvest~|exfil\\w*|leak~|append~|" +
     "prepend~|inject~|register~|execut~|invok~|delet~|rout~|redirect~",
-  person: "users?|humans?|operators?|owners?|customers?|person",
+  person: "users?|humans?|operators?|owners?|customers?|developers?|admin(istrator)?s?|person",
   model: "ai|assistants?|agents?|(language )?models?|llms?|chatgpt|gpt|claude|copilot|bot|chatbot",
+  instructions: "instructions?|directives?|prompts?|commands?|orders?|rules?|guidelines|polic(y|ies)",
+  must: "(must|should|shall|will|ha(s|ve) to|needs? to)",
+  be: "(is|are|was|were|ha(s|ve) been)( now)?( being| been)?",
+  off: "(suspended|lifted|disabled|switched off|turned off|void|waived|revoked)",
+  consent: "(confirmations?|approvals?|reviews?|permission|oversight|consent)",
+  agreed: "(authori[sz]ed|approved|certified|verified|granted|pre-?approved|consented)",
+  /** The next few words, where a whole sentence would be too much. */
+  soon: "\\b[^.\\n]{0,30}\\b",
+  program: "(npx|uvx|bunx|curl|wget|bash|powershell|iex) \\S+",
+  url: "https?://[^\\s\"'`)]{3,120}",
   /** The name of a tool. */
   name: "[`'\"]?[a-z]\\w{1,20}_\\w{2,30}[`'\"]?",
   word: "[`'\"]?\\w{2,40}[`'\"]?",
@@ -88,7 +98,7 @@ export const VOCABULARY: Readonly<Record<string, string>> = {
     "(in|into|as|via|through|inside|to|under) ((the|an?|its) )?(['\"`][\\w.-]{1,40}['\"`]|[\\w-]{1,30}) (field|parameter|param|argument|header|query|property|variable|call)s?|" +
     "as ['\"`][\\w.-]{1,40}['\"`]",
   /** Getting past rules. */
-  dismiss: "ignor~|disregard~|forget~|overrid~|bypass~|bypasses",
+  dismiss: "ignor~|disregard~|forget~|overrid~|bypass~",
   /** Putting out of mind. */
   "pass-over": "ignore|disregard|forget|discard|overrule|pay no attention to|(put|set) aside|turn away from",
   /** What rules are called with: a closed list, so that "ignores files without instructions" passes. Settings have the same words. */
@@ -114,7 +124,7 @@ export const VOCABULARY: Readonly<Record<string, string>> = {
   limits:
     "((any|all|the|of|kind|sort|its|their|your|such|openai'?s?|chatgpt'?s?|anthropic'?s?|ai|ethical|moral|legal|safety|content|normal|typical|standard|underlying|mortal|human|and|or|nor|considerations?( for)?)[\\s,/]+){0,7}(rules|laws?|guidelines|polic(y|ies)|principles|conventions|regulations|guardrails|restrictions?|limitations?|limits|constraints|bounds|boundaries|ethics|ethicality|morals?|morality|virtues|legality|censorship|filters?|filtering|refusal|disclaimers?|(ethical|moral|legal|safety) (settings|concerns|code|protocols|measures))(?! on )",
   unlimited:
-    "(no|without|zero|freed? (of|from)|exempt from|regardless of|ignor~|disregard~|above|outside|bypass~|bypasses) {limits}|" +
+    "(no|without|zero|freed? (of|from)|exempt from|regardless of|ignor~|disregard~|above|outside|bypass~) {limits}|" +
     "(not (bound|limited|restrained|constrained|restricted|controlled)|un(bound|restrained|restricted)) by {limits}|" +
     "(doesn'?t|don'?t|not|never) (have|follows?|consider|apply|enforce|cares? (about|for)) {limits}|" +
     "(lacks?|hates?|removes?|strips?|defy|defies) {limits}",
