@@ -73,32 +73,46 @@ export interface ToolVectors {
 
 /** One request to an engine. */
 export interface EngineQuery extends EngineOptions {
+  /** The tools to look at. Defaults to every tool. */
   readonly filter?: ToolFilter;
+  /** The tools that exist for whoever asks: no other is put forward or counted. Defaults to every tool. */
+  readonly visible?: ToolFilter;
   /** Candidates that each ranker puts forward for each text or vector. */
   readonly limit: number;
   /** Texts to search for by words: the request, then the request with the turns before it if there are any. */
   readonly texts: readonly string[];
-  /** Vectors to search for, all of one model. */
-  readonly vectors?: { readonly model: string; readonly queries: readonly Float32Array[] };
-  /** Tools to judge even if no ranker puts them forward, if the filter accepts them. */
+  /** Vectors to search for. They may come from several models. */
+  readonly vectors?: readonly ModelVector[];
+  /** Tools to judge even if no ranker puts them forward, if the filters accept them. */
   readonly besides?: readonly string[];
+}
+
+/** A text's vector of unit length, and the model it comes from. */
+export interface ModelVector {
+  readonly model: string;
+  readonly vector: Float32Array;
 }
 
 /** What an engine knows about a request. */
 export interface EngineAnswer {
   /** Every tool put forward by any ranker, each judged by all of them. In no particular order. */
   readonly candidates: readonly EngineCandidate[];
-  /** How many tools the filter accepts, and how many there are. */
+  /** How many tools both filters accept, and how many `visible` accepts. */
   readonly accepted: number;
   readonly total: number;
+  /** For each vector of the query: how many of the accepted tools have a vector of its model. */
+  readonly embedded: readonly number[];
   /** Tools and namespaces that the first text names outright. */
   readonly named: { readonly tools: ReadonlySet<string>; readonly namespaces: ReadonlySet<string> };
   /** Words of a text found in a candidate, heaviest first. Computed when asked for. */
   matchedTerms(text: string, id: string): readonly MatchedTerm[];
   /** How alike the words of two candidates are, without those of their namespaces, in [0, 1]; 1 for copies. */
   similarity(a: string, b: string): number;
-  /** How near a namespace's tools are, taken together, to a vector of the queried model; undefined if there are too few to say. */
-  namespaceFit(namespace: string, vector: Float32Array): NamespaceFit | undefined;
+  /**
+   * How near a candidate's namespace, as the mean of its tools' vectors, is to the query's vector at this index; undefined if there are too few
+   * namespaces to say.
+   */
+  namespaceFit(namespace: string, vector: number): NamespaceFit | undefined;
 }
 
 /** A tool, and what each ranker says about it. */
@@ -106,7 +120,7 @@ export interface EngineCandidate {
   readonly tool: Tool;
   /** For each text: the share of its weight that the tool's words cover, in [0, 1]; 1 only if the text is the tool's name. */
   readonly coverage: readonly number[];
-  /** For each vector: its cosine with the tool, in [-1, 1]; undefined if the tool has no vector of this model. */
+  /** For each vector: its cosine with the tool, in [-1, 1]; undefined if the tool has no vector of its model. An example counts 0.95 of its cosine. */
   readonly cosines: readonly (number | undefined)[];
 }
 

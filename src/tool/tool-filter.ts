@@ -6,8 +6,11 @@ import type { Capability, RiskLevel, Tool, ToolSource } from "./tool.ts";
  */
 export type ToolFilter =
   | { readonly ids: readonly string[] }
+  /** Bare names, whatever the namespace. */
+  | { readonly names: readonly string[] }
   | { readonly namespaces: readonly string[] }
   | { readonly sources: readonly ToolSource[] }
+  | { readonly ensembles: readonly string[] }
   | { readonly tags: readonly string[] }
   | { readonly categories: readonly string[] }
   | { readonly risks: readonly RiskLevel[] }
@@ -29,8 +32,10 @@ export const EVERY_TOOL: ToolFilter = Object.freeze({ all: [] });
 /** Compiles a filter once, for use on many tools. */
 export function toPredicate(filter: ToolFilter): (tool: Tool) => boolean {
   if ("ids" in filter) return isIn(filter.ids, (tool) => tool.id);
+  if ("names" in filter) return isIn(filter.names, (tool) => tool.name);
   if ("namespaces" in filter) return isIn(filter.namespaces, (tool) => tool.namespace);
   if ("sources" in filter) return isIn(filter.sources, (tool) => tool.source);
+  if ("ensembles" in filter) return isIn<string | undefined>(filter.ensembles, (tool) => tool.ensemble);
   if ("risks" in filter) return isIn(filter.risks, (tool) => tool.riskLevel);
   if ("categories" in filter) return isIn<string | undefined>(filter.categories, (tool) => tool.category);
   if ("deprecated" in filter) return (tool) => tool.deprecated === filter.deprecated;
