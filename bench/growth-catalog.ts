@@ -1,7 +1,6 @@
 /** One size and one tier of `bench/growth.ts`, in a process of its own so that its memory is its own. Prints JSON. */
 import { staticEmbedder } from "../src/adapters/embedders/static.ts";
 import type { TierName } from "../src/adapters/embedders/shipped-tiers.ts";
-import { simdVectors } from "../src/adapters/stores/simd-vectors.ts";
 import { ToolArsenal } from "../src/arsenal.ts";
 import { measureRetrieval, type RetrievalFigures } from "../src/cli/benchmark/measure-retrieval.ts";
 import { memoryUsed } from "../src/cli/benchmark/memory-used.ts";
@@ -45,8 +44,8 @@ async function measure({ size, tier, vectors }: CatalogTask): Promise<CatalogAns
     tier === "tuned"
       ? {
           tiers: [
-            { name: "static", embedder: staticEmbedder(), vectors: simdVectors() },
-            { name: "tuned", embedder: repeatedEmbedder(vectors), vectors: simdVectors() },
+            { name: "static", embedder: staticEmbedder() },
+            { name: "tuned", embedder: repeatedEmbedder(vectors) },
           ],
         }
       : {},

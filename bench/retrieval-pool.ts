@@ -2,8 +2,9 @@
  * Ranks the tools of a set by the formula of the product, with any embedder: words, meaning, clauses, namespaces, names, the conversation
  * and the wishes of a request, over all tools at once.
  */
-import { denseScale, fuse, type Candidate, type DenseScale } from "../src/catalog/fuse.ts";
-import { foldCandidates } from "../src/catalog/fold-candidates.ts";
+import { denseScale, type DenseScale } from "../src/retrieve/fuse/calibrate.ts";
+import { foldCandidates } from "../src/retrieve/fuse/fold-candidates.ts";
+import { fuse, type FusionCandidate } from "../src/retrieve/fuse/fuse.ts";
 import { createLexicalIndex } from "../src/catalog/lexical/lexical-index.ts";
 import { createMentions } from "../src/catalog/lexical/mentions.ts";
 import { createNamespaceVectors } from "../src/catalog/dense/namespace-vectors.ts";
@@ -82,7 +83,7 @@ export function createPool(tools: readonly PoolTool[], model?: BenchModel): Pool
     const fits = namespaces.fit(whole);
     const named = mentions.find(text);
     const clauseCosines = others.map((clause) => vectors.map((vector) => dot(clause, vector)));
-    const candidates = tools.map(({ id, tool }, index): Candidate => {
+    const candidates = tools.map(({ id, tool }, index): FusionCandidate => {
       const vector = vectors[index] ?? new Float32Array();
       return {
         id,

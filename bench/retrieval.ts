@@ -15,12 +15,7 @@ import { createEncoder } from "../src/adapters/embedders/kernel/encoder.ts";
 import { readKernel } from "../src/adapters/embedders/kernel/kernel.ts";
 import { createStaticTable } from "../src/adapters/embedders/static-table.ts";
 import { createWordPiece } from "../src/adapters/embedders/wordpiece/wordpiece.ts";
-import {
-  calibrateCosine,
-  STATIC_MODEL,
-  TUNED_MODEL,
-  type MeasuredModel,
-} from "../src/catalog/dense/calibrate-cosine.ts";
+import { calibrateCosine, STATIC_MODEL, TUNED_MODEL, type MeasuredModel } from "../src/retrieve/fuse/calibrate.ts";
 import { figuresOf } from "../src/eval/metrics.ts";
 import { createPool, type BenchModel } from "./retrieval-pool.ts";
 import { readSets, type LabelledSet } from "./retrieval-sets.ts";

@@ -1,8 +1,7 @@
 // Draws catalogs of one to four servers, and large ones, from a set of tools and requests, with the requests each can and cannot serve.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { memory } from "../src/adapters/stores/memory.ts";
-import { simdVectors } from "../src/adapters/stores/simd-vectors.ts";
+import { memoryEngine } from "../src/adapters/engines/memory.ts";
 import { type Catalog, createCatalog } from "../src/catalog/catalog.ts";
 import type { Clock } from "../src/observe/clock.ts";
 import type { SourceDraft } from "../src/tool/draft.ts";
@@ -169,8 +168,8 @@ export function* drawCatalogs(
 
 /** A catalog of some tools, ranked by one tier, as the product has it. */
 export async function catalogOf(tools: readonly Tool[], tier: string, embedder: RememberedEmbedder | undefined, clock: Clock): Promise<Catalog> {
-  const tiers = embedder ? [{ name: tier, embedder: { ...embedder, close: async () => {} }, vectors: simdVectors() }] : [];
-  const catalog = createCatalog({ store: memory(), tiers, emit: () => {}, clock });
+  const tiers = embedder ? [{ name: tier, embedder: { ...embedder, close: async () => {} } }] : [];
+  const catalog = createCatalog({ engine: memoryEngine(), tiers, emit: () => {}, clock });
   await catalog.upsert(tools);
   return catalog;
 }

@@ -341,11 +341,11 @@ describe("close", () => {
     }
   });
 
-  it("hands its last events to the listeners, also where the store cannot be closed", async () => {
+  it("hands its last events to the listeners, also where the engine cannot be closed", async () => {
     const names: string[] = [];
-    const { memory } = await import("./adapters/stores/index.ts");
-    const store = { ...memory(), close: () => Promise.reject(new Error("stuck")) };
-    const arsenal = new ToolArsenal(quiet, { store });
+    const { memoryEngine } = await import("./adapters/engines/memory.ts");
+    const engine = { ...memoryEngine(), close: () => Promise.reject(new Error("stuck")) };
+    const arsenal = new ToolArsenal(quiet, { engine });
     arsenal.subscribe(({ name }) => names.push(name));
     await arsenal.addTool(look);
     await expect(arsenal.close()).rejects.toThrow("stuck");

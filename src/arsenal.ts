@@ -25,7 +25,7 @@ import type { ToolDraft } from "./tool/draft.ts";
 import type { Handler } from "./tool/handler.ts";
 import type { ArgumentsOf, ParametersSchema } from "./tool/infer.ts";
 import type { Health, Tool } from "./tool/tool.ts";
-import type { ToolFilter } from "./visible-tools.ts";
+import type { ListToolsOptions } from "./visible-tools.ts";
 import { type Wired, wireArsenal } from "./wire.ts";
 
 /**
@@ -202,16 +202,16 @@ export class ToolArsenal {
     return visible.get(name, namespace, by);
   }
 
-  /** Every tool that passes the filter, ordered by id. */
-  async listTools(filter: ToolFilter = {}): Promise<readonly Tool[]> {
+  /** Every tool that passes the filters, ordered by id. */
+  async listTools(options: ListToolsOptions = {}): Promise<readonly Tool[]> {
     const { visible } = await this.#wired.ready();
-    return visible.list(filter);
+    return visible.list(options);
   }
 
   /** Removes a tool. Returns false if there is none, or if the given principal may not see it. */
   async deleteTool(name: string, namespace = "default", by: AskedBy = {}): Promise<boolean> {
     const { visible, registry } = await this.#wired.ready();
-    const tool = visible[by.principal === undefined ? "find" : "get"](name, namespace, by);
+    const tool = await visible[by.principal === undefined ? "find" : "get"](name, namespace, by);
     return tool !== undefined && registry.delete(tool.id);
   }
 

@@ -1,53 +1,64 @@
 import type { AskedBy } from "./arsenal-options.ts";
-import type { Catalog } from "./catalog/catalog.ts";
+import type { CatalogEngine } from "./catalog/catalog-engine.port.ts";
 import type { Aegis } from "./guard/aegis.ts";
 import { type Principal, principalOr } from "./guard/principal.ts";
 import { toName } from "./tool/slug.ts";
+import { EVERY_TOOL, type ToolFilter } from "./tool/tool-filter.ts";
 import type { Tool, ToolSource } from "./tool/tool.ts";
 
 /** Which tools are listed. */
-export interface ToolFilter extends AskedBy {
+export interface ListToolsOptions extends AskedBy {
   readonly namespace?: string;
   readonly source?: ToolSource;
+  /** Any other condition, as data. */
+  readonly filter?: ToolFilter;
 }
 
 /** The tools of an arsenal as a principal sees them. The principal defaults to the operator. */
 export interface VisibleTools {
   /** The tool of that name, or of what the name becomes when it is registered: `getWeather` finds `get_weather`. Ignores who asks. */
-  find(name: string, namespace: string): Tool | undefined;
+  find(name: string, namespace: string): Promise<Tool | undefined>;
   /** The same, if the caller may see it. */
-  get(name: string, namespace: string, by: AskedBy): Tool | undefined;
+  get(name: string, namespace: string, by: AskedBy): Promise<Tool | undefined>;
   /** Ordered by id. */
-  list(filter: ToolFilter): readonly Tool[];
+  list(options: ListToolsOptions): Promise<readonly Tool[]>;
 }
 
 /** Looks at the tools with the eyes of whoever asks. */
 export function createVisibleTools(parts: {
   /** The tool with exactly this id, whether or not it is ever listed. */
-  readonly get: (id: string) => Tool | undefined;
-  readonly catalog: Pick<Catalog, "all">;
-  readonly aegis: Pick<Aegis, "sees">;
+  readonly get: (id: string) => Promise<Tool | undefined>;
+  readonly engine: Pick<CatalogEngine, "list">;
+  readonly aegis: Pick<Aegis, "sees" | "visible">;
   readonly operator: Principal;
 }): VisibleTools {
-  const { catalog, aegis, operator } = parts;
-  const find = (name: string, namespace: string): Tool | undefined =>
-    parts.get(`${namespace}.${name}`) ?? parts.get(`${namespace}.${toName(name)}`);
+  const { engine, aegis, operator } = parts;
+  const find = async (name: string, namespace: string): Promise<Tool | undefined> =>
+    (await parts.get(`${namespace}.${name}`)) ?? parts.get(`${namespace}.${toName(name)}`);
   return {
     find,
-    get(name, namespace, by) {
-      const tool = find(name, namespace);
-      return tool && aegis.sees(tool, principalOr(operator, by.principal)) ? tool : undefined;
+    async get(name, namespace, by) {
+      const principal = principalOr(operator, by.principal);
+      const tool = await find(name, namespace);
+      return tool && aegis.sees(tool, principal) ? tool : undefined;
     },
-    list({ namespace, source, principal: asked }) {
-      const principal = principalOr(operator, asked);
-      return [...catalog.all()]
-        .filter(
-          (tool) =>
-            (namespace === undefined || tool.namespace === namespace) &&
-            (source === undefined || tool.source === source) &&
-            aegis.sees(tool, principal),
-        )
-        .sort((a, b) => (a.id < b.id ? -1 : 1));
+    async list({ namespace, source, filter: asked = EVERY_TOOL, principal: given }) {
+      const principal = principalOr(operator, given);
+      const filter: ToolFilter = {
+        all: [
+          asked,
+          ...(namespace === undefined ? [] : [{ namespaces: [namespace] }]),
+          ...(source === undefined ? [] : [{ sources: [source] }]),
+          aegis.visible(principal) ?? EVERY_TOOL,
+        ],
+      };
+      const found: Tool[] = [];
+      for (let cursor: string | undefined; ;) {
+        const page = await engine.list({ filter, ...(cursor === undefined ? {} : { cursor }) });
+        for (const tool of page.tools) if (aegis.sees(tool, principal)) found.push(tool);
+        cursor = page.next;
+        if (cursor === undefined) return found;
+      }
     },
   };
 }

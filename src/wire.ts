@@ -8,7 +8,7 @@ import { tokenize } from "./catalog/lexical/tokenize.ts";
 import type { ToolArsenalConfig } from "./config/config.ts";
 import { type ResolvedConfig, resolveConfig } from "./config/load/resolve-config.ts";
 import { refuseNotInRelease } from "./config/not-in-release.ts";
-import { configuredSinks, configuredStore, configuredTiers } from "./config/parts/arsenal-parts.ts";
+import { configuredEngine, configuredSinks, configuredTiers } from "./config/parts/arsenal-parts.ts";
 import type { ToolArsenalParts } from "./config/parts/arsenal-parts.ts";
 import { configuredBuiltins } from "./config/parts/configured-builtins.ts";
 import { configuredEgress } from "./config/parts/configured-egress.ts";
@@ -84,8 +84,8 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
   const { aegis, audit, idempotency, screen, review, limits } = guard;
 
   // catalog, register
-  const [store, tiers] = [configuredStore(config, parts), configuredTiers(config, parts, emit)];
-  const catalog = createCatalog({ store, tiers, emit, clock });
+  const tiers = configuredTiers(config, parts, emit);
+  const catalog = createCatalog({ engine: configuredEngine(config, parts), tiers, emit, clock });
   const registry = createRegistry({
     catalog,
     emit: (name, data) => (emit(name, data), forgetPast(name, data, { engine, health })),
@@ -96,8 +96,8 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
   const ensembles = createEnsembles({ registry, emit, clock, screen, review });
   const upstreams = createUpstreams({ addEnsemble, relist, registry, clock, emit, egress, secrets });
   const visible = createVisibleTools({
-    get: (id) => registry.get(id) ?? upstreams.find(id)?.tool,
-    catalog,
+    get: async (id) => (await registry.get(id)) ?? upstreams.find(id)?.tool,
+    engine: catalog.engine,
     aegis,
     operator,
   });
@@ -108,6 +108,7 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
     catalog,
     health,
     sees: (tool, principal) => aegis.sees(tool, principal ?? operator),
+    visible: (principal) => aegis.visible(principal ?? operator),
     ...(parts.reranker ? { reranker: parts.reranker } : {}),
     ...(parts.classifyIntent ? { classifyIntent: parts.classifyIntent } : {}),
     learning,

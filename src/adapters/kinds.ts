@@ -1,6 +1,7 @@
 import { auditLogs } from "./audit/manifest.ts";
 import { dialects } from "./dialects/manifest.ts";
 import { embedders } from "./embedders/manifest.ts";
+import { engines } from "./engines/manifest.ts";
 import { executors } from "./executors/manifest.ts";
 import { identities } from "./identity/manifest.ts";
 import { policies } from "./policies/manifest.ts";
@@ -9,7 +10,6 @@ import { scanners } from "./scanners/manifest.ts";
 import { sinks } from "./sinks/manifest.ts";
 import { sources } from "./sources/manifest.ts";
 import { states } from "./state/manifest.ts";
-import { stores } from "./stores/manifest.ts";
 import { validators } from "./validators/manifest.ts";
 
 /** Every kind of adapter: its folder, which is also its subpath (`toolarsenal/sinks`), and its manifest. */
@@ -17,6 +17,7 @@ export const KINDS = {
   audit: auditLogs,
   dialects,
   embedders,
+  engines,
   executors,
   identity: identities,
   policies,
@@ -25,6 +26,5 @@ export const KINDS = {
   sinks,
   sources,
   state: states,
-  stores,
   validators,
 };

@@ -46,7 +46,7 @@ async function run(
     {
       run: runCall,
       clock,
-      toolOf({ toolName }) {
+      async toolOf({ toolName }) {
         const annotations = { confirmed: !toolName.includes("hinted"), readOnly: toolName.includes("read") };
         return { ...sample, annotations } as Tool;
       },
@@ -141,7 +141,7 @@ describe("a batch", () => {
     for (const [batch, field] of bad) {
       const parts = {
         run: () => Promise.reject(new Error("called")),
-        toolOf: () => undefined,
+        toolOf: async () => undefined,
         clock: createManualClock(),
       };
       await expect(runBatch(batch as BatchCall, parts)).rejects.toMatchObject({

@@ -15,7 +15,7 @@ export async function runBatch(
   parts: {
     readonly run: (call: ToolCall) => Promise<ToolResult>;
     /** The tool a call means, as its caller sees the catalog. */
-    readonly toolOf: (call: ToolCall) => Tool | undefined;
+    readonly toolOf: (call: ToolCall) => Promise<Tool | undefined>;
     readonly clock: Clock;
   },
 ): Promise<BatchResult> {
@@ -37,7 +37,7 @@ export async function runBatch(
   };
 
   try {
-    for (const group of groupsOf(calls, batch.strategy ?? "adaptive", parts.toolOf))
+    for (const group of await groupsOf(calls, batch.strategy ?? "adaptive", parts.toolOf))
       await Promise.all(group.map(runOne));
   } finally {
     unlink();
@@ -56,18 +56,18 @@ function isFailure({ status }: ToolResult): boolean {
 }
 
 /** Indexes of calls that run at once; group after group. */
-function groupsOf(
+async function groupsOf(
   calls: readonly unknown[],
   strategy: "parallel" | "sequential" | "adaptive",
-  toolOf: (call: ToolCall) => Tool | undefined,
-): readonly (readonly number[])[] {
+  toolOf: (call: ToolCall) => Promise<Tool | undefined>,
+): Promise<readonly (readonly number[])[]> {
   const indexes = [...calls.keys()];
   if (strategy === "parallel") return [indexes];
   if (strategy === "sequential") return indexes.map((index) => [index]);
   const groups: number[][] = [];
   let together: number[] | undefined;
   for (const index of indexes) {
-    if (!isConfirmedReadOnly(calls[index], toolOf)) {
+    if (!(await isConfirmedReadOnly(calls[index], toolOf))) {
       together = undefined;
       groups.push([index]);
     } else if (together === undefined) groups.push((together = [index]));
@@ -76,10 +76,13 @@ function groupsOf(
   return groups;
 }
 
-function isConfirmedReadOnly(call: unknown, toolOf: (call: ToolCall) => Tool | undefined): boolean {
+async function isConfirmedReadOnly(
+  call: unknown,
+  toolOf: (call: ToolCall) => Promise<Tool | undefined>,
+): Promise<boolean> {
   try {
     if (!isPlainObject(call) || typeof call["toolName"] !== "string") return false;
-    const annotations = toolOf(call as unknown as ToolCall)?.annotations;
+    const annotations = (await toolOf(call as unknown as ToolCall))?.annotations;
     return annotations?.confirmed === true && annotations.readOnly === true;
   } catch {
     return false; // a call that throws when it is looked at gets its answer when its turn comes

@@ -51,6 +51,7 @@ function setUp(handler: Handler, settings: Partial<EngineSettings>): Bench {
   };
   const aegis: Aegis = {
     sees: ({ name }) => !name.startsWith("hidden"),
+    visible: () => undefined,
     decide: (request) => decisions[String(request.arguments["guard"])]?.() ?? Promise.resolve({ effect: "allow" }),
     admit: ({ tool: { name } }) =>
       name.startsWith("limited") ? { admitted: false, retryAfterMs: 5, limit: LIMIT } : { admitted: true },

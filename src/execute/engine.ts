@@ -28,7 +28,8 @@ export function createEngine(parts: EngineParts): Engine {
     executeBatch: (batch) =>
       runBatch(batch, {
         run,
-        toolOf: (call) => findVisible(call.toolName, call.principal ?? parts.localPrincipal, parts, call)?.tool,
+        toolOf: async (call) =>
+          (await findVisible(call.toolName, call.principal ?? parts.localPrincipal, parts, call))?.tool,
         clock,
       }),
     forget(toolId) {

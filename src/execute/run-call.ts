@@ -39,7 +39,7 @@ export async function runCall(call: ToolCall, engine: RunningEngine): Promise<To
 /** The steps of a call, in order. Each but the last ends the call with an outcome, or leads to the next. */
 async function outcomeOf(running: RunningCall, engine: RunningEngine): Promise<Outcome> {
   try {
-    const found = find(running, engine);
+    const found = await find(running, engine);
     if ("status" in found) return found;
     const checked = await check(running, found, engine);
     if ("status" in checked) return checked;
@@ -57,12 +57,12 @@ interface Found {
 }
 
 /** Reads the call and looks its tool up. */
-function find(running: RunningCall, engine: RunningEngine): Found | Outcome {
+async function find(running: RunningCall, engine: RunningEngine): Promise<Found | Outcome> {
   const { call, principal } = running;
   if (isSignal(call?.signal) && call.signal.aborted) return cancelled(String(call.toolName), call.signal);
   const validated = validateCall(call);
   if (!validated.valid) return failed(validated.error);
-  const found = findTool(call.toolName, principal, engine, call);
+  const found = await findTool(call.toolName, principal, engine, call);
   running.audited = engine.audit?.describe(validated.arguments);
   if (!found.found) {
     running.hiddenId = found.hiddenId;

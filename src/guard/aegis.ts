@@ -2,6 +2,7 @@ import { ArsenalError, isArsenalError } from "../errors/arsenal-error.ts";
 import { showValue } from "../errors/show-value.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
+import type { ToolFilter } from "../tool/tool-filter.ts";
 import type { Tool } from "../tool/tool.ts";
 import { createApprovals } from "./approvals/approvals.ts";
 import { missingCapabilities, missingScopes } from "./capabilities.ts";
@@ -19,6 +20,8 @@ import type { State } from "../state/state.port.ts";
 export interface Aegis {
   /** Whether the principal, looking through a toolset where one is named, may know of the tool. */
   sees(tool: Tool, principal: Principal, through?: PolicyView): boolean;
+  /** The same as a filter, if the policy can state it. */
+  visible(principal: Principal, through?: PolicyView): ToolFilter | undefined;
   /** Whether the call may run: capabilities, scopes, pins, arguments, policy, and an approval where one is needed. Uses nothing up. */
   decide(request: AegisRequest): Promise<AegisDecision>;
   /** Takes one call from every limit it must fit into, or from none. What a source claims of its tools can lower their limit, not raise it. */
@@ -201,6 +204,13 @@ export function createAegis(options: {
 
   return {
     sees,
+    visible(principal, through) {
+      try {
+        return policy.visible?.(principal, through);
+      } catch {
+        return undefined;
+      }
+    },
     approvals: {
       list: approvals.list,
       get: approvals.get,

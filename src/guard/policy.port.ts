@@ -1,4 +1,5 @@
 import type { RegistrationLimits } from "../register/registration-limits.ts";
+import type { ToolFilter } from "../tool/tool-filter.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { Principal } from "./principal.ts";
 
@@ -6,6 +7,11 @@ import type { Principal } from "./principal.ts";
 export interface Policy {
   /** Whether the principal may know of the tool at all. What it may not see answers as if it did not exist. */
   sees(tool: Tool, principal: Principal, through?: PolicyView): boolean;
+  /**
+   * What the principal may know of, as a filter that engines apply where tools are stored. It must accept every tool that `sees` accepts, and
+   * should accept no other: the counts a caller is shown come from it. Undefined if that cannot be stated; `sees` has the last word either way.
+   */
+  visible?(principal: Principal, through?: PolicyView): ToolFilter | undefined;
   /** Whether this call may run now. A policy that throws refuses the call. */
   decide(request: PolicyRequest): PolicyDecision | Promise<PolicyDecision>;
   /** How many tools may be registered, and of which names. No limits, where absent. */

@@ -12,7 +12,7 @@ describe("add", () => {
     expect(await ensembles.add(source)).toEqual({ tools: 2 });
     expect(log).toEqual(["connect", "list"]);
     expect(ids("My Files")).toEqual(["my-files.x", "my-files.read_file"]);
-    const found = registry.find("my-files.read_file");
+    const found = await registry.find("my-files.read_file");
     expect(found).toMatchObject({
       found: true,
       tool: { sourceName: "readFile", ensemble: "My Files", source: "mcp", createdAt: 1000 },
@@ -26,7 +26,7 @@ describe("add", () => {
     const { ensembles, registry, ids } = setUp();
     await ensembles.add(createTestSource("files", [draft("readFile"), draft("read-file"), draft("read_file")]).source);
     expect(ids("files")).toHaveLength(3);
-    expect(registry.get("files.read_file")?.sourceName).toBe("read_file");
+    expect((await registry.get("files.read_file"))?.sourceName).toBe("read_file");
   });
 
   it("does not take over the id of a tool of another ensemble, or of none", async () => {
@@ -35,8 +35,8 @@ describe("add", () => {
     registry.add([{ tool: mine }]);
     await ensembles.add(createTestSource("a", [draft("open")], { namespaces: ["b"] }).source);
     await ensembles.add(createTestSource("b", [draft("open"), draft("read")]).source);
-    expect(registry.get("b.read")).toBe(mine);
-    expect(registry.get("b.open")?.ensemble).toBe("a");
+    expect(await registry.get("b.read")).toBe(mine);
+    expect((await registry.get("b.open"))?.ensemble).toBe("a");
     expect(ids("b").map((id) => id.replace(/[0-9a-f]{8}$/, "#"))).toEqual(["b.open_#", "b.read_#"]);
   });
 

@@ -36,7 +36,7 @@ export interface EnsembleSettings {
 
 /** What ensembles need of the other stages. */
 export interface EnsemblesParts {
-  readonly registry: Pick<Registry, "add" | "get" | "ofEnsemble" | "deleteAll">;
+  readonly registry: Pick<Registry, "add" | "own" | "others" | "ofEnsemble" | "deleteAll">;
   readonly emit: Emit;
   readonly clock: Clock;
   /** A tool as it may be registered; undefined where it may not be. Every tool as it comes, where absent. */
@@ -156,7 +156,8 @@ export function createEnsembles(parts: EnsemblesParts): Ensembles {
       if (member === undefined) return false;
       members.delete(name);
       const error = await disconnect(member);
-      await registry.deleteAll(registry.ofEnsemble(name).map(({ id }) => id));
+      const own = registry.ofEnsemble(name).map(({ id }) => id);
+      await registry.deleteAll([...own, ...(await registry.others({ ensembles: [name] }))]);
       if (error) throw error;
       return true;
     },

@@ -2,10 +2,37 @@ import { nearest, showValue } from "../errors/show-value.ts";
 import { toName } from "../tool/slug.ts";
 import { qualifiedName, type Tool } from "../tool/tool.ts";
 
-/** The tools as a caller may know them. All lookups but `all` take constant time. */
+/** How ids are spelled for models, and read back. */
+export interface AliasSpelling {
+  readonly toAlias: (id: string) => string;
+  /** The id, or undefined if the alias was cut. */
+  readonly fromAlias: (alias: string) => string | undefined;
+  /** True for an alias from which the id cannot be read. */
+  readonly isCutAlias: (alias: string) => boolean;
+}
+
+/** What a lookup of a name looks at, so that it can be asked for beforehand. */
+export function spellingsOf(name: string): {
+  readonly ids: readonly string[];
+  readonly names: readonly string[];
+  readonly aliases: readonly string[];
+} {
+  const given = [...new Set([name, divideVersion(name).base])];
+  const ids = new Set(given);
+  const names = new Set(given);
+  for (const each of given) {
+    const dot = each.lastIndexOf(".");
+    const bare = toName(each.slice(dot + 1));
+    names.add(toName(each)).add(bare);
+    if (dot >= 0) ids.add(`${each.slice(0, dot)}.${bare}`);
+  }
+  return { ids: [...ids], names: [...names], aliases: given };
+}
+
+/** The tools as a caller may know them. */
 export interface LookUpParts {
   readonly current: (id: string) => Tool | undefined;
-  /** The tool whose name for models this is. No tool has one where absent. */
+  /** The tool whose name for models this is. If absent, no tool has one. */
   readonly aliased?: (alias: string) => Tool | undefined;
   /** Tools with this bare name, whatever their namespace. */
   readonly named: (name: string) => readonly Tool[];
@@ -26,7 +53,7 @@ export function lookUp(name: string, parts: LookUpParts): Tool | undefined {
 
 /** What an explanation needs beside a lookup. */
 export interface ExplainParts extends LookUpParts {
-  readonly all: () => Iterable<Tool>;
+  readonly all: Iterable<Tool>;
   /** The name models see for a tool id. */
   readonly toAlias?: (id: string) => string;
 }
@@ -83,7 +110,7 @@ function nearestTool(name: string, parts: ExplainParts): string | undefined {
   // No name is longer, and comparing spellings takes time that grows with the length.
   if (name.length > 300) return undefined;
   const ids = new Map<string, string>();
-  for (const tool of all()) {
+  for (const tool of all) {
     if (!sees(tool)) continue;
     if (name.includes(".")) ids.set(tool.id, tool.id);
     else if (name.includes("-") && toAlias) ids.set(toAlias(tool.id), tool.id);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ArsenalError } from "../errors/arsenal-error.ts";
 import type { Emit } from "../observe/events.ts";
+import { engineOver } from "../../test/register/test-ensembles.ts";
 import { createManualClock } from "../testing/manual-clock.ts";
 import { defineTool } from "../tool/define-tool.ts";
 import type { ToolDraft } from "../tool/draft.ts";
@@ -26,9 +27,7 @@ function createTestCatalog() {
     get size() {
       return tools.size;
     },
-    get: (id) => tools.get(id),
-    named: (name) => [...tools.values()].filter((each) => each.name === name),
-    all: () => tools.values(),
+    engine: engineOver(tools),
     async upsert(given, options) {
       log.push(`upsert ${given.map(({ id }) => id).join(" ")}`);
       await pass(options?.signal);
@@ -63,9 +62,9 @@ function setUp() {
   return { ...backing, registry, events };
 }
 
-function reason(registry: Registry, name: string, sees?: (each: Tool) => boolean): string {
-  const found = registry.find(name, sees ? { sees } : {});
-  return found.found ? `found ${found.tool.id}` : found.reason;
+async function reason(registry: Registry, name: string, sees?: (each: Tool) => boolean): Promise<string> {
+  const found = await registry.find(name, sees ? { sees } : {});
+  return found.found ? `found ${found.tool.id}` : registry.explainMissing(name, sees);
 }
 
 describe("find", () => {
@@ -76,25 +75,25 @@ describe("find", () => {
     registry.add([{ tool: added, handler }]);
     const expected = { found: true, tool: added, handler };
     for (const name of ["billing.refund", "billing.refund:1.0.0", "refund", "refund:1.0.0"]) {
-      expect(registry.find(name)).toEqual(expected);
+      expect(await registry.find(name)).toEqual(expected);
     }
     await registry.sync();
-    expect(registry.find("billing.refund")).toEqual(expected);
-    expect(registry.find("refund")).toEqual(expected);
+    expect(await registry.find("billing.refund")).toEqual(expected);
+    expect(await registry.find("refund")).toEqual(expected);
   });
 
-  it("has no handler for a tool that the catalog restored", () => {
+  it("has no handler for a tool that the catalog restored", async () => {
     const { registry, tools } = setUp();
     const restored = tool("refund");
     tools.set(restored.id, restored);
-    expect(registry.find("refund")).toEqual({ found: true, tool: restored, handler: undefined });
+    expect(await registry.find("refund")).toEqual({ found: true, tool: restored, handler: undefined });
   });
 
-  it("names the registered version where another is asked for", () => {
+  it("names the registered version where another is asked for", async () => {
     const { registry } = setUp();
     registry.add([{ tool: tool("refund", { version: "2.1.0" }) }]);
     const expected = 'No tool "default.refund:1.0.0" is registered: the registered version is "default.refund:2.1.0".';
-    expect(reason(registry, "default.refund:1.0.0")).toBe(expected);
+    expect(await reason(registry, "default.refund:1.0.0")).toBe(expected);
   });
 
   it("asks for the id where several tools have the name, indexed or not [003-canonical-ambiguous]", async () => {
@@ -102,7 +101,7 @@ describe("find", () => {
     registry.add([{ tool: tool("refund", { namespace: "a" }) }]);
     await registry.sync();
     registry.add([{ tool: tool("refund", { namespace: "b" }) }]);
-    expect(reason(registry, "refund")).toBe(
+    expect(await reason(registry, "refund")).toBe(
       '"refund" is the name of 2 tools. Call it by its id: "a.refund", "b.refund".',
     );
   });
@@ -112,40 +111,42 @@ describe("find", () => {
     registry.add([{ tool: tool("refund") }]);
     await registry.sync();
     registry.add([{ tool: tool("refund", { version: "2.0.0" }) }]);
-    expect(registry.find("refund")).toMatchObject({ found: true, tool: { version: "2.0.0" } });
+    expect(await registry.find("refund")).toMatchObject({ found: true, tool: { version: "2.0.0" } });
   });
 
-  it("prefers an id over a bare name", () => {
+  it("prefers an id over a bare name", async () => {
     const { registry } = setUp();
     registry.add([{ tool: tool("b", { namespace: "a" }) }, { tool: tool("c", { namespace: "a.b" }) }]);
-    expect(registry.find("a.b")).toMatchObject({ tool: { id: "a.b" } });
+    expect(await registry.find("a.b")).toMatchObject({ tool: { id: "a.b" } });
   });
 
-  it("suggests the nearest name, or a search [002-errors-not-found]", () => {
+  it("suggests the nearest name, or a search [002-errors-not-found]", async () => {
     const { registry } = setUp();
     registry.add([{ tool: tool("get_weather", { namespace: "sky" }) }]);
-    expect(reason(registry, "get_wether")).toBe('No tool "get_wether" is registered. Did you mean "sky.get_weather"?');
-    expect(reason(registry, "sky.get_wether")).toContain('Did you mean "sky.get_weather"?');
-    expect(reason(registry, "zzz")).toBe(
+    expect(await reason(registry, "get_wether")).toBe(
+      'No tool "get_wether" is registered. Did you mean "sky.get_weather"?',
+    );
+    expect(await reason(registry, "sky.get_wether")).toContain('Did you mean "sky.get_weather"?');
+    expect(await reason(registry, "zzz")).toBe(
       'No tool "zzz" is registered. Search for a tool that does the job, and call it by its id.',
     );
   });
 
-  it("neither finds, counts nor names what the caller may not see", () => {
+  it("neither finds, counts nor names what the caller may not see", async () => {
     const { registry } = setUp();
     registry.add([{ tool: tool("refund", { namespace: "open" }) }, { tool: tool("refund", { namespace: "hidden" }) }]);
     const sees = ({ namespace }: Tool): boolean => namespace === "open";
-    expect(reason(registry, "refund", sees)).toBe("found open.refund");
-    expect(reason(registry, "hidden.refund", sees)).toBe(
+    expect(await reason(registry, "refund", sees)).toBe("found open.refund");
+    expect(await reason(registry, "hidden.refund", sees)).toBe(
       'No tool "hidden.refund" is registered. Did you mean "open.refund"?',
     );
-    expect(reason(registry, "hidden.refunt", sees)).not.toContain('"hidden.refund"');
-    expect(registry.explainMissing("hidden.refund:2.0.0", sees)).not.toContain("1.0.0");
+    expect(await reason(registry, "hidden.refunt", sees)).not.toContain('"hidden.refund"');
+    expect(await registry.explainMissing("hidden.refund:2.0.0", sees)).not.toContain("1.0.0");
   });
 });
 
 describe("add", () => {
-  it("says what is new, what replaces what, and nothing where nothing changed", () => {
+  it("says what is new, what replaces what, and nothing where nothing changed", async () => {
     const { registry, events } = setUp();
     const handler = (): void => {};
     registry.add([{ tool: tool("refund"), handler }]);
@@ -158,11 +159,11 @@ describe("add", () => {
     expect([registry.pending, registry.size]).toEqual([1, 1]);
   });
 
-  it("takes the handler away where a tool is registered again without one", () => {
+  it("takes the handler away where a tool is registered again without one", async () => {
     const { registry } = setUp();
     registry.add([{ tool: tool("refund"), handler: () => 1 }]);
     registry.add([{ tool: tool("refund") }]);
-    expect(registry.find("refund")).toMatchObject({ found: true, handler: undefined });
+    expect(await registry.find("refund")).toMatchObject({ found: true, handler: undefined });
   });
 });
 
@@ -268,7 +269,7 @@ describe("delete", () => {
       ["tool-deleted", { toolId: "default.b" }],
     ]);
     registry.add([{ tool: tool("a") }]);
-    expect(registry.find("a")).toMatchObject({ handler: undefined });
+    expect(await registry.find("a")).toMatchObject({ handler: undefined });
   });
 
   it("is seen at once and outlasts a write of the same tool that is under way", async () => {
@@ -278,7 +279,7 @@ describe("delete", () => {
     const synced = registry.sync();
     await new Promise(setImmediate);
     const deleted = registry.delete("default.a");
-    expect([registry.find("a").found, registry.size]).toEqual([false, 0]);
+    expect([(await registry.find("a")).found, registry.size]).toEqual([false, 0]);
     letThrough();
     await Promise.all([synced, deleted]);
     expect(tools.size).toBe(0);
@@ -306,7 +307,7 @@ describe("delete", () => {
     await registry.sync();
     fail(new Error("offline"));
     await expect(registry.delete("default.a")).rejects.toThrow("offline");
-    expect(registry.find("a").found).toBe(false);
+    expect((await registry.find("a")).found).toBe(false);
     fail(undefined);
     await registry.sync();
     expect(tools.size).toBe(0);

@@ -1,40 +1,48 @@
 import type { Catalog } from "../catalog/catalog.ts";
+import type { CatalogEngine } from "../catalog/catalog-engine.port.ts";
 import type { ArsenalError } from "../errors/arsenal-error.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
 import type { Handler } from "../tool/handler.ts";
+import type { ToolFilter } from "../tool/tool-filter.ts";
 import type { Tool } from "../tool/tool.ts";
-import { type AliasSpelling, createAliasIndex } from "./alias-index.ts";
-import { explainMissing, lookUp } from "./look-up.ts";
+import { type AliasSpelling, explainMissing, lookUp, type LookUpParts, spellingsOf } from "./look-up.ts";
 import { refusalToRegister, refusalToReplace, type RegistrationLimits } from "./registration-limits.ts";
 import { createSharedRun } from "./shared-run.ts";
 
-/** Tools with what runs them. Registering is immediate; indexing happens at the next `sync`. */
+/**
+ * The tools that this process registered, with what runs them; the engine is asked for every other one. Registering is immediate; indexing happens
+ * at the next `sync`.
+ */
 export interface Registry {
-  /** Takes tools in; a later one replaces an earlier one of the same id. Returns those that the policy's limits leave out, each told by an event. */
+  /** Takes tools in; a later one replaces an earlier one of the same id. Returns those that the policy's limits refuse, each reported by an event. */
   add(entries: readonly Registration[]): readonly RefusedRegistration[];
-  /** Takes one tool in. Throws TOOL_INVALID where the policy's limits leave it out. */
+  /** Takes one tool in. Throws TOOL_INVALID if the policy's limits refuse it. */
   addOne(entry: Registration): void;
   /** Registrations not yet in the catalog. */
   readonly pending: number;
-  /** Tools registered, indexed or not. */
+  /** Tools in the catalog, indexed or not. */
   readonly size: number;
   /**
    * Puts pending registrations into the catalog, also those that arrive meanwhile. Concurrent calls share one run. Returns how many were
-   * indexed. Rejects where the catalog cannot be written; what was pending then stays so.
+   * indexed. Rejects if the catalog cannot be written; what was pending then stays so.
    */
   sync(options?: { readonly signal?: AbortSignal }): Promise<number>;
   /**
-   * The tool a caller means: an id, a qualified name, the name models see, or a bare name that only one tool has. With `sees`, tools it refuses do not exist:
-   * they are neither found, nor counted as ambiguous, nor named in the reason.
+   * The tool a caller means: an id, a qualified name, the name models see, or a bare name that only one tool has. With `sees`, tools it refuses
+   * do not exist: they are neither found nor counted as ambiguous.
    */
-  find(name: string, options?: { readonly sees?: (tool: Tool) => boolean }): Found;
+  find(name: string, options?: { readonly sees?: (tool: Tool) => boolean }): Promise<Found>;
   /** Why `find` found nothing that `sees` accepts, in words for the caller. */
-  explainMissing(name: string, sees?: (tool: Tool) => boolean): string;
+  explainMissing(name: string, sees?: (tool: Tool) => boolean): Promise<string>;
   /** The tool with exactly this id. */
-  get(id: string): Tool | undefined;
-  /** The tools of one ensemble, indexed or not. */
+  get(id: string): Promise<Tool | undefined>;
+  /** What this process registered under this id. */
+  own(id: string): Registration | undefined;
+  /** The tools of one ensemble that this process registered. */
   ofEnsemble(ensemble: string): readonly Tool[];
+  /** Ids in the engine that a filter accepts and that this process did not register. */
+  others(filter: ToolFilter): Promise<readonly string[]>;
   delete(id: string): Promise<boolean>;
   /** Removes tools at once from what is found, then from the catalog. Returns how many there were. */
   deleteAll(ids: readonly string[]): Promise<number>;
@@ -54,71 +62,125 @@ export interface RefusedRegistration {
 
 export type Found =
   | { readonly found: true; readonly tool: Tool; readonly handler: Handler | undefined }
-  /** The reason is for the caller: unknown, ambiguous or another version, with the nearest name. */
-  | { readonly found: false; readonly reason: string };
+  | { readonly found: false };
 
 /** What the registry needs of the other stages. */
 export interface RegistryParts {
-  readonly catalog: Pick<Catalog, "size" | "get" | "named" | "all" | "upsert" | "delete">;
+  readonly catalog: Pick<Catalog, "size" | "upsert" | "delete"> & {
+    readonly engine: Pick<CatalogEngine, "get" | "list">;
+  };
   readonly emit: Emit;
   readonly clock: Clock;
-  /** How ids are spelled for models. Calls by those names find nothing where absent. */
+  /** How ids are spelled for models. If absent, calls by those names find nothing. */
   readonly alias?: AliasSpelling;
   /** How many tools there may be, and of which names. */
   readonly limits?: RegistrationLimits;
 }
 
-/** The registry of one arsenal. Handlers are kept here by id, so a tool that the catalog restored has none until it is registered again. */
+/** The most tools whose names are compared with one that was not found. */
+const MOST_COMPARED = 100_000;
+
+/** The registry of one arsenal. */
 export function createRegistry({ catalog, emit, clock, alias, limits = {} }: RegistryParts): Registry {
-  const handlers = new Map<string, Handler>();
+  const { engine } = catalog;
+  const owned = new Map<string, Registration>();
+  const ownedByName = new Map<string, Map<string, Tool>>();
   // What the catalog should hold and does not yet: a tool to put, or null to delete. The last word on an id wins.
   const changes = new Map<string, Tool | null>();
-  const pendingByName = new Map<string, Map<string, Tool>>();
+  /** Ids that the engine is known to have. */
+  const stored = new Set<string>();
+  /** Ids of tools whose alias was cut, by alias. An alias means the same id for ever. */
+  const cut = new Map<string, string>();
   let pending = 0;
   let writing: Promise<unknown> = Promise.resolve();
 
-  /** The tool as callers should see it now. */
-  const current = (id: string): Tool | undefined => {
-    const change = changes.get(id);
-    return change === undefined ? catalog.get(id) : (change ?? undefined);
+  const own = (id: string): Tool | undefined => owned.get(id)?.tool;
+  const ownNamed = (name: string): readonly Tool[] => [...(ownedByName.get(name)?.values() ?? [])];
+
+  const disown = (id: string): void => {
+    const before = own(id);
+    if (before === undefined) return;
+    owned.delete(id);
+    const sameName = ownedByName.get(before.name);
+    sameName?.delete(id);
+    if (sameName?.size === 0) ownedByName.delete(before.name);
   };
 
-  const named = (name: string): readonly Tool[] => {
-    const indexed = catalog.named(name).filter((tool) => !changes.has(tool.id));
-    const waiting = pendingByName.get(name);
-    return waiting === undefined ? indexed : [...indexed, ...waiting.values()];
+  /** Takes a registration in, in place of an earlier one of the same id. */
+  const take = (entry: Registration): void => {
+    const { tool } = entry;
+    disown(tool.id);
+    owned.set(tool.id, entry);
+    const sameName = ownedByName.get(tool.name);
+    if (sameName) sameName.set(tool.id, tool);
+    else ownedByName.set(tool.name, new Map([[tool.id, tool]]));
+    setChange(tool.id, tool);
   };
 
-  function* all(): IterableIterator<Tool> {
-    for (const tool of catalog.all()) if (!changes.has(tool.id)) yield tool;
-    for (const change of changes.values()) if (change !== null) yield change;
+  /** True for a tool of the engine that is not registered here, and not about to be deleted. */
+  const isOther = ({ id }: Tool): boolean => !owned.has(id) && !changes.has(id);
+
+  /** Tools of the engine that are not registered here, page by page. */
+  async function* others(filter?: ToolFilter): AsyncIterableIterator<Tool> {
+    for (let cursor: string | undefined; ;) {
+      const page = await engine.list({ ...(filter ? { filter } : {}), ...(cursor === undefined ? {} : { cursor }) });
+      yield* page.tools.filter(isOther);
+      cursor = page.next;
+      if (cursor === undefined) return;
+    }
   }
 
-  const aliases = alias && createAliasIndex(alias, { current, all });
-  const aliased = (name: string): Tool | undefined => aliases?.find(name);
+  const remember = ({ id }: Tool): void => {
+    const spelled = alias?.toAlias(id) ?? "";
+    if (alias?.isCutAlias(spelled) === true) cut.set(spelled, id);
+  };
+
+  /** The id that an alias means, as far as that is known. */
+  const aliasedId = (name: string): string => cut.get(name) ?? alias?.fromAlias(name) ?? "";
+
+  /** The tool registered here that is meant whatever else there is: by its id, or by the name a model was shown. */
+  const findExact = (name: string, sees: (tool: Tool) => boolean): Tool | undefined => {
+    if (alias?.isCutAlias(name) === true && !cut.has(name)) for (const { tool } of owned.values()) remember(tool);
+    return [own(name), own(aliasedId(name))].find((tool) => tool !== undefined && sees(tool));
+  };
+
+  /** Everything that a name can mean. An engine that fails takes nothing away from what is registered here. */
+  async function partsFor(name: string): Promise<LookUpParts> {
+    const { ids, names, aliases } = spellingsOf(name);
+    const known = new Map<string, Tool>();
+    try {
+      if (aliases.some((each) => alias?.isCutAlias(each) === true && !cut.has(each))) {
+        for (const { tool } of owned.values()) remember(tool);
+        for await (const tool of others()) remember(tool);
+      }
+      const meant = { any: [{ ids: [...ids, ...aliases.map(aliasedId)] }, { names }] };
+      for await (const tool of others(meant)) known.set(tool.id, tool);
+    } catch {
+      known.clear();
+    }
+    const current = (id: string): Tool | undefined => own(id) ?? known.get(id);
+    return {
+      current,
+      named: (bare) => [...ownNamed(bare), ...[...known.values()].filter((tool) => tool.name === bare)],
+      aliased: (given) => current(aliasedId(given)),
+    };
+  }
 
   /** The only place that writes `changes`, so that what is derived from it stays true. */
   const setChange = (id: string, change: Tool | null | undefined): void => {
-    const before = changes.get(id);
-    if (before) {
-      pending--;
-      const sameName = pendingByName.get(before.name);
-      sameName?.delete(id);
-      if (sameName?.size === 0) pendingByName.delete(before.name);
-    }
+    if (changes.get(id)) pending--;
     if (change === undefined) changes.delete(id);
     else changes.set(id, change);
-    if (change) {
-      pending++;
-      const sameName = pendingByName.get(change.name);
-      if (sameName) sameName.set(id, change);
-      else pendingByName.set(change.name, new Map([[id, change]]));
-    }
+    if (change) pending++;
   };
 
   /** Changes that were carried out are struck off, unless something newer has been said about the id since. */
   const settle = (carriedOut: readonly (readonly [string, Tool | null])[]): void => {
-    for (const [id, change] of carriedOut) if (changes.get(id) === change) setChange(id, undefined);
+    for (const [id, change] of carriedOut) {
+      if (change === null) stored.delete(id);
+      else stored.add(id);
+      if (changes.get(id) === change) setChange(id, undefined);
+    }
   };
 
   /** One write at a time, in order. Each looks at what is to be done when its turn comes. */
@@ -163,15 +225,13 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
     return indexed;
   });
 
-  const put = ({ tool, handler }: Registration): void => {
-    const previous = current(tool.id);
-    const hadHandler = handlers.has(tool.id);
-    if (handler) handlers.set(tool.id, handler);
-    else handlers.delete(tool.id);
-    setChange(tool.id, tool);
-    if (previous !== undefined && previous.contentHash !== tool.contentHash) {
-      emit("tool-replaced", { toolId: tool.id, version: tool.version, previousVersion: previous.version });
-    } else if (previous === undefined || !hadHandler) {
+  const put = (entry: Registration): void => {
+    const { tool } = entry;
+    const previous = owned.get(tool.id);
+    take(entry);
+    if (previous !== undefined && previous.tool.contentHash !== tool.contentHash) {
+      emit("tool-replaced", { toolId: tool.id, version: tool.version, previousVersion: previous.tool.version });
+    } else if (previous?.handler === undefined) {
       emit("tool-registered", { toolId: tool.id, version: tool.version, source: tool.source });
     }
   };
@@ -179,21 +239,15 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
   const registry: Registry = {
     add(entries) {
       const refused: RefusedRegistration[] = [];
-      let count = registry.size;
       for (const entry of entries) {
         const { tool } = entry;
-        const previous = current(tool.id);
-        const isNew = previous === undefined;
-        // A tool restored from a snapshot has no owner yet: the first to register its id takes it over.
-        const isOwned = handlers.has(tool.id) || changes.has(tool.id);
-        const error = isNew
-          ? refusalToRegister(tool, limits, { count, named })
-          : isOwned
-            ? refusalToReplace(tool, previous)
-            : undefined;
+        const previous = own(tool.id);
+        const error =
+          previous === undefined
+            ? refusalToRegister(tool, limits, { count: owned.size, named: ownNamed })
+            : refusalToReplace(tool, previous);
         if (error === undefined) {
           put(entry);
-          count += Number(isNew);
           continue;
         }
         refused.push({ tool: entry.tool, error });
@@ -209,8 +263,11 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
       return pending;
     },
     get size() {
-      let size = catalog.size;
-      for (const [id, change] of changes) size += Number(change !== null) - Number(catalog.get(id) !== undefined);
+      let { size } = catalog;
+      for (const [id, change] of changes) {
+        if (change === null) size -= Number(stored.has(id));
+        else size += Number(!stored.has(id));
+      }
       return size;
     },
     async sync(options = {}) {
@@ -218,44 +275,55 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
       // A registration can arrive after a shared run took its last look and before it is seen to have ended.
       return pending > 0 ? indexed + (await registry.sync(options)) : indexed;
     },
-    get: current,
-    find(name, { sees } = {}) {
-      const tool = lookUp(name, { current, aliased, named, ...(sees ? { sees } : {}) });
-      if (tool) return { found: true, tool, handler: handlers.get(tool.id) };
-      return {
-        found: false,
-        // Looks at the spelling of every name, so it is made only for whoever reads it.
-        get reason() {
-          return registry.explainMissing(name, sees);
-        },
-      };
+    async get(id) {
+      if (owned.has(id) || changes.has(id)) return own(id);
+      const [tool] = await engine.get([id]);
+      return tool && isOther(tool) ? tool : undefined;
     },
-    explainMissing(name, sees) {
-      const { toAlias } = alias ?? {};
+    own: (id) => owned.get(id),
+    async find(name, { sees = () => true } = {}) {
+      const tool = findExact(name, sees) ?? lookUp(name, { ...(await partsFor(name)), sees });
+      return tool ? { found: true, tool, handler: owned.get(tool.id)?.handler } : { found: false };
+    },
+    async explainMissing(name, sees) {
+      const all = Array.from(owned.values(), ({ tool }) => tool);
+      try {
+        for await (const tool of others()) if (all.push(tool) >= MOST_COMPARED) break;
+      } catch {
+        // What is registered here is compared all the same.
+      }
       return explainMissing(name, {
-        current,
-        aliased,
-        named,
+        ...(await partsFor(name)),
         all,
         ...(sees ? { sees } : {}),
-        ...(toAlias ? { toAlias } : {}),
+        ...(alias ? { toAlias: alias.toAlias } : {}),
       });
     },
-    ofEnsemble(ensemble) {
-      return [...all()].filter((tool) => tool.ensemble === ensemble);
+    ofEnsemble: (ensemble) => [...owned.values()].flatMap(({ tool }) => (tool.ensemble === ensemble ? [tool] : [])),
+    async others(filter) {
+      const ids: string[] = [];
+      for await (const { id } of others(filter)) ids.push(id);
+      return ids;
     },
     async delete(id) {
       return (await registry.deleteAll([id])) === 1;
     },
     async deleteAll(ids) {
-      const present = [...new Set(ids)].filter((id) => current(id) !== undefined);
+      const asked = [...new Set(ids)];
+      const present = new Set(asked.filter((id) => owned.has(id)));
       for (const id of present) {
-        handlers.delete(id);
+        disown(id);
         setChange(id, null);
       }
-      if (present.length > 0) await writeDeletions();
+      const unknown = asked.filter((id) => !present.has(id) && !changes.has(id));
+      for (const { id } of unknown.length === 0 ? [] : (await engine.get(unknown)).filter(isOther)) {
+        present.add(id);
+        stored.add(id);
+        setChange(id, null);
+      }
+      if (present.size > 0) await writeDeletions();
       for (const id of present) emit("tool-deleted", { toolId: id });
-      return present.length;
+      return present.size;
     },
   };
   return registry;

@@ -13,7 +13,7 @@ describe("what a source is trusted with", () => {
     ];
     await ensembles.add(createTestSource("files", drafts, { namespaces: ["files", "files-two"] }).source);
     expect(ids("files")).toEqual(["files.pay", "files-two.look", "files.read"]);
-    expect(registry.get("files.pay")?.sourceMeta).toEqual({ namespace: "bank", parameters: null });
+    expect((await registry.get("files.pay"))?.sourceMeta).toEqual({ namespace: "bank", parameters: null });
     expect(events.filter(([name]) => name === "namespace-refused")).toEqual([
       ["namespace-refused", { ensemble: "files", toolId: "files.pay", namespace: "bank" }],
     ]);
@@ -31,8 +31,11 @@ describe("what a source is trusted with", () => {
     const { ensembles, registry } = setUp();
     const drafts = [{ ...draft("a"), capabilities: ["read_data"] as const }, draft("b")];
     await ensembles.add(createTestSource("web", drafts, { capabilities: ["network_access"] }).source);
-    expect(registry.get("web.a")).toMatchObject({ capabilities: ["read_data", "network_access"], riskLevel: "medium" });
-    expect(registry.get("web.b")?.capabilities).toEqual(["network_access"]);
+    expect(await registry.get("web.a")).toMatchObject({
+      capabilities: ["read_data", "network_access"],
+      riskLevel: "medium",
+    });
+    expect((await registry.get("web.b"))?.capabilities).toEqual(["network_access"]);
   });
 
   it("its annotations, only where the operator vouches for them", async () => {
@@ -40,8 +43,8 @@ describe("what a source is trusted with", () => {
     const hinted = [{ ...draft("look"), annotations: { readOnly: true, confirmed: true } }];
     await ensembles.add(createTestSource("a", hinted).source);
     await ensembles.add(createTestSource("b", hinted, { trustsAnnotations: true }).source);
-    expect(registry.get("a.look")?.annotations).toEqual({ readOnly: true, confirmed: false });
-    expect(registry.get("b.look")?.annotations).toEqual({ readOnly: true, confirmed: true });
+    expect((await registry.get("a.look"))?.annotations).toEqual({ readOnly: true, confirmed: false });
+    expect((await registry.get("b.look"))?.annotations).toEqual({ readOnly: true, confirmed: true });
   });
 
   it("no more tools than the policy allows; those that vanish make room first", async () => {
@@ -99,7 +102,7 @@ describe("names and order", () => {
     const { ensembles, registry } = setUp({ review: async (offer) => offer });
     const shared = { namespaces: ["shared"] };
     await Promise.all(["a", "b"].map((name) => ensembles.add(createTestSource(name, [draft("open")], shared).source)));
-    expect(registry.get("shared.open")?.ensemble).toBe("a");
+    expect((await registry.get("shared.open"))?.ensemble).toBe("a");
     expect(registry.ofEnsemble("b").map(({ id }) => id.replace(/[0-9a-f]{8}$/, "#"))).toEqual(["shared.open_#"]);
   });
 });

@@ -1,5 +1,7 @@
 import type { OfferedEnsemble, ReviewedEnsemble } from "../guard/pins/pins.ts";
 import type { Emit } from "../observe/events.ts";
+import { toNamespace } from "../tool/slug.ts";
+import type { ToolFilter } from "../tool/tool-filter.ts";
 import type { Tool } from "../tool/tool.ts";
 import { mapInTurns } from "./in-turns.ts";
 import type { Registry } from "./registry.ts";
@@ -8,7 +10,7 @@ import { toRegistrations } from "./to-registrations.ts";
 
 /** What taking tools in needs. */
 export interface TakeInParts {
-  readonly registry: Pick<Registry, "add" | "get" | "ofEnsemble" | "deleteAll">;
+  readonly registry: Pick<Registry, "add" | "own" | "others" | "ofEnsemble" | "deleteAll">;
   readonly emit: Emit;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -28,9 +30,11 @@ export interface TakeInParts {
  */
 export async function takeIn(offered: readonly OfferedTool[], source: Source, parts: TakeInParts): Promise<number> {
   const { registry, emit, now, claims, screen, review, signal } = parts;
+  const taken = new Set(await registry.others(othersIn(namespacesOf(offered, source), source.name)));
   const isForeign = (id: string): boolean => {
-    const tool = registry.get(id);
-    return (tool !== undefined && tool.ensemble !== source.name) || (claims.get(id) ?? source.name) !== source.name;
+    const tool = registry.own(id)?.tool;
+    if (tool === undefined ? taken.has(id) : tool.ensemble !== source.name) return true;
+    return (claims.get(id) ?? source.name) !== source.name;
   };
   const claimed: string[] = [];
   const claim = (id: string): void => {
@@ -56,8 +60,12 @@ export async function takeIn(offered: readonly OfferedTool[], source: Source, pa
     const byId = new Map(registrations.map((registration) => [registration.tool.id, registration]));
     const kept = reviewed.tools.map((tool) => ({ ...byId.get(tool.id), tool }));
     const ids = new Set(kept.map(({ tool }) => tool.id));
-    // They make room before the others come, and are gone for every caller at once; what the store could not delete now, the next sync deletes.
-    const vanished = registry.ofEnsemble(source.name).flatMap(({ id }) => (ids.has(id) ? [] : [id]));
+    // They make room before the others come, and are gone for every caller at once; what the engine could not delete now, the next sync deletes.
+    const before = [
+      ...registry.ofEnsemble(source.name).map(({ id }) => id),
+      ...(await registry.others({ ensembles: [source.name] })),
+    ];
+    const vanished = before.filter((id) => !ids.has(id));
     const gone = registry.deleteAll(vanished).catch(() => {});
     const refused = await mapInTurns(slicesOf(kept, 20), (slice) => registry.add(slice).length, { signal });
     await gone;
@@ -65,6 +73,18 @@ export async function takeIn(offered: readonly OfferedTool[], source: Source, pa
   } finally {
     for (const id of claimed) claims.delete(id);
   }
+}
+
+/** The namespaces that the tools offered may come into. */
+function namespacesOf(offered: readonly OfferedTool[], { name, namespaces }: Source): readonly string[] {
+  const named = offered.flatMap((offer) => offer?.draft?.namespace ?? []).filter((each) => typeof each === "string");
+  const own = namespaces === undefined || namespaces === "any" ? [] : namespaces;
+  return [...new Set([name, ...own, ...named].map(toNamespace))];
+}
+
+/** Tools of other ensembles, or of none, in these namespaces. */
+function othersIn(namespaces: readonly string[], ensemble: string): ToolFilter {
+  return { all: [{ namespaces }, { not: { ensembles: [ensemble] } }] };
 }
 
 function slicesOf<Item>(items: readonly Item[], size: number): readonly (readonly Item[])[] {

@@ -1,19 +1,11 @@
 import { describe, expect, it } from "vitest";
-import type { Principal } from "../guard/principal.ts";
 import { defineTool } from "../tool/define-tool.ts";
 import type { ToolDraft } from "../tool/draft.ts";
+import { toPredicate } from "../tool/tool-filter.ts";
 import type { Tool } from "../tool/tool.ts";
-import { createFilter, type FilterParts } from "./filters.ts";
+import { queryFilter } from "./filters.ts";
 import type { ConversationContext, ToolQuery } from "./query.ts";
 import { validateQuery } from "./understand/validate-query.ts";
-
-const someone: Principal = { id: "someone", roles: [], capabilities: [], scopes: [], local: false };
-const everything: FilterParts = {
-  health: {
-    of: () => ({ successRate: 1, averageLatencyMs: 0, totalCalls: 0, consecutiveFailures: 0, circuitOpen: false }),
-  },
-  sees: () => true,
-};
 
 function tool(draft: Partial<ToolDraft>): Tool {
   return defineTool({ name: "t", description: "Does one thing.", parameters: { type: "object" }, ...draft });
@@ -22,13 +14,12 @@ function tool(draft: Partial<ToolDraft>): Tool {
 function accepts(
   entry: Tool,
   query: Omit<ToolQuery, "context"> & { readonly context?: Partial<ConversationContext> },
-  parts: Partial<FilterParts> = {},
 ): boolean {
   const checked = validateQuery(
     { ...query, context: { query: "x", ...query.context } },
     { scoreThreshold: 0.5, refuse: "confident" },
   );
-  return createFilter(checked, { ...everything, ...parts })(entry);
+  return toPredicate(queryFilter(checked))(entry);
 }
 
 describe("the filter of a query", () => {
@@ -75,19 +66,5 @@ describe("the filter of a query", () => {
   it("leaves out deprecated tools unless they are asked for [000-4.2-deprecated]", () => {
     expect(accepts(tool({ deprecated: true }), {})).toBe(false);
     expect(accepts(tool({ deprecated: true }), { excludeDeprecated: false })).toBe(true);
-  });
-
-  it("leaves out a tool with an open circuit unless such are asked for [000-4.2-unhealthy]", () => {
-    const health = { of: (id: string) => ({ ...everything.health.of(id), circuitOpen: id === "default.t" }) };
-    expect(accepts(tool({}), {}, { health })).toBe(false);
-    expect(accepts(tool({ name: "u" }), {}, { health })).toBe(true);
-    expect(accepts(tool({}), { excludeUnhealthy: false }, { health })).toBe(true);
-  });
-
-  it("leaves out what the principal may not see", () => {
-    const sees: FilterParts["sees"] = (entry, principal) => principal !== undefined || entry.name === "open";
-    expect(accepts(tool({}), { principal: someone }, { sees })).toBe(true);
-    expect(accepts(tool({}), {}, { sees })).toBe(false);
-    expect(accepts(tool({ name: "open" }), {}, { sees })).toBe(true);
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { shippedTiers, TIERS } from "../adapters/embedders/shipped-tiers.ts";
-import { memory } from "../adapters/stores/memory.ts";
+import { memoryEngine } from "../adapters/engines/memory.ts";
 import { type Catalog, createCatalog } from "../catalog/catalog.ts";
 import { createHealth } from "../observe/health.ts";
 import { createManualClock } from "../testing/manual-clock.ts";
@@ -18,7 +18,7 @@ const names = (tools: readonly ScoredTool[]): readonly string[] => tools.map((fo
 describe.each(TIERS)("retrieval over five business tools, ranked by the tier %s", (tier) => {
   let catalog: Catalog;
   beforeAll(async () => {
-    catalog = createCatalog({ store: memory(), tiers: shippedTiers({ tier, cache: false }, emit), emit, clock });
+    catalog = createCatalog({ engine: memoryEngine(), tiers: shippedTiers({ tier, cache: false }, emit), emit, clock });
     await catalog.upsert(sampleTools());
     await catalog.settled();
   });

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { memory } from "../adapters/stores/memory.ts";
+import { memoryEngine } from "../adapters/engines/memory.ts";
 import { createCatalog } from "../catalog/catalog.ts";
 import { createHealth } from "../observe/health.ts";
 import { createManualClock } from "../testing/manual-clock.ts";
@@ -72,7 +72,7 @@ const queryArbitrary: fc.Arbitrary<ToolQuery> = fc.record(
 );
 
 async function retrieverOf(tools: readonly Tool[], seen: (tool: Tool) => boolean): Promise<Retriever> {
-  const catalog = createCatalog({ store: memory(), emit, clock });
+  const catalog = createCatalog({ engine: memoryEngine(), emit, clock });
   await catalog.upsert(tools);
   const health = createHealth({ clock, emit });
   return createRetriever({ catalog, health, sees: seen, settings: DEFAULT_SETTINGS, emit, clock });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { memory } from "../adapters/stores/memory.ts";
+import { memoryEngine } from "../adapters/engines/memory.ts";
 import { createCatalog } from "../catalog/catalog.ts";
 import type { Principal } from "../guard/principal.ts";
 import type { Emit } from "../observe/events.ts";
@@ -21,7 +21,7 @@ function tool(name: string, description: string, draft: Partial<ToolDraft> = {})
 }
 
 async function retrieverOf(tools: readonly Tool[], parts: Partial<RetrieverParts> = {}): Promise<Retriever> {
-  const catalog = createCatalog({ store: memory(), emit: silent, clock });
+  const catalog = createCatalog({ engine: memoryEngine(), emit: silent, clock });
   await catalog.upsert(tools);
   return createRetriever({
     catalog,

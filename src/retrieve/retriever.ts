@@ -1,32 +1,36 @@
 import { randomBytes } from "node:crypto";
-import type { Catalog, SearchResult } from "../catalog/catalog.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import type { EngineAnswer } from "../catalog/catalog-engine.port.ts";
+import type { RequestVectors } from "../catalog/dense/tiers.ts";
 import type { Principal } from "../guard/principal.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
 import type { HealthBook } from "../observe/health.ts";
+import { EVERY_TOOL, type ToolFilter, toPredicate } from "../tool/tool-filter.ts";
 import type { Tool } from "../tool/tool.ts";
 import { throwIfCancelled, untilCancelled } from "./cancellation.ts";
-import { byScore, type Candidate } from "./rank/candidate.ts";
-import { stepsOf } from "./understand/clauses.ts";
-import { conversationQuery } from "./understand/conversation-query.ts";
-import { readConversation } from "./understand/conversation-view.ts";
-import { coverClauses } from "./rank/cover-clauses.ts";
-import { dropConflicts, findCompanions, type Companion } from "./rank/dependencies.ts";
 import { explain, leftOut, type Verdict } from "./explain.ts";
-import { createFilter } from "./filters.ts";
-import type { IntentClassifier } from "./understand/intent.ts";
-import type { Learning } from "./learn/learning.ts";
-import { nearDuplication, selectDiverse, type MmrOptions } from "./rank/mmr.ts";
-import type { ToolQuery } from "./query.ts";
-import { applyReranking, rerank, type Reranking } from "./rank/rerank.ts";
-import type { Reranker } from "./reranker.port.ts";
+import { isNarrow, queryFilter } from "./filters.ts";
+import { type CandidateQuery, findCandidates } from "./find-candidates.ts";
 import { judgeFit } from "./fit/judge-fit.ts";
-import { resolveIntent } from "./understand/resolve-intent.ts";
-import type { RetrievalResult, ScoredTool } from "./result.ts";
-import { createScorer } from "./rank/scorer.ts";
-import { DEFAULT_SETTINGS, type RetrieverSettings } from "./settings.ts";
+import { type FusedEvidence, fuseEvidence } from "./fuse/fuse-evidence.ts";
+import type { Learning } from "./learn/learning.ts";
+import type { ToolQuery } from "./query.ts";
+import { byScore, type Candidate } from "./rank/candidate.ts";
+import { coverClauses } from "./rank/cover-clauses.ts";
+import { type Companion, dropConflicts, findCompanions, loadDependencies } from "./rank/dependencies.ts";
+import { type MmrOptions, nearDuplication, selectDiverse } from "./rank/mmr.ts";
+import { applyReranking, rerank, type Reranking } from "./rank/rerank.ts";
+import { createScorer, type Scorer } from "./rank/scorer.ts";
 import { createTagMatcher } from "./rank/tag-matcher.ts";
-import { validateQuery, type CheckedQuery } from "./understand/validate-query.ts";
+import type { Reranker } from "./reranker.port.ts";
+import type { RetrievalResult, ScoredTool } from "./result.ts";
+import { DEFAULT_SETTINGS, type RetrieverSettings } from "./settings.ts";
+import { readConversation, usedTools } from "./understand/conversation-view.ts";
+import type { IntentClassifier } from "./understand/intent.ts";
+import { resolveIntent, type ResolvedIntent } from "./understand/resolve-intent.ts";
+import { type Request, understand } from "./understand/understand.ts";
+import { type CheckedQuery, validateQuery } from "./understand/validate-query.ts";
 
 /** Finds the few tools that matter for a request. */
 export interface Retriever {
@@ -36,13 +40,15 @@ export interface Retriever {
 
 /** What a retriever works with. */
 export interface RetrieverParts {
-  readonly catalog: Catalog;
+  readonly catalog: Pick<Catalog, "engine" | "request">;
   readonly health: Pick<HealthBook, "of">;
-  /** Whether a principal may know of a tool: the Aegis's answer. Says too who asks where a query names nobody. */
+  /** Whether a principal may know of a tool: the Aegis's answer, which has the last word. */
   readonly sees: (tool: Tool, principal: Principal | undefined) => boolean;
+  /** What a principal may know of, if the policy can state it as a filter. */
+  readonly visible?: (principal: Principal | undefined) => ToolFilter | undefined;
   readonly reranker?: Reranker;
   readonly classifyIntent?: IntentClassifier;
-  /** What the arsenal learns from use. Absent where it learns nothing; the ranking is then the routing formula's alone. */
+  /** What the arsenal learns from use. If absent, the ranking is the routing formula's alone. */
   readonly learning?: Pick<Learning, "priors" | "noteRetrieval"> | undefined;
   readonly settings: RetrieverSettings;
   readonly emit: Emit;
@@ -52,93 +58,70 @@ export interface RetrieverParts {
 /** Room for the signals to lift a tool that the words alone rank too low. */
 const SMALLEST_POOL = 50;
 const POOL_PER_TOOL = 4;
+/** Each ranker puts forward at least this many, and twice the pool if that is more. */
+const SMALLEST_SEARCH = 100;
 /** From here up a request is a task of several steps, and no single tool is expected to serve it. */
 const CLAUSES_OF_A_TASK = 4;
 /** Below this rank no wish looks for its tool. */
 const CONSIDERED_FOR_WISHES = 30;
-/** Tools named where nothing fits. */
+/** Tools named if nothing fits. */
 const NEAREST = 3;
 /** The default threshold leaves this many: what it would cut so near the top is often the right tool. */
 const ALWAYS_KEPT = 3;
 
-/** Wires the ranking: search, signals, score, rerank, threshold, conflicts, diversity, limit, dependencies. */
+/** Wires the ranking: understand → candidates → fuse → score → fit → cut. */
 export function createRetriever(parts: RetrieverParts): Retriever {
   const { catalog, health, settings, emit, clock } = parts;
-  /** The default threshold leaves out weak tools but never all of them; one that somebody chose does. */
-  const isConfigured = settings.scoreThreshold !== DEFAULT_SETTINGS.scoreThreshold;
+  const { engine } = catalog;
 
   async function retrieve(given: ToolQuery): Promise<RetrievalResult> {
     const startedAt = clock.now();
     const query = validateQuery(given, settings);
-    const { context, limit, scoreThreshold, signal } = query;
+    const { context, limit, signal } = query;
     throwIfCancelled(signal);
 
-    const accept = createFilter(query, parts);
-    const { text, folded } = conversationQuery(context);
-    const steps = stepsOf(text);
-    const inConversation = folded?.text ?? text;
-    const search = (count: number, accepted: (tool: Tool) => boolean): Promise<SearchResult> =>
-      catalog.search(text, {
-        limit: count,
-        accept: accepted,
-        ...(folded === undefined ? {} : { folded }),
-        ...(steps === undefined ? {} : { steps }),
-        ...(signal === undefined ? {} : { signal }),
-      });
-
-    const [{ intent, shares }, found] = await untilCancelled(
-      Promise.all([
-        resolveIntent(context, settings, parts.classifyIntent, signal),
-        search(Math.max(SMALLEST_POOL, POOL_PER_TOOL * limit), accept),
-      ]),
+    // understand
+    const request = understand(context);
+    const pool = Math.max(SMALLEST_POOL, POOL_PER_TOOL * limit);
+    const wanted = candidateQuery(query, pool);
+    const vectorsOf = catalog.request(request.meanings, {
+      filtered: isNarrow(query),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    const [intent, vectors] = await untilCancelled(
+      Promise.all([resolveIntent(context, settings, parts.classifyIntent, signal), vectorsOf]),
       signal,
     );
 
-    const conversation = readConversation(context, catalog);
-    const tags = createTagMatcher(context.query, shares);
-    const learned = parts.learning?.priors(inConversation, query.principal);
-    const score = createScorer(
-      { tags, conversation, penalties: settings.penalties, health, ...(learned === undefined ? {} : { learned }) },
-      settings.weights,
-    );
-    const scored = found.hits.map((hit) => score(hit)).sort(byScore);
+    // candidates
+    const searchedFrom = clock.now();
+    const found = await untilCancelled(findCandidates(engine, request, vectors, wanted), signal);
+    const { answer, candidateCount, filteredCount } = found;
 
+    // fuse
+    const fused = fuseEvidence(request, answer, vectors);
+    const hits = fused.hits.slice(0, pool);
+    const searchTimeMs = clock.now() - searchedFrom;
+
+    // score
+    const score = await scorerOf(query, request, intent, wanted.visible);
+    const scored = hits.map((hit) => score(hit)).sort(byScore);
     const rerankedFrom = clock.now();
-    const reranking = query.enableReranking ? await askReranker(inConversation, scored, query) : undefined;
+    const reranking = query.enableReranking ? await askReranker(inConversation(request), scored, query) : undefined;
     const rerankTimeMs = clock.now() - rerankedFrom;
     const ranked = applyReranking(scored, reranking, score);
 
-    // A follow-up says too little by itself to be judged, and no single tool serves a long task.
-    const isJudged = folded === undefined && (steps?.clauses.length ?? 0) < CLAUSES_OF_A_TASK;
-    const { confidence, isLow } = judgeFit(text, found, query.refuse);
-    const refused = isLow && isJudged && query.refuse !== "never" && scoreThreshold > 0;
-    const mayEmpty = given.scoreThreshold !== undefined || (isConfigured && query.refuse !== "never");
-    const isAnyAbove = ranked.some((candidate) => candidate.semanticScore >= scoreThreshold);
-    const applied = isAnyAbove || mayEmpty ? scoreThreshold : 0;
-    const fitting = refused
-      ? []
-      : ranked.filter(({ semanticScore }, place) => semanticScore >= applied || (!mayEmpty && place < ALWAYS_KEPT));
-    const nothingFits = (isLow && isJudged) || fitting.length === 0;
+    // fit
+    const { fitting, ...fit } = fitOf(ranked, { query, given, request, fused: { ...fused, hits }, candidateCount });
+
+    // cut
     const { kept, conflicts } = dropConflicts(fitting);
-    const { selected: diverse, displaced } = selectDiverse(kept, limit, diversityOf(query));
-    const selected = steps === undefined ? diverse : coverWishes(diverse, kept, limit);
-
-    const companions = query.includeDependencies
-      ? findCompanions(
-          selected.map((candidate) => candidate.tool),
-          { limit, get: (id) => catalog.get(id), accept },
-        )
-      : [];
+    const { selected: diverse, displaced } = selectDiverse(kept, limit, diversityOf(query, answer));
+    const selected = request.steps === undefined ? diverse : coverWishes(diverse, kept, limit);
+    const companions = query.includeDependencies ? await companionsOf(selected, wanted, limit) : [];
     const known = new Map(ranked.map((candidate) => [candidate.tool.id, candidate]));
-    const strangers = new Set(companions.map(({ tool }) => tool.id).filter((id) => !known.has(id)));
-    if (strangers.size > 0) {
-      const { hits } = await untilCancelled(
-        search(strangers.size, (tool) => strangers.has(tool.id)),
-        signal,
-      );
-      for (const hit of hits) known.set(hit.tool.id, score(hit));
-    }
-
+    for (const hit of await judgeStrangers(companions, known, request, vectors, wanted))
+      known.set(hit.tool.id, score(hit));
     const chosen: readonly Verdict[] = [
       ...selected.map((candidate) => ({ candidate, reason: "chosen" as const })),
       ...companions.map(({ tool, of }) => ({
@@ -147,47 +130,73 @@ export function createRetriever(parts: RetrieverParts): Retriever {
         because: of,
       })),
     ];
-    const tools = chosen.map(({ candidate }) => toScoredTool(candidate, query, companions));
 
+    const tools = chosen.map(({ candidate }) => toScoredTool(candidate, query, companions));
     const traceId = query.traceId ?? randomBytes(16).toString("hex");
-    if (parts.learning !== undefined) {
-      const toolIds = tools.map(({ tool }) => tool.id);
-      parts.learning.noteRetrieval(inConversation, { principal: query.principal, traceId, toolIds });
-    }
+    parts.learning?.noteRetrieval(inConversation(request), {
+      principal: query.principal,
+      traceId,
+      toolIds: tools.map(({ tool }) => tool.id),
+    });
     const totalTimeMs = clock.now() - startedAt;
     emit("retrieval-finished", {
       traceId,
       query: context.query,
       tools: tools.map((tool) => ({ toolId: tool.tool.id, score: tool.score })),
-      candidateCount: found.candidateCount,
-      filteredCount: found.filteredCount,
+      candidateCount,
+      filteredCount,
       durationMs: totalTimeMs,
     });
     return {
       tools,
-      confidence,
-      nothingFits,
-      ...(nothingFits ? { nearest: ranked.slice(0, NEAREST).map((one) => toScoredTool(one, query, [])) } : {}),
-      intent,
-      tier: found.tier,
-      candidateCount: found.candidateCount,
-      filteredCount: found.filteredCount,
-      queryEmbeddingTimeMs: found.embeddingTimeMs,
-      searchTimeMs: found.searchTimeMs,
+      confidence: fit.confidence,
+      nothingFits: fit.nothingFits,
+      ...(fit.nothingFits ? { nearest: ranked.slice(0, NEAREST).map((one) => toScoredTool(one, query, [])) } : {}),
+      intent: intent.intent,
+      tier: fused.tier,
+      candidateCount,
+      filteredCount,
+      queryEmbeddingTimeMs: vectors.embeddingTimeMs,
+      searchTimeMs,
       ...(reranking === undefined ? {} : { rerankTimeMs }),
       ...(reranking !== undefined && "error" in reranking ? { rerankError: reranking.error } : {}),
       totalTimeMs,
       traceId,
       ...(query.explain
-        ? {
-            explanation: explain(
-              chosen,
-              leftOut(ranked, chosen, { scoreThreshold: applied, refused, conflicts, displaced }),
-              settings.weights,
-            ),
-          }
+        ? { explanation: explain(chosen, leftOut(ranked, chosen, { ...fit, conflicts, displaced }), settings.weights) }
         : {}),
     };
+  }
+
+  function candidateQuery(query: CheckedQuery, pool: number): CandidateQuery {
+    const { principal, excludeUnhealthy, signal } = query;
+    return {
+      filter: queryFilter(query),
+      visible: parts.visible?.(principal),
+      accept: (tool) => !(excludeUnhealthy && health.of(tool.id).circuitOpen) && parts.sees(tool, principal),
+      limit: Math.max(SMALLEST_SEARCH, 2 * pool),
+      signal,
+    };
+  }
+
+  async function scorerOf(
+    { context, principal, signal }: CheckedQuery,
+    request: Request,
+    { shares }: ResolvedIntent,
+    visible: ToolFilter | undefined,
+  ): Promise<Scorer> {
+    const used = await untilCancelled(usedTools(context, engine, visible ?? EVERY_TOOL, signal), signal);
+    const learned = parts.learning?.priors(inConversation(request), principal);
+    return createScorer(
+      {
+        tags: createTagMatcher(context.query, shares),
+        conversation: readConversation(context, used),
+        penalties: settings.penalties,
+        health,
+        ...(learned === undefined ? {} : { learned }),
+      },
+      settings.weights,
+    );
   }
 
   /** Tools under the threshold are not sent: no reranker's word can bring them back. */
@@ -202,18 +211,91 @@ export function createRetriever(parts: RetrieverParts): Retriever {
     return untilCancelled(rerank(parts.reranker, text, best, query.signal), query.signal);
   }
 
+  /** Judges whether what was found serves the request, and leaves out what does not. */
+  function fitOf(
+    ranked: readonly Candidate[],
+    { query, given, request, fused, candidateCount }: FitParts,
+  ): {
+    readonly fitting: readonly Candidate[];
+    readonly confidence: number;
+    readonly nothingFits: boolean;
+    readonly refused: boolean;
+    readonly scoreThreshold: number;
+  } {
+    const { scoreThreshold, refuse } = query;
+    // A follow-up says too little by itself to be judged, and no single tool serves a long task.
+    const isJudged = request.folded === undefined && (request.steps?.clauses.length ?? 0) < CLAUSES_OF_A_TASK;
+    const { confidence, isLow } = judgeFit(request.text, { ...fused, candidateCount }, refuse);
+    const refused = isLow && isJudged && refuse !== "never" && scoreThreshold > 0;
+    // The default threshold leaves out weak tools but never all of them; one that somebody chose does.
+    const isConfigured = settings.scoreThreshold !== DEFAULT_SETTINGS.scoreThreshold;
+    const mayEmpty = given.scoreThreshold !== undefined || (isConfigured && refuse !== "never");
+    const isAnyAbove = ranked.some((candidate) => candidate.semanticScore >= scoreThreshold);
+    const applied = isAnyAbove || mayEmpty ? scoreThreshold : 0;
+    const fitting = refused
+      ? []
+      : ranked.filter(({ semanticScore }, place) => semanticScore >= applied || (!mayEmpty && place < ALWAYS_KEPT));
+    const nothingFits = (isLow && isJudged) || fitting.length === 0;
+    return { fitting, confidence, nothingFits, refused, scoreThreshold: applied };
+  }
+
   /** A caller who asks for diversity gets plain MMR; ordinary retrieval only holds back near-copies. */
-  function diversityOf(query: CheckedQuery): MmrOptions {
-    if (query.diversityFactor !== undefined) {
-      return { lambda: 1 - query.diversityFactor, similarity: (a, b) => catalog.similarity(a, b) };
-    }
+  function diversityOf({ diversityFactor }: CheckedQuery, { similarity }: EngineAnswer): MmrOptions {
+    if (diversityFactor !== undefined) return { lambda: 1 - diversityFactor, similarity };
     return {
       lambda: settings.enableMmr ? settings.mmrLambda : 1,
-      similarity: (a, b) => nearDuplication(catalog.similarity(a, b)),
+      similarity: (a, b) => nearDuplication(similarity(a, b)),
     };
   }
 
+  async function companionsOf(
+    selected: readonly Candidate[],
+    { filter, accept, signal }: CandidateQuery,
+    limit: number,
+  ): Promise<readonly Companion[]> {
+    const owners = selected.map(({ tool }) => tool);
+    const options = signal === undefined ? {} : { signal };
+    const loaded = await untilCancelled(
+      loadDependencies(owners, (ids) => engine.get(ids, options)),
+      signal,
+    );
+    const passes = toPredicate(filter);
+    return findCompanions(owners, {
+      limit,
+      get: (id) => loaded.get(id),
+      accept: (tool) => passes(tool) && accept(tool),
+    });
+  }
+
+  /** Companions that the search did not put forward, judged by themselves. */
+  async function judgeStrangers(
+    companions: readonly Companion[],
+    known: ReadonlyMap<string, Candidate>,
+    request: Request,
+    vectors: RequestVectors,
+    wanted: CandidateQuery,
+  ): Promise<FusedEvidence["hits"]> {
+    const ids = companions.map(({ tool }) => tool.id).filter((id) => !known.has(id));
+    if (ids.length === 0) return [];
+    const search = findCandidates(engine, request, vectors, { ...wanted, filter: { ids } });
+    return fuseEvidence(request, (await untilCancelled(search, wanted.signal)).answer, vectors).hits;
+  }
+
   return { retrieve };
+}
+
+/** What judging the fit looks at. */
+interface FitParts {
+  readonly query: CheckedQuery;
+  readonly given: ToolQuery;
+  readonly request: Request;
+  readonly fused: FusedEvidence;
+  readonly candidateCount: number;
+}
+
+/** The request as its conversation means it. */
+function inConversation({ text, folded }: Request): string {
+  return folded?.text ?? text;
 }
 
 /** Sees to it that each clear wish of a request for several things has its tool among those shown. */

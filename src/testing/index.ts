@@ -17,6 +17,4 @@ export { sinkContract } from "./sink.contract.ts";
 export { sourceContract } from "./source.contract.ts";
 export { stateContract } from "./state.contract.ts";
 export type { StateBackend } from "./state/backend.ts";
-export { toolStoreContract } from "./tool-store.contract.ts";
 export { validatorContract } from "./validator.contract.ts";
-export { vectorIndexContract } from "./vector-index.contract.ts";

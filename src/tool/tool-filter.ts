@@ -53,10 +53,19 @@ export function toPredicate(filter: ToolFilter): (tool: Tool) => boolean {
   }
   if ("any" in filter) {
     const checks = filter.any.map(toPredicate);
-    return (tool) => checks.some((check) => check(tool));
+    return (tool) => {
+      for (const check of checks) if (check(tool)) return true;
+      return false;
+    };
   }
-  const checks = filter.all.map(toPredicate);
-  return (tool) => checks.every((check) => check(tool));
+  const [first, ...others] = filter.all.map(toPredicate);
+  if (first === undefined) return () => true;
+  if (others.length === 0) return first;
+  return (tool) => {
+    if (!first(tool)) return false;
+    for (const check of others) if (!check(tool)) return false;
+    return true;
+  };
 }
 
 function isIn<Value>(values: readonly Value[], of: (tool: Tool) => Value): (tool: Tool) => boolean {

@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { type ArsenalEvent, type Reranker, ToolArsenal, type ToolArsenalParts } from "../../src/index.ts";
 import type { Embedder } from "../../src/adapters/embedders/index.ts";
+import { memoryEngine } from "../../src/adapters/engines/index.ts";
 import { directExecutor } from "../../src/adapters/executors/index.ts";
 import { patternsPolicy } from "../../src/adapters/policies/index.ts";
 import type { Source } from "../../src/adapters/sources/index.ts";
-import { memory, memoryVectors } from "../../src/adapters/stores/index.ts";
+
 import { jsonSchemaValidator } from "../../src/adapters/validators/index.ts";
 import {
   createManualClock,
@@ -84,15 +85,14 @@ async function filled(parts: ToolArsenalParts): Promise<ToolArsenal> {
 }
 
 describe("parts of one's own are used in place of the built-in ones", () => {
-  it("store, embedder and vectors [000-3.1-ports] [000-5.2-embedder]", async () => {
-    const store = memory();
-    const vectors = memoryVectors();
-    await using arsenal = await filled({ store, embedder: pairs(), vectors });
+  it("engine and embedder [000-3.1-ports] [000-5.2-embedder]", async () => {
+    const engine = memoryEngine();
+    await using arsenal = await filled({ engine, embedder: pairs() });
     const result = await arsenal.retrieve({ context: { query: "email a message" }, scoreThreshold: 0 });
     expect(result.tier).toContain("pairs-1");
     expect(result.tools[0]?.tool.name).toBe("send_email");
-    expect(await store.count()).toBe(5);
-    expect(await vectors.count()).toBe(5);
+    expect(await engine.count()).toBe(5);
+    expect(await engine.withoutVectors("pairs-1", { limit: 10 })).toEqual([]);
     expect(await arsenal.healthCheck()).toEqual({ store: true, embedder: true });
   });
 

@@ -131,14 +131,13 @@ describe("the shipped tiers", () => {
   it("say why where the tuned model's worker cannot be used, and answer from the static one", async () => {
     const events: ArsenalEvent[] = [];
     const { staticEmbedder, tunedEmbedder } = await import("../../src/adapters/embedders/index.ts");
-    const { simdVectors } = await import("../../src/adapters/stores/index.ts");
     const away = { ...tunedEmbedder(), ready: false, healthCheck: async () => false };
     const arsenal = new ToolArsenal(
       { telemetry: { enabled: false } },
       {
         tiers: [
-          { name: "static", embedder: staticEmbedder(), vectors: simdVectors() },
-          { name: "tuned", embedder: away, vectors: simdVectors() },
+          { name: "static", embedder: staticEmbedder() },
+          { name: "tuned", embedder: away },
         ],
       },
     );

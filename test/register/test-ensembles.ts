@@ -1,6 +1,7 @@
 import type { Emit } from "../../src/observe/events.ts";
 import { createManualClock, type ManualClock } from "../../src/testing/manual-clock.ts";
 import type { SourceDraft } from "../../src/tool/draft.ts";
+import { EVERY_TOOL, toPredicate } from "../../src/tool/tool-filter.ts";
 import type { Tool } from "../../src/tool/tool.ts";
 import { createEnsembles, type Ensembles, type EnsemblesParts } from "../../src/register/ensembles.ts";
 import { createRegistry, type Registry, type RegistryParts } from "../../src/register/registry.ts";
@@ -24,6 +25,14 @@ export interface TestSource {
   readonly offer: (next: readonly SourceDraft[]) => void;
 }
 
+/** An engine that only reads a map. */
+export function engineOver(tools: ReadonlyMap<string, Tool>): RegistryParts["catalog"]["engine"] {
+  return {
+    get: async (ids) => ids.flatMap((id) => tools.get(id) ?? []),
+    list: async ({ filter = EVERY_TOOL } = {}) => ({ tools: [...tools.values()].filter(toPredicate(filter)) }),
+  };
+}
+
 /** Ensembles over a registry whose catalog is a map, with what they tell. */
 export function setUp(parts: Partial<EnsemblesParts> & Pick<RegistryParts, "limits"> = {}): EnsemblesBench {
   const { limits = {}, ...more } = parts;
@@ -36,9 +45,7 @@ export function setUp(parts: Partial<EnsemblesParts> & Pick<RegistryParts, "limi
       get size() {
         return tools.size;
       },
-      get: (id) => tools.get(id),
-      named: (name) => [...tools.values()].filter((tool) => tool.name === name),
-      all: () => tools.values(),
+      engine: engineOver(tools),
       async upsert(given) {
         for (const tool of given) tools.set(tool.id, tool);
         return { indexed: given.length, unchanged: 0 };

@@ -1,7 +1,6 @@
 import type { Tier } from "../../catalog/dense/tiers.ts";
 import { showValue } from "../../errors/show-value.ts";
 import type { Emit } from "../../observe/events.ts";
-import { simdVectors } from "../stores/simd-vectors.ts";
 import { cachedEmbedder } from "./cached.ts";
 import { staticEmbedder } from "./static.ts";
 import { tunedEmbedder } from "./tuned.ts";
@@ -19,7 +18,7 @@ export interface ShippedTiersOptions {
 }
 
 /**
- * The shipped embedders up to the best one allowed, each with its index. Nothing is loaded before it is used. If the tuned model's file is
+ * The shipped embedders up to the best one allowed, from the least to the best. Nothing is loaded before it is used. If the tuned model's file is
  * missing, as in a bundle, `embedder-failed` reports it and the static tier is the best.
  */
 export function shippedTiers(
@@ -27,12 +26,12 @@ export function shippedTiers(
   emit: Emit,
 ): readonly Tier[] {
   if (tier === "lexical") return [];
-  const tiers: Tier[] = [{ name: "static", embedder: staticEmbedder(), vectors: simdVectors() }];
+  const tiers: Tier[] = [{ name: "static", embedder: staticEmbedder() }];
   if (tier === "static") return tiers;
   try {
     const tuned = tunedEmbedder();
     const embedder = cache === false ? tuned : cachedEmbedder(tuned, cache === true ? {} : { folder: cache });
-    return [...tiers, { name: "tuned", embedder, vectors: simdVectors() }];
+    return [...tiers, { name: "tuned", embedder }];
   } catch (error) {
     const message = error instanceof Error ? error.message : showValue(error);
     emit("embedder-failed", { model: "tuned", tools: 0, message });

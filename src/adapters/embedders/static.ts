@@ -1,4 +1,4 @@
-import { calibrateCosine, STATIC_MODEL } from "../../catalog/dense/calibrate-cosine.ts";
+import { calibrateCosine, STATIC_MODEL } from "../../retrieve/fuse/calibrate.ts";
 import type { Embedder } from "../../catalog/embedder.port.ts";
 import { readShipped, SHIPPED_FILES } from "./shipped-files.ts";
 import { createStaticTable, type StaticTable } from "./static-table.ts";

@@ -1,4 +1,4 @@
-import { calibrateCosine, TUNED_MODEL } from "../../catalog/dense/calibrate-cosine.ts";
+import { calibrateCosine, TUNED_MODEL } from "../../retrieve/fuse/calibrate.ts";
 import { Worker } from "node:worker_threads";
 import type { Embedder, EmbedOptions } from "../../catalog/embedder.port.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";

@@ -2,6 +2,7 @@ import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 import { compilePatterns } from "../../guard/pattern.ts";
 import type { Policy, PolicyDecision } from "../../guard/policy.port.ts";
+import { EVERY_TOOL } from "../../tool/tool-filter.ts";
 import type { Tool } from "../../tool/tool.ts";
 
 /** Tools whose calls a person approves where nothing else is configured. @internal */
@@ -52,6 +53,8 @@ export function patternsPolicy(options: PatternsOptions = {}): Policy {
 
   return {
     sees: (tool) => denied(tool) === undefined,
+    // A pattern also matches a source's own name for its tool, which no filter knows.
+    visible: () => ((options.deny ?? []).length === 0 ? EVERY_TOOL : undefined),
 
     decide({ tool }) {
       const refusedBy = denied(tool);

@@ -1,16 +1,15 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../../observe/clock.ts";
 import type { Tool } from "../../tool/tool.ts";
+import type { CatalogEngine } from "../catalog-engine.port.ts";
 import type { Embedder } from "../embedder.port.ts";
 import type { Embeddings } from "./embeddings.ts";
 import { untilAborted } from "./until-aborted.ts";
 
 /** Embeds tools while others work: what the embedder has at hand first, then the rest in small batches. */
 export interface BackgroundIndexing {
-  /** True where nothing is left to do, or nothing can be done. */
-  readonly idle: boolean;
   /** Puts tools into the line. Returns at once. */
-  add(tools: readonly Tool[]): void;
+  add(ids: Iterable<string>): void;
   /**
    * Starts without further delay, and resolves when the line is empty or the embedder has failed. If more than `embedAtMost` tools remain after
    * recalling what the embedder has at hand, it resolves at once. Resolves to the number of tools still in the line.
@@ -29,8 +28,7 @@ export interface WaitOptions {
 export interface BackgroundIndexingParts {
   readonly embedder: Embedder;
   readonly embeddings: Embeddings;
-  /** Whether a tool is in the catalog as it is here. */
-  readonly isCurrent: (tool: Tool) => boolean;
+  readonly engine: Pick<CatalogEngine, "get">;
   readonly clock: Clock;
 }
 
@@ -42,10 +40,10 @@ const EMBEDDED_AT_ONCE = 16;
 const FAILURES_IN_A_ROW = 2;
 
 export function createBackgroundIndexing(parts: BackgroundIndexingParts): BackgroundIndexing {
-  const { embedder, embeddings, isCurrent, clock } = parts;
+  const { embedder, embeddings, engine, clock } = parts;
   /** Tools not yet looked up, and those that must be computed. */
-  const fresh = new Map<string, Tool>();
-  const due = new Map<string, Tool>();
+  const fresh = new Set<string>();
+  const due = new Set<string>();
   const closing = new AbortController();
   const { signal } = closing;
   let started = false;
@@ -58,14 +56,17 @@ export function createBackgroundIndexing(parts: BackgroundIndexingParts): Backgr
     return running === undefined && fresh.size + due.size === 0;
   }
 
-  function take(from: Map<string, Tool>, count: number): readonly Tool[] {
-    const taken: Tool[] = [];
-    for (const [id, tool] of from) {
-      if (taken.length === count) break;
-      from.delete(id);
-      if (isCurrent(tool)) taken.push(tool);
+  /** The tools as they are now; those that are gone are left out. If the engine fails, they stay in the line. */
+  async function take(from: Set<string>, count: number): Promise<readonly Tool[]> {
+    const ids = [...from].slice(0, count);
+    for (const id of ids) from.delete(id);
+    try {
+      return await engine.get(ids);
+    } catch {
+      for (const id of ids) from.add(id);
+      stalled = true;
+      return [];
     }
-    return taken;
   }
 
   function recall(): Promise<void> {
@@ -73,16 +74,16 @@ export function createBackgroundIndexing(parts: BackgroundIndexingParts): Backgr
   }
 
   async function recallFresh(): Promise<void> {
-    while (fresh.size > 0 && !signal.aborted) {
-      const unknown = await embeddings.recall(take(fresh, RECALLED_AT_ONCE), isCurrent);
-      for (const tool of unknown) if (!fresh.has(tool.id)) due.set(tool.id, tool);
+    while (fresh.size > 0 && !signal.aborted && !stalled) {
+      const unknown = await embeddings.recall(await take(fresh, RECALLED_AT_ONCE));
+      for (const { id } of unknown) if (!fresh.has(id)) due.add(id);
       await nextTurn();
     }
   }
 
   async function work(): Promise<void> {
     await recall();
-    if (signal.aborted) return;
+    if (signal.aborted || stalled) return;
     // Loads the model where that is still to be done: requests need it even where every tool's vector was at hand. Nothing keeps the process
     // alive for it, so whoever closes must not wait for it.
     if (!(await untilAborted(embedder.healthCheck({ signal, background: true }), signal))) {
@@ -93,8 +94,8 @@ export function createBackgroundIndexing(parts: BackgroundIndexingParts): Backgr
     }
     for (let failures = 0; due.size > 0 && !signal.aborted;) {
       await recall();
-      const batch = take(due, EMBEDDED_AT_ONCE);
-      if (await embeddings.embed(batch, { signal, isCurrent, background: true })) failures = 0;
+      const batch = await take(due, EMBEDDED_AT_ONCE);
+      if (await embeddings.embed(batch, { signal, background: true })) failures = 0;
       else if (++failures === FAILURES_IN_A_ROW) stalled = true;
       if (stalled) return;
     }
@@ -115,15 +116,13 @@ export function createBackgroundIndexing(parts: BackgroundIndexingParts): Backgr
   }
 
   return {
-    get idle() {
-      return running === undefined && (stalled || fresh.size + due.size === 0);
-    },
-    add(tools) {
-      if (tools.length === 0 || signal.aborted) return;
-      for (const tool of tools) {
-        due.delete(tool.id);
-        fresh.set(tool.id, tool);
+    add(ids) {
+      if (signal.aborted) return;
+      for (const id of ids) {
+        due.delete(id);
+        fresh.add(id);
       }
+      if (fresh.size === 0) return;
       if (started) void run();
       else cancelStart ??= clock.after(DELAY_MS, () => void run(), { background: true });
     },

@@ -1,16 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { memory } from "../../adapters/stores/memory.ts";
-import { memoryVectors } from "../../adapters/stores/memory-vectors.ts";
+import { openCatalog, searchCatalog } from "../../../test/catalog/search-catalog.ts";
+import { memoryEngine } from "../../adapters/engines/memory.ts";
 import type { EventMap } from "../../observe/events.ts";
 import { createManualClock } from "../../testing/manual-clock.ts";
 import { sampleTools } from "../../testing/sample-tools.ts";
 import { defineTool } from "../../tool/define-tool.ts";
 import type { Tool } from "../../tool/tool.ts";
-import { type Catalog, type CatalogParts, createCatalog, openCatalog } from "../catalog.ts";
+import { type Catalog, type CatalogParts, createCatalog } from "../catalog.ts";
 import type { Embedder } from "../embedder.port.ts";
-import type { ToolStore } from "../tool-store.port.ts";
 
-const all = { limit: 10, accept: () => true };
+const all = { limit: 10 };
 
 function tool(name: string, description = `Does ${name} for people.`, namespace = "default"): Tool {
   return defineTool({ name, namespace, description, parameters: { type: "object", properties: {} } });
@@ -19,25 +18,11 @@ function tool(name: string, description = `Does ${name} for people.`, namespace 
 function parts(given: Partial<CatalogParts> = {}): CatalogParts & { readonly failures: EventMap["embedder-failed"][] } {
   const failures: EventMap["embedder-failed"][] = [];
   return {
-    store: memory(),
+    engine: memoryEngine(),
     clock: createManualClock(),
     emit: (name, data) => void (name === "embedder-failed" && failures.push(data as EventMap["embedder-failed"])),
     failures,
     ...given,
-  };
-}
-
-/** Writes down what is put, in a store that otherwise works. */
-function countingStore(): ToolStore & { readonly put_: string[][] } {
-  const store = memory();
-  const put_: string[][] = [];
-  return {
-    ...store,
-    put_,
-    put(tools, options) {
-      put_.push(tools.map(({ id }) => id));
-      return store.put(tools, options);
-    },
   };
 }
 
@@ -74,7 +59,7 @@ function topicEmbedder(): Embedder & { readonly embedded: string[]; broken: bool
 }
 
 async function names(catalog: Catalog, text: string): Promise<string[]> {
-  return (await catalog.search(text, all)).hits.map((hit) => hit.tool.name);
+  return (await searchCatalog(catalog, text, all)).hits.map((hit) => hit.tool.name);
 }
 
 describe("catalog with an embedder", () => {
@@ -84,14 +69,14 @@ describe("catalog with an embedder", () => {
     failures: EventMap["embedder-failed"][];
   }> {
     const embedder = topicEmbedder();
-    const all_ = parts({ embedder, vectors: memoryVectors(), ...given });
+    const all_ = parts({ tiers: [{ embedder }], ...given });
     return { catalog: await openCatalog(all_), embedder, failures: all_.failures };
   }
 
   it("finds a tool that shares no word with the request [000-5.2-embedder]", async () => {
     const { catalog } = await open();
     await catalog.upsert(sampleTools());
-    const { hits } = await catalog.search("reimburse", all);
+    const { hits } = await searchCatalog(catalog, "reimburse", all);
     expect(hits[0]?.tool.name).toBe("process_refund");
     expect(hits[0]?.matchedTerms()).toEqual([]);
     expect(catalog.tier).toBe("topics");
@@ -100,7 +85,10 @@ describe("catalog with an embedder", () => {
   it("puts forward no tool that is refused, by meaning either", async () => {
     const { catalog } = await open();
     await catalog.upsert(sampleTools());
-    const { hits } = await catalog.search("reimburse", { limit: 10, accept: ({ name }) => name !== "process_refund" });
+    const { hits } = await searchCatalog(catalog, "reimburse", {
+      limit: 10,
+      filter: { not: { names: ["process_refund"] } },
+    });
     expect(hits.map((hit) => hit.tool.name)).not.toContain("process_refund");
     expect(hits).toHaveLength(4);
   });
@@ -114,7 +102,7 @@ describe("catalog with an embedder", () => {
       await catalog.upsert([tool("new_letter", "Writes a letter."), tool("secret_letter", "Writes a letter.")]);
       return embed(texts, options);
     };
-    const { hits } = await catalog.search("mail", { limit: 10, accept: ({ name }) => name !== "secret_letter" });
+    const { hits } = await searchCatalog(catalog, "mail", { limit: 10, filter: { not: { names: ["secret_letter"] } } });
     expect(hits.map((hit) => hit.tool.name).sort()).toEqual(["new_letter", "old_letter"]);
   });
 
@@ -125,10 +113,10 @@ describe("catalog with an embedder", () => {
       tool("mailer", "Delivers parcels."),
       tool("mailer", "Delivers parcels.", "elsewhere"),
     ]);
-    await catalog.search("mail", all);
-    expect(catalog.similarity("default.post_letter", "default.mailer")).toBe(0);
-    expect(catalog.similarity("default.mailer", "elsewhere.mailer")).toBeCloseTo(1, 6);
-    expect(catalog.similarity("default.mailer", "default.mailer")).toBe(1);
+    const { answer } = await searchCatalog(catalog, "mail", all);
+    expect(answer.similarity("default.post_letter", "default.mailer")).toBe(0);
+    expect(answer.similarity("default.mailer", "elsewhere.mailer")).toBeCloseTo(1, 6);
+    expect(answer.similarity("default.mailer", "default.mailer")).toBe(1);
   });
 
   it("keeps a tool findable by its words when embedding fails, says so, and embeds it later", async () => {
@@ -145,7 +133,7 @@ describe("catalog with an embedder", () => {
       },
     ]);
     embedder.refuses = undefined;
-    const { hits } = await catalog.search("refund", all);
+    const { hits } = await searchCatalog(catalog, "refund", all);
     expect(hits[0]?.tool.name).toBe("process_refund");
     expect(hits[0]?.semanticScore).toBeGreaterThan(0.9);
     expect(await names(catalog, "reimburse")).toEqual(["mailer"]);
@@ -171,29 +159,14 @@ describe("catalog with an embedder", () => {
     ]);
   });
 
-  it.each([
-    ["", memoryVectors()],
-    [
-      ", not even where the index will not forget it",
-      { ...memoryVectors(), delete: () => Promise.reject(new Error("no")) },
-    ],
-  ])("does not let the vector of an earlier text speak for a text that could not be embedded%s", async (_, vectors) => {
-    const { catalog, embedder } = await open({ vectors });
+  it("does not let the vector of an earlier text speak for a text that could not be embedded", async () => {
+    const { catalog, embedder } = await open();
     await catalog.upsert([tool("thing", "Gives a refund.")]);
     embedder.refuses = /elephants/;
     await catalog.upsert([tool("thing", "Counts elephants.")]);
     expect(await names(catalog, "reimburse")).toEqual([]);
     embedder.refuses = undefined;
     expect(await names(catalog, "thing elephants")).toEqual(["thing"]);
-  });
-
-  it("takes the vector of an earlier text out of the index", async () => {
-    const vectors = memoryVectors();
-    const { catalog, embedder } = await open({ vectors });
-    await catalog.upsert([tool("thing", "Gives a refund.")]);
-    embedder.refuses = /elephants/;
-    await catalog.upsert([tool("thing", "Counts elephants.")]);
-    expect(await vectors.count()).toBe(0);
   });
 
   it("counts the words of a tool that meaning puts forward, far down among those the words do", async () => {
@@ -203,7 +176,7 @@ describe("catalog with an embedder", () => {
       ...many,
       tool("payer", "Gives a refund for parcels, envelopes, pencils, staples and clips."),
     ]);
-    const [best] = (await catalog.search("reimburse clips", all)).hits;
+    const [best] = (await searchCatalog(catalog, "reimburse clips", all)).hits;
     expect(best?.tool.name).toBe("payer");
     expect(best?.semanticScore).toBeGreaterThan(0.82);
   });
@@ -212,7 +185,7 @@ describe("catalog with an embedder", () => {
     const { catalog } = await open();
     const many = Array.from({ length: 120 }, (_unused, index) => tool(`refund_${index}`, "Gives money to people."));
     await catalog.upsert([...many, tool("elephant_counter", "Counts elephants.")]);
-    const { hits } = await catalog.search("reimburse elephants", { limit: 200, accept: () => true });
+    const { hits } = await searchCatalog(catalog, "reimburse elephants", { limit: 200 });
     expect(hits[0]?.tool.name).toMatch(/^refund_/);
     expect(hits.find((hit) => hit.tool.name === "elephant_counter")?.semanticScore).toBeLessThan(0.5);
   });
@@ -251,29 +224,30 @@ describe("catalog with an embedder", () => {
     expect((await names(catalog, "tool_321"))[0]).toBe("tool_321");
   });
 
-  it("stores nothing when the caller cancels the embedding", async () => {
-    const store = memory();
-    const { catalog, embedder } = await open({ store });
+  it("embeds what a cancelled upsert left without a vector when it comes again", async () => {
+    const { catalog, embedder, failures } = await open();
     const controller = new AbortController();
+    const { embed } = embedder;
     embedder.embed = () => {
       controller.abort(new Error("stop"));
       return Promise.reject(new Error("aborted"));
     };
-    await expect(catalog.upsert([tool("first")], { signal: controller.signal })).rejects.toThrow("stop");
-    expect([catalog.size, await store.count()]).toEqual([0, 0]);
+    const letter = tool("writer", "Writes a letter.");
+    await expect(catalog.upsert([letter], { signal: controller.signal })).rejects.toThrow("stop");
+    embedder.embed = embed;
+    expect(await catalog.upsert([letter])).toEqual({ indexed: 0, unchanged: 1 });
+    expect(await names(catalog, "mail")).toEqual(["writer"]);
+    expect(failures).toEqual([]);
   });
 
-  it("neither stores, indexes nor embeds a tool that has not changed [000-4.1-unchanged]", async () => {
-    const store = countingStore();
-    const embedder = topicEmbedder();
-    const catalog = await openCatalog(parts({ store, embedder, vectors: memoryVectors() }));
+  it("neither indexes nor embeds a tool that has not changed [000-4.1-unchanged]", async () => {
+    const { catalog, embedder } = await open();
     const [first, second] = [tool("first"), tool("second")];
     expect(await catalog.upsert([first, second])).toEqual({ indexed: 2, unchanged: 0 });
     const changed = tool("second", "Now does something else.");
     const again = { ...first, createdAt: first.createdAt + 1 };
     expect(await catalog.upsert([again, changed])).toEqual({ indexed: 1, unchanged: 1 });
     expect(await catalog.upsert([again, changed])).toEqual({ indexed: 0, unchanged: 2 });
-    expect(store.put_).toEqual([["default.first", "default.second"], ["default.second"]]);
     expect(embedder.embedded).toEqual([
       "first: Does first for people.",
       "second: Does second for people.",
@@ -281,12 +255,12 @@ describe("catalog with an embedder", () => {
     ]);
   });
 
-  it("has what the store had when it opens", async () => {
-    const store = memory();
-    await store.open();
-    await store.put(sampleTools());
+  it("has what the engine had when it opens", async () => {
+    const engine = memoryEngine();
+    await engine.open();
+    await engine.put(sampleTools());
     const embedder = topicEmbedder();
-    const catalog = createCatalog(parts({ store, embedder, vectors: memoryVectors() }));
+    const catalog = createCatalog(parts({ engine, tiers: [{ embedder }] }));
     expect([catalog.opened, catalog.size]).toEqual([false, 0]);
     await catalog.open();
     expect([catalog.opened, catalog.size]).toEqual([true, 5]);
@@ -296,41 +270,33 @@ describe("catalog with an embedder", () => {
     expect(embedder.embedded).toHaveLength(5 * 2 + 6 + 1);
   });
 
-  it("does not embed at opening what the vector index already has", async () => {
-    const store = memory();
-    const vectors = memoryVectors();
+  it("does not embed at opening what the engine already has vectors of", async () => {
+    const engine = memoryEngine();
     const embedder = topicEmbedder();
-    const first = await openCatalog(parts({ store, embedder, vectors }));
+    const first = await openCatalog(parts({ engine, tiers: [{ embedder }] }));
     await first.upsert(sampleTools());
     embedder.embedded.length = 0;
-    const second = await openCatalog(parts({ store, embedder, vectors }));
+    const second = await openCatalog(parts({ engine, tiers: [{ embedder }] }));
     expect(embedder.embedded).toEqual([]);
     expect((await names(second, "reimburse"))[0]).toBe("process_refund");
   });
 
-  it("deletes from store, index and vectors, and says how many there were", async () => {
-    const store = memory();
-    const vectors = memoryVectors();
-    const catalog = await openCatalog(parts({ store, embedder: topicEmbedder(), vectors }));
+  it("deletes tools with their vectors, and says how many there were", async () => {
+    const { catalog } = await open();
     await catalog.upsert(sampleTools());
     expect(await catalog.delete(["default.send_email", "default.send_email", "default.nowhere"])).toBe(1);
-    expect([await store.count(), await vectors.count(), catalog.size]).toEqual([4, 4 + 5, 4]);
+    expect([await catalog.engine.count(), catalog.size]).toEqual([4, 4]);
     expect(await names(catalog, "letter")).not.toContain("send_email");
   });
 
   it("closes what it was given and takes no more work", async () => {
     const closed: string[] = [];
-    const store = { ...memory(), close: async () => void closed.push("store") };
-    const vectors = { ...memoryVectors(), close: async () => void closed.push("vectors") };
+    const engine = { ...memoryEngine(), close: async () => void closed.push("engine") };
     const embedder = { ...topicEmbedder(), close: async () => void closed.push("embedder") };
-    const catalog = await openCatalog(parts({ store, vectors, embedder }));
+    const catalog = await openCatalog(parts({ engine, tiers: [{ embedder }] }));
     await catalog.close();
     await catalog.close();
-    expect(closed).toEqual(["store", "vectors", "embedder"]);
-    await expect(catalog.search("x", all)).rejects.toMatchObject({ code: "CLOSED" });
-  });
-
-  it("refuses an embedder that has nowhere to keep its vectors", () => {
-    expect(() => createCatalog(parts({ embedder: topicEmbedder() }))).toThrow("memoryVectors()");
+    expect(closed).toEqual(["engine", "embedder"]);
+    await expect(searchCatalog(catalog, "x", all)).rejects.toMatchObject({ code: "CLOSED" });
   });
 });

@@ -1,4 +1,4 @@
-import type { NamespaceFit } from "../fuse.ts";
+import type { NamespaceFit } from "../catalog-engine.port.ts";
 import { DEFAULT_NAMESPACE } from "../../tool/limits.ts";
 
 /** What each namespace is about: the mean of its tools' vectors. */

@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import { memory } from "../../adapters/stores/memory.ts";
-import { memoryVectors } from "../../adapters/stores/memory-vectors.ts";
+import { memoryEngine } from "../../adapters/engines/memory.ts";
 import { createHashingEmbedder } from "../../testing/hashing-embedder.ts";
 import { createManualClock } from "../../testing/manual-clock.ts";
 import { defineTool } from "../../tool/define-tool.ts";
@@ -10,9 +9,9 @@ it("does not wait for a tier that must embed more new tools than it may, and cou
   const embedded: string[] = [];
   const tuned = createHashingEmbedder({ dimension: 8, onEmbed: (texts) => void embedded.push(...texts) });
   const catalog = createCatalog({
-    store: memory(),
+    engine: memoryEngine(),
     tiers: [
-      { name: "static", embedder: createHashingEmbedder(), vectors: memoryVectors() },
+      { name: "static", embedder: createHashingEmbedder() },
       {
         name: "tuned",
         embedder: {
@@ -20,7 +19,6 @@ it("does not wait for a tier that must embed more new tools than it may, and cou
           recall: async (texts) =>
             texts.map((text) => (text.startsWith("ada") ? new Float32Array(8).fill(0.5) : undefined)),
         },
-        vectors: memoryVectors(),
       },
     ],
     clock: createManualClock(),

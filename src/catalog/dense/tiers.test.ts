@@ -1,16 +1,16 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { memory } from "../../adapters/stores/memory.ts";
-import { memoryVectors } from "../../adapters/stores/memory-vectors.ts";
+import { openCatalog, searchCatalog } from "../../../test/catalog/search-catalog.ts";
+import { memoryEngine } from "../../adapters/engines/memory.ts";
 import type { EventMap } from "../../observe/events.ts";
 import { createManualClock } from "../../testing/manual-clock.ts";
 import { defineTool } from "../../tool/define-tool.ts";
+import type { ToolFilter } from "../../tool/tool-filter.ts";
 import type { Tool } from "../../tool/tool.ts";
-import { type Catalog, openCatalog } from "../catalog.ts";
+import type { Catalog } from "../catalog.ts";
 import type { Embedder } from "../embedder.port.ts";
-import { bestOfExamples, withExamples } from "./example-vectors.ts";
 
-const all = { limit: 10, accept: () => true };
+const all = { limit: 10 };
 
 function tool(name: string, description = `Does ${name} for people.`, examples: readonly string[] = []): Tool {
   return defineTool({ name, description, examples, parameters: { type: "object", properties: {} } });
@@ -84,10 +84,10 @@ async function open(): Promise<{
   const clock = createManualClock();
   const failures: EventMap["embedder-failed"][] = [];
   const catalog = await openCatalog({
-    store: memory(),
+    engine: memoryEngine(),
     tiers: [
-      { name: "static", embedder: quick, vectors: memoryVectors() },
-      { name: "tuned", embedder: good, vectors: memoryVectors() },
+      { name: "static", embedder: quick },
+      { name: "tuned", embedder: good },
     ],
     clock,
     emit: (name, data) => void (name === "embedder-failed" && failures.push(data as EventMap["embedder-failed"])),
@@ -99,8 +99,12 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await nextTurn();
 }
 
-async function tierOf(catalog: Catalog, text = "letter", accept = (_tool: Tool): boolean => true): Promise<string> {
-  return (await catalog.search(text, { limit: 10, accept })).tier;
+async function tierOf(
+  catalog: Catalog,
+  text = "letter",
+  search: { readonly filter?: ToolFilter } = {},
+): Promise<string> {
+  return (await searchCatalog(catalog, text, { limit: 10, ...search })).tier;
 }
 
 describe("tiers", () => {
@@ -114,7 +118,7 @@ describe("tiers", () => {
     await catalog.settled();
     expect(good.embedded).toEqual(["mailer: Sends mail."]);
     expect([await tierOf(catalog), catalog.tier]).toEqual(["tuned", "tuned"]);
-    expect((await catalog.search("money back", all)).hits).toHaveLength(1);
+    expect((await searchCatalog(catalog, "money back", all)).hits).toHaveLength(1);
   });
 
   it("begins at once where somebody waits", async () => {
@@ -155,7 +159,7 @@ describe("tiers", () => {
     good.gate = promise;
     await catalog.upsert(tools);
     await clock.advance(150);
-    const result = await catalog.search("write a letter", all);
+    const result = await searchCatalog(catalog, "write a letter", all);
     expect([result.tier, catalog.tier]).toEqual(["tuned+static", "tuned+static"]);
     expect(
       result.hits
@@ -192,8 +196,8 @@ describe("tiers", () => {
     good.gate = new Promise(() => {});
     await catalog.upsert(tools);
     await clock.advance(150);
-    const known = new Set(tools.slice(0, 3).map(({ id }) => id));
-    expect(await tierOf(catalog, "thing", ({ id }) => known.has(id))).toBe("tuned");
+    const filter = { ids: tools.slice(0, 3).map(({ id }) => id) };
+    expect(await tierOf(catalog, "thing", { filter })).toBe("tuned");
     expect(await tierOf(catalog)).toBe("static");
   });
 
@@ -255,7 +259,7 @@ describe("tiers", () => {
     later.resolve();
     await catalog.settled();
     expect(good.embedded).toEqual(["worker: Sends mail.", "worker: Gives a refund."]);
-    expect((await catalog.search("money back", all)).hits[0]?.semanticScore).toBeGreaterThan(0.9);
+    expect((await searchCatalog(catalog, "money back", all)).hits[0]?.semanticScore).toBeGreaterThan(0.9);
     good.gate = new Promise(() => {});
     await catalog.upsert([tool("worker", "Sends mail.")]);
     expect(await tierOf(catalog)).toBe("static");
@@ -277,65 +281,38 @@ describe("tiers", () => {
     ]);
     await catalog.settled();
     expect(good.embedded).toContain("please give my money back");
-    const { hits, tier } = await catalog.search("money back", all);
+    const { hits, tier } = await searchCatalog(catalog, "money back", all);
     expect(tier).toBe("tuned");
     expect(hits.find((hit) => hit.tool.name === "payer")?.semanticScore).toBeGreaterThan(0.5);
     await catalog.upsert([tool("payer", "Pays somebody.")]);
     await catalog.settled();
-    const without = (await catalog.search("money back", all)).hits;
+    const without = (await searchCatalog(catalog, "money back", all)).hits;
     expect(without.find((hit) => hit.tool.name === "payer")?.semanticScore).toBeLessThan(0.5);
   });
 
-  it("takes the best of a tool's own cosine and 0.95 of its examples'", () => {
-    const ids = ["a.x", "a.x#1", "a.x#2", "b.y", "c.z#1"];
-    expect([...bestOfExamples(ids, [0.4, 0.6, 0.5, undefined, 0.2])]).toEqual([
-      ["a.x", 0.95 * 0.6],
-      ["c.z", 0.95 * 0.2],
-    ]);
-    expect(bestOfExamples(["a.x", "a.x#1"], [0.59, 0.6]).get("a.x")).toBe(0.59);
-  });
-
-  it("filters the vectors of examples by their tools", () => {
-    const among = withExamples(
-      new Set(["a.x", "b.y"]),
-      new Map([
-        ["a.x", 2],
-        ["c.z", 1],
-      ]),
-    );
-    expect([among.size, [...among]]).toEqual([4, ["a.x", "a.x#1", "a.x#2", "b.y"]]);
-    expect([among.has("a.x#2"), among.has("b.y"), among.has("c.z"), among.has("c.z#1")]).toEqual([
-      true,
-      true,
-      false,
-      false,
-    ]);
-  });
-
-  it("forgets examples with their tool, and those a changed tool no longer has", async () => {
-    const vectors = memoryVectors();
-    const quick = controlled("quick-1", [/mail/]);
+  it("takes the best of a tool's own cosine and 0.95 of its examples', and forgets those that a changed tool no longer has", async () => {
+    const quick = controlled("quick-1", [/mail/, /write/]);
+    const engine = memoryEngine({ vectors: "float32" });
     const catalog = await openCatalog({
-      store: memory(),
-      tiers: [{ embedder: quick, vectors }],
+      engine,
+      tiers: [{ embedder: quick }],
       clock: createManualClock(),
       emit: () => {},
     });
+    const cosineOf = async (text: string): Promise<number | undefined> =>
+      (await searchCatalog(catalog, text, all)).hits[0]?.cosine;
     await catalog.upsert([tool("mailer", "Sends mail.", ["write to Dana", "tell Bob"])]);
-    expect(await vectors.count()).toBe(3);
-    await catalog.upsert([tool("mailer", "Sends mail.", ["write to Dana"])]);
-    expect(await vectors.count()).toBe(2);
-    const [hit] = (await catalog.search("mail", { limit: 10, accept: ({ name }) => name === "mailer" })).hits;
-    expect(hit?.tool.name).toBe("mailer");
-    await catalog.delete(["default.mailer"]);
-    expect(await vectors.count()).toBe(0);
+    expect(await cosineOf("write")).toBeCloseTo(0.95, 6);
+    expect(await cosineOf("mail")).toBeCloseTo(1, 6);
+    await catalog.upsert([tool("mailer", "Sends mail.", ["tell Bob"])]);
+    expect(await cosineOf("write")).toBeLessThan(0.3);
   });
 
   it("keeps an example out of the answer where its tool is filtered out", async () => {
     const { catalog } = await open();
     await catalog.upsert([tool("payer", "Pays somebody.", ["give my money back"]), tool("mailer", "Sends mail.")]);
     await catalog.settled();
-    const { hits } = await catalog.search("money back", { limit: 10, accept: ({ name }) => name === "mailer" });
+    const { hits } = await searchCatalog(catalog, "money back", { limit: 10, filter: { names: ["mailer"] } });
     expect(hits.map((hit) => hit.tool.name)).toEqual(["mailer"]);
   });
 

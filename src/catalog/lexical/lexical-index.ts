@@ -8,6 +8,7 @@ import {
 import { addOccurrence, createPosting, FIELD_SPAN, lowerBound, type Posting, removeDocument } from "./posting.ts";
 import { createTermVectors } from "./term-vectors.ts";
 import { nameKey, tokenize } from "./tokenize.ts";
+import type { MatchedTerm } from "../catalog-engine.port.ts";
 import { createTopK } from "../top-k.ts";
 
 /** Finds tools by the words of a request: BM25F over the parts of a tool, kept up to date as tools come and go. */
@@ -38,13 +39,6 @@ export interface LexicalHit {
   readonly id: string;
   /** How much of the text's weight the document covers, in [0, 1], comparable between texts. 1 only where the text is the document's name. */
   readonly score: number;
-}
-
-/** A word of a text found in a document. */
-export interface MatchedTerm {
-  readonly term: string;
-  readonly fields: readonly LexicalField[];
-  readonly share: number;
 }
 
 /** A word of a query, and what finding it is worth. */

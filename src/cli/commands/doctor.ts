@@ -1,6 +1,6 @@
 import { access, constants } from "node:fs/promises";
 import { dirname } from "node:path";
-import { memory } from "../../adapters/stores/memory.ts";
+import { memoryEngine } from "../../adapters/engines/memory.ts";
 import type { ToolArsenal } from "../../arsenal.ts";
 import type { McpUpstream } from "../../adapters/sources/mcp/upstream/upstream.ts";
 import type { ResolvedConfig } from "../../config/load/resolve-config.ts";
@@ -212,7 +212,7 @@ async function checkCredentials({ documents }: Configured, { environment }: Term
 
 /** Opens it as the arsenal will, which also makes its folder. */
 async function checkSnapshot(file: string): Promise<readonly Finding[]> {
-  const store = memory({ snapshot: file });
+  const store = memoryEngine({ snapshot: file });
   try {
     await store.open();
     await store.close();

@@ -3,12 +3,10 @@ import { shippedTiers } from "../../adapters/embedders/shipped-tiers.ts";
 import { consoleSink } from "../../adapters/sinks/console.ts";
 import { memoryState } from "../../adapters/state/memory.ts";
 import { sqliteState } from "../../adapters/state/sqlite.ts";
-import { memory } from "../../adapters/stores/memory.ts";
-import { memoryVectors } from "../../adapters/stores/memory-vectors.ts";
+import { memoryEngine } from "../../adapters/engines/memory.ts";
 import type { Embedder } from "../../catalog/embedder.port.ts";
 import type { Tier } from "../../catalog/dense/tiers.ts";
-import type { ToolStore } from "../../catalog/tool-store.port.ts";
-import type { VectorIndex } from "../../catalog/vector-index.port.ts";
+import type { CatalogEngine } from "../../catalog/catalog-engine.port.ts";
 import type { Executor } from "../../execute/executor.port.ts";
 import type { Validator } from "../../execute/validator.port.ts";
 import { type CallAudit, createCallAudit } from "../../guard/audit/call-audit.ts";
@@ -27,11 +25,10 @@ import type { ResolvedConfig } from "../load/resolve-config.ts";
 
 /** Parts that stand in for the built-in ones. */
 export interface ToolArsenalParts {
-  readonly store?: ToolStore;
+  /** Where tools and vectors are stored and searched. Defaults to memory. */
+  readonly engine?: CatalogEngine;
   /** Stands in for the shipped embedders. */
   readonly embedder?: Embedder;
-  /** Where vectors are kept; in memory where absent. Used with an embedder only. */
-  readonly vectors?: VectorIndex;
   /** Stand in for the shipped embedders: from the least, which is waited for, to the best, which learns the tools in the background. */
   readonly tiers?: readonly Tier[];
   readonly reranker?: Reranker;
@@ -51,15 +48,18 @@ export interface ToolArsenalParts {
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
-/** Where tools are kept: the injected store, else memory, with a snapshot where one is configured. */
-export function configuredStore({ vectorStore: { snapshot } }: ResolvedConfig, { store }: ToolArsenalParts): ToolStore {
-  return store ?? memory(snapshot === undefined ? {} : { snapshot });
+/** Where tools are stored and searched: the injected engine, or else memory, with a snapshot if one is configured. */
+export function configuredEngine(
+  { vectorStore: { snapshot } }: ResolvedConfig,
+  parts: ToolArsenalParts,
+): CatalogEngine {
+  return parts.engine ?? memoryEngine(snapshot === undefined ? {} : { snapshot });
 }
 
 /** What ranks: the injected embedder or tiers, else the shipped ones. */
 export function configuredTiers(config: ResolvedConfig, parts: ToolArsenalParts, emit: Emit): readonly Tier[] {
-  const { embedder, vectors = memoryVectors(), tiers } = parts;
-  return tiers ?? (embedder ? [{ embedder, vectors }] : shippedTiers(config.embedder, emit));
+  const { embedder, tiers } = parts;
+  return tiers ?? (embedder ? [{ embedder }] : shippedTiers(config.embedder, emit));
 }
 
 /** Where events go by configuration. A library prints nothing that nobody asked for. */

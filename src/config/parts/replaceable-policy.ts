@@ -11,6 +11,7 @@ export function replaceablePolicy(first: Policy): ReplaceablePolicy {
   let current = first;
   return {
     sees: (...question) => current.sees(...question),
+    visible: (...question) => current.visible?.(...question),
     decide: (request) => current.decide(request),
     registration: {
       get maxTools() {

@@ -10,13 +10,13 @@ import type { ResultError } from "../result.ts";
 /** What looking a tool up needs. */
 export interface FindToolParts {
   /** Tools that `sees` refuses do not exist for the search; all do where it is absent. */
-  readonly find: (name: string, options?: { readonly sees?: (tool: Tool) => boolean }) => Found;
+  readonly find: (name: string, options?: { readonly sees?: (tool: Tool) => boolean }) => Found | Promise<Found>;
   readonly aegis: Aegis;
   /**
    * Says more about a name that was not found: the nearest name, or that it is ambiguous. It is asked alike about unknown and hidden
    * tools and must look only at tools that `sees` accepts.
    */
-  readonly explainMissing?: (name: string, sees: (tool: Tool) => boolean) => string;
+  readonly explainMissing?: (name: string, sees: (tool: Tool) => boolean) => string | Promise<string>;
 }
 
 /** A tool the caller may know of, or the answer to one that is unknown or hidden, which is the same. */
@@ -25,28 +25,32 @@ export type FoundTool =
   | { readonly found: false; readonly error: ResultError; readonly hiddenId?: string };
 
 /** The tool a name means to a principal; undefined also where there is one the principal may not know of. */
-export function findVisible(
+export async function findVisible(
   name: string,
   principal: Principal,
   parts: FindToolParts,
   through?: PolicyView,
-): { readonly tool: Tool; readonly handler: Handler | undefined } | undefined {
+): Promise<{ readonly tool: Tool; readonly handler: Handler | undefined } | undefined> {
   const sees = seenBy(principal, parts.aegis, through);
-  const found = parts.find(name, { sees });
+  const found = await parts.find(name, { sees });
   return found.found && sees(found.tool) ? found : undefined;
 }
 
 /** Looks up a tool by name, as the principal sees the catalog. */
-export function findTool(name: string, principal: Principal, parts: FindToolParts, through?: PolicyView): FoundTool {
-  const visible = findVisible(name, principal, parts, through);
+export async function findTool(
+  name: string,
+  principal: Principal,
+  parts: FindToolParts,
+  through?: PolicyView,
+): Promise<FoundTool> {
+  const visible = await findVisible(name, principal, parts, through);
   if (visible !== undefined) return { found: true, tool: visible.tool, handler: visible.handler };
-  // The registry's own reason is not passed on: it names tools the caller may not see.
   const fix = "Search for a tool that does the job, and call it by its id.";
   const message =
-    parts.explainMissing?.(name, seenBy(principal, parts.aegis, through)) ??
+    (await parts.explainMissing?.(name, seenBy(principal, parts.aegis, through))) ??
     `There is no tool named ${showValue(name, 130)}. ${fix}`;
   const error: ResultError = { code: "TOOL_NOT_FOUND", message, field: "toolName", value: name, fix };
-  const hidden = parts.find(name);
+  const hidden = await parts.find(name);
   return hidden.found ? { found: false, error, hiddenId: hidden.tool.id } : { found: false, error };
 }
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { memory } from "../../adapters/stores/memory.ts";
+import { memoryEngine } from "../../adapters/engines/memory.ts";
 import { createCatalog } from "../../catalog/catalog.ts";
 import { createHealth } from "../../observe/health.ts";
 import { createManualClock } from "../../testing/manual-clock.ts";
@@ -28,7 +28,7 @@ const POSSIBLE = "Create an issue in our GitHub repository: login fails";
 let retriever: Retriever;
 let configured: (settings: Partial<RetrieverSettings>) => Retriever;
 beforeAll(async () => {
-  const catalog = createCatalog({ store: memory(), emit, clock });
+  const catalog = createCatalog({ engine: memoryEngine(), emit, clock });
   await catalog.upsert(
     TOOLS.map(([namespace, name, description]) =>
       defineTool({ namespace, name, description, parameters: { type: "object" } }),

@@ -1,4 +1,4 @@
-import type { SearchResult } from "../../catalog/catalog.ts";
+import type { FusedEvidence } from "../fuse/fuse-evidence.ts";
 import { confidenceOf, confidenceThreshold, confidenceTierOf } from "./confidence.ts";
 import type { RefuseMode } from "../query.ts";
 
@@ -13,7 +13,7 @@ export interface FitVerdict {
 /** Judges what a search found. Results of a custom embedder are judged by their words, because its cosines are on a scale of their own. */
 export function judgeFit(
   request: string,
-  found: Pick<SearchResult, "hits" | "tier" | "candidateCount">,
+  found: FusedEvidence & { readonly candidateCount: number },
   refuse: RefuseMode,
 ): FitVerdict {
   const known = confidenceTierOf(found.tier);

@@ -1,5 +1,5 @@
-import type { Hit } from "../../catalog/catalog.ts";
 import type { Tool } from "../../tool/tool.ts";
+import type { Hit } from "../fuse/fuse-evidence.ts";
 import type { RoutingSignals } from "../result.ts";
 
 /** A tool on its way through the ranking. */

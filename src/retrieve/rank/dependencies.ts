@@ -78,6 +78,24 @@ export function findCompanions(chosen: readonly Tool[], options: CompanionOption
   return companions;
 }
 
+/** Every tool that the given ones may bring with them, also indirectly, by id. */
+export async function loadDependencies(
+  owners: readonly Tool[],
+  get: (ids: readonly string[]) => Promise<readonly Tool[]>,
+): Promise<ReadonlyMap<string, Tool>> {
+  const known = new Map(owners.map((tool) => [tool.id, tool]));
+  const asked = new Set(known.keys());
+  for (let latest = owners; latest.length > 0;) {
+    const wanted = latest
+      .flatMap((owner) => owner.dependencies.flatMap((each) => (each.type === "conflicts" ? [] : [idOf(owner, each)])))
+      .filter((id) => !asked.has(id));
+    for (const id of wanted) asked.add(id);
+    latest = wanted.length === 0 ? [] : await get([...new Set(wanted)]);
+    for (const tool of latest) known.set(tool.id, tool);
+  }
+  return known;
+}
+
 /** Keeps tools, and says which of them another one conflicts with. */
 function createConflicts(): { add(tool: Tool): void; with(tool: Tool): string | undefined } {
   const present = new Set<string>();

@@ -10,7 +10,7 @@ import { readConversation } from "../understand/conversation-view.ts";
 const score = createScorer(
   {
     tags: () => undefined,
-    conversation: readConversation({ query: "anything" }, { get: () => undefined, named: () => [] }),
+    conversation: readConversation({ query: "anything" }, []),
     penalties: DEFAULT_SETTINGS.penalties,
     health: {
       of: () => ({ successRate: 1, averageLatencyMs: 0, totalCalls: 0, consecutiveFailures: 0, circuitOpen: false }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { memory } from "../../adapters/stores/memory.ts";
+import { memoryEngine } from "../../adapters/engines/memory.ts";
 import { createCatalog } from "../../catalog/catalog.ts";
 import { createHealth } from "../../observe/health.ts";
 import { createManualClock } from "../../testing/manual-clock.ts";
@@ -13,7 +13,7 @@ const clock = createManualClock();
 const emit = (): void => {};
 
 async function retrieverOf(tools: readonly Tool[], parts: Partial<RetrieverParts> = {}): Promise<Retriever> {
-  const catalog = createCatalog({ store: memory(), emit, clock });
+  const catalog = createCatalog({ engine: memoryEngine(), emit, clock });
   await catalog.upsert(tools);
   const health = createHealth({ clock, emit });
   return createRetriever({ catalog, health, sees: () => true, settings: DEFAULT_SETTINGS, emit, clock, ...parts });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { memory } from "../../adapters/stores/memory.ts";
+import { memoryEngine } from "../../adapters/engines/memory.ts";
 import { createCatalog } from "../../catalog/catalog.ts";
 import { createHealth } from "../../observe/health.ts";
 import { createManualClock } from "../../testing/manual-clock.ts";
@@ -30,7 +30,7 @@ interface Scene {
  */
 async function order(scene: Scene): Promise<readonly string[]> {
   const draft = { description: "Books a table in a restaurant.", parameters: { type: "object" } } as const;
-  const catalog = createCatalog({ store: memory(), emit, clock });
+  const catalog = createCatalog({ engine: memoryEngine(), emit, clock });
   await catalog.upsert([
     defineTool({ ...draft, namespace: "north", name: "booking_one", ...scene.first }),
     defineTool({ ...draft, namespace: "south", name: "booking_two", ...scene.second }),

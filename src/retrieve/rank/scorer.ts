@@ -1,4 +1,4 @@
-import type { Hit } from "../../catalog/catalog.ts";
+import type { Hit } from "../fuse/fuse-evidence.ts";
 import type { Candidate } from "./candidate.ts";
 import type { RoutingWeights } from "../result.ts";
 import { finalScore } from "./score.ts";

@@ -20,10 +20,8 @@ function tool(namespace: string, name: string, tags: readonly string[] = [], dep
 const mail = tool("mail", "send_email", ["email"]);
 const invite = tool("mail", "invite", []);
 const search = tool("web", "search", []);
-const catalog = {
-  get: (id: string) => [mail, invite, search].find((known) => known.id === id),
-  named: (name: string) => [mail, invite, search].filter((known) => known.name === name),
-};
+const usedIn = ({ toolsAlreadyUsed = [] }: Partial<ConversationContext>): readonly Tool[] =>
+  [mail, invite, search].filter(({ id, name }) => toolsAlreadyUsed.some((used) => used === id || used === name));
 const healthy: Health = {
   successRate: 1,
   averageLatencyMs: 0,
@@ -32,7 +30,7 @@ const healthy: Health = {
   circuitOpen: false,
 };
 const conversation = (entry: Tool, context: Partial<ConversationContext>): number =>
-  conversationSignal(entry, readConversation({ query: "anything", ...context }, catalog));
+  conversationSignal(entry, readConversation({ query: "anything", ...context }, usedIn(context)));
 
 describe("the intent signal", () => {
   const communication = createTagMatcher("anything", new Map([["communication", 1]]));
@@ -116,7 +114,7 @@ describe("the penalties", () => {
   const penalties = (entry: Tool, context: Partial<ConversationContext>): readonly number[] => {
     const signals = signalsOf(entry, 0.8, {
       tags: createTagMatcher("anything", new Map()),
-      conversation: readConversation({ query: "anything", ...context }, catalog),
+      conversation: readConversation({ query: "anything", ...context }, usedIn(context)),
       penalties: DEFAULT_SETTINGS.penalties,
       health: { of: () => healthy },
     });

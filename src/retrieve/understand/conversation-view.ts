@@ -1,6 +1,7 @@
 import { messageText } from "./message-text.ts";
-import type { Catalog } from "../../catalog/catalog.ts";
+import type { CatalogEngine } from "../../catalog/catalog-engine.port.ts";
 import { DEFAULT_NAMESPACE } from "../../tool/limits.ts";
+import type { ToolFilter } from "../../tool/tool-filter.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { keywordOf } from "./intent.ts";
 import type { ConversationContext } from "../query.ts";
@@ -16,22 +17,28 @@ export interface ConversationView {
   failed(tool: Tool): boolean;
 }
 
+/** The tools that a conversation names as used, as far as the caller may know of them. */
+export async function usedTools(
+  { toolsAlreadyUsed }: ConversationContext,
+  engine: Pick<CatalogEngine, "list">,
+  visible: ToolFilter,
+  signal: AbortSignal | undefined,
+): Promise<readonly Tool[]> {
+  const names = [...toNames(toolsAlreadyUsed)];
+  if (names.length === 0) return [];
+  const filter = { all: [{ any: [{ ids: names }, { names }] }, visible] };
+  return (await engine.list({ filter, ...(signal ? { signal } : {}) })).tools;
+}
+
 /** Reads a conversation. The current request is no part of it: the search itself sees to that. */
-export function readConversation(
-  context: ConversationContext,
-  catalog: Pick<Catalog, "get" | "named">,
-): ConversationView {
+export function readConversation(context: ConversationContext, usedBefore: readonly Tool[]): ConversationView {
   const used = toNames(context.toolsAlreadyUsed);
   const failed = toNames(context.toolsFailed);
   const mentions = createMentions([
     ...(context.recentMessages ?? []).map(messageText),
     context.conversationSummary ?? "",
   ]);
-  const namespaces = new Set<string>();
-  for (const name of used) {
-    const tool = catalog.get(name);
-    for (const known of tool === undefined ? catalog.named(name) : [tool]) namespaces.add(known.namespace);
-  }
+  const namespaces = new Set(usedBefore.map(({ namespace }) => namespace));
   const about = new Map<string, boolean>();
 
   return {

@@ -36,7 +36,7 @@ export interface UpstreamsParts {
   readonly addEnsemble: (source: Source) => Promise<number>;
   /** Resolves when the ensemble's tools, as the server lists them now, are registered. */
   readonly relist: (ensemble: string) => Promise<void>;
-  readonly registry: Pick<Registry, "find" | "ofEnsemble">;
+  readonly registry: Pick<Registry, "own" | "ofEnsemble">;
   readonly clock: Clock;
   readonly emit: Emit;
   readonly egress: Egress;
@@ -77,8 +77,8 @@ export function createUpstreams(parts: UpstreamsParts): Upstreams {
       if (!name.startsWith(prefix)) continue;
       const sourceName = name.slice(prefix.length);
       const tool = registry.ofEnsemble(upstream.name).find((each) => each.sourceName === sourceName);
-      const found = tool && registry.find(tool.id);
-      if (found?.found === true) return found;
+      const own = tool && registry.own(tool.id);
+      if (own) return { found: true, tool: own.tool, handler: own.handler };
     }
     return undefined;
   }

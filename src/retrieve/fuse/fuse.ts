@@ -1,10 +1,8 @@
-import { calibrateLexical } from "./lexical/calibrate-lexical.ts";
-import type { DenseScale } from "./dense/dense-scale.ts";
-
-export { denseScale, type DenseScale } from "./dense/dense-scale.ts";
+import type { NamespaceFit } from "../../catalog/catalog-engine.port.ts";
+import { calibrateLexical, type DenseScale } from "./calibrate.ts";
 
 /** A tool that may be an answer, and what each ranker says of it. */
-export interface Candidate {
+export interface FusionCandidate {
   readonly id: string;
   /** Share of the request's weight covered by the tool's words, in [0, 1]; 1 only where the request is the tool's name. */
   readonly lexical: number;
@@ -16,12 +14,6 @@ export interface Candidate {
   readonly namespace?: NamespaceFit | undefined;
   /** What of the tool the request names. Both where it names the tool and its product. */
   readonly named?: { readonly tool?: boolean; readonly namespace?: boolean } | undefined;
-}
-
-/** A namespace's cosine with a request, and how far its tools belong together, in [0, 1]. */
-export interface NamespaceFit {
-  readonly cosine: number;
-  readonly trust: number;
 }
 
 /** A tool with its place in the order as one absolute number. */
@@ -50,7 +42,7 @@ const NAME_PART = 1 / 3;
  * anything, meaning decides alone. A tool whose name is the request comes first.
  */
 export function fuse(
-  candidates: readonly Candidate[],
+  candidates: readonly FusionCandidate[],
   scale: DenseScale,
   { clauseShare = 0 }: FuseOptions = {},
 ): FusedHit[] {
@@ -73,9 +65,9 @@ export function fuse(
     .map(({ id, semanticScore }) => ({ id, semanticScore }));
 }
 
-type Embedded = Candidate & { readonly cosine: number };
+type Embedded = FusionCandidate & { readonly cosine: number };
 
-function hasVector(candidate: Candidate): candidate is Embedded {
+function hasVector(candidate: FusionCandidate): candidate is Embedded {
   return candidate.cosine !== undefined;
 }
 

@@ -1,4 +1,4 @@
-import type { Candidate } from "./fuse.ts";
+import type { FusionCandidate } from "./fuse.ts";
 
 /** What each ranker says of a tool for the request in its conversation. */
 export interface FoldedScores {
@@ -11,10 +11,10 @@ export interface FoldedScores {
  * less, which would let the request alone decide. `folded` has the candidates' order.
  */
 export function foldCandidates(
-  alone: readonly Candidate[],
+  alone: readonly FusionCandidate[],
   folded: readonly FoldedScores[],
   share: number,
-): readonly Candidate[] {
+): readonly FusionCandidate[] {
   const mostAlone = Math.max(0, ...alone.map(({ lexical }) => lexical));
   const mostFolded = Math.max(0, ...folded.map(({ lexical }) => lexical));
   const scale = mostAlone > 0 && mostFolded > 0 ? mostAlone / mostFolded : 1;

@@ -9,15 +9,15 @@ import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createManualClock } from "../../testing/manual-clock.ts";
 import { sampleTools } from "../../testing/sample-tools.ts";
-import { toolStoreContract } from "../../testing/tool-store.contract.ts";
+import { catalogEngineContract } from "../../testing/catalog-engine.contract.ts";
 import { defineTool } from "../../tool/define-tool.ts";
 import type { Tool } from "../../tool/tool.ts";
-import { memory } from "./memory.ts";
+import { memoryEngine } from "./memory.ts";
 
 let root: string;
 let folders = 0;
 beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), "memory-store-"));
+  root = await mkdtemp(join(tmpdir(), "memory-engine-"));
 });
 afterAll(() => rm(root, { recursive: true, force: true }));
 
@@ -33,45 +33,47 @@ function tool(name: string, description = "Does something for somebody."): Tool 
 
 /** Puts tools into a snapshot and closes it. */
 async function save(snapshot: string, tools: readonly Tool[]): Promise<void> {
-  const store = memory({ snapshot });
+  const store = memoryEngine({ snapshot });
   await store.open();
   await store.put(tools);
   await store.close();
 }
 
 async function load(snapshot: string): Promise<readonly Tool[]> {
-  const store = memory({ snapshot });
+  const store = memoryEngine({ snapshot });
   await store.open();
-  const tools = await store.list();
+  const { tools } = await store.list();
   await store.close();
   return tools;
 }
 
 const files = async (snapshot: string): Promise<string[]> => (await readdir(join(snapshot, ".."))).sort();
 
-describe("memory store [000-5.1-open] [000-5.1-put] [000-5.1-get] [000-5.1-delete] [000-5.1-list] [000-5.1-count] [000-5.1-store-health]", () => {
-  for (const { name, run } of toolStoreContract(() => ({ adapter: memory() }))) it(name, run);
+describe("memory engine [000-5.1-open] [000-5.1-put] [000-5.1-get] [000-5.1-delete] [000-5.1-list] [000-5.1-count] [000-5.1-store-health] [000-5.1-nearest]", () => {
+  for (const { name, run } of catalogEngineContract(() => ({ adapter: memoryEngine() }))) it(name, run);
 
   it("is gone with the process where no snapshot is named [000-5.1-memory]", async () => {
-    const store = memory();
+    const store = memoryEngine();
     await store.open();
     await store.put([tool("first")]);
     await store.close();
-    const other = memory();
+    const other = memoryEngine();
     await other.open();
     expect(await other.count()).toBe(0);
   });
 });
 
-describe("memory store with a snapshot", () => {
-  for (const { name, run } of toolStoreContract(async () => ({ adapter: memory({ snapshot: await freshFile() }) }))) {
+describe("memory engine with a snapshot", () => {
+  for (const { name, run } of catalogEngineContract(async () => ({
+    adapter: memoryEngine({ snapshot: await freshFile() }),
+  }))) {
     it(name, run);
   }
 
   it("has the same tools in the next run", async () => {
     const snapshot = await freshFile();
     await save(snapshot, [...sampleTools(), tool("umlaut", "Grüßt alle Bücher – 你好.\nSecond line.")]);
-    const store = memory({ snapshot });
+    const store = memoryEngine({ snapshot });
     await store.open();
     await store.delete(["default.send_email"]);
     await store.close();
@@ -94,7 +96,7 @@ describe("memory store with a snapshot", () => {
   it("gathers a burst of changes into one write", async () => {
     const snapshot = await freshFile();
     const clock = createManualClock();
-    const store = memory({ snapshot, clock });
+    const store = memoryEngine({ snapshot, clock });
     await store.open();
     for (let index = 0; index < 100; index++) await store.put([tool(`tool_${index}`)]);
     expect(clock.pending).toBe(1);
@@ -109,7 +111,7 @@ describe("memory store with a snapshot", () => {
   it("writes by itself after a while, without being closed", async () => {
     const snapshot = await freshFile();
     const clock = createManualClock();
-    const store = memory({ snapshot, clock });
+    const store = memoryEngine({ snapshot, clock });
     await store.open();
     await store.put([tool("first")]);
     await clock.advance(100);
@@ -122,7 +124,7 @@ describe("memory store with a snapshot", () => {
 
   it("keeps a change that comes while it is closing", async () => {
     const snapshot = await freshFile();
-    const store = memory({ snapshot });
+    const store = memoryEngine({ snapshot });
     await store.open();
     await store.put([tool("first")]);
     const closing = store.close();
@@ -133,7 +135,7 @@ describe("memory store with a snapshot", () => {
   });
 
   it("opens again after it was closed", async () => {
-    const store = memory({ snapshot: await freshFile() });
+    const store = memoryEngine({ snapshot: await freshFile() });
     await store.open();
     await store.put([tool("first")]);
     await store.close();
@@ -144,25 +146,25 @@ describe("memory store with a snapshot", () => {
   it("does not write over a file it has not read", async () => {
     const snapshot = await freshFile();
     await save(snapshot, [tool("first")]);
-    const store = memory({ snapshot });
+    const store = memoryEngine({ snapshot });
     await expect(store.put([tool("second")])).rejects.toThrow("Call open() first");
     await store.close();
     expect(await load(snapshot)).toHaveLength(1);
   });
 
   it("puts all or nothing where a tool cannot be written", async () => {
-    const store = memory({ snapshot: await freshFile() });
+    const store = memoryEngine({ snapshot: await freshFile() });
     await store.open();
     const cyclic: Record<string, unknown> = {};
     cyclic["self"] = cyclic;
     const bad = { ...tool("bad"), metadata: cyclic };
-    await expect(store.put([tool("good"), bad])).rejects.toThrow("default.bad cannot be kept in the snapshot");
+    await expect(store.put([tool("good"), bad])).rejects.toThrow("default.bad cannot be written to the snapshot");
     expect(await store.count()).toBe(0);
   });
 
   it("reports a write that fails, refuses further changes, and recovers", async () => {
     const snapshot = await freshFile();
-    const store = memory({ snapshot, clock: createManualClock() });
+    const store = memoryEngine({ snapshot, clock: createManualClock() });
     await store.open();
     await store.put([tool("first")]);
     await rename(join(snapshot, ".."), `${root}/moved`);
@@ -260,8 +262,8 @@ describe("a process that is killed while it writes", () => {
   /** A process that writes one version after the other without pause, and says which it begins and which it has kept. */
   function writer(snapshot: string, firstRound: number): ChildProcess {
     const program = `
-      import { memory } from ${JSON.stringify(new URL("./memory.ts", import.meta.url).href)};
-      const store = memory({ snapshot: ${JSON.stringify(snapshot)} });
+      import { memoryEngine } from ${JSON.stringify(new URL("./memory.ts", import.meta.url).href)};
+      const store = memoryEngine({ snapshot: ${JSON.stringify(snapshot)} });
       for (let round = ${firstRound}; ; round++) {
         await store.open();
         const description = "round " + round + " " + "x".repeat(300);

@@ -1,7 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { calibrateCosine, STATIC_MODEL, TUNED_MODEL } from "./calibrate-cosine.ts";
-import { denseScale } from "./dense-scale.ts";
+import { calibrateCosine, denseScale, STATIC_MODEL, TUNED_MODEL } from "./calibrate.ts";
 
 describe("calibrateCosine", () => {
   it("is one half at the point worth showing, and nothing at and below zero", () => {

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { calibrateLexical } from "./lexical/calibrate-lexical.ts";
-import { denseScale, fuse } from "./fuse.ts";
+import { calibrateLexical, denseScale } from "./calibrate.ts";
+import { fuse } from "./fuse.ts";
 
 const plain = denseScale();
 

@@ -1,0 +1,18 @@
+// From manifest.ts, by `npm run derive`:
+export { memoryEngine, type MemoryEngineOptions } from "./memory.ts";
+// The rest of toolarsenal/engines:
+export type {
+  CatalogEngine,
+  EngineAnswer,
+  EngineCandidate,
+  EngineChanges,
+  EngineOptions,
+  EngineQuery,
+  ListQuery,
+  MatchedTerm,
+  ModelVector,
+  NamespaceFit,
+  PutTools,
+  ToolPage,
+  ToolVectors,
+} from "../../catalog/catalog-engine.port.ts";

@@ -1,0 +1,34 @@
+import type { CatalogEngine } from "../../catalog/catalog-engine.port.ts";
+import { createMemoryEngine } from "../../catalog/memory-engine.ts";
+import { type Clock, systemClock } from "../../observe/clock.ts";
+import { compileKernelModule, type KernelModule, readKernel } from "../embedders/kernel/kernel.ts";
+import { createVectorRows, type RowFormat } from "../embedders/kernel/vector-rows.ts";
+import { snapshotFile } from "./snapshot-file.ts";
+import { withSnapshot } from "./with-snapshot.ts";
+
+export interface MemoryEngineOptions {
+  /** A file that keeps the tools between runs. Optional. */
+  readonly snapshot?: string;
+  /** `int8` takes a quarter of the memory and a third of the time of `float32`, with an error of about 0.003 in a cosine. Default `int8`. */
+  readonly vectors?: RowFormat;
+  readonly clock?: Clock;
+}
+
+/** Compiled once, however many engines there are. */
+let kernel: KernelModule | undefined;
+
+/**
+ * Keeps tools and vectors in memory and searches them exactly: 100,000 tools in a few milliseconds. With `snapshot`, the tools are written to
+ * one file shortly after each change and on `close`; vectors are not.
+ */
+export function memoryEngine({
+  snapshot,
+  vectors = "int8",
+  clock = systemClock,
+}: MemoryEngineOptions = {}): CatalogEngine {
+  const engine = createMemoryEngine((dimension) => {
+    kernel ??= compileKernelModule(readKernel());
+    return createVectorRows({ wasm: kernel, dimension, format: vectors });
+  });
+  return snapshot === undefined ? engine : withSnapshot(engine, snapshotFile(snapshot), clock);
+}

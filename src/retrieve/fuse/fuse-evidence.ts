@@ -1,0 +1,174 @@
+import type { EngineAnswer, EngineCandidate, MatchedTerm, NamespaceFit } from "../../catalog/catalog-engine.port.ts";
+import type { RequestTier, RequestVectors } from "../../catalog/dense/tiers.ts";
+import type { Tool } from "../../tool/tool.ts";
+import type { Request } from "../understand/understand.ts";
+import { calibrateLexical, denseScale, type DenseScale } from "./calibrate.ts";
+import { foldCandidates } from "./fold-candidates.ts";
+import { fuse, type FusedHit, type FusionCandidate } from "./fuse.ts";
+import { predictScores } from "./predict-scores.ts";
+
+/** A tool and how well it fits a request. */
+export interface Hit {
+  readonly tool: Tool;
+  /** Absolute, in [0, 1], comparable between requests, and in the same order as the fused rank within one. */
+  readonly semanticScore: number;
+  /** Cosine of request and tool; undefined if it was found by words alone. */
+  readonly cosine?: number | undefined;
+  /** Share of the request's weight that the tool's words cover, in [0, 1]; 1 only if the request is the tool's name. */
+  readonly coverage?: number;
+  /** Cosine with each wish of a request that has several. */
+  readonly wishes?: readonly number[];
+  /** Words of the request found in the tool, heaviest first; computed when asked for. */
+  matchedTerms(): readonly MatchedTerm[];
+}
+
+/** The fused order of what an engine found, best first. */
+export interface FusedEvidence {
+  readonly hits: readonly Hit[];
+  /** What answered: a tier's name, two mixed (`tuned+static`), or `lexical`. */
+  readonly tier: string;
+}
+
+/** What the tier that answers says: for each text of the request, the cosine of each candidate. */
+interface Meaning {
+  readonly tier: string;
+  readonly scale: DenseScale;
+  readonly cosines: readonly (readonly (number | undefined)[])[];
+  /** Where its vectors begin among those of the query. */
+  readonly offset: number;
+}
+
+/** Orders what an engine found by words, meaning, namespaces and names, in the same way for every engine. */
+export function fuseEvidence(request: Request, answer: EngineAnswer, vectors: RequestVectors): FusedEvidence {
+  const { candidates } = answer;
+  const meaning = readMeaning(answer, vectors);
+  const fitOf = meaning && namespaceFits(request, answer, vectors, meaning.offset);
+  const alone = candidates.map((candidate, at) => ({
+    ...toFusion(candidate, at, request, answer, meaning),
+    namespace: fitOf?.(candidate.tool.namespace),
+  }));
+  const fused = orderBy(request.folded ? foldIn(alone, request, candidates, meaning) : alone, request, meaning);
+  const places = new Map(candidates.map(({ tool }, at) => [tool.id, at]));
+  const wishesFrom = request.meanings.length - (request.steps?.clauses.length ?? 0);
+  const wishes = meaning?.cosines.slice(wishesFrom, wishesFrom + (request.steps?.wishes ?? 0)) ?? [];
+  return {
+    tier: meaning?.tier ?? "lexical",
+    hits: fused.flatMap(({ id, semanticScore }) => {
+      const at = places.get(id) ?? -1;
+      const tool = candidates[at]?.tool;
+      const said = alone[at];
+      if (tool === undefined || said === undefined) return [];
+      return [
+        {
+          tool,
+          semanticScore,
+          cosine: said.cosine,
+          coverage: said.lexical,
+          wishes: wishes.map((of) => of[at] ?? 0),
+          matchedTerms: () => answer.matchedTerms(request.text, id),
+        },
+      ];
+    }),
+  };
+}
+
+/** Picks the tier that answers: the best one if it knows every tool looked at, completed by the lesser one while it knows enough of them. */
+function readMeaning(answer: EngineAnswer, { tiers, vectors, knowsEnough }: RequestVectors): Meaning | undefined {
+  const [best, lesser] = tiers;
+  if (best === undefined) return undefined;
+  const texts = vectors.length / tiers.length;
+  const cosinesFrom = (offset: number): readonly (readonly (number | undefined)[])[] =>
+    Array.from({ length: texts }, (_, text) => answer.candidates.map(({ cosines }) => cosines[offset + text]));
+  const known = answer.embedded[0] ?? 0;
+  if (lesser === undefined || known >= answer.accepted) {
+    return { tier: best.name, scale: scaleOf(best), cosines: cosinesFrom(0), offset: 0 };
+  }
+  const others = cosinesFrom(texts);
+  if (!knowsEnough(known, answer.accepted)) {
+    return { tier: lesser.name, scale: scaleOf(lesser), cosines: others, offset: texts };
+  }
+  const cosines = cosinesFrom(0).map((own, text) => predictScores(own, others[text] ?? []));
+  return { tier: `${best.name}+${lesser.name}`, scale: scaleOf(best), cosines, offset: 0 };
+}
+
+/** An embedder's scale takes a search to find, so it is kept. */
+const scales = new WeakMap<object, DenseScale>();
+
+function scaleOf({ embedder }: RequestTier): DenseScale {
+  const known = scales.get(embedder);
+  if (known) return known;
+  const scale = denseScale(embedder.calibrate?.bind(embedder), embedder.share);
+  scales.set(embedder, scale);
+  return scale;
+}
+
+function toFusion(
+  { tool, coverage }: EngineCandidate,
+  at: number,
+  { steps, meanings }: Request,
+  { named }: EngineAnswer,
+  meaning: Meaning | undefined,
+): FusionCandidate {
+  let clauseCosine: number | undefined;
+  const clausesFrom = meanings.length - (steps?.clauses.length ?? 0);
+  for (let text = clausesFrom; meaning !== undefined && text < meanings.length; text++) {
+    const cosine = meaning.cosines[text]?.[at];
+    if (cosine !== undefined && (clauseCosine === undefined || cosine > clauseCosine)) clauseCosine = cosine;
+  }
+  return {
+    id: tool.id,
+    lexical: coverage[0] ?? 0,
+    cosine: meaning?.cosines[0]?.[at],
+    clauseCosine,
+    named: { tool: named.tools.has(tool.id), namespace: named.namespaces.has(tool.namespace) },
+  };
+}
+
+/** How near each namespace is to what a request is about, alone and in its conversation. */
+function namespaceFits(
+  { folded }: Request,
+  answer: EngineAnswer,
+  { vectors }: RequestVectors,
+  offset: number,
+): (namespace: string) => NamespaceFit | undefined {
+  if (folded === undefined) return (namespace) => answer.namespaceFit(namespace, offset);
+  const { share } = folded;
+  // The cosine with the mix of the two vectors, at unit length.
+  const product = dot(vectors[offset]?.vector, vectors[offset + 1]?.vector);
+  const length = Math.sqrt((1 - share) ** 2 + share ** 2 + 2 * share * (1 - share) * product);
+  return (namespace) => {
+    const alone = answer.namespaceFit(namespace, offset);
+    const inConversation = answer.namespaceFit(namespace, offset + 1);
+    if (alone === undefined || inConversation === undefined || length === 0) return alone;
+    return { cosine: ((1 - share) * alone.cosine + share * inConversation.cosine) / length, trust: alone.trust };
+  };
+}
+
+function dot(a: Float32Array = new Float32Array(), b: Float32Array = new Float32Array()): number {
+  let sum = 0;
+  for (let index = 0; index < a.length; index++) sum += (a[index] ?? 0) * (b[index] ?? 0);
+  return sum;
+}
+
+function foldIn(
+  alone: readonly FusionCandidate[],
+  { folded }: Request,
+  candidates: readonly EngineCandidate[],
+  meaning: Meaning | undefined,
+): readonly FusionCandidate[] {
+  const inConversation = candidates.map(({ coverage }, at) => {
+    return { lexical: coverage[1] ?? 0, cosine: meaning?.cosines[1]?.[at] };
+  });
+  return foldCandidates(alone, inConversation, folded?.share ?? 0);
+}
+
+function orderBy(
+  candidates: readonly FusionCandidate[],
+  { steps }: Request,
+  meaning: Meaning | undefined,
+): readonly FusedHit[] {
+  if (meaning) return fuse(candidates, meaning.scale, { clauseShare: steps?.share ?? 0 });
+  return candidates
+    .map(({ id, lexical }) => ({ id, semanticScore: calibrateLexical(lexical) }))
+    .sort((a, b) => b.semanticScore - a.semanticScore || (a.id < b.id ? -1 : 1));
+}
