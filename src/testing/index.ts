@@ -1,5 +1,6 @@
 export { auditContract } from "./audit.contract.ts";
 export { changesContract } from "./changes.contract.ts";
+export { catalogEngineContract, type CatalogEngineCases } from "./catalog-engine.contract.ts";
 export { contract, type ContractCase, type Make } from "./contract.ts";
 export { dialectContract, type DialectSamples, type SampleCall } from "./dialect.contract.ts";
 export { embedderContract } from "./embedder.contract.ts";

@@ -1,0 +1,181 @@
+import type { CatalogEngine, EngineAnswer, EngineCandidate, EngineQuery } from "../../catalog/catalog-engine.port.ts";
+import { assembleTool } from "../../tool/assemble-tool.ts";
+import { defineTool } from "../../tool/define-tool.ts";
+import type { ToolDraft } from "../../tool/draft.ts";
+import type { ToolFilter } from "../../tool/tool-filter.ts";
+import { CAPABILITIES, RISK_LEVELS, type Tool, TOOL_SOURCES } from "../../tool/tool.ts";
+
+/** Claims about an engine, by name. */
+export type EngineClaims = Readonly<Record<string, (engine: CatalogEngine) => Promise<void>>>;
+
+/** Returns a tool with a small description. Always the same for the same arguments. */
+export function toolNamed(name: string, changes: Partial<ToolDraft> = {}): Tool {
+  return defineTool({ name, description: `The tool called ${name}, for a test.`, createdAt: 1_000, ...changes });
+}
+
+/** The ids of tools, in their order. */
+export function idsOf(tools: readonly { readonly id: string }[]): readonly string[] {
+  return tools.map(({ id }) => id);
+}
+
+/** Searches with a limit that cuts nothing, unless the query says otherwise. */
+export function searchAll(engine: CatalogEngine, query: Partial<EngineQuery>): Promise<EngineAnswer> {
+  return engine.search({ limit: 1_000, texts: [], ...query });
+}
+
+/** The ids of candidates, sorted: their order says nothing. */
+export function candidateIds({ candidates }: EngineAnswer): readonly string[] {
+  return candidates.map(({ tool }) => tool.id).sort();
+}
+
+/** A candidate by its id. */
+export function candidateOf({ candidates }: EngineAnswer, id: string): EngineCandidate | undefined {
+  return candidates.find(({ tool }) => tool.id === id);
+}
+
+/** A vector of unit length. */
+export function unit(...values: readonly number[]): Float32Array {
+  const length = Math.hypot(...values);
+  return Float32Array.from(values, (value) => value / length);
+}
+
+/** The product of two vectors, added up in double precision. */
+export function dot(a: Float32Array, b: Float32Array): number {
+  return a.reduce((sum, value, index) => sum + value * (b[index] ?? 0), 0);
+}
+
+/** Random choices that are the same for the same seed. */
+export interface Dice {
+  number(below: number): number;
+  pick<Value>(values: readonly Value[]): Value;
+  /** Each value with the given chance. */
+  some<Value>(values: readonly Value[], chance?: number): readonly Value[];
+  vector(dimension: number): Float32Array;
+}
+
+/** A linear congruential generator: good enough to vary tests. */
+export function dice(seed: number): Dice {
+  let state = seed;
+  const next = (): number => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+  const number = (below: number): number => Math.floor(next() * below);
+  return {
+    number,
+    pick: (values) => values[number(values.length)] as (typeof values)[number],
+    some: (values, chance = 0.3) => values.filter(() => next() < chance),
+    vector: (dimension) => unit(...Array.from({ length: dimension }, () => next() - 0.5)),
+  };
+}
+
+const WORDS =
+  "create issue search repository send message calendar event delete file weather forecast invoice customer refund query database report user branch".split(
+    " ",
+  );
+const NAMESPACES = Array.from({ length: 14 }, (_, index) => `${WORDS[index] ?? ""}-hub`);
+const TAGS = ["billing", "it's", 'say "hi"', "a\u0000b", "a", "Ünïcode", "ünïcode", "😀", "\uD800", "%", "NULL", ""];
+const CATEGORIES = ["finance", "Finance", "ops", "a\u0000b"];
+const ENSEMBLES = ["crew", "Crew", "it's"];
+const TENANTS = ["acme", "globex", "a'b", "null"];
+
+/** Random tools over few words, namespaces and labels, so that filters and searches find many. */
+export function randomTools(count: number, { number, pick, some }: Dice): readonly Tool[] {
+  const text = (words: number): string => Array.from({ length: words }, () => pick(WORDS)).join(" ");
+  return Array.from({ length: count }, (_, index) => {
+    const category = pick([...CATEGORIES, undefined]);
+    const ensemble = pick([...ENSEMBLES, undefined]);
+    const tenant = pick<unknown>([...TENANTS, null, 7, undefined, undefined]);
+    const base = defineTool({
+      name: `${text(1 + number(3)).replaceAll(" ", "_")}_${index}`,
+      namespace: pick(NAMESPACES),
+      description: `${text(3 + number(20))} ${index}.`,
+      parameters: { type: "object", properties: { [pick(WORDS)]: { type: "string", description: text(number(8)) } } },
+      examples: some([text(4), text(6)]),
+      capabilities: some(CAPABILITIES, 0.2),
+      riskLevel: pick(RISK_LEVELS),
+      deprecated: number(4) === 0,
+      createdAt: 1_000,
+    });
+    const { category: _category, ...fields } = base;
+    return assembleTool(
+      {
+        ...fields,
+        source: pick(TOOL_SOURCES),
+        tags: some(TAGS, 0.15),
+        ...(category === undefined ? {} : { category }),
+        ...(ensemble === undefined ? {} : { ensemble }),
+        metadata: tenant === undefined ? {} : { tenant },
+      },
+      1_000,
+    );
+  });
+}
+
+/** A random filter of every kind, with filters in filters down to a depth. */
+export function randomFilter(tools: readonly Tool[], chance: Dice, depth = 3): ToolFilter {
+  const { number, pick, some } = chance;
+  const inner = (): readonly ToolFilter[] =>
+    Array.from({ length: number(4) }, () => randomFilter(tools, chance, depth - 1));
+  const kinds: readonly (() => ToolFilter)[] = [
+    () => ({ ids: [...some(idsOf(tools), 0.3), "no.such_tool"] }),
+    () => ({
+      names: [
+        ...some(
+          tools.map(({ name }) => name),
+          0.3,
+        ),
+        "nobody",
+      ],
+    }),
+    () => ({ ensembles: some(ENSEMBLES) }),
+    () => ({ namespaces: some([...NAMESPACES, "nowhere"]) }),
+    () => ({ sources: some(TOOL_SOURCES) }),
+    () => ({ tags: some(TAGS, 0.2) }),
+    () => ({ categories: some(CATEGORIES) }),
+    () => ({ risks: some(RISK_LEVELS) }),
+    () => ({ capabilities: some(CAPABILITIES, 0.2), match: pick(["any", "all", "only"]) }),
+    () => ({ capabilities: some(CAPABILITIES, 0.7), match: "only" }),
+    () => ({ tenant: pick(TENANTS) }),
+    () => ({ deprecated: number(2) === 0 }),
+  ];
+  if (depth === 0 || number(3) === 0) return pick(kinds)();
+  return pick<() => ToolFilter>([
+    () => ({ all: inner() }),
+    () => ({ any: inner() }),
+    () => ({ not: randomFilter(tools, chance, depth - 1) }),
+  ])();
+}
+
+/** Texts that break parsers: query syntax of databases, quotes, control characters, other scripts, and very long ones. */
+export const HOSTILE_TEXTS: readonly string[] = [
+  "",
+  " ",
+  '"',
+  '"""',
+  "'",
+  "' OR 1=1; DROP TABLE tools; --",
+  "name : create AND NOT delete OR NEAR(a b, 5)",
+  "AND",
+  "NOT",
+  "NEAR",
+  "NEAR(",
+  "^create + *",
+  "create*",
+  "-create",
+  "{name description} : x",
+  "(((((",
+  "a\u0000b",
+  "\u0000",
+  "\uD800 lone",
+  "😀🧑‍🚀",
+  "créer un événement",
+  "作成 イベント สร้าง",
+  "İstanbul ﬁle ß",
+  "%_\\%",
+  "__proto__ constructor toString hasOwnProperty",
+  "?1 :name @x $y",
+  `${"word ".repeat(20_000)}`,
+  "x".repeat(100_000),
+  "漢".repeat(40_000),
+];
