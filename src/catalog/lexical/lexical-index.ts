@@ -1,3 +1,18 @@
+import type { MatchedTerm } from "../catalog-engine.port.ts";
+import {
+  attainableBy,
+  clearScores,
+  createScores,
+  type FieldMeasures,
+  measureFields,
+  type QueryTerm,
+  rarity,
+  scoreDocuments,
+  setScore,
+  toMatchedTerms,
+  weighted,
+  weighTerms,
+} from "./bm25f.ts";
 import {
   DEFAULT_LEXICAL_SETTINGS,
   LEXICAL_FIELDS,
@@ -7,8 +22,7 @@ import {
 } from "./lexical-fields.ts";
 import { addOccurrence, createPosting, FIELD_SPAN, lowerBound, type Posting, removeDocument } from "./posting.ts";
 import { createTermVectors } from "./term-vectors.ts";
-import { nameKey, tokenize } from "./tokenize.ts";
-import type { MatchedTerm } from "../catalog-engine.port.ts";
+import { nameKey, spellingsOf, tokenize } from "./tokenize.ts";
 import { createTopK } from "../top-k.ts";
 
 /** Finds tools by the words of a request: BM25F over the parts of a tool, kept up to date as tools come and go. */
@@ -41,33 +55,18 @@ export interface LexicalHit {
   readonly score: number;
 }
 
-/** A word of a query, and what finding it is worth. */
-interface QueryTerm {
-  readonly word: string;
-  readonly posting: Posting | undefined;
-  readonly weight: number;
-}
-
-/**
- * With few documents a word's rarity means little: they are weighed as if among this many, so that a word all five tools share keeps some
- * weight and one that only one of them has does not crush the others.
- */
-const LEAST_POPULATION = 50;
-
 /** Up to this share of all documents, looking each one up is faster than scoring all. */
 const FEW = 0.1;
 
 const NAMESPACE = LEXICAL_FIELDS.indexOf("namespace");
 
 export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_SETTINGS): LexicalIndex {
-  const saturation = settings.saturation;
-  const fieldSettings = LEXICAL_FIELDS.map((field) => settings.fields[field]);
-
+  const { saturation } = settings;
   const postings = new Map<string, Posting>();
   const slots = new Map<string, number>();
   const ids: (string | undefined)[] = [];
   const termsOfSlot: Posting[][] = [];
-  const namesOfSlot: string[][] = [];
+  const namesOfSlot: (readonly string[])[] = [];
   const freeSlots: number[] = [];
   /** Slots by name: a text that is a tool's name means that tool, whatever its words weigh. */
   const named = new Map<string, Set<number>>();
@@ -76,99 +75,48 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
   const totalLength = LEXICAL_FIELDS.map(() => 0);
   const documentsWith = LEXICAL_FIELDS.map(() => 0);
 
-  /** Scores of the query under way, and the slots that have one. Reused: nothing is allocated per document. */
-  let scratch = new Float32Array(64);
-  let touched = new Uint32Array(64);
-  let touchedCount = 0;
-  const base = new Float32Array(FIELD_SPAN);
-  const slope = new Float32Array(FIELD_SPAN);
-  const weight = new Float32Array(FIELD_SPAN);
+  /** Scores of the query under way. Reused: nothing is allocated per document. */
+  let scratch = createScores(64);
 
   const vectors = createTermVectors((slot) => {
-    measureFields();
+    const measures = measure();
     return (termsOfSlot[slot] ?? []).map((posting) => [
       posting,
-      rarity(posting.documents) * saturated(frequency(posting, slot, NAMESPACE)),
+      rarity(posting.documents, slots.size) * saturated(frequency(measures, posting, slot, NAMESPACE)),
     ]);
   });
 
-  function rarity(documents: number): number {
-    const population = Math.max(slots.size, LEAST_POPULATION);
-    return Math.log(1 + (population - documents + 0.5) / (documents + 0.5));
+  function measure(): FieldMeasures {
+    return measureFields(settings, { totalLength, documentsWith });
   }
 
-  /** Brings each field's weight and length norm up to date, as numbers the inner loop only multiplies. */
-  function measureFields(): void {
-    fieldSettings.forEach((setting, field) => {
-      const average = (totalLength[field] ?? 0) / Math.max(documentsWith[field] ?? 0, 1);
-      weight[field] = setting.weight;
-      base[field] = 1 - setting.lengthPenalty;
-      slope[field] = average > 0 ? setting.lengthPenalty / average : 0;
-    });
+  function parse(text: string): readonly QueryTerm<Posting>[] {
+    return weighTerms(text, (term) => postings.get(term), slots.size);
   }
 
-  function parse(text: string): readonly QueryTerm[] {
-    measureFields();
-    const found = new Map<string, QueryTerm>();
-    for (const { word, term } of tokenize(text)) {
-      if (found.has(term)) continue;
-      const posting = postings.get(term);
-      found.set(term, { word, posting, weight: rarity(posting?.documents ?? 0) });
-    }
-    return [...found.values()];
-  }
-
-  /** Fills the scratch with the scores of every document that shares a term, as shares of the most that could be reached. */
+  /** Fills the scratch with the scores of every document that shares a term. */
   function scoreAll(text: string): void {
-    const query = parse(text);
-    const attainable = attainableBy(query);
-    for (const term of query) if (term.posting) scoreTerm(term.posting, term.weight / attainable);
-    for (const slot of named.get(nameKey(text)) ?? []) {
-      if (scratch[slot] === 0) touched[touchedCount++] = slot;
-      scratch[slot] = 1;
-    }
-  }
-
-  function attainableBy(query: readonly QueryTerm[]): number {
-    let sum = 0;
-    for (const { weight: worth } of query) sum += worth;
-    return sum;
+    scoreDocuments(parse(text), { lengths, measures: measure(), saturation }, scratch);
+    for (const slot of named.get(nameKey(text)) ?? []) setScore(scratch, slot, 1);
   }
 
   /** The score `scoreAll` gives one document, rounded at the same places, for where only a few are asked about. */
-  function scoreOf(slot: number, query: readonly QueryTerm[], attainable: number): number {
+  function scoreOf(
+    slot: number,
+    query: readonly QueryTerm<Posting>[],
+    { measures, attainable }: { readonly measures: FieldMeasures; readonly attainable: number },
+  ): number {
     let score = 0;
     for (const { posting, weight: worth } of query) {
-      const frequencyHere = posting ? frequency(posting, slot) : 0;
+      const frequencyHere = posting ? frequency(measures, posting, slot) : 0;
       if (frequencyHere === 0) continue;
       score = Math.fround(score + ((worth / attainable) * frequencyHere) / (saturation + frequencyHere));
     }
     return score;
   }
 
-  function scoreTerm(posting: Posting, share: number): void {
-    const { keys, counts, length } = posting;
-    for (let at = 0; at < length;) {
-      const slot = (keys[at] ?? 0) >>> 3;
-      let frequencyHere = 0;
-      for (; at < length && (keys[at] ?? 0) >>> 3 === slot; at++)
-        frequencyHere += weighted(keys[at] ?? 0, counts[at] ?? 0);
-      // A field of no weight adds nothing, and a score of nothing must not enter the slot twice.
-      if (frequencyHere === 0) continue;
-      const before = scratch[slot] ?? 0;
-      if (before === 0) touched[touchedCount++] = slot;
-      scratch[slot] = before + (share * frequencyHere) / (saturation + frequencyHere);
-    }
-  }
-
-  /** An occurrence count as BM25F sees it: by the field's weight, less in a long field. */
-  function weighted(key: number, count: number): number {
-    const field = key & (FIELD_SPAN - 1);
-    return ((weight[field] ?? 0) * count) / ((base[field] ?? 0) + (slope[field] ?? 0) * (lengths[key] ?? 0));
-  }
-
-  /** A term's weighted occurrences in one document, as `scoreTerm` counts them. One field can be left out. */
-  function frequency(posting: Posting, slot: number, leftOut?: number): number {
+  /** A term's weighted occurrences in one document, as `scoreDocuments` counts them. One field can be left out. */
+  function frequency(measures: FieldMeasures, posting: Posting, slot: number, leftOut?: number): number {
     let sum = 0;
     for (
       let at = lowerBound(posting, slot * FIELD_SPAN);
@@ -176,7 +124,8 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
       at++
     ) {
       const key = posting.keys[at] ?? 0;
-      if ((key & (FIELD_SPAN - 1)) !== leftOut) sum += weighted(key, posting.counts[at] ?? 0);
+      const field = key & (FIELD_SPAN - 1);
+      if (field !== leftOut) sum += weighted(measures, field, posting.counts[at] ?? 0, lengths[key] ?? 0);
     }
     return sum;
   }
@@ -185,20 +134,14 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
     return occurrences / (saturation + occurrences);
   }
 
-  function clearScratch(): void {
-    for (let index = 0; index < touchedCount; index++) scratch[touched[index] ?? 0] = 0;
-    touchedCount = 0;
-  }
-
   function takeSlot(): number {
     const slot = freeSlots.pop() ?? ids.length;
-    if (slot < scratch.length) return slot;
-    const capacity = scratch.length * 2;
+    if (slot < scratch.values.length) return slot;
+    const capacity = scratch.values.length * 2;
     const grown = new Float32Array(capacity * FIELD_SPAN);
     grown.set(lengths);
     lengths = grown;
-    scratch = new Float32Array(capacity);
-    touched = new Uint32Array(capacity);
+    scratch = createScores(capacity);
     return slot;
   }
 
@@ -259,8 +202,7 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
       ids[slot] = id;
       termsOfSlot[slot] = [];
       LEXICAL_FIELDS.forEach((field, index) => addText(slot, index, texts[field]));
-      const spellings = [nameKey(texts.name), nameKey(`${texts.namespace} ${texts.name}`)];
-      const keys = [...new Set(spellings)].filter((key) => key !== "");
+      const keys = spellingsOf(texts);
       namesOfSlot[slot] = keys;
       for (const key of keys) {
         const sharing = named.get(key);
@@ -277,43 +219,44 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
       scoreAll(text);
       try {
         const best = createTopK(limit, (a, b) => (ids[a] ?? "") < (ids[b] ?? ""));
-        for (let index = 0; index < touchedCount; index++) {
-          const slot = touched[index] ?? 0;
-          if (accept === undefined || accept(slot)) best.offer(scratch[slot] ?? 0, slot);
+        for (let index = 0; index < scratch.count; index++) {
+          const slot = scratch.touched[index] ?? 0;
+          if (accept === undefined || accept(slot)) best.offer(scratch.values[slot] ?? 0, slot);
         }
         return best.take().map(({ row, score }) => ({ id: ids[row] ?? "", score }));
       } finally {
-        clearScratch();
+        clearScores(scratch);
       }
     },
 
     scores(text, wanted) {
       if (wanted.length > FEW * slots.size) {
         scoreAll(text);
-        const found = wanted.map((id) => scratch[slots.get(id) ?? -1] ?? 0);
-        clearScratch();
+        const found = wanted.map((id) => scratch.values[slots.get(id) ?? -1] ?? 0);
+        clearScores(scratch);
         return found;
       }
       const query = parse(text);
-      const attainable = attainableBy(query);
+      const how = { measures: measure(), attainable: attainableBy(query) };
       const meant = named.get(nameKey(text));
       return wanted.map((id) => {
         const slot = slots.get(id);
-        return slot === undefined ? 0 : meant?.has(slot) ? 1 : scoreOf(slot, query, attainable);
+        return slot === undefined ? 0 : meant?.has(slot) ? 1 : scoreOf(slot, query, how);
       });
     },
 
     explain(text, id) {
       const slot = slots.get(id);
       if (slot === undefined) return [];
-      const matched = parse(text).flatMap(({ word, posting, weight: worth }) => {
-        const value = posting ? worth * saturated(frequency(posting, slot)) : 0;
-        return posting && value > 0 ? [{ word, value, fields: fieldsWith(posting, slot) }] : [];
-      });
-      const sum = matched.reduce((total, { value }) => total + value, 0);
-      return matched
-        .sort((a, b) => b.value - a.value)
-        .map(({ word, value, fields }) => ({ term: word, fields, share: value / sum }));
+      const measures = measure();
+      return toMatchedTerms(
+        parse(text).flatMap(({ word, posting, weight: worth }) => {
+          if (!posting) return [];
+          return [
+            { word, value: worth * saturated(frequency(measures, posting, slot)), fields: fieldsWith(posting, slot) },
+          ];
+        }),
+      );
     },
 
     similarity(a, b) {

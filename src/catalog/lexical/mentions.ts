@@ -17,20 +17,25 @@ export interface Mentioned {
   readonly namespaces: ReadonlySet<string>;
 }
 
-interface Known {
-  readonly namespace: string;
+/** What a tool can be named by. */
+export interface Mentionable {
+  /** The key of its whole name; undefined if that is a word like any other. */
   readonly key: string | undefined;
   readonly namespaceTerms: readonly string[];
   /** Words of its texts that are not its namespace's. */
   readonly otherTerms: readonly string[];
 }
 
+interface Known extends Mentionable {
+  readonly namespace: string;
+}
+
 /** A name of one word ("search") is a word like any other. */
 const LEAST_NAME_WORDS = 2;
 const MOST_NAME_WORDS = 6;
 /** A word in the names of more namespaces than this, or in the texts of more other tools, names none of them. */
-const MOST_NAMESPACES = 2;
-const MOST_OTHER_TOOLS = 10;
+export const MOST_NAMESPACES = 2;
+export const MOST_OTHER_TOOLS = 10;
 const LEAST_LENGTH = 3;
 const READ_LENGTH = 2000;
 const NON_ASCII = /\P{ASCII}/u;
@@ -67,17 +72,7 @@ export function createMentions(): Mentions {
   return {
     upsert(id, namespace, texts) {
       remove(id);
-      const words = splitWords(texts.name).length;
-      const namespaceTerms = termsOf(texts.namespace);
-      const own = new Set(namespaceTerms);
-      const tool: Known = {
-        namespace,
-        key: words >= LEAST_NAME_WORDS && words <= MOST_NAME_WORDS ? nameKey(texts.name) : undefined,
-        namespaceTerms,
-        otherTerms: termsOf(`${texts.name}\n${texts.description.slice(0, READ_LENGTH)}`).filter(
-          (term) => !own.has(term),
-        ),
-      };
+      const tool = { namespace, ...toMentionable(texts) };
       known.set(id, tool);
       count(tool, 1);
       if (tool.key === undefined) return;
@@ -89,11 +84,11 @@ export function createMentions(): Mentions {
     remove,
 
     find(text) {
-      const read = text.slice(0, READ_LENGTH);
+      const { names, terms } = readMentions(text);
       const tools = new Set<string>();
-      for (const key of runsOfWords(read)) for (const id of idsByName.get(key) ?? []) tools.add(id);
+      for (const key of names) for (const id of idsByName.get(key) ?? []) tools.add(id);
       const namespaces = new Set<string>();
-      for (const term of termsOf(read)) {
+      for (const term of terms) {
         const having = namespacesByTerm.get(term);
         if (!having || having.size > MOST_NAMESPACES || (otherTools.get(term) ?? 0) > MOST_OTHER_TOOLS) continue;
         for (const namespace of having.keys()) namespaces.add(namespace);
@@ -101,6 +96,25 @@ export function createMentions(): Mentions {
       return { tools, namespaces };
     },
   };
+}
+
+/** Reads from a tool's texts what it can be named by. */
+export function toMentionable(texts: Pick<FieldTexts, "name" | "description" | "namespace">): Mentionable {
+  const words = splitWords(texts.name).length;
+  const namespaceTerms = termsOf(texts.namespace);
+  const own = new Set(namespaceTerms);
+  const others = termsOf(`${texts.name}\n${texts.description.slice(0, READ_LENGTH)}`);
+  return {
+    key: words >= LEAST_NAME_WORDS && words <= MOST_NAME_WORDS ? nameKey(texts.name) : undefined,
+    namespaceTerms,
+    otherTerms: others.filter((term) => !own.has(term)),
+  };
+}
+
+/** Reads from a request the keys of names and the words of namespaces it may mention. */
+export function readMentions(text: string): { readonly names: Iterable<string>; readonly terms: readonly string[] } {
+  const read = text.slice(0, READ_LENGTH);
+  return { names: runsOfWords(read), terms: termsOf(read) };
 }
 
 /** The distinct telling words of a text. Numbers and very short words are in everybody's. */

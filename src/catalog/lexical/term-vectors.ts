@@ -1,5 +1,3 @@
-import type { Posting } from "./posting.ts";
-
 /** Compares documents by their weighted terms, keeping the vectors of those lately compared. */
 export interface TermVectors {
   /** In [0, 1]. */
@@ -8,18 +6,19 @@ export interface TermVectors {
   clear(): void;
 }
 
-interface TermVector {
-  readonly weights: ReadonlyMap<Posting, number>;
+interface TermVector<Term> {
+  readonly weights: ReadonlyMap<Term, number>;
   readonly norm: number;
 }
 
 /** Enough for one query's candidates, which are compared with each other over and over. */
 const KEPT = 512;
 
-export function createTermVectors(weigh: (slot: number) => readonly (readonly [Posting, number])[]): TermVectors {
-  const kept = new Map<number, TermVector>();
+/** `weigh` gives the distinct terms of a document with their weights. */
+export function createTermVectors<Term>(weigh: (slot: number) => readonly (readonly [Term, number])[]): TermVectors {
+  const kept = new Map<number, TermVector<Term>>();
 
-  function vectorOf(slot: number): TermVector {
+  function vectorOf(slot: number): TermVector<Term> {
     const known = kept.get(slot);
     if (known) return known;
     const weights = new Map(weigh(slot));

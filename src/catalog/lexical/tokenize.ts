@@ -35,6 +35,17 @@ export function nameKey(text: string): string {
   return (withoutAccents(text).match(RUNS) ?? []).join("").toLowerCase();
 }
 
+/** The keys of a tool's name, alone and after its namespace: a text with one of them means that tool. */
+export function spellingsOf({
+  name,
+  namespace,
+}: {
+  readonly name: string;
+  readonly namespace: string;
+}): readonly string[] {
+  return [...new Set([nameKey(name), nameKey(`${namespace} ${name}`)])].filter((key) => key !== "");
+}
+
 function addToken(tokens: Token[], word: string): void {
   if (!STOP_WORDS.has(word)) tokens.push({ word, term: stem(word) });
 }

@@ -1,0 +1,147 @@
+import type { MatchedTerm } from "../catalog-engine.port.ts";
+import { LEXICAL_FIELDS, type LexicalSettings } from "./lexical-fields.ts";
+import { FIELD_SPAN, type Posting } from "./posting.ts";
+import { tokenize } from "./tokenize.ts";
+
+/** How long fields are: their tokens in all documents together, and in how many documents they have any. By field. */
+export interface FieldLengths {
+  readonly totalLength: readonly number[];
+  readonly documentsWith: readonly number[];
+}
+
+/** Each field's weight and length norm, as numbers the inner loop only multiplies. */
+export interface FieldMeasures {
+  readonly weight: Float32Array;
+  readonly base: Float32Array;
+  readonly slope: Float32Array;
+}
+
+/** A word of a query, where it stands, and what finding it is worth. */
+export interface QueryTerm<Found> {
+  readonly word: string;
+  readonly posting: Found | undefined;
+  readonly weight: number;
+}
+
+/** Scores by slot, and the slots that have one. */
+export interface Scores {
+  readonly values: Float32Array;
+  readonly touched: Uint32Array;
+  count: number;
+}
+
+/**
+ * With few documents a word's rarity means little: they are weighed as if among this many, so that a word all five tools share keeps some
+ * weight and one that only one of them has does not crush the others.
+ */
+const LEAST_POPULATION = 50;
+
+/** What a term is worth that stands in so many of all documents. */
+export function rarity(documents: number, population: number): number {
+  return Math.log(1 + (Math.max(population, LEAST_POPULATION) - documents + 0.5) / (documents + 0.5));
+}
+
+/** How fields weigh, given how long they are. */
+export function measureFields(
+  { fields }: LexicalSettings,
+  { totalLength, documentsWith }: FieldLengths,
+): FieldMeasures {
+  const measures = {
+    weight: new Float32Array(FIELD_SPAN),
+    base: new Float32Array(FIELD_SPAN),
+    slope: new Float32Array(FIELD_SPAN),
+  };
+  LEXICAL_FIELDS.forEach((name, field) => {
+    const { weight, lengthPenalty } = fields[name];
+    const average = (totalLength[field] ?? 0) / Math.max(documentsWith[field] ?? 0, 1);
+    measures.weight[field] = weight;
+    measures.base[field] = 1 - lengthPenalty;
+    measures.slope[field] = average > 0 ? lengthPenalty / average : 0;
+  });
+  return measures;
+}
+
+/** An occurrence count as BM25F sees it: by the field's weight, less in a long field. */
+export function weighted(measures: FieldMeasures, field: number, count: number, length: number): number {
+  const norm = (measures.base[field] ?? 0) + (measures.slope[field] ?? 0) * length;
+  return ((measures.weight[field] ?? 0) * count) / norm;
+}
+
+/** The distinct terms of a text, each with what finding it is worth. */
+export function weighTerms<Found extends { readonly documents: number }>(
+  text: string,
+  find: (term: string) => Found | undefined,
+  population: number,
+): readonly QueryTerm<Found>[] {
+  const found = new Map<string, QueryTerm<Found>>();
+  for (const { word, term } of tokenize(text)) {
+    if (found.has(term)) continue;
+    const posting = find(term);
+    found.set(term, { word, posting, weight: rarity(posting?.documents ?? 0, population) });
+  }
+  return [...found.values()];
+}
+
+/** The most that a document could score. */
+export function attainableBy(query: readonly QueryTerm<unknown>[]): number {
+  let sum = 0;
+  for (const { weight } of query) sum += weight;
+  return sum;
+}
+
+/** No scores yet, with room for so many slots. */
+export function createScores(slots: number): Scores {
+  return { values: new Float32Array(slots), touched: new Uint32Array(slots), count: 0 };
+}
+
+/** Makes scores empty again. */
+export function clearScores(scores: Scores): void {
+  for (let index = 0; index < scores.count; index++) scores.values[scores.touched[index] ?? 0] = 0;
+  scores.count = 0;
+}
+
+/** Gives a slot a score, whatever it had. */
+export function setScore(scores: Scores, slot: number, value: number): void {
+  if (scores.values[slot] === 0) scores.touched[scores.count++] = slot;
+  scores.values[slot] = value;
+}
+
+/** Scores every document that shares a term with the query, as shares of the most that could be reached. */
+export function scoreDocuments(
+  query: readonly QueryTerm<Pick<Posting, "keys" | "counts" | "length">>[],
+  how: { readonly lengths: Float32Array; readonly measures: FieldMeasures; readonly saturation: number },
+  scores: Scores,
+): void {
+  const attainable = attainableBy(query);
+  const { lengths, measures, saturation } = how;
+  const { values, touched } = scores;
+  for (const { posting, weight } of query) {
+    if (!posting) continue;
+    const { keys, counts, length } = posting;
+    const share = weight / attainable;
+    for (let at = 0; at < length;) {
+      const slot = (keys[at] ?? 0) >>> 3;
+      let frequency = 0;
+      for (; at < length && (keys[at] ?? 0) >>> 3 === slot; at++) {
+        const key = keys[at] ?? 0;
+        frequency += weighted(measures, key & (FIELD_SPAN - 1), counts[at] ?? 0, lengths[key] ?? 0);
+      }
+      // A field of no weight adds nothing, and a score of nothing must not enter the slot twice.
+      if (frequency === 0) continue;
+      const before = values[slot] ?? 0;
+      if (before === 0) touched[scores.count++] = slot;
+      values[slot] = before + (share * frequency) / (saturation + frequency);
+    }
+  }
+}
+
+/** Words and what they add, as shares of the whole, heaviest first. What adds nothing is left out. */
+export function toMatchedTerms(
+  found: readonly { readonly word: string; readonly value: number; readonly fields: readonly string[] }[],
+): readonly MatchedTerm[] {
+  const matched = found.filter(({ value }) => value > 0);
+  const sum = matched.reduce((total, { value }) => total + value, 0);
+  return matched
+    .sort((a, b) => b.value - a.value)
+    .map(({ word, value, fields }) => ({ term: word, fields, share: value / sum }));
+}
