@@ -1,4 +1,6 @@
+import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
+import { dirname } from "node:path";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 
 type Sqlite = { readonly DatabaseSync: typeof DatabaseSync };
@@ -24,5 +26,56 @@ function withoutWarning<Value>(load: () => Value): Value {
     return load();
   } finally {
     process.emitWarning = emitWarning;
+  }
+}
+
+/** How long a statement waits for another process's transaction, in milliseconds. */
+export const BUSY_TIMEOUT_MS = 5_000;
+
+/** SQLite's number for a file that somebody else has locked. */
+export const SQLITE_BUSY = 5;
+
+/** Opens a database file in WAL mode, only for this user, and its folder if there is none. `:memory:` is a database without a file. */
+export function openSqlite(file: string): DatabaseSync {
+  if (file !== ":memory:") {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    // Created before SQLite creates it with a wider mode. Its side files then get the same mode.
+    closeSync(openSync(file, "a", 0o600));
+    chmodSync(file, 0o600);
+  }
+  const { DatabaseSync: Database } = loadSqlite();
+  const database = new Database(file, { timeout: BUSY_TIMEOUT_MS });
+  try {
+    beginLog(database);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** Runs a step in a transaction that no other process writes in. It is undone if the step throws. */
+export function inTransaction<Value>(database: DatabaseSync, step: () => Value): Value {
+  database.exec("BEGIN IMMEDIATE");
+  try {
+    const value = step();
+    database.exec("COMMIT");
+    return value;
+  } catch (error) {
+    if (database.isTransaction) database.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+/** If two processes create a file at the same time, SQLite reports a lock to one of them at once, without waiting. It retries. */
+function beginLog(database: DatabaseSync): void {
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  for (let waitedMs = 0; ; waitedMs += 5) {
+    try {
+      return database.exec("PRAGMA journal_mode = WAL");
+    } catch (error) {
+      if ((error as { readonly errcode?: number }).errcode !== SQLITE_BUSY || waitedMs >= BUSY_TIMEOUT_MS) throw error;
+      Atomics.wait(pause, 0, 0, 5);
+    }
   }
 }

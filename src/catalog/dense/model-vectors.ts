@@ -47,6 +47,8 @@ export interface NearestOptions {
 
 /** An example speaks for its tool, but a little less loudly than the tool's own text. */
 const EXAMPLE_SHARE = 0.95;
+/** Below every cosine: the tool has no vector. */
+const NONE = -2;
 /** If fewer than this share of the tools are accepted, their rows are picked out before scoring instead of checked afterwards. */
 const FEW = 0.5;
 
@@ -58,7 +60,9 @@ export function createModelVectors(
   const namespaces = createNamespaceVectors();
   /** By slot: the rows of its vectors, that of its text first. */
   const rowsOf = new Map<number, number[]>();
+  /** By row: the tool's slot, and whether it is one of its examples. */
   const slotOf: number[] = [];
+  const isExample: boolean[] = [];
   let rows: VectorRows | undefined;
 
   function rowsFor(dimension: number): VectorRows {
@@ -73,10 +77,12 @@ export function createModelVectors(
       rows?.move(last, row);
       const moved = slotOf[last] ?? 0;
       slotOf[row] = moved;
+      isExample[row] = isExample[last] ?? false;
       const own = rowsOf.get(moved) ?? [];
       own[own.indexOf(last)] = row;
     }
     slotOf.pop();
+    isExample.pop();
   }
 
   function remove(slot: number, namespace: string): void {
@@ -113,8 +119,9 @@ export function createModelVectors(
         const [main] = vectors;
         if (main === undefined) continue;
         remove(slot, namespace);
-        const own = vectors.map((vector) => {
+        const own = vectors.map((vector, nth) => {
           const row = slotOf.push(slot) - 1;
+          isExample.push(nth > 0);
           target.set(row, vector);
           return row;
         });
@@ -128,24 +135,24 @@ export function createModelVectors(
     nearest(query, { limit, accepted, count }, found) {
       if (rows === undefined || slotOf.length === 0 || count === 0) return;
       checkDimension(query, rows.dimension, "The query's vector");
-      // A tool may come several times, by its examples.
-      const wanted = slotOf.length > rowsOf.size ? 2 * limit : limit;
-      const best = createTopK(wanted, (a, b) => precedes(slotOf[a] ?? 0, slotOf[b] ?? 0));
-      if (count < FEW * rowsOf.size) {
-        const selection = select(accepted);
-        const scores = rows.scores(query, selection);
-        for (let at = 0; at < selection.length; at++) best.offer(scores[at] ?? 0, selection[at] ?? 0);
-      } else {
-        const scores = rows.scores(query, slotOf.length);
-        let { lowest } = best;
-        for (let row = 0; row < scores.length; row++) {
-          const score = scores[row] ?? 0;
-          if (score < lowest || accepted[slotOf[row] ?? 0] !== 1) continue;
-          best.offer(score, row);
-          lowest = best.lowest;
-        }
+      const selection = count < FEW * rowsOf.size ? select(accepted) : undefined;
+      const scores = rows.scores(query, selection ?? slotOf.length);
+      const cosines = new Float32Array(accepted.length).fill(NONE);
+      for (let at = 0; at < scores.length; at++) {
+        const row = selection?.[at] ?? at;
+        const slot = slotOf[row] ?? 0;
+        const cosine = isExample[row] === true ? EXAMPLE_SHARE * (scores[at] ?? 0) : (scores[at] ?? 0);
+        if (cosine > (cosines[slot] ?? 0)) cosines[slot] = cosine;
       }
-      for (const { row } of best.take()) found.add(slotOf[row] ?? 0);
+      const best = createTopK(limit, precedes);
+      let { lowest } = best;
+      for (let slot = 0; slot < cosines.length; slot++) {
+        const cosine = cosines[slot] ?? NONE;
+        if (cosine < lowest || cosine === NONE || accepted[slot] !== 1) continue;
+        best.offer(cosine, slot);
+        lowest = best.lowest;
+      }
+      for (const { row: slot } of best.take()) found.add(slot);
     },
 
     cosines(query, slots) {
@@ -170,7 +177,8 @@ export function createModelVectors(
   };
 }
 
-function checkDimension(vector: Float32Array, expected: number, what: string): void {
+/** Throws unless a vector has the dimension of the others of its model. */
+export function checkDimension(vector: Float32Array, expected: number, what: string): void {
   if (vector.length === expected) return;
   const fix = "Give each embedder a model name of its own, or start with an empty engine.";
   throw new ArsenalError(

@@ -41,11 +41,12 @@ export function searchingClaims(cosineError: number): EngineClaims {
       await engine.open();
       await engine.put([
         ...sampleTools(),
+        toolNamed("query_database", { namespace: "warehouse", description: "Reads rows of the warehouse." }),
         toolNamed("get_it", { namespace: "to.do", description: "Reads what you have to do." }),
       ]);
-      for (const text of ["query_database", "Query Database", "queryDatabase", "default query database"]) {
+      for (const text of ["query_database", "Query Database", "queryDatabase", "warehouse query database"]) {
         const answer = await searchAll(engine, { texts: [text, `${text} now please with rows`] });
-        const [whole, part] = candidateOf(answer, "default.query_database")?.coverage ?? [];
+        const [whole, part] = candidateOf(answer, "warehouse.query_database")?.coverage ?? [];
         assert.equal(whole, 1, text);
         assert.ok(part !== undefined && part < 1 && part > 0, text);
       }

@@ -1,0 +1,128 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import { LEXICAL_FIELDS } from "../../../catalog/lexical/lexical-fields.ts";
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { inTransaction, openSqlite } from "../../state/load-sqlite.ts";
+
+/** An open database. Statements are prepared once each. */
+export interface Database {
+  get<Row>(sql: string, ...values: readonly SQLInputValue[]): Row | undefined;
+  /** Rows as arrays, which are quicker to make than objects. */
+  rows<Row extends readonly unknown[]>(sql: string, ...values: readonly SQLInputValue[]): readonly Row[];
+  run(sql: string, ...values: readonly SQLInputValue[]): void;
+  /** Runs a step in a transaction that no other process writes in. */
+  change<Value>(step: () => Value): Value;
+  /** Runs a step that sees one state of the file, whatever other processes write meanwhile. */
+  read<Value>(step: () => Value): Value;
+  close(): void;
+}
+
+/** "TAEN": says whose file it is. */
+const APPLICATION_ID = 0x54_41_45_4e;
+
+/**
+ * `slot` is a small number that a tool keeps until it is deleted. The words are an inverted index without texts: the tokens of each field, as the
+ * catalog's own tokenizer made them, which SQLite's `ascii` takes apart at spaces and leaves as they are.
+ */
+const FIRST_SCHEMA = `
+  CREATE TABLE meta (revision INTEGER NOT NULL, vectors_revision INTEGER NOT NULL, forgotten INTEGER NOT NULL) STRICT;
+  INSERT INTO meta VALUES (0, 0, 0);
+  CREATE TABLE tools (
+    slot INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, hash TEXT NOT NULL, revision INTEGER NOT NULL,
+    name TEXT NOT NULL, namespace TEXT NOT NULL, source TEXT NOT NULL, risk TEXT NOT NULL, deprecated INTEGER NOT NULL,
+    ensemble TEXT, category TEXT, tenant TEXT,
+    name_key TEXT, qualified_key TEXT, mention_key TEXT, lengths BLOB NOT NULL, json TEXT NOT NULL) STRICT;
+  CREATE INDEX tools_by_revision ON tools (revision);
+  CREATE INDEX tools_by_name ON tools (name);
+  CREATE INDEX tools_by_name_key ON tools (name_key);
+  CREATE INDEX tools_by_qualified_key ON tools (qualified_key);
+  CREATE INDEX tools_by_mention_key ON tools (mention_key);
+  CREATE TABLE labels (kind TEXT NOT NULL, value TEXT NOT NULL, slot INTEGER NOT NULL, PRIMARY KEY (kind, value, slot)) STRICT, WITHOUT ROWID;
+  CREATE INDEX labels_by_slot ON labels (slot);
+  CREATE TABLE deletions (revision INTEGER NOT NULL, slot INTEGER NOT NULL, id TEXT NOT NULL) STRICT;
+  CREATE INDEX deletions_by_revision ON deletions (revision);
+  CREATE TABLE vectors (
+    model TEXT NOT NULL, slot INTEGER NOT NULL, revision INTEGER NOT NULL, dimension INTEGER NOT NULL, data BLOB NOT NULL,
+    PRIMARY KEY (model, slot)) STRICT;
+  CREATE INDEX vectors_by_revision ON vectors (model, revision);
+  CREATE INDEX vectors_by_slot ON vectors (slot);
+  CREATE VIRTUAL TABLE words USING fts5(${LEXICAL_FIELDS.join()}, content='', contentless_delete=1, tokenize='ascii');
+  CREATE VIRTUAL TABLE occurrences USING fts5vocab(words, instance);
+  CREATE VIRTUAL TABLE terms USING fts5vocab(words, row);
+  CREATE VIRTUAL TABLE other_words USING fts5(other, content='', contentless_delete=1, detail=none, tokenize='ascii');
+  CREATE VIRTUAL TABLE other_terms USING fts5vocab(other_words, row);
+  PRAGMA application_id = ${APPLICATION_ID};`;
+
+/** What brings a file from each schema version to the next. Append to it; never change what was released. */
+const MIGRATIONS: readonly string[] = [FIRST_SCHEMA];
+
+/** Opens the file and brings it up to date. */
+export function openDatabase(file: string): Database {
+  const connection = openSqlite(file);
+  try {
+    // In WAL mode this loses the last changes at a power failure, at worst. Tools are registered again at the next start.
+    connection.exec("PRAGMA synchronous = NORMAL");
+    inTransaction(connection, () => migrate(connection, file));
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+  const statements = new Map<string, StatementSync>();
+  const arrays = new Map<string, StatementSync>();
+  function prepared(kept: Map<string, StatementSync>, sql: string): StatementSync {
+    const known = kept.get(sql);
+    if (known) return known;
+    const statement = connection.prepare(sql);
+    statement.setReturnArrays(kept === arrays);
+    // Filters make new statements all the time; those in use are soon here again.
+    if (kept.size >= KEPT_STATEMENTS) kept.clear();
+    kept.set(sql, statement);
+    return statement;
+  }
+  return {
+    get: <Row>(sql: string, ...values: readonly SQLInputValue[]) =>
+      prepared(statements, sql).get(...values) as Row | undefined,
+    rows: <Row extends readonly unknown[]>(sql: string, ...values: readonly SQLInputValue[]) =>
+      prepared(arrays, sql).all(...values) as unknown as readonly Row[],
+    run: (sql, ...values) => void prepared(statements, sql).run(...values),
+    change: (step) => inTransaction(connection, step),
+    read(step) {
+      connection.exec("BEGIN");
+      try {
+        return step();
+      } finally {
+        connection.exec("COMMIT");
+      }
+    },
+    close: () => connection.close(),
+  };
+}
+
+const KEPT_STATEMENTS = 100;
+
+function migrate(connection: DatabaseSync, file: string): void {
+  const version = numberOf(connection, "user_version");
+  const isNew = version === 0 && numberOf(connection, "schema_version") === 0;
+  if (!isNew && numberOf(connection, "application_id") !== APPLICATION_ID)
+    throw unusable(file, "is a database of another program", "Use another file for the catalog.");
+  if (version > MIGRATIONS.length)
+    throw unusable(
+      file,
+      `was written by a later release (schema ${version}, this release knows ${MIGRATIONS.length})`,
+      "Use that release, or another file.",
+    );
+  if (version === MIGRATIONS.length) return;
+  for (const step of MIGRATIONS.slice(version)) connection.exec(step);
+  connection.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
+}
+
+function numberOf(connection: DatabaseSync, pragma: string): number {
+  return Number(connection.prepare(`PRAGMA ${pragma}`).get()?.[pragma]);
+}
+
+function unusable(file: string, what: string, fix: string): ArsenalError {
+  return new ArsenalError("STORE_FAILED", `The catalog file ${file} ${what}. ${fix}`, {
+    field: "file",
+    value: file,
+    fix,
+  });
+}

@@ -1,0 +1,212 @@
+import { createModelVectors, type ModelVectors } from "../../../catalog/dense/model-vectors.ts";
+import { LEXICAL_FIELDS } from "../../../catalog/lexical/lexical-fields.ts";
+import { FIELD_SPAN } from "../../../catalog/lexical/posting.ts";
+import type { Tool } from "../../../tool/tool.ts";
+import { compileKernelModule, type KernelModule, readKernel } from "../../embedders/kernel/kernel.ts";
+import { createVectorRows } from "../../embedders/kernel/vector-rows.ts";
+import type { Database } from "./database.ts";
+import { decode } from "./filter-sql.ts";
+
+/**
+ * What a search needs of every tool: ids, namespaces, the lengths of their fields and the vectors of the models in use. Read once, and then only
+ * what changed since. Of the tools themselves it keeps the few that were found last.
+ */
+export interface Mirror {
+  /** How many tools there are. */
+  readonly size: number;
+  /** One more than the highest slot. */
+  readonly slots: number;
+  readonly ids: readonly (string | undefined)[];
+  readonly namespaces: readonly (string | undefined)[];
+  /** Tokens of each field, at `slot * FIELD_SPAN + field`. */
+  readonly lengths: Float32Array;
+  /** By field: tokens in all tools together, and the tools that have any. */
+  readonly totalLength: readonly number[];
+  readonly documentsWith: readonly number[];
+  /** Catches up with the file. Call it in a transaction, before anything else. */
+  follow(): void;
+  /** The vectors of a model; undefined if there are none. */
+  vectorsOf(model: string): ModelVectors | undefined;
+  /** In how many tools a term stands. */
+  documents(term: string): number;
+  /** The tools in these slots. */
+  toolsAt(slots: readonly number[]): ReadonlyMap<number, Tool>;
+}
+
+interface Model {
+  readonly vectors: ModelVectors;
+  /** The revision of vectors that it has read. */
+  revision: number;
+}
+
+/** Tools kept for the next search: a conversation finds the same ones again and again. */
+const KEPT_TOOLS = 1_000;
+/** Document counts kept. */
+const KEPT_TERMS = 20_000;
+
+/** Compiled once, however many engines there are. */
+let kernel: KernelModule | undefined;
+
+/** Nothing read yet. */
+export function createMirror(database: Database): Mirror {
+  let ids: (string | undefined)[] = [];
+  let namespaces: (string | undefined)[] = [];
+  let lengths = new Float32Array(64 * FIELD_SPAN);
+  let totalLength = LEXICAL_FIELDS.map(() => 0);
+  let documentsWith = LEXICAL_FIELDS.map(() => 0);
+  let size = 0;
+  let revision = 0;
+  const models = new Map<string, Model>();
+  const tools = new Map<number, Tool>();
+  const documents = new Map<string, number>();
+
+  function forgetAll(): void {
+    ids = [];
+    namespaces = [];
+    lengths = new Float32Array(64 * FIELD_SPAN);
+    totalLength = LEXICAL_FIELDS.map(() => 0);
+    documentsWith = LEXICAL_FIELDS.map(() => 0);
+    size = 0;
+    models.clear();
+    tools.clear();
+  }
+
+  function countLengths(slot: number, by: 1 | -1): void {
+    for (let field = 0; field < LEXICAL_FIELDS.length; field++) {
+      const length = lengths[slot * FIELD_SPAN + field] ?? 0;
+      totalLength[field] = (totalLength[field] ?? 0) + by * length;
+      if (length > 0) documentsWith[field] = (documentsWith[field] ?? 0) + by;
+    }
+  }
+
+  function drop(slot: number): void {
+    const namespace = namespaces[slot];
+    if (namespace === undefined) return;
+    countLengths(slot, -1);
+    for (const { vectors } of models.values()) vectors.remove(slot, namespace);
+    tools.delete(slot);
+    ids[slot] = undefined;
+    namespaces[slot] = undefined;
+    size--;
+  }
+
+  function add(slot: number, id: string, namespace: string, counted: Uint8Array): void {
+    if ((slot + 1) * FIELD_SPAN > lengths.length) {
+      const grown = new Float32Array(Math.max((slot + 1) * FIELD_SPAN, lengths.length * 2));
+      grown.set(lengths);
+      lengths = grown;
+    }
+    while (ids.length < slot) {
+      ids.push(undefined);
+      namespaces.push(undefined);
+    }
+    ids[slot] = decode(id);
+    namespaces[slot] = decode(namespace);
+    lengths.set(new Uint32Array(counted.slice().buffer), slot * FIELD_SPAN);
+    countLengths(slot, 1);
+    size++;
+  }
+
+  function follow(): void {
+    const meta = database.get<{ revision: number; forgotten: number }>("SELECT revision, forgotten FROM meta");
+    if (meta === undefined || meta.revision === revision) return;
+    if (revision < meta.forgotten) forgetAll();
+    documents.clear();
+    type Row = readonly [slot: number, id: string, namespace: string, lengths: Uint8Array];
+    if (size > 0) {
+      const gone = database.rows<readonly [number]>("SELECT slot FROM deletions WHERE revision > ?", revision);
+      for (const [slot] of gone) drop(slot);
+    }
+    const sql = "SELECT slot, id, namespace, lengths FROM tools WHERE revision > ?";
+    for (const [slot, id, namespace, counted] of database.rows<Row>(sql, revision)) {
+      drop(slot);
+      add(slot, id, namespace, counted);
+    }
+    revision = meta.revision;
+  }
+
+  function vectorsOf(name: string): ModelVectors | undefined {
+    const now = database.get<{ revision: number }>("SELECT vectors_revision AS revision FROM meta")?.revision ?? 0;
+    let model = models.get(name);
+    if (model === undefined) {
+      const precedes = (a: number, b: number): boolean => (ids[a] ?? "") < (ids[b] ?? "");
+      model = { vectors: createModelVectors(createRows, precedes), revision: 0 };
+      models.set(name, model);
+    }
+    if (model.revision !== now) {
+      const sql = "SELECT slot, dimension, data FROM vectors WHERE model = ? AND revision > ?";
+      const rows = database.rows<readonly [number, number, Uint8Array]>(sql, name, model.revision);
+      model.vectors.set(
+        rows.map(([slot, dimension, data]) => ({
+          slot,
+          namespace: namespaces[slot] ?? "",
+          vectors: toVectors(data, dimension),
+        })),
+      );
+      model.revision = now;
+    }
+    return model.vectors.size > 0 ? model.vectors : undefined;
+  }
+
+  return {
+    get size() {
+      return size;
+    },
+    get slots() {
+      return ids.length;
+    },
+    get ids() {
+      return ids;
+    },
+    get namespaces() {
+      return namespaces;
+    },
+    get lengths() {
+      return lengths;
+    },
+    get totalLength() {
+      return totalLength;
+    },
+    get documentsWith() {
+      return documentsWith;
+    },
+    follow,
+    vectorsOf,
+
+    documents(term) {
+      const known = documents.get(term);
+      if (known !== undefined) return known;
+      const count = database.get<{ doc: number }>("SELECT doc FROM terms WHERE term = ?", term)?.doc ?? 0;
+      if (documents.size >= KEPT_TERMS) documents.clear();
+      documents.set(term, count);
+      return count;
+    },
+
+    toolsAt(slots) {
+      const missing = slots.filter((slot) => !tools.has(slot));
+      if (tools.size + missing.length > KEPT_TOOLS) tools.clear();
+      const wanted = JSON.stringify(slots.filter((slot) => !tools.has(slot)));
+      const sql = "SELECT slot, json FROM tools WHERE slot IN (SELECT value FROM json_each(?))";
+      for (const [slot, json] of database.rows<readonly [number, string]>(sql, wanted))
+        tools.set(slot, JSON.parse(json) as Tool);
+      return tools;
+    },
+  };
+}
+
+/** Vectors of one tool, one after the other. */
+export function toBytes(vectors: readonly Float32Array[]): Uint8Array {
+  return new Uint8Array(Float32Array.from(vectors.flatMap((vector) => [...vector])).buffer);
+}
+
+function toVectors(data: Uint8Array, dimension: number): readonly Float32Array[] {
+  const numbers = new Float32Array(data.slice().buffer);
+  return Array.from({ length: numbers.length / dimension }, (_, nth) =>
+    numbers.subarray(nth * dimension, (nth + 1) * dimension),
+  );
+}
+
+function createRows(dimension: number): ReturnType<typeof createVectorRows> {
+  kernel ??= compileKernelModule(readKernel());
+  return createVectorRows({ wasm: kernel, dimension, format: "float32" });
+}

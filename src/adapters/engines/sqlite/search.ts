@@ -1,0 +1,249 @@
+import type { EngineAnswer, EngineQuery, MatchedTerm } from "../../../catalog/catalog-engine.port.ts";
+import type { ModelVectors } from "../../../catalog/dense/model-vectors.ts";
+import type { NamespaceFits } from "../../../catalog/dense/namespace-vectors.ts";
+import {
+  createScores,
+  measureFields,
+  rarity,
+  scoreDocuments,
+  type Scores,
+  setScore,
+  toMatchedTerms,
+  weighted,
+  weighTerms,
+} from "../../../catalog/lexical/bm25f.ts";
+import { DEFAULT_LEXICAL_SETTINGS, LEXICAL_FIELDS } from "../../../catalog/lexical/lexical-fields.ts";
+import { MOST_NAMESPACES, MOST_OTHER_TOOLS, readMentions } from "../../../catalog/lexical/mentions.ts";
+import { FIELD_SPAN } from "../../../catalog/lexical/posting.ts";
+import { createTermVectors } from "../../../catalog/lexical/term-vectors.ts";
+import { nameKey } from "../../../catalog/lexical/tokenize.ts";
+import { toolFields } from "../../../catalog/tool-text.ts";
+import { createTopK } from "../../../catalog/top-k.ts";
+import type { ToolFilter } from "../../../tool/tool-filter.ts";
+import type { Tool } from "../../../tool/tool.ts";
+import type { Database } from "./database.ts";
+import { decode, isEveryTool, toCondition } from "./filter-sql.ts";
+import type { Mirror } from "./mirror.ts";
+import { readWords, type ToolWords, toWord } from "./tool-words.ts";
+
+/** Where a term stands: keys are `slot * FIELD_SPAN + field`, in ascending order. */
+interface Occurrences {
+  readonly keys: Uint32Array;
+  readonly counts: Uint16Array;
+  readonly length: number;
+  readonly documents: number;
+}
+
+/** The tools a query may find, by slot. */
+interface Sieve {
+  readonly accepted: Uint8Array;
+  readonly count: number;
+  readonly total: number;
+}
+
+const { saturation } = DEFAULT_LEXICAL_SETTINGS;
+const NAMESPACE = LEXICAL_FIELDS.indexOf("namespace");
+const FIELD_OF: ReadonlyMap<string, number> = new Map(LEXICAL_FIELDS.map((field, index) => [field, index]));
+
+/** Gathers the evidence for one request. The mirror must have caught up. */
+export function searchDatabase(database: Database, mirror: Mirror, query: EngineQuery): EngineAnswer {
+  const { limit, texts, vectors = [], besides = [] } = query;
+  const { accepted, count, total } = sieve(database, mirror, query);
+  const measures = measureFields(DEFAULT_LEXICAL_SETTINGS, mirror);
+  const read = new Map<string, Occurrences | undefined>();
+  const occurrencesOf = (term: string): Occurrences | undefined => {
+    const word = toWord(term);
+    if (!read.has(word)) read.set(word, readOccurrences(database, word));
+    return read.get(word);
+  };
+  const found = new Set<number>();
+
+  const coverage = texts.map((text) => {
+    const scores = createScores(mirror.slots);
+    const terms = weighTerms(text, occurrencesOf, mirror.size);
+    scoreDocuments(terms, { lengths: mirror.lengths, measures, saturation }, scores);
+    for (const slot of slotsNamed(database, nameKey(text))) setScore(scores, slot, 1);
+    addBest(found, scores, { mirror, limit, accepted });
+    return scores.values;
+  });
+  const models = vectors.map(({ model, vector }) => {
+    const kept = mirror.vectorsOf(model);
+    kept?.nearest(vector, { limit, accepted, count }, found);
+    return kept;
+  });
+  for (const slot of slotsWhere(database, { ids: besides })) if (accepted[slot] === 1) found.add(slot);
+
+  const slots = [...found];
+  const cosines = vectors.map(({ vector }, at) => models[at]?.cosines(vector, slots) ?? []);
+  const tools = mirror.toolsAt(slots);
+  const candidates = slots.flatMap((slot, at) => {
+    const tool = tools.get(slot);
+    if (tool === undefined) return [];
+    return [{ tool, coverage: coverage.map((of) => of[slot] ?? 0), cosines: cosines.map((of) => of[at]) }];
+  });
+
+  const placeOf = new Map(candidates.map(({ tool }, at) => [tool.id, at]));
+  const words: ToolWords[] = [];
+  const wordsAt = (place: number): ToolWords =>
+    (words[place] ??= readWords(toolFields(candidates[place]?.tool as Tool)));
+  const { size } = mirror;
+  const frequencyIn = ({ counts, lengths }: ToolWords, term: string, leftOut?: number): number => {
+    let sum = 0;
+    counts.get(term)?.forEach((times, field) => {
+      if (times > 0 && field !== leftOut) sum += weighted(measures, field, times, lengths[field] ?? 0);
+    });
+    return sum;
+  };
+  const saturated = (frequency: number): number => frequency / (saturation + frequency);
+  const alike = createTermVectors((place) => {
+    const own = wordsAt(place);
+    return Array.from(own.counts.keys(), (term) => {
+      const worth = rarity(mirror.documents(term), size);
+      return [term, worth * saturated(frequencyIn(own, term, NAMESPACE))] as const;
+    });
+  });
+
+  function matchedTerms(text: string, id: string): readonly MatchedTerm[] {
+    const place = placeOf.get(id);
+    if (place === undefined) return [];
+    const own = wordsAt(place);
+    const find = (term: string): { term: string; documents: number } => {
+      const word = toWord(term);
+      return { term: word, documents: read.get(word)?.documents ?? mirror.documents(word) };
+    };
+    return toMatchedTerms(
+      weighTerms(text, find, size).flatMap(({ word, posting, weight }) => {
+        const term = posting?.term ?? "";
+        const counts = own.counts.get(term);
+        if (!counts) return [];
+        const fields = LEXICAL_FIELDS.filter((_, field) => (counts[field] ?? 0) > 0);
+        return [{ word, value: weight * saturated(frequencyIn(own, term)), fields }];
+      }),
+    );
+  }
+
+  const fits: (NamespaceFits | undefined)[] = [];
+  return {
+    candidates,
+    accepted: count,
+    total,
+    embedded: models.map((model) => countEmbedded(model, accepted)),
+    named: readNamed(texts[0] ?? "", { database, mirror, occurrencesOf }),
+    matchedTerms,
+    similarity(a, b) {
+      const [placeA, placeB] = [placeOf.get(a), placeOf.get(b)];
+      if (placeA === undefined || placeB === undefined) return 0;
+      return placeA === placeB ? 1 : alike.cosine(placeA, placeB);
+    },
+    namespaceFit(namespace, at) {
+      const vector = vectors[at]?.vector;
+      if (vector === undefined) return undefined;
+      fits[at] ??= models[at]?.namespaceFits(vector);
+      return fits[at]?.get(namespace);
+    },
+  };
+}
+
+/** Applies both filters, where the tools are kept. */
+function sieve(database: Database, mirror: Mirror, { filter, visible }: EngineQuery): Sieve {
+  const accepted = new Uint8Array(mirror.slots);
+  const isVisible = isEveryTool(visible);
+  const both = [visible, filter].filter((each): each is ToolFilter => each !== undefined && !isEveryTool(each));
+  if (both.length === 0) {
+    for (let slot = 0; slot < mirror.slots; slot++) if (mirror.ids[slot] !== undefined) accepted[slot] = 1;
+    return { accepted, count: mirror.size, total: mirror.size };
+  }
+  const slots = slotsWhere(database, { all: both });
+  for (const slot of slots) accepted[slot] = 1;
+  const total = isVisible || visible === undefined ? mirror.size : countWhere(database, visible);
+  return { accepted, count: slots.length, total };
+}
+
+function slotsWhere(database: Database, filter: ToolFilter): readonly number[] {
+  const { sql, values } = toCondition(filter);
+  return database.rows<readonly [number]>(`SELECT slot FROM tools WHERE ${sql}`, ...values).map(([slot]) => slot);
+}
+
+/** How many tools a filter accepts. */
+export function countWhere(database: Database, filter: ToolFilter): number {
+  const { sql, values } = toCondition(filter);
+  return database.get<{ count: number }>(`SELECT count(*) AS count FROM tools WHERE ${sql}`, ...values)?.count ?? 0;
+}
+
+/** SQLite gives the occurrences of a term by slot, and in each by field. */
+function readOccurrences(database: Database, term: string): Occurrences | undefined {
+  const rows = database.rows<readonly [number, string]>("SELECT doc, col FROM occurrences WHERE term = ?", term);
+  if (rows.length === 0) return undefined;
+  const keys = new Uint32Array(rows.length);
+  const counts = new Uint16Array(rows.length);
+  let length = 0;
+  let documents = 0;
+  let lastSlot = -1;
+  for (const [slot, field] of rows) {
+    const key = slot * FIELD_SPAN + (FIELD_OF.get(field) ?? 0);
+    if (length > 0 && keys[length - 1] === key) counts[length - 1] = Math.min((counts[length - 1] ?? 0) + 1, 0xffff);
+    else {
+      keys[length] = key;
+      counts[length++] = 1;
+    }
+    if (slot !== lastSlot) documents++;
+    lastSlot = slot;
+  }
+  return { keys, counts, length, documents };
+}
+
+/** The tools whose whole name a text is. */
+function slotsNamed(database: Database, key: string): readonly number[] {
+  if (key === "") return [];
+  const sql = "SELECT slot FROM tools WHERE name_key = ?1 UNION SELECT slot FROM tools WHERE qualified_key = ?1";
+  return database.rows<readonly [number]>(sql, key).map(([slot]) => slot);
+}
+
+function addBest(
+  found: Set<number>,
+  scores: Scores,
+  of: { readonly mirror: Mirror; readonly limit: number; readonly accepted: Uint8Array },
+): void {
+  const { mirror, limit, accepted } = of;
+  const best = createTopK(limit, (a, b) => (mirror.ids[a] ?? "") < (mirror.ids[b] ?? ""));
+  for (let index = 0; index < scores.count; index++) {
+    const slot = scores.touched[index] ?? 0;
+    if (accepted[slot] === 1) best.offer(scores.values[slot] ?? 0, slot);
+  }
+  for (const { row } of best.take()) found.add(row);
+}
+
+function countEmbedded(model: ModelVectors | undefined, accepted: Uint8Array): number {
+  let count = 0;
+  if (model) for (let slot = 0; slot < accepted.length; slot++) if (accepted[slot] === 1 && model.has(slot)) count++;
+  return count;
+}
+
+/** What a request names outright, by the same rules as in memory. */
+function readNamed(
+  text: string,
+  from: {
+    readonly database: Database;
+    readonly mirror: Mirror;
+    readonly occurrencesOf: (term: string) => Occurrences | undefined;
+  },
+): EngineAnswer["named"] {
+  const { database, mirror, occurrencesOf } = from;
+  const { names, terms } = readMentions(text);
+  const keys = JSON.stringify([...names]);
+  const sql = "SELECT id FROM tools WHERE mention_key IN (SELECT value FROM json_each(?))";
+  const tools = new Set(database.rows<readonly [string]>(sql, keys).map(([id]) => decode(id)));
+  const namespaces = new Set<string>();
+  for (const term of terms) {
+    const having = new Set<string>();
+    const { keys: places = [], length = 0 } = occurrencesOf(term) ?? {};
+    for (let at = 0; at < length && having.size <= MOST_NAMESPACES; at++) {
+      const place = places[at] ?? 0;
+      if (place % FIELD_SPAN === NAMESPACE) having.add(mirror.namespaces[Math.floor(place / FIELD_SPAN)] ?? "");
+    }
+    if (having.size === 0 || having.size > MOST_NAMESPACES) continue;
+    const others = database.get<{ doc: number }>("SELECT doc FROM other_terms WHERE term = ?", toWord(term))?.doc ?? 0;
+    if (others <= MOST_OTHER_TOOLS) for (const namespace of having) namespaces.add(namespace);
+  }
+  return { tools, namespaces };
+}

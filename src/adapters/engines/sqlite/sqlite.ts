@@ -1,0 +1,352 @@
+import { resolve } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { CatalogEngine, PutTools, ToolVectors } from "../../../catalog/catalog-engine.port.ts";
+import { checkDimension } from "../../../catalog/dense/model-vectors.ts";
+import { LEXICAL_FIELDS } from "../../../catalog/lexical/lexical-fields.ts";
+import { toMentionable } from "../../../catalog/lexical/mentions.ts";
+import { spellingsOf } from "../../../catalog/lexical/tokenize.ts";
+import { toolFields } from "../../../catalog/tool-text.ts";
+import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
+import { EVERY_TOOL } from "../../../tool/tool-filter.ts";
+import type { Tool } from "../../../tool/tool.ts";
+import { SQLITE_BUSY } from "../../state/load-sqlite.ts";
+import { isDamage } from "../../state/move-aside.ts";
+import { type Database, openDatabase } from "./database.ts";
+import { decode, encode, toCondition } from "./filter-sql.ts";
+import { createMirror, type Mirror, toBytes } from "./mirror.ts";
+import { countWhere, searchDatabase } from "./search.ts";
+import { readWords, toWord } from "./tool-words.ts";
+
+export interface SqliteEngineOptions {
+  /** The database file. It and its folder are created, readable only by this user. `:memory:` keeps everything in memory. */
+  readonly file: string;
+}
+
+const PAGE = 1_000;
+/** Tools whose words are read before other work gets a turn. */
+const TURN = 100;
+/** Deletions that `changes` remembers. */
+const REMEMBERED_DELETIONS = 10_000;
+
+/** A tool as it is written. */
+interface Prepared {
+  readonly tool: Tool;
+  readonly json: string;
+  readonly words: ReturnType<typeof readWords>;
+  readonly spellings: readonly string[];
+  readonly mention: string | null;
+  readonly otherWords: string;
+}
+
+/**
+ * Keeps the catalog in one SQLite file: tools, words and vectors. Any number of processes on this machine may share it, and a restart neither indexes
+ * nor embeds anything again. Words come from an FTS5 index; vectors are compared exactly.
+ */
+export function sqliteEngine({ file: given }: SqliteEngineOptions): CatalogEngine {
+  const file = given === ":memory:" ? given : resolve(given);
+  let opened: { readonly database: Database; readonly mirror: Mirror } | undefined;
+  let closed = false;
+  let lastChange: Promise<unknown> = Promise.resolve();
+
+  function using<Value>(signal: AbortSignal | undefined, step: (database: Database, mirror: Mirror) => Value): Value {
+    signal?.throwIfAborted();
+    if (closed) {
+      const fix = "Call open() to use it again.";
+      throw new ArsenalError("CLOSED", `The SQLite engine was closed. ${fix}`, { fix });
+    }
+    if (!opened) {
+      const fix = "Call open() first.";
+      throw new ArsenalError("STORE_FAILED", `The SQLite engine is not open yet. ${fix}`, { fix });
+    }
+    const { database, mirror } = opened;
+    return translating(file, () => step(database, mirror));
+  }
+
+  /** Changes run one after the other, because a large put lets other work run before it writes. */
+  function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const result = lastChange.then(work, work);
+    lastChange = result.catch(() => {});
+    return result;
+  }
+
+  return {
+    name: "sqlite",
+
+    async open({ signal } = {}) {
+      signal?.throwIfAborted();
+      if (opened) return;
+      const database = translating(file, () => openDatabase(file));
+      opened = { database, mirror: createMirror(database) };
+      closed = false;
+    },
+
+    put: (tools, { signal } = {}) =>
+      inTurn(async () => {
+        const latest = [...new Map(tools.map((tool) => [tool.id, tool])).values()];
+        const hashes = using(signal, (database) => hashesOf(database, latest));
+        const changed = latest.filter(({ id, contentHash }) => hashes.get(id) !== contentHash);
+        const prepared = new Map<Tool, Prepared>();
+        for (const [index, tool] of changed.entries()) {
+          if (index > 0 && index % TURN === 0) await nextTurn();
+          prepared.set(tool, prepare(tool));
+        }
+        return using(signal, (database) =>
+          database.change(() => {
+            // Another process may have changed some of them meanwhile.
+            const now = hashesOf(database, latest);
+            const different = latest.filter(({ id, contentHash }) => now.get(id) !== contentHash);
+            return write(
+              database,
+              different.map((tool) => prepared.get(tool) ?? prepare(tool)),
+            );
+          }),
+        );
+      }),
+
+    delete: (ids, { signal } = {}) =>
+      inTurn(async () => using(signal, (database) => database.change(() => erase(database, ids)))),
+
+    async get(ids, { signal } = {}) {
+      return using(signal, (database) => {
+        const { sql, values } = toCondition({ ids });
+        const rows = database.rows<readonly [string, string]>(`SELECT id, json FROM tools WHERE ${sql}`, ...values);
+        const tools = new Map(rows.map(([id, json]) => [decode(id), JSON.parse(json) as Tool]));
+        return ids.flatMap((id) => tools.get(id) ?? []);
+      });
+    },
+
+    async list({ filter = EVERY_TOOL, cursor, limit = PAGE, signal } = {}) {
+      return using(signal, (database) => {
+        const { sql, values } = toCondition(filter);
+        const after = cursor === undefined ? "" : encode(cursor);
+        const query = `SELECT json FROM tools WHERE id > ? AND ${sql} ORDER BY id LIMIT ?`;
+        const rows = database.rows<readonly [string]>(query, after, ...values, limit + 1);
+        const tools = rows.slice(0, limit).map(([json]) => JSON.parse(json) as Tool);
+        const last = tools.at(-1);
+        return { tools, ...(last && rows.length > limit ? { next: last.id } : {}) };
+      });
+    },
+
+    async count({ filter = EVERY_TOOL, signal } = {}) {
+      return using(signal, (database) => countWhere(database, filter));
+    },
+
+    putVectors: (model, entries, { signal } = {}) =>
+      inTurn(async () => using(signal, (database) => database.change(() => writeVectors(database, model, entries)))),
+
+    async withoutVectors(model, { after = "", limit, signal }) {
+      return using(signal, (database) => {
+        const sql = `SELECT id FROM tools WHERE id > ? AND NOT EXISTS
+          (SELECT 1 FROM vectors WHERE model = ? AND vectors.slot = tools.slot) ORDER BY id LIMIT ?`;
+        return database.rows<readonly [string]>(sql, encode(after), encode(model), limit).map(([id]) => decode(id));
+      });
+    },
+
+    async search(query) {
+      return using(query.signal, (database, mirror) =>
+        database.read(() => {
+          mirror.follow();
+          return searchDatabase(database, mirror, query);
+        }),
+      );
+    },
+
+    async changes(since, { signal } = {}) {
+      return using(signal, (database) =>
+        database.read(() => {
+          const { revision, forgotten } = metaOf(database);
+          const ids = (sql: string): readonly string[] =>
+            database.rows<readonly [string]>(sql, since).map(([id]) => decode(id));
+          return {
+            revision,
+            changed: ids("SELECT id FROM tools WHERE revision > ? ORDER BY id"),
+            deleted: ids(
+              "SELECT DISTINCT id FROM deletions WHERE revision > ? AND id NOT IN (SELECT id FROM tools) ORDER BY id",
+            ),
+            ...(since < forgotten || since > revision ? { incomplete: true } : {}),
+          };
+        }),
+      );
+    },
+
+    async healthCheck() {
+      try {
+        return using(undefined, (database) => database.change(() => metaOf(database).revision >= 0));
+      } catch (error) {
+        // Another process writes, which this one could do after it.
+        return isArsenalError(error) && (error.cause as { errcode?: number } | undefined)?.errcode === SQLITE_BUSY;
+      }
+    },
+
+    async close() {
+      await lastChange;
+      closed = true;
+      opened?.database.close();
+      opened = undefined;
+    },
+  };
+}
+
+function metaOf(database: Database): { readonly revision: number; readonly forgotten: number } {
+  const meta = database.get<{ revision: number; forgotten: number }>("SELECT revision, forgotten FROM meta");
+  return meta ?? { revision: 0, forgotten: 0 };
+}
+
+function hashesOf(database: Database, tools: readonly Tool[]): ReadonlyMap<string, string> {
+  const { sql, values } = toCondition({ ids: tools.map(({ id }) => id) });
+  const rows = database.rows<readonly [string, string]>(`SELECT id, hash FROM tools WHERE ${sql}`, ...values);
+  return new Map(rows.map(([id, hash]) => [decode(id), decode(hash)]));
+}
+
+function prepare(tool: Tool): Prepared {
+  const texts = toolFields(tool);
+  const { key = null, otherTerms } = toMentionable(texts);
+  return {
+    tool,
+    json: toJson(tool),
+    words: readWords(texts),
+    spellings: spellingsOf(texts),
+    mention: key,
+    otherWords: otherTerms.map(toWord).join(" "),
+  };
+}
+
+const TOOL_COLUMNS =
+  "hash, revision, name, namespace, source, risk, deprecated, ensemble, category, tenant, name_key, qualified_key, mention_key, lengths, json";
+
+const INSERT_WORDS = `INSERT INTO words (rowid, ${LEXICAL_FIELDS.join()}) VALUES (?, ${LEXICAL_FIELDS.map(() => "?").join()})`;
+
+function write(database: Database, tools: readonly Prepared[]): PutTools {
+  if (tools.length === 0) return { changed: [], revision: metaOf(database).revision };
+  const revision = nextRevision(database);
+  for (const { tool, json, words, spellings, mention, otherWords } of tools) {
+    const id = encode(tool.id);
+    const known = database.get<{ slot: number }>("SELECT slot FROM tools WHERE id = ?", id);
+    if (known) forget(database, known.slot);
+    const row = database.get<{ slot: number }>(
+      `INSERT INTO tools (slot, id, ${TOOL_COLUMNS}) VALUES (${Array(17).fill("?").join()}) RETURNING slot`,
+      known?.slot ?? null,
+      id,
+      encode(tool.contentHash),
+      revision,
+      encode(tool.name),
+      encode(tool.namespace),
+      encode(tool.source),
+      encode(tool.riskLevel),
+      tool.deprecated ? 1 : 0,
+      tool.ensemble === undefined ? null : encode(tool.ensemble),
+      tool.category === undefined ? null : encode(tool.category),
+      toTenant(tool.metadata["tenant"]),
+      spellings[0] ?? null,
+      spellings[1] ?? null,
+      mention,
+      new Uint8Array(words.lengths.buffer),
+      json,
+    );
+    const slot = row?.slot ?? 0;
+    const label = "INSERT OR IGNORE INTO labels VALUES (?, ?, ?)";
+    for (const tag of tool.tags) database.run(label, "tag", encode(tag), slot);
+    for (const capability of tool.capabilities) database.run(label, "capability", encode(capability), slot);
+    database.run(INSERT_WORDS, slot, ...words.fields);
+    database.run("INSERT INTO other_words (rowid, other) VALUES (?, ?)", slot, otherWords);
+  }
+  return { changed: tools.map(({ tool }) => tool.id), revision };
+}
+
+function erase(database: Database, ids: readonly string[]): number {
+  const { sql, values } = toCondition({ ids });
+  const rows = database.rows<readonly [number, string]>(`SELECT slot, id FROM tools WHERE ${sql}`, ...values);
+  if (rows.length === 0) return 0;
+  const revision = nextRevision(database);
+  for (const [slot, id] of rows) {
+    forget(database, slot);
+    database.run("INSERT INTO deletions VALUES (?, ?, ?)", revision, slot, id);
+  }
+  const oldest = `SELECT max(revision) AS revision FROM (SELECT revision FROM deletions ORDER BY rowid DESC LIMIT -1 OFFSET ${REMEMBERED_DELETIONS})`;
+  const forgotten = database.get<{ revision: number | null }>(oldest)?.revision ?? 0;
+  if (forgotten > 0) {
+    database.run("DELETE FROM deletions WHERE revision <= ?", forgotten);
+    database.run("UPDATE meta SET forgotten = ?", forgotten);
+  }
+  return rows.length;
+}
+
+/** Removes everything about a tool. */
+function forget(database: Database, slot: number): void {
+  database.run("DELETE FROM tools WHERE slot = ?", slot);
+  database.run("DELETE FROM labels WHERE slot = ?", slot);
+  database.run("DELETE FROM vectors WHERE slot = ?", slot);
+  database.run("DELETE FROM words WHERE rowid = ?", slot);
+  database.run("DELETE FROM other_words WHERE rowid = ?", slot);
+}
+
+function writeVectors(database: Database, model: string, entries: readonly ToolVectors[]): void {
+  const name = encode(model);
+  const kept = database.get<{ dimension: number }>("SELECT dimension FROM vectors WHERE model = ? LIMIT 1", name);
+  let dimension = kept?.dimension;
+  const { revision } = database.get<{ revision: number }>(
+    "UPDATE meta SET vectors_revision = vectors_revision + 1 RETURNING vectors_revision AS revision",
+  ) ?? { revision: 0 };
+  for (const { id, contentHash, vectors } of entries) {
+    const known = database.get<{ slot: number }>(
+      "SELECT slot FROM tools WHERE id = ? AND hash = ?",
+      encode(id),
+      encode(contentHash),
+    );
+    if (!known || vectors.length === 0) continue;
+    for (const vector of vectors) checkDimension(vector, (dimension ??= vector.length), `A vector of ${id}`);
+    database.run(
+      "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?, ?)",
+      name,
+      known.slot,
+      revision,
+      dimension ?? 0,
+      toBytes(vectors),
+    );
+  }
+}
+
+function nextRevision(database: Database): number {
+  return (
+    database.get<{ revision: number }>("UPDATE meta SET revision = revision + 1 RETURNING revision")?.revision ?? 0
+  );
+}
+
+/** A tenant that is not a text equals none: unlike an encoded text, it begins with a quote. */
+function toTenant(tenant: unknown): string | null {
+  if (tenant === undefined) return null;
+  return typeof tenant === "string" ? encode(tenant) : `"${JSON.stringify(tenant)}`;
+}
+
+function toJson(tool: Tool): string {
+  try {
+    return JSON.stringify(tool);
+  } catch (cause) {
+    const fix = "Make the tool plain JSON data.";
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new ArsenalError("STORE_FAILED", `The tool ${tool.id} cannot be kept: ${why}. ${fix}`, {
+      value: tool.id,
+      fix,
+      cause,
+    });
+  }
+}
+
+/** Says what went wrong with the file, and what to do. */
+function translating<Value>(file: string, step: () => Value): Value {
+  try {
+    return step();
+  } catch (cause) {
+    if (isArsenalError(cause)) throw cause;
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const fix = isDamage(cause)
+      ? "Move the file away: a new one is created, and tools are registered and embedded again."
+      : "Check that the folder can be written and has room, and that no other program holds the file.";
+    throw new ArsenalError("STORE_FAILED", `The catalog file ${file} cannot be used: ${why}. ${fix}`, {
+      field: "file",
+      value: file,
+      fix,
+      cause,
+    });
+  }
+}

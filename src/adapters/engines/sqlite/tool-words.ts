@@ -1,0 +1,38 @@
+import { type FieldTexts, LEXICAL_FIELDS } from "../../../catalog/lexical/lexical-fields.ts";
+import { FIELD_SPAN } from "../../../catalog/lexical/posting.ts";
+import { tokenize } from "../../../catalog/lexical/tokenize.ts";
+
+/** The words of one tool. */
+export interface ToolWords {
+  /** The terms of each field, in order, separated by spaces. */
+  readonly fields: readonly string[];
+  /** Terms in each field. */
+  readonly lengths: Uint32Array;
+  /** How often each term stands in each field. */
+  readonly counts: ReadonlyMap<string, Uint32Array>;
+}
+
+/** SQLite cuts longer words off, so they are cut off before. */
+const LONGEST_WORD = 1_000;
+
+/** Reads the words of a tool with the catalog's own tokenizer. */
+export function readWords(texts: FieldTexts): ToolWords {
+  const lengths = new Uint32Array(FIELD_SPAN);
+  const counts = new Map<string, Uint32Array>();
+  const fields = LEXICAL_FIELDS.map((name, field) => {
+    const terms = tokenize(texts[name]).map(({ term }) => toWord(term));
+    lengths[field] = terms.length;
+    for (const term of terms) {
+      let own = counts.get(term);
+      if (!own) counts.set(term, (own = new Uint32Array(FIELD_SPAN)));
+      own[field] = (own[field] ?? 0) + 1;
+    }
+    return terms.join(" ");
+  });
+  return { fields, lengths, counts };
+}
+
+/** A term as it is indexed. */
+export function toWord(term: string): string {
+  return term.length > LONGEST_WORD ? term.slice(0, LONGEST_WORD) : term;
+}
