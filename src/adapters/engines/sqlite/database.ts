@@ -30,12 +30,11 @@ const FIRST_SCHEMA = `
     slot INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, hash TEXT NOT NULL, revision INTEGER NOT NULL,
     name TEXT NOT NULL, namespace TEXT NOT NULL, source TEXT NOT NULL, risk TEXT NOT NULL, deprecated INTEGER NOT NULL,
     ensemble TEXT, category TEXT, tenant TEXT,
-    name_key TEXT, qualified_key TEXT, mention_key TEXT, lengths BLOB NOT NULL, json TEXT NOT NULL) STRICT;
+    name_key TEXT, qualified_key TEXT, mentionable INTEGER NOT NULL, lengths BLOB NOT NULL, json TEXT NOT NULL) STRICT;
   CREATE INDEX tools_by_revision ON tools (revision);
   CREATE INDEX tools_by_name ON tools (name);
   CREATE INDEX tools_by_name_key ON tools (name_key);
   CREATE INDEX tools_by_qualified_key ON tools (qualified_key);
-  CREATE INDEX tools_by_mention_key ON tools (mention_key);
   CREATE TABLE labels (kind TEXT NOT NULL, value TEXT NOT NULL, slot INTEGER NOT NULL, PRIMARY KEY (kind, value, slot)) STRICT, WITHOUT ROWID;
   CREATE INDEX labels_by_slot ON labels (slot);
   CREATE TABLE deletions (revision INTEGER NOT NULL, slot INTEGER NOT NULL, id TEXT NOT NULL) STRICT;
@@ -59,6 +58,8 @@ const MIGRATIONS: readonly string[] = [FIRST_SCHEMA];
 export function openDatabase(file: string): Database {
   const connection = openSqlite(file);
   try {
+    // A transaction of thousands of tools should fit into the cache, which is 2 MB by default.
+    connection.exec("PRAGMA cache_size = -64000");
     // In WAL mode this loses the last changes at a power failure, at worst. Tools are registered again at the next start.
     connection.exec("PRAGMA synchronous = NORMAL");
     inTransaction(connection, () => migrate(connection, file));

@@ -27,8 +27,8 @@ export interface Mirror {
   follow(): void;
   /** The vectors of a model; undefined if there are none. */
   vectorsOf(model: string): ModelVectors | undefined;
-  /** In how many tools a term stands. */
-  documents(term: string): number;
+  /** Reads something once for as long as the tools stay the same. Values are kept until their weights come to 1. */
+  once<Value>(key: string, read: () => { readonly value: Value; readonly weight: number }): Value;
   /** The tools in these slots. */
   toolsAt(slots: readonly number[]): ReadonlyMap<number, Tool>;
 }
@@ -41,8 +41,6 @@ interface Model {
 
 /** Tools kept for the next search: a conversation finds the same ones again and again. */
 const KEPT_TOOLS = 1_000;
-/** Document counts kept. */
-const KEPT_TERMS = 20_000;
 
 /** Compiled once, however many engines there are. */
 let kernel: KernelModule | undefined;
@@ -58,7 +56,8 @@ export function createMirror(database: Database): Mirror {
   let revision = 0;
   const models = new Map<string, Model>();
   const tools = new Map<number, Tool>();
-  const documents = new Map<string, number>();
+  const kept = new Map<string, unknown>();
+  let keptWeight = 0;
 
   function forgetAll(): void {
     ids = [];
@@ -111,7 +110,8 @@ export function createMirror(database: Database): Mirror {
     const meta = database.get<{ revision: number; forgotten: number }>("SELECT revision, forgotten FROM meta");
     if (meta === undefined || meta.revision === revision) return;
     if (revision < meta.forgotten) forgetAll();
-    documents.clear();
+    kept.clear();
+    keptWeight = 0;
     type Row = readonly [slot: number, id: string, namespace: string, lengths: Uint8Array];
     if (size > 0) {
       const gone = database.rows<readonly [number]>("SELECT slot FROM deletions WHERE revision > ?", revision);
@@ -173,13 +173,16 @@ export function createMirror(database: Database): Mirror {
     follow,
     vectorsOf,
 
-    documents(term) {
-      const known = documents.get(term);
-      if (known !== undefined) return known;
-      const count = database.get<{ doc: number }>("SELECT doc FROM terms WHERE term = ?", term)?.doc ?? 0;
-      if (documents.size >= KEPT_TERMS) documents.clear();
-      documents.set(term, count);
-      return count;
+    once<Value>(key: string, read: () => { readonly value: Value; readonly weight: number }): Value {
+      if (kept.has(key)) return kept.get(key) as Value;
+      const { value, weight } = read();
+      if (keptWeight + weight > 1) {
+        kept.clear();
+        keptWeight = 0;
+      }
+      keptWeight += weight;
+      kept.set(key, value);
+      return value;
     },
 
     toolsAt(slots) {

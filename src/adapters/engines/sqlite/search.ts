@@ -45,17 +45,23 @@ const { saturation } = DEFAULT_LEXICAL_SETTINGS;
 const NAMESPACE = LEXICAL_FIELDS.indexOf("namespace");
 const FIELD_OF: ReadonlyMap<string, number> = new Map(LEXICAL_FIELDS.map((field, index) => [field, index]));
 
+/** What is kept for the next search: occurrences of terms, and the tools that filters accept. */
+const KEPT_OCCURRENCES = 2_000_000;
+const KEPT_SIEVES = 64;
+
 /** Gathers the evidence for one request. The mirror must have caught up. */
 export function searchDatabase(database: Database, mirror: Mirror, query: EngineQuery): EngineAnswer {
   const { limit, texts, vectors = [], besides = [] } = query;
-  const { accepted, count, total } = sieve(database, mirror, query);
+  const filters = JSON.stringify([query.visible, query.filter]);
+  const { accepted, count, total } = mirror.once(`tools of ${filters}`, () => ({
+    value: sieve(database, mirror, query),
+    weight: Math.max(1, filters.length / 1_000) / KEPT_SIEVES,
+  }));
   const measures = measureFields(DEFAULT_LEXICAL_SETTINGS, mirror);
-  const read = new Map<string, Occurrences | undefined>();
-  const occurrencesOf = (term: string): Occurrences | undefined => {
-    const word = toWord(term);
-    if (!read.has(word)) read.set(word, readOccurrences(database, word));
-    return read.get(word);
-  };
+  const occurrencesOf = (term: string): Occurrences | undefined =>
+    mirror.once(`occurrences of ${term}`, () => readOccurrences(database, toWord(term)));
+  const documentsWith = (term: string): number =>
+    mirror.once(`documents with ${term}`, () => countDocuments(database, "terms", term));
   const found = new Set<number>();
 
   const coverage = texts.map((text) => {
@@ -98,7 +104,7 @@ export function searchDatabase(database: Database, mirror: Mirror, query: Engine
   const alike = createTermVectors((place) => {
     const own = wordsAt(place);
     return Array.from(own.counts.keys(), (term) => {
-      const worth = rarity(mirror.documents(term), size);
+      const worth = rarity(documentsWith(term), size);
       return [term, worth * saturated(frequencyIn(own, term, NAMESPACE))] as const;
     });
   });
@@ -109,7 +115,7 @@ export function searchDatabase(database: Database, mirror: Mirror, query: Engine
     const own = wordsAt(place);
     const find = (term: string): { term: string; documents: number } => {
       const word = toWord(term);
-      return { term: word, documents: read.get(word)?.documents ?? mirror.documents(word) };
+      return { term: word, documents: documentsWith(word) };
     };
     return toMatchedTerms(
       weighTerms(text, find, size).flatMap(({ word, posting, weight }) => {
@@ -127,7 +133,7 @@ export function searchDatabase(database: Database, mirror: Mirror, query: Engine
     candidates,
     accepted: count,
     total,
-    embedded: models.map((model) => countEmbedded(model, accepted)),
+    embedded: models.map((model) => (model?.size === size ? count : countEmbedded(model, accepted))),
     named: readNamed(texts[0] ?? "", { database, mirror, occurrencesOf }),
     matchedTerms,
     similarity(a, b) {
@@ -171,9 +177,13 @@ export function countWhere(database: Database, filter: ToolFilter): number {
 }
 
 /** SQLite gives the occurrences of a term by slot, and in each by field. */
-function readOccurrences(database: Database, term: string): Occurrences | undefined {
+function readOccurrences(
+  database: Database,
+  term: string,
+): { readonly value: Occurrences | undefined; readonly weight: number } {
   const rows = database.rows<readonly [number, string]>("SELECT doc, col FROM occurrences WHERE term = ?", term);
-  if (rows.length === 0) return undefined;
+  const weight = (1 + rows.length) / KEPT_OCCURRENCES;
+  if (rows.length === 0) return { value: undefined, weight };
   const keys = new Uint32Array(rows.length);
   const counts = new Uint16Array(rows.length);
   let length = 0;
@@ -189,7 +199,17 @@ function readOccurrences(database: Database, term: string): Occurrences | undefi
     if (slot !== lastSlot) documents++;
     lastSlot = slot;
   }
-  return { keys, counts, length, documents };
+  return { value: { keys, counts, length, documents }, weight };
+}
+
+/** In how many tools a term stands. */
+function countDocuments(
+  database: Database,
+  table: "terms" | "other_terms",
+  term: string,
+): { readonly value: number; readonly weight: number } {
+  const value = database.get<{ doc: number }>(`SELECT doc FROM ${table} WHERE term = ?`, toWord(term))?.doc ?? 0;
+  return { value, weight: 1 / KEPT_OCCURRENCES };
 }
 
 /** The tools whose whole name a text is. */
@@ -231,7 +251,7 @@ function readNamed(
   const { database, mirror, occurrencesOf } = from;
   const { names, terms } = readMentions(text);
   const keys = JSON.stringify([...names]);
-  const sql = "SELECT id FROM tools WHERE mention_key IN (SELECT value FROM json_each(?))";
+  const sql = "SELECT id FROM tools WHERE name_key IN (SELECT value FROM json_each(?)) AND mentionable";
   const tools = new Set(database.rows<readonly [string]>(sql, keys).map(([id]) => decode(id)));
   const namespaces = new Set<string>();
   for (const term of terms) {
@@ -242,7 +262,7 @@ function readNamed(
       if (place % FIELD_SPAN === NAMESPACE) having.add(mirror.namespaces[Math.floor(place / FIELD_SPAN)] ?? "");
     }
     if (having.size === 0 || having.size > MOST_NAMESPACES) continue;
-    const others = database.get<{ doc: number }>("SELECT doc FROM other_terms WHERE term = ?", toWord(term))?.doc ?? 0;
+    const { value: others } = countDocuments(database, "other_terms", term);
     if (others <= MOST_OTHER_TOOLS) for (const namespace of having) namespaces.add(namespace);
   }
   return { tools, namespaces };

@@ -34,7 +34,7 @@ interface Prepared {
   readonly json: string;
   readonly words: ReturnType<typeof readWords>;
   readonly spellings: readonly string[];
-  readonly mention: string | null;
+  readonly mentionable: boolean;
   readonly otherWords: string;
 }
 
@@ -200,26 +200,26 @@ function hashesOf(database: Database, tools: readonly Tool[]): ReadonlyMap<strin
 
 function prepare(tool: Tool): Prepared {
   const texts = toolFields(tool);
-  const { key = null, otherTerms } = toMentionable(texts);
+  const { key, otherTerms } = toMentionable(texts);
   return {
     tool,
     json: toJson(tool),
     words: readWords(texts),
     spellings: spellingsOf(texts),
-    mention: key,
+    mentionable: key !== undefined,
     otherWords: otherTerms.map(toWord).join(" "),
   };
 }
 
 const TOOL_COLUMNS =
-  "hash, revision, name, namespace, source, risk, deprecated, ensemble, category, tenant, name_key, qualified_key, mention_key, lengths, json";
+  "hash, revision, name, namespace, source, risk, deprecated, ensemble, category, tenant, name_key, qualified_key, mentionable, lengths, json";
 
 const INSERT_WORDS = `INSERT INTO words (rowid, ${LEXICAL_FIELDS.join()}) VALUES (?, ${LEXICAL_FIELDS.map(() => "?").join()})`;
 
 function write(database: Database, tools: readonly Prepared[]): PutTools {
   if (tools.length === 0) return { changed: [], revision: metaOf(database).revision };
   const revision = nextRevision(database);
-  for (const { tool, json, words, spellings, mention, otherWords } of tools) {
+  for (const { tool, json, words, spellings, mentionable, otherWords } of tools) {
     const id = encode(tool.id);
     const known = database.get<{ slot: number }>("SELECT slot FROM tools WHERE id = ?", id);
     if (known) forget(database, known.slot);
@@ -239,7 +239,7 @@ function write(database: Database, tools: readonly Prepared[]): PutTools {
       toTenant(tool.metadata["tenant"]),
       spellings[0] ?? null,
       spellings[1] ?? null,
-      mention,
+      mentionable ? 1 : 0,
       new Uint8Array(words.lengths.buffer),
       json,
     );
