@@ -1,8 +1,8 @@
 import type { CatalogEngine } from "../../catalog/catalog-engine.port.ts";
 import { createMemoryEngine } from "../../catalog/memory-engine.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
-import { compileKernelModule, type KernelModule, readKernel } from "../embedders/kernel/kernel.ts";
-import { createVectorRows, type RowFormat } from "../embedders/kernel/vector-rows.ts";
+import type { RowFormat } from "../embedders/kernel/vector-rows.ts";
+import { kernelRows } from "./kernel-rows.ts";
 import { snapshotFile } from "./snapshot-file.ts";
 import { withSnapshot } from "./with-snapshot.ts";
 
@@ -14,9 +14,6 @@ export interface MemoryEngineOptions {
   readonly clock?: Clock;
 }
 
-/** Compiled once, however many engines there are. */
-let kernel: KernelModule | undefined;
-
 /**
  * Keeps tools and vectors in memory and searches them exactly: 100,000 tools in a few milliseconds. With `snapshot`, the tools are written to
  * one file shortly after each change and on `close`; vectors are not.
@@ -26,9 +23,6 @@ export function memoryEngine({
   vectors = "int8",
   clock = systemClock,
 }: MemoryEngineOptions = {}): CatalogEngine {
-  const engine = createMemoryEngine((dimension) => {
-    kernel ??= compileKernelModule(readKernel());
-    return createVectorRows({ wasm: kernel, dimension, format: vectors });
-  });
+  const engine = createMemoryEngine(kernelRows(vectors));
   return snapshot === undefined ? engine : withSnapshot(engine, snapshotFile(snapshot), clock);
 }

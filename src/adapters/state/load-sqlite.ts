@@ -35,17 +35,21 @@ export const BUSY_TIMEOUT_MS = 5_000;
 /** SQLite's number for a file that somebody else has locked. */
 export const SQLITE_BUSY = 5;
 
-/** Opens a database file in WAL mode, only for this user, and its folder if there is none. `:memory:` is a database without a file. */
-export function openSqlite(file: string): DatabaseSync {
+/**
+ * Opens a database file in WAL mode, only for this user, and creates its folder. `:memory:` is a database without a file. `check` may throw before
+ * anything is changed, if the file belongs to somebody else.
+ */
+export function openSqlite(file: string, check: (database: DatabaseSync) => void): DatabaseSync {
   if (file !== ":memory:") {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     // Created before SQLite creates it with a wider mode. Its side files then get the same mode.
     closeSync(openSync(file, "a", 0o600));
-    chmodSync(file, 0o600);
   }
   const { DatabaseSync: Database } = loadSqlite();
   const database = new Database(file, { timeout: BUSY_TIMEOUT_MS });
   try {
+    check(database);
+    if (file !== ":memory:") chmodSync(file, 0o600);
     beginLog(database);
     return database;
   } catch (error) {

@@ -56,7 +56,7 @@ const MIGRATIONS: readonly string[] = [FIRST_SCHEMA];
 
 /** Opens the file and brings it up to date. */
 export function openDatabase(file: string): Database {
-  const connection = openSqlite(file);
+  const connection = openSqlite(file, (database) => void versionOf(database, file));
   try {
     // A transaction of thousands of tools should fit into the cache, which is 2 MB by default.
     connection.exec("PRAGMA cache_size = -64000");
@@ -101,6 +101,14 @@ export function openDatabase(file: string): Database {
 const KEPT_STATEMENTS = 100;
 
 function migrate(connection: DatabaseSync, file: string): void {
+  const version = versionOf(connection, file);
+  if (version === MIGRATIONS.length) return;
+  for (const step of MIGRATIONS.slice(version)) connection.exec(step);
+  connection.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
+}
+
+/** The schema version of the file, 0 for a new one. Throws if this release cannot use it. */
+function versionOf(connection: DatabaseSync, file: string): number {
   const version = numberOf(connection, "user_version");
   const isNew = version === 0 && numberOf(connection, "schema_version") === 0;
   if (!isNew && numberOf(connection, "application_id") !== APPLICATION_ID)
@@ -111,9 +119,7 @@ function migrate(connection: DatabaseSync, file: string): void {
       `was written by a later release (schema ${version}, this release knows ${MIGRATIONS.length})`,
       "Use that release, or another file.",
     );
-  if (version === MIGRATIONS.length) return;
-  for (const step of MIGRATIONS.slice(version)) connection.exec(step);
-  connection.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
+  return version;
 }
 
 function numberOf(connection: DatabaseSync, pragma: string): number {

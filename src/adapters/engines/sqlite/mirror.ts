@@ -2,8 +2,7 @@ import { createModelVectors, type ModelVectors } from "../../../catalog/dense/mo
 import { LEXICAL_FIELDS } from "../../../catalog/lexical/lexical-fields.ts";
 import { FIELD_SPAN } from "../../../catalog/lexical/posting.ts";
 import type { Tool } from "../../../tool/tool.ts";
-import { compileKernelModule, type KernelModule, readKernel } from "../../embedders/kernel/kernel.ts";
-import { createVectorRows } from "../../embedders/kernel/vector-rows.ts";
+import { kernelRows } from "../kernel-rows.ts";
 import type { Database } from "./database.ts";
 import { decode } from "./filter-sql.ts";
 
@@ -42,9 +41,6 @@ interface Model {
 /** Tools kept for the next search: a conversation finds the same ones again and again. */
 const KEPT_TOOLS = 1_000;
 
-/** Compiled once, however many engines there are. */
-let kernel: KernelModule | undefined;
-
 /** Nothing read yet. */
 export function createMirror(database: Database): Mirror {
   let ids: (string | undefined)[] = [];
@@ -66,6 +62,7 @@ export function createMirror(database: Database): Mirror {
     totalLength = LEXICAL_FIELDS.map(() => 0);
     documentsWith = LEXICAL_FIELDS.map(() => 0);
     size = 0;
+    revision = 0;
     models.clear();
     tools.clear();
   }
@@ -130,7 +127,7 @@ export function createMirror(database: Database): Mirror {
     let model = models.get(name);
     if (model === undefined) {
       const precedes = (a: number, b: number): boolean => (ids[a] ?? "") < (ids[b] ?? "");
-      model = { vectors: createModelVectors(createRows, precedes), revision: 0 };
+      model = { vectors: createModelVectors(kernelRows("float32"), precedes), revision: 0 };
       models.set(name, model);
     }
     if (model.revision !== now) {
@@ -207,9 +204,4 @@ function toVectors(data: Uint8Array, dimension: number): readonly Float32Array[]
   return Array.from({ length: numbers.length / dimension }, (_, nth) =>
     numbers.subarray(nth * dimension, (nth + 1) * dimension),
   );
-}
-
-function createRows(dimension: number): ReturnType<typeof createVectorRows> {
-  kernel ??= compileKernelModule(readKernel());
-  return createVectorRows({ wasm: kernel, dimension, format: "float32" });
 }
