@@ -5,7 +5,7 @@ import { files, has, read } from "./project.ts";
 /** Which contract suites an adapter of a kind can run. It must run at least one of them. */
 const SUITES: Readonly<Record<string, readonly string[]>> = {
   sources: ["sourceContract"],
-  stores: ["toolStoreContract", "vectorIndexContract"],
+  engines: ["catalogEngineContract"],
   embedders: ["embedderContract"],
   rerankers: ["rerankerContract"],
   dialects: ["dialectContract"],

@@ -26,6 +26,7 @@ const FRONTS: readonly string[] = [
   "src/register/registry.ts",
   "src/register/registration-limits.ts",
   "src/catalog/catalog.ts",
+  "src/catalog/dense/tiers.ts",
   "src/guard/aegis.ts",
   "src/guard/principal.ts",
   "src/guard/idempotency.ts",

@@ -1,4 +1,5 @@
 /** Catalog engines by name, each loaded when it is first used. A new one is one line here; see CONTRIBUTING.md. */
 export const engines = {
   memory: () => import("./memory.ts"),
+  sqlite: () => import("./sqlite/sqlite.ts"),
 };
