@@ -135,6 +135,7 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
     explainMissing: (name, sees) => registry.explainMissing(name, sees),
     aegis,
     audit,
+    limits: guard.callLimits,
     redact: redactor.value,
     idempotency,
     validator,

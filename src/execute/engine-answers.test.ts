@@ -12,6 +12,7 @@ import type { Obligations } from "../guard/policy.port.ts";
 import { localOperator } from "../guard/principal.ts";
 import { systemClock } from "../observe/clock.ts";
 import { createHealth } from "../observe/health.ts";
+import { createLocalLimits } from "../state/local-limits.ts";
 import { defineTool } from "../tool/define-tool.ts";
 import type { Handler } from "../tool/handler.ts";
 import type { ToolSource } from "../tool/tool.ts";
@@ -46,6 +47,7 @@ function engineOf(handler: Handler, { obligations = {}, source = "mcp", auditFai
     }),
     validator: jsonSchemaValidator(),
     executors: [directExecutor()],
+    limits: createLocalLimits({ clock }),
     audit: createCallAudit({ log: { ...log, append }, emit, strict: true }),
     idempotency: createIdempotency(state, clock),
     health: createHealth({ clock, emit }),

@@ -5,6 +5,7 @@ import { jsonSchemaValidator } from "../adapters/validators/json-schema/json-sch
 import { createAegis, type Aegis } from "../guard/aegis.ts";
 import { localOperator, type Principal } from "../guard/principal.ts";
 import { createHealth } from "../observe/health.ts";
+import { createLocalLimits } from "../state/local-limits.ts";
 import { createManualClock, type ManualClock } from "../testing/manual-clock.ts";
 import { defineTool } from "../tool/define-tool.ts";
 import type { Handler } from "../tool/handler.ts";
@@ -63,6 +64,7 @@ function setUp(
     aegis,
     validator: jsonSchemaValidator(),
     executors: [directExecutor()],
+    limits: createLocalLimits({ clock }),
     health: createHealth({ clock, emit }),
     ensembleSettings: () => ({}),
     emit,

@@ -8,6 +8,7 @@ import { createIdempotency } from "../guard/idempotency.ts";
 import type { Policy } from "../guard/policy.port.ts";
 import { localOperator } from "../guard/principal.ts";
 import { createHealth } from "../observe/health.ts";
+import { createLocalLimits } from "../state/local-limits.ts";
 import { createManualClock, type ManualClock } from "../testing/manual-clock.ts";
 import { defineTool } from "../tool/define-tool.ts";
 import type { ToolDraft } from "../tool/draft.ts";
@@ -49,6 +50,7 @@ function setUp(handler: Handler, { policy = ALLOW, draft, settings }: Options = 
     aegis,
     validator: jsonSchemaValidator(),
     executors: [directExecutor()],
+    limits: createLocalLimits({ clock }),
     idempotency: createIdempotency(state, clock),
     health: createHealth({ clock, emit: () => {} }),
     ensembleSettings: () => ({}),

@@ -6,6 +6,7 @@ import { ArsenalError } from "../errors/arsenal-error.ts";
 import { createAegis } from "../guard/aegis.ts";
 import { localOperator } from "../guard/principal.ts";
 import { createHealth } from "../observe/health.ts";
+import { createLocalLimits } from "../state/local-limits.ts";
 import { createManualClock, type ManualClock } from "../testing/manual-clock.ts";
 import { defineTool } from "../tool/define-tool.ts";
 import type { Handler } from "../tool/handler.ts";
@@ -45,6 +46,7 @@ function setUp(
     }),
     validator: jsonSchemaValidator(),
     executors: [directExecutor()],
+    limits: createLocalLimits({ clock }),
     health: createHealth({ clock, emit: () => {} }),
     ensembleSettings,
     emit: (name, data) => void told.push({ name, data }),

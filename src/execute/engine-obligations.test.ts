@@ -13,6 +13,7 @@ import type { Obligations, PolicyDecision } from "../guard/policy.port.ts";
 import { localOperator } from "../guard/principal.ts";
 import type { Inspection } from "../guard/scan/inspection.ts";
 import { createHealth, type HealthBook } from "../observe/health.ts";
+import { createLocalLimits } from "../state/local-limits.ts";
 import { createManualClock, type ManualClock } from "../testing/manual-clock.ts";
 import { defineTool } from "../tool/define-tool.ts";
 import type { ToolDraft } from "../tool/draft.ts";
@@ -67,6 +68,7 @@ function setUp(handler: Handler, obligations: Obligations = {}, options: Options
     aegis,
     validator: jsonSchemaValidator(),
     executors: [directExecutor()],
+    limits: createLocalLimits({ clock }),
     audit: createCallAudit({ log, emit: () => {}, strict: true }),
     idempotency: createIdempotency(state, clock),
     health,

@@ -5,16 +5,15 @@ import type { Principal } from "../guard/principal.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
 import type { HealthBook } from "../observe/health.ts";
-import { type Breakers, createBreakers } from "./limits/breaker.ts";
+import type { Limits } from "../state/limits.port.ts";
 import { type ArgumentChecks, createArgumentChecks } from "./arguments/check-arguments.ts";
 import type { RepairArguments } from "./arguments/check-or-repair.ts";
 import type { Executor } from "./executor.port.ts";
 import type { FindToolParts } from "./steps/find-tool.ts";
 import { createStates, type StateOf } from "./steps/handler-context.ts";
 import type { ResultError } from "./result.ts";
-import { createRetryBudget, type RetryBudget } from "./limits/retry-budget.ts";
 import type { EngineSettings } from "./settings.ts";
-import { type Concurrency, createConcurrency } from "./steps/take-permits.ts";
+import { type Admissions, createAdmissions } from "./steps/admission.ts";
 import { createTraceIds, type TraceIds } from "./trace-ids.ts";
 import type { Validator } from "./validator.port.ts";
 
@@ -32,6 +31,8 @@ export interface EngineParts extends FindToolParts {
   readonly redact?: ((error: ResultError) => ResultError) | undefined;
   /** Keeps the results of calls that name a key. Without it, such calls are refused. */
   readonly idempotency?: Idempotency | undefined;
+  /** Rates, places, breakers and retry budgets, which other processes may share. */
+  readonly limits: Limits;
   readonly health: HealthBook;
   readonly ensembleSettings: (name: string) => EnsembleSettings;
   readonly emit: Emit;
@@ -55,9 +56,7 @@ export interface EnsembleSettings {
 export interface RunningEngine extends EngineParts {
   readonly random: () => number;
   readonly checks: ArgumentChecks;
-  readonly breakers: Breakers;
-  readonly concurrency: Concurrency;
-  readonly retryBudget: RetryBudget;
+  readonly admissions: Admissions;
   readonly stateOf: StateOf;
   readonly traceIds: TraceIds;
   closed: boolean;
@@ -65,20 +64,11 @@ export interface RunningEngine extends EngineParts {
 
 /** Creates what is kept between calls, empty. */
 export function startEngine(parts: EngineParts): RunningEngine {
-  const { clock, emit, health, settings } = parts;
   return {
     ...parts,
     random: parts.random ?? Math.random,
     checks: createArgumentChecks(parts.validator),
-    breakers: createBreakers({
-      threshold: settings.circuitBreakerThreshold,
-      coolDownMs: settings.circuitBreakerTimeoutMs,
-      clock,
-      emit,
-      health,
-    }),
-    concurrency: createConcurrency(settings),
-    retryBudget: createRetryBudget({ share: settings.retryBudget, clock }),
+    admissions: createAdmissions(parts),
     stateOf: createStates(),
     traceIds: createTraceIds(),
     closed: false,

@@ -7,6 +7,7 @@ import type { Aegis, AegisDecision } from "../guard/aegis.ts";
 import { localOperator } from "../guard/principal.ts";
 import type { Emit } from "../observe/events.ts";
 import { createHealth } from "../observe/health.ts";
+import { createLocalLimits } from "../state/local-limits.ts";
 import { createManualClock, type ManualClock } from "../testing/manual-clock.ts";
 import { defineTool } from "../tool/define-tool.ts";
 import type { Handler } from "../tool/handler.ts";
@@ -53,8 +54,7 @@ function setUp(handler: Handler, settings: Partial<EngineSettings>): Bench {
     sees: ({ name }) => !name.startsWith("hidden"),
     visible: () => undefined,
     decide: (request) => decisions[String(request.arguments["guard"])]?.() ?? Promise.resolve({ effect: "allow" }),
-    admit: ({ tool: { name } }) =>
-      name.startsWith("limited") ? { admitted: false, retryAfterMs: 5, limit: LIMIT } : { admitted: true },
+    limitsOf: ({ tool: { name } }) => (name.startsWith("limited") ? [LIMIT] : []),
     redeem: () => ({ effect: "allow" }),
     giveBack: async () => {},
     confine: (_domains, run) => run(),
@@ -76,6 +76,7 @@ function setUp(handler: Handler, settings: Partial<EngineSettings>): Bench {
     aegis,
     validator: jsonSchemaValidator(),
     executors: [directExecutor()],
+    limits: createLocalLimits({ clock }),
     health: createHealth({ clock, emit }),
     ensembleSettings: () => ({ maxConcurrent: MAX_IN_ENSEMBLE }),
     emit,

@@ -7,6 +7,7 @@ import { type Aegis, createAegis } from "../guard/aegis.ts";
 import { localOperator } from "../guard/principal.ts";
 import type { Emit } from "../observe/events.ts";
 import { createHealth, type HealthBook } from "../observe/health.ts";
+import { createLocalLimits } from "../state/local-limits.ts";
 import { createManualClock, type ManualClock } from "../testing/manual-clock.ts";
 import { defineTool } from "../tool/define-tool.ts";
 import type { Handler } from "../tool/handler.ts";
@@ -51,6 +52,7 @@ function setUp(
     aegis: allowing,
     validator: jsonSchemaValidator(),
     executors: [directExecutor()],
+    limits: createLocalLimits({ clock }),
     health,
     ensembleSettings: () => ({}),
     emit,
@@ -282,11 +284,11 @@ describe("cancelling", () => {
     const result = await engine.execute({ toolName: "t", timeoutMs: 1, signal: AbortSignal.abort() });
     expect(result).toMatchObject({ status: "cancelled", attempts: 0, error: { code: "CANCELLED" } });
     const controller = new AbortController();
-    const admit: Aegis["admit"] = () => {
+    const limitsOf: Aegis["limitsOf"] = () => {
       controller.abort();
-      return { admitted: true };
+      return [];
     };
-    const late = setUp(handler, {}, { aegis: { ...allowing, admit } });
+    const late = setUp(handler, {}, { aegis: { ...allowing, limitsOf } });
     expect((await late.engine.execute({ toolName: "t", signal: controller.signal })).status).toBe("cancelled");
     expect(calls()).toBe(0);
     expect(events("call-finished")).toHaveLength(1);

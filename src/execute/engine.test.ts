@@ -8,6 +8,7 @@ import type { Policy } from "../guard/policy.port.ts";
 import { localOperator, type Principal } from "../guard/principal.ts";
 import type { Emit } from "../observe/events.ts";
 import { createHealth, type HealthBook } from "../observe/health.ts";
+import { createLocalLimits } from "../state/local-limits.ts";
 import { createManualClock, type ManualClock } from "../testing/manual-clock.ts";
 import type { Handler, Progress } from "../tool/handler.ts";
 import type { Tool } from "../tool/tool.ts";
@@ -90,6 +91,7 @@ function setUp(
     aegis,
     validator: jsonSchemaValidator(),
     executors: [directExecutor()],
+    limits: createLocalLimits({ clock }),
     health,
     ensembleSettings: () => ({}),
     emit,

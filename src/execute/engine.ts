@@ -34,10 +34,11 @@ export function createEngine(parts: EngineParts): Engine {
       }),
     forget(toolId) {
       engine.checks.forget(toolId);
-      engine.breakers.forget(toolId);
+      engine.admissions.forget(toolId);
     },
     close() {
       engine.closed = true;
+      engine.admissions.close();
     },
   };
 }

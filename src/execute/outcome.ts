@@ -1,7 +1,6 @@
 import { isArsenalError } from "../errors/arsenal-error.ts";
 import type { SourceAnswer } from "../tool/handler.ts";
 import type { Tool } from "../tool/tool.ts";
-import type { Refusal } from "./limits/breaker.ts";
 import { isPastDeadline, type WaitLimits } from "./steps/deadline.ts";
 import type { ExecutionStatus, ResultError } from "./result.ts";
 import { statusOf } from "./results/to-result-error.ts";
@@ -50,20 +49,6 @@ export function isCutOff(signal: AbortSignal | undefined): boolean {
 function notStarted(name: string): ResultError {
   const message = `${name} was not started: the gateway shut down while the call waited. Call it again.`;
   return { code: "CLOSED", message, beforeSend: true };
-}
-
-/** A call that the tool's breaker refuses. */
-export function circuitOpen(tool: Tool, { retryAfterMs }: Refusal): Outcome {
-  const state = `${tool.id} failed repeatedly and is left alone for now.`;
-  const error: ResultError =
-    retryAfterMs === undefined
-      ? { code: "CIRCUIT_OPEN", message: `${state} One call is probing it; try again when that has ended.` }
-      : {
-          code: "CIRCUIT_OPEN",
-          message: `${state} Try again in ${retryAfterMs} ms, or use another tool.`,
-          retryAfterMs,
-        };
-  return failed(error);
 }
 
 /** A call that ran out of time before its handler was called: repeating it is safe. */

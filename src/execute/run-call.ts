@@ -1,4 +1,4 @@
-import type { AegisRequest } from "../guard/aegis.ts";
+import type { Aegis, AegisRequest } from "../guard/aegis.ts";
 import type { Handler } from "../tool/handler.ts";
 import type { Tool } from "../tool/tool.ts";
 import { askAegis, givenUp, type Permission, redeemApproval } from "./steps/ask-aegis.ts";
@@ -11,7 +11,7 @@ import type { EnsembleSettings, RunningEngine } from "./engine-parts.ts";
 import { findTool } from "./steps/find-tool.ts";
 import { finishCall } from "./steps/finish-call.ts";
 import { guardOutcome, redactReplayed } from "./steps/guard-outcome.ts";
-import { cancelled, circuitOpen, closedBefore, failed, neverStarted, type Outcome } from "./outcome.ts";
+import { cancelled, closedBefore, failed, neverStarted, type Outcome } from "./outcome.ts";
 import type { ToolResult } from "./result.ts";
 import { recallResult, runOnce } from "./steps/run-once.ts";
 import type { CheckedCall, RunningCall } from "./running-call.ts";
@@ -76,8 +76,8 @@ async function find(running: RunningCall, engine: RunningEngine): Promise<Found 
 async function check(running: RunningCall, found: Found, engine: RunningEngine): Promise<CheckedCall | Outcome> {
   const { call, ids } = running;
   const { tool, handler, given } = found;
-  const refusal = engine.breakers.refusal(tool.id);
-  if (refusal !== undefined) return circuitOpen(tool, refusal);
+  const refusal = engine.admissions.refusal(tool);
+  if (refusal !== undefined) return refusal;
 
   const checked =
     call.checkArguments === false
@@ -122,8 +122,12 @@ async function runAllowed(checked: CheckedCall, engine: RunningEngine): Promise<
     if (permission.effect === "stop")
       return isKeyed ? recallResult(permission.outcome, checked, engine) : permission.outcome;
     const { confirmationId } = permission;
+    const rates = engine.aegis.limitsOf(request, permission.obligations);
+    // A result that is given again is a call all the same, so a call with a key is counted before it is known whether it runs.
+    const limited = isKeyed ? await engine.admissions.takeRates(checked, rates) : undefined;
+    if (limited !== undefined) return limited;
     const approved = confirmationId === undefined ? checked : { ...checked, request: { ...request, confirmationId } };
-    const run = (): Promise<Outcome> => runInTurn(approved, permission, engine);
+    const run = (): Promise<Outcome> => runInTurn(approved, permission, isKeyed ? [] : rates, engine);
     const outcome = await (isKeyed ? runOnce(checked, engine, run) : run());
     if (approved === checked || !lostApproval(outcome)) return allowedBy(permission, checked.tool, outcome);
     // The same call, made at the same moment, used up the approval that the guard found. This one asks for its own.
@@ -143,50 +147,58 @@ function allowedBy({ rule, obligations }: Permission, tool: Tool, outcome: Outco
   return ran && rule !== undefined && kept.rule === undefined ? { ...kept, rule } : kept;
 }
 
-/** Waits for the call's turn, and runs it. */
-async function runInTurn(checked: CheckedCall, permission: Permission, engine: RunningEngine): Promise<Outcome> {
-  const { call, tool, limits, ensemble } = checked;
+/** Takes what the call needs, waits for its turn, runs it, and books how it went. */
+async function runInTurn(
+  checked: CheckedCall,
+  permission: Permission,
+  rates: ReturnType<Aegis["limitsOf"]>,
+  engine: RunningEngine,
+): Promise<Outcome> {
+  const { tool } = checked;
   const unaudited = engine.audit?.refusal();
   const problem = unaudited === undefined ? undefined : await unaudited;
   if (problem !== undefined) return notAudited(tool, problem);
 
-  const taken = engine.concurrency.take(tool, ensemble?.maxConcurrent, limits);
-  const permits = taken instanceof Promise ? await taken : taken;
-  if (permits.kind === "timeout") return neverStarted(tool, limits, "other calls to end");
-  if (permits.kind !== "value") return cancelled(tool.id, call.signal);
+  const entered = engine.admissions.enter(checked, rates);
+  const pass = entered instanceof Promise ? await entered : entered;
+  if ("status" in pass) return pass;
+  let verdict: Verdict = "neutral";
   try {
-    return engine.closed ? closedBefore(tool) : await runNow(checked, permission, engine);
+    if (engine.closed) return closedBefore(tool);
+    const ran = await runNow(checked, permission, engine);
+    ({ verdict } = ran);
+    return ran.outcome;
   } finally {
-    permits.value();
+    const left = engine.admissions.leave(tool, pass, verdict);
+    if (left !== undefined) await left;
   }
 }
 
-/** The call holds its permits: takes the breaker's pass, uses its approval up, runs, and books how it went. */
-async function runNow(checked: CheckedCall, permission: Permission, engine: RunningEngine): Promise<Outcome> {
+/** The call's turn has come: uses its approval up and runs it. */
+async function runNow(
+  checked: CheckedCall,
+  { obligations }: Permission,
+  engine: RunningEngine,
+): Promise<{ readonly outcome: Outcome; readonly verdict: Verdict }> {
   const { tool, request, limits } = checked;
-  const { breakers, health, aegis, settings } = engine;
-  const pass = breakers.acquire(tool.id);
-  if (!pass.allowed) return circuitOpen(tool, pass);
-  let verdict: Verdict = "neutral";
-  try {
-    const stopped = await redeemApproval(request, limits, aegis);
-    if (stopped !== undefined) return stopped;
-    const late = givenUp(tool, limits);
-    if (late !== undefined) {
-      // Given up while the approval was being used up: it is left good.
-      await aegis.giveBack(request);
-      return late;
-    }
-    const { obligations } = permission;
-    const run = () => runAttempts(checked, engine);
-    const ran = await (obligations?.egress === undefined ? run() : aegis.confine(obligations.egress, run));
-    verdict = verdictOf(ran.outcome);
-    if (verdict === "success") health.recordSuccess(tool.id, ran.lastAttemptMs);
-    if (verdict === "failure" || verdict === "reported") health.recordFailure(tool.id, ran.lastAttemptMs);
-    return guardOutcome(ran.outcome, ran.told, { tool, obligations, aegis, maxResultBytes: settings.maxResultBytes });
-  } finally {
-    breakers.settle(pass, verdict === "reported" ? "success" : verdict);
+  const { health, aegis, settings } = engine;
+  const stopped = await redeemApproval(request, limits, aegis);
+  if (stopped !== undefined) return { outcome: stopped, verdict: "neutral" };
+  const late = givenUp(tool, limits);
+  if (late !== undefined) {
+    // Given up while the approval was being used up: it is left good.
+    await aegis.giveBack(request);
+    return { outcome: late, verdict: "neutral" };
   }
+  const run = () => runAttempts(checked, engine);
+  const { outcome, told, lastAttemptMs } = await (obligations?.egress === undefined
+    ? run()
+    : aegis.confine(obligations.egress, run));
+  const verdict = verdictOf(outcome);
+  if (verdict === "success") health.recordSuccess(tool.id, lastAttemptMs);
+  if (verdict === "failure" || verdict === "reported") health.recordFailure(tool.id, lastAttemptMs);
+  const { maxResultBytes } = settings;
+  return { outcome: guardOutcome(outcome, told, { tool, obligations, aegis, maxResultBytes }), verdict };
 }
 
 function givenTraceId(call: ToolCall): string | undefined {

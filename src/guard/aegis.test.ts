@@ -208,42 +208,43 @@ describe("redeem", () => {
   });
 });
 
-describe("admit", () => {
-  it("holds each tool to the configured limit [000-6.2-rate]", async () => {
-    const { aegis, clock } = setUp(ALLOW, { maxRequestsPerMinute: 2 });
-    expect([aegis.admit(request()), aegis.admit(request())]).toEqual([{ admitted: true }, { admitted: true }]);
-    await clock.advance(1_000);
-    expect(aegis.admit(request())).toMatchObject({ admitted: false, retryAfterMs: 59_000 });
-    expect(aegis.admit(request({ tool: toolWith({ name: "other_tool" }) }))).toEqual({ admitted: true });
+describe("limitsOf", () => {
+  const callsOf = ({ aegis }: Setup, tool: Tool): readonly number[] =>
+    aegis.limitsOf(request({ tool })).map(({ calls }) => calls);
+
+  it("holds each tool apart to the configured limit [000-6.2-rate]", () => {
+    const { aegis } = setUp(ALLOW, { maxRequestsPerMinute: 2 });
+    const [one, again, other] = [toolWith(), toolWith(), toolWith({ name: "other_tool" })].flatMap((tool) =>
+      aegis.limitsOf(request({ tool })),
+    );
+    expect(one).toMatchObject({ calls: 2, windowMs: 60_000 });
+    expect(again?.key).toBe(one?.key);
+    expect(other?.key).not.toBe(one?.key);
   });
 
   it("prefers the tool's own limit [000-6.2-rate]", () => {
-    const { aegis } = setUp(ALLOW, { maxRequestsPerMinute: 60 });
-    const tool = toolWith({ cost: { rateLimit: 1 } });
-    expect(aegis.admit(request({ tool })).admitted).toBe(true);
-    expect(aegis.admit(request({ tool })).admitted).toBe(false);
+    expect(callsOf(setUp(ALLOW, { maxRequestsPerMinute: 60 }), toolWith({ cost: { rateLimit: 1 } }))).toEqual([1]);
   });
 
   it("lets a source lower the configured limit for its tools, never raise it [000-6.2-rate]", () => {
-    const admitted = (draft: Partial<ToolDraft>): number => {
-      const { aegis } = setUp(ALLOW, { maxRequestsPerMinute: 3 });
-      return Array.from({ length: 10 }, () => aegis.admit(request({ tool: toolWith(draft) }))).filter(
-        (each) => each.admitted,
-      ).length;
-    };
+    const calls = (draft: Partial<ToolDraft>): readonly number[] =>
+      callsOf(setUp(ALLOW, { maxRequestsPerMinute: 3 }), toolWith(draft));
     for (const source of ["mcp", "openapi", "a2a", "descriptor"] as const) {
-      expect(admitted({ source, cost: { rateLimit: 8 } })).toBe(3);
-      expect(admitted({ source, cost: { rateLimit: 2 } })).toBe(2);
+      expect(calls({ source, cost: { rateLimit: 8 } })).toEqual([3]);
+      expect(calls({ source, cost: { rateLimit: 2 } })).toEqual([2]);
     }
-    for (const source of ["function", "builtin"] as const) expect(admitted({ source, cost: { rateLimit: 8 } })).toBe(8);
+    for (const source of ["function", "builtin"] as const)
+      expect(calls({ source, cost: { rateLimit: 8 } })).toEqual([8]);
   });
 
-  it("falls back to the configured limit where the tool's own makes no sense", () => {
-    for (const rateLimit of [0, -5, Number.NaN]) {
-      const { aegis } = setUp(ALLOW, { maxRequestsPerMinute: 1 });
-      const tool: Tool = { ...toolWith(), cost: { rateLimit } };
-      expect([aegis.admit(request({ tool })).admitted, aegis.admit(request({ tool })).admitted]).toEqual([true, false]);
-    }
+  it("falls back to the configured limit if the tool's own makes no sense", () => {
+    for (const rateLimit of [0, -5, Number.NaN])
+      expect(callsOf(setUp(ALLOW, { maxRequestsPerMinute: 1 }), { ...toolWith(), cost: { rateLimit } })).toEqual([1]);
+  });
+
+  it("lets one call through if the limit is a fraction, and has none if it is infinite", () => {
+    expect(callsOf(setUp(ALLOW, { maxRequestsPerMinute: 0.5 }), toolWith())).toEqual([1]);
+    expect(callsOf(setUp(ALLOW, { maxRequestsPerMinute: Number.POSITIVE_INFINITY }), toolWith())).toEqual([]);
   });
 });
 
@@ -285,12 +286,14 @@ describe("obligations", () => {
     expect((await aegis.decide(request({ guardsEgress: true }))).effect).toBe("confirm");
   });
 
-  it("count the rates of a rule beside the tool's own limit", async () => {
+  it("count the rates of a rule beside the tool's own limit", () => {
     const { aegis } = setUp(ALLOW);
     const rates = [{ key: "k", calls: 1, windowMs: 1_000, rule: "slowly" }];
-    expect(aegis.admit(request(), { rates })).toEqual({ admitted: true });
-    expect(aegis.admit(request(), { rates })).toMatchObject({ retryAfterMs: 1_000, limit: { name: "rule slowly" } });
-    expect(aegis.admit(request())).toEqual({ admitted: true });
+    expect(aegis.limitsOf(request(), { rates })).toMatchObject([
+      { calls: 60, windowMs: 60_000 },
+      { calls: 1, windowMs: 1_000, name: "rule slowly" },
+    ]);
+    expect(aegis.limitsOf(request())).toHaveLength(1);
   });
 });
 

@@ -12,7 +12,6 @@ import { isPositive, unkeepable } from "./obligations.ts";
 import type { Pins } from "./pins/pins.ts";
 import type { Obligations, Policy, PolicyDecision, PolicyRequest, PolicyView } from "./policy.port.ts";
 import type { Principal } from "./principal.ts";
-import { createRateLimiter } from "./limits/rate-limit.ts";
 import type { InspectedResult, Inspection } from "./scan/inspection.ts";
 import type { State } from "../state/state.port.ts";
 
@@ -24,8 +23,8 @@ export interface Aegis {
   visible(principal: Principal, through?: PolicyView): ToolFilter | undefined;
   /** Whether the call may run: capabilities, scopes, pins, arguments, policy, and an approval where one is needed. Uses nothing up. */
   decide(request: AegisRequest): Promise<AegisDecision>;
-  /** Takes one call from every limit it must fit into, or from none. What a source claims of its tools can lower their limit, not raise it. */
-  admit(request: AegisRequest, obligations?: Obligations): CallAdmission;
+  /** Every rate that the call must fit into. What a source claims of its tools can lower their limit, not raise it. */
+  limitsOf(request: AegisRequest, obligations?: Obligations): readonly NamedLimit[];
   /**
    * Asks once more whether the tool is what was accepted, then uses up the approval that a call names. For the last moment before the call
    * runs, so that whatever else refuses it leaves the approval good. Of several calls with one approval, one is allowed.
@@ -39,11 +38,6 @@ export interface Aegis {
   inspect(tool: Tool, value: unknown): InspectedResult;
   readonly approvals: Approvals;
 }
-
-/** Whether a call fits into its limits; where it does not, the limit that it must wait for the longest. */
-export type CallAdmission =
-  | { readonly admitted: true }
-  | { readonly admitted: false; readonly retryAfterMs: number; readonly limit: NamedLimit };
 
 export interface AegisRequest extends PolicyRequest {
   /** True where the caller asks for a confirmation of its own accord. */
@@ -141,7 +135,6 @@ export function createAegis(options: {
   const { policy, state, clock, emit, settings, pins, inspection } = options;
   checkSettings(settings);
   const approvals = createApprovals({ state, clock, emit, settings });
-  const limiter = createRateLimiter({ clock });
   const limitsOf = createCallLimits(settings);
 
   function sees(tool: Tool, principal: Principal, through?: PolicyView): boolean {
@@ -239,7 +232,7 @@ export function createAegis(options: {
       return allowed(decision);
     },
 
-    admit: (request, obligations) => limiter.take(limitsOf(request, obligations)),
+    limitsOf,
 
     redeem(request) {
       if (pins === undefined) return useUp(request);

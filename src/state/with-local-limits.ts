@@ -24,9 +24,11 @@ export function withLocalLimits(
   /** Reports that the store has not taken. Until it does, their places are taken. */
   const owed = new Map<Pass, CallOutcome>();
   let awayUntil: number | undefined;
+  let closed = false;
   let cancelTry: (() => void) | undefined;
 
   function failed(error: unknown): void {
+    if (closed) return;
     const message = error instanceof Error ? error.message : String(error);
     if (awayUntil === undefined) emit("state-unavailable", { part: "limits", message });
     awayUntil = clock.now() + TRY_AGAIN_MS;
@@ -89,6 +91,7 @@ export function withLocalLimits(
       return ask((limits) => limits.forget(key));
     },
     close() {
+      closed = true;
       cancelTry?.();
       local.close();
     },

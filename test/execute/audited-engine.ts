@@ -12,6 +12,7 @@ import type { Policy } from "../../src/guard/policy.port.ts";
 import { localOperator, type Principal } from "../../src/guard/principal.ts";
 import type { Emit } from "../../src/observe/events.ts";
 import { createHealth } from "../../src/observe/health.ts";
+import { createLocalLimits } from "../../src/state/local-limits.ts";
 import { createManualClock, type ManualClock } from "../../src/testing/manual-clock.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import type { Handler } from "../../src/tool/handler.ts";
@@ -105,6 +106,7 @@ export function auditedEngine(options: AuditedEngineOptions = {}): AuditedEngine
     aegis,
     validator: jsonSchemaValidator(),
     executors: [directExecutor()],
+    limits: createLocalLimits({ clock }),
     audit,
     ...(keepsKeys && { idempotency: createIdempotency(state, clock) }),
     health: createHealth({ clock, emit }),

@@ -13,6 +13,8 @@ import type { Emit } from "../../observe/events.ts";
 import type { RegistrationLimits } from "../../register/registration-limits.ts";
 import { configuredAudit, configuredCallAudit, configuredState, type ToolArsenalParts } from "./arsenal-parts.ts";
 import { configuredPolicy } from "./configured-policy.ts";
+import type { Limits } from "../../state/limits.port.ts";
+import { withLocalLimits } from "../../state/with-local-limits.ts";
 import { type ConfiguredScan, configuredScan } from "./configured-scan.ts";
 import { configuredWebhook } from "./configured-webhook.ts";
 import { replaceablePolicy } from "./replaceable-policy.ts";
@@ -23,6 +25,8 @@ export interface ConfiguredGuard {
   readonly aegis: Aegis;
   readonly audit: CallAudit | undefined;
   readonly idempotency: Idempotency;
+  /** Rates, places, breakers and retry budgets, which processes share for as long as the state works. */
+  readonly callLimits: Limits;
   /** Looks through a definition before it is registered. */
   readonly screen: ConfiguredScan["screen"];
   /** What each tool of a source was when it was accepted; absent where that is off. */
@@ -54,6 +58,7 @@ export function configuredGuard(
   const { clock, emit, secrets, relist } = surroundings;
   const policy = replaceablePolicy(parts.policy ?? configuredPolicy(config, clock));
   const state = parts.state ?? configuredState(config, clock, emit);
+  const callLimits = withLocalLimits(state.limits, { clock, emit });
   const log = parts.audit ?? configuredAudit(config, clock, secrets);
   const audit = log === undefined ? undefined : configuredCallAudit(config, log, emit, secrets);
   const tell = audit === undefined ? emit : withAudit(emit, audit);
@@ -75,6 +80,7 @@ export function configuredGuard(
   return {
     aegis,
     audit,
+    callLimits,
     screen,
     pins,
     review: pins?.review ?? (async (offer) => screenedOffer(offer, screenInstructions)),
@@ -88,6 +94,7 @@ export function configuredGuard(
     idempotency: createIdempotency(state.documents, clock),
     async close() {
       pins?.close();
+      callLimits.close();
       await webhook?.close();
       if (parts.audit === undefined) await log?.close();
       if (kept !== state) await kept.close();

@@ -1,4 +1,4 @@
-import type { Aegis, AegisDecision, AegisRequest, CallAdmission } from "../../guard/aegis.ts";
+import type { Aegis, AegisDecision, AegisRequest } from "../../guard/aegis.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { isPastDeadline, untilEnd, type WaitLimits } from "./deadline.ts";
 import { cancelled, failed, neverStarted, type Outcome } from "../outcome.ts";
@@ -7,7 +7,7 @@ import { toResultError } from "../results/to-result-error.ts";
 /** The guard's leave to run, with the rule that gives it and what the rule demands. */
 export type Permission = Extract<AegisDecision, { readonly effect: "allow" }>;
 
-/** Passes a call by the guard and takes it from its limits: the permission, or how the call ends without one. */
+/** Asks the guard about a call: the permission, or how the call ends without one. */
 export async function askAegis(
   request: AegisRequest,
   limits: WaitLimits,
@@ -24,12 +24,10 @@ export async function askAegis(
     );
   }
   const decision = decided.value;
-  if (decision.effect !== "allow") return stop(stoppedBy(decision));
-  const admission = aegis.admit(request, decision.obligations);
-  return admission.admitted ? decision : stop(limited(request, admission));
+  return decision.effect === "allow" ? decision : stop(stoppedBy(decision));
 }
 
-/** Asks the guard for the last time, which uses up the approval a call names: undefined where it may run now. */
+/** Asks the guard for the last time, which uses up the approval a call names: undefined if it may run now. */
 export async function redeemApproval(
   request: AegisRequest,
   limits: WaitLimits,
@@ -42,7 +40,7 @@ export async function redeemApproval(
   return decision.effect === "allow" ? undefined : stoppedBy(decision);
 }
 
-/** How a call ends that was cancelled, or whose deadline came, before it ran; undefined where neither has happened. */
+/** How a call ends that was cancelled, or whose deadline came, before it ran; undefined if neither has happened. */
 export function givenUp(tool: Tool, limits: WaitLimits): Outcome | undefined {
   if (limits.signal?.aborted) return cancelled(tool.id, limits.signal);
   return isPastDeadline(limits) ? neverStarted(tool, limits, "its turn") : undefined;
@@ -62,12 +60,4 @@ function stoppedBy(decision: Exclude<AegisDecision, Permission>): Outcome {
   const fix = `Ask the user to approve this call, then make the same call again. ${how}`;
   const error = { code: "CONFIRMATION_REQUIRED", message: `${reason} ${fix}`, fix } as const;
   return { status: "pending_confirmation", confirmationId, error, ...named };
-}
-
-function limited({ tool }: AegisRequest, refused: Extract<CallAdmission, { readonly admitted: false }>): Outcome {
-  const { retryAfterMs, limit } = refused;
-  const each = limit.windowMs === 60_000 ? "a minute" : `in ${limit.windowMs / 1_000} s`;
-  const allowed = `the limit of ${limit.name} allows ${Math.max(1, Math.floor(limit.calls))} ${each}`;
-  const message = `${tool.id} was not called: ${allowed}. Try again in ${retryAfterMs} ms.`;
-  return failed({ code: "RATE_LIMITED", message, retryAfterMs });
 }

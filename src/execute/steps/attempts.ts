@@ -28,11 +28,9 @@ export interface ToldError {
 /** Calls the handler until it succeeds, must not be called again, or the attempts are used up. */
 export async function runAttempts(checked: CheckedCall, engine: RunningEngine): Promise<AttemptsOutcome> {
   const { tool, limits, ids, maxAttempts } = checked;
-  const { clock, emit, retryBudget, settings } = engine;
+  const { clock, emit, admissions, settings } = engine;
   const executor = engine.executors.find((candidate) => candidate.supports(tool.source));
   if (executor === undefined) return { outcome: failed(noExecutor(tool)), lastAttemptMs: 0 };
-  const budgeted = tool.ensemble ?? tool.namespace;
-  retryBudget.countCall(budgeted);
   let firstStartedAt: number | undefined;
   for (let attempt = 1; ; attempt++) {
     if (limits.signal?.aborted) return { outcome: cancelledAfter(attempt - 1), lastAttemptMs: 0 };
@@ -53,7 +51,7 @@ export async function runAttempts(checked: CheckedCall, engine: RunningEngine): 
     // A tool that wants to be left alone for longer than a call may take is not waited for: the caller is told instead.
     const isInTime =
       (error.retryAfterMs ?? 0) <= limits.timeoutMs && (limits.deadline === undefined || delayMs < timeLeftMs(limits));
-    if (attempt >= maxAttempts || !mayRetry(tool, error) || !isInTime || !isWithinBudget(attempt)) {
+    if (attempt >= maxAttempts || !mayRetry(tool, error) || !isInTime || !(await isWithinBudget(attempt))) {
       const outcome = { status: failed(error).status, error: withOutcomeKnown(tool, error), ...ran };
       if (ended.kind === "timeout") return { outcome, lastAttemptMs };
       const told = toldBy(ended.error);
@@ -63,8 +61,8 @@ export async function runAttempts(checked: CheckedCall, engine: RunningEngine): 
     if (!(await pause(delayMs, limits))) return { outcome: cancelledAfter(attempt), lastAttemptMs };
   }
 
-  function isWithinBudget(attempt: number): boolean {
-    if (retryBudget.takeRetry(budgeted)) return true;
+  async function isWithinBudget(attempt: number): Promise<boolean> {
+    if (await admissions.retry(tool)) return true;
     emit("retry-refused", { toolId: tool.id, ...ids, attempt });
     return false;
   }

@@ -16,6 +16,14 @@ export interface WaitLimits {
   readonly deadline?: number | undefined;
 }
 
+/** Added to the longest a run can take, so that a process that is merely slow is not taken for dead. */
+const RUN_SLACK_MS = 60_000;
+
+/** The longest a call can take once its turn has come: every attempt, and the wait before the next. */
+export function longestRunMs(timeoutMs: number, maxAttempts: number): number {
+  return timeoutMs * 2 * maxAttempts + RUN_SLACK_MS;
+}
+
 /** A timer set for longer fires at once. */
 export const LONGEST_TIMER_MS: number = 2_147_483_647;
 

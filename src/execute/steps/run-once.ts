@@ -1,12 +1,9 @@
 import type { KeyedCall, Once } from "../../guard/idempotency.ts";
-import { timeLeftMs } from "./deadline.ts";
+import { longestRunMs, timeLeftMs } from "./deadline.ts";
 import type { EngineParts } from "../engine-parts.ts";
 import { cancelled, failed, neverStarted, type Outcome } from "../outcome.ts";
 import { mayRetry } from "./retry.ts";
 import type { CheckedCall } from "../running-call.ts";
-
-/** Added to the longest a run can take, so that a process that is merely slow is not taken for dead. */
-const LEASE_SLACK_MS = 60_000;
 
 /** Runs a call that names an idempotency key, or gives what the call that had the key before gave. */
 export async function runOnce(
@@ -19,8 +16,8 @@ export async function runOnce(
   const once = await idempotency.once<Outcome>(toKeyed(checked), {
     waitMs: timeLeftMs(limits),
     signal: limits.signal,
-    // The wait for its turn, then every attempt and the wait before the next.
-    leaseMs: limits.timeoutMs * (2 * maxAttempts + 1) + LEASE_SLACK_MS,
+    // The wait for its turn, then the run.
+    leaseMs: limits.timeoutMs + longestRunMs(limits.timeoutMs, maxAttempts),
     async run() {
       const outcome = await run();
       const { error, attempts = 0 } = outcome;

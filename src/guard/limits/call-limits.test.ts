@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { memoryState } from "../../adapters/state/memory.ts";
+import type { Limits } from "../../state/limits.port.ts";
+import { createLocalLimits } from "../../state/local-limits.ts";
 import { createManualClock } from "../../testing/manual-clock.ts";
 import { defineTool } from "../../tool/define-tool.ts";
-import { type Aegis, type AegisRequest, createAegis } from "../aegis.ts";
+import type { AegisRequest } from "../aegis.ts";
 import { localOperator } from "../principal.ts";
-import { createCallLimits, type LimitSettings } from "./call-limits.ts";
+import { type CallLimits, createCallLimits, type LimitSettings } from "./call-limits.ts";
 
 const tool = defineTool({
   name: "find_user",
@@ -12,15 +13,15 @@ const tool = defineTool({
   parameters: { type: "object", properties: {} },
 });
 
-function guardWith(rates: LimitSettings["rates"], maxRequestsPerMinute = 1_000): Aegis {
-  const clock = createManualClock();
-  return createAegis({
-    policy: { sees: () => true, decide: () => ({ effect: "allow" }) },
-    state: memoryState({ clock }).documents,
-    clock,
-    emit: () => {},
-    settings: { maxRequestsPerMinute, rates, confirmationTimeoutS: 600, selfApproval: "never" },
-  });
+/** What a guard holds calls to, and where it counts them. */
+interface Guard {
+  readonly limitsOf: CallLimits;
+  readonly limits: Limits;
+}
+
+function guardWith(rates: LimitSettings["rates"], maxRequestsPerMinute = 1_000): Guard {
+  const limits = createLocalLimits({ clock: createManualClock() });
+  return { limitsOf: createCallLimits({ maxRequestsPerMinute, rates }), limits };
 }
 
 /** A call by somebody, of a tenant where one is named, through a toolset where one is named. */
@@ -31,10 +32,12 @@ function by(id: string, tenant?: string, toolset?: string): AegisRequest {
 }
 
 /** How each call fared: true, or the name of the limit that refused it. */
-function fates(aegis: Aegis, ...calls: readonly AegisRequest[]): readonly (true | string)[] {
+function fates({ limitsOf, limits }: Guard, ...calls: readonly AegisRequest[]): readonly (true | string)[] {
   return calls.map((call) => {
-    const admission = aegis.admit(call);
-    return admission.admitted || admission.limit.name;
+    const windows = limitsOf(call);
+    const admission = limits.admit({ windows, heldUntil: 0 });
+    if (admission instanceof Promise) throw new Error("Nothing to wait for.");
+    return admission.admitted || (windows.find(({ key }) => key === admission.key)?.name ?? "");
   });
 }
 

@@ -1,14 +1,14 @@
 import type { Tool } from "../../tool/tool.ts";
 import { isUnlisted } from "../../tool/unlisted.ts";
+import type { RateWindow } from "../../state/limits.port.ts";
 import type { Obligations, PolicyRequest } from "../policy.port.ts";
-import type { RateLimit } from "./rate-limit.ts";
 
 /** A limit, and whose it is: `tool mail.send`, `tenant acme`. */
-export interface NamedLimit extends RateLimit {
+export interface NamedLimit extends RateWindow {
   readonly name: string;
 }
 
-/** Calls a minute. A limit that is absent is none. */
+/** Calls a minute. A limit that is omitted does not apply. */
 export interface LimitSettings {
   /** For each tool that does not name its own limit, and the most for one whose source does. */
   readonly maxRequestsPerMinute: number;
@@ -37,7 +37,9 @@ export function createCallLimits({ maxRequestsPerMinute, rates = {} }: LimitSett
   }
 
   return ({ tool, principal: { id, tenant }, toolset }, obligations) => {
-    const limits: NamedLimit[] = [toolLimit(tool)];
+    const limits: NamedLimit[] = [];
+    const own = toolLimit(tool);
+    if (own.calls !== Number.POSITIVE_INFINITY) limits.push(own);
     if (rates.tenant !== undefined && tenant !== undefined) limits.push(aMinute(`tenant ${tenant}`, rates.tenant));
     if (rates.principal !== undefined) {
       // Two tenants may have a principal of one name.
@@ -46,14 +48,20 @@ export function createCallLimits({ maxRequestsPerMinute, rates = {} }: LimitSett
     }
     if (rates.toolset !== undefined && toolset !== undefined) limits.push(aMinute(`toolset ${toolset}`, rates.toolset));
     for (const { key, calls, windowMs, rule } of obligations?.rates ?? []) {
-      limits.push({ key: `rule ${key}`, calls, windowMs, name: rule === undefined ? "a rule" : `rule ${rule}` });
+      const name = rule === undefined ? "a rule" : `rule ${rule}`;
+      limits.push({ key: `rule ${key}`, calls: wholeCalls(calls), windowMs, name });
     }
     return limits;
   };
 }
 
 function aMinute(name: string, calls: number): NamedLimit {
-  return { key: name, name, calls, windowMs: MINUTE_MS };
+  return { key: name, name, calls: wholeCalls(calls), windowMs: MINUTE_MS };
+}
+
+/** At least one call, so that a limit can be met. */
+function wholeCalls(calls: number): number {
+  return Math.max(1, Math.floor(calls));
 }
 
 /** Calls a minute that a tool may take. What the operator wrote beside a function counts as it is. */

@@ -1,0 +1,174 @@
+import type { Aegis } from "../../guard/aegis.ts";
+import type { Clock } from "../../observe/clock.ts";
+import type { Emit } from "../../observe/events.ts";
+import type { HealthBook } from "../../observe/health.ts";
+import type {
+  Admission,
+  BreakerSettings,
+  Limits,
+  Pass,
+  Places,
+  Refused,
+  RetryBudget,
+} from "../../state/limits.port.ts";
+import type { Tool } from "../../tool/tool.ts";
+import { cancelled, failed, neverStarted, type Outcome } from "../outcome.ts";
+import type { ResultError } from "../result.ts";
+import type { CheckedCall } from "../running-call.ts";
+import type { EngineSettings } from "../settings.ts";
+import { longestRunMs, timeLeftMs } from "./deadline.ts";
+import type { Verdict } from "./verdict.ts";
+
+type Rates = ReturnType<Aegis["limitsOf"]>;
+
+/** What lets calls run: rates, places, breakers and retry budgets, which processes share. */
+export interface Admissions {
+  /** How a call ends whose tool's circuit is known to be open. Takes nothing and asks nobody. */
+  refusal(tool: Tool): Outcome | undefined;
+  /** Takes a call from its rates alone: how it ends, or undefined if they have room. */
+  takeRates(checked: CheckedCall, rates: Rates): Promise<Outcome | undefined>;
+  /** Takes all that a call needs, and waits for a place: its pass, or how it ends without one. Every pass must be given back. */
+  enter(checked: CheckedCall, rates: Rates): Pass | Outcome | Promise<Pass | Outcome>;
+  /** Gives a pass back and says how the call went. */
+  leave(tool: Tool, pass: Pass, verdict: Verdict): void | Promise<void>;
+  /** Takes one repeated attempt. False if the last minute had its share. */
+  retry(tool: Tool): boolean | Promise<boolean>;
+  /** Forgets the failures of a tool. */
+  forget(toolId: string): void;
+  close(): void;
+}
+
+/** Calls that run at once in one ensemble unless its settings say otherwise. */
+const DEFAULT_PER_ENSEMBLE = 32;
+
+/**
+ * Asks the shared limits for each call, once before it runs and once after it. No ensemble can take every place. By default two of them
+ * cannot either, so two servers that stop answering leave places for a third.
+ */
+export function createAdmissions(parts: {
+  readonly limits: Limits;
+  readonly settings: EngineSettings;
+  readonly clock: Clock;
+  readonly emit: Emit;
+  readonly health: HealthBook;
+}): Admissions {
+  const { limits, settings, clock, emit, health } = parts;
+  const { maxConcurrent, maxConcurrentPerEnsemble, circuitBreakerThreshold, circuitBreakerTimeoutMs } = settings;
+  const all: Places = { key: "all", limit: Math.max(1, Math.floor(maxConcurrent)) };
+  const perEnsemble = maxConcurrentPerEnsemble ?? Math.min(DEFAULT_PER_ENSEMBLE, Math.floor((maxConcurrent - 1) / 2));
+  /** When each open circuit may be probed, as far as this process has heard. */
+  const open = new Map<string, number>();
+  const stopWatching = limits.watchBreakers(({ key, probeAt }) => setCircuit(key, probeAt));
+
+  function setCircuit(toolId: string, probeAt: number | undefined): void {
+    if (probeAt === undefined) open.delete(toolId);
+    else open.set(toolId, probeAt);
+    health.setCircuit(toolId, probeAt !== undefined);
+  }
+
+  function placesOf({ tool, ensemble }: CheckedCall): readonly Places[] {
+    if (tool.ensemble === undefined) return [all];
+    const limit = Math.max(1, Math.floor(Math.min(ensemble?.maxConcurrent ?? perEnsemble, maxConcurrent - 1)));
+    return [{ key: `ensemble ${tool.ensemble}`, limit }, all];
+  }
+
+  function breakerOf(tool: Tool): BreakerSettings {
+    return { key: tool.id, threshold: circuitBreakerThreshold, coolDownMs: circuitBreakerTimeoutMs };
+  }
+
+  function budgetOf(tool: Tool): RetryBudget {
+    return { key: tool.ensemble ?? tool.namespace, share: settings.retryBudget };
+  }
+
+  function toPass(admission: Admission, checked: CheckedCall, rates: Rates): Pass | Outcome {
+    const { id } = checked.tool;
+    if (!admission.admitted) {
+      if (admission.because === "breaker" && admission.retryAfterMs !== undefined)
+        setCircuit(id, clock.now() + admission.retryAfterMs);
+      return toOutcome(admission, checked, rates);
+    }
+    const { pass } = admission;
+    if (pass.probe) emit("circuit-probed", { toolId: id });
+    else if (open.has(id)) setCircuit(id, undefined);
+    return pass;
+  }
+
+  return {
+    refusal(tool) {
+      const probeAt = open.get(tool.id);
+      const wait = probeAt === undefined ? 0 : probeAt - clock.now();
+      return wait > 0 ? circuitOpen(tool, Math.ceil(wait)) : undefined;
+    },
+    async takeRates(checked, rates) {
+      const admission = await limits.admit({ windows: rates, heldUntil: clock.now() });
+      return admission.admitted ? undefined : toOutcome(admission, checked, rates);
+    },
+    enter(checked, rates) {
+      const { tool, limits: bounds, maxAttempts } = checked;
+      const waitUntil = clock.now() + timeLeftMs(bounds);
+      const request = {
+        windows: rates,
+        places: placesOf(checked),
+        breaker: breakerOf(tool),
+        budget: budgetOf(tool),
+        waitUntil,
+        heldUntil: waitUntil + longestRunMs(bounds.timeoutMs, maxAttempts),
+      };
+      const admission = limits.admit(request, bounds);
+      return admission instanceof Promise
+        ? admission.then((answer) => toPass(answer, checked, rates))
+        : toPass(admission, checked, rates);
+    },
+    leave(tool, pass, verdict) {
+      const book = ({ breaker, failures = 0 }: Awaited<ReturnType<Limits["release"]>>): void => {
+        if (breaker === undefined) return;
+        const coolDownMs = circuitBreakerTimeoutMs;
+        setCircuit(tool.id, breaker === "opened" ? clock.now() + coolDownMs : undefined);
+        if (breaker === "closed") emit("circuit-closed", { toolId: tool.id });
+        else emit("circuit-opened", { toolId: tool.id, consecutiveFailures: failures, retryAfterMs: coolDownMs });
+      };
+      // An error that the tool itself reports is an answer: the tool works.
+      const released = limits.release(pass, verdict === "reported" ? "success" : verdict);
+      return released instanceof Promise ? released.then(book) : book(released);
+    },
+    retry: (tool) => limits.retry(budgetOf(tool)),
+    forget(toolId) {
+      if (open.has(toolId)) setCircuit(toolId, undefined);
+      void limits.forget(toolId);
+    },
+    close: stopWatching,
+  };
+}
+
+function toOutcome(refused: Refused, { tool, limits, call }: CheckedCall, rates: Rates): Outcome {
+  switch (refused.because) {
+    case "places":
+      return neverStarted(tool, limits, "other calls to end");
+    case "aborted":
+      return cancelled(tool.id, call.signal);
+    case "breaker":
+      return circuitOpen(tool, refused.retryAfterMs);
+    case "window":
+      return limited(tool, refused, rates);
+  }
+}
+
+function limited(tool: Tool, { key, windowMs = 0, retryAfterMs = 0 }: Refused, rates: Rates): Outcome {
+  const rate = rates.find((one) => one.key === key && one.windowMs === windowMs);
+  const each = windowMs === 60_000 ? "a minute" : `in ${windowMs / 1_000} s`;
+  const message = `${tool.id} was not called: the limit of ${rate?.name ?? key} allows ${rate?.calls ?? 0} ${each}. Try again in ${retryAfterMs} ms.`;
+  return failed({ code: "RATE_LIMITED", message, retryAfterMs });
+}
+
+function circuitOpen(tool: Tool, retryAfterMs: number | undefined): Outcome {
+  const state = `${tool.id} failed repeatedly and is left alone for now.`;
+  const error: ResultError =
+    retryAfterMs === undefined
+      ? { code: "CIRCUIT_OPEN", message: `${state} One call is probing it; try again when that has ended.` }
+      : {
+          code: "CIRCUIT_OPEN",
+          message: `${state} Try again in ${retryAfterMs} ms, or use another tool.`,
+          retryAfterMs,
+        };
+  return failed(error);
+}
