@@ -1,27 +1,11 @@
-import { ownIdentity } from "../mcp/client-identity.ts";
-import type { McpUpstream } from "../adapters/sources/mcp/upstream/upstream.ts";
 import type { ResolvedConfig } from "../config/load/resolve-config.ts";
 import type { Identity } from "../guard/identity.port.ts";
-import type { Principal } from "../guard/principal.ts";
 import type { Redactor } from "../guard/redaction/redactor.ts";
 import type { InputStream, OutputStream } from "../tool/streams.ts";
-import { approvalRoutes } from "./http/approval-routes.ts";
-import { healthRoutes, type UpstreamHealth } from "./http/health-routes.ts";
-import { homeRoute, type HomeView } from "./http/home-page.ts";
-import { createHttpServer, type Route } from "./http/http-server.ts";
-import { refuse } from "./http/answer.ts";
-import { aggregatePlane } from "./mcp/aggregate/aggregate-plane.ts";
-import type { ServedArsenal } from "./mcp/aggregate/served-arsenal.ts";
-import { createDrain, type Drain } from "./mcp/drain.ts";
-import { createMcpEndpoint, type McpEndpoint } from "./mcp/http-endpoint.ts";
-import type { Plane } from "./mcp/plane.ts";
-import { redactedPlane } from "./mcp/redacted-plane.ts";
-import { createSeal } from "./mcp/modern/seal.ts";
-import { createSseEndpoint } from "./mcp/legacy/sse-endpoint.ts";
-import { createStartup, type Startup } from "./mcp/startup.ts";
-import { serveStdio } from "./mcp/stdio-server.ts";
-import type { ServedTools } from "./mcp/transparent/served-tools.ts";
-import { transparentPlane } from "./mcp/transparent/transparent-plane.ts";
+import type { ServableArsenal } from "./served-arsenal.ts";
+import { createStartup } from "./startup.ts";
+import type { Serving } from "./surface.ts";
+import { createWork } from "./work.ts";
 
 /** How an arsenal is served to MCP clients. */
 export interface ServeMcpOptions {
@@ -69,210 +53,59 @@ export interface ServedMcp {
   close(): Promise<void>;
 }
 
-/** The part of an arsenal that serving it needs. */
-export type ServableArsenal = ServedArsenal &
-  ServedTools & {
-    readonly upstreams: readonly McpUpstream[];
-    upstreamsAttempted(options: { readonly name: string }): Promise<void>;
-  };
-
-/** What every plane that is served shares. */
-interface Serving {
-  readonly startup: Startup;
-  readonly drain: Drain;
-  /** A plane whose calls are counted for draining, and that passes no known secret on to a client. */
-  wrap(plane: Plane): Plane;
-}
-
-/** Serves an arsenal: every tool as one MCP server, and over HTTP each upstream at its own address. No known secret reaches a client. */
+/** Serves an arsenal over HTTP, on every surface there is, or over standard streams to one MCP client. No known secret reaches a client. */
 export async function serveMcp(
   arsenal: ServableArsenal,
   given: ServeMcpOptions,
   { config, redactor }: { readonly config: Pick<ResolvedConfig, "mcp" | "server">; readonly redactor: Redactor },
 ): Promise<ServedMcp> {
-  const { mcpMode, startupWaitMs: waitMs } = config.mcp;
-  const options = { startupWaitMs: waitMs, drainMs: config.server.drainTimeoutS * 1000, ...given };
-  const { transport = "http", mode = mcpMode, common, starting, startupWaitMs } = options;
+  const { mcp, server } = config;
+  const { mode = mcp.mcpMode, startupWaitMs: waitMs = mcp.startupWaitMs, common, starting } = given;
   const startup = createStartup({
     arsenal,
     // Connecting begins after `starting`. No server is called "": this resolves once those of the configuration have been added.
     starting: Promise.allSettled([starting])
       .then(() => arsenal.upstreamsAttempted({ name: "" }))
       .catch(() => {}),
-    ...(startupWaitMs === undefined ? {} : { waitMs: startupWaitMs }),
+    waitMs,
   });
-  const drain = createDrain();
-  const serving: Serving = { startup, drain, wrap: (plane) => drain.count(redactedPlane(plane, redactor)) };
-  const aggregate = aggregatePlane({
-    arsenal,
-    upstreams: () => arsenal.upstreams,
-    watchUpstreams: (changed) =>
-      arsenal.subscribe(({ name }) => {
-        if (name === "ensemble-connected" || name === "ensemble-disconnected") changed();
-      }),
-    mode,
-    seal: createSeal(),
-    info: ownIdentity().info,
-    startup,
-    ...(common === undefined ? {} : { common }),
-  });
-  const plane = serving.wrap(aggregate);
-  return transport === "stdio" ? overStdio(plane, serving, options) : overHttp(arsenal, plane, serving, options);
+  const serving: Serving = { arsenal, mode, ...(common && { common }), startup, work: createWork(), redactor };
+  const options = { drainMs: server.drainTimeoutS * 1000, ...given };
+  if (options.transport === "stdio") return overStdio(serving, options);
+  const { openHost } = await import("./host.ts");
+  const { SURFACES } = await import("./surfaces.ts");
+  const surfaces = await Promise.all(Object.values(SURFACES).map((load) => load()));
+  return openHost(surfaces, serving, options);
 }
-
-const DEFAULT_DRAIN_MS = 8000;
 
 /** What the answers of calls that were cut off may take to be written. */
 const AFTER_DRAIN_MS = 2000;
 
-function overStdio(plane: Plane, { drain, startup }: Serving, options: ServeMcpOptions): ServedMcp {
-  const { input = process.stdin, output = process.stdout, drainMs = DEFAULT_DRAIN_MS } = options;
+async function overStdio(
+  serving: Serving,
+  options: ServeMcpOptions & { readonly drainMs: number },
+): Promise<ServedMcp> {
+  const { aggregateOf } = await import("./mcp/aggregate/surface.ts");
+  const { serveStdio } = await import("./mcp/stdio-server.ts");
+  const { startup, work } = serving;
+  const { input = process.stdin, output = process.stdout, drainMs } = options;
+  const plane = aggregateOf(serving);
   const served = serveStdio(plane, {
     input,
     output,
     drainMs: drainMs + AFTER_DRAIN_MS,
-    onEnd: () => void drain.drain(drainMs),
+    onEnd: () => void work.drain(drainMs),
   });
   return {
     closed: served.closed.then(() => plane.close()),
     get pending() {
-      return drain.pending;
+      return work.pending;
     },
     async close() {
       startup.close();
-      await drain.drain(drainMs);
+      await work.drain(drainMs);
       await served.close();
       await plane.close();
     },
   };
-}
-
-async function overHttp(
-  arsenal: ServableArsenal,
-  plane: Plane,
-  serving: Serving,
-  options: ServeMcpOptions,
-): Promise<ServedMcp> {
-  const { drainMs = DEFAULT_DRAIN_MS } = options;
-  const { startup, drain } = serving;
-  const draining = (): boolean => drain.draining;
-  const endpoint = createMcpEndpoint(plane, { draining });
-  const sse = createSseEndpoint({ plane, draining });
-  const untouched = createUntouched(arsenal, serving, { named: options.identity === undefined });
-  const server = await createHttpServer({
-    ...options,
-    routes: [
-      homeRoute((principal) => homeView(arsenal, options, { principal, url: server.url })),
-      { path: "/mcp", handle: (exchange) => endpoint.handle(exchange) },
-      untouched.route,
-      ...sse.routes,
-      ...approvalRoutes(arsenal.approvals),
-      ...healthRoutes(() => healthOf(arsenal, startup), { named: options.identity === undefined, draining }),
-    ],
-  });
-  const ended = Promise.withResolvers<void>();
-  let closing: Promise<void> | undefined;
-  return {
-    url: server.url,
-    closed: ended.promise,
-    get pending() {
-      return drain.pending;
-    },
-    close: () =>
-      (closing ??= (async () => {
-        startup.close();
-        await drain.drain(drainMs);
-        await Promise.all([endpoint.close(), sse.close(), untouched.close()]);
-        await Promise.all([plane.close(), server.close()]);
-        ended.resolve();
-      })()),
-  };
-}
-
-const UPSTREAMS_PATH = "/mcp/upstreams/";
-
-/** Serves each upstream at its own address. A plane is created on first use, and again when its upstream was replaced. */
-function createUntouched(
-  arsenal: ServableArsenal,
-  { drain, wrap }: Serving,
-  { named }: { readonly named: boolean },
-): { readonly route: Route; close(): Promise<void> } {
-  interface Served {
-    readonly plane: Plane;
-    readonly endpoint: McpEndpoint;
-  }
-  const served = new Map<McpUpstream, Served>();
-
-  const end = async ({ plane, endpoint }: Served): Promise<void> => {
-    await endpoint.close();
-    await plane.close();
-  };
-
-  function endpointOf(upstream: McpUpstream): McpEndpoint {
-    const known = served.get(upstream);
-    if (known) return known.endpoint;
-    const plane = wrap(transparentPlane({ upstream, arsenal }));
-    const entry: Served = { plane, endpoint: createMcpEndpoint(plane, { draining: () => drain.draining }) };
-    served.set(upstream, entry);
-    upstream.watch(({ kind, ...change }) => {
-      if (kind !== "state" || !("state" in change) || change.state.kind !== "closed") return;
-      served.delete(upstream);
-      void end(entry);
-    });
-    return entry.endpoint;
-  }
-
-  return {
-    route: {
-      path: UPSTREAMS_PATH,
-      async handle(exchange) {
-        const name = decoded(exchange.url.pathname.slice(UPSTREAMS_PATH.length));
-        const upstream = arsenal.upstreams.find((candidate) => candidate.name === name);
-        if (upstream) return endpointOf(upstream).handle(exchange);
-        const known = arsenal.upstreams.map((candidate) => candidate.name).join(", ");
-        const others = named ? ` There ${known === "" ? "are none" : `are: ${known}`}.` : "";
-        refuse(exchange.response, { status: 404, message: `There is no upstream ${JSON.stringify(name)}.${others}` });
-      },
-    },
-    async close() {
-      await Promise.all(Array.from(served.values(), end));
-    },
-  };
-}
-
-/** A part of a path as it was before it was encoded; as it is where it was not. */
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
-}
-
-/** What the page at `/` shows. If callers prove who they are, it is for anybody, and names nothing. */
-async function homeView(
-  arsenal: ServableArsenal,
-  { identity, publicUrl }: ServeMcpOptions,
-  { principal, url }: { readonly principal: Principal; readonly url: string },
-): Promise<HomeView> {
-  const { upstreams } = arsenal;
-  const connected = upstreams.filter(({ state }) => state.kind === "connected").length;
-  if (identity !== undefined)
-    return { base: publicUrl ?? "", servers: { count: upstreams.length, connected }, otherTools: 0 };
-  const tools = await arsenal.listTools({ principal });
-  const toolsOf = (name: string): number => tools.filter(({ ensemble }) => ensemble === name).length;
-  const servers = upstreams.map(({ name, state }) => ({
-    name,
-    state: state.kind,
-    tools: toolsOf(name),
-    ...(state.kind === "failed" ? { problem: state.error.message } : {}),
-  }));
-  const otherTools = tools.length - servers.reduce((sum, server) => sum + server.tools, 0);
-  return { base: publicUrl ?? url, version: String(ownIdentity().info["version"]), servers, otherTools };
-}
-
-/** The upstreams, each with whether its first attempt to connect has ended and its tools are registered. */
-function healthOf({ upstreams }: ServableArsenal, startup: Startup): readonly UpstreamHealth[] {
-  const connecting = startup.connecting();
-  return upstreams.map(({ name, state }) => ({ name, state, attempted: !connecting.includes(name) }));
 }

@@ -12,7 +12,7 @@ import { ToolArsenal } from "../../src/index.ts";
 import { aggregatePlane } from "../../src/serve/mcp/aggregate/aggregate-plane.ts";
 import type { Plane, Push } from "../../src/serve/mcp/plane.ts";
 import { createSeal } from "../../src/serve/mcp/modern/seal.ts";
-import { createStartup, type Startup } from "../../src/serve/mcp/startup.ts";
+import { createStartup, type Startup } from "../../src/serve/startup.ts";
 import { createManualClock, type ManualClock } from "../../src/testing/manual-clock.ts";
 import { call, legacy, modern, namesOf, send, textOf } from "../mcp/served-aggregate.ts";
 import { listenAs } from "./era-server.ts";

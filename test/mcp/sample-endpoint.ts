@@ -2,6 +2,8 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { JsonObject } from "../../src/mcp/protocol.ts";
 import { localOperator, type Principal } from "../../src/guard/principal.ts";
+import { readJson } from "../../src/serve/http/read-json.ts";
+import type { HttpExchange } from "../../src/serve/surface.ts";
 import { createMcpEndpoint, type McpEndpoint, type McpEndpointOptions } from "../../src/serve/mcp/http-endpoint.ts";
 import type { Plane } from "../../src/serve/mcp/plane.ts";
 
@@ -30,7 +32,8 @@ export async function serveSample(plane: Plane, options?: McpEndpointOptions): P
   const server = createServer((request, response) => {
     response.on("close", () => (closedResponses += 1));
     const url = new URL(request.url ?? "/", "http://localhost");
-    void endpoint.handle({ request, response, url, principal: principalOf(request) });
+    const json: HttpExchange["json"] = (limits) => readJson(request, limits);
+    void endpoint.handle({ request, response, url, principal: principalOf(request), json });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;

@@ -2,7 +2,8 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { answerJson, refuse } from "./answer.ts";
-import { createHttpServer, type HttpServer, type Route } from "./http-server.ts";
+import { createHttpServer, type HttpServer } from "./http-server.ts";
+import type { Route } from "../surface.ts";
 import { type CheckedJson, type ReadLimits, readJson } from "./read-json.ts";
 
 /** Gives back the JSON it was sent. */

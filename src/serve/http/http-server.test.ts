@@ -5,7 +5,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import { bearerToken } from "../../adapters/identity/bearer-token.ts";
 import { localOperator } from "../../guard/principal.ts";
 import { answerJson } from "./answer.ts";
-import { createHttpServer, type HttpServer, type HttpServerOptions, type Route } from "./http-server.ts";
+import { createHttpServer, type HttpServer, type HttpServerOptions } from "./http-server.ts";
+import type { Route } from "../surface.ts";
 
 interface Answer {
   readonly status: number;
@@ -145,7 +146,7 @@ describe("who may call", () => {
     for (const headers of [{}, { authorization: "Bearer wrong" }]) {
       const answer = await ask(`${url}/mcp`, headers as Record<string, string>);
       expect([answer.status, answer.headers["www-authenticate"]]).toEqual([401, 'Bearer realm="toolarsenal"']);
-      expect(messageOf(answer)).toBe("The credentials are missing or prove nobody.");
+      expect(messageOf(answer)).toBe("Missing or invalid credentials.");
     }
   });
 

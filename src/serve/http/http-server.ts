@@ -12,24 +12,8 @@ import { createOpenWork } from "./open-work.ts";
 import { checkedPublicUrl, createOwnAddress } from "./own-address.ts";
 import { metadataRoutes, metadataUrl } from "./resource-metadata.ts";
 import { createRouteTable } from "./route-table.ts";
-
-/** A request that passed the checks every route shares: Host, Origin, identity. */
-export interface HttpExchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly url: URL;
-  readonly principal: Principal;
-}
-
-/** Answers the requests to one path, or to everything below it if the path ends in `/`. */
-export interface Route {
-  readonly path: string;
-  /** True for what tells nothing and needs no identity: /healthz, /readyz. */
-  readonly open?: boolean;
-  /** True if the route is exactly this path, even though it ends in `/`. */
-  readonly exact?: boolean;
-  handle(exchange: HttpExchange): Promise<void> | void;
-}
+import type { HttpExchange, Route } from "../surface.ts";
+import { readJson } from "./read-json.ts";
 
 /** How the gateway listens. */
 export interface HttpServerOptions {
@@ -141,6 +125,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
         get url() {
           return url();
         },
+        json: (limits) => readJson(request, limits),
       });
     if (identity === undefined || route.open === true) void handle(unasked);
     else
@@ -185,12 +170,12 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       });
     } catch (error) {
       onError?.(error);
-      return refuse(response, { status: 503, message: "Who calls could not be found out. Try again later." });
+      return refuse(response, { status: 503, message: "Could not authenticate the caller. Try again later." });
     }
     const { principal, refusal } = found;
     if (principal !== undefined) return asked.handle(principal);
     const status = refusal?.error === "insufficient_scope" ? 403 : 401;
-    const message = refusal?.description ?? "The credentials are missing or prove nobody.";
+    const message = refusal?.description ?? "Missing or invalid credentials.";
     const challenge = toChallenge(asked.identity, refusal, metadataUrl(address, path));
     return refuse(response, { status, message }, { "www-authenticate": challenge });
   }

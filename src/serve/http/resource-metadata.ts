@@ -1,6 +1,6 @@
 import type { TokenOrigin } from "../../guard/identity.port.ts";
 import { answerJson, refuse, refuseMethod } from "./answer.ts";
-import type { Route } from "./http-server.ts";
+import type { Route } from "../surface.ts";
 
 /** Where RFC 9728 puts what it tells of a resource; the resource's own path follows. */
 const METADATA_PATH = "/.well-known/oauth-protected-resource";

@@ -1,4 +1,4 @@
-import type { Route } from "./http-server.ts";
+import type { Route } from "../surface.ts";
 
 /** Finds the route of a path. */
 export interface RouteTable {

@@ -10,10 +10,10 @@ import {
 } from "../../mcp/protocol.ts";
 import { systemClock } from "../../observe/clock.ts";
 import { answerJson, refuse, refuseMethod } from "../http/answer.ts";
-import type { HttpExchange } from "../http/http-server.ts";
-import { readJson, type ReadLimits } from "../http/read-json.ts";
+import type { ReadLimits } from "../http/read-json.ts";
+import type { HttpExchange } from "../surface.ts";
+import { shuttingDown } from "../work.ts";
 import { claimedVersion, unsupportedVersion } from "../../mcp/envelope.ts";
-import { shuttingDown } from "./drain.ts";
 import { errorBody } from "./error-body.ts";
 import { failure, readMessage, type Received } from "../../mcp/message.ts";
 import { headerMismatch } from "../../mcp/mirrored-headers.ts";
@@ -83,7 +83,7 @@ export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions = {}
       const message = "Accept must name application/json and text/event-stream.";
       return refuse(response, { status: 406, message });
     }
-    const read = await readJson(request, limits);
+    const read = await exchange.json(limits);
     if (closed) return refuse(response, { status: 503, message: "The server is closing." });
     if ("refused" in read) return refuse(response, read.refused);
     const received = readMessage(read.value);

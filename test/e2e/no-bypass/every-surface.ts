@@ -53,19 +53,21 @@ export const LIBRARY: Readonly<Record<string, Does>> = {
   close: aboutItself,
 };
 
-/** The paths that are served. */
-export const ROUTES: Readonly<Record<string, Does>> = {
-  "/": "lists tools",
-  "/mcp": { runs: AGGREGATE.slice(0, 4) },
-  "/mcp/upstreams/…": { runs: TRANSPARENT },
-  "/sse": { runs: ["/sse"] },
-  "/sse/messages": { runs: ["/sse"] },
-  "/api/v1/approvals": settles,
-  "/api/v1/approvals/…": settles,
-  "/.well-known/oauth-protected-resource": aboutItself,
-  "/.well-known/oauth-protected-resource/…": aboutItself,
-  "/healthz": aboutItself,
-  "/readyz": aboutItself,
+/** The paths of each surface in the manifest, and those of the host itself. */
+export const SURFACE_ROUTES: Readonly<Record<string, Readonly<Record<string, Does>>>> = {
+  mcp: {
+    "/mcp": { runs: AGGREGATE.slice(0, 4) },
+    "/sse": { runs: ["/sse"] },
+    "/sse/messages": { runs: ["/sse"] },
+  },
+  "mcp-upstreams": { "/mcp/upstreams/…": { runs: TRANSPARENT } },
+  approvals: { "/api/v1/approvals": settles, "/api/v1/approvals/…": settles },
+  health: { "/healthz": aboutItself, "/readyz": aboutItself },
+  home: { "/": "lists tools" },
+  host: {
+    "/.well-known/oauth-protected-resource": aboutItself,
+    "/.well-known/oauth-protected-resource/…": aboutItself,
+  },
 };
 
 /** The commands of the command line. */

@@ -6,7 +6,7 @@ import { type Clock, systemClock } from "../../../observe/clock.ts";
 import { guardedRequest } from "../guarded-request.ts";
 import type { Exchange, Plane, PlaneSession } from "../plane.ts";
 import type { Seal } from "../modern/seal.ts";
-import { type Startup, STARTED } from "../startup.ts";
+import { type Startup, STARTED } from "../../startup.ts";
 import { answerRequest, type RequestParts } from "./answer-request.ts";
 import { createCatalogViews } from "./catalog-view.ts";
 import { createChanges, listOf, type ServedList } from "./changes.ts";
@@ -14,7 +14,7 @@ import { type CommonTools, configuredTools, learnedTools } from "./tools/hybrid-
 import { instructionsFor, type ServeMode } from "./instructions.ts";
 import { createListings } from "./listings.ts";
 import type { LogLevel } from "./log-level.ts";
-import { changesTools, type ServedArsenal } from "./served-arsenal.ts";
+import { changesTools, type ServedArsenal } from "../../served-arsenal.ts";
 import {
   createSubscriptions,
   findResource,

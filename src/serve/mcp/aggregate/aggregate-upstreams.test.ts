@@ -15,7 +15,7 @@ import { createManualClock } from "../../../testing/manual-clock.ts";
 import type { Plane } from "../plane.ts";
 import { createSeal } from "../modern/seal.ts";
 import { aggregatePlane } from "./aggregate-plane.ts";
-import type { ServedArsenal } from "./served-arsenal.ts";
+import type { ServedArsenal } from "../../served-arsenal.ts";
 
 type Answer = (params: JsonObject, options: UpstreamRequestOptions) => JsonObject;
 

@@ -11,7 +11,7 @@ import { pageOf } from "./page.ts";
 import { servedPrompts, servedResources, servedTemplates } from "./served-lists.ts";
 import { findResource, type Subscriptions, unknownResource } from "./resources/subscriptions.ts";
 import { requestUpstream } from "./upstream-request.ts";
-import { withConnecting } from "../startup.ts";
+import { withConnecting } from "../../startup.ts";
 
 /** What answering any request needs. */
 export interface RequestParts extends Omit<ToolsParts, "sessionLevel"> {

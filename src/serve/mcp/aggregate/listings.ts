@@ -3,7 +3,7 @@ import type { Listing, McpUpstream } from "../../../adapters/sources/mcp/upstrea
 import type { Principal } from "../../../guard/principal.ts";
 import type { Clock } from "../../../observe/clock.ts";
 import { mayKnow } from "../guarded-request.ts";
-import type { ServedArsenal } from "./served-arsenal.ts";
+import type { ServedArsenal } from "../../served-arsenal.ts";
 
 /** One thing that an upstream lists. */
 export interface Listed {

@@ -7,7 +7,7 @@ import type { LogLevel } from "./log-level.ts";
 import { createRelay } from "./relay.ts";
 import { createRequestState } from "./request-state.ts";
 import { rewriteUris } from "./resources/rewrite-uris.ts";
-import type { ServedArsenal } from "./served-arsenal.ts";
+import type { ServedArsenal } from "../../served-arsenal.ts";
 
 /** What asking an upstream for a client needs. */
 export interface UpstreamRequestParts {

@@ -4,7 +4,7 @@ import { isKnown, type RequestTool } from "../../../adapters/sources/mcp/upstrea
 import type { McpUpstream } from "../../../adapters/sources/mcp/upstream/upstream.ts";
 import { withoutForeignReferences } from "../../../tool/foreign-references.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
-import type { ServedArsenal } from "../aggregate/served-arsenal.ts";
+import type { ServedArsenal } from "../../served-arsenal.ts";
 import { guardedRequest, mayKnow } from "../guarded-request.ts";
 import { canBeAsked, type Exchange, type Peer } from "../plane.ts";
 import { callTool } from "./call-tool.ts";

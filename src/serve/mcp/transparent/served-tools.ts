@@ -7,7 +7,7 @@ import type { Pins } from "../../../guard/pins/pins.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import type { ArsenalEvent } from "../../../observe/events.ts";
 import type { Tool } from "../../../tool/tool.ts";
-import { changesTools } from "../aggregate/served-arsenal.ts";
+import { changesTools } from "../../served-arsenal.ts";
 
 /** The part of an arsenal that serving one upstream needs. */
 export interface ServedTools {

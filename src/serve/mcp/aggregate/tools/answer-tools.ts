@@ -4,7 +4,7 @@ import type { Tool } from "../../../../tool/tool.ts";
 import type { Exchange } from "../../plane.ts";
 import { refusal } from "../../refusal.ts";
 import { unknownTool } from "../../execute-call.ts";
-import { sayConnecting, type Startup, withConnecting } from "../../startup.ts";
+import { sayConnecting, type Startup, withConnecting } from "../../../startup.ts";
 import { callTool, type CallToolParts } from "./call-tool.ts";
 import type { CatalogView, CatalogViews } from "../catalog-view.ts";
 import type { CommonTools } from "./hybrid-tools.ts";
@@ -13,7 +13,7 @@ import type { ServeMode } from "../instructions.ts";
 import { EXECUTE_TOOL, FIND_TOOL, META_TOOL_NAMES, META_TOOLS } from "./meta-tools.ts";
 import { pageOf } from "../page.ts";
 import { repairCall } from "./repair-call.ts";
-import type { ServedArsenal } from "../served-arsenal.ts";
+import type { ServedArsenal } from "../../../served-arsenal.ts";
 import { entryOf } from "./tool-entry.ts";
 import { fromToolName } from "./tool-names.ts";
 

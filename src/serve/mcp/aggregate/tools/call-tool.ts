@@ -12,7 +12,7 @@ import type { LogLevel } from "../log-level.ts";
 import { createRelay } from "../relay.ts";
 import { createRequestState } from "../request-state.ts";
 import { rewriteUris } from "../resources/rewrite-uris.ts";
-import type { ServedArsenal } from "../served-arsenal.ts";
+import type { ServedArsenal } from "../../../served-arsenal.ts";
 import { toCallResult } from "./to-call-result.ts";
 import { divideId } from "./tool-names.ts";
 

@@ -4,10 +4,10 @@ import { showValue } from "../../../../errors/show-value.ts";
 import type { RetrievalResult, ScoredTool } from "../../../../retrieve/result.ts";
 import type { Tool } from "../../../../tool/tool.ts";
 import type { Exchange } from "../../plane.ts";
-import { sayConnecting, type Startup } from "../../startup.ts";
+import { sayConnecting, type Startup } from "../../../startup.ts";
 import { toObject } from "./json-object.ts";
 import { readMessages } from "./read-messages.ts";
-import type { ServedArsenal } from "../served-arsenal.ts";
+import type { ServedArsenal } from "../../../served-arsenal.ts";
 import { entryOf } from "./tool-entry.ts";
 
 const DEFAULT_LIMIT = 5;

@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { bearerToken } from "../../adapters/identity/bearer-token.ts";
-import { memoryState } from "../../adapters/state/memory.ts";
-import { type ApprovalBook, createApprovals } from "../../guard/approvals/approvals.ts";
-import { localOperator, type Principal } from "../../guard/principal.ts";
-import { createManualClock, type ManualClock } from "../../testing/manual-clock.ts";
-import { defineTool } from "../../tool/define-tool.ts";
-import { approvalRoutes } from "./approval-routes.ts";
-import { createHttpServer, type HttpServer } from "./http-server.ts";
+import { bearerToken } from "../adapters/identity/bearer-token.ts";
+import { memoryState } from "../adapters/state/memory.ts";
+import { type ApprovalBook, createApprovals } from "../guard/approvals/approvals.ts";
+import { localOperator, type Principal } from "../guard/principal.ts";
+import { createManualClock, type ManualClock } from "../testing/manual-clock.ts";
+import { defineTool } from "../tool/define-tool.ts";
+import { approvalsSurface } from "./approvals.ts";
+import { createHttpServer, type HttpServer } from "./http/http-server.ts";
 
 const pay = defineTool({ name: "pay", description: "Pays an amount to somebody.", parameters: {}, createdAt: 0 });
 
@@ -33,7 +33,8 @@ async function serve(): Promise<void> {
   clock = createManualClock(1_000_000);
   const settings = { confirmationTimeoutS: 600, selfApproval: "never" } as const;
   book = createApprovals({ state: memoryState({ clock }).documents, clock, emit: () => {}, settings });
-  server = await createHttpServer({ port: 0, identity, routes: approvalRoutes(book) });
+  const { routes } = approvalsSurface({ arsenal: { approvals: book } });
+  server = await createHttpServer({ port: 0, identity, routes });
 }
 
 afterEach(() => server.close());

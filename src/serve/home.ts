@@ -1,14 +1,16 @@
 import { hash } from "node:crypto";
-import type { Principal } from "../../guard/principal.ts";
-import { visibleText } from "../../guard/visible-text.ts";
-import { refuseMethod } from "./answer.ts";
-import type { Route } from "./http-server.ts";
+import type { Principal } from "../guard/principal.ts";
+import { visibleText } from "../guard/visible-text.ts";
+import { ownIdentity } from "../mcp/client-identity.ts";
+import { refuseMethod } from "./http/answer.ts";
+import type { Surface, SurfaceContext } from "./surface.ts";
 
 /** What the page at `/` shows. */
 export interface HomeView {
   /** What stands before each path: `http://127.0.0.1:8080`, or nothing if the server does not know what it is called. */
   readonly base: string;
   readonly version?: string;
+  readonly addresses: NonNullable<Surface["addresses"]>;
   /** The servers by name; only how many there are, if the reader may be anybody. */
   readonly servers: readonly ShownServer[] | { readonly count: number; readonly connected: number };
   /** Tools that no server brought. */
@@ -23,15 +25,6 @@ export interface ShownServer {
   /** Why it is not connected. */
   readonly problem?: string;
 }
-
-const ADDRESSES: readonly (readonly [path: string, what: string])[] = [
-  ["/mcp", "Every server as one MCP server. Give this address to your client."],
-  ["/mcp/upstreams/NAME", "One server, with its own names and results."],
-  ["/sse", "The same as /mcp, for clients that speak the older HTTP+SSE."],
-  ["/api/v1/approvals", "Calls that wait for a person."],
-  ["/healthz", "Answers as long as the gateway runs."],
-  ["/readyz", "Says whether every server has been tried."],
-];
 
 const STYLE = `
 :root { color-scheme: light dark; --text: #1d2129; --dim: #5a6270; --line: #d5d9e0; --good: #18794e; --bad: #b42318; --page: #fff; }
@@ -58,23 +51,49 @@ const HEADERS = {
   "cache-control": "no-store",
 };
 
-/** Serves the page at `/`, to anybody: `read` decides what the reader may see. */
-export function homeRoute(read: (principal: Principal) => Promise<HomeView>): Route {
+/** The page at `/`, for anybody: it says what this is, what it answers at, and how each server fares. */
+export function homeSurface(context: SurfaceContext): Surface {
   return {
-    path: "/",
-    exact: true,
-    open: true,
-    async handle({ request, response, principal }) {
-      if (request.method !== "GET" && request.method !== "HEAD") return refuseMethod(response, "GET, HEAD");
-      const page = homePage(await read(principal));
-      response.writeHead(200, { ...HEADERS, "content-length": Buffer.byteLength(page) }).end(page);
-    },
+    name: "home",
+    routes: [
+      {
+        path: "/",
+        exact: true,
+        open: true,
+        async handle({ request, response, principal }) {
+          if (request.method !== "GET" && request.method !== "HEAD") return refuseMethod(response, "GET, HEAD");
+          const page = homePage(await viewFor(principal, context));
+          response.writeHead(200, { ...HEADERS, "content-length": Buffer.byteLength(page) }).end(page);
+        },
+      },
+    ],
   };
 }
 
+/** What the reader may see. If callers must authenticate, the reader may be anybody, and the page names nothing. */
+async function viewFor(principal: Principal, context: SurfaceContext): Promise<HomeView> {
+  const { arsenal, isLocal } = context;
+  const { upstreams } = arsenal;
+  const common = { base: context.address(), addresses: context.surfaces().flatMap(({ addresses = [] }) => addresses) };
+  if (!isLocal) {
+    const connected = upstreams.filter(({ state }) => state.kind === "connected").length;
+    return { ...common, servers: { count: upstreams.length, connected }, otherTools: 0 };
+  }
+  const tools = await arsenal.listTools({ principal });
+  const toolsOf = (name: string): number => tools.filter(({ ensemble }) => ensemble === name).length;
+  const servers = upstreams.map(({ name, state }) => ({
+    name,
+    state: state.kind,
+    tools: toolsOf(name),
+    ...(state.kind === "failed" ? { problem: state.error.message } : {}),
+  }));
+  const otherTools = tools.length - servers.reduce((sum, server) => sum + server.tools, 0);
+  return { ...common, version: String(ownIdentity().info["version"]), servers, otherTools };
+}
+
 /** Writes the page. It loads nothing and runs nothing. */
-export function homePage({ base, version, servers, otherTools }: HomeView): string {
-  const addresses = ADDRESSES.map(
+export function homePage({ base, version, servers, otherTools, ...view }: HomeView): string {
+  const addresses = view.addresses.map(
     ([path, what]) => `<dt><code>${escaped(base + path)}</code></dt><dd>${escaped(what)}</dd>`,
   );
   return `<!doctype html>

@@ -1,11 +1,13 @@
-import type { ToolCall } from "../../../execute/call.ts";
-import type { ToolResult } from "../../../execute/result.ts";
-import type { Approvals } from "../../../guard/aegis.ts";
-import type { Principal } from "../../../guard/principal.ts";
-import type { ArsenalEvent } from "../../../observe/events.ts";
-import type { ToolQuery } from "../../../retrieve/query.ts";
-import type { RetrievalResult } from "../../../retrieve/result.ts";
-import type { Tool } from "../../../tool/tool.ts";
+import type { McpUpstream } from "../adapters/sources/mcp/upstream/upstream.ts";
+import type { ToolCall } from "../execute/call.ts";
+import type { ToolResult } from "../execute/result.ts";
+import type { Approvals } from "../guard/aegis.ts";
+import type { Principal } from "../guard/principal.ts";
+import type { ArsenalEvent } from "../observe/events.ts";
+import type { ToolQuery } from "../retrieve/query.ts";
+import type { RetrievalResult } from "../retrieve/result.ts";
+import type { Tool } from "../tool/tool.ts";
+import type { ServedTools } from "./mcp/transparent/served-tools.ts";
 
 /** The part of an arsenal that serving it needs. Tools are listed, found and run through it alone. */
 export interface ServedArsenal {
@@ -16,6 +18,13 @@ export interface ServedArsenal {
   readonly approvals: Approvals;
   subscribe(listener: (event: ArsenalEvent) => void): () => void;
 }
+
+/** What serving every tool and every upstream needs of an arsenal. */
+export type ServableArsenal = ServedArsenal &
+  ServedTools & {
+    readonly upstreams: readonly McpUpstream[];
+    upstreamsAttempted(options: { readonly name: string }): Promise<void>;
+  };
 
 const CHANGES: ReadonlySet<string> = new Set<ArsenalEvent["name"]>([
   "tool-registered",

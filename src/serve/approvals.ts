@@ -1,10 +1,9 @@
-import type { ApprovalAnswer, Approvals } from "../../guard/aegis.ts";
-import { visibleText } from "../../guard/visible-text.ts";
-import { isPlainObject } from "../../tool/json-schema.ts";
-import { answerJson, answerText } from "./answer.ts";
-import type { HttpExchange, Route } from "./http-server.ts";
-import { answerProblem, type Problem } from "./problem.ts";
-import { readJson } from "./read-json.ts";
+import type { ApprovalAnswer, Approvals } from "../guard/aegis.ts";
+import { visibleText } from "../guard/visible-text.ts";
+import { isPlainObject } from "../tool/json-schema.ts";
+import { answerJson, answerText } from "./http/answer.ts";
+import { answerProblem, type Problem } from "./http/problem.ts";
+import type { HttpExchange, Surface } from "./surface.ts";
 
 const LIST = "/api/v1/approvals";
 const BELOW = `${LIST}/`;
@@ -13,11 +12,15 @@ const BELOW = `${LIST}/`;
 const PRIVATE = { "cache-control": "no-store" };
 
 /** `GET /api/v1/approvals`, the calls that the caller may approve, and `POST /api/v1/approvals/ID/approve` and `…/deny`. */
-export function approvalRoutes(approvals: Approvals): readonly Route[] {
-  return [
-    { path: LIST, handle: (exchange) => list(exchange, approvals) },
-    { path: BELOW, handle: (exchange) => answer(exchange, approvals) },
-  ];
+export function approvalsSurface({ arsenal }: { readonly arsenal: { readonly approvals: Approvals } }): Surface {
+  return {
+    name: "approvals",
+    routes: [
+      { path: LIST, handle: (exchange) => list(exchange, arsenal.approvals) },
+      { path: BELOW, handle: (exchange) => answer(exchange, arsenal.approvals) },
+    ],
+    addresses: [[LIST, "Calls that wait for a person's approval."]],
+  };
 }
 
 async function list({ request, response, principal }: HttpExchange, approvals: Approvals): Promise<void> {
@@ -32,12 +35,13 @@ async function list({ request, response, principal }: HttpExchange, approvals: A
   answerText(response, 200, visibleText(JSON.stringify({ approvals: waiting })), PRIVATE);
 }
 
-async function answer({ request, response, principal, url }: HttpExchange, approvals: Approvals): Promise<void> {
+async function answer(exchange: HttpExchange, approvals: Approvals): Promise<void> {
+  const { request, response, principal, url } = exchange;
   const [id = "", action, ...more] = url.pathname.slice(BELOW.length).split("/");
   if ((action !== "approve" && action !== "deny") || more.length > 0) return answerProblem(response, NOTHING_HERE);
   if (request.method !== "POST") return refuseMethod(response, "POST");
   // A web page cannot send this type to another site unasked, so that no form approves anything.
-  const body = await readJson(request, { maxBytes: 1_024 });
+  const body = await exchange.json({ maxBytes: 1_024 });
   if ("refused" in body) {
     const { status, message } = body.refused;
     return answerProblem(response, { status, code: "INPUT_INVALID", message, fix: EMPTY_OBJECT });

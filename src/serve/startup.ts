@@ -1,7 +1,7 @@
-import type { McpUpstream } from "../../adapters/sources/mcp/upstream/upstream.ts";
-import { untilAborted } from "../../catalog/dense/until-aborted.ts";
-import { type Clock, systemClock } from "../../observe/clock.ts";
-import type { ArsenalEvent } from "../../observe/events.ts";
+import type { McpUpstream } from "../adapters/sources/mcp/upstream/upstream.ts";
+import { untilAborted } from "../catalog/dense/until-aborted.ts";
+import { type Clock, systemClock } from "../observe/clock.ts";
+import type { ArsenalEvent } from "../observe/events.ts";
 
 /** Knows which MCP servers are still connecting for the first time, and lets requests wait for them. */
 export interface Startup {

@@ -3,11 +3,11 @@ import { createServer } from "node:net";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { startLegacyServer } from "../../../test/mcp/upstream-server.ts";
-import { bearerToken } from "../../adapters/identity/bearer-token.ts";
-import { ToolArsenal } from "../../arsenal.ts";
-import type { ServeMcpOptions } from "../serve-mcp.ts";
-import { homePage } from "./home-page.ts";
+import { startLegacyServer } from "../../test/mcp/upstream-server.ts";
+import { bearerToken } from "../adapters/identity/bearer-token.ts";
+import { ToolArsenal } from "../arsenal.ts";
+import type { ServeMcpOptions } from "./serve-mcp.ts";
+import { homePage } from "./home.ts";
 
 const PATHS = ["/mcp", "/mcp/upstreams/", "/sse", "/api/v1/approvals", "/healthz", "/readyz"];
 
@@ -95,6 +95,7 @@ describe("the page at /", () => {
     const evil = `"><script>alert('&')</script>\u202e`;
     const page = homePage({
       base: evil,
+      addresses: [["/mcp", evil]],
       servers: [{ name: evil, state: "failed", tools: 1, problem: evil }],
       otherTools: 0,
     });

@@ -1,0 +1,99 @@
+import { afterEach, describe, expect, it } from "vitest";
+import type { McpUpstream } from "../adapters/sources/mcp/upstream/upstream.ts";
+import { healthSurface } from "./health.ts";
+import { createHttpServer, type HttpServer } from "./http/http-server.ts";
+import { STARTED } from "./startup.ts";
+import type { Surface } from "./surface.ts";
+import { createWork } from "./work.ts";
+
+let server: HttpServer | undefined;
+afterEach(async () => {
+  await server?.close();
+  server = undefined;
+});
+
+/** How each upstream fares, those that were never tried to the end, and what else there is. */
+interface Situation {
+  readonly states?: Readonly<Record<string, McpUpstream["state"]["kind"]>>;
+  readonly connecting?: readonly string[];
+  readonly isLocal?: boolean;
+  readonly surfaces?: readonly Surface[];
+  readonly work?: ReturnType<typeof createWork>;
+}
+
+async function get(
+  path: string,
+  situation: Situation = {},
+  method = "GET",
+): Promise<{ status: number; body: unknown }> {
+  const { states = {}, connecting = [], isLocal = true, surfaces = [], work = createWork() } = situation;
+  const upstreams = Object.entries(states).map(([name, kind]) => ({ name, state: { kind } }) as McpUpstream);
+  const surface = healthSurface({
+    arsenal: { upstreams } as never,
+    startup: { ...STARTED, connecting: () => connecting },
+    work,
+    isLocal,
+    surfaces: () => surfaces,
+  });
+  // An identity that knows nobody: both paths are open.
+  const identity = { name: "nobody", challenge: "None", authenticate: () => Promise.resolve(undefined) };
+  await server?.close();
+  server = await createHttpServer({ port: 0, identity, routes: surface.routes });
+  const response = await fetch(server.url + path, { method });
+  const text = await response.text();
+  return { status: response.status, body: text === "" ? undefined : (JSON.parse(text) as unknown) };
+}
+
+describe("/healthz", () => {
+  it("answers as soon as the server listens, to anybody", async () => {
+    const slow = { states: { slow: "connecting" }, connecting: ["slow"] } as const;
+    expect(await get("/healthz", slow)).toEqual({ status: 200, body: { status: "ok" } });
+    expect((await get("/healthz", slow, "HEAD")).status).toBe(200);
+    expect((await get("/healthz", slow, "POST")).status).toBe(405);
+  });
+});
+
+describe("/readyz", () => {
+  it("is ready if nothing is configured", async () => {
+    expect(await get("/readyz")).toEqual({ status: 200, body: { upstreams: {} } });
+  });
+
+  it("names nothing if its reader may be anybody", async () => {
+    const broken: Surface = { name: "rest", routes: [], problem: () => "its store is away" };
+    const states = { memory: "connected", git: "failed" } as const;
+    const open = { states, isLocal: false };
+    expect(await get("/readyz", open)).toEqual({ status: 200, body: { upstreams: 2, connected: 1 } });
+    const { status, body } = await get("/readyz", { ...open, surfaces: [broken] });
+    expect([status, body]).toEqual([503, { upstreams: 2, connected: 1 }]);
+  });
+
+  it("is not ready until every upstream has connected or failed", async () => {
+    expect(await get("/readyz", { states: { memory: "connected", git: "connecting" }, connecting: ["git"] })).toEqual({
+      status: 503,
+      body: { upstreams: { memory: "connected", git: "connecting" } },
+    });
+    expect(await get("/readyz", { states: { memory: "closed", git: "failed" } })).toEqual({
+      status: 200,
+      body: { upstreams: { memory: "closed", git: "failed" } },
+    });
+  });
+
+  it("stays ready while an upstream that failed once is retried", async () => {
+    const retried = await get("/readyz", { states: { git: "connecting" } });
+    expect(retried).toEqual({ status: 200, body: { upstreams: { git: "connecting" } } });
+  });
+
+  it("is not ready while a surface has a problem, and says which", async () => {
+    const surface: Surface = { name: "rest", routes: [], problem: () => "its store is away" };
+    expect(await get("/readyz", { surfaces: [surface] })).toEqual({
+      status: 503,
+      body: { upstreams: {}, problems: { rest: "its store is away" } },
+    });
+  });
+
+  it("is not ready while the gateway shuts down", async () => {
+    const work = createWork();
+    await work.drain(0);
+    expect(await get("/readyz", { work })).toEqual({ status: 503, body: { draining: true, upstreams: {} } });
+  });
+});

@@ -1,0 +1,84 @@
+import { ArsenalError } from "../errors/arsenal-error.ts";
+import { createHttpServer, type HttpServer, type HttpServerOptions } from "./http/http-server.ts";
+import type { CreateSurface, Serving, Surface, SurfaceContext } from "./surface.ts";
+
+/** How a host listens, and how it shuts down. */
+export interface HostOptions extends Omit<HttpServerOptions, "routes"> {
+  /** How long calls under way may take to end when the host closes, in milliseconds. */
+  readonly drainMs: number;
+}
+
+/** One HTTP server with surfaces mounted on it. */
+export interface Host {
+  /** `http://127.0.0.1:8080` */
+  readonly url: string;
+  /** Resolves when it has closed. */
+  readonly closed: Promise<void>;
+  /** Calls under way. */
+  readonly pending: number;
+  /** Lets calls under way end for `drainMs`, cuts off the rest, and stops listening. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+/** Mounts surfaces on one HTTP server. Each request is checked and authenticated before its surface gets it. */
+export async function openHost(
+  surfaces: readonly CreateSurface[],
+  serving: Serving,
+  options: HostOptions,
+): Promise<Host> {
+  const { identity, publicUrl } = options;
+  const isLocal = identity === undefined;
+  const mounted: Surface[] = [];
+  let server: HttpServer | undefined;
+  const context: SurfaceContext = {
+    ...serving,
+    isLocal,
+    address: () => publicUrl ?? (isLocal ? (server?.url ?? "") : ""),
+    surfaces: () => mounted,
+  };
+  const closeSurfaces = async (): Promise<void> => void (await Promise.all(mounted.map((each) => each.close?.())));
+
+  try {
+    for (const create of surfaces) mounted.push(create(context));
+    refuseSharedPaths(mounted);
+    server = await createHttpServer({ ...options, routes: mounted.flatMap(({ routes }) => routes) });
+  } catch (error) {
+    serving.startup.close();
+    await closeSurfaces();
+    throw error;
+  }
+
+  const { url, close: stopListening } = server;
+  const ended = Promise.withResolvers<void>();
+  let closing: Promise<void> | undefined;
+  async function close(): Promise<void> {
+    serving.startup.close();
+    await serving.work.drain(options.drainMs);
+    await closeSurfaces();
+    await stopListening();
+    ended.resolve();
+  }
+  return {
+    url,
+    closed: ended.promise,
+    get pending() {
+      return serving.work.pending;
+    },
+    close: () => (closing ??= close()),
+  };
+}
+
+/** Two surfaces at one path would hide each other. */
+function refuseSharedPaths(surfaces: readonly Surface[]): void {
+  const owners = new Map<string, string>();
+  for (const { name, routes } of surfaces)
+    for (const { path } of routes) {
+      const owner = owners.get(path);
+      if (owner !== undefined) {
+        const fix = "Give one of them another path.";
+        const message = `The surfaces "${owner}" and "${name}" both declare ${path}. ${fix}`;
+        throw new ArsenalError("CONFIG_INVALID", message, { field: "routes", value: path, fix });
+      }
+      owners.set(path, name);
+    }
+}

@@ -1,0 +1,68 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Principal } from "../guard/principal.ts";
+import type { Redactor } from "../guard/redaction/redactor.ts";
+import type { CheckedJson, ReadLimits } from "./http/read-json.ts";
+import type { ServableArsenal } from "./served-arsenal.ts";
+import type { Startup } from "./startup.ts";
+import type { Work } from "./work.ts";
+
+/** A request that passed the checks every route shares: Host, Origin, identity. */
+export interface HttpExchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly url: URL;
+  readonly principal: Principal;
+  /** Reads the body as JSON, up to 4 MiB within 15 s unless `limits` says otherwise. Never rejects: the answer says why it was refused. */
+  json(limits?: ReadLimits): Promise<CheckedJson>;
+}
+
+/** Answers the requests to one path, or to everything below it if the path ends in `/`. */
+export interface Route {
+  readonly path: string;
+  /** True for what tells nothing and needs no identity: /healthz, /readyz. */
+  readonly open?: boolean;
+  /** True if the route is exactly this path, even though it ends in `/`. */
+  readonly exact?: boolean;
+  /** If it throws, the caller gets a 500 that says nothing. */
+  handle(exchange: HttpExchange): Promise<void> | void;
+}
+
+/** One way in over HTTP. It declares routes; the host listens, checks Host and Origin, authenticates, and shuts down. */
+export interface Surface {
+  readonly name: string;
+  readonly routes: readonly Route[];
+  /** What the page at `/` says about it: an address, and one sentence on what it is for. */
+  readonly addresses?: readonly (readonly [path: string, purpose: string])[];
+  /** Why it cannot answer now; `/readyz` is then 503. Undefined while it can. */
+  problem?(): string | undefined;
+  /** Ends what it holds open, such as sessions and streams. Called once, when the work under way has ended or was cut off. */
+  close?(): Promise<void>;
+}
+
+/** What serving needs, whatever the transport. */
+export interface Serving {
+  readonly arsenal: ServableArsenal;
+  /** Which tools MCP clients are shown. */
+  readonly mode: "static" | "dynamic" | "hybrid";
+  /** Tools that `hybrid` always shows, by id or pattern. Defaults to the most used ones. */
+  readonly common?: readonly string[];
+  /** Which servers are still connecting, and the wait for them. */
+  readonly startup: Startup;
+  /** Every call runs in it, so that shutting down waits for calls and refuses new ones. */
+  readonly work: Work;
+  /** Removes known secrets from what callers are sent. */
+  readonly redactor: Redactor;
+}
+
+/** What a surface gets from the host it is mounted on. */
+export interface SurfaceContext extends Serving {
+  /** True if every caller is the local operator. Otherwise an open route is read by anybody, and must name nothing. */
+  readonly isLocal: boolean;
+  /** What callers put before a path: `https://tools.example.com`. Empty if the host does not know what it is called. */
+  address(): string;
+  /** The surfaces of the host, this one included. */
+  surfaces(): readonly Surface[];
+}
+
+/** Makes a surface. It holds nothing open yet. */
+export type CreateSurface = (context: SurfaceContext) => Surface;

@@ -1,0 +1,10 @@
+import type { CreateSurface } from "./surface.ts";
+
+/** Every surface of the host, in the order the page at `/` shows them. A new surface adds its line here. */
+export const SURFACES: Readonly<Record<string, () => Promise<CreateSurface>>> = {
+  mcp: async () => (await import("./mcp/aggregate/surface.ts")).mcpSurface,
+  "mcp-upstreams": async () => (await import("./mcp/transparent/surface.ts")).upstreamsSurface,
+  approvals: async () => (await import("./approvals.ts")).approvalsSurface,
+  health: async () => (await import("./health.ts")).healthSurface,
+  home: async () => (await import("./home.ts")).homeSurface,
+};

@@ -1,0 +1,80 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { ArsenalError } from "../errors/arsenal-error.ts";
+import { type Clock, systemClock } from "../observe/clock.ts";
+
+/** The calls under way on every surface, so that shutting down loses none of them. */
+export interface Work {
+  /** Runs one piece of work. Rejects with `CLOSED` while shutting down. The task's signal fires with the given one, or when its time is up. */
+  run<Result>(signal: AbortSignal, task: (signal: AbortSignal) => Promise<Result>): Promise<Result>;
+  /** How many are under way. */
+  readonly pending: number;
+  /** True once no new work is taken. */
+  readonly draining: boolean;
+  /** Refuses new work, lets work under way end for `graceMs`, then cuts off the rest. Safe to call twice. */
+  drain(graceMs: number): Promise<void>;
+}
+
+/** How long work may take to end after it was cut off. */
+const CUT_OFF_MS = 1000;
+
+/** Nothing is under way yet. */
+export function createWork(clock: Clock = systemClock): Work {
+  const running = new Set<AbortController>();
+  let idle = Promise.withResolvers<void>();
+  let ended: Promise<void> | undefined;
+
+  /** Waits until nothing runs, but no longer than that. */
+  async function untilIdle(ms: number): Promise<void> {
+    if (running.size === 0) return;
+    idle = Promise.withResolvers();
+    const stopTimer = clock.after(ms, () => idle.resolve());
+    await idle.promise;
+    stopTimer();
+  }
+
+  async function end(graceMs: number): Promise<void> {
+    await untilIdle(graceMs);
+    for (const controller of running) controller.abort(shutDown());
+    await untilIdle(CUT_OFF_MS);
+    // The last answers are written before anybody closes what they are written to.
+    await nextTurn();
+  }
+
+  return {
+    async run(signal, task) {
+      if (ended !== undefined) throw shuttingDown();
+      const controller = new AbortController();
+      const cancel = (): void => controller.abort(signal.reason);
+      if (signal.aborted) cancel();
+      signal.addEventListener("abort", cancel, { once: true });
+      running.add(controller);
+      try {
+        return await task(controller.signal);
+      } finally {
+        signal.removeEventListener("abort", cancel);
+        running.delete(controller);
+        if (running.size === 0) idle.resolve();
+      }
+    },
+    get pending() {
+      return running.size;
+    },
+    get draining() {
+      return ended !== undefined;
+    },
+    drain: (graceMs) => (ended ??= end(graceMs)),
+  };
+}
+
+/** Refuses a request that arrives during shutdown. */
+export function shuttingDown(): ArsenalError {
+  const fix = "Send it again in a moment, to the gateway's next start or to another instance.";
+  return new ArsenalError("CLOSED", `The gateway is shutting down and takes no new requests. ${fix}`, {
+    beforeSend: true,
+    fix,
+  });
+}
+
+function shutDown(): ArsenalError {
+  return new ArsenalError("CLOSED", "The gateway shut down before the request ended.");
+}
