@@ -2,12 +2,12 @@ import type { McpUpstream } from "../adapters/sources/mcp/upstream/upstream.ts";
 import type { ToolCall } from "../execute/call.ts";
 import type { ToolResult } from "../execute/result.ts";
 import type { Approvals } from "../guard/aegis.ts";
+import type { Pins } from "../guard/pins/pins.ts";
 import type { Principal } from "../guard/principal.ts";
 import type { ArsenalEvent } from "../observe/events.ts";
 import type { ToolQuery } from "../retrieve/query.ts";
 import type { RetrievalResult } from "../retrieve/result.ts";
 import type { Tool } from "../tool/tool.ts";
-import type { ServedTools } from "./mcp/transparent/served-tools.ts";
 
 /** The part of an arsenal that serving it needs. Tools are listed, found and run through it alone. */
 export interface ServedArsenal {
@@ -16,6 +16,15 @@ export interface ServedArsenal {
   retrieve(query: ToolQuery): Promise<RetrievalResult>;
   execute(call: ToolCall): Promise<ToolResult>;
   readonly approvals: Approvals;
+  subscribe(listener: (event: ArsenalEvent) => void): () => void;
+}
+
+/** The part of an arsenal that serving one upstream needs. */
+export interface ServedTools {
+  listTools(filter: { readonly source: "mcp"; readonly principal?: Principal }): Promise<readonly Tool[]>;
+  execute(call: ToolCall): Promise<ToolResult>;
+  readonly approvals: Approvals;
+  readonly pins?: Pins | undefined;
   subscribe(listener: (event: ArsenalEvent) => void): () => void;
 }
 

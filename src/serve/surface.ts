@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Principal } from "../guard/principal.ts";
 import type { Redactor } from "../guard/redaction/redactor.ts";
 import type { CheckedJson, ReadLimits } from "./http/read-json.ts";
+import type { ServeMode } from "./meta-tools/definitions.ts";
 import type { ServableArsenal } from "./served-arsenal.ts";
 import type { Startup } from "./startup.ts";
 import type { Work } from "./work.ts";
@@ -43,7 +44,7 @@ export interface Surface {
 export interface Serving {
   readonly arsenal: ServableArsenal;
   /** Which tools MCP clients are shown. */
-  readonly mode: "static" | "dynamic" | "hybrid";
+  readonly mode: ServeMode;
   /** Tools that `hybrid` always shows, by id or pattern. Defaults to the most used ones. */
   readonly common?: readonly string[];
   /** Which servers are still connecting, and the wait for them. */

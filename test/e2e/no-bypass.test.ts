@@ -3,7 +3,7 @@ import { COMMANDS } from "../../src/cli/commands.ts";
 import { ToolArsenal } from "../../src/index.ts";
 import { AGGREGATE_METHODS } from "../../src/serve/mcp/aggregate/answer-request.ts";
 import { SURFACES as HTTP_SURFACES } from "../../src/serve/surfaces.ts";
-import { META_TOOL_NAMES } from "../../src/serve/mcp/aggregate/tools/meta-tools.ts";
+import { META_TOOL_NAMES } from "../../src/serve/meta-tools/definitions.ts";
 import { TRANSPARENT_METHODS } from "../../src/serve/mcp/transparent/pass-request.ts";
 import { CASES } from "./no-bypass/cases.ts";
 import {

@@ -107,6 +107,13 @@ describe("layers", () => {
     expect(FRONTS.filter((path) => !modules.includes(path))).toEqual([]);
   });
 
+  it("keeps the meta-tools free of MCP, so that every surface can use them", () => {
+    const metaTools = modules.filter((path) => path.startsWith("src/serve/meta-tools/"));
+    const imports = metaTools.flatMap((path) => importsOf(read(path)).map(({ specifier }) => specifier));
+    expect(imports.length).toBeGreaterThan(10);
+    expect(imports.filter((specifier) => specifier.includes("/mcp/"))).toEqual([]);
+  });
+
   it.each([
     ["types from inside another stage", 'import type { Slot } from "../catalog/lexical/posting.ts";', 1],
     ["a port of another stage", 'import type { Embedder } from "../catalog/embedder.port.ts";', 0],

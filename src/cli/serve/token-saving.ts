@@ -1,7 +1,7 @@
 import type { ToolArsenal } from "../../arsenal.ts";
-import { foundDefinition } from "../../serve/mcp/aggregate/tools/find-tools.ts";
-import { META_TOOLS } from "../../serve/mcp/aggregate/tools/meta-tools.ts";
-import { entryOf } from "../../serve/mcp/aggregate/tools/tool-entry.ts";
+import { META_TOOLS, type ServeMode } from "../../serve/meta-tools/definitions.ts";
+import { foundDefinition } from "../../serve/meta-tools/find-tools.ts";
+import { shownTool } from "../../serve/meta-tools/shown-tool.ts";
 import { estimateTokens } from "../../tool/estimate-tokens.ts";
 
 /** What a client's tools cost a model, in this mode and with every tool listed. */
@@ -18,9 +18,9 @@ export interface TokenSaving {
 const TOOLS_PER_SEARCH = 5;
 
 /** Counts the definitions as they are served. */
-export async function measureSaving(arsenal: ToolArsenal, mode: "static" | "dynamic" | "hybrid"): Promise<TokenSaving> {
+export async function measureSaving(arsenal: ToolArsenal, mode: ServeMode): Promise<TokenSaving> {
   const tools = await arsenal.listTools();
-  const tokensOfAll = tools.reduce((sum, tool) => sum + entryOf(tool).tokens, 0);
+  const tokensOfAll = tools.reduce((sum, tool) => sum + tokensOf(shownTool(tool)), 0);
   const all = { tools: tools.length, tokensOfAll };
   switch (mode) {
     case "hybrid":

@@ -8,10 +8,10 @@ import type { Exchange, Plane, PlaneSession } from "../plane.ts";
 import type { Seal } from "../modern/seal.ts";
 import { type Startup, STARTED } from "../../startup.ts";
 import { answerRequest, type RequestParts } from "./answer-request.ts";
-import { createCatalogViews } from "./catalog-view.ts";
 import { createChanges, listOf, type ServedList } from "./changes.ts";
-import { type CommonTools, configuredTools, learnedTools } from "./tools/hybrid-tools.ts";
-import { instructionsFor, type ServeMode } from "./instructions.ts";
+import { type CommonTools, configuredTools, learnedTools } from "../../meta-tools/hybrid-tools.ts";
+import { instructionsFor, type ServeMode } from "../../meta-tools/definitions.ts";
+import { createMetaTools } from "../../meta-tools/meta-tools.ts";
 import { createListings } from "./listings.ts";
 import type { LogLevel } from "./log-level.ts";
 import { changesTools, type ServedArsenal } from "../../served-arsenal.ts";
@@ -66,7 +66,7 @@ export function aggregatePlane(parts: AggregateParts): Plane {
   const { arsenal, mode, upstreams, clock = systemClock, startup = STARTED } = parts;
   const name = "aggregate";
   const changes = createChanges({ ...parts, clock });
-  const views = createCatalogViews(arsenal);
+  const metaTools = createMetaTools({ arsenal, startup });
   const common = commonTools();
   const endWatch = arsenal.subscribe((event) => {
     // What dynamic mode lists never changes.
@@ -77,7 +77,7 @@ export function aggregatePlane(parts: AggregateParts): Plane {
   });
   const request: RequestParts = {
     arsenal,
-    views,
+    metaTools,
     common,
     mode,
     startup,
@@ -158,7 +158,7 @@ export function aggregatePlane(parts: AggregateParts): Plane {
       endWatch();
       startup.close();
       common.close();
-      views.close();
+      metaTools.close();
       changes.close();
     },
   };

@@ -7,7 +7,8 @@ import { runWithApproval, withoutConfirmation } from "../approval-run.ts";
 import { answerOf, executeCall, unknownTool } from "../execute-call.ts";
 import { canBeAsked, type Exchange } from "../plane.ts";
 import { refusal } from "../refusal.ts";
-import type { NameIndex, ServedTools } from "./served-tools.ts";
+import type { ServedTools } from "../../served-arsenal.ts";
+import type { NameIndex } from "./served-tools.ts";
 
 /** Time a call may take where the server's own settings do not say: a person may be asked in the middle of it. */
 const LONGEST_CALL_MS = 300_000;

@@ -8,7 +8,8 @@ import type { ServedArsenal } from "../../served-arsenal.ts";
 import { guardedRequest, mayKnow } from "../guarded-request.ts";
 import { canBeAsked, type Exchange, type Peer } from "../plane.ts";
 import { callTool } from "./call-tool.ts";
-import type { NameIndex, ServedTools } from "./served-tools.ts";
+import type { ServedTools } from "../../served-arsenal.ts";
+import type { NameIndex } from "./served-tools.ts";
 
 /** What passing a request on needs. */
 export interface Relay {

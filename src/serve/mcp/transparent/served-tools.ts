@@ -1,22 +1,8 @@
 import type { JsonObject } from "../../../mcp/protocol.ts";
-import type { ToolCall } from "../../../execute/call.ts";
-import type { ToolResult } from "../../../execute/result.ts";
-import type { Approvals } from "../../../guard/aegis.ts";
 import { saysNothingElse } from "../../../guard/pins/definition.ts";
-import type { Pins } from "../../../guard/pins/pins.ts";
 import type { Principal } from "../../../guard/principal.ts";
-import type { ArsenalEvent } from "../../../observe/events.ts";
 import type { Tool } from "../../../tool/tool.ts";
-import { changesTools } from "../../served-arsenal.ts";
-
-/** The part of an arsenal that serving one upstream needs. */
-export interface ServedTools {
-  listTools(filter: { readonly source: "mcp"; readonly principal?: Principal }): Promise<readonly Tool[]>;
-  execute(call: ToolCall): Promise<ToolResult>;
-  readonly approvals: Approvals;
-  readonly pins?: Pins | undefined;
-  subscribe(listener: (event: ArsenalEvent) => void): () => void;
-}
+import { changesTools, type ServedTools } from "../../served-arsenal.ts";
 
 /** Which registered tool a name of the upstream stands for. */
 export interface NameIndex {

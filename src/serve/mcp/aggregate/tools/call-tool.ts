@@ -14,7 +14,7 @@ import { createRequestState } from "../request-state.ts";
 import { rewriteUris } from "../resources/rewrite-uris.ts";
 import type { ServedArsenal } from "../../../served-arsenal.ts";
 import { toCallResult } from "./to-call-result.ts";
-import { divideId } from "./tool-names.ts";
+import { divideId } from "../../../meta-tools/tool-names.ts";
 
 /** What running a tool for a client needs. */
 export interface CallToolParts {

@@ -1,36 +1,22 @@
-import type { Era, JsonObject } from "../../../../mcp/protocol.ts";
 import { rawToolOf } from "../../../../adapters/sources/mcp/upstream/to-draft.ts";
-import { estimateTokens } from "../../../../tool/estimate-tokens.ts";
+import type { Era, JsonObject } from "../../../../mcp/protocol.ts";
 import { withoutForeignReferences } from "../../../../tool/foreign-references.ts";
-import { isPlainObject, type JsonSchema } from "../../../../tool/json-schema.ts";
+import { isPlainObject } from "../../../../tool/json-schema.ts";
 import type { Tool } from "../../../../tool/tool.ts";
-import { toToolName } from "./tool-names.ts";
-
-/** A tool as `tools/list` and `find_relevant_tools` show it. */
-export interface ToolEntry {
-  readonly name: string;
-  readonly description: string;
-  readonly inputSchema: JsonObject;
-  /** About how many tokens name, description and input schema are to a model. */
-  readonly tokens: number;
-  /** The entry of `tools/list`. */
-  listed(era: Era): JsonObject;
-}
+import { shownTool } from "../../../meta-tools/shown-tool.ts";
 
 /** Tools never change, so what is made of one is kept for as long as the tool itself. */
-const entries = new WeakMap<Tool, ToolEntry>();
+const entries = new WeakMap<Tool, Readonly<Record<Era, JsonObject>>>();
 
-/** The entry of a tool, made once. */
-export function entryOf(tool: Tool): ToolEntry {
+/** The entry of a tool in `tools/list`, made once. */
+export function listedTool(tool: Tool, era: Era): JsonObject {
   let entry = entries.get(tool);
   if (entry === undefined) entries.set(tool, (entry = createEntry(tool)));
-  return entry;
+  return entry[era];
 }
 
-function createEntry(tool: Tool): ToolEntry {
-  const name = toToolName(tool.id);
-  const description = [tool.description, tool.extendedDescription].filter((text) => text !== undefined).join("\n\n");
-  const inputSchema = toInputSchema(withoutForeignReferences(tool.parameters));
+function createEntry(tool: Tool): Readonly<Record<Era, JsonObject>> {
+  const { name, description, inputSchema } = shownTool(tool);
   const returns = withoutForeignReferences(tool.returns);
   const raw = rawToolOf(tool) ?? {};
   const common: JsonObject = {
@@ -41,36 +27,9 @@ function createEntry(tool: Tool): ToolEntry {
     ...annotationsOf(tool, raw["annotations"]),
     ...othersOf(raw),
   };
-  const whole = returns === undefined ? common : { ...common, outputSchema: returns };
+  const modern = returns === undefined ? common : { ...common, outputSchema: returns };
   // Older clients refuse a whole list for one output schema that is not an object's.
-  const legacy = returns === undefined || returns.type === "object" ? whole : common;
-  let tokens: number | undefined;
-  return {
-    name,
-    description,
-    inputSchema,
-    get tokens() {
-      return (tokens ??= estimateTokens(JSON.stringify({ name, description, inputSchema })));
-    },
-    listed: (era) => (era === "modern" ? whole : legacy),
-  };
-}
-
-/** The schema as the source gave it, but for what makes clients refuse the whole list: another root type, or a property that is no object. */
-function toInputSchema(schema: JsonSchema): JsonObject {
-  const { type, properties } = schema;
-  const booleans = Object.values(properties ?? {}).some((property) => typeof property === "boolean");
-  if (type === "object" && !booleans) return schema;
-  return {
-    ...schema,
-    type: "object",
-    ...(booleans ? { properties: Object.fromEntries(Object.entries(properties ?? {}).map(withoutBoolean)) } : {}),
-  };
-}
-
-function withoutBoolean([name, property]: [string, unknown]): [string, unknown] {
-  if (typeof property !== "boolean") return [name, property];
-  return [name, property ? {} : { not: {} }];
+  return { modern, legacy: returns === undefined || returns.type === "object" ? modern : common };
 }
 
 /** The hints, and whatever else a server annotated. What is malformed is left out, or a client could refuse the whole list for it. */

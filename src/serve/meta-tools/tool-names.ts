@@ -1,6 +1,6 @@
-import { DEFAULT_NAMESPACE } from "../../../../tool/limits.ts";
-import { fromAlias, isCutAlias, toAlias } from "../../../../transcode/alias.ts";
-import { META_TOOL_NAMES } from "./meta-tools.ts";
+import { DEFAULT_NAMESPACE } from "../../tool/limits.ts";
+import { fromAlias, isCutAlias, toAlias } from "../../transcode/alias.ts";
+import { META_TOOL_NAMES } from "./definitions.ts";
 
 const DEFAULT_PREFIX = `${DEFAULT_NAMESPACE}.`;
 

@@ -1,6 +1,6 @@
-import { messageText } from "../../../../retrieve/understand/message-text.ts";
-import type { Message } from "../../../../retrieve/query.ts";
-import { isPlainObject } from "../../../../tool/json-schema.ts";
+import { messageText } from "../../retrieve/understand/message-text.ts";
+import type { Message } from "../../retrieve/query.ts";
+import { isPlainObject } from "../../tool/json-schema.ts";
 
 /** A query takes this many messages. */
 const MOST_MESSAGES = 10;

@@ -1,9 +1,9 @@
-import type { Principal } from "../../../guard/principal.ts";
-import type { Tool } from "../../../tool/tool.ts";
-import { isCutAlias, toAlias } from "../../../transcode/alias.ts";
-import { META_TOOL_NAMES } from "./tools/meta-tools.ts";
-import { type ServedArsenal, changesTools } from "../../served-arsenal.ts";
-import { fromToolName } from "./tools/tool-names.ts";
+import type { Principal } from "../../guard/principal.ts";
+import type { Tool } from "../../tool/tool.ts";
+import { isCutAlias, toAlias } from "../../transcode/alias.ts";
+import { META_TOOL_NAMES } from "./definitions.ts";
+import { type ServedArsenal, changesTools } from "../served-arsenal.ts";
+import { fromToolName } from "./tool-names.ts";
 
 /** The tools one principal may know of, indexed by every name that means one of them. */
 export interface CatalogView {

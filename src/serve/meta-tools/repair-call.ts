@@ -1,7 +1,6 @@
-import { isPlainObject } from "../../../../tool/json-schema.ts";
-import type { Tool } from "../../../../tool/tool.ts";
-import { toObject } from "./json-object.ts";
-import { EXECUTE_TOOL } from "./meta-tools.ts";
+import { isPlainObject } from "../../tool/json-schema.ts";
+import type { Tool } from "../../tool/tool.ts";
+import { EXECUTE_TOOL } from "./definitions.ts";
 import { namesProperty, takesAnyProperty } from "./schema-properties.ts";
 
 /** What a model meant by a call of `execute_tool`. */
@@ -128,4 +127,22 @@ function namesAll(tool: Tool | undefined, members: Readonly<Record<string, unkno
 
 function isNothing(value: unknown): boolean {
   return value === null || value === undefined || (typeof value === "string" && value.trim() === "");
+}
+
+/** JSON inside JSON inside JSON is the most that models write. */
+const MAX_JSON_LAYERS = 3;
+
+/** An object, also one that a model wrote as JSON, or as JSON of JSON; undefined for anything else. */
+export function toObject(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  let given = value;
+  for (let layer = 0; layer < MAX_JSON_LAYERS && typeof given === "string"; layer++) given = parsed(given);
+  return isPlainObject(given) ? given : undefined;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

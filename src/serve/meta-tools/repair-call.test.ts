@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { defineTool } from "../../../../tool/define-tool.ts";
-import type { JsonSchema } from "../../../../tool/json-schema.ts";
-import type { Tool } from "../../../../tool/tool.ts";
+import { defineTool } from "../../tool/define-tool.ts";
+import type { JsonSchema } from "../../tool/json-schema.ts";
+import type { Tool } from "../../tool/tool.ts";
 import { repairCall } from "./repair-call.ts";
 
 const toolWith = (parameters: JsonSchema): Tool =>

@@ -1,8 +1,8 @@
-import { compilePatterns } from "../../../../guard/pattern.ts";
-import type { Clock } from "../../../../observe/clock.ts";
-import type { Tool } from "../../../../tool/tool.ts";
-import { isUnlisted } from "../../../../tool/unlisted.ts";
-import type { ServedArsenal } from "../../../served-arsenal.ts";
+import { compilePatterns } from "../../guard/pattern.ts";
+import type { Clock } from "../../observe/clock.ts";
+import type { Tool } from "../../tool/tool.ts";
+import { isUnlisted } from "../../tool/unlisted.ts";
+import type { ServedArsenal } from "../served-arsenal.ts";
 import { toToolName } from "./tool-names.ts";
 
 /** The tools that hybrid mode lists beside the meta-tools. */

@@ -1,4 +1,4 @@
-import { isPlainObject } from "../../../../tool/json-schema.ts";
+import { isPlainObject } from "../../tool/json-schema.ts";
 
 /** Keywords under which a schema has more schemas for the same object: in a list, alone, or by name. */
 const LISTS = ["allOf", "anyOf", "oneOf"] as const;

@@ -1,0 +1,64 @@
+/** How much of the catalog a client is shown: all of it, the meta-tools only, or those and the common tools. */
+export type ServeMode = "static" | "dynamic" | "hybrid";
+
+/** A tool as a model sees it. */
+export interface ShownTool {
+  readonly name: string;
+  readonly description: string;
+  /** A JSON Schema of type `object`. */
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+}
+
+/** The name of the tool that finds tools. */
+export const FIND_TOOL = "find_relevant_tools";
+
+/** The name of the tool that runs tools. */
+export const EXECUTE_TOOL = "execute_tool";
+
+/** Names that a served tool never gets. */
+export const META_TOOL_NAMES: ReadonlySet<string> = new Set([FIND_TOOL, EXECUTE_TOOL]);
+
+/** What a model sees instead of every tool: one tool to find tools, one to run what was found. */
+export const META_TOOLS: readonly ShownTool[] = [
+  {
+    name: FIND_TOOL,
+    description: "Search for tools relevant to your current task. Use this before calling other tools.",
+    inputSchema: {
+      type: "object",
+      properties: {
+        query: { type: "string", description: "What you're trying to accomplish" },
+        limit: { type: "integer", description: "Max tools to return", default: 5 },
+        context: { type: "string", description: "Recent messages, if the query refers to them" },
+      },
+      required: ["query"],
+    },
+  },
+  {
+    name: EXECUTE_TOOL,
+    description: "Execute a tool by name. Use find_relevant_tools first to discover available tools and their schemas.",
+    inputSchema: {
+      type: "object",
+      properties: { tool_name: { type: "string" }, arguments: { type: "object" } },
+      required: ["tool_name", "arguments"],
+    },
+  },
+];
+
+const MAX_NAMES = 20;
+
+/** What a model is told about the server as a whole. */
+export function instructionsFor(mode: ServeMode, upstreams: readonly string[]): string {
+  const shown = upstreams.slice(0, MAX_NAMES).join(", ");
+  const more = upstreams.length > MAX_NAMES ? ` and ${upstreams.length - MAX_NAMES} more` : "";
+  const whose =
+    upstreams.length === 0 ? "This server offers tools." : `This server offers the tools of ${shown}${more}.`;
+  const find = `call ${FIND_TOOL} with what you want to accomplish, then run a tool that it returns with ${EXECUTE_TOOL}`;
+  switch (mode) {
+    case "static":
+      return whose;
+    case "dynamic":
+      return `${whose} They are not listed: first ${find}.`;
+    case "hybrid":
+      return `${whose} Only the most common are listed: for anything else, ${find}.`;
+  }
+}

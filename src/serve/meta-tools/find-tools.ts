@@ -1,0 +1,100 @@
+import { isArsenalError } from "../../errors/arsenal-error.ts";
+import { showValue } from "../../errors/show-value.ts";
+import type { Principal } from "../../guard/principal.ts";
+import type { RetrievalResult, ScoredTool } from "../../retrieve/result.ts";
+import type { Tool } from "../../tool/tool.ts";
+import type { ServedArsenal } from "../served-arsenal.ts";
+import { sayConnecting, type Startup } from "../startup.ts";
+import type { ShownTool } from "./definitions.ts";
+import { readMessages } from "./read-messages.ts";
+import { toObject } from "./repair-call.ts";
+import { shownTool } from "./shown-tool.ts";
+
+/** Who calls a meta-tool. */
+export interface MetaCaller {
+  readonly principal: Principal;
+  readonly signal: AbortSignal;
+}
+
+/** The answer of `find_relevant_tools`: the nearest tools, ready to be called, and whether they fit. */
+export interface FoundTools {
+  readonly match: "good" | "weak" | "none";
+  readonly tools: readonly (ShownTool & { readonly score: number })[];
+  /** Servers whose tools cannot be found yet. */
+  readonly connecting?: readonly string[];
+  /** What the model should do. */
+  readonly hint?: string;
+}
+
+const DEFAULT_LIMIT = 5;
+const MAX_LIMIT = 50;
+/** The semantic score from which a match is worth showing, on the scale of every embedder. */
+const WORTH_SHOWING = 0.5;
+
+const PROBABLY_NONE =
+  "Probably none of these tools fits. Use one only if its description says that it does what you need; otherwise search again in other words, or tell the user.";
+const NO_TOOLS = "No tool was found. Search again in other words, or tell the user.";
+
+/** Finds tools for a model. `invalid` says what is wrong with its arguments. */
+export async function findTools(
+  given: unknown,
+  { principal, signal }: MetaCaller,
+  { arsenal, startup }: { readonly arsenal: Pick<ServedArsenal, "retrieve">; readonly startup: Startup },
+): Promise<{ readonly found: FoundTools } | { readonly invalid: string }> {
+  const { query, limit, context } = toObject(given) ?? {};
+  if (typeof query !== "string" || query.trim() === "")
+    return { invalid: `query is ${showValue(query)}. Say in words what you are trying to accomplish.` };
+  const most = toLimit(limit);
+  if (most === undefined) {
+    const fix = `Give a whole number from 1 to ${MAX_LIMIT}, or leave it out.`;
+    return { invalid: `limit is ${showValue(limit)}. ${fix}` };
+  }
+  const recentMessages = readMessages(context);
+  if (recentMessages === undefined)
+    return { invalid: `context is ${showValue(context)}. Give the recent messages as text, or leave it out.` };
+  await startup.wait(signal);
+  try {
+    const asked = { context: { query, recentMessages }, limit: most, principal, signal };
+    const result = await arsenal.retrieve({ ...asked, refuse: "never" });
+    return { found: toFound(result, most, startup.connecting()) };
+  } catch (error) {
+    if (isArsenalError(error) && error.code === "QUERY_INVALID") return { invalid: error.message };
+    throw error;
+  }
+}
+
+function toFound(result: RetrievalResult, most: number, connecting: readonly string[]): FoundTools {
+  // A tool under the score threshold is still the nearest there is.
+  const tools = result.tools.length > 0 ? result.tools : (result.nearest ?? []).slice(0, most);
+  const isWeak = result.nothingFits || tools.every(({ semanticScore }) => semanticScore < WORTH_SHOWING);
+  const match = tools.length === 0 ? "none" : isWeak ? "weak" : "good";
+  const hints = [
+    match === "weak" ? PROBABLY_NONE : match === "none" && connecting.length === 0 ? NO_TOOLS : "",
+    sayConnecting(connecting, "Their tools are not found yet: try again in a few seconds."),
+  ].filter((hint) => hint !== "");
+  return {
+    match,
+    tools: tools.map(scored),
+    ...(connecting.length === 0 ? {} : { connecting }),
+    ...(hints.length === 0 ? {} : { hint: hints.join(" ") }),
+  };
+}
+
+function scored({ tool, semanticScore }: ScoredTool): FoundTools["tools"][number] {
+  return { ...foundDefinition(tool), score: Math.round(semanticScore * 100) / 100 };
+}
+
+/** What a call needs to know of a tool. Programs read `$schema` in a list of tools; a model pays for it and has no use for it. */
+export function foundDefinition(tool: Tool): ShownTool {
+  const { name, description, inputSchema: declared } = shownTool(tool);
+  const { $schema: _, ...inputSchema } = declared;
+  return { name, description, inputSchema };
+}
+
+/** A number within the limits; models also write numbers as text, or null for nothing. Undefined for anything else. */
+function toLimit(given: unknown): number | undefined {
+  if (given === undefined || given === null) return DEFAULT_LIMIT;
+  const number = typeof given === "string" && given.trim() !== "" ? Number(given) : given;
+  if (typeof number !== "number" || Number.isNaN(number)) return undefined;
+  return Math.min(Math.max(Math.trunc(number), 1), MAX_LIMIT);
+}

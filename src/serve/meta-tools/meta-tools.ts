@@ -1,0 +1,67 @@
+import type { Tool } from "../../tool/tool.ts";
+import type { ServedArsenal } from "../served-arsenal.ts";
+import type { Startup } from "../startup.ts";
+import { type CatalogView, createCatalogViews } from "./catalog-view.ts";
+import { EXECUTE_TOOL, FIND_TOOL } from "./definitions.ts";
+import { findTools, type FoundTools, type MetaCaller } from "./find-tools.ts";
+import { repairCall } from "./repair-call.ts";
+
+/** What a call of a meta-tool comes to: tools that were found, a tool to run, or what the model must change. */
+export type MetaAnswer =
+  | { readonly kind: "found"; readonly found: FoundTools }
+  /** Run this for the caller, under policy. The tool may not exist. */
+  | { readonly kind: "call"; readonly toolName: string; readonly arguments: unknown }
+  | { readonly kind: "invalid"; readonly message: string };
+
+/** The tools that find and run other tools, for any surface: the surface only translates. */
+export interface MetaTools {
+  /** Reads a call of `find_relevant_tools` or `execute_tool`, however the model spelled it, and answers it as far as no tool is run. */
+  answer(name: string, given: unknown, caller: MetaCaller): Promise<MetaAnswer>;
+  /** Waits for servers that are still connecting, unless the tool with this exact name is there and its own server is not among them. */
+  waitFor(name: string, caller: MetaCaller): Promise<void>;
+  close(): void;
+}
+
+/** The meta-tools of one arsenal. */
+export function createMetaTools(parts: {
+  readonly arsenal: Pick<ServedArsenal, "retrieve" | "listTools" | "subscribe">;
+  readonly startup: Startup;
+}): MetaTools {
+  const { arsenal, startup } = parts;
+  const views = createCatalogViews(arsenal);
+
+  async function waitUnless(
+    { principal, signal }: MetaCaller,
+    findIn: (view: CatalogView) => Tool | undefined,
+  ): Promise<void> {
+    const waiting = startup.connecting();
+    if (waiting.length > 0) {
+      const tool = findIn(await views.of(principal));
+      if (tool !== undefined && !waiting.includes(tool.ensemble ?? "")) return;
+    }
+    const wait = startup.wait(signal);
+    if (wait === undefined) return;
+    await wait;
+    views.clear();
+  }
+
+  async function find(given: unknown, caller: MetaCaller): Promise<MetaAnswer> {
+    const answer = await findTools(given, caller, parts);
+    return "found" in answer ? { kind: "found", ...answer } : { kind: "invalid", message: answer.invalid };
+  }
+
+  return {
+    async answer(name, given, caller) {
+      if (name === FIND_TOOL) return find(given, caller);
+      await waitUnless(caller, (view) => repairCall(given, view.meant)?.tool);
+      const call = repairCall(given, (await views.of(caller.principal)).meant);
+      if (call?.toolName === FIND_TOOL) return find(call.arguments, caller);
+      if (call !== undefined && call.toolName !== EXECUTE_TOOL)
+        return { kind: "call", toolName: call.tool?.id ?? call.toolName, arguments: call.arguments };
+      const message = `tool_name is missing. Give the name of a tool that ${FIND_TOOL} returned, and its arguments.`;
+      return { kind: "invalid", message };
+    },
+    waitFor: (name, caller) => waitUnless(caller, (view) => view.named(name)),
+    close: () => views.close(),
+  };
+}
