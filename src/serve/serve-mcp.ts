@@ -1,7 +1,7 @@
-import type { ResolvedConfig } from "../config/load/resolve-config.ts";
 import type { Identity } from "../guard/identity.port.ts";
 import type { Redactor } from "../guard/redaction/redactor.ts";
 import type { InputStream, OutputStream } from "../tool/streams.ts";
+import type { ServeMode } from "./meta-tools/definitions.ts";
 import type { ServableArsenal } from "./served-arsenal.ts";
 import { createStartup } from "./startup.ts";
 import type { Serving } from "./surface.ts";
@@ -16,7 +16,7 @@ export interface ServeMcpOptions {
   /** Default 8080; 0 takes a free one. */
   readonly port?: number;
   /** Which tools a client is shown: all, the two that find and execute the others, or those two and the common ones. */
-  readonly mode?: "static" | "dynamic" | "hybrid";
+  readonly mode?: ServeMode;
   /** Tools that `hybrid` always shows, by id or pattern. Those used most where absent. */
   readonly common?: readonly string[];
   /** Without one every caller is the local operator, and only loopback is listened on. */
@@ -53,11 +53,21 @@ export interface ServedMcp {
   close(): Promise<void>;
 }
 
+/** What serving takes from the arsenal's own parts. */
+export interface ServeMcpParts {
+  /** The defaults of options that are left out. */
+  readonly config: {
+    readonly mcp: { readonly mcpMode: ServeMode; readonly startupWaitMs: number };
+    readonly server: { readonly drainTimeoutS: number };
+  };
+  readonly redactor: Redactor;
+}
+
 /** Serves an arsenal over HTTP, on every surface there is, or over standard streams to one MCP client. No known secret reaches a client. */
 export async function serveMcp(
   arsenal: ServableArsenal,
   given: ServeMcpOptions,
-  { config, redactor }: { readonly config: Pick<ResolvedConfig, "mcp" | "server">; readonly redactor: Redactor },
+  { config, redactor }: ServeMcpParts,
 ): Promise<ServedMcp> {
   const { mcp, server } = config;
   const { mode = mcp.mcpMode, startupWaitMs: waitMs = mcp.startupWaitMs, common, starting } = given;
