@@ -12,7 +12,7 @@ import type {
   RetryBudget,
 } from "../../state/limits.port.ts";
 import type { Tool } from "../../tool/tool.ts";
-import { cancelled, failed, neverStarted, type Outcome } from "../outcome.ts";
+import { cancelled, closedBefore, failed, neverStarted, type Outcome } from "../outcome.ts";
 import type { ResultError } from "../result.ts";
 import type { CheckedCall } from "../running-call.ts";
 import type { EngineSettings } from "../settings.ts";
@@ -145,7 +145,8 @@ function toOutcome(refused: Refused, { tool, limits, call }: CheckedCall, rates:
     case "places":
       return neverStarted(tool, limits, "other calls to end");
     case "aborted":
-      return cancelled(tool.id, call.signal);
+      // If nobody cancelled the call, its state was closed.
+      return call.signal?.aborted === true ? cancelled(tool.id, call.signal) : closedBefore(tool);
     case "breaker":
       return circuitOpen(tool, refused.retryAfterMs);
     case "window":
