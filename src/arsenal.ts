@@ -122,9 +122,9 @@ export class ToolArsenal {
 
   /** Serves this arsenal to MCP clients: every tool as one server at `/mcp`, each upstream untouched at `/mcp/upstreams/NAME`. */
   async serveMcp(options: ServeMcpOptions = {}): Promise<ServedMcp> {
-    const { config, redactor } = this.#open;
+    const { config, redactor, guard } = this.#open;
     const { serveMcp } = await import("./serve/serve-mcp.ts");
-    return serveMcp(this, options, { config, redactor });
+    return serveMcp(this, options, { config, redactor, state: guard.state });
   }
 
   /** Indexes pending registrations. Returns how many tools were new or changed. */

@@ -1,10 +1,12 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ToolArsenal } from "../arsenal.ts";
 import { bearerToken } from "../adapters/identity/bearer-token.ts";
+import { memoryState } from "../adapters/state/memory.ts";
 import { createSecrets } from "../guard/secrets/secrets.ts";
 import { localOperator } from "../guard/principal.ts";
 import { type Host, type HostOptions, openHost } from "./host.ts";
 import { answerJson } from "./http/answer.ts";
+import { createReplica } from "./mcp/replica.ts";
 import { STARTED } from "./startup.ts";
 import type { CreateSurface, HttpExchange, SurfaceContext } from "./surface.ts";
 import { SURFACES } from "./surfaces.ts";
@@ -14,7 +16,8 @@ async function open(surfaces: readonly CreateSurface[], options: Partial<HostOpt
   const arsenal = new ToolArsenal({ telemetry: { enabled: false } });
   onTestFinished(() => arsenal.close());
   const { redactor } = createSecrets();
-  const serving = { arsenal, mode: "dynamic", startup: STARTED, work: createWork(), redactor } as const;
+  const replica = await createReplica(memoryState());
+  const serving = { arsenal, mode: "dynamic", startup: STARTED, work: createWork(), redactor, replica } as const;
   const host = await openHost(surfaces, serving, { port: 0, drainMs: 60_000, ...options });
   onTestFinished(() => host.close());
   return host;

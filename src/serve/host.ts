@@ -55,6 +55,7 @@ export async function openHost(
     serving.startup.close();
     await serving.work.drain(options.drainMs);
     await closeSurfaces();
+    await serving.replica.close();
     await stopListening();
     ended.resolve();
   }

@@ -2,6 +2,7 @@ import type { Identity } from "../guard/identity.port.ts";
 import type { Redactor } from "../guard/redaction/redactor.ts";
 import type { InputStream, OutputStream } from "../tool/streams.ts";
 import type { ServeMode } from "./meta-tools/definitions.ts";
+import { createReplica, type ReplicaState } from "./mcp/replica.ts";
 import type { ServableArsenal } from "./served-arsenal.ts";
 import { createStartup } from "./startup.ts";
 import type { Serving } from "./surface.ts";
@@ -61,13 +62,15 @@ export interface ServeMcpParts {
     readonly server: { readonly drainTimeoutS: number };
   };
   readonly redactor: Redactor;
+  /** Shared with other processes that serve the same clients. */
+  readonly state: ReplicaState;
 }
 
 /** Serves an arsenal over HTTP, on every surface there is, or over standard streams to one MCP client. No known secret reaches a client. */
 export async function serveMcp(
   arsenal: ServableArsenal,
   given: ServeMcpOptions,
-  { config, redactor }: ServeMcpParts,
+  { config, redactor, state }: ServeMcpParts,
 ): Promise<ServedMcp> {
   const { mcp, server } = config;
   const { mode = mcp.mcpMode, startupWaitMs: waitMs = mcp.startupWaitMs, common, starting } = given;
@@ -79,7 +82,8 @@ export async function serveMcp(
       .catch(() => {}),
     waitMs,
   });
-  const serving: Serving = { arsenal, mode, ...(common && { common }), startup, work: createWork(), redactor };
+  const replica = await createReplica(state);
+  const serving: Serving = { arsenal, mode, ...(common && { common }), startup, work: createWork(), redactor, replica };
   const options = { drainMs: server.drainTimeoutS * 1000, ...given };
   if (options.transport === "stdio") return overStdio(serving, options);
   const { openHost } = await import("./host.ts");

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Principal } from "../guard/principal.ts";
 import type { Redactor } from "../guard/redaction/redactor.ts";
 import type { CheckedJson, ReadLimits } from "./http/read-json.ts";
+import type { Replica } from "./mcp/replica.ts";
 import type { ServeMode } from "./meta-tools/definitions.ts";
 import type { ServableArsenal } from "./served-arsenal.ts";
 import type { Startup } from "./startup.ts";
@@ -53,6 +54,8 @@ export interface Serving {
   readonly work: Work;
   /** Removes known secrets from what callers are sent. */
   readonly redactor: Redactor;
+  /** This process among those that share its state. */
+  readonly replica: Replica;
 }
 
 /** What a surface gets from the host it is mounted on. */

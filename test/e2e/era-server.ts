@@ -71,6 +71,19 @@ function buildServer(events: EraServer["events"]): McpServer {
     },
   );
   server.registerTool(
+    "remember",
+    { description: "Asks for a name, and has the client carry what it knows so far.", inputSchema: z.object({}) },
+    (_args, context) => {
+      const answer = acceptedContent<{ name: string }>(context.mcpReq.inputResponses, "who");
+      const { requestState } = context.mcpReq as { requestState?: () => unknown };
+      if (answer) return text(`${String(requestState?.())} ${answer.name}`);
+      return inputRequired({
+        inputRequests: { who: inputRequired.elicit({ message: "Who?", requestedSchema: NAME_FORM }) },
+        requestState: "welcome back,",
+      });
+    },
+  );
+  server.registerTool(
     "think",
     { description: "Asks the client's model.", inputSchema: z.object({}) },
     (_args, context) => {

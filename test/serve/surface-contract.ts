@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { request } from "node:http";
 import type { Identity } from "../../src/guard/identity.port.ts";
+import { memoryState } from "../../src/adapters/state/memory.ts";
+import { createReplica } from "../../src/serve/mcp/replica.ts";
 import { createSecrets } from "../../src/guard/secrets/secrets.ts";
 import { type Host, openHost } from "../../src/serve/host.ts";
 import type { ServableArsenal } from "../../src/serve/served-arsenal.ts";
@@ -82,9 +84,10 @@ async function mount(
 ): Promise<{ readonly surface: Surface; readonly host: Host }> {
   let surface: Surface | undefined;
   const { redactor } = createSecrets();
+  const replica = await createReplica(memoryState());
   const host = await openHost(
     [(context) => (surface = create(context))],
-    { arsenal, mode: "dynamic", startup: STARTED, work: createWork(), redactor },
+    { arsenal, mode: "dynamic", startup: STARTED, work: createWork(), redactor, replica },
     { port: 0, drainMs: 0, ...(identity && { identity }) },
   );
   return { surface: surface as unknown as Surface, host };

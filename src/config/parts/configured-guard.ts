@@ -1,3 +1,4 @@
+import type { SharedState } from "../../state/shared-state.ts";
 import { sqliteState } from "../../adapters/state/sqlite.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { type Aegis, createAegis } from "../../guard/aegis.ts";
@@ -22,6 +23,8 @@ import type { ResolvedConfig } from "../load/resolve-config.ts";
 
 /** What guards and records the calls of one arsenal. */
 export interface ConfiguredGuard {
+  /** What processes that share it agree on. */
+  readonly state: SharedState;
   readonly aegis: Aegis;
   readonly audit: CallAudit | undefined;
   readonly idempotency: Idempotency;
@@ -78,6 +81,7 @@ export function configuredGuard(
   const settings = { ...security, selfApproval: security.selfApproval ?? "never", approveCommand: approvals?.command };
   const aegis = createAegis({ policy, state: kept.documents, clock, emit: told, settings, inspection, pins });
   return {
+    state,
     aegis,
     audit,
     callLimits,

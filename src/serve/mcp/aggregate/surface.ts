@@ -2,7 +2,6 @@ import { ownIdentity } from "../../../mcp/client-identity.ts";
 import type { Serving, Surface } from "../../surface.ts";
 import { createMcpEndpoint } from "../http-endpoint.ts";
 import { createSseEndpoint } from "../legacy/sse-endpoint.ts";
-import { createSeal } from "../modern/seal.ts";
 import type { Plane } from "../plane.ts";
 import { servedPlane } from "../served-plane.ts";
 import { aggregatePlane } from "./aggregate-plane.ts";
@@ -11,8 +10,9 @@ import { aggregatePlane } from "./aggregate-plane.ts";
 export function mcpSurface(serving: Serving): Surface {
   const plane = aggregateOf(serving);
   const draining = (): boolean => serving.work.draining;
-  const endpoint = createMcpEndpoint(plane, { draining });
-  const sse = createSseEndpoint({ plane, draining });
+  const { replica } = serving;
+  const endpoint = createMcpEndpoint(plane, { draining, replica });
+  const sse = createSseEndpoint({ plane, draining, replica });
   return {
     name: "mcp",
     routes: [{ path: "/mcp", handle: (exchange) => endpoint.handle(exchange) }, ...sse.routes],
@@ -29,7 +29,7 @@ export function mcpSurface(serving: Serving): Surface {
 
 /** The aggregate plane as any transport serves it. */
 export function aggregateOf(serving: Serving): Plane {
-  const { arsenal, mode, common, startup } = serving;
+  const { arsenal, mode, common, startup, replica } = serving;
   const plane = aggregatePlane({
     arsenal,
     upstreams: () => arsenal.upstreams,
@@ -38,7 +38,7 @@ export function aggregateOf(serving: Serving): Plane {
         if (name === "ensemble-connected" || name === "ensemble-disconnected") changed();
       }),
     mode,
-    seal: createSeal(),
+    seal: replica.seal,
     info: ownIdentity().info,
     startup,
     ...(common === undefined ? {} : { common }),

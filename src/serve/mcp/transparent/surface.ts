@@ -15,7 +15,7 @@ interface Served {
 
 /** Each upstream at its own address, names and results untouched. A plane is created on first use, and again if its upstream is replaced. */
 export function upstreamsSurface(context: SurfaceContext): Surface {
-  const { arsenal, work, isLocal } = context;
+  const { arsenal, work, replica, isLocal } = context;
   const served = new Map<McpUpstream, Served>();
 
   const end = async ({ plane, endpoint }: Served): Promise<void> => {
@@ -27,7 +27,7 @@ export function upstreamsSurface(context: SurfaceContext): Surface {
     const known = served.get(upstream);
     if (known) return known.endpoint;
     const plane = servedPlane(transparentPlane({ upstream, arsenal }), context);
-    const entry: Served = { plane, endpoint: createMcpEndpoint(plane, { draining: () => work.draining }) };
+    const entry: Served = { plane, endpoint: createMcpEndpoint(plane, { draining: () => work.draining, replica }) };
     served.set(upstream, entry);
     upstream.watch((change) => {
       if (change.kind !== "state" || change.state.kind !== "closed") return;
