@@ -61,8 +61,10 @@ export interface LegacySession {
 
 const NO_HEADERS: Headers = {};
 
-/** More subscriptions than any honest client has; each is kept with the session. */
+/** Bounds of what is kept of a session, in characters where not said otherwise. No honest client comes near. */
+const MAX_DESCRIPTION = 65_536;
 const MAX_SUBSCRIPTIONS = 1000;
+const MAX_URIS = 262_144;
 
 /** Speaks the protocol of 2025-11-25 and older with one client, and hands its requests to the plane. */
 export function createLegacySession(parts: LegacySessionParts): LegacySession {
@@ -121,6 +123,10 @@ export function createLegacySession(parts: LegacySessionParts): LegacySession {
     const { protocolVersion: wanted, capabilities, clientInfo } = params;
     if (typeof wanted !== "string") {
       const message = "initialize needs protocolVersion, a string such as 2025-11-25.";
+      return send(failure(id, { code: RPC.invalidParams, message }), id);
+    }
+    if (JSON.stringify([capabilities, clientInfo]).length > MAX_DESCRIPTION) {
+      const message = `clientInfo and capabilities have more than ${MAX_DESCRIPTION} characters. Send less about the client.`;
       return send(failure(id, { code: RPC.invalidParams, message }), id);
     }
     const protocolVersion = LEGACY_VERSIONS.includes(wanted) ? wanted : LATEST_VERSION.legacy;
@@ -230,11 +236,7 @@ export function createLegacySession(parts: LegacySessionParts): LegacySession {
     try {
       if (session === undefined) await ready;
       if (session === undefined) throw new RpcError({ code: RPC.invalidRequest, message: "initialize failed." });
-      if (asked.method === "resources/subscribe" && settings.subscriptions.length >= MAX_SUBSCRIPTIONS)
-        throw new RpcError({
-          code: RPC.invalidRequest,
-          message: `A session has ${MAX_SUBSCRIPTIONS} subscriptions at most.`,
-        });
+      if (asked.method === "resources/subscribe") refuseExcess(settings, asked.params);
       const result = await session.handle(exchange);
       await keep(exchange);
       message = answer(id, result);
@@ -306,6 +308,13 @@ function changeOf(method: string, params: JsonObject): ((settings: SessionSettin
     default:
       return undefined;
   }
+}
+
+function refuseExcess({ subscriptions }: SessionSettings, { uri }: JsonObject): void {
+  const kept = [...subscriptions, String(uri)];
+  if (kept.length <= MAX_SUBSCRIPTIONS && kept.join("").length <= MAX_URIS) return;
+  const message = `A session has at most ${MAX_SUBSCRIPTIONS} subscriptions, with ${MAX_URIS} characters of URIs in all. Unsubscribe from some first.`;
+  throw new RpcError({ code: RPC.invalidRequest, message });
 }
 
 function without({ subscriptions }: SessionSettings, uri: unknown): readonly string[] {

@@ -163,6 +163,28 @@ describe("a session that was begun at one process", () => {
     expect(await echo(b, session)).toBe(200);
   });
 
+  it("is refused if the client says more of itself than is kept", async () => {
+    const { a, state } = await start();
+    const clientInfo = { name: "x".repeat(70_000), version: "1" };
+    const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo };
+    const response = await a.post(legacy(1, "initialize", params));
+    expect(await response.json()).toMatchObject({ error: { code: -32602 } });
+    expect(response.headers.get("mcp-session-id")).toBeNull();
+    expect(await state.documents.list("mcp/session/")).toEqual([]);
+  });
+
+  it("has as many subscriptions as are kept, and no more", async () => {
+    const { a } = await start();
+    const session = await a.initialize();
+    const uri = (length: number): string => `file:///${"x".repeat(length)}`;
+    const subscribe = async (given: string): Promise<unknown> =>
+      (await a.post(legacy(1, "resources/subscribe", { uri: given }), session)).json();
+    expect(await subscribe(uri(200_000))).toMatchObject({ result: {} });
+    expect(await subscribe(uri(100_000))).toMatchObject({ error: { code: -32600 } });
+    await a.post(legacy(2, "resources/unsubscribe", { uri: uri(200_000) }), session);
+    expect(await subscribe(uri(100_000))).toMatchObject({ result: {} });
+  });
+
   it("is not written down by its id, which lets its holder in", async () => {
     const { a, state } = await start();
     const session = await a.initialize();
