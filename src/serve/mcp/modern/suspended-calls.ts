@@ -185,7 +185,8 @@ export function createSuspendedCalls(options: SuspendedCallsOptions): SuspendedC
     setImmediate(() => {
       call.scheduled = false;
       const [question, another] = call.questions.values();
-      if (question?.resume !== undefined && another === undefined) return handOver(call, question);
+      const startsOver = question?.resume !== undefined && another === undefined && call.carrier !== undefined;
+      if (startsOver) return handOver(call, question);
       const entering = replica?.enter();
       if (entering === undefined) return suspend(call);
       // If the store is away, the call can still be answered in this process.
