@@ -2,6 +2,7 @@ import type { JsonSchema } from "../../tool/json-schema.ts";
 import type { SchemaTarget } from "../convert-schema.ts";
 import type { SchemaFeature } from "../features.ts";
 import { createReferences, type References } from "../schema/find-reference.ts";
+import { below } from "../schema/json-pointer.ts";
 import type { Loss } from "../losses.ts";
 
 /** One schema on its way to one target: what was found out, what was lost, and how much work is left. */
@@ -11,6 +12,10 @@ export interface Conversion {
   has(feature: SchemaFeature): boolean;
   /** Puts one change on record. The same change of the same place, met again where a definition is used twice, is one change. */
   lose(path: string, keyword: string, action: Loss["action"], message: string): void;
+  /** The same for a keyword of the schema at a place. */
+  loseAt(place: Pick<Place, "path">, keyword: string, action: Loss["action"], message: string): void;
+  /** The place of a schema inside the one at a place. One that was copied from elsewhere in the original is known by where it stands there. */
+  inside(place: Place, child: unknown, ...tokens: readonly (string | number)[]): Place;
   /** Counts one schema. False once so many were written that the rest is left out. */
   spend(): boolean;
   /** Runs a step; where it ended in a refusal, forgets all of it and returns undefined. */
@@ -36,16 +41,24 @@ export function startConversion(root: unknown, target: SchemaTarget): Conversion
   let nodes = 0;
   let attempts = 0;
 
+  const references = createReferences(root);
+  const lose: Conversion["lose"] = (path, keyword, action, message) => {
+    const key = JSON.stringify([path, keyword, message]);
+    if (losses.has(key)) return;
+    losses.set(key, { path, keyword, action, message });
+    if (action === "refused") refusals += 1;
+  };
+
   return {
     target,
-    references: createReferences(root),
-    has: (feature) => target.features.has(feature),
-    lose(path, keyword, action, message) {
-      const key = JSON.stringify([path, keyword, message]);
-      if (losses.has(key)) return;
-      losses.set(key, { path, keyword, action, message });
-      if (action === "refused") refusals += 1;
+    references,
+    lose,
+    loseAt: ({ path }, keyword, ...rest) => lose(below(path, keyword), keyword, ...rest),
+    inside: (place, child, ...tokens) => {
+      const path = references.pointerOf(child) ?? below(place.path, ...tokens);
+      return { ...place, path, depth: place.depth + 1 };
     },
+    has: (feature) => target.features.has(feature),
     spend() {
       nodes += 1;
       return nodes <= MAX_NODES;

@@ -2,7 +2,6 @@ import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
 import type { Conversion, Place } from "./conversion.ts";
 import { addNotes, showJson } from "./describe-constraint.ts";
 import type { Found } from "../schema/find-reference.ts";
-import { below } from "../schema/json-pointer.ts";
 import type { SchemaNode } from "../schema/keywords.ts";
 import { typesOf } from "../schema/types-of.ts";
 
@@ -53,7 +52,7 @@ export function cutRecursion(beside: SchemaNode, found: Found, place: Place, con
   const node = { ...(isPlainObject(found.node) ? { description: found.node["description"] } : {}), ...beside };
   if (conversion.target.typed === true) return encodeAsText(node, types, "$ref", place, conversion);
   const message = "the schema contains itself: cut here";
-  conversion.lose(below(place.path, "$ref"), "$ref", "widened", message);
+  conversion.loseAt(place, "$ref", "widened", message);
   const description = addNotes(node.description, [
     `Fits ${found.pointer === "" ? "the whole" : showJson(found.pointer)} again.`,
   ]);

@@ -3,7 +3,6 @@ import type { Part } from "./convert-literals.ts";
 import { keepNever } from "./convert-anything.ts";
 import { convertNode } from "./convert-node.ts";
 import { showJson } from "./describe-constraint.ts";
-import { below } from "../schema/json-pointer.ts";
 import type { SchemaNode } from "../schema/keywords.ts";
 import { isSame } from "./merge-schemas.ts";
 
@@ -12,10 +11,8 @@ export function convertArray(node: SchemaNode, place: Place, conversion: Convers
   const { prefixItems, items } = node;
   const inside = (child: unknown, ...tokens: readonly (string | number)[]): unknown => {
     const at = {
-      path: conversion.references.pointerOf(child) ?? below(place.path, ...tokens),
-      depth: place.depth + 1,
+      ...conversion.inside(place, child, ...tokens),
       level: place.level + 1,
-      following: place.following,
       otherTypes: new Set<string>(),
     };
     return keepNever(convertNode(child, at, conversion), at, conversion);
@@ -28,14 +25,14 @@ export function convertArray(node: SchemaNode, place: Place, conversion: Convers
   }
   if (items === false) {
     if (conversion.has("booleanSchemas")) return { structure: { items }, notes: [] };
-    conversion.lose(below(place.path, "items"), "items", "described", "takes no items: said in the description");
+    conversion.loseAt(place, "items", "described", "takes no items: said in the description");
     return {
       structure: { items: conversion.target.typed === true ? { type: "string" } : {} },
       notes: ["Always empty."],
     };
   }
   if (items === undefined && conversion.target.typed !== true)
-    conversion.lose(below(place.path, "items"), "items", "resolved", "said that items may be anything");
+    conversion.loseAt(place, "items", "resolved", "said that items may be anything");
   return { structure: { items: inside(items ?? {}, "items") }, notes: [] };
 }
 
@@ -52,11 +49,10 @@ function widenTuple(
   const kinds = all.filter((schema, index) => all.findIndex((other) => isSame(other, schema)) === index);
   const canLimit = conversion.has("arrayLimits") && conversion.target.without?.has("maxItems") !== true;
   const isUniform = kinds.length === 1 && (items !== false || maxItems !== undefined || canLimit);
-  const at = below(place.path, "prefixItems");
   const isOpen = items !== undefined && items !== false;
   const limit = isOpen || maxItems !== undefined || !canLimit ? {} : { maxItems: prefix.length };
-  if (isUniform) conversion.lose(at, "prefixItems", "resolved", "as a list of one kind of item");
-  else conversion.lose(at, "prefixItems", "widened", "as a list in which each item is of any of these kinds");
+  if (isUniform) conversion.loseAt(place, "prefixItems", "resolved", "as a list of one kind of item");
+  else conversion.loseAt(place, "prefixItems", "widened", "as a list in which each item is of any of these kinds");
   return {
     structure: { items: inside(kinds.length === 1 ? kinds[0] : { anyOf: kinds }, "prefixItems"), ...limit },
     notes: isUniform ? [] : [`Items in this order: ${prefix.map(showJson).join(", ")}.`],

@@ -1,6 +1,5 @@
 import type { Conversion, Place } from "./conversion.ts";
 import { describeConstraint } from "./describe-constraint.ts";
-import { below } from "../schema/json-pointer.ts";
 import { copyData } from "./keep-keywords.ts";
 import type { SchemaNode } from "../schema/keywords.ts";
 import { isOfType } from "../schema/types-of.ts";
@@ -24,20 +23,20 @@ export function convertLiterals(
   const keyword = hasConst ? "const" : "enum";
   const given = hasConst ? [node["const"]] : node["enum"];
   if (!Array.isArray(given)) return { structure: {}, notes: [], types };
-  const at = below(place.path, keyword);
   const { target } = conversion;
 
   const fitting = given.filter((value) => types.length === 0 || types.some((type) => isOfType(value, type)));
   const values = target.typed === true ? fitting : given;
-  if (values.length === 0) return sayValues(node, given, types, at, keyword, place, conversion);
-  if (values.length < given.length) conversion.lose(at, keyword, "resolved", "without values that no type of it takes");
+  if (values.length === 0) return sayValues(node, given, types, keyword, place, conversion);
+  if (values.length < given.length)
+    conversion.loseAt(place, keyword, "resolved", "without values that no type of it takes");
   const listed =
     target.enumValues === undefined ? values : values.filter((value) => isListable(value, target.enumValues));
   if (listed.length < values.length || !conversion.has(hasConst && !conversion.has("enums") ? "const" : "enums"))
-    return sayValues(node, values, types, at, keyword, place, conversion);
+    return sayValues(node, values, types, keyword, place, conversion);
   if (!hasConst) return { structure: { enum: copyData(listed) }, notes: [], types };
   if (conversion.has("const")) return { structure: { const: copyData(node["const"]) }, notes: [], types };
-  conversion.lose(at, keyword, "resolved", "as an enum of one");
+  conversion.loseAt(place, keyword, "resolved", "as an enum of one");
   return { structure: { enum: copyData(listed) }, notes: [], types };
 }
 
@@ -46,7 +45,6 @@ function sayValues(
   node: SchemaNode,
   values: readonly unknown[],
   types: readonly string[],
-  at: string,
   keyword: string,
   place: Place,
   conversion: Conversion,
@@ -54,11 +52,11 @@ function sayValues(
   const numbers = values.filter((value) => value !== null && !isOutside(value, node));
   const isText = conversion.target.enumValues === "strings" && numbers.every((value) => typeof value === "number");
   if (isText && numbers.length > 0 && !place.otherTypes.has("string")) {
-    conversion.lose(at, keyword, "resolved", "its numbers as text, which is read back");
+    conversion.loseAt(place, keyword, "resolved", "its numbers as text, which is read back");
     const isNullable = values.includes(null);
     return { structure: { enum: numbers.map(String) }, notes: [], types: isNullable ? ["string", "null"] : ["string"] };
   }
-  conversion.lose(at, keyword, "described", "not taken here: said in the description");
+  conversion.loseAt(place, keyword, "described", "not taken here: said in the description");
   const words = keyword === "const" ? describeConstraint("const", values[0]) : describeConstraint("enum", values);
   return { structure: {}, notes: words === undefined ? [] : [words], types };
 }

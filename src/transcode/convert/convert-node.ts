@@ -7,7 +7,6 @@ import { convertObject } from "./convert-object.ts";
 import { convertReference } from "./convert-reference.ts";
 import { convertTyped } from "./convert-typed.ts";
 import { convertBranches } from "./convert-union.ts";
-import { below } from "../schema/json-pointer.ts";
 import { ANNOTATIONS, type SchemaNode } from "../schema/keywords.ts";
 import { assemble, isConstraining, keepKeywords } from "./keep-keywords.ts";
 import { mergeAllOf } from "./merge-all-of.ts";
@@ -39,7 +38,7 @@ export function convertSpelled(node: SchemaNode, place: Place, conversion: Conve
     const { allOf: _allOf, ...rest } = node;
     const [only] = allOf;
     if (allOf.length === 1 && isPlainObject(only) && !isConstraining(rest) && !conversion.has("allOf")) {
-      conversion.lose(below(place.path, "allOf"), "allOf", "resolved", "as the one schema in it");
+      conversion.loseAt(place, "allOf", "resolved", "as the one schema in it");
       return convertNode({ ...only, ...rest }, { ...place, depth: place.depth + 1 }, conversion);
     }
   }
@@ -57,7 +56,7 @@ export function convertSpelled(node: SchemaNode, place: Place, conversion: Conve
 function convertMerged(node: SchemaNode, place: Place, conversion: Conversion): JsonSchema {
   const [keyword, message] =
     node["allOf"] === undefined ? ["$ref", "merged with the keywords beside it"] : ["allOf", "merged into one schema"];
-  conversion.lose(below(place.path, keyword), keyword, "resolved", message);
+  conversion.loseAt(place, keyword, "resolved", message);
   const merged = mergeAllOf(node, place, conversion);
   if (merged.node === false) return nothingFits(place, conversion);
   return convertSpelled(merged.node, { ...place, following: merged.following }, conversion);

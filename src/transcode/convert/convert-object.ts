@@ -4,7 +4,6 @@ import type { Part } from "./convert-literals.ts";
 import { NEVER } from "./convert-anything.ts";
 import { convertNode } from "./convert-node.ts";
 import { describeConstraint } from "./describe-constraint.ts";
-import { below } from "../schema/json-pointer.ts";
 import type { SchemaNode } from "../schema/keywords.ts";
 import { takesNull, withNull } from "./nullable.ts";
 
@@ -54,28 +53,28 @@ function convertProperties(
   readonly notes: readonly string[];
   readonly isNever: boolean;
 } {
-  const { target, references } = conversion;
+  const { target } = conversion;
   const isTyped = target.typed === true;
   const required = new Set(requiredOf(node));
   const notes: string[] = [];
   const converted: (readonly [string, JsonSchema])[] = [];
   let isNever = false;
   for (const [name, child] of namedProperties(node, isTyped)) {
-    const path = references.pointerOf(child) ?? below(place.path, "properties", name);
+    const at = conversion.inside(place, child, "properties", name);
     if (child === false && (isTyped || !conversion.has("booleanSchemas"))) {
-      conversion.lose(path, "false", isTyped ? "dropped" : "described", "can never be given: left out");
+      conversion.lose(at.path, "false", isTyped ? "dropped" : "described", "can never be given: left out");
       notes.push(`${name} must not be given.`);
       isNever ||= isTyped && required.has(name);
       continue;
     }
-    const inside = { ...place, path, otherTypes: new Set<string>(), depth: place.depth + 1, level: place.level + 1 };
+    const inside = { ...at, otherTypes: new Set<string>(), level: place.level + 1 };
     const schema = convertNode(child, inside, conversion);
     if (schema === NEVER && !required.has(name)) continue;
     isNever ||= schema === NEVER;
     const mayBeAbsent = target.allRequired === true && !required.has(name);
     if (mayBeAbsent) {
       const message = takesNull(schema) ? "given always, though it may be left out" : "null where it is left out";
-      conversion.lose(path, "required", "resolved", message);
+      conversion.lose(at.path, "required", "resolved", message);
     }
     converted.push([name, mayBeAbsent ? withNull(schema, target) : schema]);
   }
@@ -89,22 +88,18 @@ function convertProperties(
 function convertOthers(node: SchemaNode, place: Place, conversion: Conversion): Part {
   const { target } = conversion;
   const { additionalProperties: given, unevaluatedProperties } = node;
-  const at = below(place.path, "additionalProperties");
   const lose = (action: "dropped" | "described" | "widened", message: string): void =>
-    conversion.lose(at, "additionalProperties", action, message);
+    conversion.loseAt(place, "additionalProperties", action, message);
   if (target.closedObjects === true) {
     if (given !== false && unevaluatedProperties !== false) lose("dropped", "only the named properties can be given");
     else if (node["properties"] === undefined)
-      conversion.lose(below(place.path, "properties"), "properties", "resolved", "that it names none is said");
+      conversion.loseAt(place, "properties", "resolved", "that it names none is said");
     return { structure: { additionalProperties: false }, notes: [] };
   }
   if (given === undefined) return { structure: {}, notes: [] };
   if (conversion.has("additionalProperties")) {
-    const path = conversion.references.pointerOf(given) ?? at;
-    const schema =
-      typeof given === "boolean"
-        ? given
-        : convertNode(given, { ...place, path, depth: place.depth + 1, level: place.level + 1 }, conversion);
+    const inside = { ...conversion.inside(place, given, "additionalProperties"), level: place.level + 1 };
+    const schema = typeof given === "boolean" ? given : convertNode(given, inside, conversion);
     return { structure: { additionalProperties: schema }, notes: [] };
   }
   if (given === false) {

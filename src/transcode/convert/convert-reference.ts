@@ -5,33 +5,31 @@ import { addNotes } from "./describe-constraint.ts";
 import { describeWhole } from "./describe-whole.ts";
 import { convertNode } from "./convert-node.ts";
 import type { Found } from "../schema/find-reference.ts";
-import { below, tokensOf } from "../schema/json-pointer.ts";
+import { tokensOf } from "../schema/json-pointer.ts";
 import { typesOf } from "../schema/types-of.ts";
 import { spellModern } from "./spell-modern.ts";
-import { isConstraining, keepKeywords, PLACES } from "./keep-keywords.ts";
-import type { SchemaNode } from "../schema/keywords.ts";
+import { isConstraining, keepKeywords } from "./keep-keywords.ts";
+import { PLACES, type SchemaNode } from "../schema/keywords.ts";
 
 const MAX_ALIASES = 50;
 
 /** Converts a `$ref` beside which nothing but annotations stand: kept where the target has references, copied out where not. */
 export function convertReference(node: SchemaNode, place: Place, conversion: Conversion): JsonSchema {
   const { $ref, ...beside } = node;
-  const { path, following } = place;
-  const at = below(path, "$ref");
   const found = resolveAliases(String($ref), conversion);
   if (found === undefined) {
-    conversion.lose(at, "$ref", "dropped", "refers to nothing inside this schema; nothing is read from elsewhere");
+    conversion.loseAt(place, "$ref", "dropped", "refers to nothing inside this schema; nothing is read from elsewhere");
     return nothingKnown(beside, place, conversion);
   }
   if (found.node === false && conversion.target.typed === true) return nothingFits(place, conversion);
-  if (following.has(found.pointer) && !conversion.has("recursion")) {
+  if (place.following.has(found.pointer) && !conversion.has("recursion")) {
     return cutRecursion(beside, found, place, conversion);
   }
   const types = typesOf(found.node, conversion.references);
   // What is null and nothing else is said as it is wherever null is said.
   const isNull = conversion.target.typed === true && types.size === 1 && types.has("null");
   if (conversion.has("ref") && !isNull) return keepReference(String($ref), beside, found, place, conversion);
-  conversion.lose(at, "$ref", "resolved", "copied out");
+  conversion.loseAt(place, "$ref", "resolved", "copied out");
   const copied = copyOut(found, place, conversion);
   return copied === NEVER ? NEVER : annotate(copied, beside, place, conversion);
 }
@@ -53,13 +51,13 @@ function keepReference(
   if (written === NEVER) return NEVER;
   const kept = `#/$defs/${name}`;
   if (written?.["$ref"] === kept) {
-    conversion.lose(below(place.path, "$ref"), "$ref", "dropped", "refers to nothing but itself");
+    conversion.loseAt(place, "$ref", "dropped", "refers to nothing but itself");
     return nothingKnown(beside, place, conversion);
   }
-  if (kept !== reference) conversion.lose(below(place.path, "$ref"), "$ref", "resolved", `as ${kept}`);
+  if (kept !== reference) conversion.loseAt(place, "$ref", "resolved", `as ${kept}`);
   const described = annotate({ $ref: kept }, beside, place, conversion);
   if (described["anyOf"] !== undefined)
-    conversion.lose(below(place.path, "$ref"), "$ref", "resolved", "in a union of one, which can be described");
+    conversion.loseAt(place, "$ref", "resolved", "in a union of one, which can be described");
   return described;
 }
 

@@ -5,11 +5,10 @@ import { namedProperties, requiredOf } from "./convert-object.ts";
 import { writeNamed } from "./convert-typed.ts";
 import { convertUnion, describeBranches, isOnlyAboutNames } from "./convert-union.ts";
 import { addNotes, describeConstraint } from "./describe-constraint.ts";
-import { type Definitions, dropAliases } from "./drop-aliases.ts";
-import { findEndless } from "./find-endless.ts";
+import { withDefinitions } from "./write-definitions.ts";
 import { fits } from "../repair/fits.ts";
 import { below } from "../schema/json-pointer.ts";
-import { childrenOf, type SchemaNode } from "../schema/keywords.ts";
+import type { SchemaNode } from "../schema/keywords.ts";
 import { mergeAllOf } from "./merge-all-of.ts";
 import { mergeBranches } from "./merge-branches.ts";
 import { parameterNames } from "../repair/parts-of.ts";
@@ -39,15 +38,10 @@ function merged(node: SchemaNode, conversion: Conversion): SchemaNode {
   const keyword = ["allOf", "$ref"].find((name) => node[name] !== undefined);
   if (keyword === undefined) return node;
   const message = keyword === "allOf" ? "merged into one schema" : "copied out";
-  conversion.lose(below("", keyword), keyword, "resolved", message);
+  conversion.loseAt(ROOT, keyword, "resolved", message);
   const { node: result } = mergeAllOf(node, ROOT, conversion);
   if (result !== false) return result;
-  conversion.lose(
-    below("", keyword),
-    keyword,
-    "widened",
-    "nothing fits all of it: taken as an object without parameters",
-  );
+  conversion.loseAt(ROOT, keyword, "widened", "nothing fits all of it: taken as an object without parameters");
   return {};
 }
 
@@ -57,7 +51,7 @@ function withoutLiterals(node: SchemaNode, conversion: Conversion): SchemaNode {
   const told = Object.entries({ not, enum: values, const: value }).filter(([keyword]) => Object.hasOwn(node, keyword));
   if (told.length === 0) return node;
   const notes = told.flatMap(([keyword, constraint]) => {
-    conversion.lose(below("", keyword), keyword, "described", "not taken at the root: said in the description");
+    conversion.loseAt(ROOT, keyword, "described", "not taken at the root: said in the description");
     return describeConstraint(keyword, constraint) ?? [];
   });
   return { ...rest, description: addNotes(rest["description"], notes) };
@@ -84,7 +78,7 @@ function convertAlternatives(
   const branches = node[keyword];
   if (isStrict && Array.isArray(branches) && branches.every(isOnlyAboutNames)) {
     const { [keyword]: _branches, ...rest } = node;
-    conversion.lose(below("", keyword), keyword, "described", "which names go together: said in the description");
+    conversion.loseAt(ROOT, keyword, "described", "which names go together: said in the description");
     const description = addNotes(rest["description"], [describeBranches(branches)]);
     return writeRoot({ ...rest, description }, original, conversion);
   }
@@ -104,9 +98,8 @@ function wrap(node: SchemaNode, keyword: string, conversion: Conversion): JsonSc
   const { anyOf } = inside;
   const isTakenOff =
     Array.isArray(anyOf) && anyOf.every(({ type, $ref }: JsonSchema) => type === "object" || $ref !== undefined);
-  if (!isTakenOff)
-    conversion.lose(below("", keyword), keyword, "refused", "alternatives that are not said as objects here");
-  conversion.lose(below("", keyword), keyword, "resolved", `as the parameter ${WRAPPER}, which is taken off again`);
+  if (!isTakenOff) conversion.loseAt(ROOT, keyword, "refused", "alternatives that are not said as objects here");
+  conversion.loseAt(ROOT, keyword, "resolved", `as the parameter ${WRAPPER}, which is taken off again`);
   return { type: "object", properties: { [WRAPPER]: inside }, required: [WRAPPER], additionalProperties: false };
 }
 
@@ -141,36 +134,4 @@ function rename(node: SchemaNode, original: unknown, conversion: Conversion): Sc
       : { properties: Object.fromEntries(members.map(([name, schema]) => [nameOf(name), schema])) }),
     ...(node["required"] === undefined ? {} : { required: requiredOf(node).map(nameOf) }),
   };
-}
-
-function withDefinitions(given: SchemaNode, written: JsonSchema, conversion: Conversion): JsonSchema {
-  const [converted, all] = dropAliases(written, conversion.definitions);
-  const definitions = usedBy(converted, all);
-  for (const keyword of ["$defs", "definitions"]) {
-    const named = given[keyword];
-    const count = isPlainObject(named) ? Object.keys(named).length : 0;
-    if (count > definitions.size || (keyword === "definitions" && named !== undefined))
-      conversion.lose(below("", keyword), keyword, "resolved", "only what is used, as $defs or copied out");
-  }
-  if (definitions.size === 0) return converted;
-  const endless = conversion.target.closedObjects === true ? findEndless(definitions) : undefined;
-  if (endless !== undefined)
-    conversion.lose("/$defs", "$ref", "refused", `the definition ${endless} refers to itself without end`);
-  return { ...converted, $defs: Object.fromEntries(definitions) };
-}
-
-/** The definitions that a schema refers to, directly or through others: some were written for what is left out now. */
-function usedBy(schema: JsonSchema, definitions: Definitions): Definitions {
-  const used = new Set<string>();
-  const waiting: unknown[] = [schema];
-  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
-    if (!isPlainObject(node)) continue;
-    const name = typeof node["$ref"] === "string" ? node["$ref"].replace("#/$defs/", "") : undefined;
-    if (name !== undefined && !used.has(name)) {
-      used.add(name);
-      waiting.push(definitions.get(name));
-    }
-    for (const [, child] of childrenOf(node)) waiting.push(child);
-  }
-  return new Map([...definitions].filter(([name]) => used.has(name)));
 }

@@ -6,7 +6,6 @@ import { convertLiterals, type Part } from "./convert-literals.ts";
 import { convertObject, namedProperties } from "./convert-object.ts";
 import { convertUnion } from "./convert-union.ts";
 import { encodeAsPairs } from "./encode-as-pairs.ts";
-import { below } from "../schema/json-pointer.ts";
 import { assemble, keepKeywords } from "./keep-keywords.ts";
 import { type SchemaNode, TYPE_OF } from "../schema/keywords.ts";
 import { withNull } from "./nullable.ts";
@@ -30,7 +29,7 @@ export function convertTyped(node: SchemaNode, place: Place, conversion: Convers
       : convertSimple(node, types, literals, place, conversion);
   if (!hasNull || !takesNullToo(node)) return schema;
   if (conversion.target.nullable !== undefined && node["nullable"] !== true)
-    conversion.lose(below(place.path, "type"), "type", "resolved", "that it may be null, said as it is said here");
+    conversion.loseAt(place, "type", "resolved", "that it may be null, said as it is said here");
   return withNull(schema, conversion.target);
 }
 
@@ -51,7 +50,7 @@ function findTypes(node: SchemaNode, place: Place, conversion: Conversion): read
   const types = told.includes("number") ? told.filter((name) => name !== "integer") : told;
   const isSilent = conversion.target.untypedLiterals === true && Array.isArray(listed);
   if (types.length > 0 && !isSilent)
-    conversion.lose(below(place.path, "type"), "type", "resolved", `${types.join(" or ")}, as its keywords mean`);
+    conversion.loseAt(place, "type", "resolved", `${types.join(" or ")}, as its keywords mean`);
   return types;
 }
 
@@ -115,7 +114,7 @@ function convertSimple(
   const isUntyped = isListed && conversion.target.untypedLiterals === true;
   const kept = keepKeywords(node, types, place, conversion, isUntyped ? "annotations" : "all");
   if (isUntyped && node["type"] !== undefined)
-    conversion.lose(below(place.path, "type"), "type", "resolved", "left to the values that are listed");
+    conversion.loseAt(place, "type", "resolved", "left to the values that are listed");
   const type = isUntyped ? {} : { type: types.length === 1 ? types[0] : [...types] };
   return assemble(
     node,
@@ -133,7 +132,7 @@ function withoutNull(structure: Readonly<Record<string, unknown>>): Readonly<Rec
 
 /** A schema of several types as a union of schemas of one type. */
 function splitTypes(node: SchemaNode, types: readonly string[], place: Place, conversion: Conversion): JsonSchema {
-  conversion.lose(below(place.path, "type"), "type", "resolved", "as a union of its types");
+  conversion.loseAt(place, "type", "resolved", "as a union of its types");
   const { type: _type, description, title, ...rest } = node;
   const branches = types.map((type) => ({
     type,

@@ -7,7 +7,6 @@ import type { Part } from "./convert-literals.ts";
 import { annotationsOf, convertNode, convertSpelled } from "./convert-node.ts";
 import { addNotes, showJson } from "./describe-constraint.ts";
 import { describeWhole } from "./describe-whole.ts";
-import { below } from "../schema/json-pointer.ts";
 import { assemble, isConstraining, keepKeywords } from "./keep-keywords.ts";
 import { ANNOTATIONS, type SchemaNode } from "../schema/keywords.ts";
 import { mergeAllOf } from "./merge-all-of.ts";
@@ -24,13 +23,13 @@ export function convertBranches(node: SchemaNode, place: Place, conversion: Conv
     if (!Array.isArray(branches)) continue;
     const target = keyword !== "oneOf" || conversion.has("oneOf") ? keyword : "anyOf";
     if (!conversion.has(target) || structure[target] !== undefined) {
-      conversion.lose(below(place.path, keyword), keyword, "described", "not taken here: said in the description");
+      conversion.loseAt(place, keyword, "described", "not taken here: said in the description");
       notes.push(describeBranches(branches));
       continue;
     }
     if (target !== keyword) loseExclusion(branches, place, conversion);
     structure[target] = branches.map((branch, index) =>
-      convertNode(branch, branchPlace(branch, keyword, index, place, conversion), conversion),
+      convertNode(branch, conversion.inside(place, branch, keyword, index), conversion),
     );
   }
   return { structure, notes };
@@ -48,12 +47,7 @@ export function convertUnion(
   const raw = given as readonly unknown[];
   if (record === "told" && keyword === "oneOf") loseExclusion(raw, place, conversion);
   if (raw.every(isOnlyAboutNames) && isConstraining(rest)) {
-    conversion.lose(
-      below(place.path, keyword),
-      keyword,
-      "described",
-      "which names go together: said in the description",
-    );
+    conversion.loseAt(place, keyword, "described", "which names go together: said in the description");
     const description = addNotes(node["description"], [describeBranches(raw)]);
     return convertSpelled({ ...rest, description }, place, conversion);
   }
@@ -80,15 +74,9 @@ function distribute(
     Object.entries(rest).filter(([name]) => !ANNOTATIONS.has(name) && name !== "nullable"),
   );
   const hasOwn = Object.keys(own).length > 0;
-  if (hasOwn)
-    conversion.lose(
-      below(place.path, keyword),
-      keyword,
-      "resolved",
-      "what stands beside it is written into each branch",
-    );
+  if (hasOwn) conversion.loseAt(place, keyword, "resolved", "what stands beside it is written into each branch");
   const branches = raw.flatMap((branch, index): readonly Branch[] => {
-    const inside = branchPlace(branch, keyword, index, place, conversion);
+    const inside = conversion.inside(place, branch, keyword, index);
     if (branch === false) return [];
     if (!isPlainObject(branch)) return [{ node: hasOwn ? own : true, place: inside }];
     const spelled = spellModern(branch, inside.path, conversion);
@@ -131,7 +119,7 @@ function writeUnion(
   const [only] = converted;
   if (only === undefined) return hasNull ? assemble(about, kept, { type: "null" }) : nothingFits(place, conversion);
   const changed = (message: string): void => {
-    if (record === "told") conversion.lose(below(place.path, keyword), keyword, "resolved", message);
+    if (record === "told") conversion.loseAt(place, keyword, "resolved", message);
   };
   if (converted.length === 1) {
     changed(hasNull ? "that it may be null, said as it is said here" : "as the one schema in it");
@@ -220,15 +208,10 @@ export function describeBranches(branches: readonly unknown[]): string {
   return `One of these: ${forms.join("; ")}.`;
 }
 
-function loseExclusion(branches: readonly unknown[], { path }: Place, conversion: Conversion): void {
+function loseExclusion(branches: readonly unknown[], place: Place, conversion: Conversion): void {
   const isExclusive = areExclusive(branches, conversion.references);
   const message = isExclusive
     ? "as anyOf: its branches exclude each other"
     : "as anyOf: a value may now fit several branches";
-  conversion.lose(below(path, "oneOf"), "oneOf", isExclusive ? "resolved" : "widened", message);
-}
-
-function branchPlace(branch: unknown, keyword: string, index: number, place: Place, { references }: Conversion): Place {
-  const path = references.pointerOf(branch) ?? below(place.path, keyword, index);
-  return { ...place, path, depth: place.depth + 1 };
+  conversion.loseAt(place, "oneOf", isExclusive ? "resolved" : "widened", message);
 }

@@ -33,82 +33,66 @@ export function showJson(value: unknown): string {
   return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN).replace(/…+$/, "")}…`;
 }
 
-/** A constraint in words, for a model to keep to where its grammar cannot hold it; undefined where there is nothing to say. */
-export function describeConstraint(keyword: string, value: unknown): string | undefined {
-  const shown = showJson(value);
-  switch (keyword) {
-    case "pattern":
-      return `Must match the regular expression \`${String(value)}\`.`;
-    case "format":
-      return `Format: ${String(value)}.`;
-    case "const":
-      return `Must be ${shown}.`;
-    case "enum":
-      return `One of: ${Array.isArray(value) ? value.map(showJson).join(", ") : shown}.`;
-    case "default":
-      return value === null ? undefined : `Default: ${shown}.`;
-    case "examples":
-      return Array.isArray(value) && value.length > 0 ? `Examples: ${value.map(showJson).join(", ")}.` : undefined;
-    case "example":
-      return `Example: ${shown}.`;
-    case "minimum":
-      return `At least ${shown}.`;
-    case "maximum":
-      return `At most ${shown}.`;
-    case "exclusiveMinimum":
-      return `More than ${shown}.`;
-    case "exclusiveMaximum":
-      return `Less than ${shown}.`;
-    case "multipleOf":
-      return `A multiple of ${shown}.`;
-    case "minLength":
-      return `At least ${counted(value, "character")}.`;
-    case "maxLength":
-      return `At most ${counted(value, "character")}.`;
-    case "minItems":
-      return `At least ${counted(value, "item")}.`;
-    case "maxItems":
-      return `At most ${counted(value, "item")}.`;
-    case "minProperties":
-      return `At least ${counted(value, "property", "properties")}.`;
-    case "maxProperties":
-      return `At most ${counted(value, "property", "properties")}.`;
-    case "uniqueItems":
-      return value === true ? "No item twice." : undefined;
-    case "contains":
-      return `At least one item fits ${shown}.`;
-    case "minContains":
-      return `At least ${counted(value, "such item")}.`;
-    case "maxContains":
-      return `At most ${counted(value, "such item")}.`;
-    case "propertyNames":
-      return `Property names fit ${shown}.`;
-    case "not":
-      return `Must not fit ${shown}.`;
-    case "contentEncoding":
-      return `Encoded as ${String(value)}.`;
-    case "contentMediaType":
-      return `Content of the type ${String(value)}.`;
-    default:
-      return describeMembers(keyword, value);
-  }
-}
+type Describe = (value: unknown) => string | undefined;
 
-function describeMembers(keyword: string, value: unknown): string | undefined {
-  if (!isPlainObject(value)) return undefined;
-  const members = Object.entries(value);
-  switch (keyword) {
-    case "patternProperties":
-      return members.map(([name, schema]) => `Properties that match ${name} fit ${showJson(schema)}.`).join(" ");
-    case "dependentRequired":
-      return members.map(([name, others]) => `With ${name}, also give ${[others].flat().join(", ")}.`).join(" ");
-    case "dependentSchemas":
-      return members.map(([name, schema]) => `With ${name}, the whole fits ${showJson(schema)}.`).join(" ");
-    case "additionalProperties":
-      return `Other properties fit ${showJson(value)}.`;
-    default:
-      return undefined;
-  }
+const plain =
+  (before: string): Describe =>
+  (value) =>
+    `${before} ${String(value)}.`;
+const json =
+  (before: string): Describe =>
+  (value) =>
+    `${before} ${showJson(value)}.`;
+const counted =
+  (before: string, one: string, many = `${one}s`): Describe =>
+  (count) =>
+    `${before} ${String(count)} ${count === 1 ? one : many}.`;
+const each =
+  (write: (name: string, member: unknown) => string): Describe =>
+  (value) =>
+    isPlainObject(value)
+      ? Object.entries(value)
+          .map(([name, member]) => write(name, member))
+          .join(" ")
+      : undefined;
+const listed = (values: readonly unknown[]): string => values.map(showJson).join(", ");
+
+const WORDS: Readonly<Record<string, Describe>> = {
+  pattern: (value) => `Must match the regular expression \`${String(value)}\`.`,
+  format: plain("Format:"),
+  const: json("Must be"),
+  enum: (value) => `One of: ${Array.isArray(value) ? listed(value) : showJson(value)}.`,
+  default: (value) => (value === null ? undefined : `Default: ${showJson(value)}.`),
+  examples: (value) => (Array.isArray(value) && value.length > 0 ? `Examples: ${listed(value)}.` : undefined),
+  example: json("Example:"),
+  minimum: json("At least"),
+  maximum: json("At most"),
+  exclusiveMinimum: json("More than"),
+  exclusiveMaximum: json("Less than"),
+  multipleOf: json("A multiple of"),
+  minLength: counted("At least", "character"),
+  maxLength: counted("At most", "character"),
+  minItems: counted("At least", "item"),
+  maxItems: counted("At most", "item"),
+  minProperties: counted("At least", "property", "properties"),
+  maxProperties: counted("At most", "property", "properties"),
+  uniqueItems: (value) => (value === true ? "No item twice." : undefined),
+  contains: json("At least one item fits"),
+  minContains: counted("At least", "such item"),
+  maxContains: counted("At most", "such item"),
+  propertyNames: json("Property names fit"),
+  not: json("Must not fit"),
+  contentEncoding: plain("Encoded as"),
+  contentMediaType: plain("Content of the type"),
+  patternProperties: each((name, schema) => `Properties that match ${name} fit ${showJson(schema)}.`),
+  dependentRequired: each((name, others) => `With ${name}, also give ${[others].flat().join(", ")}.`),
+  dependentSchemas: each((name, schema) => `With ${name}, the whole fits ${showJson(schema)}.`),
+  additionalProperties: (value) => (isPlainObject(value) ? `Other properties fit ${showJson(value)}.` : undefined),
+};
+
+/** A constraint in words, for a model to keep to if its grammar cannot express it; undefined if there is nothing to say. */
+export function describeConstraint(keyword: string, value: unknown): string | undefined {
+  return Object.hasOwn(WORDS, keyword) ? WORDS[keyword]?.(value) : undefined;
 }
 
 /** A condition in words. */
@@ -128,8 +112,4 @@ export function addNotes(description: unknown, notes: readonly string[]): string
   const start = given?.trimEnd() ?? "";
   if (start === "") return added;
   return /[.!?:;)\]]$/.test(start) ? `${start} ${added}` : `${start}. ${added}`;
-}
-
-function counted(count: unknown, one: string, many = `${one}s`): string {
-  return `${String(count)} ${count === 1 ? one : many}`;
 }

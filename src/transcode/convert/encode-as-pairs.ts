@@ -2,7 +2,6 @@ import type { JsonSchema } from "../../tool/json-schema.ts";
 import type { Conversion, Place } from "./conversion.ts";
 import { encodeAsText, keepNever } from "./convert-anything.ts";
 import { convertNode } from "./convert-node.ts";
-import { below } from "../schema/json-pointer.ts";
 import { assemble, keepKeywords } from "./keep-keywords.ts";
 import type { SchemaNode } from "../schema/keywords.ts";
 
@@ -18,12 +17,11 @@ export function encodeAsPairs(
   const isTooDeep = place.level + 2 > maxDepth;
   if (place.otherTypes.has("array") || isTooDeep)
     return encodeAsText(node, new Set(["object"]), "additionalProperties", place, conversion);
-  const at = below(place.path, "additionalProperties");
   const pairs = conversion.attempt(() => {
-    conversion.lose(at, "additionalProperties", "resolved", "as a list of keys and values, which is read back");
+    conversion.loseAt(place, "additionalProperties", "resolved", "as a list of keys and values, which is read back");
     const kept = keepKeywords(rest, ["object"], place, conversion);
-    const path = conversion.references.pointerOf(additionalProperties) ?? at;
-    const inside = { ...place, otherTypes: new Set<string>(), depth: place.depth + 1, level: place.level + 2, path };
+    const at = conversion.inside(place, additionalProperties, "additionalProperties");
+    const inside = { ...at, otherTypes: new Set<string>(), level: place.level + 2 };
     const value = keepNever(convertNode(additionalProperties, inside, conversion), inside, conversion);
     const pair = {
       type: "object",

@@ -2,38 +2,23 @@ import type { JsonSchema } from "../../tool/json-schema.ts";
 import type { Conversion, Place } from "./conversion.ts";
 import { convertNode } from "./convert-node.ts";
 import { addNotes, describeCondition, describeConstraint } from "./describe-constraint.ts";
-import { below } from "../schema/json-pointer.ts";
-import { ANNOTATIONS, FEATURE_OF, HOLDS_NAMED, HOLDS_SCHEMA, type SchemaNode, TYPE_OF } from "../schema/keywords.ts";
+import {
+  ANNOTATIONS,
+  FEATURE_OF,
+  HOLDS_NAMED,
+  HOLDS_SCHEMA,
+  PLACES,
+  type SchemaNode,
+  TYPE_OF,
+  words,
+} from "../schema/keywords.ts";
 
 /** Keywords that have steps of their own. */
-const STRUCTURE = new Set([
-  "type",
-  "nullable",
-  "description",
-  "properties",
-  "required",
-  "additionalProperties",
-  "items",
-  "prefixItems",
-  "anyOf",
-  "oneOf",
-  "allOf",
-  "$ref",
-  "enum",
-  "const",
-]);
-
-/** Names of places; references are rewritten, so none is needed. */
-export const PLACES: ReadonlySet<string> = new Set([
-  "$defs",
-  "definitions",
-  "$anchor",
-  "$dynamicAnchor",
-  "$recursiveAnchor",
-  "$id",
-  "id",
-  "$vocabulary",
-]);
+const STRUCTURE = new Set(
+  words(
+    "type nullable description properties required additionalProperties items prefixItems anyOf oneOf allOf $ref enum const",
+  ),
+);
 
 /** What a schema says beside its structure. */
 export interface Kept {
@@ -55,11 +40,10 @@ export function keepKeywords(
   const isAllowed = (keyword: string): boolean => only === "all" || ANNOTATIONS.has(keyword);
   for (const [keyword, value] of Object.entries(node)) {
     const isSaidWithIf = (keyword === "then" || keyword === "else") && !conversion.has("conditionals");
-    const at = below(place.path, keyword);
     const isElsewhere = STRUCTURE.has(keyword) && !isBesideThePoint(keyword, types);
     if (isElsewhere || (isSaidWithIf && node["if"] !== undefined)) continue;
     const lose = (action: "dropped" | "described" | "resolved", message: string): void =>
-      conversion.lose(at, keyword, action, message);
+      conversion.loseAt(place, keyword, action, message);
     if (PLACES.has(keyword)) {
       const isRoot = place.path === "" && /defs|definitions/.test(keyword);
       if (!isRoot) lose("resolved", "references are written without it");
@@ -68,11 +52,11 @@ export function keepKeywords(
     else if (isAllowed(keyword) && isTaken(keyword, value, types, conversion))
       keywords[keyword] = copyKeyword(keyword, value, place, conversion);
     else {
-      const words =
+      const said =
         keyword === "if" ? describeCondition(value, node["then"], node["else"]) : describeConstraint(keyword, value);
-      if (words === undefined || words === "") lose("dropped", "not taken here");
+      if (said === undefined || said === "") lose("dropped", "not taken here");
       else {
-        notes.push(words);
+        notes.push(said);
         lose("described", "not taken here: said in the description");
       }
     }
@@ -124,15 +108,7 @@ function isTaken(keyword: string, value: unknown, types: readonly string[], { ha
 /** Values are copied, so that nobody who changes the result changes the original. */
 function copyKeyword(keyword: string, value: unknown, place: Place, conversion: Conversion): unknown {
   const inside = (child: unknown, ...tokens: readonly string[]): unknown =>
-    convertNode(
-      child,
-      {
-        ...place,
-        path: conversion.references.pointerOf(child) ?? below(place.path, keyword, ...tokens),
-        depth: place.depth + 1,
-      },
-      conversion,
-    );
+    convertNode(child, conversion.inside(place, child, keyword, ...tokens), conversion);
   if (HOLDS_SCHEMA.has(keyword)) return typeof value === "boolean" ? value : inside(value);
   if (HOLDS_NAMED.has(keyword) && typeof value === "object" && value !== null)
     return Object.fromEntries(

@@ -42,11 +42,11 @@ export function mergeAllOf(node: SchemaNode, place: Place, conversion: Conversio
   function follow(reference: string, path: string, nesting: number): readonly (SchemaNode | false)[] {
     const found = conversion.references.find(reference);
     if (found === undefined) {
-      conversion.lose(below(path, "$ref"), "$ref", "dropped", "refers to nothing inside this schema");
+      conversion.loseAt({ path }, "$ref", "dropped", "refers to nothing inside this schema");
       return [];
     }
     if (following.has(found.pointer)) {
-      conversion.lose(below(path, "$ref"), "$ref", "widened", "a schema merged with itself is cut here");
+      conversion.loseAt({ path }, "$ref", "widened", "a schema merged with itself is cut here");
       return [];
     }
     following.add(found.pointer);
@@ -62,7 +62,7 @@ export function mergeAllOf(node: SchemaNode, place: Place, conversion: Conversio
     const isPlain = !isConstraining(first) || !isConstraining(second);
     const merged = isPlain ? mergeSchemas(first, second) : mergeSchemas(withLiterals(first), withLiterals(second));
     for (const keyword of merged.left)
-      conversion.lose(below(place.path, keyword), keyword, "widened", "two of it cannot be merged: one is left out");
+      conversion.loseAt(place, keyword, "widened", "two of it cannot be merged: one is left out");
     return merged.node;
   }
 

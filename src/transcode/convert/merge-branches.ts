@@ -1,8 +1,7 @@
 import { isPlainObject } from "../../tool/json-schema.ts";
-import { type Conversion, type Place, ROOT } from "./conversion.ts";
+import { type Conversion, ROOT } from "./conversion.ts";
 import { requiredOf } from "./convert-object.ts";
 import { addNotes } from "./describe-constraint.ts";
-import { below } from "../schema/json-pointer.ts";
 import { ANNOTATIONS, type SchemaNode } from "../schema/keywords.ts";
 import { mergeAllOf } from "./merge-all-of.ts";
 import { isSame } from "./merge-schemas.ts";
@@ -15,15 +14,15 @@ export function mergeBranches(node: SchemaNode, keyword: "anyOf" | "oneOf", conv
   const { [keyword]: given, ...rest } = node;
   const own = Object.fromEntries(Object.entries(rest).filter(([name]) => !ANNOTATIONS.has(name)));
   const forms = (given as readonly unknown[]).flatMap((branch, index): readonly SchemaNode[] => {
-    const place: Place = { ...ROOT, path: conversion.references.pointerOf(branch) ?? below("", keyword, index) };
+    const place = { ...conversion.inside(ROOT, branch, keyword, index), depth: 0 };
     const merged = mergeAllOf({ allOf: [own, branch] }, place, conversion).node;
     return merged === false ? [] : [merged];
   });
   const isWhole = forms.length === 1 && forms.every((form) => Object.keys(form).every((name) => KEPT.has(name)));
-  if (isWhole) conversion.lose(below("", keyword), keyword, "resolved", "as the one alternative there is");
+  if (isWhole) conversion.loseAt(ROOT, keyword, "resolved", "as the one alternative there is");
   else {
     const message = "its alternatives as one object; which go together is said in the description";
-    conversion.lose(below("", keyword), keyword, "widened", message);
+    conversion.loseAt(ROOT, keyword, "widened", message);
   }
   const required = forms.map(requiredOf);
   const inAll = (required[0] ?? []).filter((name) => required.every((names) => names.includes(name)));

@@ -1,7 +1,6 @@
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Conversion } from "./conversion.ts";
-import type { SchemaNode } from "../schema/keywords.ts";
-import { below } from "../schema/json-pointer.ts";
+import { byKeyword, type SchemaNode } from "../schema/keywords.ts";
 
 /** The types of JSON Schema. */
 export const TYPES: readonly string[] = ["string", "number", "integer", "boolean", "object", "array", "null"];
@@ -15,56 +14,27 @@ const isFilledList = (value: unknown): boolean => Array.isArray(value) && value.
 const isSchema = (value: unknown): boolean => typeof value === "boolean" || isPlainObject(value);
 
 /** What a keyword's value must be; one that is something else says nothing and would be refused by providers. */
-const WELL_FORMED: ReadonlyMap<string, (value: unknown) => boolean> = new Map(
-  Object.entries({
-    minimum: isNumber,
-    maximum: isNumber,
-    exclusiveMinimum: isNumber,
-    exclusiveMaximum: isNumber,
-    multipleOf: (value) => isNumber(value) && (value as number) > 0,
-    minLength: isCount,
-    maxLength: isCount,
-    minItems: isCount,
-    maxItems: isCount,
-    minProperties: isCount,
-    maxProperties: isCount,
-    minContains: isCount,
-    maxContains: isCount,
-    uniqueItems: (value) => typeof value === "boolean",
-    pattern: isRegularExpression,
-    format: isText,
-    title: isText,
-    description: isText,
-    $ref: isText,
-    enum: isFilledList,
-    anyOf: isFilledList,
-    oneOf: isFilledList,
-    allOf: isFilledList,
-    prefixItems: isFilledList,
-    required: (value) => Array.isArray(value) && value.every(isText),
-    properties: isPlainObject,
-    patternProperties: isPlainObject,
-    dependentRequired: isPlainObject,
-    dependentSchemas: isPlainObject,
-    items: isSchema,
-    additionalProperties: isSchema,
-    unevaluatedItems: isSchema,
-    unevaluatedProperties: isSchema,
-    contains: isSchema,
-    propertyNames: isSchema,
-    not: isSchema,
-    if: isSchema,
-    else: isSchema,
-    ["then" as string]: isSchema,
-  }),
-);
+const WELL_FORMED: ReadonlyMap<string, (value: unknown) => boolean> = byKeyword([
+  [isNumber, "minimum maximum exclusiveMinimum exclusiveMaximum"],
+  [(value) => isNumber(value) && (value as number) > 0, "multipleOf"],
+  [isCount, "minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains"],
+  [(value) => typeof value === "boolean", "uniqueItems"],
+  [isRegularExpression, "pattern"],
+  [isText, "format title description $ref"],
+  [isFilledList, "enum anyOf oneOf allOf prefixItems"],
+  [(value) => Array.isArray(value) && value.every(isText), "required"],
+  [isPlainObject, "properties patternProperties dependentRequired dependentSchemas"],
+  [
+    isSchema,
+    "items additionalProperties unevaluatedItems unevaluatedProperties contains propertyNames not if then else",
+  ],
+]);
 
 /** One schema, not those inside it, in the spelling of draft 2020-12, whatever draft or OpenAPI version it was written for. */
 export function spellModern(raw: SchemaNode, path: string, conversion: Conversion): SchemaNode {
   const node: Draft = {};
   for (const [keyword, value] of Object.entries(raw)) if (value !== undefined) node[keyword] = value;
-  const resolve = (keyword: string, message: string): void =>
-    conversion.lose(below(path, keyword), keyword, "resolved", message);
+  const resolve = (keyword: string, message: string): void => conversion.loseAt({ path }, keyword, "resolved", message);
 
   spellReferences(node, resolve);
   spellLimits(node, resolve);
@@ -73,7 +43,7 @@ export function spellModern(raw: SchemaNode, path: string, conversion: Conversio
   for (const [keyword, value] of Object.entries(node)) {
     if (WELL_FORMED.get(keyword)?.(value) !== false) continue;
     delete node[keyword];
-    conversion.lose(below(path, keyword), keyword, "dropped", `its value has no meaning for ${keyword}`);
+    conversion.loseAt({ path }, keyword, "dropped", `its value has no meaning for ${keyword}`);
   }
   spellTypes(node, path, conversion);
   spellNullable(node, conversion.target.nullable === "nullable-keyword", resolve);
@@ -143,14 +113,9 @@ function spellTypes(node: Draft, path: string, conversion: Conversion): void {
   const isWhole = told.length === new Set(names).size;
   if (first === undefined || (!isWhole && names.includes("any"))) delete node["type"];
   else node["type"] = told.length === 1 ? first : told;
-  if (first === undefined) conversion.lose(below(path, "type"), "type", "dropped", "no type of JSON Schema");
+  if (first === undefined) conversion.loseAt({ path }, "type", "dropped", "no type of JSON Schema");
   else if (JSON.stringify(node["type"]) !== JSON.stringify(given))
-    conversion.lose(
-      below(path, "type"),
-      "type",
-      "resolved",
-      "the types it names, each once and as JSON Schema has them",
-    );
+    conversion.loseAt({ path }, "type", "resolved", "the types it names, each once and as JSON Schema has them");
 }
 
 /** OpenAPI 3.0 says "or null" with a flag. */
