@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { SourceDraft } from "../src/tool/draft.ts";
-import { normaliseTool } from "../src/tool/normalise-tool.ts";
+import { normaliseTool } from "../src/tool/normalise/normalise-tool.ts";
 import type { PoolRequest, PoolTool } from "./retrieval-pool.ts";
 
 /** A request and what answers it. */

@@ -5,7 +5,7 @@ import { memoryEngine } from "../src/adapters/engines/memory.ts";
 import { type Catalog, createCatalog } from "../src/catalog/catalog.ts";
 import type { Clock } from "../src/observe/clock.ts";
 import type { SourceDraft } from "../src/tool/draft.ts";
-import { normaliseTool } from "../src/tool/normalise-tool.ts";
+import { normaliseTool } from "../src/tool/normalise/normalise-tool.ts";
 import type { Tool } from "../src/tool/tool.ts";
 import type { RememberedEmbedder } from "./remembered-embedder.ts";
 import { sameProduct } from "./same-product.ts";

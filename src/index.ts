@@ -13,7 +13,7 @@ export type { SourceDraft, ToolDraft } from "./tool/draft.ts";
 export type { Caller, Handler, HandlerContext, Progress, SourceAnswer, SourceRequest } from "./tool/handler.ts";
 export type { ArgumentsOf, ParametersSchema, StandardSchema } from "./tool/infer.ts";
 export type { JsonSchema } from "./tool/json-schema.ts";
-export { normaliseTool } from "./tool/normalise-tool.ts";
+export { normaliseTool } from "./tool/normalise/normalise-tool.ts";
 export {
   CAPABILITIES,
   qualifiedName,

@@ -2,7 +2,7 @@ import type { AskedBy } from "./arsenal-options.ts";
 import type { CatalogEngine } from "./catalog/catalog-engine.port.ts";
 import type { Aegis } from "./guard/aegis.ts";
 import { type Principal, principalOr } from "./guard/principal.ts";
-import { toName } from "./tool/slug.ts";
+import { toName } from "./tool/normalise/slug.ts";
 import { EVERY_TOOL, type ToolFilter } from "./tool/tool-filter.ts";
 import type { Tool, ToolSource } from "./tool/tool.ts";
 

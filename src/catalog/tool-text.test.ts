@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { defineTool } from "../tool/define-tool.ts";
 import type { SourceDraft } from "../tool/draft.ts";
-import { normaliseTool } from "../tool/normalise-tool.ts";
+import { normaliseTool } from "../tool/normalise/normalise-tool.ts";
 import { exampleTexts, toolFields, toolTexts } from "./tool-text.ts";
 
 const tool = defineTool({

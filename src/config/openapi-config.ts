@@ -2,7 +2,7 @@ import type { Credential, OpenApiSettings } from "../adapters/sources/openapi/se
 import { showValue } from "../errors/show-value.ts";
 import { readReference, type SecretReference } from "../guard/secrets/reference.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
-import { toNamespace } from "../tool/slug.ts";
+import { toNamespace } from "../tool/normalise/slug.ts";
 import type { ResolvedConfig } from "./load/resolve-config.ts";
 import type { ServerProblem } from "./clients/server-problem.ts";
 

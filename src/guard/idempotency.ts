@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { Clock } from "../observe/clock.ts";
 import { canonicalJson } from "../tool/canonical-json.ts";
-import { toPlainData } from "../tool/plain-data.ts";
+import { toPlainData } from "../tool/schema/plain-data.ts";
 import type { PolicyRequest } from "./policy.port.ts";
 import type { State } from "../state/state.port.ts";
 

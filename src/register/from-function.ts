@@ -4,8 +4,8 @@ import type { ToolDraft } from "../tool/draft.ts";
 import type { Handler } from "../tool/handler.ts";
 import type { ArgumentsOf, ParametersSchema, StandardIssue } from "../tool/infer.ts";
 import { isPlainObject, type JsonSchema } from "../tool/json-schema.ts";
-import { type ConvertedParameters, toParameters } from "../tool/parameters.ts";
-import { toName } from "../tool/slug.ts";
+import { type ConvertedParameters, toParameters } from "../tool/schema/parameters.ts";
+import { toName } from "../tool/normalise/slug.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { Registration } from "./registry.ts";
 

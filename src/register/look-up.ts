@@ -1,5 +1,5 @@
 import { nearest, showValue } from "../errors/show-value.ts";
-import { toName } from "../tool/slug.ts";
+import { toName } from "../tool/normalise/slug.ts";
 import { qualifiedName, type Tool } from "../tool/tool.ts";
 
 /** How ids are spelled for models, and read back. */

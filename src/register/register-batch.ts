@@ -5,7 +5,7 @@ import { defineTool } from "../tool/define-tool.ts";
 import type { ToolDraft } from "../tool/draft.ts";
 import type { Handler } from "../tool/handler.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
-import { isStandardSchema } from "../tool/parameters.ts";
+import { isStandardSchema } from "../tool/schema/parameters.ts";
 import type { Tool } from "../tool/tool.ts";
 import { fromFunction, type FunctionDefinition } from "./from-function.ts";
 import type { Registration, Registry } from "./registry.ts";

@@ -1,5 +1,5 @@
 import { ArsenalError } from "../errors/arsenal-error.ts";
-import { toName } from "../tool/slug.ts";
+import { toName } from "../tool/normalise/slug.ts";
 import type { Tool } from "../tool/tool.ts";
 
 /** What a policy says about registering tools. */

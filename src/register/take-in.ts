@@ -1,6 +1,6 @@
 import type { OfferedEnsemble, ReviewedEnsemble } from "../guard/pins/pins.ts";
 import type { Emit } from "../observe/events.ts";
-import { toNamespace } from "../tool/slug.ts";
+import { toNamespace } from "../tool/normalise/slug.ts";
 import type { ToolFilter } from "../tool/tool-filter.ts";
 import type { Tool } from "../tool/tool.ts";
 import { mapInTurns } from "./in-turns.ts";

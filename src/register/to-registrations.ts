@@ -1,6 +1,6 @@
 import type { Emit } from "../observe/events.ts";
-import { normaliseTool } from "../tool/normalise-tool.ts";
-import { toName, toNamespace } from "../tool/slug.ts";
+import { normaliseTool } from "../tool/normalise/normalise-tool.ts";
+import { toName, toNamespace } from "../tool/normalise/slug.ts";
 import { mapInTurns } from "./in-turns.ts";
 import type { Registration } from "./registry.ts";
 import type { OfferedTool, Source } from "./source.port.ts";

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { openapiSource, type OpenApiParts } from "../../src/adapters/sources/openapi/openapi.ts";
 import type { OpenApiSettings } from "../../src/adapters/sources/openapi/settings.ts";
-import { normaliseTool } from "../../src/tool/normalise-tool.ts";
+import { normaliseTool } from "../../src/tool/normalise/normalise-tool.ts";
 
 /** What a server on loopback was sent, byte for byte. */
 export interface Sent {

@@ -7,7 +7,7 @@ import type { State } from "../../src/state/state.port.ts";
 import type { Emit } from "../../src/observe/events.ts";
 import { createManualClock, type ManualClock } from "../../src/testing/manual-clock.ts";
 import type { SourceDraft } from "../../src/tool/draft.ts";
-import { normaliseTool } from "../../src/tool/normalise-tool.ts";
+import { normaliseTool } from "../../src/tool/normalise/normalise-tool.ts";
 import type { Tool } from "../../src/tool/tool.ts";
 
 /** Somebody who may accept. */

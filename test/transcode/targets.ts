@@ -1,8 +1,8 @@
 import { ANTHROPIC_STRICT_TARGET, ANTHROPIC_TARGET } from "../../src/adapters/dialects/anthropic.ts";
 import { COHERE_TARGET } from "../../src/adapters/dialects/cohere.ts";
-import { GEMINI_PARAMETERS_TARGET, GEMINI_TARGET } from "../../src/adapters/dialects/gemini.ts";
+import { GEMINI_PARAMETERS_TARGET, GEMINI_TARGET } from "../../src/adapters/dialects/gemini/gemini.ts";
 import { OLLAMA_TARGET } from "../../src/adapters/dialects/ollama.ts";
-import { OPENAI_STRICT_TARGET, OPENAI_TARGET } from "../../src/adapters/dialects/openai.ts";
+import { OPENAI_STRICT_TARGET, OPENAI_TARGET } from "../../src/adapters/dialects/openai/openai.ts";
 import type { SchemaTarget } from "../../src/transcode/convert-schema.ts";
 import { ALL_FEATURES } from "../../src/transcode/features.ts";
 

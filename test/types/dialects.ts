@@ -17,15 +17,15 @@ import type { AiSdkTool, AiSdkToolMessage } from "../../src/adapters/dialects/ai
 import type { AnthropicResults, AnthropicTool } from "../../src/adapters/dialects/anthropic.ts";
 import type { BedrockResults, BedrockTool } from "../../src/adapters/dialects/bedrock.ts";
 import type { CohereTool, CohereToolMessage } from "../../src/adapters/dialects/cohere.ts";
-import type { GeminiResults, GeminiTool } from "../../src/adapters/dialects/gemini.ts";
+import type { GeminiResults, GeminiTool } from "../../src/adapters/dialects/gemini/gemini.ts";
 import type { LangChainTool, LangChainToolMessage } from "../../src/adapters/dialects/langchain.ts";
 import type { McpTool, McpToolResult } from "../../src/adapters/dialects/mcp.ts";
 import type { MistralTool, MistralToolMessage } from "../../src/adapters/dialects/mistral.ts";
 import type { OllamaTool, OllamaToolMessage } from "../../src/adapters/dialects/ollama.ts";
-import type { OpenAiTool, OpenAiToolMessage } from "../../src/adapters/dialects/openai.ts";
-import type { ResponsesTool, ResponsesToolOutput } from "../../src/adapters/dialects/openai-responses.ts";
-import { geminiDialect } from "../../src/adapters/dialects/gemini.ts";
-import { openaiDialect } from "../../src/adapters/dialects/openai.ts";
+import type { OpenAiTool, OpenAiToolMessage } from "../../src/adapters/dialects/openai/openai.ts";
+import type { ResponsesTool, ResponsesToolOutput } from "../../src/adapters/dialects/openai/openai-responses.ts";
+import { geminiDialect } from "../../src/adapters/dialects/gemini/gemini.ts";
+import { openaiDialect } from "../../src/adapters/dialects/openai/openai.ts";
 import type { Tool } from "../../src/tool/tool.ts";
 
 declare function takes<Theirs>(): <Ours extends Theirs>(ours: Ours) => void;

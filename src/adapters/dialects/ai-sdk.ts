@@ -1,8 +1,8 @@
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { AnsweredCall, CallStream, StreamingDialect } from "../../transcode/dialect.port.ts";
 import { ALL_FEATURES } from "../../transcode/features.ts";
-import { OPENAI_STRICT_TARGET } from "./openai.ts";
-import { OPENAI_LIMITS } from "./openai.ts";
+import { OPENAI_STRICT_TARGET } from "./openai/openai.ts";
+import { OPENAI_LIMITS } from "./openai/openai.ts";
 import { createCallAssembly } from "./parts/call-assembly.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
 import { asRecord, asRecords, toReadCall } from "./parts/read-call.ts";

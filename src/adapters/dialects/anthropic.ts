@@ -29,10 +29,10 @@ type ImageType = (typeof IMAGE_TYPES)[number];
 
 const PARAMETER_NAMES = /^[a-zA-Z0-9_.-]{1,64}$/;
 
-/** Schemas are checked against draft 2020-12, except the root's combinators and the names of parameters. */
+/** Schemas are checked against draft 2020-12, except the root's combinators and the names of parameters. @internal */
 export const ANTHROPIC_TARGET: SchemaTarget = { features: ALL_BELOW_ROOT, parameterNames: PARAMETER_NAMES };
 
-/** What the SDK's transformJSONSchema keeps: the API accepts simple patterns too, but the SDK writes them into the description. */
+/** What the SDK's transformJSONSchema keeps: the API accepts simple patterns too, but the SDK writes them into the description. @internal */
 export const ANTHROPIC_STRICT_TARGET: SchemaTarget = {
   features: new Set([
     ...PLAIN_FEATURES,

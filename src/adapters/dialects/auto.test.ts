@@ -11,7 +11,7 @@ import { describe, expect, it } from "vitest";
 import { refundUser } from "../../../test/golden/dialects/answered-calls.ts";
 import { inferDialect } from "./auto.ts";
 import { DIALECT_NAMES, toDialect } from "./built-in.ts";
-import { geminiDialect } from "./gemini.ts";
+import { geminiDialect } from "./gemini/gemini.ts";
 
 const apiKey = "none";
 

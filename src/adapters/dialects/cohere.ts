@@ -20,7 +20,7 @@ export type CohereToolMessage = {
   toolCallId: string;
 };
 
-/** Ranges, lengths and composition other than anyOf are documented as not supported. */
+/** Ranges, lengths and composition other than anyOf are documented as not supported. @internal */
 export const COHERE_TARGET: SchemaTarget = {
   features: new Set([
     ...PLAIN_FEATURES,

@@ -1,35 +1,21 @@
 // From manifest.ts, by `npm run derive`:
+export { openaiDialect, type OpenAiTool, type OpenAiToolMessage } from "./openai/openai.ts";
+export { openaiResponsesDialect, type ResponsesTool, type ResponsesToolOutput } from "./openai/openai-responses.ts";
+export { anthropicDialect, type AnthropicResults, type AnthropicTool } from "./anthropic.ts";
 export {
-  OPENAI_STRICT_TARGET,
-  OPENAI_TARGET,
-  openaiDialect,
-  type OpenAiTool,
-  type OpenAiToolMessage,
-} from "./openai.ts";
-export { openaiResponsesDialect, type ResponsesTool, type ResponsesToolOutput } from "./openai-responses.ts";
-export {
-  ANTHROPIC_STRICT_TARGET,
-  ANTHROPIC_TARGET,
-  anthropicDialect,
-  type AnthropicResults,
-  type AnthropicTool,
-} from "./anthropic.ts";
-export {
-  GEMINI_PARAMETERS_TARGET,
-  GEMINI_TARGET,
   geminiDialect,
   type GeminiOptions,
   type GeminiParametersTool,
   type GeminiResults,
   type GeminiTool,
-} from "./gemini.ts";
+} from "./gemini/gemini.ts";
 export { mcpDialect, type McpTool, type McpToolResult } from "./mcp.ts";
 export { langchainDialect, type LangChainTool, type LangChainToolMessage } from "./langchain.ts";
 export { aiSdkDialect, type AiSdkTool, type AiSdkToolMessage } from "./ai-sdk.ts";
 export { bedrockDialect, type BedrockResults, type BedrockTool } from "./bedrock.ts";
 export { mistralDialect, type MistralTool, type MistralToolMessage } from "./mistral.ts";
-export { COHERE_TARGET, cohereDialect, type CohereTool, type CohereToolMessage } from "./cohere.ts";
-export { OLLAMA_TARGET, ollamaDialect, type OllamaTool, type OllamaToolMessage } from "./ollama.ts";
+export { cohereDialect, type CohereTool, type CohereToolMessage } from "./cohere.ts";
+export { ollamaDialect, type OllamaTool, type OllamaToolMessage } from "./ollama.ts";
 export { openapiDialect, type OpenApiAnswer, type OpenApiOperation } from "./openapi.ts";
 // The rest of toolarsenal/dialects:
 export { inferDialect } from "./auto.ts";

@@ -1,9 +1,9 @@
 /** Dialects by name, each loaded when it is first used. A new one is one line here; see CONTRIBUTING.md. */
 export const dialects = {
-  openai: () => import("./openai.ts"),
-  "openai-responses": () => import("./openai-responses.ts"),
+  openai: () => import("./openai/openai.ts"),
+  "openai-responses": () => import("./openai/openai-responses.ts"),
   anthropic: () => import("./anthropic.ts"),
-  gemini: () => import("./gemini.ts"),
+  gemini: () => import("./gemini/gemini.ts"),
   mcp: () => import("./mcp.ts"),
   langchain: () => import("./langchain.ts"),
   "ai-sdk": () => import("./ai-sdk.ts"),

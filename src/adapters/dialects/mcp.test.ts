@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { dialectContract, type DialectSamples, type SampleCall } from "../../testing/dialect.contract.ts";
-import { normaliseTool } from "../../tool/normalise-tool.ts";
+import { normaliseTool } from "../../tool/normalise/normalise-tool.ts";
 import { ANSWERED, PARAMETERS, refundUser } from "../../../test/golden/dialects/answered-calls.ts";
 import { mcpDialect } from "./mcp.ts";
 

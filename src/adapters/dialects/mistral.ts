@@ -1,5 +1,5 @@
 import type { AnsweredCall, StreamingDialect } from "../../transcode/dialect.port.ts";
-import { OPENAI_STRICT_TARGET, OPENAI_TARGET } from "./openai.ts";
+import { OPENAI_STRICT_TARGET, OPENAI_TARGET } from "./openai/openai.ts";
 import { CHAT_DEFINITION, chatMessageOf, createChatStream, readChatCalls, toWireSpelling } from "./parts/chat-calls.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
 import { contentOf, type ResultPart, textOf, unshown } from "./parts/result-content.ts";

@@ -22,7 +22,7 @@ export type OllamaToolMessage = {
   images?: string[];
 };
 
-/** The server reads type, description, enum, items, anyOf and properties of each parameter, and forgets the rest. */
+/** The server reads type, description, enum, items, anyOf and properties of each parameter, and forgets the rest. @internal */
 export const OLLAMA_TARGET: SchemaTarget = {
   features: new Set([...PLAIN_FEATURES, "typeArrays", "anyOf", "optionalProperties"]),
 };

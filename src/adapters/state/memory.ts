@@ -5,7 +5,7 @@ import { createLocalLimits } from "../../state/local-limits.ts";
 import type { SharedState } from "../../state/shared-state.ts";
 import type { State } from "../../state/state.port.ts";
 import { createTopics } from "../../state/topics.ts";
-import { toPlainData } from "../../tool/plain-data.ts";
+import { toPlainData } from "../../tool/schema/plain-data.ts";
 
 export interface MemoryStateOptions {
   readonly clock?: Clock;

@@ -1,6 +1,6 @@
 import { showValue } from "../../errors/show-value.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
-import { normaliseTool } from "../../tool/normalise-tool.ts";
+import { normaliseTool } from "../../tool/normalise/normalise-tool.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { toAlias } from "../../transcode/alias.ts";
 import { convertSet } from "../../transcode/convert-set.ts";

@@ -1,7 +1,7 @@
 import type { HttpSettings, McpServerSettings, StdioSettings } from "../../adapters/sources/mcp/settings.ts";
 import { misplacedSecret } from "../../adapters/sources/mcp/upstream/misplaced-secret.ts";
 import { showValue } from "../../errors/show-value.ts";
-import { toNamespace } from "../../tool/slug.ts";
+import { toNamespace } from "../../tool/normalise/slug.ts";
 import type { McpServerConfig } from "../config.ts";
 import type { ResolvedConfig } from "../load/resolve-config.ts";
 import type { ServerProblem } from "./server-problem.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { normaliseTool } from "../../tool/normalise-tool.ts";
+import { normaliseTool } from "../../tool/normalise/normalise-tool.ts";
 import { configuredScan } from "./configured-scan.ts";
 import { resolveConfig } from "../load/resolve-config.ts";
 

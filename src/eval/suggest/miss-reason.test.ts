@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { ExplainedTool } from "../../retrieve/result.ts";
-import { normaliseTool } from "../../tool/normalise-tool.ts";
+import { normaliseTool } from "../../tool/normalise/normalise-tool.ts";
 import { knownTools } from "../known-tools.ts";
 import { type Contender, missReason } from "./miss-reason.ts";
 

@@ -1,4 +1,4 @@
-import { originalOf } from "../../tool/normalise-tool.ts";
+import { originalOf } from "../../tool/normalise/normalise-tool.ts";
 import { splitWords } from "../../tool/split-words.ts";
 import { type Answer, RANKED, rankOf } from "../answer.ts";
 import type { KnownTool } from "../known-tools.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { normaliseTool } from "../../tool/normalise-tool.ts";
+import { normaliseTool } from "../../tool/normalise/normalise-tool.ts";
 import type { Answer } from "../answer.ts";
 import { type KnownTool, knownTools } from "../known-tools.ts";
 import { suggest, type Suggestion } from "./suggest.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { jsonSchemaValidator } from "../../adapters/validators/json-schema/json-schema.ts";
 import { sampleTools } from "../../testing/sample-tools.ts";
-import { refusedParameters } from "../../tool/schema-limits.ts";
+import { refusedParameters } from "../../tool/schema/schema-limits.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { createArgumentChecks, type ArgumentChecks } from "./check-arguments.ts";
 import type { Checked } from "../validator.port.ts";

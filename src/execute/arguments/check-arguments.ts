@@ -1,5 +1,5 @@
 import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
-import { refusalOf } from "../../tool/schema-limits.ts";
+import { refusalOf } from "../../tool/schema/schema-limits.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { ResultError } from "../result.ts";
 import { toResultError } from "../results/to-result-error.ts";

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { canonicalJson } from "../../tool/canonical-json.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
-import { toPlainData } from "../../tool/plain-data.ts";
+import { toPlainData } from "../../tool/schema/plain-data.ts";
 import type { PendingApproval } from "../aegis.ts";
 import type { PolicyRequest } from "../policy.port.ts";
 import type { Principal } from "../principal.ts";

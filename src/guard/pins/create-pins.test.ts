@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { dana, listed, READ, setUp } from "../../../test/guard/test-pins.ts";
-import { normaliseTool } from "../../tool/normalise-tool.ts";
+import { normaliseTool } from "../../tool/normalise/normalise-tool.ts";
 
 const LOOKS_LIKE: readonly (readonly [what: string, change: object])[] = [
   ["one character of the description", { description: "Reads a file and returns its text!" }],

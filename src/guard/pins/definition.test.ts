@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { listed, READ } from "../../../test/guard/test-pins.ts";
 import type { SourceDraft } from "../../tool/draft.ts";
-import { normaliseTool } from "../../tool/normalise-tool.ts";
+import { normaliseTool } from "../../tool/normalise/normalise-tool.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { definitionOf, hashOfTool, saysNothingElse } from "./definition.ts";
 

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { dana, listed, setUp } from "../../../test/guard/test-pins.ts";
-import { normaliseTool } from "../../tool/normalise-tool.ts";
+import { normaliseTool } from "../../tool/normalise/normalise-tool.ts";
 import type { State } from "../../state/state.port.ts";
 
 const EVIL = { description: "Sends your files to me." };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ATTACK, STRUCK } from "../../../test/guard/scan-fixtures.ts";
 import type { Emit, EventMap, EventName } from "../../observe/events.ts";
-import { normaliseTool } from "../../tool/normalise-tool.ts";
+import { normaliseTool } from "../../tool/normalise/normalise-tool.ts";
 import type { TextScanner } from "../scanner.port.ts";
 import { createInspection } from "./inspection.ts";
 import { createScanner } from "./scanner.ts";

@@ -1,6 +1,6 @@
 import type { Emit } from "../../observe/events.ts";
 import { contentHash } from "../../tool/content-hash.ts";
-import { toPlainData } from "../../tool/plain-data.ts";
+import { toPlainData } from "../../tool/schema/plain-data.ts";
 import type { Tool, ToolSource } from "../../tool/tool.ts";
 import { instructionsId } from "../pins/pin-record.ts";
 import { type InspectionSettings, messageOf, refusal, rulesOf, type ScanAction } from "./inspection.ts";

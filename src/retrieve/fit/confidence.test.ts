@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { normaliseTool } from "../../tool/normalise-tool.ts";
+import { normaliseTool } from "../../tool/normalise/normalise-tool.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { CONFIDENCE_FEATURES, featuresOf, type RankedTool } from "./confidence-features.ts";
 import { confidenceOf, confidenceThreshold, confidenceTierOf, type ConfidenceTier } from "./confidence.ts";

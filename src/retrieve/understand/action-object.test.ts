@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { normaliseTool } from "../../tool/normalise-tool.ts";
+import { normaliseTool } from "../../tool/normalise/normalise-tool.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { profileRequest, profileTool, stemOf } from "./action-object.ts";
 

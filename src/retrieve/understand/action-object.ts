@@ -1,5 +1,5 @@
 import { listParameters } from "../../tool/json-schema.ts";
-import { originalOf } from "../../tool/normalise-tool.ts";
+import { originalOf } from "../../tool/normalise/normalise-tool.ts";
 import { splitWords } from "../../tool/split-words.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { kindOf, verbGroupOf, type ActionKind, type VerbGroupName } from "./verb-groups.ts";

@@ -1,4 +1,4 @@
-import { withoutForeignReferences } from "../../tool/foreign-references.ts";
+import { withoutForeignReferences } from "../../tool/schema/foreign-references.ts";
 import type { JsonSchema } from "../../tool/json-schema.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { ShownTool } from "./definitions.ts";

@@ -1,5 +1,5 @@
 import { DIALECT_NAMES, toDialect } from "../../../src/adapters/dialects/built-in.ts";
-import { geminiDialect } from "../../../src/adapters/dialects/gemini.ts";
+import { geminiDialect } from "../../../src/adapters/dialects/gemini/gemini.ts";
 import type { Dialect } from "../../../src/transcode/dialect.port.ts";
 
 /** Every built-in dialect, and the closed subset of Gemini's. */

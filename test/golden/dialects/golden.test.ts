@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
 import { defineTool } from "../../../src/tool/define-tool.ts";
-import { normaliseTool } from "../../../src/tool/normalise-tool.ts";
+import { normaliseTool } from "../../../src/tool/normalise/normalise-tool.ts";
 import type { Tool } from "../../../src/tool/tool.ts";
 import type { Dialect } from "../../../src/transcode/dialect.port.ts";
 import { EVERY_DIALECT } from "./every-dialect.ts";

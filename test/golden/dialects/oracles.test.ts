@@ -1,7 +1,7 @@
 import { fromJson, type JsonValue } from "@bufbuild/protobuf";
 import { ToolSchema } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, it } from "vitest";
-import { geminiDialect } from "../../../src/adapters/dialects/gemini.ts";
+import { geminiDialect } from "../../../src/adapters/dialects/gemini/gemini.ts";
 import { mcpDialect } from "../../../src/adapters/dialects/mcp.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { sampleTools } from "../../../src/testing/sample-tools.ts";

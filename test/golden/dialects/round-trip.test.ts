@@ -5,7 +5,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { SourceDraft } from "../../../src/tool/draft.ts";
 import { isPlainObject } from "../../../src/tool/json-schema.ts";
-import { normaliseTool } from "../../../src/tool/normalise-tool.ts";
+import { normaliseTool } from "../../../src/tool/normalise/normalise-tool.ts";
 import type { Tool } from "../../../src/tool/tool.ts";
 import { EVERY_DIALECT } from "./every-dialect.ts";
 

@@ -4,7 +4,7 @@ import { anthropicDialect } from "../anthropic.ts";
 import { bedrockDialect } from "../bedrock.ts";
 import { mcpDialect } from "../mcp.ts";
 import { ollamaDialect } from "../ollama.ts";
-import { openaiResponsesDialect } from "../openai-responses.ts";
+import { openaiResponsesDialect } from "../openai/openai-responses.ts";
 import { openapiDialect } from "../openapi.ts";
 import { contentOf, textOf } from "./result-content.ts";
 

@@ -3,7 +3,7 @@ import { startLegacyServer, startModernServer, type UpstreamServer } from "../..
 import { ToolArsenal } from "../../../arsenal.ts";
 import { createManualClock } from "../../../testing/manual-clock.ts";
 import { sourceContract } from "../../../testing/source.contract.ts";
-import { normaliseTool } from "../../../tool/normalise-tool.ts";
+import { normaliseTool } from "../../../tool/normalise/normalise-tool.ts";
 import type { HandlerContext, Progress } from "../../../tool/handler.ts";
 import type { McpRequestParts } from "../../../mcp/mcp-request.ts";
 import { mcpSource, type McpParts, type McpSource } from "./mcp.ts";

@@ -4,14 +4,14 @@ import { secretsInAddress } from "../../../guard/secrets/written-out.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import type { Emit } from "../../../observe/events.ts";
 import type { Source } from "../../../register/source.port.ts";
-import { createAuthorize } from "./authorize.ts";
-import { createClientTokens } from "./client-tokens.ts";
-import { loadDocument } from "./load-document.ts";
-import type { Problem } from "./operations.ts";
-import { type ReadDocument, readDocument } from "./read-document.ts";
-import { locate } from "./servers.ts";
+import { createAuthorize } from "./call/authorize.ts";
+import { createClientTokens } from "./call/client-tokens.ts";
+import { loadDocument } from "./read/load-document.ts";
+import type { Problem } from "./read/operations.ts";
+import { type ReadDocument, readDocument } from "./read/read-document.ts";
+import { locate } from "./read/servers.ts";
 import type { OpenApiSettings } from "./settings.ts";
-import type { WholeSchemas } from "./to-draft.ts";
+import type { WholeSchemas } from "./tool/to-draft.ts";
 
 /** What the source of an API's tools can be given. @internal */
 export interface OpenApiParts {

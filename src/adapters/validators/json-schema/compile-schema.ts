@@ -1,6 +1,6 @@
 import type { Checked, CompileOptions, Problem } from "../../../execute/validator.port.ts";
 import type { JsonSchema } from "../../../tool/json-schema.ts";
-import { measureSchema } from "../../../tool/schema-limits.ts";
+import { measureSchema } from "../../../tool/schema/schema-limits.ts";
 import { type CheckLimits, createEvaluator, type Run, TooCostly } from "./evaluate.ts";
 import { copyValue } from "./member-rules.ts";
 import { nativePattern, type Pattern, type Patterns, readPattern } from "./patterns.ts";

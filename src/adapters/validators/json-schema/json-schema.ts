@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import type { Check, Validator } from "../../../execute/validator.port.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
-import { measureSchema } from "../../../tool/schema-limits.ts";
+import { measureSchema } from "../../../tool/schema/schema-limits.ts";
 import { type CheckThread, createCheckThread } from "./check-thread.ts";
 import { compileSchema } from "./compile-schema.ts";
 import { TooCostly } from "./evaluate.ts";

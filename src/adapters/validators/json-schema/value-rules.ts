@@ -1,7 +1,7 @@
 import { canonicalJson } from "../../../tool/canonical-json.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import { countCharacters } from "../../../tool/limits.ts";
-import { measureSchema } from "../../../tool/schema-limits.ts";
+import { measureSchema } from "../../../tool/schema/schema-limits.ts";
 import { fail, matches, type Rule, type Run, type SchemaObject, spend } from "./evaluate.ts";
 import { formatOf } from "./formats.ts";
 import type { Patterns } from "./patterns.ts";

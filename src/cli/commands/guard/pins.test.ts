@@ -9,7 +9,7 @@ import { createPins } from "../../../guard/pins/create-pins.ts";
 import type { Pins } from "../../../guard/pins/pins.ts";
 import type { SharedState } from "../../../state/shared-state.ts";
 import { createManualClock } from "../../../testing/manual-clock.ts";
-import { normaliseTool } from "../../../tool/normalise-tool.ts";
+import { normaliseTool } from "../../../tool/normalise/normalise-tool.ts";
 import type { Tool } from "../../../tool/tool.ts";
 
 let folder: string;

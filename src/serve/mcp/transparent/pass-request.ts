@@ -2,7 +2,7 @@ import type { Requester } from "../../../mcp/connection.ts";
 import { type JsonObject, RPC, RpcError } from "../../../mcp/protocol.ts";
 import { isKnown, type RequestTool } from "../../../adapters/sources/mcp/upstream/request-tools.ts";
 import type { McpUpstream } from "../../../adapters/sources/mcp/upstream/upstream.ts";
-import { withoutForeignReferences } from "../../../tool/foreign-references.ts";
+import { withoutForeignReferences } from "../../../tool/schema/foreign-references.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import type { ServedArsenal } from "../../served-arsenal.ts";
 import { guardedRequest, mayKnow } from "../guarded-request.ts";

@@ -1,6 +1,6 @@
 import type { SourceDraft } from "../../../../tool/draft.ts";
 import { isPlainObject, type JsonSchema } from "../../../../tool/json-schema.ts";
-import { fromMcpAnnotations } from "../../../../tool/mcp-annotations.ts";
+import { fromMcpAnnotations } from "../../../../tool/normalise/mcp-annotations.ts";
 import type { Tool } from "../../../../tool/tool.ts";
 import type { JsonObject } from "../../../../mcp/protocol.ts";
 import type { McpServerSettings } from "../settings.ts";

@@ -1,4 +1,4 @@
-import { DEFINITION_LIMITS, measureSchema } from "../../../../tool/schema-limits.ts";
+import { DEFINITION_LIMITS, measureSchema } from "../../../../tool/schema/schema-limits.ts";
 import { readParamHeaders } from "../../../../mcp/param-headers.ts";
 import type { JsonObject } from "../../../../mcp/protocol.ts";
 

@@ -1,5 +1,5 @@
 import { shortHash } from "../../../../tool/content-hash.ts";
-import { toName } from "../../../../tool/slug.ts";
+import { toName } from "../../../../tool/normalise/slug.ts";
 
 const MAX_NAME = 64;
 const HASH_DIGITS = 12;

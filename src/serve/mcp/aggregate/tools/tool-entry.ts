@@ -1,6 +1,6 @@
 import { rawToolOf } from "../../../../adapters/sources/mcp/upstream/to-draft.ts";
 import type { Era, JsonObject } from "../../../../mcp/protocol.ts";
-import { withoutForeignReferences } from "../../../../tool/foreign-references.ts";
+import { withoutForeignReferences } from "../../../../tool/schema/foreign-references.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
 import type { Tool } from "../../../../tool/tool.ts";
 import { shownTool } from "../../../meta-tools/shown-tool.ts";

@@ -1,0 +1,118 @@
+import type { CallStream, ReadCall, StreamingDialect } from "../../../transcode/dialect.port.ts";
+import { OPENAI_LIMITS, OPENAI_STRICT_TARGET, OPENAI_TARGET } from "./openai.ts";
+import { createCallAssembly } from "../parts/call-assembly.ts";
+import { definitions, type ObjectSchema } from "../parts/definitions.ts";
+import { asRecord, asRecords, toReadCall } from "../parts/read-call.ts";
+import { contentOf, type MediaPart, type ResultPart, textOf, unshown } from "../parts/result-content.ts";
+
+/** A tool as the Responses API takes it. The API makes a tool strict unless told otherwise. */
+export type ResponsesTool = {
+  type: "function";
+  name: string;
+  description: string;
+  parameters: ObjectSchema;
+  strict: boolean;
+};
+
+/** A result as the Responses API takes it. */
+export type ResponsesToolOutput = {
+  type: "function_call_output";
+  call_id: string;
+  output: string | ResponsesContent[];
+};
+
+type ResponsesContent =
+  | { type: "input_text"; text: string }
+  | { type: "input_image"; image_url: string; detail: "auto" }
+  | { type: "input_file"; filename: string; file_data: string };
+
+/** OpenAI's Responses API. */
+export function openaiResponsesDialect(): StreamingDialect<ResponsesTool, ResponsesToolOutput> {
+  return {
+    ...definitions<ResponsesTool>({
+      name: "openai-responses",
+      target: OPENAI_TARGET,
+      strictTarget: OPENAI_STRICT_TARGET,
+      looksLike: '{"type": "function", "name": …, "parameters": …}',
+      write: ({ name, description, schema, strict }) => ({
+        type: "function",
+        name,
+        description,
+        parameters: schema,
+        strict,
+      }),
+      read: ({ type, name, description, parameters }) =>
+        type === "function" && typeof name === "string" ? { name, description, parameters } : undefined,
+    }),
+    limits: OPENAI_LIMITS,
+    readCalls: (response) => itemsOf(response).filter(isCall).map(toCall),
+    writeResults: (answered) =>
+      answered.map((each) => {
+        const content = contentOf(each);
+        const hasMedia = content.parts.some(({ kind }) => kind === "media");
+        const output = hasMedia ? content.parts.map(toBlock) : textOf(content);
+        return { type: "function_call_output", call_id: each.read.id, output };
+      }),
+    readStream: createResponsesStream,
+  };
+}
+
+type Item = Readonly<Record<string, unknown>>;
+
+function itemsOf(response: unknown): readonly Item[] {
+  if (Array.isArray(response)) return asRecords(response);
+  const answer = asRecord(response);
+  return "output" in answer ? asRecords(answer["output"]) : [answer];
+}
+
+function isCall({ type }: Item): boolean {
+  return type === "function_call";
+}
+
+function toCall({ call_id, id, name, arguments: args }: Item, position: number): ReadCall {
+  return toReadCall({ id: call_id ?? id, name, arguments: args }, position);
+}
+
+function toBlock(part: ResultPart): ResponsesContent {
+  if (part.kind === "text") return { type: "input_text", text: part.text };
+  const data = `data:${part.mimeType};base64,${part.data}`;
+  if (part.mimeType.startsWith("image/")) return { type: "input_image", image_url: data, detail: "auto" };
+  if (part.mimeType === "application/pdf") return { type: "input_file", filename: fileName(part), file_data: data };
+  return { type: "input_text", text: unshown(part) };
+}
+
+function fileName({ name }: MediaPart): string {
+  return name?.split("/").at(-1) || "result.pdf";
+}
+
+/** A call is complete with its `output_item.done`; the deltas before it matter only where that never comes. */
+function createResponsesStream(): CallStream {
+  const assembly = createCallAssembly();
+  return {
+    push(event) {
+      const { type, item, output_index, delta, arguments: args } = asRecord(event);
+      const key = String(output_index ?? 0);
+      const { type: kind, call_id, id, name, arguments: whole } = asRecord(item);
+      switch (type) {
+        case "response.output_item.added":
+        case "response.output_item.done":
+          if (kind !== "function_call") return [];
+          assembly.open(key, { id: call_id ?? id, name });
+          if (type === "response.output_item.added") return [];
+          assembly.set(key, whole);
+          return assembly.close(key);
+        case "response.function_call_arguments.delta":
+          assembly.add(key, delta);
+          return [];
+        case "response.function_call_arguments.done":
+          assembly.set(key, args);
+          return [];
+        default:
+          return [];
+      }
+    },
+    end: () => assembly.closeAll(),
+  };
+}
+
+export { openaiResponsesDialect as create };

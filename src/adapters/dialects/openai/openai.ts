@@ -1,0 +1,86 @@
+import type { SetLimits, StreamingDialect } from "../../../transcode/dialect.port.ts";
+import type { SchemaTarget } from "../../../transcode/convert-schema.ts";
+import { ALL_BELOW_ROOT, PLAIN_FEATURES } from "../../../transcode/features.ts";
+import { CHAT_DEFINITION, chatMessageOf, createChatStream, readChatCalls } from "../parts/chat-calls.ts";
+import { definitions, type ObjectSchema, STRICT_FORMATS } from "../parts/definitions.ts";
+import { contentOf, textOf } from "../parts/result-content.ts";
+
+/** A tool as Chat Completions takes it. */
+export type OpenAiTool = {
+  type: "function";
+  function: { name: string; description: string; parameters: ObjectSchema; strict?: true };
+};
+
+/** A result as Chat Completions takes it: the second form answers a `function_call` of older models, which has no id. */
+export type OpenAiToolMessage =
+  | { role: "tool"; tool_call_id: string; content: string }
+  | { role: "function"; name: string; content: string };
+
+/** What one request to OpenAI may hold; all but the number of tools count strict schemas only. @internal */
+export const OPENAI_LIMITS: SetLimits = {
+  maxTools: 128,
+  maxProperties: 5000,
+  maxDepth: 10,
+  maxEnumValues: 1000,
+  maxCharacters: 120_000,
+};
+
+/** The schema goes to the model as it is. Only the root is checked: an object, without anyOf, oneOf, allOf, not or enum. @internal */
+export const OPENAI_TARGET: SchemaTarget = { features: ALL_BELOW_ROOT };
+
+/** "Supported schemas" of Structured Outputs. Lengths of strings are not among them; `default` is refused by some models. @internal */
+export const OPENAI_STRICT_TARGET: SchemaTarget = {
+  features: new Set([
+    ...PLAIN_FEATURES,
+    "const",
+    "typeArrays",
+    "pattern",
+    "format",
+    "numericLimits",
+    "arrayLimits",
+    "anyOf",
+    "ref",
+    "recursion",
+    "titles",
+  ]),
+  formats: new Set(STRICT_FORMATS),
+  closedObjects: true,
+  allRequired: true,
+  typed: true,
+  // The SDKs allow a description beside a $ref; the API has refused it.
+  bareReferences: true,
+  enumValues: "primitives",
+  maxDepth: 10,
+  maxProperties: 5_000,
+  maxEnumValues: 1_000,
+  maxCharacters: 120_000,
+  maxLongListCharacters: 15_000,
+};
+
+/** OpenAI's Chat Completions API, and the many servers that speak it. */
+export function openaiDialect(): StreamingDialect<OpenAiTool, OpenAiToolMessage> {
+  return {
+    ...definitions<OpenAiTool>({
+      name: "openai",
+      target: OPENAI_TARGET,
+      strictTarget: OPENAI_STRICT_TARGET,
+      ...CHAT_DEFINITION,
+      write: ({ name, description, schema, strict }) => ({
+        type: "function",
+        function: { name, description, parameters: schema, ...(strict ? { strict } : {}) },
+      }),
+    }),
+    limits: OPENAI_LIMITS,
+    readCalls: (response) => readChatCalls(chatMessageOf(response)),
+    writeResults: (answered) =>
+      answered.map((each) => {
+        const { id, idMadeUp, call } = each.read;
+        const content = textOf(contentOf(each));
+        if (idMadeUp === true) return { role: "function", name: call.toolName, content };
+        return { role: "tool", tool_call_id: id, content };
+      }),
+    readStream: createChatStream,
+  };
+}
+
+export { openaiDialect as create };

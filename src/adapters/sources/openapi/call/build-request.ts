@@ -1,0 +1,136 @@
+import type { Argument, Arguments } from "../tool/arguments.ts";
+import type { Writing } from "../read/read-parameters.ts";
+import { type BodyMember, type WrittenBody, writeMembers, writeWhole } from "./write-body.ts";
+import { type Encode, encodeForPath, encodeForQuery, encodeStrictly, writeOne, writePairs } from "./write-parameter.ts";
+import { wrongArgument } from "./wrong-argument.ts";
+
+/** What a request is built by. */
+export interface RequestPlan {
+  readonly method: string;
+  /** With `{name}` where path parameters go. */
+  readonly path: string;
+  readonly arguments: Arguments;
+}
+
+/** A request without credentials. */
+export interface BuiltRequest {
+  readonly method: string;
+  /** Path and query, to be put behind the server's address. */
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** `name=value`, encoded. */
+  readonly cookies: readonly string[];
+  readonly body?: WrittenBody;
+}
+
+/** Builds the request that a call means. Throws ARGUMENTS_INVALID, naming the argument, where one cannot be written. */
+export async function buildRequest(
+  { method, path, arguments: { list, body, additional } }: RequestPlan,
+  args: Readonly<Record<string, unknown>>,
+  folder?: string,
+): Promise<BuiltRequest> {
+  const given = (each: Argument): unknown => (Object.hasOwn(args, each.argument) ? args[each.argument] : undefined);
+  for (const each of list)
+    if (each.required && given(each) === undefined) throw wrongArgument(each.argument, "is missing");
+  const inPlace = (place: Argument["in"]): readonly Argument[] => list.filter((each) => each.in === place);
+
+  const headers: Record<string, string> = {};
+  for (const each of inPlace("header")) {
+    const value = given(each);
+    if (value !== undefined && value !== null) headers[each.name.toLowerCase()] = toHeader(each, value);
+  }
+  const query = inPlace("query").flatMap((each) =>
+    writePairs(
+      each.name,
+      given(each),
+      writingOf(each),
+      writingOf(each).allowReserved ? encodeForQuery : encodeStrictly,
+    ),
+  );
+  const cookies = inPlace("cookie").flatMap((each) =>
+    writePairs(each.name, given(each), writingOf(each), toCookieEncoding(each)).map(
+      ([name, value]) => `${name}=${value}`,
+    ),
+  );
+  const members = inPlace("body").map((each) => ({ ...each, value: given(each), file: each.file === true }));
+  const known = new Set(list.map(({ argument }) => argument));
+  const further = additional === undefined ? [] : Object.keys(args).filter((name) => !known.has(name));
+  const written =
+    body &&
+    (await writeBody(
+      body,
+      members,
+      further.map((name) => ({ name, argument: name, value: args[name], file: false })),
+      folder,
+    ));
+  const [pathname = "", ...fixed] = fillPath(path, inPlace("path"), given).split("?");
+  const search = [
+    ...(fixed.length === 0 ? [] : [fixed.join("?")]),
+    ...query.map(([name, value]) => `${name}=${value}`),
+  ];
+  return {
+    method,
+    target: search.length === 0 ? pathname : `${pathname}?${search.join("&")}`,
+    headers,
+    cookies,
+    ...(written === undefined ? {} : { body: written }),
+  };
+}
+
+async function writeBody(
+  body: NonNullable<Arguments["body"]>,
+  members: readonly (BodyMember & { readonly required: boolean })[],
+  further: readonly BodyMember[],
+  folder: string | undefined,
+): Promise<WrittenBody | undefined> {
+  const [first] = members;
+  if (first?.name === "")
+    return first.value === undefined ? undefined : writeWhole(first.value, first.argument, body, folder);
+  const present = [...members, ...further].filter(({ value }) => value !== undefined);
+  if (present.length === 0 && !body.required) return undefined;
+  for (const { name, argument, value } of members)
+    if (value === undefined && body.shape?.required.has(name) === true)
+      throw wrongArgument(argument, "is missing: it is needed wherever the body is given");
+  return writeMembers(present, body, folder);
+}
+
+const PLAIN: Writing = { style: "simple", explode: false, allowReserved: false };
+
+function writingOf({ parameter }: Argument): Writing {
+  return parameter ?? PLAIN;
+}
+
+function fillPath(template: string, parameters: readonly Argument[], given: (each: Argument) => unknown): string {
+  const byName = new Map(parameters.map((each) => [each.name, each]));
+  // What follows # never reaches a server; documents use it to tell operations apart.
+  return template.replace(/#.*$/, "").replaceAll(/\{([^{}]+)\}/g, (whole, name: string) => {
+    const each = byName.get(name);
+    if (each === undefined) return whole;
+    const writing = writingOf(each);
+    const text = writeOne(name, given(each), writing, writing.allowReserved ? encodeForPath : encodeStrictly);
+    if (text === "") throw wrongArgument(each.argument, "must not be empty: it is part of the address");
+    if (text.split("/").some(isDots)) throw wrongArgument(each.argument, "must not lead to another address");
+    return text;
+  });
+}
+
+/** Addresses are shortened by such segments, so that a value could reach another operation. */
+function isDots(segment: string): boolean {
+  return /^(?:\.|%2e){1,2}$/i.test(segment);
+}
+
+function toHeader(each: Argument, value: unknown): string {
+  const text = writeOne(each.name, value, writingOf(each), (raw) => raw);
+  if (/[^\t\x20-\x7e\x80-\xff]/.test(text))
+    throw wrongArgument(each.argument, "has characters that cannot stand in a header");
+  return text;
+}
+
+function toCookieEncoding(each: Argument): Encode {
+  if (writingOf(each).style !== "cookie") return encodeStrictly;
+  return (text) => {
+    if (/[^\x21-\x7e]|[;,"\\]/.test(text))
+      throw wrongArgument(each.argument, "has characters that cannot stand in a cookie");
+    return text;
+  };
+}

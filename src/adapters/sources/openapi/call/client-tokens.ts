@@ -1,0 +1,140 @@
+import { text } from "node:stream/consumers";
+import { ArsenalError, isArsenalError } from "../../../../errors/arsenal-error.ts";
+import { outsideCalls } from "../../../../guard/egress/call-scope.ts";
+import type { Egress } from "../../../../guard/egress/egress.ts";
+import type { Clock } from "../../../../observe/clock.ts";
+import { isPlainObject } from "../../../../tool/json-schema.ts";
+import { encodeForForm } from "./write-parameter.ts";
+
+/** A client that asks for a token. */
+export interface TokenRequest {
+  /** As the document calls the scheme, for messages. */
+  readonly scheme: string;
+  readonly tokenUrl: string;
+  /** True where the operator wrote the address. */
+  readonly trusted: boolean;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly scopes: readonly string[];
+  readonly sendIn: "header" | "body";
+}
+
+/** Tokens by OAuth 2 client credentials, kept until they expire. */
+export interface ClientTokens {
+  get(request: TokenRequest, signal: AbortSignal): Promise<string>;
+  /** Forgets a token that a server refused. */
+  forget(token: string): void;
+}
+
+/** A token is not used in its last seconds: it may expire on the way. */
+const MARGIN_MS = 10_000;
+/** Where the answer does not say how long a token lasts. */
+const UNSAID_MS = 300_000;
+const MAX_BYTES = 1024 * 1024;
+
+interface Kept {
+  readonly token: string;
+  readonly until: number;
+}
+
+/** Creates an empty store of tokens. */
+export function createClientTokens({
+  egress,
+  clock,
+}: {
+  readonly egress: Egress;
+  readonly clock: Clock;
+}): ClientTokens {
+  const kept = new Map<string, Kept>();
+  const asked = new Map<string, Promise<Kept>>();
+
+  return {
+    async get(request, signal) {
+      const key = JSON.stringify([request.tokenUrl, request.clientId, request.clientSecret, request.scopes]);
+      const known = kept.get(key);
+      if (known !== undefined && known.until > clock.now()) return known.token;
+      // Calls at the same time share one request; its own signal ends only the wait of whoever began it.
+      let asking = asked.get(key);
+      if (asking === undefined) {
+        // All calls use the token, whichever of them it is asked for.
+        asking = outsideCalls(() => ask(request, egress, clock, signal)).finally(() => asked.delete(key));
+        asked.set(key, asking);
+      }
+      const fresh = await asking.catch((error: unknown) => {
+        if (isArsenalError(error) && error.code === "CANCELLED" && !signal.aborted)
+          return outsideCalls(() => ask(request, egress, clock, signal));
+        throw error;
+      });
+      kept.set(key, fresh);
+      return fresh.token;
+    },
+    forget(token) {
+      for (const [key, each] of kept) if (each.token === token) kept.delete(key);
+    },
+  };
+}
+
+async function ask(request: TokenRequest, egress: Egress, clock: Clock, signal: AbortSignal): Promise<Kept> {
+  const { clientId, clientSecret, scopes, sendIn, tokenUrl, trusted, scheme } = request;
+  const fields = [
+    ["grant_type", "client_credentials"],
+    ...(scopes.length === 0 ? [] : [["scope", scopes.join(" ")]]),
+    ...(sendIn === "body"
+      ? [
+          ["client_id", clientId],
+          ["client_secret", clientSecret],
+        ]
+      : []),
+  ];
+  const basic = Buffer.from(`${encodeForForm(clientId)}:${encodeForForm(clientSecret)}`).toString("base64");
+  const failed = (why: string, cause?: unknown): ArsenalError => {
+    const fix = `Check credentials.${scheme}.`;
+    return new ArsenalError("TRANSPORT_FAILED", `No token for ${scheme}: ${why}. ${fix}`, {
+      fix,
+      beforeSend: true,
+      cause,
+    });
+  };
+  const answer = await egress
+    .request(tokenUrl, {
+      method: "POST",
+      headers: {
+        "content-type": "application/x-www-form-urlencoded",
+        accept: "application/json",
+        "user-agent": "toolarsenal",
+        ...(sendIn === "header" ? { authorization: `Basic ${basic}` } : {}),
+      },
+      body: fields.map((pair) => pair.map((word) => encodeForForm(word)).join("=")).join("&"),
+      signal,
+      maxBytes: MAX_BYTES,
+      // A redirect could carry the secret elsewhere.
+      maxRedirects: 0,
+      ...(trusted ? { allowPrivate: true } : {}),
+    })
+    .catch((error: unknown) => {
+      // Nothing of the call itself was sent.
+      if (isArsenalError(error) && error.code === "TRANSPORT_FAILED") throw failed(error.message, error);
+      throw error;
+    });
+  const body = await text(answer.body).catch((error: unknown) => {
+    throw failed("the answer was lost", error);
+  });
+  const read = parse(body);
+  const token = read["access_token"];
+  if (answer.status < 300 && typeof token === "string" && token !== "") {
+    const seconds = Number(read["expires_in"]);
+    const lastsMs = Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : UNSAID_MS;
+    return { token, until: clock.now() + Math.max(0, lastsMs - MARGIN_MS) };
+  }
+  const code = typeof read["error"] === "string" && /^[\w-]{1,60}$/.test(read["error"]) ? ` ${read["error"]}` : "";
+  throw failed(`the server answered HTTP ${answer.status}${code}`);
+}
+
+function parse(body: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(body);
+    return isPlainObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}

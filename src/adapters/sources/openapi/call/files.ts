@@ -1,0 +1,78 @@
+import { createReadStream } from "node:fs";
+import { realpath, stat } from "node:fs/promises";
+import { basename, resolve, sep } from "node:path";
+import { isPlainObject, type JsonSchema } from "../../../../tool/json-schema.ts";
+import { wrongArgument } from "./wrong-argument.ts";
+
+/** A file to be sent. Its content is read when it is sent. */
+export interface SentFile {
+  readonly filename?: string;
+  readonly contentType?: string;
+  readonly size: number;
+  /** In memory, where it is. */
+  readonly bytes?: Uint8Array;
+  content(): AsyncIterable<Uint8Array>;
+}
+
+/** How a model is told to give a file. */
+export const FILE_DESCRIPTION = "Give the content as text or base64.";
+
+/** The schema of an argument that is a file. A path can be given only where a folder is open to it. */
+export function fileSchema(paths: boolean): JsonSchema {
+  return {
+    type: "object",
+    properties: {
+      text: { type: "string" },
+      base64: { type: "string" },
+      ...(paths
+        ? { path: { type: "string", description: "A file on the server of this tool, instead of the content." } }
+        : {}),
+      filename: { type: "string" },
+      contentType: { type: "string" },
+    },
+    additionalProperties: false,
+  };
+}
+
+/** The file that an argument means. Throws ARGUMENTS_INVALID. */
+export async function toFile(value: unknown, argument: string, folder: string | undefined): Promise<SentFile> {
+  if (!isPlainObject(value)) throw wrongArgument(argument, "must be an object with text or base64");
+  const { text, base64, path, filename, contentType } = value;
+  const ways = [text, base64, path].filter((way) => way !== undefined);
+  if (ways.length !== 1 || typeof ways[0] !== "string")
+    throw wrongArgument(argument, "must have either text or base64, as a string");
+  for (const [name, words] of Object.entries({ filename, contentType }))
+    if (words !== undefined && (typeof words !== "string" || /[\r\n]/.test(words)))
+      throw wrongArgument(`${argument}.${name}`, "must be one line of text");
+  const named = {
+    ...(typeof filename === "string" ? { filename } : {}),
+    ...(typeof contentType === "string" ? { contentType } : {}),
+  };
+  if (typeof path === "string") return { ...(await atPath(path, argument, folder)), ...named };
+  const bytes = typeof text === "string" ? Buffer.from(text) : fromBase64(String(base64), argument);
+  const content = async function* (): AsyncGenerator<Uint8Array> {
+    yield bytes;
+  };
+  return { ...named, size: bytes.length, bytes, content };
+}
+
+async function atPath(path: string, argument: string, folder: string | undefined): Promise<SentFile> {
+  if (folder === undefined) throw wrongArgument(`${argument}.path`, "cannot be used here: give text or base64");
+  const root = await realpath(folder);
+  // Where links lead is what counts; a path outside the folder is told apart from none at all by nothing.
+  const file = await realpath(resolve(root, path)).catch(() => undefined);
+  const found = file?.startsWith(root.endsWith(sep) ? root : root + sep) === true ? await stat(file) : undefined;
+  if (file === undefined || found?.isFile() !== true)
+    throw wrongArgument(`${argument}.path`, "is no file in the folder whose files may be sent");
+  const content = async function* (): AsyncGenerator<Uint8Array> {
+    yield* createReadStream(file) as AsyncIterable<Uint8Array>;
+  };
+  return { filename: basename(file), size: found.size, content };
+}
+
+function fromBase64(text: string, argument: string): Uint8Array {
+  const compact = text.replaceAll(/\s+/g, "").replaceAll("-", "+").replaceAll("_", "/").replace(/=+$/, "");
+  if (!/^[A-Za-z0-9+/]*$/.test(compact) || compact.length % 4 === 1)
+    throw wrongArgument(`${argument}.base64`, "is not base64");
+  return Buffer.from(compact, "base64");
+}

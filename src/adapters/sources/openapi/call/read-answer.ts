@@ -1,0 +1,91 @@
+import { buffer } from "node:stream/consumers";
+import type { EgressResponse } from "../../../../guard/egress/egress.ts";
+import type { Redactor } from "../../../../guard/redaction/redactor.ts";
+
+/** A file that a server answered with, as a model's API takes it. */
+export type MediaBlock =
+  | { readonly type: "image" | "audio"; readonly data: string; readonly mimeType: string }
+  | {
+      readonly type: "resource";
+      readonly resource: { readonly uri: string; readonly mimeType: string; readonly blob: string };
+    };
+
+/** Reads an answer: JSON as its value, text as text, nothing as null, anything else as a block of content in base64. */
+export async function readAnswer(answer: Pick<EgressResponse, "headers" | "body" | "url">): Promise<unknown> {
+  const bytes = await buffer(answer.body);
+  if (bytes.length === 0) return null;
+  const { type, charset } = mediaOf(answer.headers["content-type"] ?? "");
+  if (type === "") return guess(bytes, answer.url);
+  if (isJsonAnswer(type)) return toValue(decode(bytes, charset));
+  if (isText(type)) return decode(bytes, charset);
+  return { content: [toBlock(bytes, type, answer.url)] };
+}
+
+/** How much more than what is shown is looked through. */
+const READ_AHEAD = 16;
+
+/** What an answer says, without secrets and then shortened for a message: half of a secret is not known for one. */
+export async function readShortly(
+  answer: Pick<EgressResponse, "headers" | "body">,
+  max: number,
+  redactor: Pick<Redactor, "text" | "stream">,
+): Promise<string> {
+  const { type, charset } = mediaOf(answer.headers["content-type"] ?? "");
+  const bytes = await buffer(answer.body);
+  if (type !== "" && !isJsonAnswer(type) && !isText(type)) return `${bytes.length} bytes of ${type}`;
+  const whole = decode(bytes, charset).trim();
+  const isCut = whole.length > max * READ_AHEAD;
+  // Little may be left of much, and then the end is shown, where a secret may be cut off.
+  const text = isCut ? redactor.stream()(whole.slice(0, max * READ_AHEAD)) : redactor.text(whole);
+  return isCut || text.length > max ? `${text.slice(0, max)}…` : text;
+}
+
+function mediaOf(header: string): { readonly type: string; readonly charset: string } {
+  const [type = "", ...parameters] = header.split(";").map((part) => part.trim());
+  const charset = parameters.find((parameter) => /^charset=/i.test(parameter))?.slice("charset=".length);
+  return { type: type.toLowerCase(), charset: charset?.replaceAll('"', "") ?? "utf-8" };
+}
+
+function isJsonAnswer(type: string): boolean {
+  return type === "application/json" || type === "text/json" || type.endsWith("+json");
+}
+
+function isText(type: string): boolean {
+  return /^text\/|^application\/(?:.*\+)?(?:xml|yaml|x-yaml|javascript|x-ndjson|jsonl|graphql|toml|x-www-form-urlencoded)$/.test(
+    type,
+  );
+}
+
+function decode(bytes: Uint8Array, charset: string): string {
+  try {
+    return new TextDecoder(charset).decode(bytes);
+  } catch {
+    return new TextDecoder().decode(bytes);
+  }
+}
+
+/** What says that it is JSON and is not is still what the server said. */
+function toValue(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+function guess(bytes: Uint8Array, url: string): unknown {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return /^\s*[[{]/.test(text) ? toValue(text) : text;
+  } catch {
+    return { content: [toBlock(bytes, "application/octet-stream", url)] };
+  }
+}
+
+function toBlock(bytes: Uint8Array, mimeType: string, url: string): MediaBlock {
+  const data = Buffer.from(bytes).toString("base64");
+  const kind = mimeType.split("/")[0];
+  if (kind === "image" || kind === "audio") return { type: kind, data, mimeType };
+  // Keys stand in queries.
+  return { type: "resource", resource: { uri: url.replace(/[?#].*$/, ""), mimeType, blob: data } };
+}

@@ -1,0 +1,173 @@
+import { randomUUID } from "node:crypto";
+import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
+import { isPlainObject } from "../../../../tool/json-schema.ts";
+import { type SentFile, toFile } from "./files.ts";
+import { type Body, isJson } from "../read/read-body.ts";
+import { encodeForForm, type Encode, type Pair, toText, writePairs } from "./write-parameter.ts";
+import { wrongArgument } from "./wrong-argument.ts";
+
+/** A body as it is sent. */
+export interface WrittenBody {
+  readonly contentType: string;
+  readonly content: string | Uint8Array | Readable;
+  /** Bytes of a stream. */
+  readonly length?: number;
+}
+
+/** One member of a body: what the API calls it, what the model calls it, and its value. */
+export interface BodyMember {
+  readonly name: string;
+  readonly argument: string;
+  readonly value: unknown;
+  readonly file: boolean;
+}
+
+/** Writes the members of a body that is an object. */
+export async function writeMembers(
+  members: readonly BodyMember[],
+  body: Body,
+  folder: string | undefined,
+): Promise<WrittenBody> {
+  const { contentType, kind } = body;
+  if (kind === "form")
+    return { contentType, content: toForm(members.flatMap((each) => formPairs(each, body, encodeForForm))) };
+  if (kind === "multipart") return writeMultipart(members, body, folder);
+  // Defines own properties, also one called __proto__.
+  const value: unknown = Object.fromEntries(members.map((each) => [each.name, each.value]));
+  return { contentType, content: JSON.stringify(value) };
+}
+
+/** Writes a body that is one argument. */
+export async function writeWhole(
+  value: unknown,
+  argument: string,
+  body: Body,
+  folder: string | undefined,
+): Promise<WrittenBody> {
+  const { contentType, kind } = body;
+  switch (kind) {
+    case "json":
+      return { contentType, content: JSON.stringify(value) };
+    case "text":
+      return { contentType, content: toText(value) };
+    case "binary": {
+      const file = await toFile(value, argument, folder);
+      const type = contentType.includes("*") ? "application/octet-stream" : contentType;
+      const sent = { contentType: file.contentType ?? type };
+      if (file.bytes !== undefined) return { ...sent, content: file.bytes };
+      return { ...sent, content: Readable.from(file.content()), length: file.size };
+    }
+    case "form":
+    case "multipart": {
+      if (!isPlainObject(value)) throw wrongArgument(argument, "must be an object");
+      const members = Object.entries(value).map(([name, each]) => ({
+        name,
+        argument: `${argument}.${name}`,
+        value: each,
+        file: false,
+      }));
+      return writeMembers(members, body, folder);
+    }
+  }
+}
+
+function toForm(pairs: readonly Pair[]): string {
+  return pairs.map(([name, value]) => `${name}=${value}`).join("&");
+}
+
+const EXPLODED = { style: "form", explode: true, allowReserved: false } as const;
+
+/** A member as the pairs of a form: by its style where it has one, otherwise lists repeated and objects as JSON. */
+function formPairs({ name, value }: BodyMember, { encoding }: Body, encode: Encode): readonly Pair[] {
+  const { writing, contentType } = encoding.get(name) ?? {};
+  if (writing !== undefined) return writePairs(name, value, writing, encode);
+  if (value === undefined || value === null) return [];
+  if (contentType !== undefined && isJson(contentType)) return [[encode(name), encode(JSON.stringify(value))]];
+  if (isPlainObject(value)) return [[encode(name), encode(JSON.stringify(value))]];
+  return writePairs(name, value, EXPLODED, encode);
+}
+
+/** One part of a multipart body. */
+interface Part {
+  readonly head: string;
+  readonly content: string | SentFile;
+}
+
+async function writeMultipart(
+  members: readonly BodyMember[],
+  body: Body,
+  folder: string | undefined,
+): Promise<WrittenBody> {
+  const boundary = `arsenal-${randomUUID()}`;
+  const parts: Part[] = [];
+  for (const member of members) {
+    if (member.file) parts.push(...(await fileParts(member, body, folder)));
+    else parts.push(...textParts(member, body));
+  }
+  const end = `--${boundary}--\r\n`;
+  const heads = parts.map(({ head }) => `--${boundary}\r\n${head}\r\n\r\n`);
+  const type = body.contentType.replace(/\s*;\s*boundary=.*$/i, "");
+  const contentType = `${type}; boundary=${boundary}`;
+  const chunks = async function* (): AsyncGenerator<Uint8Array> {
+    for (const [index, { content }] of parts.entries()) {
+      yield Buffer.from(heads[index] ?? "");
+      if (typeof content === "string") yield Buffer.from(content);
+      else yield* content.content();
+      yield Buffer.from("\r\n");
+    }
+    yield Buffer.from(end);
+  };
+  if (parts.every(({ content }) => typeof content === "string" || content.bytes !== undefined))
+    return { contentType, content: await buffer(chunks()) };
+  const sizes = parts.map(({ content }, index) => Buffer.byteLength(heads[index] ?? "") + sizeOf(content) + 2);
+  const length = sizes.reduce((sum, size) => sum + size, Buffer.byteLength(end));
+  return { contentType, content: Readable.from(chunks()), length };
+}
+
+function sizeOf(content: Part["content"]): number {
+  return typeof content === "string" ? Buffer.byteLength(content) : content.size;
+}
+
+function textParts(member: BodyMember, body: Body): readonly Part[] {
+  const { writing, contentType } = body.encoding.get(member.name) ?? {};
+  const typed = (content: unknown, type: string | undefined): Part => ({
+    head: headOf(member.name, undefined, type),
+    content: type !== undefined && isJson(type) ? JSON.stringify(content) : toText(content),
+  });
+  if (member.value === undefined || member.value === null) return [];
+  if (writing !== undefined)
+    return formPairs(member, body, (text) => text).map(([name, content]) => ({ head: headOf(name), content }));
+  const type = (value: unknown): string | undefined =>
+    contentType ?? (typeof value === "object" ? "application/json" : undefined);
+  if (Array.isArray(member.value)) return member.value.map((each: unknown) => typed(each, type(each)));
+  return [typed(member.value, type(member.value))];
+}
+
+async function fileParts(
+  { name, argument, value }: BodyMember,
+  body: Body,
+  folder: string | undefined,
+): Promise<readonly Part[]> {
+  if (value === undefined || value === null) return [];
+  // A list of types says which are taken, not which one this is.
+  const encoded = body.encoding.get(name)?.contentType;
+  const fallback = encoded === undefined || /[,*]/.test(encoded) ? "application/octet-stream" : encoded;
+  const parts: Part[] = [];
+  for (const [index, each] of (Array.isArray(value) ? value : [value]).entries()) {
+    const file = await toFile(each, Array.isArray(value) ? `${argument}.${index}` : argument, folder);
+    parts.push({ head: headOf(name, file.filename ?? name, file.contentType ?? fallback), content: file });
+  }
+  return parts;
+}
+
+function headOf(name: string, filename?: string, contentType?: string): string {
+  const file = filename === undefined ? "" : `; filename="${escape(filename)}"`;
+  const type = contentType === undefined ? "" : `\r\nContent-Type: ${contentType}`;
+  return `Content-Disposition: form-data; name="${escape(name)}"${file}${type}`;
+}
+
+/** As browsers do it. */
+function escape(text: string): string {
+  return text.replaceAll("\r", "%0D").replaceAll("\n", "%0A").replaceAll('"', "%22");
+}

@@ -1,0 +1,120 @@
+import { isPlainObject } from "../../../../tool/json-schema.ts";
+import { isJson } from "../read/read-body.ts";
+import type { Writing } from "../read/read-parameters.ts";
+
+/** How characters that mean something else in their place are written. */
+export type Encode = (text: string) => string;
+
+/** A name and its value, encoded. */
+export type Pair = readonly [name: string, value: string];
+
+/** All but letters, digits and `-._~` as %XX. */
+export const encodeStrictly: Encode = (text) =>
+  encodeURIComponent(text).replaceAll(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+
+/** The same without what may stand in a query as it is; what would end the value or the query is encoded all the same. */
+export const encodeForQuery: Encode = (text) =>
+  encodeStrictly(text).replaceAll(/%(?:3A|2F|3F|40|21|24|28|29|2A|2C|3B|3D)/g, decodeURIComponent);
+
+/** The same for a path of several segments. */
+export const encodeForPath: Encode = (text) =>
+  encodeStrictly(text).replaceAll(/%(?:3A|2F|40|21|24|26|27|28|29|2A|2B|2C|3B|3D)/g, decodeURIComponent);
+
+/** As forms write it: a blank as `+`. */
+export const encodeForForm: Encode = (text) =>
+  encodeStrictly(text).replaceAll("%20", "+").replaceAll("%2A", "*").replaceAll("~", "%7E");
+
+const DELIMITERS: Readonly<Record<string, string>> = { spaceDelimited: " ", pipeDelimited: "|", tabDelimited: "\t" };
+
+/** A value as one text: simple, label and matrix, and lists between delimiters. For paths and headers. */
+export function writeOne(
+  name: string,
+  value: unknown,
+  { style, explode, contentType }: Writing,
+  encode: Encode,
+): string {
+  if (contentType !== undefined) return encode(toMedia(value, contentType));
+  const delimiter = style in DELIMITERS ? encode(DELIMITERS[style] ?? "") : ",";
+  const members = toMembers(value);
+  switch (style) {
+    case "label":
+      return members === undefined
+        ? `.${encode(toText(value))}`
+        : `.${joinMembers(members, explode, explode ? "." : ",", encode)}`;
+    case "matrix": {
+      const key = encode(name);
+      const assign = (text: string): string => (text === "" ? `;${key}` : `;${key}=${text}`);
+      if (members === undefined) return assign(encode(toText(value)));
+      if (!explode) return assign(joinMembers(members, false, ",", encode));
+      return members
+        .map(([member, text]) => (member === undefined ? assign(encode(text)) : `;${encode(member)}=${encode(text)}`))
+        .join("");
+    }
+    default:
+      return members === undefined ? encode(toText(value)) : joinMembers(members, explode, delimiter, encode);
+  }
+}
+
+/** A value as names and values: form, deepObject, and lists between delimiters. For queries, cookies and forms. */
+export function writePairs(
+  name: string,
+  value: unknown,
+  { style, explode, contentType }: Writing,
+  encode: Encode,
+): readonly Pair[] {
+  if (value === undefined) return [];
+  const key = encode(name);
+  if (contentType !== undefined) return [[key, encode(toMedia(value, contentType))]];
+  if (value === null) return [];
+  if (style === "deepObject") return deepPairs(name, value).map(([path, text]) => [encode(path), encode(text)]);
+  const members = toMembers(value);
+  if (members === undefined) return [[key, encode(toText(value))]];
+  if (members.length === 0) return [];
+  if (explode) return members.map(([member, text]) => [member === undefined ? key : encode(member), encode(text)]);
+  // A delimiter that is no comma is encoded: it may not stand in an address.
+  const delimiter = style in DELIMITERS ? encodeStrictly(DELIMITERS[style] ?? "") : ",";
+  return [[key, joinMembers(members, false, delimiter, encode)]];
+}
+
+/** A value as it is written where nothing says how: text as it is, what has members as JSON. */
+export function toText(value: unknown): string {
+  if (typeof value === "string") return value;
+  return typeof value === "object" && value !== null ? JSON.stringify(value) : String(value ?? "");
+}
+
+function toMedia(value: unknown, contentType: string): string {
+  return isJson(contentType) ? JSON.stringify(value) : toText(value);
+}
+
+type Member = readonly [name: string | undefined, text: string];
+
+/** The members of a list, without names, or of an object; undefined for a plain value. What is null or absent is left out. */
+function toMembers(value: unknown): readonly Member[] | undefined {
+  if (Array.isArray(value))
+    return value.flatMap((each) => (isAbsent(each) ? [] : [[undefined, toText(each)] as const]));
+  if (!isPlainObject(value)) return undefined;
+  return Object.entries(value).flatMap(([name, each]) => (isAbsent(each) ? [] : [[name, toText(each)] as const]));
+}
+
+function joinMembers(members: readonly Member[], explode: boolean, delimiter: string, encode: Encode): string {
+  return members
+    .map(([name, text]) => {
+      if (name === undefined) return encode(text);
+      return explode ? `${encode(name)}=${encode(text)}` : `${encode(name)}${delimiter}${encode(text)}`;
+    })
+    .join(delimiter);
+}
+
+/** `a[b][0][c]` for whatever lies inside. */
+function deepPairs(path: string, value: unknown): readonly Pair[] {
+  if (isAbsent(value)) return [];
+  if (typeof value !== "object") return [[path, toText(value)]];
+  return Object.entries(value as object).flatMap(([name, each]) => deepPairs(`${path}[${name}]`, each));
+}
+
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null;
+}

@@ -1,0 +1,146 @@
+import { open } from "node:fs/promises";
+import { resolve } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { ArsenalError, isArsenalError } from "../../../../errors/arsenal-error.ts";
+import { showValue } from "../../../../errors/show-value.ts";
+import type { Egress } from "../../../../guard/egress/egress.ts";
+import { isPlainObject } from "../../../../tool/json-schema.ts";
+import type { Problem } from "./operations.ts";
+import type { JsonObject } from "./references.ts";
+import { upgradeSwagger } from "./swagger.ts";
+
+/** A document of version 3.1 or later, whatever it was written as. */
+export interface LoadedDocument {
+  readonly root: JsonObject;
+  /** Where it came from; absent for one from a file or from the program itself. */
+  readonly url?: string;
+  /** Operations that could not be brought to this version. */
+  readonly problems: readonly Problem[];
+}
+
+/** What loading needs. */
+export interface LoadParts {
+  readonly egress: Egress;
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+}
+
+/** Reads a document and brings it to version 3.1. Throws CONFIG_INVALID where it is none. */
+export async function loadDocument(document: string | object, parts: LoadParts): Promise<LoadedDocument> {
+  parts.signal.throwIfAborted();
+  if (typeof document !== "string") return toCurrent(copyOf(document), "The document");
+  if (!/^https?:/i.test(document)) return toCurrent(await parse(await readText(document, parts), document), document);
+  const { text, url } = await fetchText(document, parts);
+  return { ...(await toCurrent(await parse(text, document), document)), url };
+}
+
+async function fetchText(
+  address: string,
+  { egress, maxBytes, signal }: LoadParts,
+): Promise<{ readonly text: string; readonly url: string }> {
+  const shown = address.replace(/[?#].*$/, "");
+  const headers = { accept: "application/json, application/yaml, */*;q=0.5", "user-agent": "toolarsenal" };
+  // The operator wrote this address, not where it redirects to.
+  const answer = await egress.request(address, {
+    headers,
+    signal,
+    maxBytes,
+    trusted: true,
+  });
+  if (answer.status >= 300) {
+    answer.body.destroy();
+    throw unusable(shown, `it was answered with HTTP ${answer.status}`, "Check the address.");
+  }
+  try {
+    return { text: (await buffer(answer.body)).toString("utf8"), url: answer.url };
+  } catch (cause) {
+    if (isArsenalError(cause)) throw unusable(shown, `it has more than ${maxBytes} bytes`, "Raise maxDocumentBytes.");
+    throw cause;
+  }
+}
+
+async function readText(path: string, { maxBytes, signal }: LoadParts): Promise<string> {
+  const file = await open(path.startsWith("file:") ? fileURLToPath(path) : resolve(path)).catch((cause: unknown) => {
+    throw unusable(path, "it cannot be read", "Check the path.", cause);
+  });
+  try {
+    const { size } = await file.stat();
+    if (size > maxBytes) throw unusable(path, `it has ${size} bytes`, "Raise maxDocumentBytes.");
+    return await file.readFile({ encoding: "utf8", signal });
+  } finally {
+    await file.close();
+  }
+}
+
+async function parse(text: string, shown: string): Promise<unknown> {
+  // A mark some editors write first, which JSON does not know.
+  const source = text.replace(/^\uFEFF/, "");
+  try {
+    if (/^\s*\{/.test(source)) return JSON.parse(source) as unknown;
+  } catch (cause) {
+    // YAML also begins with a brace, where somebody writes it so.
+    return parseYaml(source, shown, cause);
+  }
+  return parseYaml(source, shown);
+}
+
+async function parseYaml(source: string, shown: string, jsonError?: unknown): Promise<unknown> {
+  const { parse: parseText } = await import("yaml");
+  try {
+    return parseText(source, { merge: true, logLevel: "error" }) as unknown;
+  } catch (cause) {
+    const shownError = jsonError ?? cause;
+    const why = shownError instanceof Error ? (shownError.message.split("\n")[0] ?? "") : "";
+    throw unusable(shown, `it is neither JSON nor YAML: ${why}`, "Fix it there.", shownError);
+  }
+}
+
+/** The upgrade writes into what it is given. */
+function copyOf(document: object): unknown {
+  try {
+    return JSON.parse(JSON.stringify(document)) as unknown;
+  } catch (cause) {
+    const fix = "Give it as it is written, with its $refs.";
+    throw unusable("The document", "it cannot be written as JSON", fix, cause);
+  }
+}
+
+async function toCurrent(given: unknown, shown: string): Promise<LoadedDocument> {
+  if (!isPlainObject(given)) throw unusable(shown, `it is ${showValue(given)}`, "Give an OpenAPI document.");
+  const version = versionOf(given);
+  if (version === undefined) {
+    const written = showValue(given["openapi"] ?? given["swagger"]);
+    const fix = "Give a document of version 2.0, 3.0, 3.1 or 3.2.";
+    throw unusable(shown, `it says neither openapi: 3 nor swagger: 2.0, but ${written}`, fix);
+  }
+  // A version without quotes is a number in YAML.
+  const document = version.startsWith("2") ? { ...given, swagger: "2.0" } : { ...given, openapi: version };
+  const { upgrade } = await import("@scalar/openapi-upgrader");
+  const toLatest = (each: Record<string, unknown>): JsonObject => upgrade(each, "3.1") as unknown as JsonObject;
+  try {
+    return version.startsWith("2") ? upgradeSwagger(document, toLatest) : { root: toLatest(document), problems: [] };
+  } catch (cause) {
+    const why =
+      cause instanceof RangeError ? "it is nested too deep" : `it cannot be brought to 3.1: ${messageOf(cause)}`;
+    throw unusable(shown, why, "Fix the document.", cause);
+  }
+}
+
+function versionOf({ openapi, swagger }: Record<string, unknown>): string | undefined {
+  if (swagger === 2 || swagger === "2.0" || swagger === "2") return "2.0";
+  const version = typeof openapi === "number" ? openapi.toFixed(1) : openapi;
+  return typeof version === "string" && /^3\.\d/.test(version) ? version : undefined;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function unusable(shown: string, why: string, fix: string, cause?: unknown): ArsenalError {
+  return new ArsenalError("CONFIG_INVALID", `${shown} cannot be used as an OpenAPI document: ${why}. ${fix}`, {
+    field: "document",
+    fix,
+    ...(cause === undefined ? {} : { cause }),
+  });
+}

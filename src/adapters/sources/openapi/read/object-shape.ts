@@ -1,0 +1,95 @@
+import { isPlainObject } from "../../../../tool/json-schema.ts";
+import type { JsonObject, References } from "./references.ts";
+
+/** The members of an object, as far as they can become arguments side by side. */
+export interface ObjectShape {
+  readonly properties: ReadonlyMap<string, unknown>;
+  readonly required: ReadonlySet<string>;
+  /** What further members must be; undefined where none are foreseen. */
+  readonly additional?: unknown;
+  /** Groups of members of which one (`anyOf`) or exactly one (`oneOf`) must be there. */
+  readonly alternatives: readonly Alternatives[];
+}
+
+/** One `anyOf` or `oneOf` that only says which members must be there. */
+export interface Alternatives {
+  readonly keyword: "anyOf" | "oneOf";
+  readonly groups: readonly (readonly string[])[];
+}
+
+const MAX_DEPTH = 10;
+
+/**
+ * The members of an object's schema; undefined where it is no object, names no members, or has members in some of its variants only. What else
+ * the schema asks of the members together is left to the server: arguments are then refused too seldom, never wrongly.
+ */
+export function toObjectShape(schema: unknown, references: References, depth = 0): ObjectShape | undefined {
+  if (depth > MAX_DEPTH || !isPlainObject(schema)) return undefined;
+  let found: JsonObject;
+  try {
+    found = references.follow(schema, "the schema");
+  } catch {
+    return undefined;
+  }
+  const { type, properties, additionalProperties, patternProperties } = found;
+  if (!isObjectType(type) || patternProperties !== undefined) return undefined;
+  const members = new Map(Object.entries(isPlainObject(properties) ? properties : {}));
+  const required = new Set(toNames(found["required"]));
+  const alternatives: Alternatives[] = [];
+  let additional: unknown = additionalProperties === false ? undefined : additionalProperties;
+  for (const part of toList(found["allOf"])) {
+    // A part that only demands members that others describe.
+    if (isPlainObject(part) && part["properties"] === undefined && Array.isArray(part["required"])) {
+      for (const name of toNames(part["required"])) required.add(name);
+      if (part["$ref"] === undefined && part["allOf"] === undefined) continue;
+    }
+    const shape = toObjectShape(part, references, depth + 1);
+    if (shape === undefined) return undefined;
+    for (const [name, member] of shape.properties) {
+      const known = members.get(name);
+      members.set(name, known === undefined ? member : { allOf: [known, member] });
+    }
+    for (const name of shape.required) required.add(name);
+    additional ??= shape.additional;
+    alternatives.push(...shape.alternatives);
+  }
+  for (const keyword of ["anyOf", "oneOf"] as const) {
+    const variants = toList(found[keyword]);
+    if (variants.length === 0) continue;
+    const names = variants.map((variant) => namesIn(variant, references, depth));
+    if (names.some((each) => each === undefined || each.some((name) => !members.has(name)))) return undefined;
+    if (variants.every(isRequirement))
+      alternatives.push({ keyword, groups: variants.map((variant) => toNames((variant as JsonObject)["required"])) });
+  }
+  if (members.size === 0) return undefined;
+  return { properties: members, required, ...(additional === undefined ? {} : { additional }), alternatives };
+}
+
+/** The members that a variant speaks of. */
+function namesIn(variant: unknown, references: References, depth: number): readonly string[] | undefined {
+  if (!isPlainObject(variant)) return undefined;
+  if (isRequirement(variant)) return toNames(variant["required"]);
+  const shape = toObjectShape(variant, references, depth + 1);
+  return shape && [...shape.properties.keys()];
+}
+
+/** A variant that says nothing but which members must be there. */
+function isRequirement(variant: unknown): boolean {
+  return (
+    isPlainObject(variant) &&
+    Array.isArray(variant["required"]) &&
+    Object.keys(variant).every((key) => ["required", "title", "description"].includes(key))
+  );
+}
+
+function isObjectType(type: unknown): boolean {
+  return type === undefined || type === "object" || (Array.isArray(type) && type.includes("object"));
+}
+
+function toNames(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((name) => typeof name === "string") : [];
+}
+
+function toList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

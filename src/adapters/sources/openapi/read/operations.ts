@@ -1,0 +1,100 @@
+import { isPlainObject } from "../../../../tool/json-schema.ts";
+import { broken, type JsonObject, type References } from "./references.ts";
+import type { OperationFilter } from "../settings.ts";
+
+/** The methods that a path can have, in the order in which their operations are listed. */
+export const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"] as const;
+
+/** One operation of a document. */
+export interface Operation {
+  /** Upper case. */
+  readonly method: string;
+  readonly path: string;
+  readonly definition: JsonObject;
+  /** What the operations of one path share. */
+  readonly item: JsonObject;
+}
+
+/** What is wrong with an operation. */
+export interface Problem {
+  /** `GET /pets/{id}` */
+  readonly operation: string;
+  readonly reason: string;
+  /** True where there is no tool for it; false where the tool lacks something. */
+  readonly skipped: boolean;
+}
+
+/** Every operation of a document that is wanted, and those that cannot be read. */
+export function listOperations(
+  root: JsonObject,
+  references: References,
+  filters: { readonly include?: OperationFilter | undefined; readonly exclude?: OperationFilter | undefined },
+): { readonly operations: readonly Operation[]; readonly problems: readonly Problem[] } {
+  const included = filters.include === undefined ? () => true : createFilter(filters.include, "every");
+  const excluded = filters.exclude === undefined ? () => false : createFilter(filters.exclude, "some");
+  const operations: Operation[] = [];
+  const problems: Problem[] = [];
+  for (const [path, given] of Object.entries(isPlainObject(root["paths"]) ? root["paths"] : {})) {
+    if (path.startsWith("x-")) continue;
+    try {
+      const item = { ...references.follow(given, "the path"), ...withoutReference(given) };
+      for (const [method, definition] of methodsOf(item)) {
+        if (!isPlainObject(definition)) {
+          problems.push({ operation: `${method} ${path}`, reason: "it is not an object", skipped: true });
+          continue;
+        }
+        const operation: Operation = { method, path, definition, item };
+        if (included(operation) && !excluded(operation)) operations.push(operation);
+      }
+    } catch (error) {
+      problems.push({ operation: path, reason: error instanceof Error ? error.message : String(error), skipped: true });
+    }
+  }
+  return { operations, problems };
+}
+
+/** How an operation is named in messages, and where it has no operationId also in the catalog. */
+export function titleOf({ method, path }: Pick<Operation, "method" | "path">): string {
+  return `${method} ${path}`;
+}
+
+function withoutReference(given: unknown): JsonObject {
+  if (!isPlainObject(given)) throw broken("the path is not an object");
+  const { $ref: _reference, ...others } = given;
+  return others;
+}
+
+function methodsOf(item: JsonObject): readonly (readonly [string, unknown])[] {
+  // Version 3.2 lets a document name methods of its own.
+  const own = isPlainObject(item["additionalOperations"]) ? Object.entries(item["additionalOperations"]) : [];
+  return [
+    ...METHODS.flatMap((method) => (item[method] === undefined ? [] : [[method.toUpperCase(), item[method]] as const])),
+    ...own,
+  ];
+}
+
+type Matches = (operation: Operation) => boolean;
+
+/** `every`: each list that is there must match. `some`: one is enough. */
+function createFilter(filter: OperationFilter, rule: "every" | "some"): Matches {
+  const lists: readonly (readonly [readonly string[] | undefined, (operation: Operation) => readonly unknown[]])[] = [
+    [filter.tags, ({ definition }) => (Array.isArray(definition["tags"]) ? definition["tags"] : [])],
+    [filter.paths, ({ path }) => [path]],
+    [filter.methods, ({ method }) => [method]],
+    [filter.operationIds, ({ definition }) => [definition["operationId"]]],
+  ];
+  const matchers = lists.flatMap(([patterns, valuesOf]): Matches[] => {
+    if (patterns === undefined) return [];
+    const expressions = patterns.map(toExpression);
+    return [
+      (operation) =>
+        valuesOf(operation).some((value) => typeof value === "string" && expressions.some((each) => each.test(value))),
+    ];
+  });
+  return (operation) => matchers[rule]((matches) => matches(operation));
+}
+
+function toExpression(pattern: string): RegExp {
+  const escaped = pattern.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replaceAll("\\*", ".*");
+  return new RegExp(`^${escaped}$`, "is");
+}

@@ -1,0 +1,69 @@
+import { ArsenalError } from "../../../../errors/arsenal-error.ts";
+import { showValue } from "../../../../errors/show-value.ts";
+import { isPlainObject } from "../../../../tool/json-schema.ts";
+
+/** A part of a document. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Finds what `$ref` names, within one document. Nothing outside it is ever read. */
+export interface References {
+  /** What stands at `#/a/b`; undefined where there is nothing, or the reference leads out of the document. */
+  lookUp(reference: string): unknown;
+  /** The object itself, or the one that its `$ref` leads to. Throws TOOL_INVALID where that is none. `what` is for the message. */
+  follow(value: unknown, what: string): JsonObject;
+}
+
+/** Nobody writes longer chains by hand. */
+const MAX_HOPS = 50;
+
+/** The references of one document. */
+export function createReferences(root: JsonObject): References {
+  function lookUp(reference: string): unknown {
+    const parts = partsOf(reference);
+    if (parts === undefined) return undefined;
+    let found: unknown = root;
+    for (const part of parts) {
+      if (typeof found !== "object" || found === null || !Object.hasOwn(found, part)) return undefined;
+      found = (found as JsonObject)[part];
+    }
+    return found;
+  }
+
+  function follow(value: unknown, what: string): JsonObject {
+    let found = value;
+    for (let hops = 0; hops < MAX_HOPS; hops++) {
+      if (!isPlainObject(found)) throw broken(`${what} is ${showValue(found)} instead of an object`);
+      const reference = found["$ref"];
+      if (typeof reference !== "string") return found;
+      if (isExternal(reference)) throw broken(`${what} is in another document, ${showValue(reference)}`);
+      found = lookUp(reference);
+      if (found === undefined) throw broken(`${what} is at ${showValue(reference)}, where there is nothing`);
+    }
+    throw broken(`${what} refers to itself`);
+  }
+
+  return { lookUp, follow };
+}
+
+/** True for a reference to another document. */
+export function isExternal(reference: string): boolean {
+  return !reference.startsWith("#");
+}
+
+/** A part of a document that cannot be used. */
+export function broken(reason: string): ArsenalError {
+  return new ArsenalError("TOOL_INVALID", reason);
+}
+
+/** The names in a JSON pointer within the document. */
+export function partsOf(reference: string): readonly string[] | undefined {
+  if (reference !== "#" && !reference.startsWith("#/")) return undefined;
+  try {
+    return reference
+      .split("/")
+      .slice(1)
+      .map((part) => decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~"));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,175 @@
+import type { JsonSchema } from "../../../../tool/json-schema.ts";
+import type { Place } from "./definitions.ts";
+import { FILE_DESCRIPTION, fileSchema } from "../call/files.ts";
+import { type Body, isFile, isFileList } from "../read/read-body.ts";
+import type { Location, Parameter } from "../read/read-parameters.ts";
+import type { References } from "../read/references.ts";
+import type { SchemaWriter } from "./write-schema.ts";
+
+/** One argument of a tool, and where it goes in the request. */
+export interface Argument {
+  /** As the model writes it. */
+  readonly argument: string;
+  readonly in: Location | "body";
+  /** As the API writes it. Empty for the body as a whole. */
+  readonly name: string;
+  readonly required: boolean;
+  readonly description?: string;
+  readonly deprecated?: boolean;
+  /** How it is written; absent for parts of the body. */
+  readonly parameter?: Parameter;
+  /** True where the value is a file, or a list of files. */
+  readonly file?: boolean;
+  /** As the document has it. */
+  readonly schema: unknown;
+}
+
+/** The arguments of one operation. */
+export interface Arguments {
+  readonly list: readonly Argument[];
+  readonly body?: Body;
+  /** What arguments beyond these must be, where the body takes them; undefined where there can be none. */
+  readonly additional?: unknown;
+}
+
+/** Names that every model API takes for an argument. */
+const LEGAL_NAME = /^[\w.-]{1,64}$/;
+
+/**
+ * Lays the parameters and the body of an operation out side by side. A name that occurs twice gets the place at its end where it comes
+ * second: `id`, `id_query`, `id_body`. A body that is no object is one argument, `body`.
+ */
+export function layOut(
+  parameters: readonly Parameter[],
+  body: Body | undefined,
+  references: References,
+  paths: boolean,
+): Arguments {
+  const given: readonly Omit<Argument, "argument">[] = [
+    ...parameters.map((parameter) => ({
+      in: parameter.in,
+      name: parameter.name,
+      required: parameter.required,
+      ...(parameter.description === undefined ? {} : { description: parameter.description }),
+      deprecated: parameter.deprecated,
+      parameter,
+      schema: parameter.schema,
+    })),
+    ...(body === undefined ? [] : bodyArguments(body, references, paths)),
+  ];
+  const wanted = new Set(given.map(({ name }) => name));
+  const taken = new Set<string>();
+  const list = given.map((each): Argument => {
+    const argument = freeName(each, wanted, taken);
+    taken.add(argument);
+    return { ...each, argument };
+  });
+  const additional = body?.shape?.additional;
+  return { list, ...(body === undefined ? {} : { body }), ...(additional === undefined ? {} : { additional }) };
+}
+
+function freeName(
+  { name, in: place }: Omit<Argument, "argument">,
+  wanted: ReadonlySet<string>,
+  taken: ReadonlySet<string>,
+): string {
+  const plain = toLegal(name === "" ? "body" : name);
+  if (!taken.has(plain) && (plain === name || !wanted.has(plain))) return plain;
+  const base = `${plain.slice(0, 50)}_${place}`;
+  let argument = base;
+  for (let count = 2; taken.has(argument) || wanted.has(argument); count++) argument = `${base}_${count}`;
+  return argument;
+}
+
+/** `filter[name]` as `filter_name`, `$top` as `top`. */
+function toLegal(name: string): string {
+  if (LEGAL_NAME.test(name)) return name;
+  const legal = name.replaceAll(/[^\w.-]+/g, "_").replaceAll(/^_+|_+$/g, "");
+  return legal === "" ? "argument" : legal.slice(0, 60);
+}
+
+function bodyArguments(body: Body, references: References, paths: boolean): readonly Omit<Argument, "argument">[] {
+  const { shape } = body;
+  const bare = { in: "body", name: "", required: body.required } as const;
+  const described = body.description === undefined ? {} : { description: body.description };
+  if (body.kind === "binary")
+    return [{ ...bare, description: describeFile(body.description), file: true, schema: fileSchema(paths) }];
+  if (body.kind === "text") return [{ ...bare, ...described, schema: { type: "string", ...textHint(body) } }];
+  if (shape === undefined) return [{ ...bare, ...described, schema: body.schema }];
+  return [...shape.properties].flatMap(([name, schema]) => {
+    if (isReadOnly(schema)) return [];
+    const required = body.required && shape.required.has(name);
+    const place = { in: "body", name, required } as const;
+    if (body.kind !== "multipart") return [{ ...place, schema }];
+    const one = isFile(schema, references);
+    if (!one && !isFileList(schema, references)) return [{ ...place, schema }];
+    const { description } = schema as { readonly description?: unknown };
+    const file = fileSchema(paths);
+    return [
+      {
+        ...place,
+        description: describeFile(typeof description === "string" ? description : undefined),
+        file: true,
+        schema: one ? file : { type: "array", items: file },
+      },
+    ];
+  });
+}
+
+function isReadOnly(schema: unknown): boolean {
+  return typeof schema === "object" && schema !== null && (schema as { readonly readOnly?: unknown }).readOnly === true;
+}
+
+function describeFile(description: string | undefined): string {
+  return description === undefined ? FILE_DESCRIPTION : `${description} ${FILE_DESCRIPTION}`;
+}
+
+function textHint({ contentType }: Body): { readonly description?: string } {
+  return /^text\/plain/i.test(contentType) ? {} : { description: `As ${contentType}.` };
+}
+
+const ROOT: Place = { depth: 0, required: true, nesting: 0 };
+
+/** The schema of a tool's parameters, by one writer. */
+export function writeArguments({ list, body, additional }: Arguments, writer: SchemaWriter): JsonSchema {
+  const properties = list.map(({ argument, schema, required, description, deprecated }) => {
+    const written = writer.write(schema, { ...ROOT, required });
+    return [
+      argument,
+      {
+        ...written,
+        ...(description === undefined
+          ? {}
+          : { description: joined(writer.describe(description), written.description) }),
+        ...(deprecated === true ? { deprecated } : {}),
+      },
+    ] as const;
+  });
+  const required = list.flatMap((each) => (each.required ? [each.argument] : []));
+  return {
+    type: "object",
+    properties: Object.fromEntries(properties),
+    ...(required.length === 0 ? {} : { required }),
+    ...writeAlternatives(list, body),
+    additionalProperties: additional === undefined ? false : writer.write(additional, { ...ROOT, required: false }),
+  };
+}
+
+/** What the parameter says, and what the writer had to add to what the schema says. */
+function joined(description: string, written: string | undefined): string {
+  const added = written?.match(/Default: .{1,100}\.$|\(shortened\)$/)?.[0];
+  return added === undefined ? description : `${description} ${added}`;
+}
+
+/** Groups of arguments of which some must be there, where the body as a whole must. */
+function writeAlternatives(list: readonly Argument[], body: Body | undefined): JsonSchema {
+  if (body?.required !== true || body.shape === undefined) return {};
+  const argumentOf = new Map(list.flatMap((each) => (each.in === "body" ? [[each.name, each.argument] as const] : [])));
+  const allOf = body.shape.alternatives.flatMap(({ keyword, groups }) => {
+    const required = groups.map((names) => names.flatMap((name) => argumentOf.get(name) ?? []));
+    // Who leaves one out of a group asks for less, and may so ask for two groups at once.
+    const whole = required.every((names, index) => names.length === groups[index]?.length);
+    return whole ? [{ [keyword]: required.map((names) => ({ required: names })) }] : [];
+  });
+  return allOf.length === 0 ? {} : allOf.length === 1 ? (allOf[0] as JsonSchema) : { allOf };
+}

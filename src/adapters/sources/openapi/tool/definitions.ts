@@ -1,0 +1,84 @@
+import type { JsonSchema } from "../../../../tool/json-schema.ts";
+import { partsOf } from "../read/references.ts";
+
+/** Where a schema stands among what is written. */
+export interface Place {
+  /** How many members lie around it. */
+  readonly depth: number;
+  /** True where no valid value can do without it. */
+  readonly required: boolean;
+  /** How many schemas lie around it. */
+  readonly nesting: number;
+}
+
+/** Schemas that are referred to, each written once. */
+export interface Definitions {
+  /** The name under which a schema is defined. */
+  nameOf(reference: string, place: Place): string;
+  /** All that were named, and those that they name in turn. */
+  all(): Readonly<Record<string, JsonSchema>>;
+}
+
+interface Entry {
+  readonly reference: string;
+  readonly name: string;
+  place: Place;
+  written: JsonSchema | undefined;
+}
+
+/** Creates an empty set of definitions, which `write` fills. */
+export function createDefinitions(write: (reference: string, place: Place) => JsonSchema): Definitions {
+  const entries = new Map<string, Entry>();
+  const names = new Set<string>();
+
+  function freeName(reference: string): string {
+    const last =
+      partsOf(reference)
+        ?.at(-1)
+        ?.replaceAll(/[^\w.-]+/g, "_") ?? "";
+    const base = last === "" ? "schema" : last;
+    let name = base;
+    for (let count = 2; names.has(name); count++) name = `${base}_${count}`;
+    names.add(name);
+    return name;
+  }
+
+  return {
+    nameOf(reference, place) {
+      const known = entries.get(reference);
+      if (known === undefined) {
+        const entry: Entry = {
+          reference,
+          name: freeName(reference),
+          place: { ...place, nesting: 0 },
+          written: undefined,
+        };
+        entries.set(reference, entry);
+        return entry.name;
+      }
+      const depth = Math.min(known.place.depth, place.depth);
+      const required = known.place.required || place.required;
+      if (depth !== known.place.depth || required !== known.place.required) {
+        known.place = { depth, required, nesting: 0 };
+        // What is needed more than was known when it was written is written again.
+        known.written = undefined;
+      }
+      return known.name;
+    },
+    all() {
+      for (;;) {
+        // The shallowest first, so that a schema is written for the place where most of it is kept.
+        let next: Entry | undefined;
+        for (const entry of entries.values())
+          if (entry.written === undefined && (next === undefined || entry.place.depth < next.place.depth)) next = entry;
+        if (next === undefined) break;
+        const { reference, place } = next;
+        next.written = {};
+        const written = write(reference, place);
+        // It may have turned out to be needed more, while it was written.
+        if (next.place === place) next.written = written;
+      }
+      return Object.fromEntries(Array.from(entries.values(), ({ name, written = {} }) => [name, written]));
+    },
+  };
+}

@@ -1,0 +1,178 @@
+import { divide } from "../../../../tool/normalise/complete-description.ts";
+import type { SourceDraft } from "../../../../tool/draft.ts";
+import { isPlainObject, type JsonSchema } from "../../../../tool/json-schema.ts";
+import { LIMITS } from "../../../../tool/limits.ts";
+import type { Annotations, Capability } from "../../../../tool/tool.ts";
+import { type Arguments, writeArguments } from "./arguments.ts";
+import { fitSchema, wholeSchema, type WriteRoot } from "./fit-schema.ts";
+import { type Operation, titleOf } from "../read/operations.ts";
+import { plainText } from "./plain-text.ts";
+import { broken, type References } from "../read/references.ts";
+import type { Security } from "../read/security.ts";
+import type { OpenApiSettings } from "../settings.ts";
+
+/** An operation that was read, ready to become a tool. */
+export interface ReadOperation {
+  readonly operation: Operation;
+  /** Unique in the document: the operationId, or method and path. */
+  readonly sourceName: string;
+  readonly arguments: Arguments;
+  readonly security: Security;
+  /** Where its requests go; absent where the document does not say. */
+  readonly server: string | undefined;
+  /** Schema of the answer, as the document has it. */
+  readonly returns: unknown;
+}
+
+/** The whole schemas of a tool, of which its definition may have less. */
+export interface WholeSchemas {
+  readonly parameters: JsonSchema;
+  readonly returns?: JsonSchema;
+}
+
+/** What drafts of one document share. */
+export interface DraftParts {
+  readonly references: References;
+  readonly settings: OpenApiSettings;
+  /** Where the document came from. */
+  readonly sourceUri?: string | undefined;
+}
+
+/** Room for what registering adds to a draft: ids, hashes, defaults. */
+const REGISTERED_BYTES = 1200;
+/** An answer's schema only describes it, so it never takes more than this. */
+const MAX_RETURNS_BYTES = 8192;
+export const MAX_TOOL_BYTES = 32_768;
+
+/** A draft of the tool, within its bytes, and the references out of the document that it would have needed. */
+export function toDraft(
+  read: ReadOperation,
+  { references, settings, sourceUri }: DraftParts,
+): { readonly draft: SourceDraft; readonly external: readonly string[] } {
+  const maxBytes = settings.maxToolBytes ?? MAX_TOOL_BYTES;
+  const { definition, method } = read.operation;
+  const bare: SourceDraft = {
+    name: read.sourceName,
+    sourceName: read.sourceName,
+    namespace: settings.namespace ?? settings.name,
+    source: "openapi",
+    ...(sourceUri === undefined ? {} : { sourceUri }),
+    ...toDescriptions(definition),
+    tags: Array.isArray(definition["tags"]) ? definition["tags"].filter((tag) => typeof tag === "string") : [],
+    capabilities: toCapabilities(read, settings),
+    annotations: toAnnotations(method),
+    deprecated: definition["deprecated"] === true,
+  };
+  const meta = toMeta(read);
+  const left = maxBytes - REGISTERED_BYTES - bytesOf({ ...bare, sourceMeta: { openapi: meta } });
+  const parameters = fitSchema(parametersOf(read), references, { direction: "request", maxBytes: left });
+  if (parameters === undefined) throw broken(`its tool needs more than ${maxBytes} bytes even where it is shortened`);
+  const leftForReturns = Math.min(MAX_RETURNS_BYTES, left - bytesOf(parameters.schema));
+  const hasReturns = read.returns !== undefined;
+  const returns = hasReturns
+    ? fitSchema(returnsOf(read, references), references, { direction: "answer", maxBytes: leftForReturns })
+    : undefined;
+  const shortened = parameters.shortened || (hasReturns && returns?.shortened !== false);
+  return {
+    draft: {
+      ...bare,
+      parameters: parameters.schema,
+      ...(returns === undefined ? {} : { returns: returns.schema }),
+      sourceMeta: { openapi: shortened ? { ...meta, shortened } : meta },
+    },
+    external: [...new Set([...parameters.external, ...(returns?.external ?? [])])],
+  };
+}
+
+/** The schemas of a tool with nothing left out. */
+export function toWholeSchemas(read: ReadOperation, references: References): WholeSchemas {
+  return {
+    parameters: wholeSchema(parametersOf(read), references, "request"),
+    ...(read.returns === undefined ? {} : { returns: wholeSchema(returnsOf(read, references), references, "answer") }),
+  };
+}
+
+function parametersOf(read: ReadOperation): WriteRoot {
+  return (writer) => writeArguments(read.arguments, writer);
+}
+
+/** Clients look at the top of an answer's schema for its type, so a reference there is followed. */
+function returnsOf({ returns }: ReadOperation, references: References): WriteRoot {
+  const reference = isPlainObject(returns) ? returns["$ref"] : undefined;
+  const target = typeof reference === "string" ? references.lookUp(reference) : undefined;
+  const schema = isPlainObject(target) ? target : returns;
+  return (writer) => writer.write(schema, { depth: 0, required: true, nesting: 0 });
+}
+
+/** How the operation is called: where each argument goes. */
+function toMeta({
+  operation,
+  arguments: { list, body },
+  server,
+  security,
+}: ReadOperation): Readonly<Record<string, unknown>> {
+  const { method, path, definition } = operation;
+  const { operationId } = definition;
+  return {
+    method,
+    path,
+    ...(typeof operationId === "string" ? { operationId } : {}),
+    arguments: Object.fromEntries(
+      list.map(({ argument, in: place, name }) => [argument, name === "" ? { in: place } : { in: place, name }]),
+    ),
+    ...(body === undefined ? {} : { contentType: body.contentType }),
+    // Who gets the request, and with which credentials, is as much of the tool as what it is called.
+    ...(server === undefined ? {} : { server }),
+    ...(security.length === 0 ? {} : { security }),
+  };
+}
+
+/** The summary says it shortly, the description at length; what is too long for one field goes on in the next. */
+function toDescriptions({ summary, description }: Operation["definition"]): SourceDraft {
+  const short = typeof summary === "string" ? plainText(summary).trim() : "";
+  const long = typeof description === "string" ? plainText(description).trim() : "";
+  const whole = long.startsWith(short) ? long : long === "" ? short : `${short.replace(/[.\s]+$/, "")}.\n\n${long}`;
+  const { head, tail } = divide(whole, LIMITS.descriptionMax);
+  return {
+    ...(short === "" ? {} : { title: divide(short, 200).head }),
+    description: head === "" ? null : head,
+    ...(tail === "" ? {} : { extendedDescription: divide(tail, LIMITS.extendedDescriptionMax).head }),
+  };
+}
+
+const READS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "TRACE", "QUERY"]);
+
+function toCapabilities(
+  { operation, arguments: { list } }: ReadOperation,
+  settings: OpenApiSettings,
+): readonly Capability[] {
+  const touches = READS.has(operation.method)
+    ? "read_data"
+    : operation.method === "DELETE"
+      ? "delete_data"
+      : "write_data";
+  const readsFiles = settings.filesFrom !== undefined && list.some(({ file }) => file === true);
+  return [touches, "external_api", "network_access", ...(readsFiles ? (["file_system"] as const) : [])];
+}
+
+/** What HTTP says of the method. */
+function toAnnotations(method: string): Partial<Annotations> {
+  const readOnly = READS.has(method);
+  return {
+    readOnly,
+    ...(readOnly ? { destructive: false } : method === "DELETE" ? { destructive: true } : {}),
+    idempotent: readOnly || method === "PUT" || method === "DELETE",
+    openWorld: true,
+  };
+}
+
+function bytesOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
+}
+
+/** The name a tool is called by in its document. `taken` has those of the operations before it. */
+export function sourceNameOf(operation: Operation, taken: ReadonlySet<string>): string {
+  const { operationId } = operation.definition;
+  const named = typeof operationId === "string" && operationId.trim() !== "" && !taken.has(operationId);
+  return named ? operationId : titleOf(operation);
+}

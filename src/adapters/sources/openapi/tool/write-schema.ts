@@ -1,0 +1,248 @@
+import { isPlainObject, type JsonSchema } from "../../../../tool/json-schema.ts";
+import { createDefinitions, type Place } from "./definitions.ts";
+import { broken, isExternal, type JsonObject, type References } from "../read/references.ts";
+import { plainText } from "./plain-text.ts";
+import { isSoundValue } from "./sound-keywords.ts";
+
+/** How a schema is written. */
+export interface WriteOptions {
+  /** A request keeps what refuses wrong arguments; an answer only what describes it. */
+  readonly direction: "request" | "answer";
+  /** Members nested deeper than this are shortened, but for required ones of a request. */
+  readonly depth: number;
+  /** True shortens also what is required. */
+  readonly shortenRequired: boolean;
+  /** Longest description. */
+  readonly words: number;
+  /** Characters after which there is no point in going on: `TOO_LARGE` is thrown. */
+  readonly maxLength: number;
+}
+
+/** Thrown by a writer that has written more than it may. */
+export const TOO_LARGE: unique symbol = Symbol("too large");
+
+/** Copies schemas out of a document, with what they refer to. */
+export interface SchemaWriter {
+  write(schema: unknown, place: Place): JsonSchema;
+  /** A description without HTML, as long as it may be. */
+  describe(text: string): string;
+  /** The `$defs` of everything written so far. */
+  definitions(): Readonly<Record<string, JsonSchema>>;
+  /** True where something was left out. */
+  readonly shortened: () => boolean;
+  /** References that lead out of the document. */
+  readonly external: ReadonlySet<string>;
+}
+
+/** Keywords that hold one schema, those that hold a list, and those that hold some by name. */
+const ONE: ReadonlySet<string> = new Set(["not", "if", "then", "else", "contains", "propertyNames"]);
+const LISTS: ReadonlySet<string> = new Set(["allOf", "anyOf", "oneOf", "prefixItems"]);
+const NAMED: ReadonlySet<string> = new Set(["patternProperties", "dependentSchemas"]);
+
+/** Deeper schemas are cut off, whatever may be written: everything that walks them is recursive. */
+const MAX_NESTING = 60;
+
+/**
+ * Creates a writer. It never resolves a reference in place: what is referred to is written once, under `$defs`, so that cycles and schemas
+ * used a hundred times cost nothing.
+ */
+export function createSchemaWriter(references: References, options: WriteOptions): SchemaWriter {
+  const external = new Set<string>();
+  const definitions = createDefinitions((reference, place) => write(targetOf(reference), place));
+  let shortened = false;
+  let length = 0;
+
+  function spend(characters: number): void {
+    length += characters;
+    if (length > options.maxLength) throw TOO_LARGE;
+  }
+
+  function write(schema: unknown, place: Place): JsonSchema {
+    if (schema === false) return { not: {} };
+    if (!isPlainObject(schema)) return {};
+    const reference = schema["$ref"];
+    if (typeof reference === "string") return writeReference(reference, schema, place);
+    return isTooDeep(schema, place) ? shorten(schema, schema) : writeObject(schema, place);
+  }
+
+  function writeReference(reference: string, schema: JsonObject, place: Place): JsonSchema {
+    if (isExternal(reference)) {
+      external.add(reference);
+      return { description: `Described in ${reference.slice(0, 200)}, which is not part of this document.` };
+    }
+    const target = targetOf(reference);
+    if (isTooDeep(target, place)) return shorten(schema, target);
+    const name = definitions.nameOf(reference, place);
+    const written = { ...writeObject({ ...schema, $ref: undefined }, place), $ref: `#/$defs/${toPointer(name)}` };
+    spend(name.length + 18);
+    return written;
+  }
+
+  function targetOf(reference: string): JsonObject {
+    const target = references.lookUp(reference);
+    if (isPlainObject(target) && isEndless(target))
+      throw broken(`the schema at ${reference} refers to itself and to nothing else`);
+    if (isPlainObject(target)) return target;
+    if (target === true || (target === undefined && options.direction === "answer")) return {};
+    throw broken(`a schema refers to ${reference}, where there is none`);
+  }
+
+  /** True where references lead from one to the next for ever. */
+  function isEndless(schema: JsonObject): boolean {
+    let found: unknown = schema;
+    for (let hops = 0; hops < MAX_NESTING; hops++) {
+      if (!isPlainObject(found) || typeof found["$ref"] !== "string") return false;
+      found = references.lookUp(found["$ref"]);
+    }
+    return true;
+  }
+
+  function isTooDeep(schema: JsonObject, { depth, required, nesting }: Place): boolean {
+    if (nesting >= MAX_NESTING) return true;
+    if (depth < options.depth || isSmall(schema)) return false;
+    return options.shortenRequired || !required || options.direction === "answer";
+  }
+
+  function shorten(schema: JsonObject, target: JsonObject): JsonSchema {
+    shortened = true;
+    const { type } = target;
+    const known = isSoundValue("type", type)
+      ? { type: type as string }
+      : isPlainObject(target["properties"])
+        ? OBJECT
+        : {};
+    const described = textOf(schema["description"]) ?? textOf(target["description"]) ?? textOf(target["title"]) ?? "";
+    const description = `${clip(plainText(described), Math.min(options.words, 120))} (shortened)`.trimStart();
+    spend(description.length + 30);
+    return { ...known, description };
+  }
+
+  function writeObject(schema: JsonObject, place: Place): JsonSchema {
+    const written: Record<string, unknown> = {};
+    for (const [keyword, value] of Object.entries(schema)) {
+      const kept = writeKeyword(keyword, value, schema, place);
+      if (kept === undefined) continue;
+      spend(keyword.length + 3);
+      written[keyword] = kept;
+    }
+    if (Array.isArray(written["items"])) {
+      written["prefixItems"] = written["items"];
+      delete written["items"];
+    }
+    if (options.direction === "request") describeDefault(schema, written);
+    return schema["nullable"] === true ? orNull(written) : written;
+  }
+
+  function writeKeyword(keyword: string, value: unknown, schema: JsonObject, place: Place): unknown {
+    const inside: Place = { ...place, nesting: place.nesting + 1 };
+    if (keyword === "properties") return isPlainObject(value) ? writeProperties(value, schema, inside) : undefined;
+    if (keyword === "items")
+      return Array.isArray(value) ? value.map((each) => write(each, inside)) : write(value, inside);
+    if (keyword === "additionalProperties" || keyword === "unevaluatedProperties") {
+      if (typeof value === "boolean") return options.direction === "request" && value === false ? false : undefined;
+      return write(value, { ...inside, depth: place.depth + 1, required: false });
+    }
+    if (ONE.has(keyword)) return isPlainObject(value) ? write(value, inside) : undefined;
+    if (LISTS.has(keyword))
+      return Array.isArray(value) && value.length > 0 ? value.map((each) => write(each, inside)) : undefined;
+    if (NAMED.has(keyword)) return isPlainObject(value) ? writeAll(value, inside) : undefined;
+    if (keyword === "required") return writeRequired(value, schema);
+    if (!isSoundValue(keyword, value, options.direction)) return undefined;
+    if (keyword === "enum") return writeEnum(value as readonly unknown[], schema);
+    if (keyword === "description" || keyword === "title") return describe(value as string) || undefined;
+    spend(typeof value === "string" ? value.length + 2 : 1);
+    return value;
+  }
+
+  function writeAll(schemas: JsonObject, place: Place): JsonObject {
+    return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, write(schema, place)]));
+  }
+
+  function writeProperties(properties: JsonObject, parent: JsonObject, place: Place): JsonObject {
+    const required = new Set(Array.isArray(parent["required"]) ? parent["required"] : []);
+    const entries = Object.entries(properties).filter(([, property]) => isMeant(property));
+    return Object.fromEntries(
+      entries.map(([name, property]) => {
+        spend(name.length + 3);
+        const inside = { ...place, depth: place.depth + 1, required: place.required && required.has(name) };
+        return [name, write(property, inside)];
+      }),
+    );
+  }
+
+  function writeRequired(value: unknown, { properties }: JsonObject): unknown {
+    if (!Array.isArray(value) || options.direction === "answer") return undefined;
+    const members = isPlainObject(properties) ? properties : {};
+    const names = value.filter((name) => typeof name === "string" && isMeant(members[name]));
+    return names.length === 0 ? undefined : [...new Set(names)];
+  }
+
+  /** Servers set what can only be read, and never answer with what can only be written. */
+  function isMeant(property: unknown): boolean {
+    if (!isPlainObject(property)) return true;
+    return property[options.direction === "request" ? "readOnly" : "writeOnly"] !== true;
+  }
+
+  function writeEnum(values: readonly unknown[], { type }: JsonObject): readonly unknown[] {
+    spend(2 * values.length);
+    spend(JSON.stringify(values).length - 2 * values.length);
+    const nullable = Array.isArray(type) && type.includes("null") && !values.includes(null);
+    return nullable ? [...values, null] : values;
+  }
+
+  /**
+   * A default is what the server assumes of an argument that is left out. As a keyword it would be filled in and sent, and a PATCH would set
+   * everything that its caller did not mention.
+   */
+  function describeDefault(schema: JsonObject, written: Record<string, unknown>): void {
+    const value = schema["default"];
+    if (value === undefined || value === null) return;
+    const text = JSON.stringify(value);
+    const description = String(written["description"] ?? "");
+    if (text.length > 100 || /\bdefaults?\b/i.test(description)) return;
+    written["description"] = `${description} Default: ${text}.`.trimStart();
+    spend(text.length + 11);
+  }
+
+  function describe(text: string): string {
+    const described = clip(plainText(text), options.words);
+    spend(described.length);
+    return described;
+  }
+
+  return { write, describe, definitions: definitions.all, shortened: () => shortened, external };
+}
+
+const OBJECT = { type: "object" } as const;
+
+/** True for a schema that takes no more room than what would stand for it. */
+function isSmall(schema: JsonObject): boolean {
+  const { properties, items } = schema;
+  if (properties !== undefined || [...LISTS, ...ONE].some((keyword) => schema[keyword] !== undefined)) return false;
+  if (Array.isArray(schema["enum"]) && schema["enum"].length > 40) return false;
+  if (isPlainObject(schema["additionalProperties"])) return isSmall(schema["additionalProperties"]);
+  return items === undefined || (isPlainObject(items) && items["$ref"] === undefined && isSmall(items));
+}
+
+/** What the upgrade leaves of version 3.0's `nullable`, where there is no `type` to add to. */
+function orNull(schema: JsonSchema): JsonSchema {
+  const { description, ...others } = schema;
+  return { ...(description === undefined ? {} : { description }), anyOf: [others, { type: "null" }] };
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** The beginning of a text, up to the end of a word. */
+function clip(text: string, max: number): string {
+  if (text.length <= max) return text;
+  if (max <= 0) return "";
+  const start = text.slice(0, max);
+  const cut = start.lastIndexOf(" ");
+  return `${cut > max / 2 ? start.slice(0, cut) : start}…`;
+}
+
+function toPointer(name: string): string {
+  return name.replaceAll("~", "~0").replaceAll("/", "~1");
+}

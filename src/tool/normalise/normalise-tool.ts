@@ -1,0 +1,310 @@
+import { assembleTool } from "../assemble-tool.ts";
+import { DRAFT_FIELDS, isItself } from "./check-draft.ts";
+import { divide, fitDescription, isFittingDescription } from "./complete-description.ts";
+import type { HashedFields } from "../content-hash.ts";
+import { shortHash } from "../content-hash.ts";
+import { canonicalJson } from "../canonical-json.ts";
+import type { SourceDraft, ToolDraft } from "../draft.ts";
+import { isPlainObject } from "../json-schema.ts";
+import { DEFAULT_NAMESPACE, LIMITS, riskOf } from "../limits.ts";
+import {
+  type Normalised,
+  toAnnotations,
+  toCost,
+  toDependencies,
+  toMember,
+  toMembers,
+  toObjectSchema,
+  toTexts,
+  toTimeout,
+  toVersion,
+} from "./normalise-fields.ts";
+import { type DataLimits, toPlainData } from "../schema/plain-data.ts";
+import { saysDeprecated } from "./says-deprecated.ts";
+import { DEFINITION_LIMITS, measureSchema, refusedParameters } from "../schema/schema-limits.ts";
+import { toName, toNamespace, withTail } from "./slug.ts";
+import { CAPABILITIES, type Capability, RISK_LEVELS, type Tool, type ToolSource } from "../tool.ts";
+
+export { fromMcpAnnotations } from "./mcp-annotations.ts";
+
+/** Where a draft comes from. */
+export interface DraftOrigin {
+  readonly source: ToolSource;
+  /** The namespace of a draft that names none; need not fit the pattern. */
+  readonly namespace: string;
+  /** Whether a draft may be in the namespace that it names; it is in the origin's own where not. Any, where absent. */
+  readonly mayUse?: (namespace: string) => boolean;
+  /** What every tool of the origin can touch, whatever the draft declares. */
+  readonly capabilities?: readonly Capability[];
+  /** True where the operator vouches for the hints that the origin gives. */
+  readonly trustsAnnotations?: boolean;
+  readonly ensemble?: string;
+  /** Whether another tool has this id already; the tool then gets a hash at the end of its name. */
+  readonly taken?: (id: string) => boolean;
+  /** Milliseconds since the epoch. Now, where absent and the draft does not say. */
+  readonly createdAt?: number;
+}
+
+/**
+ * The tool that a source or an evaluation file meant. Whatever is missing or breaks a rule is completed or made to fit, never refused, and
+ * the original is kept: the name in `sourceName`, anything else under its field's name in `sourceMeta`.
+ */
+export function normaliseTool(draft: SourceDraft, from: DraftOrigin): Tool {
+  const given = readDraft(draft);
+  const originals = new Map<string, unknown>();
+  const keep = <Value>(field: string, { value, changed }: Normalised<Value>): Value => {
+    if (changed) originals.set(field, given[field] ?? null);
+    return value;
+  };
+  const text = (field: keyof ToolDraft): string | undefined => {
+    const value = given[field];
+    if (typeof value === "string" && value.trim() !== "") return value;
+    if (value !== undefined && value !== null && value !== "") originals.set(field, value);
+    return undefined;
+  };
+  const flag = (field: keyof ToolDraft): boolean => {
+    const value = given[field];
+    return keep(field, { value: value === true, changed: typeof value !== "boolean" && isPresent(value) });
+  };
+  const record = (field: keyof ToolDraft): Readonly<Record<string, unknown>> | undefined => {
+    const value = given[field];
+    return keep(
+      field,
+      isPlainObject(value) ? { value, changed: false } : { value: undefined, changed: isPresent(value) },
+    );
+  };
+
+  const identity = toIdentity(given, from, originals);
+  const parameters = keep("parameters", toObjectSchema(given["parameters"]));
+  const descriptions = toDescriptions(given, identity, parameters, originals);
+  const declared = keep("capabilities", toMembers(given["capabilities"], CAPABILITIES));
+  const capabilities = withImplied(declared, from.capabilities);
+  const hints = keep("annotations", toAnnotations(given["annotations"]));
+  const annotations = from.trustsAnnotations === true ? Object.freeze({ ...hints, confirmed: true }) : hints;
+  const stated = toMember(given["riskLevel"], RISK_LEVELS);
+  const title = text("title") ?? titleOf(given["annotations"]);
+  const category = text("category");
+  const returns = record("returns");
+  const sourceUri = text("sourceUri");
+  const givenEnsemble = text("ensemble");
+  const ensemble = from.ensemble ?? givenEnsemble;
+  if (givenEnsemble !== undefined && givenEnsemble !== ensemble) originals.set("ensemble", givenEnsemble);
+  const timeoutMs = keep("timeoutMs", toTimeout(given["timeoutMs"]));
+  const deprecationMessage = text("deprecationMessage");
+  const successor = text("supersededBy");
+  const supersededBy = successor !== undefined && isItself(successor, identity) ? undefined : successor;
+  if (successor !== supersededBy) originals.set("supersededBy", successor);
+
+  const fields = {
+    ...identity,
+    ...(title === undefined ? {} : { title }),
+    ...descriptions,
+    examples: keep("examples", toTexts(given["examples"], LIMITS.examples)),
+    tags: keep("tags", toTexts(given["tags"])),
+    ...(category === undefined ? {} : { category }),
+    parameters,
+    ...(returns === undefined ? {} : { returns }),
+    source: keep("source", {
+      value: from.source,
+      changed: isPresent(given["source"]) && given["source"] !== from.source,
+    }),
+    ...(sourceUri === undefined ? {} : { sourceUri }),
+    ...(ensemble === undefined ? {} : { ensemble }),
+    capabilities,
+    riskLevel: keep("riskLevel", {
+      value: stated ?? riskOf(capabilities, annotations),
+      changed: stated === undefined && isPresent(given["riskLevel"]),
+    }),
+    requiredScopes: keep("requiredScopes", toTexts(given["requiredScopes"])),
+    requiresConfirmation: flag("requiresConfirmation"),
+    annotations,
+    dependencies: keep("dependencies", toDependencies(given["dependencies"], identity)),
+    cost: keep("cost", toCost(given["cost"])),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    metadata: record("metadata") ?? NOTHING,
+    deprecated: flag("deprecated") || saysDeprecated({ ...descriptions, title, name: identity.sourceName }),
+    ...(deprecationMessage === undefined ? {} : { deprecationMessage }),
+    ...(supersededBy === undefined ? {} : { supersededBy }),
+  };
+  return finish(fields, given, originals, from);
+}
+
+type Given = Readonly<Record<string, unknown>>;
+
+const NOTHING: Readonly<Record<string, never>> = Object.freeze({});
+
+function withImplied(declared: readonly Capability[], implied: readonly Capability[] = []): readonly Capability[] {
+  const undeclared = implied.filter((capability) => !declared.includes(capability));
+  return undeclared.length === 0 ? declared : Object.freeze([...declared, ...undeclared]);
+}
+
+function isPresent(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+/** A draft is hashed, stored and indexed while everybody else waits. */
+const DRAFT_LIMITS: DataLimits = { values: 60_000, characters: 2_000_000 };
+
+/** The draft as plain data. Something that is no object at all becomes a draft that says only that. */
+function readDraft(draft: unknown): Given {
+  const plain = toPlainData(withoutHugeParts(draft), undefined, DRAFT_LIMITS);
+  return isPlainObject(plain) ? plain : { draft: plain ?? null };
+}
+
+/**
+ * A schema past the limits is not copied, hashed, stored or searched: a small one that says so stands in for it. A description past them is cut
+ * before it is.
+ */
+function withoutHugeParts(draft: unknown): unknown {
+  try {
+    if (!isPlainObject(draft)) return draft;
+    let light = draft;
+    for (const field of ["parameters", "returns"]) {
+      const { tooLarge } = measureSchema(draft[field]);
+      if (tooLarge !== undefined) light = { ...light, [field]: refusedParameters(tooLarge) };
+    }
+    for (const field of ["description", "extendedDescription"]) {
+      const text = draft[field];
+      if (typeof text === "string" && text.length > DEFINITION_LIMITS.characters)
+        light = { ...light, [field]: text.slice(0, DEFINITION_LIMITS.characters) };
+    }
+    return light;
+  } catch {
+    return draft; // what cannot be read is left out by the copy
+  }
+}
+
+function toIdentity(
+  given: Given,
+  from: DraftOrigin,
+  originals: Map<string, unknown>,
+): Pick<HashedFields, "name" | "namespace" | "version" | "sourceName"> {
+  const named = typeof given["namespace"] === "string" && given["namespace"].trim() !== "";
+  const originalNamespace = named ? String(given["namespace"]) : from.namespace;
+  const asked = fitNamespace(originalNamespace);
+  const namespace = named && from.mayUse?.(asked) === false ? fitNamespace(from.namespace) : asked;
+  if (namespace !== originalNamespace) originals.set("namespace", originalNamespace);
+  else if (!named && isPresent(given["namespace"])) originals.set("namespace", given["namespace"]);
+
+  const original = originalName(given);
+  const name = freeName(toName(original), namespace, `${originalNamespace}\0${original}`, from.taken);
+  let sourceName = given["sourceName"];
+  if (typeof sourceName !== "string") {
+    if (isPresent(sourceName)) originals.set("sourceName", sourceName);
+    sourceName = typeof given["name"] === "string" ? given["name"] : name;
+  }
+  if (sourceName !== given["name"] && name !== given["name"] && isPresent(given["name"]))
+    originals.set("name", given["name"]);
+
+  const version = toVersion(given["version"]);
+  if (version.changed) originals.set("version", given["version"]);
+  return { name, namespace, version: version.value, sourceName: sourceName as string };
+}
+
+function fitNamespace(namespace: string): string {
+  return namespace.trim() === "" ? DEFAULT_NAMESPACE : toNamespace(namespace);
+}
+
+/** The name the draft has, or the best stand-in it offers. */
+function originalName(given: Given): string {
+  const { name, sourceName, title } = given;
+  for (const candidate of [name, sourceName, title]) {
+    if (typeof candidate === "string" && candidate.trim() !== "") return candidate;
+    if (typeof candidate === "number" || typeof candidate === "boolean") return String(candidate);
+  }
+  return `tool_${shortHash(canonicalJson(given), 8)}`;
+}
+
+/**
+ * The name, or where another tool has it, the name with a hash tail. Equal drafts take the tails of attempt 1, 2, 3 …, so the first free one
+ * is found by doubling and halving: a source that sends one name ten thousand times costs no more than any other.
+ */
+function freeName(name: string, namespace: string, original: string, taken: DraftOrigin["taken"]): string {
+  const isTaken = (candidate: string): boolean => taken?.(`${namespace}.${candidate}`) ?? false;
+  if (!isTaken(name)) return name;
+  const attempt = (count: number): string => withTail(name, count === 1 ? original : `${original}\0${count}`);
+  let free = 1;
+  while (free < 2 ** 30 && isTaken(attempt(free))) free *= 2;
+  let low = Math.floor(free / 2);
+  while (free - low > 1) {
+    const middle = Math.floor((low + free) / 2);
+    if (isTaken(attempt(middle))) low = middle;
+    else free = middle;
+  }
+  return attempt(free);
+}
+
+function toDescriptions(
+  given: Given,
+  { sourceName, name }: { readonly sourceName: string; readonly name: string },
+  parameters: HashedFields["parameters"],
+  originals: Map<string, unknown>,
+): Pick<HashedFields, "description" | "extendedDescription"> {
+  const original = given["description"];
+  const givenText = typeof original === "string" ? original : "";
+  let description = givenText;
+  let rest = "";
+  if (!isFittingDescription(givenText)) {
+    const described = isPlainObject(given["parameters"]) ? parameters : undefined;
+    // The source's own spelling has the word boundaries; a name in another script is better than its hash.
+    const words = sourceName.trim() === "" ? name : sourceName.slice(0, LIMITS.descriptionMax);
+    ({ description, rest } = fitDescription(givenText, words, described));
+    originals.set("description", original ?? null);
+  }
+  const extended = given["extendedDescription"];
+  const extendedText = typeof extended === "string" && extended.trim() !== "" ? extended : "";
+  const whole = rest === "" ? extendedText : [rest, extendedText].filter((part) => part !== "").join("\n\n");
+  const fitted =
+    whole.length > LIMITS.extendedDescriptionMax ? divide(whole, LIMITS.extendedDescriptionMax).head : whole;
+  if (fitted !== extended && isPresent(extended) && extended !== "") originals.set("extendedDescription", extended);
+  return fitted.trim() === "" ? { description } : { description, extendedDescription: fitted };
+}
+
+/** MCP servers of the older kind name the title among the annotations. */
+function titleOf(annotations: unknown): string | undefined {
+  const title = isPlainObject(annotations) ? annotations["title"] : undefined;
+  return typeof title === "string" && title.trim() !== "" ? title : undefined;
+}
+
+/** Adds what the source said beyond our fields, then the id and the hash. */
+function finish(
+  fields: Omit<HashedFields, "sourceMeta">,
+  given: Given,
+  originals: ReadonlyMap<string, unknown>,
+  from: DraftOrigin,
+): Tool {
+  const meta = new Map(originals);
+  const add = (key: string, value: unknown): void => {
+    let free = key;
+    for (let count = 2; meta.has(free); count++) free = `${key}_${count}`;
+    meta.set(free, value);
+  };
+  const { sourceMeta, createdAt, id, contentHash: givenHash } = given;
+  if (isPlainObject(sourceMeta)) for (const [key, value] of Object.entries(sourceMeta)) add(key, value);
+  else if (isPresent(sourceMeta)) add("sourceMeta", sourceMeta);
+  for (const [key, value] of Object.entries(given)) {
+    if (!DRAFT_FIELDS.has(key) && key !== "id" && key !== "contentHash") add(key, value);
+  }
+  const isTime = typeof createdAt === "number" && createdAt >= 0;
+  if (!isTime && isPresent(createdAt)) add("createdAt", createdAt);
+  if (id !== undefined && id !== `${fields.namespace}.${fields.name}`) add("id", id);
+
+  const assemble = (): Tool => {
+    const kept = Object.freeze(Object.fromEntries(meta)); // defines own properties, also one called __proto__
+    return assembleTool({ ...fields, sourceMeta: kept }, isTime ? createdAt : (from.createdAt ?? Date.now()));
+  };
+  const tool = assemble();
+  if (givenHash === undefined || givenHash === tool.contentHash) return tool;
+  add("contentHash", givenHash);
+  return assemble();
+}
+
+/** What the source itself called and said of a tool, exactly; null where it said nothing. */
+export function originalOf(tool: Pick<Tool, "namespace" | "description" | "sourceName" | "sourceMeta">): {
+  readonly name: string;
+  readonly namespace: unknown;
+  readonly description: unknown;
+} {
+  const { namespace, description } = { namespace: tool.namespace, description: tool.description, ...tool.sourceMeta };
+  return { name: tool.sourceName, namespace, description };
+}

@@ -1,0 +1,57 @@
+import { isPlainObject } from "../json-schema.ts";
+
+/** Keywords whose value is the address of another schema. */
+const REFERENCES = ["$ref", "$dynamicRef", "$recursiveRef"];
+
+const REMOVED = "A reference to a schema outside this definition was removed.";
+
+/** Deeper data is left out: no schema is so deep, and this walks it recursively. */
+const MAX_DEPTH = 200;
+
+/**
+ * Removes references that lead out of a schema, to a file, a web address or another document: a client that resolves one would read what a
+ * server chose. A `$comment` takes the place of each. Returns the same object if there are none. Data inside (`default`, `enum` …) is treated
+ * alike, since some clients resolve references wherever they stand.
+ */
+export function withoutForeignReferences<Schema>(schema: Schema): Schema {
+  const ids = new Set<string>();
+  let hasForeign = false;
+  walk(schema, 0);
+  return hasForeign ? (copy(schema, 0) as Schema) : schema;
+
+  /** Notes the ids that references inside the schema may name, and whether any names something else. */
+  function walk(value: unknown, depth: number): void {
+    if (typeof value !== "object" || value === null) return;
+    if (depth > MAX_DEPTH) hasForeign = true;
+    else if (Array.isArray(value)) for (const element of value) walk(element, depth + 1);
+    else {
+      const { $id } = value as Record<string, unknown>;
+      if (typeof $id === "string") ids.add(documentOf($id));
+      hasForeign ||= REFERENCES.some((keyword) => isOutside(Reflect.get(value, keyword)));
+      for (const member of Object.values(value)) walk(member, depth + 1);
+    }
+  }
+
+  function copy(value: unknown, depth: number): unknown {
+    if (depth > MAX_DEPTH) return {};
+    if (Array.isArray(value)) return value.map((element) => copy(element, depth + 1));
+    if (!isPlainObject(value)) return value;
+    const isRemoved = ([name, member]: readonly [string, unknown]): boolean =>
+      REFERENCES.includes(name) && isOutside(member) && !ids.has(documentOf(String(member)));
+    const entries = Object.entries(value);
+    const kept = entries.filter((entry) => !isRemoved(entry)).map(([name, member]) => [name, copy(member, depth + 1)]);
+    const note = kept.length === entries.length || "$comment" in value ? [] : [["$comment", REMOVED]];
+    return Object.fromEntries([...note, ...kept]);
+  }
+}
+
+/** True for a reference that does not lead to a place in the same document. */
+function isOutside(reference: unknown): boolean {
+  return typeof reference === "string" && !reference.startsWith("#");
+}
+
+/** An address without its fragment. */
+function documentOf(address: string): string {
+  const hash = address.indexOf("#");
+  return hash === -1 ? address : address.slice(0, hash);
+}

@@ -1,0 +1,72 @@
+import type { JsonSchema } from "../json-schema.ts";
+
+/** How large a schema is. Lengths are in characters: measuring bytes would mean writing it out. */
+export interface SchemaSize {
+  readonly characters: number;
+  /** Objects, arrays and everything in them. */
+  readonly values: number;
+  readonly depth: number;
+}
+
+/** What a schema may be at most: several times what any model's API takes. */
+export const SCHEMA_LIMITS: SchemaSize = { characters: 1_000_000, values: 20_000, depth: 100 };
+
+/** What a server's whole definition of a tool may be at most: some 64,000 tokens, more than a model could use. */
+export const DEFINITION_LIMITS: SchemaSize = { characters: 262_144, values: 20_000, depth: Infinity };
+
+/** The size of a schema, counted only until it is past a limit; `tooLarge` then says which, in words. */
+export interface MeasuredSchema extends SchemaSize {
+  readonly tooLarge?: string;
+}
+
+/**
+ * Measures plain data without recursion and without copying it, so that neither depth nor size can harm whoever asks. What contains itself
+ * is infinitely deep.
+ */
+export function measureSchema(schema: unknown, limits: SchemaSize = SCHEMA_LIMITS): MeasuredSchema {
+  const waiting: unknown[] = [schema];
+  const depths: number[] = [1];
+  let [characters, values, depth] = [0, 0, 0];
+  const found = (tooLarge?: string): MeasuredSchema =>
+    tooLarge === undefined ? { characters, values, depth } : { characters, values, depth, tooLarge };
+
+  while (waiting.length > 0) {
+    const value = waiting.pop();
+    const level = depths.pop() ?? 0;
+    if (++values > limits.values) return found(`has more than ${limits.values.toLocaleString("en")} values`);
+    characters += typeof value === "string" ? value.length + 3 : 2;
+    if (typeof value === "object" && value !== null) {
+      depth = Math.max(depth, level);
+      if (depth > limits.depth) return found(`is nested more than ${limits.depth} levels deep`);
+      const members: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
+      // The members of one huge array need not be looked at to know that they are too many.
+      if (members.length > limits.values) {
+        values += members.length;
+        return found(`has more than ${limits.values.toLocaleString("en")} values`);
+      }
+      if (!Array.isArray(value)) for (const key of Object.keys(value)) characters += key.length + 3;
+      for (const member of members) {
+        waiting.push(member);
+        depths.push(level + 1);
+      }
+    }
+    if (characters > limits.characters) {
+      return found(`has more than ${limits.characters.toLocaleString("en")} characters`);
+    }
+  }
+  return found();
+}
+
+/** Marks parameters that stand in for ones that were too large to take in. */
+const REFUSED = "x-toolarsenal-refused";
+
+/** Parameters in place of a source's own that nothing here may walk. The tool is listed and found; calling it gives the reason. */
+export function refusedParameters(reason: string): JsonSchema {
+  return Object.freeze({ type: "object", properties: Object.freeze({}), [REFUSED]: reason });
+}
+
+/** Why a tool's parameters were not taken in; undefined where they were. */
+export function refusalOf(parameters: JsonSchema): string | undefined {
+  const reason = parameters[REFUSED];
+  return typeof reason === "string" ? reason : undefined;
+}
