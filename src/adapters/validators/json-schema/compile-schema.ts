@@ -28,8 +28,8 @@ export function compileSchema(schema: JsonSchema, { trusted = false }: CompileOp
   const patterns = readPatterns(schemas.keys(), trusted);
   const hasDefaults = [...schemas.keys()].some((each) => Object.hasOwn(each, "default"));
   const holds = createEvaluator(schemas, patterns);
-  const check = (value: unknown, limits: CheckLimits = NO_LIMITS): Checked => {
-    const run: Run = { ...limits, failures: [], quiet: 0, tentative: 0, depth: 0, steps: 0 };
+  const check = (value: unknown, { maxSteps, mayBacktrack }: CheckLimits = NO_LIMITS): Checked => {
+    const run: Run = { maxSteps, mayBacktrack, failures: [], quiet: 0, tentative: 0, depth: 0, steps: 0 };
     const checked = hasDefaults ? copyValue(value) : value;
     if (holds(schema, checked, undefined, run, undefined)) return { valid: true, value: checked };
     return { valid: false, problems: toProblems(run.failures) };

@@ -75,17 +75,20 @@ export function matches(pattern: Pattern | undefined, text: string, run: Run): b
  * parts of a huge schema that nobody uses cost nothing.
  */
 export function createEvaluator(schemas: ReadonlyMap<SchemaObject, ReadSchema>, patterns: Patterns): Holds {
-  const known = new Map<SchemaObject, readonly Rule[]>();
+  const known = new Map<SchemaObject, { readonly rules: readonly Rule[]; readonly asks: boolean }>();
 
   const holds: Holds = (schema, value, place, run, evaluated) => {
     if (schema === true) return true;
     if (!isPlainObject(schema)) return fail(run, { place, value, expected: () => "left out" });
-    let rules = known.get(schema);
-    if (!rules) known.set(schema, (rules = rulesOf(schema)));
+    let read = known.get(schema);
+    if (!read) {
+      const asks = Object.hasOwn(schema, "unevaluatedProperties") || Object.hasOwn(schema, "unevaluatedItems");
+      known.set(schema, (read = { rules: rulesOf(schema), asks }));
+    }
+    const { rules, asks } = read;
     run.depth++;
     spend(run, 1 + rules.length);
     // A schema does not see what is evaluated around it. What it evaluates itself counts further out, if all of it holds.
-    const asks = Object.hasOwn(schema, "unevaluatedProperties") || Object.hasOwn(schema, "unevaluatedItems");
     const own: Evaluated | undefined = evaluated || asks ? new Set() : undefined;
     let valid = true;
     for (const rule of rules) {
