@@ -1,4 +1,4 @@
-import { type PhraseRule, rule } from "./phrases.ts";
+import { always, type PhraseRule, rule } from "./phrases.ts";
 
 /** Commands that harm, and ways to smuggle one into an argument. */
 export const COMMAND_RULES: readonly PhraseRule[] = [
@@ -41,14 +41,14 @@ export const COMMAND_RULES: readonly PhraseRule[] = [
     "eval(userText)": "eval ?\\( ?(user|input|req|code|args|params)\\w{0,20}",
     'exec("ls " + name)': "exec ?\\(\\\\{0,2}[\"'`][^\"'`\\n]{0,60}([\"'] ?\\+|\\$[{(]|`)",
   }),
-  rule("command.starts-shell", "high", "Configures a server that is a shell or a line of code.", {
+  always("command.starts-shell", "high", "Configures a server that is a shell or a line of code.", {
     '{"command": "bash", "args": ["-c", "ls"]}':
       "command\\\\{0,2}[\"']? ?[:=] ?\\\\{0,2}[\"']?(/bin/)?(ba|z)?sh\\b[^\\n]{0,30}args[^\\n]{0,20}-c",
     '{"command": "node", "args": ["-e", "0"]}':
       "command\\\\{0,2}[\"']? ?[:=] ?\\\\{0,2}[\"']?(node|python\\d?|npx|deno|bun|perl|ruby|powershell)[^\\n]{0,40}args\\\\{0,2}[\"']? ?[:=] ?\\[ ?\\\\{0,2}[\"']?-(e|c|EncodedCommand|-eval)",
     "mcp://add?command=ls": "[?&]command=[^&\\s]+",
   }),
-  rule("command.injection", "high", "Has a shell command inside a value.", {
+  always("command.injection", "high", "Contains a shell command inside a value.", {
     "a$(whoami)b":
       "\\$\\( ?(curl|wget|cat|id(?! -)|whoami|ls|nc|bash|sh|rm|env|printenv|touch|[\\w-]{2,20}calc)\\b[^)]{0,200}\\)",
     // Code in a text of Markdown stands in back-ticks too, but alone.
@@ -59,7 +59,7 @@ export const COMMAND_RULES: readonly PhraseRule[] = [
     "Bern;/bin/ls":
       "; ?((/usr)?/s?bin/\\w+|wget (-\\w{1,3} )?https?:|curl (-\\w{1,3} )?https?://\\d+|[\\w:\\\\]{0,40}(cmd|calc|powershell)\\.exe)",
   }),
-  rule("command.sql-injection", "high", "Has a second statement or an always-true condition inside a database query.", {
+  always("command.sql-injection", "high", "Contains a second SQL statement or a condition that is always true.", {
     "name = '7' or a=a": "' ?or ['\"(]?(?<word>\\w{1,12})['\"]? ?==? ?['\"]?\\k<word>",
     "name = 7 or 1=1": "(?<!' ?)or ('(?<text>\\w{1,12})' ?= ?'\\k<text>|(?<number>\\d{1,4}) ?==? ?\\k<number>)",
     "' and sleep(9)": "' ?(or|and) (pg_sleep|sleep ?\\(|extractvalue|\\( ?select)",
@@ -70,21 +70,16 @@ export const COMMAND_RULES: readonly PhraseRule[] = [
     "where name = {{$json.name}}": "(where|values) [^\\n?:$]{0,60}\\{\\{ ?\\$(json|node)",
   }),
   {
-    ...rule(
-      "command.markup-injection",
-      "medium",
-      "Has script, or an expression for whatever fills in or shows the text.",
-      {
-        "<script src=x>": "<script\\b[^>]{0,100}>",
-        "<b onclick='alert(1)'>":
-          "on(error|load|click|mouseover) ?= ?\\\\{0,2}[\"'][^\"'\\n]{0,40}(fetch|document|window|new Image|alert|eval|src)",
-        "Hello {{7*7}}": "\\{\\{ ?(\\d{1,4} ?\\* ?\\d{1,4}|config\\b|self\\.|request\\.|''\\.|\"\"\\.|cycler|lipsum)",
-      },
-    ),
+    ...always("command.markup-injection", "medium", "Contains a script, or an expression that a template would run.", {
+      "<script src=x>": "<script\\b[^>]{0,100}>",
+      "<b onclick='alert(1)'>":
+        "on(error|load|click|mouseover) ?= ?\\\\{0,2}[\"'][^\"'\\n]{0,40}(fetch|document|window|new Image|alert|eval|src)",
+      "Hello {{7*7}}": "\\{\\{ ?(\\d{1,4} ?\\* ?\\d{1,4}|config\\b|self\\.|request\\.|''\\.|\"\"\\.|cycler|lipsum)",
+    }),
     // Pages have scripts.
     places: ["definition", "arguments"],
   },
-  rule("command.exploit", "medium", "Tells how to use a known hole.", {
+  rule("command.exploit", "medium", "Describes how to exploit a known vulnerability.", {
     "Exploiting CVE-2030-12345 takes one request.":
       "(exploiting|exploits?|poc for|proof of concept for|abus(es|ing)) (CVE|GHSA)-[\\w-]+",
     "CVE-2030-12345 lets callers in.":
@@ -110,24 +105,19 @@ export const COMMAND_RULES: readonly PhraseRule[] = [
     '{"is_admin": true}':
       "(is_?admin|admin|superuser)[\"']? ?[=:] ?[\"']?true(?=[&\"'}]|$)|role=(superuser|root)|(policy|guard|auth|security)\\w{0,12}[\"']?[^\\n]{0,20}\\bfail_?open[\"']? ?[:=] ?true|auth\\w{0,12}_(enabled|required|token)[\"']? ?[:=] ?(false|none|0|\"\"|'')|(enable|require)_auth\\w{0,10} ?= ?(false|0)|attach-(user|role|group)-policy [^\\n]{0,120}/AdministratorAccess",
   }),
-  rule("command.option-injection", "high", "Has an option with which an ordinary program starts another one.", {
+  rule("command.option-injection", "high", "Uses an option that makes an ordinary program start another one.", {
     "git clone --upload-pack=x":
       "--((upload|receive)-pack[= ]|checkpoint-action=exec|exec=|shell=true|browser-subprocess-path|(utility|renderer|gpu|plugin|ppapi)-cmd-prefix=(?![\"']?(gdb|valgrind|lldb|strace)))\\w{0,20}|-c[\"',\\s]{1,6}core\\.(sshCommand|fsmonitor|hooksPath) ?=\\w{0,20}|ext::(sh|bash)",
   }),
-  rule(
-    "command.query-injection",
-    "medium",
-    "Has operators inside a value that change what a query, or an object, means.",
-    {
-      '{"password": {"$ne": null}}':
-        "((pass|user)\\w{0,6}|login|token|pin|otp|secret)[\"']? ?: ?\\{ ?[\"']?\\$(ne|gte?|lt|nin|exists|regex)",
-      '{"$where": "x"}': "[\"']\\$where[\"'] ?:",
-      'a") or id = 9':
-        "[\"'] ?\\) ?(or|\\|\\|) [\"'\\w.]{1,30} ?=|[\"'] ?\\) ?(and|&&) [\"'\\w.]{1,30} ?==|[\"'\\]] ?(or|\\|\\|) \\w{1,30} ?== ?\\d+|or true ?[\"')]",
-      '{"__proto__": 1}': "[\"'[]__proto__[\"'\\]]|constructor ?[.[] ?[\"']?prototype",
-    },
-  ),
-  rule("command.document-injection", "high", "Has what makes a parser, a log or a template load or run something.", {
+  always("command.query-injection", "medium", "Contains operators that change the meaning of a query or an object.", {
+    '{"password": {"$ne": null}}':
+      "((pass|user)\\w{0,6}|login|token|pin|otp|secret)[\"']? ?: ?\\{ ?[\"']?\\$(ne|gte?|lt|nin|exists|regex)",
+    '{"$where": "x"}': "[\"']\\$where[\"'] ?:",
+    'a") or id = 9':
+      "[\"'] ?\\) ?(or|\\|\\|) [\"'\\w.]{1,30} ?=|[\"'] ?\\) ?(and|&&) [\"'\\w.]{1,30} ?==|[\"'\\]] ?(or|\\|\\|) \\w{1,30} ?== ?\\d+|or true ?[\"')]",
+    '{"__proto__": 1}': "[\"'[]__proto__[\"'\\]]|constructor ?[.[] ?[\"']?prototype",
+  }),
+  rule("command.document-injection", "high", "Makes a parser, a logger or a template load or run something.", {
     '<!ENTITY a SYSTEM "b">': "<!ENTITY (% )?\\w{1,30} (SYSTEM|PUBLIC)|<xi:include",
     "${jndi:ldap://x.example/a}": "\\$\\{jndi:(ldap|rmi|dns|\\$)",
     "!!python/object:a": "!!(python/(object|name|module)|javax?\\.\\w*|ruby/object)",
@@ -136,13 +126,13 @@ export const COMMAND_RULES: readonly PhraseRule[] = [
     "a%0d%0aset-cookie": "%0d%0a(set-cookie|location|content-length|host)|\\.(php|jsp|asp|exe|sh)%00\\w{0,20}",
     "=cmd|x": "[=]cmd\\||[=]HYPERLINK\\([\"']https?:[^)]{0,200}&",
   }),
-  rule("command.attack-tool", "medium", "Uses a program that is for attacking.", {
+  rule("command.attack-tool", "medium", "Uses an attack tool.", {
     "sqlmap -u http://shop.example":
       "sqlmap(\\.py)? --?\\w+|hydra -[lpct]|hashcat -[ma]|john --(wordlist|format)|nikto -h(ost)?|masscan --?\\w+|(gobuster|ffuf) (dir|dns|-u|-w)|responder(\\.py)? -I\\w*|nmap [^\\n]{0,20}\\d{1,3}(\\.\\d{1,3}){3}/\\d{1,2}",
     "Start mimikatz.":
       "mimikatz|msfconsole|msfvenom|meterpreter|sekurlsa::\\w+|crackmapexec \\w+|secretsdump|linpeas|(procdump|comsvcs)[^\\n]{0,30}\\blsass|lsass\\.(dmp|exe)|(sharphound|rubeus)(\\.exe)? -?\\w+",
   }),
-  rule("command.supply-chain", "medium", "Installs something from a place of its own, or a model that is a program.", {
+  rule("command.supply-chain", "medium", "Installs a package or a model from a place that cannot be trusted.", {
     "pip install --index-url http://mirror.example/simple x":
       "pip\\d? install\\b[^\\n]{0,120}--(extra-)?index-url[= ] ?[\"']?https?://(?!((test\\.)?pypi\\.org|download\\.pytorch\\.org|files\\.pythonhosted\\.org|[\\w-]+\\.pkg\\.dev|{this-machine})[:/])",
     "npm i x --registry http://mirror.example":

@@ -36,14 +36,14 @@ export const CONCEALED_RULES: readonly Rule[] = [
     id: "hidden.style",
     category: "hidden-text",
     severity: "medium",
-    message: "Has markup that hides its content from whoever looks at the page.",
+    message: "Contains markup that hides its content from readers of the page.",
     find: (text) => text.all(HIDDEN)[0],
   },
   {
     id: "hidden.comment",
     category: "hidden-text",
     severity: "medium",
-    message: "Speaks to a model in a comment that a person does not see.",
+    message: "Addresses a model in a comment that people do not see.",
     find: (text) => {
       const spoken = text.all(SPEAKS_TO_MODEL);
       return text.all(COMMENT).find(({ start, end }) => spoken.some((word) => word.start >= start && word.end <= end));

@@ -59,7 +59,7 @@ export const ENCODED_RULES: readonly Rule[] = [
     id: "encoded.payload",
     category: "encoded",
     severity: "medium",
-    message: "Has words in an encoding that models read and people do not.",
+    message: "Contains words in an encoding that models can read and people cannot.",
     find: (text) => decodePayloads(text.text)[0] ?? text.all(SPELLED_TAGS)[0],
   },
 ];

@@ -34,7 +34,7 @@ export function imageDataRule(allowedDomains: readonly string[] = []): Rule {
     id: "exfiltration.image-data",
     category: "exfiltration",
     severity: "medium",
-    message: "Has an image whose address takes data along to a host that is not allowed.",
+    message: "Contains an image whose address sends data to a host that is not allowed.",
     find(text) {
       const isBadSpan = ({ start, end }: Span): boolean => isBad(text.text.slice(start, end));
       return text.all(IMAGES).find(isBadSpan) ?? shownDefinitions(text).find(isBadSpan);

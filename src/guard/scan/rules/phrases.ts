@@ -27,7 +27,7 @@ export function rule(id: string, severity: Severity, message: string, phrases: P
   return make(id, severity, message, phrases, isMeant);
 }
 
-/** Makes a rule that also finds what the words before a phrase forbid, because the phrase is a prohibition itself or not prose. */
+/** Makes a rule that finds a phrase whatever the words before it say: code, marks, prohibitions and claims mean what they mean. */
 export function always(id: string, severity: Severity, message: string, phrases: Phrases): PhraseRule {
   return make(id, severity, message, phrases, () => true);
 }
