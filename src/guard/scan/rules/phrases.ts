@@ -22,17 +22,17 @@ export interface PhraseRule extends Rule {
   readonly phrases: Phrases;
 }
 
-/** Makes a rule of phrases; its category is what its id begins with. It does not find what the words before a phrase forbid. */
+/** Makes a rule of phrases. Its category is the first part of its id. It passes over a phrase that the words before it forbid: "never send …". */
 export function rule(id: string, severity: Severity, message: string, phrases: Phrases): PhraseRule {
   return make(id, severity, message, phrases, isMeant);
 }
 
-/** Makes a rule that finds a phrase whatever the words before it say: code, marks, prohibitions and claims mean what they mean. */
+/** Makes a rule that finds a phrase whatever stands before it, for code, markers, claims, and phrases that forbid something themselves. */
 export function always(id: string, severity: Severity, message: string, phrases: Phrases): PhraseRule {
   return make(id, severity, message, phrases, () => true);
 }
 
-/** Makes rules find nothing in texts that have a phrase. */
+/** Turns rules off for texts that contain a phrase. */
 export function unless(phrase: string, rules: readonly PhraseRule[]): readonly PhraseRule[] {
   const exception = toExpression([phrase]);
   return rules.map((each) => ({
