@@ -115,12 +115,12 @@ describe("layers", () => {
   });
 
   it.each([
-    ["types from inside another stage", 'import type { Slot } from "../../src/catalog/lexical/posting.ts";', 1],
-    ["a port of another stage", 'import type { Embedder } from "../../src/catalog/embedder.port.ts";', 0],
+    ["types from inside another stage", 'import type { Slot } from "../catalog/lexical/posting.ts";', 1],
+    ["a port of another stage", 'import type { Embedder } from "../catalog/embedder.port.ts";', 0],
     ["a value of another stage", 'import { find } from "../catalog/catalog.ts";', 1],
     ["one value among types", 'import {\n  type Tool,\n  find,\n} from "../catalog/catalog.ts";', 1],
     ["a re-exported value of another stage", 'export * from "../catalog/catalog.ts";', 1],
-    ["a later layer, even its types", 'import type { Arsenal } from "../../src/arsenal.ts";', 1],
+    ["a later layer, even its types", 'import type { Arsenal } from "../arsenal.ts";', 1],
     ["a package", 'import type { Options } from "ajv";', 1],
     ["a package, on demand", 'const loaded = await import("ajv");', 1],
     ["types of another stage", 'import type { Catalog } from "../catalog/catalog.ts";', 0],
@@ -131,9 +131,9 @@ describe("layers", () => {
   });
 
   it.each([
-    ["src/adapters/sinks/x.ts", "../../src/serve/host.ts"],
-    ["src/mcp/x.ts", "../../src/serve/mcp/plane.ts"],
-    ["src/serve/x.ts", "../../src/config/config.ts"],
+    ["src/adapters/sinks/x.ts", "../../serve/host.ts"],
+    ["src/mcp/x.ts", "../serve/mcp/plane.ts"],
+    ["src/serve/x.ts", "../config/config.ts"],
     ["src/eval/x.ts", "../cli/command.ts"],
     ["src/testing/x.ts", "../adapters/state/memory.ts"],
   ])("refuses %s to import %s", (path, target) => {

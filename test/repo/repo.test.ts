@@ -38,7 +38,7 @@ const REASON = /\/\/ because \w/;
 /** How a test begins: `it("…"`, `it.each(…)("…"`. */
 const TEST = /^\s*it(?:\.\w+\(?|\()/;
 /** What makes a test able to fail for another reason than its time running out. */
-const JUDGES = /expect|assert|Contract\(|fc\.|failure\(|areGone\(/;
+const JUDGES = /expect|assert|run\(\)|Contract\(|fc\.|failure\(|areGone\(/;
 const MOST_FILES = 25;
 
 describe("the repository", () => {
