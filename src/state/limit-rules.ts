@@ -4,6 +4,7 @@ import type {
   BreakerSettings,
   CallOutcome,
   Pass,
+  Places,
   RateWindow,
   Refused,
   Released,
@@ -17,9 +18,9 @@ export interface LimitTables {
   addCall(window: RateWindow, now: number): void;
   /** True if as many passes as the limit hold the place. A pass holds it until its time is over. */
   isFull(key: string, limit: number, now: number): boolean;
-  hold(id: string, places: readonly string[], until: number, now: number): void;
+  hold(id: string, places: readonly Places[], until: number, now: number): void;
   /** False if the pass is not held, or no longer. */
-  letGo(id: string, places: readonly string[], now: number): boolean;
+  letGo(id: string, places: readonly Places[], now: number): boolean;
   breaker(key: string): Breaker | undefined;
   /** Keeps a breaker, or forgets it. */
   setBreaker(key: string, breaker: Breaker | undefined): void;
@@ -55,15 +56,11 @@ export function tryAdmit(tables: LimitTables, request: AdmitRequest, id: string,
     refusedByPlaces(tables, places, now);
   if (refused !== undefined) return refused;
   const probe = breaker?.probeAt !== undefined;
-  const keys = places.map(({ key }) => key);
   for (const window of windows) tables.addCall(window, now);
-  tables.hold(id, keys, heldUntil, now);
+  tables.hold(id, places, heldUntil, now);
   if (budget !== undefined) tables.count(budget.key, "calls", secondOf(now));
-  if (settings === undefined) return { admitted: true, pass: { id, probe, places: keys } };
-  if (probe) tables.setBreaker(settings.key, { ...breaker, probe: { id, until: heldUntil } });
-  const { key, threshold, coolDownMs } = settings;
-  const of = { key, threshold, coolDownMs, era: breaker?.era ?? 0 };
-  return { admitted: true, pass: { id, probe, places: keys, breaker: of } };
+  if (settings !== undefined && probe) tables.setBreaker(settings.key, { ...breaker, probe: { id, until: heldUntil } });
+  return { admitted: true, pass: { id, probe, places, breaker: settings, era: breaker?.era ?? 0 } };
 }
 
 function refusedByBreaker(
@@ -92,11 +89,7 @@ function refusedByWindow(tables: LimitTables, windows: readonly RateWindow[], no
   return { admitted: false, because: "window", key, windowMs, retryAfterMs: longest };
 }
 
-function refusedByPlaces(
-  tables: LimitTables,
-  places: NonNullable<AdmitRequest["places"]>,
-  now: number,
-): Refused | undefined {
+function refusedByPlaces(tables: LimitTables, places: readonly Places[], now: number): Refused | undefined {
   for (const { key, limit } of places) {
     if (tables.isFull(key, limit, now)) return { admitted: false, because: "places", key };
   }
@@ -109,7 +102,7 @@ export function releasePass(tables: LimitTables, pass: Pass, outcome: CallOutcom
   const settings = pass.breaker;
   if (!isHeld || settings === undefined) return {};
   const breaker = tables.breaker(settings.key);
-  if ((breaker?.era ?? 0) !== settings.era) return {};
+  if ((breaker?.era ?? 0) !== pass.era) return {};
   if (pass.probe) return settleProbe(tables, pass, breaker, outcome, now);
   if (outcome === "failure") return countFailure(tables, settings, breaker, now);
   if (outcome === "success" && breaker !== undefined && breaker.failures > 0)

@@ -85,10 +85,11 @@ export interface Pass {
   readonly id: string;
   /** True if the call is the one that probes an open breaker. */
   readonly probe: boolean;
-  /** The keys of the places it holds. */
-  readonly places: readonly string[];
+  /** The places it holds. */
+  readonly places: readonly Places[];
+  readonly breaker?: BreakerSettings | undefined;
   /** A report about an earlier era of the breaker is not counted: each opening and closing begins a new one. */
-  readonly breaker?: BreakerSettings & { readonly era: number };
+  readonly era: number;
 }
 
 /** `neutral` counts as neither, and frees the probe for the next caller. */

@@ -46,17 +46,14 @@ export function createLocalTables(onBreaker: (change: BreakerChange) => void): L
     hold(id, places, until, now) {
       if (++held % PASSES_A_SWEEP === 0) dropEnded(passes, now);
       passes.set(id, until);
-      for (const key of places) {
+      for (const { key } of places) {
         const ids = holders.get(key);
         if (ids === undefined) holders.set(key, new Map([[id, until]]));
         else ids.set(id, until);
       }
     },
     letGo(id, places, now) {
-      for (const key of places) {
-        const ids = holders.get(key);
-        if (ids?.delete(id) === true && ids.size === 0) holders.delete(key);
-      }
+      for (const { key } of places) holders.get(key)?.delete(id);
       const until = passes.get(id);
       passes.delete(id);
       return until !== undefined && until > now;

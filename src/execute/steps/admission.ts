@@ -38,6 +38,13 @@ export interface Admissions {
   close(): void;
 }
 
+interface Needs {
+  readonly ensembleLimit: number | undefined;
+  readonly places: readonly Places[];
+  readonly breaker: BreakerSettings;
+  readonly budget: RetryBudget;
+}
+
 /** Calls that run at once in one ensemble unless its settings say otherwise. */
 const DEFAULT_PER_ENSEMBLE = 32;
 
@@ -66,14 +73,21 @@ export function createAdmissions(parts: {
     health.setCircuit(toolId, probeAt !== undefined);
   }
 
-  function placesOf({ tool, ensemble }: CheckedCall): readonly Places[] {
-    if (tool.ensemble === undefined) return [all];
-    const limit = Math.max(1, Math.floor(Math.min(ensemble?.maxConcurrent ?? perEnsemble, maxConcurrent - 1)));
-    return [{ key: `ensemble ${tool.ensemble}`, limit }, all];
-  }
+  /** What every call of a tool needs. A tool is the same object from call to call. */
+  const needs = new WeakMap<Tool, Needs>();
 
-  function breakerOf(tool: Tool): BreakerSettings {
-    return { key: tool.id, threshold: circuitBreakerThreshold, coolDownMs: circuitBreakerTimeoutMs };
+  function needsOf(tool: Tool, ensembleLimit: number | undefined): Needs {
+    const known = needs.get(tool);
+    if (known !== undefined && known.ensembleLimit === ensembleLimit) return known;
+    const limit = Math.max(1, Math.floor(Math.min(ensembleLimit ?? perEnsemble, maxConcurrent - 1)));
+    const found: Needs = {
+      ensembleLimit,
+      places: tool.ensemble === undefined ? [all] : [{ key: `ensemble ${tool.ensemble}`, limit }, all],
+      breaker: { key: tool.id, threshold: circuitBreakerThreshold, coolDownMs: circuitBreakerTimeoutMs },
+      budget: budgetOf(tool),
+    };
+    needs.set(tool, found);
+    return found;
   }
 
   function budgetOf(tool: Tool): RetryBudget {
@@ -104,13 +118,14 @@ export function createAdmissions(parts: {
       return admission.admitted ? undefined : toOutcome(admission, checked, rates);
     },
     enter(checked, rates) {
-      const { tool, limits: bounds, maxAttempts } = checked;
+      const { tool, ensemble, limits: bounds, maxAttempts } = checked;
+      const { places, breaker, budget } = needsOf(tool, ensemble?.maxConcurrent);
       const waitUntil = clock.now() + timeLeftMs(bounds);
       const request = {
         windows: rates,
-        places: placesOf(checked),
-        breaker: breakerOf(tool),
-        budget: budgetOf(tool),
+        places,
+        breaker,
+        budget,
         waitUntil,
         heldUntil: waitUntil + longestRunMs(bounds.timeoutMs, maxAttempts),
       };

@@ -37,7 +37,7 @@ function readThenWrite({ documents }: Pick<SharedState, "documents">, now: () =>
         if (live.length >= limit) return { admitted: false, because: "window", key, retryAfterMs: 1 };
       }
       for (const [key, { until }] of of) await documents.set(`held:${key}`, { ...(await held(key)), [id]: until });
-      return { admitted: true, pass: { id, probe: false, places: places.map(({ key }) => key) } };
+      return { admitted: true, pass: { id, probe: false, places, era: 0 } };
     },
   };
 }
@@ -107,13 +107,11 @@ const mistakes: Readonly<Record<string, { readonly make: () => StateBackend; rea
       return broken((limits) => ({
         async admit(request, options) {
           const answer = await limits.admit(request, options);
-          if (answer.admitted && answer.pass.breaker) eras.set(answer.pass.breaker.key, answer.pass.breaker.era);
+          if (answer.admitted && answer.pass.breaker) eras.set(answer.pass.breaker.key, answer.pass.era);
           return answer;
         },
         release(pass: Pass, outcome) {
-          const { breaker } = pass;
-          if (breaker === undefined) return limits.release(pass, outcome);
-          return limits.release({ ...pass, breaker: { ...breaker, era: eras.get(breaker.key) ?? 0 } }, outcome);
+          return limits.release({ ...pass, era: eras.get(pass.breaker?.key ?? "") ?? 0 }, outcome);
         },
       }));
     },

@@ -1,5 +1,9 @@
 import type { Breaker, LimitTables } from "../../../state/limit-rules.ts";
+import type { Places } from "../../../state/limits.port.ts";
 import type { Database } from "./file.ts";
+
+/** Calls of one window between two looks for those that have left it. */
+const CALLS_A_SWEEP = 32;
 
 /** The limits' tables, inside one transaction. */
 export function limitTables(database: Database): LimitTables {
@@ -12,12 +16,11 @@ export function limitTables(database: Database): LimitTables {
     addCall({ key: of, windowMs, calls }, now) {
       const key = `${windowMs} ${of}`;
       const sql =
-        "INSERT INTO window_call SELECT :key, coalesce(max(n), 0) + 1, :now, :until FROM window_call WHERE key = :key";
-      database.run(sql, { key, now, until: now + windowMs });
+        "INSERT INTO window_call SELECT :key, coalesce(max(n), 0) + 1, :now, :until FROM window_call WHERE key = :key RETURNING n";
+      const n = database.get<{ n: number }>(sql, { key, now, until: now + windowMs })?.n ?? 0;
       // Whatever is older than the last `calls` has left the window, or this call would not have been admitted.
-      const old =
-        "DELETE FROM window_call WHERE key = :key AND n <= (SELECT max(n) FROM window_call WHERE key = :key) - :calls";
-      database.run(old, { key, calls });
+      if (n % CALLS_A_SWEEP === 0)
+        database.run("DELETE FROM window_call WHERE key = :key AND n <= :old", { key, old: n - calls });
     },
     isFull(key, limit, now) {
       const sql = "SELECT count(*) AS held FROM holder WHERE key = :key AND until > :now";
@@ -79,8 +82,8 @@ export function nextVersion(database: Database): number {
 }
 
 /** A pass without places has a row of its own, so that it cannot be given back twice. */
-function rowsOf(places: readonly string[]): readonly string[] {
-  return places.length === 0 ? [""] : places;
+function rowsOf(places: readonly Places[]): readonly string[] {
+  return places.length === 0 ? [""] : places.map(({ key }) => key);
 }
 
 interface BreakerRow {
