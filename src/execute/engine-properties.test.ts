@@ -105,7 +105,7 @@ const randomCall = fc.record({
 });
 
 describe("the engine", () => {
-  it("gives each of 10,000 random calls exactly one result, and leaves no permit or timer behind [000-4.3-statuses]", async () => {
+  it("gives each of 10,000 random calls exactly one result, and leaves no place or timer behind [000-4.3-statuses] [004-control-release]", async () => {
     const seen = new Set<string>();
     const calls = fc.array(randomCall, { minLength: 50, maxLength: 50, size: "max" });
     await fc.assert(
@@ -161,7 +161,7 @@ describe("the engine", () => {
     expect([...seen].sort()).toEqual([...EXECUTION_STATUSES].sort());
   });
 
-  it("leaves a failing tool alone until its cool-down ends, and then lets exactly one of many callers probe it [000-6.3-circuit-short] [000-6.3-circuit-probe] [000-15.1-denial]", async () => {
+  it("leaves a failing tool alone until its cool-down ends, and then lets exactly one of many callers probe it [000-6.3-circuit-short] [000-6.3-circuit-probe] [000-6.3-circuit-closes] [000-15.1-denial]", async () => {
     const scenario = fc.record({
       threshold: fc.integer({ min: 1, max: 6 }),
       callers: fc.integer({ min: 2, max: 200 }),
