@@ -45,6 +45,7 @@ export async function openHost(
   } catch (error) {
     serving.startup.close();
     await closeSurfaces();
+    await serving.replica.close();
     throw error;
   }
 

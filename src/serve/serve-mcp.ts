@@ -2,8 +2,8 @@ import type { Identity } from "../guard/identity.port.ts";
 import type { Redactor } from "../guard/redaction/redactor.ts";
 import type { InputStream, OutputStream } from "../tool/streams.ts";
 import type { ServeMode } from "./meta-tools/definitions.ts";
-import { createReplica, type ReplicaState } from "./mcp/replica.ts";
 import type { ServableArsenal } from "./served-arsenal.ts";
+import { createReplica, type ReplicaState } from "./mcp/replica.ts";
 import { createStartup } from "./startup.ts";
 import type { Serving } from "./surface.ts";
 import { createWork } from "./work.ts";
@@ -82,8 +82,8 @@ export async function serveMcp(
       .catch(() => {}),
     waitMs,
   });
-  const replica = await createReplica(state);
-  const serving: Serving = { arsenal, mode, ...(common && { common }), startup, work: createWork(), redactor, replica };
+  const [work, replica] = [createWork(), await createReplica(state)];
+  const serving: Serving = { arsenal, mode, ...(common && { common }), startup, work, replica, redactor };
   const options = { drainMs: server.drainTimeoutS * 1000, ...given };
   if (options.transport === "stdio") return overStdio(serving, options);
   const { openHost } = await import("./host.ts");
@@ -101,7 +101,7 @@ async function overStdio(
 ): Promise<ServedMcp> {
   const { aggregateOf } = await import("./mcp/aggregate/surface.ts");
   const { serveStdio } = await import("./mcp/stdio-server.ts");
-  const { startup, work } = serving;
+  const { startup, work, replica } = serving;
   const { input = process.stdin, output = process.stdout, drainMs } = options;
   const plane = aggregateOf(serving);
   const served = serveStdio(plane, {
@@ -120,6 +120,7 @@ async function overStdio(
       await work.drain(drainMs);
       await served.close();
       await plane.close();
+      await replica.close();
     },
   };
 }

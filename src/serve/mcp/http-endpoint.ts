@@ -36,8 +36,6 @@ export interface McpEndpointOptions extends ModernRequestsOptions {
   /** After so long without an answer, a reply becomes a stream that is kept alive: 15 s. */
   readonly quietMs?: number;
   readonly limits?: ReadLimits;
-  /** True while the gateway closes: new requests are refused with 503. */
-  readonly draining?: () => boolean;
 }
 
 /** An address at which MCP clients of either era are answered. */
@@ -50,7 +48,6 @@ export interface McpEndpoint {
 /** Serves a plane over streamable HTTP. */
 export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions = {}): McpEndpoint {
   const { clock = systemClock, quietMs = 15_000, sessionIdleMs = 3_600_000, sessionLimit = 1000, limits } = options;
-  const { draining = () => false } = options;
   const modern = createModernRequests(plane, options);
   const { replica } = options;
   const sessions = createSessionStore({
@@ -88,7 +85,7 @@ export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions = {}
     if ("refused" in read) return refuse(response, read.refused);
     const received = readMessage(read.value);
     if (received.kind === "invalid") return answerJson(response, 400, failure(received.id, received.error));
-    if (draining() && isNew(received)) {
+    if (options.work?.draining === true && isNew(received)) {
       const body = failure(received.message.id, errorBody(shuttingDown()));
       return answerJson(response, 503, body, RETRY_SOON);
     }

@@ -9,10 +9,9 @@ import { aggregatePlane } from "./aggregate-plane.ts";
 /** Every tool, resource and prompt as one MCP server: at `/mcp`, and at `/sse` for older clients. */
 export function mcpSurface(serving: Serving): Surface {
   const plane = aggregateOf(serving);
-  const draining = (): boolean => serving.work.draining;
-  const { replica } = serving;
-  const endpoint = createMcpEndpoint(plane, { draining, replica });
-  const sse = createSseEndpoint({ plane, draining, replica });
+  const { work, replica } = serving;
+  const endpoint = createMcpEndpoint(plane, { work, replica });
+  const sse = createSseEndpoint({ plane, work, replica });
   return {
     name: "mcp",
     routes: [{ path: "/mcp", handle: (exchange) => endpoint.handle(exchange) }, ...sse.routes],

@@ -5,7 +5,7 @@ import type { Principal } from "../../../guard/principal.ts";
 import { refuse, refuseMethod } from "../../http/answer.ts";
 import type { HttpExchange, Route } from "../../surface.ts";
 import { readJson } from "../../http/read-json.ts";
-import { shuttingDown } from "../../work.ts";
+import { shuttingDown, type Work } from "../../work.ts";
 import { createLegacySession, type LegacySession } from "./legacy-session.ts";
 import { readMessage } from "../../../mcp/message.ts";
 import { RPC, RpcError } from "../../../mcp/protocol.ts";
@@ -18,8 +18,8 @@ export interface SseEndpointOptions {
   readonly plane: Plane;
   /** Streams open at one time. Default 256. */
   readonly maxSessions?: number;
-  /** True while the gateway closes: new streams and requests are refused with 503. */
-  readonly draining?: () => boolean;
+  /** The work of the gateway. While it drains, new streams and requests are refused with 503. */
+  readonly work?: Pick<Work, "draining">;
   /** This process among others: a message may then reach any of them. */
   readonly replica?: Replica;
   readonly clock?: Clock;
@@ -54,7 +54,7 @@ const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 
 /** Serves clients that know only HTTP+SSE, which newer revisions of the protocol replaced. */
 export function createSseEndpoint(options: SseEndpointOptions): SseEndpoint {
-  const { plane, maxSessions = MAX_SESSIONS, clock = systemClock, draining = () => false, replica } = options;
+  const { plane, maxSessions = MAX_SESSIONS, clock = systemClock, work, replica } = options;
   const streams = new Map<string, Stream>();
   const closing = new AbortController();
   const stopServing = replica?.serve(KIND, async ({ id, principal, message, headers }) => {
@@ -78,7 +78,7 @@ export function createSseEndpoint(options: SseEndpointOptions): SseEndpoint {
 
   async function open({ request, response, principal }: HttpExchange): Promise<void> {
     if (request.method !== "GET") return refuseMethod(response, "GET");
-    if (draining()) return refuseNew(response);
+    if (work?.draining === true) return refuseNew(response);
     if (streams.size >= maxSessions) {
       const message = `${maxSessions} clients are connected, and no more are taken. Try again later, or connect to /mcp.`;
       return refuse(response, { status: 503, message }, { "retry-after": "10" });
@@ -119,7 +119,7 @@ export function createSseEndpoint(options: SseEndpointOptions): SseEndpoint {
     if ("refused" in read) return refuse(response, read.refused);
     const received = readMessage(read.value);
     if (received.kind === "invalid") return refuse(response, { status: 400, ...received.error });
-    if (draining() && received.kind === "request") return refuseNew(response);
+    if (work?.draining === true && received.kind === "request") return refuseNew(response);
     const headers = request.headers as Headers;
     if (stream === undefined) {
       try {

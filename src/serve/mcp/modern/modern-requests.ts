@@ -17,6 +17,7 @@ import { errorBody } from "../error-body.ts";
 import { answer, failure } from "../../../mcp/message.ts";
 import type { Plane } from "../plane.ts";
 import { createSeal, type Seal } from "./seal.ts";
+import type { Work } from "../../work.ts";
 import type { Replica } from "../replica.ts";
 import { openSubscription, type Subscription } from "../subscription.ts";
 import { createSuspendedCalls, type Leg } from "./suspended-calls.ts";
@@ -48,6 +49,8 @@ export interface ModernRequests {
 export interface ModernRequestsOptions {
   /** This process among others that share a state. Without one, a call can be repeated in this process only. */
   readonly replica?: Replica;
+  /** The work of the gateway. While it drains, new requests are refused; those that other processes run for this one count as work. */
+  readonly work?: Pick<Work, "run" | "draining">;
   /** Seals the state of calls that wait for their client. Defaults to the replica's, or to one with a random key. */
   readonly seal?: Seal;
   /** How long such a call waits, and how many may. */
@@ -76,13 +79,14 @@ const CACHEABLE: ReadonlySet<string> = new Set([
 
 /** Speaks the protocol of 2026-07-28, and hands requests to the plane. */
 export function createModernRequests(plane: Plane, options: ModernRequestsOptions = {}): ModernRequests {
-  const { clock, suspendedMs, suspendedLimit, replica } = options;
+  const { clock, suspendedMs, suspendedLimit, replica, work } = options;
   const timed = { ...(clock && { clock }), ...(suspendedMs !== undefined && { ttlMs: suspendedMs }) };
   const calls = createSuspendedCalls({
     ...timed,
     plane: plane.name,
     seal: options.seal ?? replica?.seal ?? createSeal(timed),
     ...(replica && { replica }),
+    ...(work && { work }),
     ...(suspendedLimit !== undefined && { limit: suspendedLimit }),
   });
   const subscriptions = new Set<Subscription>();

@@ -3,6 +3,7 @@ import { messagesOf, modern } from "../../../../test/mcp/sample-endpoint.ts";
 import { ASK_NAME, type SampleTool, text } from "../../../../test/mcp/sample-plane.ts";
 import { type Gateway, type TwoGateways, twoGateways } from "../../../../test/mcp/two-gateways.ts";
 import type { JsonObject } from "../../../mcp/protocol.ts";
+import { createWork } from "../../work.ts";
 import { createManualClock } from "../../../testing/manual-clock.ts";
 
 const open: TwoGateways[] = [];
@@ -106,6 +107,26 @@ describe("a call that waits in one process, repeated at another", () => {
     await expect(repeated).rejects.toThrow();
     await aborted;
     expect(signal?.reason).toMatchObject({ code: "CANCELLED" });
+  });
+
+  it("is waited for when the process that got the repeat shuts down", async () => {
+    const [answered, finish] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const work = createWork();
+    const slow: SampleTool = async (_args, { ask, signal }) => {
+      await ask("elicitation/create", ASK_NAME, { signal });
+      answered.resolve();
+      await finish.promise;
+      return text("finished");
+    };
+    const { a, b } = await start({ slow }, { work });
+    const { requestState } = await call(a, "slow");
+    const repeated = call(b, "slow", { requestState, inputResponses: ANSWERED });
+    await answered.promise;
+    expect(work.pending).toBe(1);
+    const drained = work.drain(60_000);
+    finish.resolve();
+    expect(await repeated).toMatchObject(text("finished"));
+    await drained;
   });
 
   it("is unknown to another caller, and good for one repeat", async () => {

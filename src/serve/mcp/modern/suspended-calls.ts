@@ -6,6 +6,7 @@ import { type Clock, systemClock } from "../../../observe/clock.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import { unaskable } from "../client-abilities.ts";
 import type { Exchange } from "../plane.ts";
+import type { Work } from "../../work.ts";
 import type { Replica } from "../replica.ts";
 import type { Seal, SealBinding } from "./seal.ts";
 
@@ -46,6 +47,8 @@ export interface SuspendedCallsOptions {
   readonly plane: string;
   /** This process among others: a repeat may then reach any of them. */
   readonly replica?: Replica;
+  /** What a repeat that another process runs counts as. */
+  readonly work?: Pick<Work, "run">;
   /** How long a call waits for its client; 600,000 ms by default. */
   readonly ttlMs?: number;
   /** How many calls may wait at a time; 1000 by default. */
@@ -92,7 +95,7 @@ const KEPT_NOTIFICATIONS = 100;
  * answers to.
  */
 export function createSuspendedCalls(options: SuspendedCallsOptions): SuspendedCalls {
-  const { seal, replica, ttlMs = 600_000, limit = 1000, clock = systemClock } = options;
+  const { seal, replica, work, ttlMs = 600_000, limit = 1000, clock = systemClock } = options;
   const live = new Set<Call>();
   const waiting = new Map<string, Call>();
   /** Repeats that were handed to other processes. */
@@ -311,9 +314,10 @@ export function createSuspendedCalls(options: SuspendedCallsOptions): SuspendedC
   function passOn(to: string, body: JsonObject, { notify: tell, ...carrier }: Carrier, other: Replica): Leg {
     const controller = new AbortController();
     elsewhere.add(controller);
-    const answer = other
-      .call(to, kind, { ...body, ...carrier }, { signal: controller.signal, note: (sent) => tell(sent as never) })
-      .finally(() => elsewhere.delete(controller));
+    const run = (signal: AbortSignal): Promise<JsonObject> =>
+      other.call(to, kind, { ...body, ...carrier }, { signal, note: (sent) => tell(sent as never) });
+    const { signal: given } = controller;
+    const answer = (work?.run(given, run) ?? run(given)).finally(() => elsewhere.delete(controller));
     return { answer, cancel: () => controller.abort(cancelled("The client cancelled the request.")) };
   }
 

@@ -27,7 +27,7 @@ export function upstreamsSurface(context: SurfaceContext): Surface {
     const known = served.get(upstream);
     if (known) return known.endpoint;
     const plane = servedPlane(transparentPlane({ upstream, arsenal }), context);
-    const entry: Served = { plane, endpoint: createMcpEndpoint(plane, { draining: () => work.draining, replica }) };
+    const entry: Served = { plane, endpoint: createMcpEndpoint(plane, { work, replica }) };
     served.set(upstream, entry);
     upstream.watch((change) => {
       if (change.kind !== "state" || change.state.kind !== "closed") return;
