@@ -4,9 +4,9 @@ import { surfaceContract } from "../../test/serve/surface-contract.ts";
 import { SURFACES } from "./surfaces.ts";
 
 describe.each(Object.entries(SURFACES))("the surface %s", (_name, load) => {
-  const cases = surfaceContract(async () => {
+  const suite = surfaceContract(async () => {
     const arsenal = new ToolArsenal({ telemetry: { enabled: false } });
     return { adapter: { create: await load(), arsenal }, dispose: () => arsenal.close() };
   });
-  it.each(cases)("$name", ({ run }) => run());
+  for (const each of suite) it(each.name, each.run);
 });
