@@ -8,8 +8,7 @@ import type { Principal } from "../../guard/principal.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { divideId } from "../meta-tools/tool-names.ts";
 import type { ServedArsenal } from "../served-arsenal.ts";
-import { answerOf, executeCall } from "./execute-call.ts";
-import { runWithApproval, withoutConfirmation } from "./approval-run.ts";
+import { answerOf, runForClient, withoutConfirmation } from "./client-call.ts";
 import type { Exchange } from "./plane.ts";
 import { refusal } from "./refusal.ts";
 
@@ -32,24 +31,16 @@ export async function guardedRequest(
   { upstream, params, context }: GuardedRequest,
   arsenal: Pick<ServedArsenal, "execute" | "approvals">,
 ): Promise<JsonObject | undefined> {
-  const { method, peer, signal } = exchange;
+  const { method } = exchange;
   const { tool, arguments: args, extra } = toCall(method, withoutConfirmation(params));
   const { timeoutMs = LONGEST_REQUEST_MS } = upstream.settings;
   const call = {
     toolName: requestToolId(upstream.settings, tool),
     arguments: args,
     checkArguments: false,
-    principal: peer.principal,
-    signal,
     timeoutMs: Math.min(timeoutMs, LONGEST_REQUEST_MS),
   };
-  const result = await runWithApproval(exchange, arsenal.approvals, (confirmation) =>
-    executeCall(
-      arsenal,
-      { ...call, ...confirmation },
-      { ...context, method, extra, passInputRequired: peer.era === "modern" },
-    ),
-  );
+  const result = await runForClient(exchange, arsenal, call, { ...context, method, extra });
   const answer = answerOf(result);
   if (answer !== undefined) return answer;
   if (result.status === "success") return isPlainObject(result.result) ? result.result : {};

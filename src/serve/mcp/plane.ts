@@ -61,6 +61,11 @@ export interface Plane {
   close(): Promise<void>;
 }
 
+/** How the server may ask the client of an exchange: only if the client said that it can be asked. */
+export function askOf({ peer, ask }: Pick<Exchange, "peer" | "ask">): { readonly ask?: Ask } {
+  return canBeAsked(peer) ? { ask } : {};
+}
+
 /** True for a client that said a server may ask it something. */
 export function canBeAsked({ capabilities }: Peer): boolean {
   return "elicitation" in capabilities || "sampling" in capabilities || "roots" in capabilities;

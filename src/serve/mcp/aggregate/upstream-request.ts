@@ -1,7 +1,7 @@
 import { isInputRequired, type JsonObject, RPC, RpcError } from "../../../mcp/protocol.ts";
 import type { McpUpstream } from "../../../adapters/sources/mcp/upstream/upstream.ts";
 import { guardedRequest } from "../guarded-request.ts";
-import { canBeAsked, type Exchange } from "../plane.ts";
+import { askOf, type Exchange } from "../plane.ts";
 import type { Seal } from "../modern/seal.ts";
 import type { LogLevel } from "./log-level.ts";
 import { createRelay } from "./relay.ts";
@@ -27,18 +27,14 @@ export async function requestUpstream(
   own: JsonObject,
   parts: UpstreamRequestParts,
 ): Promise<JsonObject | undefined> {
-  const { peer, ask } = exchange;
-  const isModern = peer.era === "modern";
   const state = createRequestState(exchange, exchange.params, parts);
   const params = { ...state.open(exchange.params), ...own };
-  const context = {
-    onNotification: createRelay(exchange, parts.sessionLevel).onNotification,
-    ...(canBeAsked(peer) ? { ask } : {}),
-  };
+  const { onNotification } = createRelay(exchange, parts.sessionLevel);
+  const context = { onNotification, ...askOf(exchange) };
   const result = await guardedRequest(exchange, { upstream, params, context }, parts.arsenal);
   if (result === undefined) return undefined;
   if (!isInputRequired(result)) return rewriteUris(result, upstream.name);
-  if (isModern) return state.seal(result);
+  if (exchange.peer.era === "modern") return state.seal(result);
   const message = `${upstream.name} needs an answer that this client cannot be asked for.`;
   throw new RpcError({ code: RPC.internalError, message });
 }

@@ -3,9 +3,8 @@ import { RPC, RpcError, type JsonObject } from "../../../mcp/protocol.ts";
 import { ownToolPrefix } from "../../../adapters/sources/mcp/upstream/request-tools.ts";
 import type { McpServerSettings } from "../../../adapters/sources/mcp/settings.ts";
 import { toCallResult } from "../aggregate/tools/to-call-result.ts";
-import { runWithApproval, withoutConfirmation } from "../approval-run.ts";
-import { answerOf, executeCall, unknownTool } from "../execute-call.ts";
-import { canBeAsked, type Exchange } from "../plane.ts";
+import { answerOf, runForClient, unknownTool, withoutConfirmation } from "../client-call.ts";
+import { askOf, type Exchange } from "../plane.ts";
 import { refusal } from "../refusal.ts";
 import type { ServedTools } from "../../served-arsenal.ts";
 import type { NameIndex } from "./served-tools.ts";
@@ -36,27 +35,14 @@ export async function callTool(exchange: Exchange, parts: CallToolParts): Promis
       message: "arguments is not an object. Give one member a parameter.",
     });
   }
-  const result = await runWithApproval(exchange, parts.arsenal.approvals, (confirmation) =>
-    executeCall(
-      parts.arsenal,
-      {
-        toolName,
-        arguments: args as Record<string, unknown>,
-        ...confirmation,
-        checkArguments: false,
-        principal: exchange.peer.principal,
-        signal: exchange.signal,
-        timeoutMs: Math.min(parts.settings.timeoutMs ?? LONGEST_CALL_MS, LONGEST_CALL_MS),
-      },
-      {
-        extra,
-        headers: exchange.headers,
-        ...(parts.connection === undefined ? {} : { connection: parts.connection }),
-        ...(canBeAsked(exchange.peer) ? { ask: exchange.ask } : {}),
-        passInputRequired: exchange.peer.era === "modern",
-        onNotification: exchange.notify,
-      },
-    ),
+  const { arsenal, connection, settings } = parts;
+  const { headers, notify: onNotification } = exchange;
+  const timeoutMs = Math.min(settings.timeoutMs ?? LONGEST_CALL_MS, LONGEST_CALL_MS);
+  const result = await runForClient(
+    exchange,
+    arsenal,
+    { toolName, arguments: args as Record<string, unknown>, checkArguments: false, timeoutMs },
+    { extra, headers, ...(connection && { connection }), ...askOf(exchange), onNotification },
   );
   const answer = answerOf(result);
   if (answer !== undefined) return answer;

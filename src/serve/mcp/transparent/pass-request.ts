@@ -4,11 +4,10 @@ import { isKnown, type RequestTool } from "../../../adapters/sources/mcp/upstrea
 import type { McpUpstream } from "../../../adapters/sources/mcp/upstream/upstream.ts";
 import { withoutForeignReferences } from "../../../tool/schema/foreign-references.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
-import type { ServedArsenal } from "../../served-arsenal.ts";
+import type { ServedArsenal, ServedTools } from "../../served-arsenal.ts";
 import { guardedRequest, mayKnow } from "../guarded-request.ts";
-import { canBeAsked, type Exchange, type Peer } from "../plane.ts";
+import { askOf, type Exchange, type Peer } from "../plane.ts";
 import { callTool } from "./call-tool.ts";
-import type { ServedTools } from "../../served-arsenal.ts";
 import type { NameIndex } from "./served-tools.ts";
 
 /** What passing a request on needs. */
@@ -69,13 +68,8 @@ export function unknownTo({ method, params }: Pick<Exchange, "method" | "params"
 }
 
 async function guarded(exchange: Exchange, relay: Relay, connection?: Requester): Promise<JsonObject> {
-  const { params, peer, notify, headers } = exchange;
-  const context = {
-    headers,
-    onNotification: notify,
-    ...(connection === undefined ? {} : { connection }),
-    ...(canBeAsked(peer) ? { ask: exchange.ask } : {}),
-  };
+  const { params, notify: onNotification, headers } = exchange;
+  const context = { headers, onNotification, ...(connection && { connection }), ...askOf(exchange) };
   const answer = await guardedRequest(exchange, { upstream: relay.upstream, params, context }, relay.arsenal);
   if (answer === undefined) throw unknownTo(exchange);
   return answer;
@@ -88,7 +82,7 @@ async function forward(exchange: Exchange, { upstream }: Relay, connection?: Req
   return upstream.request(method, params, {
     ...options,
     caller: peer.principal,
-    ...(canBeAsked(peer) ? { ask: exchange.ask } : {}),
+    ...askOf(exchange),
     passInputRequired: peer.era === "modern",
   });
 }

@@ -6,7 +6,7 @@ import type { MetaTools } from "../../../meta-tools/meta-tools.ts";
 import { fromToolName } from "../../../meta-tools/tool-names.ts";
 import type { ServedArsenal } from "../../../served-arsenal.ts";
 import { sayConnecting, type Startup, withConnecting } from "../../../startup.ts";
-import { unknownTool } from "../../execute-call.ts";
+import { unknownTool } from "../../client-call.ts";
 import type { Exchange } from "../../plane.ts";
 import { refusal } from "../../refusal.ts";
 import { pageOf } from "../page.ts";

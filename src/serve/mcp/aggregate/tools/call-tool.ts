@@ -3,9 +3,8 @@ import type { McpUpstream } from "../../../../adapters/sources/mcp/upstream/upst
 import type { ToolCall } from "../../../../execute/call.ts";
 import type { ToolResult } from "../../../../execute/result.ts";
 import type { Tool } from "../../../../tool/tool.ts";
-import { runWithApproval, withoutConfirmation } from "../../approval-run.ts";
-import { answerOf, executeCall } from "../../execute-call.ts";
-import { canBeAsked, type Exchange, type Peer } from "../../plane.ts";
+import { answerOf, runForClient, withoutConfirmation } from "../../client-call.ts";
+import { askOf, canBeAsked, type Exchange, type Peer } from "../../plane.ts";
 import { refusal } from "../../refusal.ts";
 import type { Seal } from "../../modern/seal.ts";
 import type { LogLevel } from "../log-level.ts";
@@ -37,7 +36,7 @@ export async function callTool(
   target: { readonly toolName: string; readonly arguments: unknown },
   parts: CallToolParts,
 ): Promise<{ readonly answer: JsonObject } | { readonly missing: ToolResult }> {
-  const { peer, signal } = exchange;
+  const { peer } = exchange;
   const { name: _, arguments: __, ...extra } = withoutConfirmation(exchange.params);
   const { toolName } = target;
   const args = target.arguments as ToolCall["arguments"] & object;
@@ -45,25 +44,12 @@ export async function callTool(
   const relay = createRelay(exchange, parts.sessionLevel);
   const named = await toolOf(toolName, peer, parts);
   const opened = state.open(extra);
-  const result = await runWithApproval(exchange, parts.arsenal.approvals, (confirmation) =>
-    executeCall(
-      parts.arsenal,
-      {
-        toolName,
-        arguments: args,
-        ...confirmation,
-        principal: peer.principal,
-        signal,
-        ...(canBeAsked(peer) ? timeoutFor(named, parts) : {}),
-        onProgress: relay.onProgress,
-      },
-      {
-        extra: opened,
-        ...(canBeAsked(peer) ? { ask: exchange.ask } : {}),
-        passInputRequired: peer.era === "modern",
-        onNotification: relay.onNotification,
-      },
-    ),
+  const timeout = canBeAsked(peer) ? timeoutFor(named, parts) : {};
+  const result = await runForClient(
+    exchange,
+    parts.arsenal,
+    { toolName, arguments: args, ...timeout, onProgress: relay.onProgress },
+    { extra: opened, ...askOf(exchange), onNotification: relay.onNotification },
   );
   if (result.error?.code === "TOOL_NOT_FOUND" && result.toolId === undefined) return { missing: result };
   const tool = named ?? (await toolOf(result.toolId ?? "", peer, parts));

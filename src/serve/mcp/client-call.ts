@@ -1,0 +1,96 @@
+import { isArsenalError } from "../../errors/arsenal-error.ts";
+import type { ToolCall } from "../../execute/call.ts";
+import type { ToolResult } from "../../execute/result.ts";
+import type { Approvals } from "../../guard/aegis.ts";
+import type { McpRequest, McpRequestParts } from "../../mcp/mcp-request.ts";
+import { type JsonObject, RPC, RpcError, type RpcErrorBody } from "../../mcp/protocol.ts";
+import { isPlainObject } from "../../tool/json-schema.ts";
+import type { ServedTools } from "../served-arsenal.ts";
+import { approvalQuestion, type PersonsAnswer, readAnswer, showsForms } from "./approval-question.ts";
+import type { Exchange } from "./plane.ts";
+
+/** The member of `_meta` by which a client names the approval that its call redeems. */
+const CONFIRMATION_ID = "toolarsenal/confirmationId";
+
+/**
+ * Runs a client's call through the arsenal, with the approval that the client names. If the call needs an approval that the caller itself may
+ * give, and the client can show a question, the person at the client is asked. Otherwise the call keeps waiting. Nothing has run when the
+ * person is asked, so a modern client's answer may reach another process.
+ */
+export async function runForClient(
+  exchange: Pick<Exchange, "params" | "peer" | "signal" | "ask" | "resumed">,
+  arsenal: Pick<ServedTools, "execute" | "approvals">,
+  call: Omit<ToolCall, "request" | "principal" | "signal" | "confirmationId">,
+  parts: Omit<McpRequestParts, "passInputRequired">,
+): Promise<ToolResult> {
+  const { peer, resumed, signal } = exchange;
+  const { principal } = peer;
+  const request: McpRequest = { ...parts, source: "mcp", passInputRequired: peer.era === "modern" };
+  const run = (confirmation: object): Promise<ToolResult> =>
+    resultOf(arsenal.execute({ ...call, ...confirmation, principal, signal, request }));
+
+  const ran =
+    resumed === undefined ? await run(namedConfirmation(exchange.params)) : (resumed.state["ran"] as ToolResult);
+  const { status, confirmationId } = ran;
+  if (status !== "pending_confirmation" || confirmationId === undefined || !showsForms(peer)) return ran;
+  const { approvals } = arsenal;
+  const answer = resumed?.answer === undefined ? await askPerson(ran, exchange, approvals) : readAnswer(resumed.answer);
+  if (answer === undefined) return ran;
+  const { outcome } = await approvals.answer(confirmationId, answer, principal);
+  // If somebody else approved it meanwhile, it still does not run against this person's no.
+  return answer === "deny" && outcome !== "denied" ? ran : run({ confirmationId });
+}
+
+/** The MCP server's own answer that a result carries; undefined if it carries none. Throws if the server answered with an error. */
+export function answerOf({ answer }: ToolResult): JsonObject | undefined {
+  if (answer === undefined) return undefined;
+  if ("error" in answer) throw new RpcError(answer.error as RpcErrorBody);
+  return answer.result as JsonObject;
+}
+
+/** The protocol's error for a tool that does not exist; `note` is added to its message. */
+export function unknownTool(name: unknown, note = ""): RpcError {
+  const message = `Unknown tool: ${String(name).slice(0, 200)}${note === "" ? "" : `. ${note}`}`;
+  return new RpcError({ code: RPC.invalidParams, message });
+}
+
+/** The params of a call without what is meant for this gateway alone. */
+export function withoutConfirmation(params: JsonObject): JsonObject {
+  const { _meta: meta } = params;
+  if (!isPlainObject(meta) || !Object.hasOwn(meta, CONFIRMATION_ID)) return params;
+  const { [CONFIRMATION_ID]: _, ...others } = meta;
+  return { ...params, _meta: others };
+}
+
+function namedConfirmation({ _meta: meta }: JsonObject): { readonly confirmationId?: string } {
+  if (!isPlainObject(meta) || !Object.hasOwn(meta, CONFIRMATION_ID)) return {};
+  // Whatever it is, the arsenal checks it.
+  return { confirmationId: meta[CONFIRMATION_ID] as string };
+}
+
+async function askPerson(
+  ran: ToolResult,
+  { ask, signal, peer }: Pick<Exchange, "ask" | "signal" | "peer">,
+  approvals: Approvals,
+): Promise<PersonsAnswer> {
+  const waiting = await approvals.get(ran.confirmationId ?? "", { approver: peer.principal });
+  const question = waiting === undefined ? undefined : approvalQuestion(waiting);
+  if (question === undefined) return undefined;
+  try {
+    return readAnswer(await ask("elicitation/create", question, { signal, resume: { ran } }));
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return undefined;
+  }
+}
+
+/** An arsenal can be configured to throw failed results. The result is then the cause. */
+async function resultOf(executing: Promise<ToolResult>): Promise<ToolResult> {
+  try {
+    return await executing;
+  } catch (error) {
+    const result = isArsenalError(error) ? (error.cause as ToolResult | undefined) : undefined;
+    if (typeof result === "object" && typeof result?.status === "string") return result;
+    throw error;
+  }
+}
