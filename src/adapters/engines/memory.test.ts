@@ -50,7 +50,8 @@ async function load(snapshot: string): Promise<readonly Tool[]> {
 const files = async (snapshot: string): Promise<string[]> => (await readdir(join(snapshot, ".."))).sort();
 
 describe("memory engine [000-5.1-open] [000-5.1-put] [000-5.1-get] [000-5.1-delete] [000-5.1-list] [000-5.1-count] [000-5.1-store-health] [000-5.1-nearest]", () => {
-  for (const { name, run } of catalogEngineContract(() => ({ adapter: memoryEngine() }))) it(name, run);
+  for (const { name, run } of catalogEngineContract(() => ({ adapter: memoryEngine() }), { cosineError: 0.01 }))
+    it(name, run);
 
   it("is gone with the process where no snapshot is named [000-5.1-memory]", async () => {
     const store = memoryEngine();
@@ -65,7 +66,7 @@ describe("memory engine [000-5.1-open] [000-5.1-put] [000-5.1-get] [000-5.1-dele
 
 describe("memory engine with a snapshot", () => {
   for (const { name, run } of catalogEngineContract(async () => ({
-    adapter: memoryEngine({ snapshot: await freshFile() }),
+    adapter: memoryEngine({ snapshot: await freshFile(), vectors: "float32" }),
   }))) {
     it(name, run);
   }
@@ -263,11 +264,13 @@ describe("a process that is killed while it writes", () => {
   function writer(snapshot: string, firstRound: number): ChildProcess {
     const program = `
       import { memoryEngine } from ${JSON.stringify(new URL("./memory.ts", import.meta.url).href)};
+      import { defineTool } from ${JSON.stringify(new URL("../../tool/define-tool.ts", import.meta.url).href)};
       const store = memoryEngine({ snapshot: ${JSON.stringify(snapshot)} });
+      const tool = (name, description) => defineTool({ name, description, parameters: { type: "object" } });
       for (let round = ${firstRound}; ; round++) {
         await store.open();
         const description = "round " + round + " " + "x".repeat(300);
-        await store.put(Array.from({ length: ${TOOLS} }, (_, index) => ({ id: "n.t" + index, name: "t" + index, description })));
+        await store.put(Array.from({ length: ${TOOLS} }, (_, index) => tool("t" + index, description)));
         console.log("begins", round);
         await store.close();
         console.log("kept", round);

@@ -102,6 +102,27 @@ export function createModelVectors(
     return selection.subarray(0, count);
   }
 
+  /** Each row is a tool of its own, so that the scores need not be gathered by tool. */
+  function offerRows(
+    scores: Float32Array,
+    selection: Uint32Array | undefined,
+    limit: number,
+    accepted: Uint8Array,
+    found: Set<number>,
+  ): void {
+    const best = createTopK(limit, precedes);
+    let { lowest } = best;
+    for (let at = 0; at < scores.length; at++) {
+      const score = scores[at] ?? 0;
+      if (score < lowest) continue;
+      const slot = slotOf[selection === undefined ? at : (selection[at] ?? 0)] ?? 0;
+      if (accepted[slot] !== 1) continue;
+      best.offer(score, slot);
+      lowest = best.lowest;
+    }
+    for (const { row: slot } of best.take()) found.add(slot);
+  }
+
   return {
     get size() {
       return rowsOf.size;
@@ -137,6 +158,10 @@ export function createModelVectors(
       checkDimension(query, rows.dimension, "The query's vector");
       const selection = count < FEW * rowsOf.size ? select(accepted) : undefined;
       const scores = rows.scores(query, selection ?? slotOf.length);
+      if (slotOf.length === rowsOf.size) {
+        offerRows(scores, selection, limit, accepted, found);
+        return;
+      }
       const cosines = new Float32Array(accepted.length).fill(NONE);
       for (let at = 0; at < scores.length; at++) {
         const row = selection?.[at] ?? at;
