@@ -365,3 +365,50 @@ describe("the explanation", () => {
     expect(explanation?.leftOut.length).toBe(10);
   });
 });
+
+describe("what no filter can state", () => {
+  const many = Array.from({ length: 600 }, (_, index) =>
+    tool(`send_email_${index}`, "Send an email to a customer.", { namespace: "secret" }),
+  );
+  const shown = tool("post_letter", "Posts a letter, or any email, to somebody.", { namespace: "open" });
+  const sees: RetrieverParts["sees"] = ({ namespace }) => namespace === "open";
+
+  it("is applied to what is found, looking further until enough is left [000-4.2-filters-first]", async () => {
+    const retriever = await retrieverOf([...many, shown], { sees });
+    expect(names(await retriever.retrieve({ context, scoreThreshold: 0 }))).toEqual(["post_letter"]);
+  });
+
+  it("leaves no trace of hidden tools in what is counted or judged", async () => {
+    const { tools, confidence, candidateCount, filteredCount } = await (
+      await retrieverOf([...many, shown], { sees })
+    ).retrieve({ context, scoreThreshold: 0 });
+    expect([tools.length, candidateCount, filteredCount]).toEqual([1, 1, 0]);
+    const stated = await retrieverOf([...many, shown], { sees, visible: () => ({ namespaces: ["open"] }) });
+    expect(await stated.retrieve({ context, scoreThreshold: 0 })).toMatchObject({
+      confidence,
+      candidateCount: 1,
+      filteredCount: 0,
+    });
+  });
+
+  it("leaves out a tool with an open circuit unless such are asked for [000-4.2-unhealthy]", async () => {
+    const health = createHealth({ clock, emit: silent });
+    health.setCircuit("default.send_email", true);
+    const retriever = await retrieverOf(sampleTools(), { health, visible: () => ({ all: [] }) });
+    const result = await retriever.retrieve({ context, scoreThreshold: 0 });
+    expect(names(result)).not.toContain("send_email");
+    expect([result.candidateCount, result.filteredCount]).toEqual([4, 1]);
+    const all = await retriever.retrieve({ context, scoreThreshold: 0, excludeUnhealthy: false });
+    expect(names(all)).toContain("send_email");
+  });
+
+  it("asks the principal's own visibility of the policy", async () => {
+    const asked: unknown[] = [];
+    const principal: Principal = { id: "someone", roles: [], capabilities: [], scopes: [], local: false };
+    const retriever = await retrieverOf([...many.slice(0, 3), shown], {
+      visible: (who) => (asked.push(who?.id), { namespaces: ["open"] }),
+    });
+    expect(names(await retriever.retrieve({ context, scoreThreshold: 0, principal }))).toEqual(["post_letter"]);
+    expect(asked).toEqual(["someone"]);
+  });
+});

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { Policy } from "../guard/policy.port.ts";
 import { localOperator } from "../guard/principal.ts";
+import { toPredicate } from "../tool/tool-filter.ts";
 import { contract, type ContractCase, type Make } from "./contract.ts";
 import { sampleTools } from "./sample-tools.ts";
 
@@ -25,6 +26,12 @@ export function policyContract(make: Make<Policy>): readonly ContractCase[] {
         if (policy.sees(tool, principal)) continue;
         assert.equal((await policy.decide({ tool, arguments: {}, principal })).effect, "deny");
       }
+    },
+    "states every tool it shows as visible, if it states any": async (policy) => {
+      const filter = policy.visible?.(localOperator());
+      if (filter === undefined) return;
+      for (const tool of sampleTools().filter((each) => policy.sees(each, localOperator())))
+        assert.ok(toPredicate(filter)(tool), tool.id);
     },
     "decides the same call the same way": async (policy) => {
       for (const tool of sampleTools()) {

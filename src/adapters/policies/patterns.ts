@@ -2,7 +2,7 @@ import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 import { compilePatterns } from "../../guard/pattern.ts";
 import type { Policy, PolicyDecision } from "../../guard/policy.port.ts";
-import { EVERY_TOOL } from "../../tool/tool-filter.ts";
+import type { ToolFilter } from "../../tool/tool-filter.ts";
 import type { Tool } from "../../tool/tool.ts";
 
 /** Tools whose calls a person approves where nothing else is configured. @internal */
@@ -51,10 +51,11 @@ export function patternsPolicy(options: PatternsOptions = {}): Policy {
     return askedByTool(tool, mode);
   }
 
+  const visible = withoutNamed(options.deny ?? []);
+
   return {
     sees: (tool) => denied(tool) === undefined,
-    // A pattern also matches a source's own name for its tool, which no filter knows.
-    visible: () => ((options.deny ?? []).length === 0 ? EVERY_TOOL : undefined),
+    visible: () => visible,
 
     decide({ tool }) {
       const refusedBy = denied(tool);
@@ -75,6 +76,13 @@ export function patternsPolicy(options: PatternsOptions = {}): Policy {
       return confirmation(tool) ?? { effect: "allow" };
     },
   };
+}
+
+/** Every tool but those named; undefined if they are not all named exactly. What a source calls its tool is left to `sees`. */
+function withoutNamed(deny: readonly string[]): ToolFilter | undefined {
+  if (deny.some((pattern) => /[*?]/.test(pattern))) return undefined;
+  const names = deny.map((pattern) => pattern.trim().toLowerCase());
+  return { not: { any: [{ ids: names }, { names }] } };
 }
 
 /** The confirmation that a tool's own definition asks for, whatever a policy's lists or rules say. @internal */

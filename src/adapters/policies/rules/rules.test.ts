@@ -5,6 +5,7 @@ import { createManualClock } from "../../../testing/manual-clock.ts";
 import { policyContract } from "../../../testing/policy.contract.ts";
 import { defineTool } from "../../../tool/define-tool.ts";
 import type { ToolDraft } from "../../../tool/draft.ts";
+import { toPredicate } from "../../../tool/tool-filter.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import type { RuleDocument } from "./document/document.ts";
 import { rulesPolicy, type RulesPolicy } from "./rules.ts";
@@ -53,6 +54,52 @@ for (const [name, text] of Object.entries(DOCUMENTS)) {
     for (const { name: claim, run } of policyContract(() => ({ adapter: rulesPolicy(text) }))) it(claim, run);
   });
 }
+
+describe("what the rules let a caller see, as a filter", () => {
+  const tools = [
+    find,
+    remove,
+    toolAt("payroll.pay", { tags: ["Internal"], capabilities: ["financial"] }),
+    toolAt("web.search", { source: "mcp", riskLevel: "high", tags: ["web"] }),
+    toolAt("crm.sub.list_items", { tags: ["internal"] }),
+  ];
+  const eve = localOperator({ id: "eve", roles: [], tenant: "other" });
+  const exact: readonly RulesPolicy[] = [
+    policyOf(),
+    policyOf({ id: "p", effect: "deny", namespaces: ["Payroll", "web"] }),
+    policyOf({ id: "p", effect: "deny", tools: ["crm.delete_customer", "pay"], tenants: ["acme"] }),
+    policyOf({ id: "p", effect: "deny", tags: ["internal"], sources: ["function"], principals: ["eve"] }),
+    policyOf({ id: "p", effect: "deny", risk: ["high"] }, { id: "q", effect: "deny", capabilities: ["financial"] }),
+    policyOf({ id: "p", effect: "deny", tools: ["crm.*"], when: "args.x == 1" }),
+    strictly(),
+    strictly({ id: "p", effect: "allow", namespaces: ["crm"] }, { id: "q", effect: "allow", tools: ["payroll.pay"] }),
+    strictly(
+      { id: "p", effect: "allow", namespaces: ["crm", "web"], tenants: ["acme"], roles: ["nobody"] },
+      { id: "q", effect: "deny", tools: ["crm.delete_customer"] },
+    ),
+  ];
+
+  it.each(exact)("agrees with what each tool is answered", (policy) => {
+    for (const principal of [ada, eve]) {
+      const filter = policy.visible?.(principal);
+      const seen = tools.filter((tool) => policy.sees(tool, principal));
+      const stated = tools.filter(toPredicate(filter ?? { any: [] }));
+      const hidden = stated.filter((tool) => !policy.sees(tool, principal));
+      expect(stated.filter((tool) => !hidden.includes(tool))).toEqual(seen);
+      // A tag in other capitals is left to `sees`.
+      expect(hidden.flatMap(({ tags }) => tags).every((tag) => tag === "Internal")).toBe(true);
+    }
+  });
+
+  it.each([
+    policyOf({ id: "p", effect: "deny", tools: ["delete_*"] }),
+    policyOf({ id: "p", effect: "deny", namespaces: ["pay*"] }),
+    policyOf({ id: "p", effect: "deny", when: "tool.namespace == 'payroll'" }),
+    strictly({ id: "p", effect: "allow", tools: ["find_customer"] }),
+  ])("is not stated if a rule looks at more", (policy) => {
+    expect(policy.visible?.(ada)).toBeUndefined();
+  });
+});
 
 describe("rules", () => {
   it("lets a deny win over an approval, and that over a permission, wherever they stand [000-6.2-policy-language]", () => {

@@ -10,6 +10,7 @@ import type { Locate } from "./document/problems.ts";
 import { readDocument } from "./document/read-document.ts";
 import { compileRules } from "./rule.ts";
 import { createToolRules } from "./tool-rules.ts";
+import { visibleTo } from "./visible.ts";
 
 /** What a policy of rules can be given beside its document. */
 export interface RulesParts {
@@ -56,6 +57,7 @@ export function rulesPolicy(document: string | PolicyDocument, parts: RulesParts
 
   return {
     sees: (tool, principal, through = {}) => judge.sees(tool, principal, through),
+    visible: (principal, { toolset } = {}) => visibleTo({ principal, toolset }, compiled, denyByDefault !== undefined),
     decide: (request) => judge.decide(request),
     explain(request) {
       const { tool, principal, arguments: args } = request;
