@@ -16,7 +16,7 @@ describe("ports", () => {
     const suite = `${toCamel(port)}Contract`;
     expect(
       has(`src/testing/${port}.contract.ts`),
-      `Write src/testing/${port}.contract.ts, see tool-store.contract.ts`,
+      `Write src/testing/${port}.contract.ts, see sink.contract.ts`,
     ).toBe(true);
     expect(typeof (testing as Record<string, unknown>)[suite], `Export ${suite} from src/testing/index.ts`).toBe(
       "function",
