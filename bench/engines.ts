@@ -1,0 +1,146 @@
+/**
+ * The SQLite engine beside the memory engine: `node bench/engines.ts [--shared FOLDER] [--tools 10000]`.
+ *
+ * First whether both rank the same: top 5 and NDCG@10 of the same requests over labelled sets, with the static tier. The baseline is the memory
+ * engine with exact vectors. Then a restart: a new process opens what an earlier one kept and answers its first request. The baseline is the
+ * memory engine with a snapshot, which indexes and embeds again. Last, what a request takes once the engine is warm.
+ */
+import { execFile } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs, promisify } from "node:util";
+import { memoryEngine } from "../src/adapters/engines/memory.ts";
+import { sqliteEngine } from "../src/adapters/engines/sqlite/sqlite.ts";
+import { ToolArsenal } from "../src/arsenal.ts";
+import type { CatalogEngine } from "../src/catalog/catalog-engine.port.ts";
+import { shortRequests, syntheticTools } from "../src/cli/benchmark/synthetic-tools.ts";
+import { table } from "../src/cli/terminal/style.ts";
+import { figuresOf } from "../src/eval/metrics.ts";
+import { type LabelledSet, readSets } from "./retrieval-sets.ts";
+
+/** What the process that restarts is told and finds out, in milliseconds. */
+interface Restart {
+  readonly engine: "sqlite" | "memory";
+  readonly file: string;
+}
+interface Restarted {
+  readonly firstMs: number;
+  readonly warmCpuMs: number;
+}
+
+const WARM_REQUESTS = 100;
+const ROUNDS = 3;
+
+const { values } = parseArgs({
+  options: { shared: { type: "string" }, tools: { type: "string", default: "10000" }, restart: { type: "string" } },
+});
+if (values.restart === undefined) {
+  const shared = values.shared ?? fileURLToPath(new URL("../../shared", import.meta.url));
+  if (existsSync(join(shared, "eval"))) for (const set of readSets(shared)) process.stdout.write(await compare(set));
+  else console.log(`No labelled sets: ${join(shared, "eval")} does not exist. Give their folder with --shared FOLDER.`);
+  process.stdout.write(await measureRestarts(Number(values.tools)));
+} else {
+  process.stdout.write(JSON.stringify(await restart(JSON.parse(values.restart) as Restart)));
+}
+
+function arsenalOn(engine: CatalogEngine): ToolArsenal {
+  return new ToolArsenal({ telemetry: { enabled: false }, embedder: { tier: "static", cache: false } }, { engine });
+}
+
+async function compare({ name, tools, requests }: LabelledSet): Promise<string> {
+  const idOf = new Map(tools.map(({ id, tool }) => [tool.id, id]));
+  const engines = {
+    exact: memoryEngine({ vectors: "float32" }),
+    rounded: memoryEngine(),
+    sqlite: sqliteEngine({ file: ":memory:" }),
+  };
+  const rankings: Record<string, string[][]> = {};
+  for (const [which, engine] of Object.entries(engines)) {
+    await engine.open();
+    await engine.put(tools.map(({ tool }) => tool));
+    await using arsenal = arsenalOn(engine);
+    await arsenal.ready({ tier: "static" });
+    const found: string[][] = (rankings[which] = []);
+    for (const { query } of requests) {
+      const { tools: ranked } = await arsenal.retrieve({ context: { query }, limit: 10, refuse: "never" });
+      found.push(ranked.map(({ tool }) => idOf.get(tool.id) ?? tool.id));
+    }
+  }
+  const ndcg = (which: string): number =>
+    (100 / requests.length) *
+    requests.reduce((sum, { relevant }, at) => sum + figuresOf(rankings[which]?.[at] ?? [], relevant).ndcg10, 0);
+  const agreement = (which: string): string => {
+    let [same, all] = [0, 0];
+    rankings["exact"]?.forEach((exact, at) => {
+      const best = new Set(rankings[which]?.[at]?.slice(0, 5));
+      for (const id of exact.slice(0, 5)) same += best.has(id) ? 1 : 0;
+      all += Math.min(5, exact.length);
+    });
+    return `${((100 * same) / all).toFixed(2)} % of the top 5`;
+  };
+  const difference = (which: string): string => `NDCG@10 ${(ndcg(which) - ndcg("exact")).toFixed(3)}`;
+  const said = (which: string): string => `${agreement(which)}, ${difference(which)}`;
+  return `${name}, ${tools.length} tools, ${requests.length} requests, NDCG@10 ${ndcg("exact").toFixed(2)}: sqlite ${said("sqlite")}; memory in int8 ${said("rounded")}\n`;
+}
+
+async function measureRestarts(count: number): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), "engines-"));
+  try {
+    const tasks = (["sqlite", "memory"] as const).map((engine) => ({ engine, file: join(folder, engine) }));
+    for (const task of tasks) {
+      await using arsenal = arsenalOn(engineOf(task));
+      await arsenal.addTools(syntheticTools(count).map((tool) => ({ tool })));
+      await arsenal.ready({ tier: "static" });
+    }
+    const best = new Map<string, Restarted>();
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const task of tasks) {
+        const { stdout } = await promisify(execFile)(process.execPath, [
+          fileURLToPath(import.meta.url),
+          "--restart",
+          JSON.stringify(task),
+        ]);
+        const now = JSON.parse(stdout) as Restarted;
+        const before = best.get(task.engine) ?? now;
+        best.set(task.engine, {
+          firstMs: Math.min(before.firstMs, now.firstMs),
+          warmCpuMs: Math.min(before.warmCpuMs, now.warmCpuMs),
+        });
+      }
+    }
+    const [sqlite, memory] = [best.get("sqlite"), best.get("memory")];
+    if (!sqlite || !memory) return "";
+    const row = (what: string, key: keyof Restarted): readonly string[] => [
+      what,
+      sqlite[key].toFixed(1),
+      memory[key].toFixed(1),
+      (sqlite[key] / memory[key]).toFixed(2),
+    ];
+    return `${table([
+      [`${count} tools, static tier`, "sqlite ms", "memory ms", "ratio"],
+      row("first answer after a restart", "firstMs"),
+      row("processor time of a warm request", "warmCpuMs"),
+    ])}\n`;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function engineOf({ engine, file }: Restart): CatalogEngine {
+  return engine === "sqlite" ? sqliteEngine({ file }) : memoryEngine({ snapshot: file });
+}
+
+async function restart(task: Restart): Promise<Restarted> {
+  const started = performance.now();
+  await using arsenal = arsenalOn(engineOf(task));
+  const requests = shortRequests(2 * WARM_REQUESTS);
+  await arsenal.retrieve({ context: { query: requests[0] ?? "" } });
+  const firstMs = performance.now() - started;
+  for (const query of requests.slice(0, WARM_REQUESTS)) await arsenal.retrieve({ context: { query } });
+  const before = process.cpuUsage();
+  for (const query of requests.slice(WARM_REQUESTS)) await arsenal.retrieve({ context: { query } });
+  const { user, system } = process.cpuUsage(before);
+  return { firstMs, warmCpuMs: (user + system) / 1_000 / WARM_REQUESTS };
+}
