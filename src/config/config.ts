@@ -6,10 +6,7 @@ import type { OpenApiConfig } from "./openapi-config.ts";
 import type { RoutingWeights } from "../retrieve/result.ts";
 import type { Capability } from "../tool/tool.ts";
 
-/**
- * Everything that can be configured. In a file the same keys are written in snake_case; `config.schema.json` describes them for editors.
- * Every key is optional and says its default.
- */
+/** Everything that can be configured. Every key is optional and says its default. Files write keys in snake_case (`config.schema.json`). */
 export interface ToolArsenalConfig {
   readonly vectorStore?: VectorStoreConfig;
   readonly embedder?: EmbedderConfig;
@@ -37,9 +34,11 @@ export interface ToolArsenalConfig {
 
 export interface VectorStoreConfig {
   /** Default `memory`. */
-  readonly type?: "memory" | "qdrant" | "chroma" | "pgvector" | "pinecone" | "weaviate";
+  readonly type?: "memory" | "sqlite" | "qdrant" | "chroma" | "pgvector" | "pinecone" | "weaviate";
   /** For `memory`: a file the tools are kept in between runs. None by default. */
   readonly snapshot?: string;
+  /** For `sqlite`: the database file, which processes may share. Default `./.toolarsenal/catalog.sqlite`. */
+  readonly file?: string;
   readonly url?: string;
   readonly apiKey?: string;
   /** Default `tool_arsenal`. */

@@ -14,7 +14,7 @@ function refused(config: ToolArsenalConfig, injected: InjectedParts = {}): unkno
 
 describe("what this release does not have", () => {
   const cases: readonly (readonly [string, ToolArsenalConfig, keyof InjectedParts | undefined])[] = [
-    ["vector_store.type", { vectorStore: { type: "qdrant" } }, "store"],
+    ["vector_store.type", { vectorStore: { type: "qdrant" } }, "engine"],
     ["embedder.type", { embedder: { type: "openai" } }, "embedder"],
     ["reranker.enabled", { reranker: { enabled: true } }, "reranker"],
     ["telemetry.type", { telemetry: { type: "datadog" } }, "sinks"],
@@ -35,7 +35,7 @@ describe("what this release does not have", () => {
   it("is named all at once", () => {
     expect(refused({ vectorStore: { type: "chroma" }, reranker: { enabled: true } })).toMatchObject({
       message:
-        'vector_store.type: "chroma" is not part of this release. Use memory, or inject your own as `store`. Nor are: reranker.enabled.',
+        'vector_store.type: "chroma" is not part of this release. Use memory or sqlite, or inject your own as `engine`. Nor are: reranker.enabled.',
     });
   });
 

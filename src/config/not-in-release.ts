@@ -3,7 +3,7 @@ import type { ResolvedConfig } from "./load/resolve-config.ts";
 
 /** Parts that were injected and so stand in for what a configuration asks for. */
 export interface InjectedParts {
-  readonly store?: unknown;
+  readonly engine?: unknown;
   readonly embedder?: unknown;
   readonly reranker?: unknown;
   readonly sinks?: unknown;
@@ -22,9 +22,9 @@ interface Setting {
 const MISSING: readonly Setting[] = [
   {
     field: "vector_store.type",
-    asked: ({ vectorStore }) => other(vectorStore.type, "memory"),
-    insteadOf: "store",
-    fix: "Use memory, or inject your own as `store`.",
+    asked: ({ vectorStore: { type } }) => (type === "sqlite" ? undefined : other(type, "memory")),
+    insteadOf: "engine",
+    fix: "Use memory or sqlite, or inject your own as `engine`.",
   },
   {
     field: "embedder.type",

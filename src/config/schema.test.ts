@@ -29,6 +29,7 @@ const COMPLETE: Complete<ToolArsenalConfig> = {
   vectorStore: {
     type: "memory",
     snapshot: "tools.json",
+    file: "catalog.sqlite",
     url: "http://store",
     apiKey: "key",
     collectionName: "tools",

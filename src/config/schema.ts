@@ -23,8 +23,9 @@ const SANDBOXES: readonly SandboxName[] = ["subprocess", "docker", "bubblewrap",
  */
 export const CONFIG_SCHEMA: JsonSchema = object("Configuration of ToolArsenal.", {
   vectorStore: object("Where tools are kept and searched.", {
-    type: choice("Which store.", ["memory", "qdrant", "chroma", "pgvector", "pinecone", "weaviate"], "memory"),
+    type: choice("Which one.", ["memory", "sqlite", "qdrant", "chroma", "pgvector", "pinecone", "weaviate"], "memory"),
     snapshot: text("For memory: a file the tools are kept in between runs."),
+    file: text("For sqlite: the database file. Defaults to ./.toolarsenal/catalog.sqlite. Processes may share it."),
     url: text("Address of the store."),
     apiKey: text("Key of the store."),
     collectionName: text("Collection or table the tools are kept in.", "tool_arsenal"),

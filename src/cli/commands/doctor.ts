@@ -1,6 +1,7 @@
 import { access, constants } from "node:fs/promises";
 import { dirname } from "node:path";
 import { memoryEngine } from "../../adapters/engines/memory.ts";
+import { sqliteEngine } from "../../adapters/engines/sqlite/sqlite.ts";
 import type { ToolArsenal } from "../../arsenal.ts";
 import type { McpUpstream } from "../../adapters/sources/mcp/upstream/upstream.ts";
 import type { ResolvedConfig } from "../../config/load/resolve-config.ts";
@@ -63,10 +64,11 @@ async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promi
   let configured: Configured;
   try {
     configured = await loadConfigured(files, terminal);
-    const { snapshot } = configured.config.vectorStore;
+    const { type, snapshot, file } = configured.config.vectorStore;
     const read = [...(files.config === undefined ? [] : [files.config]), ...files.mcpConfigs];
     findings.push({ check: "configuration", state: "ok", message: read.join(", ") });
-    if (snapshot !== undefined) findings.push(...(await checkSnapshot(snapshot)));
+    if (type === "sqlite" && file !== undefined) findings.push(...(await checkCatalogFile(file)));
+    else if (snapshot !== undefined) findings.push(...(await checkSnapshot(snapshot)));
     findings.push(...configured.problems.map(leftOut));
   } catch (error) {
     return [...findings, ...failures("configuration", error)];
@@ -208,6 +210,19 @@ async function checkCredentials({ documents }: Configured, { environment }: Term
     ),
   );
   return found.flat();
+}
+
+/** Opens the SQLite catalog as the arsenal will, which also creates it. */
+async function checkCatalogFile(file: string): Promise<readonly Finding[]> {
+  const engine = sqliteEngine({ file });
+  try {
+    await engine.open();
+    return [{ check: "catalog", state: "ok", message: `${file}, ${await engine.count()} tools` }];
+  } catch (error) {
+    return failures("catalog", error);
+  } finally {
+    await engine.close();
+  }
 }
 
 /** Opens it as the arsenal will, which also makes its folder. */

@@ -53,6 +53,17 @@ mcp:
     expect([loaded.folder, loaded.config.vectorStore.snapshot]).toEqual([folder, join(folder, "data/tools.json")]);
   });
 
+  it("takes the file of its SQLite catalog from its own folder, unless there is none", async () => {
+    const path = join(folder, "sqlite.yaml");
+    const read = async (text: string): Promise<unknown> => {
+      await writeFile(path, text);
+      return (await loadConfig(path, {})).config.vectorStore.file;
+    };
+    expect(await read("vector_store:\n  type: sqlite\n")).toBe(join(folder, ".toolarsenal/catalog.sqlite"));
+    expect(await read("vector_store: { type: sqlite, file: data/c.db }\n")).toBe(join(folder, "data/c.db"));
+    expect(await read('vector_store: { type: sqlite, file: ":memory:" }\n')).toBe(":memory:");
+  });
+
   it("that is not there is named, with what to do", async () => {
     const path = join(folder, "nowhere.yaml");
     await expect(loadConfig(path, {})).rejects.toMatchObject({
@@ -87,7 +98,7 @@ describe("a mistake in a configuration file", () => {
     ],
     [
       "vector_store:\n  type: qdrnt\n",
-      'a.yaml:2:3 vector_store.type: must be one of memory, qdrant, chroma, pgvector, pinecone, weaviate, not "qdrnt". Did you mean "qdrant"?',
+      'a.yaml:2:3 vector_store.type: must be one of memory, sqlite, qdrant, chroma, pgvector, pinecone, weaviate, not "qdrnt". Did you mean "qdrant"?',
     ],
     [
       "security:\n  deny: drop_table\n",

@@ -4,6 +4,7 @@ import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 import { systemClock } from "../../observe/clock.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
+import { CATALOG_FILE } from "../../adapters/engines/sqlite/sqlite.ts";
 import { IN_MEMORY } from "../parts/arsenal-parts.ts";
 import { checkConfig } from "./check-config.ts";
 import { type ClientServers, readClientConfig } from "../clients/client-config.ts";
@@ -144,11 +145,15 @@ function withAbsolutePaths(config: ResolvedConfig, folder: string): ResolvedConf
   const { vectorStore, embedder, security, state, audit, server, mcp, builtins, openapi } = config;
   const { roots = [] } = builtins.files;
   const { policyFile } = security;
-  const { snapshot } = vectorStore;
+  const { type, snapshot, file } = vectorStore;
   const { cache } = embedder;
   return {
     ...config,
-    vectorStore: { ...vectorStore, ...(snapshot === undefined ? {} : { snapshot: resolve(folder, snapshot) }) },
+    vectorStore: {
+      ...vectorStore,
+      ...(type === "sqlite" && file !== IN_MEMORY ? { file: resolve(folder, file ?? CATALOG_FILE) } : {}),
+      ...(snapshot === undefined ? {} : { snapshot: resolve(folder, snapshot) }),
+    },
     embedder: { ...embedder, ...(typeof cache === "string" ? { cache: resolve(folder, cache) } : {}) },
     security: { ...security, ...(policyFile === undefined ? {} : { policyFile: resolve(folder, policyFile) }) },
     state: isFile(state.file) ? { ...state, file: resolve(folder, state.file) } : state,

@@ -32,7 +32,7 @@ type Filled<Section, Optional extends keyof Section = never> = Required<Omit<Sec
 
 /** A checked configuration with every default in place. */
 export interface ResolvedConfig {
-  readonly vectorStore: Filled<VectorStoreConfig, "snapshot" | "url" | "apiKey" | "dimension" | "options">;
+  readonly vectorStore: Filled<VectorStoreConfig, "snapshot" | "file" | "url" | "apiKey" | "dimension" | "options">;
   readonly embedder: Filled<EmbedderConfig, "tier" | "cache" | "model" | "apiKey" | "apiBase">;
   readonly reranker: Filled<RerankerConfig, "model">;
   readonly routing: Filled<Omit<RoutingConfig, "weights" | "penalties" | "learning">> & {

@@ -4,6 +4,7 @@ import { consoleSink } from "../../adapters/sinks/console.ts";
 import { memoryState } from "../../adapters/state/memory.ts";
 import { sqliteState } from "../../adapters/state/sqlite.ts";
 import { memoryEngine } from "../../adapters/engines/memory.ts";
+import { sqliteEngine } from "../../adapters/engines/sqlite/sqlite.ts";
 import type { Embedder } from "../../catalog/embedder.port.ts";
 import type { Tier } from "../../catalog/dense/tiers.ts";
 import type { CatalogEngine } from "../../catalog/catalog-engine.port.ts";
@@ -48,12 +49,13 @@ export interface ToolArsenalParts {
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
-/** Where tools are stored and searched: the injected engine, or else memory, with a snapshot if one is configured. */
-export function configuredEngine(
-  { vectorStore: { snapshot } }: ResolvedConfig,
-  parts: ToolArsenalParts,
-): CatalogEngine {
-  return parts.engine ?? memoryEngine(snapshot === undefined ? {} : { snapshot });
+/** Where tools are stored and searched: the injected engine, or else the configured one. */
+export function configuredEngine({ vectorStore }: ResolvedConfig, parts: ToolArsenalParts): CatalogEngine {
+  const { type, file, snapshot } = vectorStore;
+  if (parts.engine) return parts.engine;
+  return type === "sqlite"
+    ? sqliteEngine(file === undefined ? {} : { file })
+    : memoryEngine(snapshot === undefined ? {} : { snapshot });
 }
 
 /** What ranks: the injected embedder or tiers, else the shipped ones. */

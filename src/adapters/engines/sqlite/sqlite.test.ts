@@ -213,6 +213,21 @@ describe("an arsenal on sqliteEngine", () => {
     expect(bytes()).toBe(kept);
   });
 
+  it("is what the configuration names", async () => {
+    const file = newFile();
+    const arsenal = new ToolArsenal({
+      telemetry: { enabled: false },
+      embedder: { tier: "lexical" },
+      vectorStore: { type: "sqlite", file },
+    });
+    await arsenal.addTools(drafts.slice(0, 3));
+    await arsenal.close();
+    const engine = sqliteEngine({ file });
+    await engine.open();
+    expect(await engine.count()).toBe(3);
+    await engine.close();
+  });
+
   it("ranks as an arsenal on memoryEngine does, with the same scores", async () => {
     const chance = dice(31);
     const tools = randomTools(300, chance);

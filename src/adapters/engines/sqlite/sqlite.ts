@@ -18,9 +18,15 @@ import { countWhere, searchDatabase } from "./search.ts";
 import { readWords, toWord } from "./tool-words.ts";
 
 export interface SqliteEngineOptions {
-  /** The database file. It and its folder are created, readable only by this user. `:memory:` keeps everything in memory. */
-  readonly file: string;
+  /**
+   * The database file. It and its folder are created, readable only by this user. `:memory:` keeps everything in memory. Default
+   * `./.toolarsenal/catalog.sqlite`.
+   */
+  readonly file?: string;
 }
+
+/** @internal Where the catalog is kept unless a file is named. */
+export const CATALOG_FILE = "./.toolarsenal/catalog.sqlite";
 
 const PAGE = 1_000;
 /** Tools whose words are read before other work gets a turn. */
@@ -42,7 +48,7 @@ interface Prepared {
  * Keeps the catalog in one SQLite file: tools, words and vectors. Any number of processes on this machine may share it, and a restart neither indexes
  * nor embeds anything again. Words come from an FTS5 index; vectors are compared exactly.
  */
-export function sqliteEngine({ file: given }: SqliteEngineOptions): CatalogEngine {
+export function sqliteEngine({ file: given = CATALOG_FILE }: SqliteEngineOptions = {}): CatalogEngine {
   const file = given === ":memory:" ? given : resolve(given);
   let opened: { readonly database: Database; readonly mirror: Mirror } | undefined;
   let closed = false;
