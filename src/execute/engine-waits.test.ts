@@ -284,10 +284,7 @@ describe("cancelling", () => {
     const result = await engine.execute({ toolName: "t", timeoutMs: 1, signal: AbortSignal.abort() });
     expect(result).toMatchObject({ status: "cancelled", attempts: 0, error: { code: "CANCELLED" } });
     const controller = new AbortController();
-    const limitsOf: Aegis["limitsOf"] = () => {
-      controller.abort();
-      return [];
-    };
+    const limitsOf: Aegis["limitsOf"] = () => (controller.abort(), []);
     const late = setUp(handler, {}, { aegis: { ...allowing, limitsOf } });
     expect((await late.engine.execute({ toolName: "t", signal: controller.signal })).status).toBe("cancelled");
     expect(calls()).toBe(0);
