@@ -94,6 +94,27 @@ export const placeClaims: Claims = {
     await other.limits.release(pass, "success");
     await admitted(other, { places }, clock);
   },
+  "gives no place for long to a process that disappeared while it waited": async (handles) => {
+    const { clock, one, other, single, stop, until } = handles;
+    // One process alone cannot disappear.
+    if (single) return;
+    const request = { places: [{ key: "p", limit: 1 }], waitUntil: clock.now() + FAR };
+    const held = await admitted(other, request, clock);
+    const suspended = admitted(one, request, clock);
+    await clock.advance(50);
+    const resume = stop();
+    await other.limits.release(held, "success");
+    const from = clock.now();
+    const next = await until(admitted(other, request, clock));
+    assert.ok(clock.now() <= from + 5_000, `it came after ${clock.now() - from} ms`);
+    // It was only suspended: it gets its turn, and takes nobody's place.
+    resume();
+    await clock.advance(5_000);
+    await refused(other, { places: request.places }, clock, "places");
+    await other.limits.release(next, "success");
+    await one.limits.release(await until(suspended), "success");
+    await admitted(other, { places: request.places }, clock);
+  },
   "keeps nothing for calls that gave up waiting, at whatever moment": async ({ clock, slow, one, until }) => {
     const random = createRandom(11);
     const places = [{ key: "p", limit: 2 }];

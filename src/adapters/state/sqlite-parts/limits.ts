@@ -13,6 +13,9 @@ const LOOK_FOR_PLACES_MS = 20;
 /** How often a waiting call looks for places whose holder disappeared. */
 const LOOK_FOR_LOST_MS = 250;
 
+/** How long a call of another process is held a place for, until that process takes it. */
+const CLAIM_MS = 2_000;
+
 /** How often to look for breakers that other processes opened or closed. */
 const LOOK_FOR_BREAKERS_MS = 200;
 
@@ -74,10 +77,16 @@ export function createSqliteLimits(
         database.run("UPDATE waiter SET answer = :answer WHERE n = :n", { n, answer: JSON.stringify(admission) });
       }
     };
-    for (const row of rows) if (row.answer !== null && waiting.has(row.id)) answer(row, JSON.parse(row.answer));
-    const unanswered = rows
-      .filter((row) => row.answer === null)
-      .map(({ n, id, request }) => ({ n, id, request: JSON.parse(request) as AdmitRequest }));
+    const unanswered: { readonly n: number; readonly id: string; readonly request: AdmitRequest }[] = [];
+    for (const { n, id, request: text, answer: given } of rows) {
+      const isMine = waiting.has(id);
+      // A call of another process is answered once: that process may be gone.
+      if (!isMine && given !== null) continue;
+      const request = JSON.parse(text) as AdmitRequest;
+      const admission = given === null ? undefined : (JSON.parse(given) as Admission);
+      if (admission !== undefined && claim(database, admission, request.heldUntil, now)) answer({ n, id }, admission);
+      else unanswered.push({ n, id, request: isMine ? request : { ...request, heldUntil: now + CLAIM_MS } });
+    }
     serveWaiting(limitTables(database), unanswered, now, answer);
     return () => answers.forEach((tellOne) => tellOne());
   }
@@ -243,6 +252,16 @@ export function createSqliteLimits(
 
 function run(told: () => void): void {
   told();
+}
+
+/** Takes what another process gave this one. False if it came too late, and the place is free again. */
+function claim(database: Database, admission: Admission, until: number, now: number): boolean {
+  if (!admission.admitted) return true;
+  const { id, probe } = admission.pass;
+  const sql = "UPDATE holder SET until = :until WHERE id = :id AND until > :now";
+  if (database.run(sql, { id, until, now }) === 0) return false;
+  if (probe) database.run("UPDATE breaker SET probe_until = :until WHERE probe_id = :id", { id, until });
+  return true;
 }
 
 const ABORTED: Admission = { admitted: false, because: "aborted", key: "" };
