@@ -10,6 +10,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { EVERY_TOOL } from "../src/tool/tool-filter.ts";
 import { systemClock } from "../src/observe/clock.ts";
 import { createHealth } from "../src/observe/health.ts";
 import { createRetriever } from "../src/retrieve/retriever.ts";
@@ -94,7 +95,15 @@ async function judge(
   const chosen = ids.flatMap((id) => tools.get(id) ?? []);
   const catalog = await catalogOf(chosen, tier, embedder, systemClock);
   const health = createHealth({ clock: systemClock, emit });
-  const retriever = createRetriever({ catalog, health, sees: () => true, settings, emit, clock: systemClock });
+  const retriever = createRetriever({
+    catalog,
+    health,
+    sees: () => true,
+    visible: () => EVERY_TOOL,
+    settings,
+    emit,
+    clock: systemClock,
+  });
   const found: Judged[] = [];
   for (const { asked: one, kind } of cases) {
     const context = { query: one.query };

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { memoryEngine } from "../src/adapters/engines/memory.ts";
 import { type Catalog, createCatalog } from "../src/catalog/catalog.ts";
 import type { Clock } from "../src/observe/clock.ts";
+import { type FusedEvidence, fuseEvidence } from "../src/retrieve/fuse/fuse-evidence.ts";
 import type { SourceDraft } from "../src/tool/draft.ts";
 import { normaliseTool } from "../src/tool/normalise/normalise-tool.ts";
 import type { Tool } from "../src/tool/tool.ts";
@@ -172,6 +173,15 @@ export async function catalogOf(tools: readonly Tool[], tier: string, embedder: 
   const catalog = createCatalog({ engine: memoryEngine(), tiers, emit: () => {}, clock });
   await catalog.upsert(tools);
   return catalog;
+}
+
+/** The best tools of a catalog for a request, as the product fuses them. */
+export async function rankIn(catalog: Catalog, query: string, limit: number): Promise<FusedEvidence> {
+  const request = { text: query, texts: [query], meanings: [query] };
+  const vectors = await catalog.request([query]);
+  const answer = await catalog.engine.search({ limit: 2 * limit, texts: [query], vectors: vectors.vectors });
+  const { hits, tier } = fuseEvidence(request, answer, vectors);
+  return { hits: hits.slice(0, limit), tier };
 }
 
 export function sample<Item>(items: readonly Item[], most: number, random: () => number): readonly Item[] {

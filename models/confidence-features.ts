@@ -7,7 +7,7 @@ import { parseArgs } from "node:util";
 import { join } from "node:path";
 import { systemClock } from "../src/observe/clock.ts";
 import { featuresOf } from "../src/retrieve/fit/confidence-features.ts";
-import { type Asked, catalogOf, drawCatalogs, heldOutServers, lines, sample, toolsOf } from "./catalog-draws.ts";
+import { type Asked, catalogOf, drawCatalogs, heldOutServers, lines, rankIn, sample, toolsOf } from "./catalog-draws.ts";
 import { embedderOf } from "./remembered-embedder.ts";
 import { createRandom } from "../src/eval/random.ts";
 
@@ -45,7 +45,7 @@ for (const { size, ids, cases } of drawCatalogs(tools, asked, { draws: Number(op
   if (cases.length === 0) continue;
   const catalog = await catalogOf(ids.flatMap((id) => tools.get(id) ?? []), tier, embedder, clock);
   for (const { asked: one, kind } of cases) {
-    const { hits } = await catalog.search(one.query, { limit: 50, accept: () => true });
+    const { hits } = await rankIn(catalog, one.query, 50);
     const ranking = hits.map(({ tool, cosine, coverage = 0 }) => ({ tool, cosine, coverage }));
     const features = featuresOf(one.query, ranking, ids.length);
     const home = one.relevant[0]?.slice(0, one.relevant[0].lastIndexOf("/")) ?? one.scope?.[0] ?? "";

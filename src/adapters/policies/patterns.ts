@@ -2,7 +2,7 @@ import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 import { compilePatterns } from "../../guard/pattern.ts";
 import type { Policy, PolicyDecision } from "../../guard/policy.port.ts";
-import type { ToolFilter } from "../../tool/tool-filter.ts";
+import { EVERY_TOOL, type ToolFilter } from "../../tool/tool-filter.ts";
 import type { Tool } from "../../tool/tool.ts";
 
 /** Tools whose calls a person approves where nothing else is configured. @internal */
@@ -80,6 +80,7 @@ export function patternsPolicy(options: PatternsOptions = {}): Policy {
 
 /** Every tool but those named; undefined if they are not all named exactly. What a source calls its tool is left to `sees`. */
 function withoutNamed(deny: readonly string[]): ToolFilter | undefined {
+  if (deny.length === 0) return EVERY_TOOL;
   if (deny.some((pattern) => /[*?]/.test(pattern))) return undefined;
   const names = deny.map((pattern) => pattern.trim().toLowerCase());
   return { not: { any: [{ ids: names }, { names }] } };
