@@ -58,6 +58,11 @@ const BATCH = 64;
 /** After so many failed batches in a row the embedder is taken to be away, and the rest is not tried. */
 const FAILURES_IN_A_ROW = 2;
 
+/** What an engine keeps an embedder's vectors under. A model of another dimension is another model: an engine outlives its configuration. */
+export function vectorsName({ model, dimension }: Embedder): string {
+  return `${model}/${dimension}`;
+}
+
 export function createEmbeddings({ embedder, engine, otherwise, emit, clock }: EmbeddingsParts): Embeddings {
   const missing = new Map<string, string>();
   let answering = true;
@@ -69,7 +74,7 @@ export function createEmbeddings({ embedder, engine, otherwise, emit, clock }: E
 
   async function keep(embedded: readonly ToolVectors[], signal?: AbortSignal): Promise<void> {
     if (embedded.length === 0) return;
-    await engine.putVectors(embedder.model, embedded, signal ? { signal } : {});
+    await engine.putVectors(vectorsName(embedder), embedded, signal ? { signal } : {});
     // A tool that changed meanwhile is still missing its vector.
     for (const { id, contentHash } of embedded) if (missing.get(id) === contentHash) missing.delete(id);
   }

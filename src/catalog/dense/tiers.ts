@@ -4,7 +4,7 @@ import type { Tool } from "../../tool/tool.ts";
 import type { CatalogEngine, ModelVector } from "../catalog-engine.port.ts";
 import type { Embedder } from "../embedder.port.ts";
 import { type BackgroundIndexing, createBackgroundIndexing } from "./background-indexing.ts";
-import { createEmbeddings, type EmbeddedQueries, type Embeddings } from "./embeddings.ts";
+import { createEmbeddings, type EmbeddedQueries, type Embeddings, vectorsName } from "./embeddings.ts";
 
 /** One embedder, and what its answers are called. */
 export interface Tier {
@@ -148,9 +148,9 @@ export function createTiers({ tiers, engine, size, emit, clock }: TiersParts): T
     }
   }
 
-  async function* lacking({ embedder: { model } }: Level): AsyncIterableIterator<readonly string[]> {
+  async function* lacking({ embedder }: Level): AsyncIterableIterator<readonly string[]> {
     for (let after = ""; ;) {
-      const page = await engine.withoutVectors(model, { after, limit: PAGE });
+      const page = await engine.withoutVectors(vectorsName(embedder), { after, limit: PAGE });
       if (page.length > 0) yield page;
       if (page.length < PAGE) return;
       after = page.at(-1) ?? "";
@@ -207,7 +207,7 @@ export function createTiers({ tiers, engine, size, emit, clock }: TiersParts): T
         const found = known === "none" ? undefined : await attempt(level, texts, signal);
         if (found === undefined) continue;
         answering.push(level);
-        for (const vector of found.vectors) vectors.push({ model: level.embedder.model, vector });
+        for (const vector of found.vectors) vectors.push({ model: vectorsName(level.embedder), vector });
         embeddingTimeMs += found.tookMs;
         // One that knows a part only is completed by the next.
         if (known === "all" || answering.length === 2) break;

@@ -28,6 +28,8 @@ export const filteringClaims: EngineClaims = {
       { sources: ["mcp", "openapi"] },
       { tags: ["it's", 'say "hi"', "a\u0000b", "\uD800"] },
       { tags: ["a"] },
+      { tags: ["\uFFFD"] },
+      { tags: ["a\u0000b", ...Array.from({ length: 200 }, (_, index) => `other ${index}`)] },
       { categories: ["Finance", "a\u0000b"] },
       { risks: ["high", "critical"] },
       { capabilities: ["financial", "read_data"], match: "any" },

@@ -74,7 +74,21 @@ const WORDS =
     " ",
   );
 const NAMESPACES = Array.from({ length: 14 }, (_, index) => `${WORDS[index] ?? ""}-hub`);
-const TAGS = ["billing", "it's", 'say "hi"', "a\u0000b", "a", "Ünïcode", "ünïcode", "😀", "\uD800", "%", "NULL", ""];
+const TAGS = [
+  "billing",
+  "it's",
+  'say "hi"',
+  "a\u0000b",
+  "a",
+  "Ünïcode",
+  "ünïcode",
+  "😀",
+  "\uD800",
+  "\uFFFD",
+  "%",
+  "NULL",
+  "",
+];
 const CATEGORIES = ["finance", "Finance", "ops", "a\u0000b"];
 const ENSEMBLES = ["crew", "Crew", "it's"];
 const TENANTS = ["acme", "globex", "a'b", "null"];

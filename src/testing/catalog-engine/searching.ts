@@ -59,9 +59,11 @@ export function searchingClaims(cosineError: number): EngineClaims {
       await engine.open();
       const chance = dice(11);
       const tools = randomTools(120, chance);
-      // Put twice and thinned out, so that what is counted must follow what came and went.
+      // Put twice and thinned out, with searches in between, so that what is counted must follow what came and went.
       await engine.put(tools.map((tool) => ({ ...tool, description: "Nothing.", contentHash: "0" })));
+      await searchAll(engine, { texts: ["create"] });
       await engine.put(tools);
+      await searchAll(engine, { texts: ["create"] });
       const gone = new Set(chance.some(idsOf(tools), 0.3));
       await engine.delete([...gone]);
       const kept = tools.filter(({ id }) => !gone.has(id));

@@ -196,7 +196,10 @@ export function createMirror(database: Database): Mirror {
 
 /** Vectors of one tool, one after the other. */
 export function toBytes(vectors: readonly Float32Array[]): Uint8Array {
-  return new Uint8Array(Float32Array.from(vectors.flatMap((vector) => [...vector])).buffer);
+  const dimension = vectors[0]?.length ?? 0;
+  const numbers = new Float32Array(vectors.length * dimension);
+  vectors.forEach((vector, nth) => numbers.set(vector, nth * dimension));
+  return new Uint8Array(numbers.buffer);
 }
 
 function toVectors(data: Uint8Array, dimension: number): readonly Float32Array[] {

@@ -213,6 +213,26 @@ describe("an arsenal on sqliteEngine", () => {
     expect(bytes()).toBe(kept);
   });
 
+  it("embeds its tools again if an embedder gives longer vectors under the same name", async () => {
+    const file = newFile();
+    const found: (readonly string[])[] = [];
+    const embedded: string[] = [];
+    for (const dimension of [16, 32]) {
+      const embedder = createHashingEmbedder({ dimension, onEmbed: (texts) => embedded.push(...texts) });
+      const parts = { engine: sqliteEngine({ file }), embedder: { ...embedder, model: "same" } };
+      await using arsenal = new ToolArsenal({ telemetry: { enabled: false } }, parts);
+      await arsenal.addTools(drafts.slice(0, 5));
+      await arsenal.ready();
+      const { tools, tier } = await arsenal.retrieve({ context: { query: "act on thing 3" }, limit: 1 });
+      found.push([tier, ...tools.map(({ tool }) => tool.id)]);
+    }
+    expect(found).toEqual([
+      ["same", "service-0.act_3"],
+      ["same", "service-0.act_3"],
+    ]);
+    expect(embedded).toHaveLength(12);
+  });
+
   it("is what the configuration names", async () => {
     const file = newFile();
     const arsenal = new ToolArsenal({
@@ -221,6 +241,7 @@ describe("an arsenal on sqliteEngine", () => {
       vectorStore: { type: "sqlite", file },
     });
     await arsenal.addTools(drafts.slice(0, 3));
+    await arsenal.sync();
     await arsenal.close();
     const engine = sqliteEngine({ file });
     await engine.open();
