@@ -185,6 +185,19 @@ describe("a session that was begun at one process", () => {
     expect(await subscribe(uri(100_000))).toMatchObject({ result: {} });
   });
 
+  it("goes on where it is while the shared state is away, and nowhere else", async () => {
+    const { a, b, state } = await start();
+    const session = await a.initialize();
+    state.broken = true;
+    expect(await echo(a, session)).toBe(200);
+    const response = await b.post(call(1, "echo"), session);
+    expect([response.status, response.headers.get("retry-after")]).toEqual([503, "1"]);
+    expect(await response.text()).not.toContain("/home/someone");
+    expect(await echo(b, await b.initialize())).toBe(200);
+    state.broken = false;
+    expect(await echo(b, session)).toBe(200);
+  });
+
   it("is not written down by its id, which lets its holder in", async () => {
     const { a, state } = await start();
     const session = await a.initialize();
