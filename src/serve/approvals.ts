@@ -1,8 +1,7 @@
 import type { ApprovalAnswer, Approvals } from "../guard/aegis.ts";
 import { visibleText } from "../guard/visible-text.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
-import { answerJson, answerText } from "./http/answer.ts";
-import { answerProblem, type Problem } from "./http/problem.ts";
+import { answerJson, answerProblem, answerText, type Problem } from "./http/answer.ts";
 import type { HttpExchange, Surface } from "./surface.ts";
 
 const LIST = "/api/v1/approvals";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { type ConfiguredDocument, isLocalDocument } from "../../config/openapi-config.ts";
-import { reasonOf } from "../../config/parts/load-documents.ts";
+import { reasonOf } from "../../config/parts/start-configured.ts";
 
 /** A document with the hash of its file when the configuration was read, so that a changed file is noticed. */
 export interface FollowedDocument extends ConfiguredDocument {

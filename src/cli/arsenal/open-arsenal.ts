@@ -5,7 +5,7 @@ import type { ToolArsenal } from "../../arsenal.ts";
 import type { ToolArsenalParts } from "../../config/parts/arsenal-parts.ts";
 import type { LoadedConfig } from "../../config/load/load-config.ts";
 import { boot } from "../../config/parts/boot.ts";
-import type { DocumentReport } from "../../config/parts/load-documents.ts";
+import type { DocumentReport } from "../../config/parts/start-configured.ts";
 import { toOpenApis } from "../../config/openapi-config.ts";
 import { type ConfiguredMcpServer, toMcpServers } from "../../config/clients/mcp-servers.ts";
 import { type ServerNote, type ServerProblem, showProblem } from "../../config/clients/server-problem.ts";

@@ -6,7 +6,7 @@ import type { ToolArsenal } from "../../arsenal.ts";
 import type { McpUpstream } from "../../adapters/sources/mcp/upstream/upstream.ts";
 import type { ResolvedConfig } from "../../config/load/resolve-config.ts";
 import { boot } from "../../config/parts/boot.ts";
-import type { DocumentReport } from "../../config/parts/load-documents.ts";
+import type { DocumentReport } from "../../config/parts/start-configured.ts";
 import type { ServerProblem } from "../../config/clients/server-problem.ts";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
 import type { EventName } from "../../observe/events.ts";

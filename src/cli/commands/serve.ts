@@ -4,7 +4,7 @@ import type { ToolArsenal } from "../../arsenal.ts";
 import { boot } from "../../config/parts/boot.ts";
 import { configuredEgress } from "../../config/parts/configured-egress.ts";
 import { configuredIdentity } from "../../config/parts/configured-identity.ts";
-import type { DocumentReport } from "../../config/parts/load-documents.ts";
+import type { DocumentReport } from "../../config/parts/start-configured.ts";
 import { type ResolvedConfig, resolveConfig } from "../../config/load/resolve-config.ts";
 import { fileTexts, watchConfig, watchFiles } from "../../config/load/watch-config.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";

@@ -3,7 +3,7 @@ import type { ToolArsenal } from "../../arsenal.ts";
 import { showProblem } from "../../config/clients/server-problem.ts";
 import { clientLines, type Endpoint } from "../arsenal/client-entries.ts";
 import type { Input, Terminal } from "../command.ts";
-import type { DocumentReport } from "../../config/parts/load-documents.ts";
+import type { DocumentReport } from "../../config/parts/start-configured.ts";
 import type { ConfigFiles, Configured } from "../arsenal/open-arsenal.ts";
 import type { EventMap } from "../../observe/events.ts";
 import { styles } from "../terminal/style.ts";

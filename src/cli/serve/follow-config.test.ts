@@ -5,7 +5,7 @@ import { ToolArsenal } from "../../arsenal.ts";
 import { toOpenApis } from "../../config/openapi-config.ts";
 import { resolveConfig } from "../../config/load/resolve-config.ts";
 import { createManualClock } from "../../testing/manual-clock.ts";
-import { type DocumentReport, loadDocuments } from "../../config/parts/load-documents.ts";
+import { type DocumentReport, loadDocuments } from "../../config/parts/start-configured.ts";
 import type { Configured } from "../arsenal/open-arsenal.ts";
 import { createFollower } from "./follow-config.ts";
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { ToolArsenal } from "../../arsenal.ts";
 import { configChanges } from "../../config/load/config-changes.ts";
 import { isLocalDocument } from "../../config/openapi-config.ts";
-import { type DocumentReport, loadDocuments } from "../../config/parts/load-documents.ts";
+import { type DocumentReport, loadDocuments } from "../../config/parts/start-configured.ts";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import { documentProblem, type FollowedDocument } from "../arsenal/followed-documents.ts";

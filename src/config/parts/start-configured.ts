@@ -1,10 +1,12 @@
 import type { McpServerSettings } from "../../adapters/sources/mcp/settings.ts";
+import type { OpenApiSettings } from "../../adapters/sources/openapi/settings.ts";
+import { isArsenalError } from "../../errors/arsenal-error.ts";
 import type { Emit } from "../../observe/events.ts";
 import type { Source } from "../../register/source.port.ts";
 import type { ServerProblem } from "../clients/server-problem.ts";
 import type { ResolvedConfig } from "../load/resolve-config.ts";
+import { type ConfiguredDocument, isLocalDocument, toOpenApis } from "../openapi-config.ts";
 import type { ConfiguredExecutors } from "./configured-executors.ts";
-import { type DocumentReport, type DocumentTaker, loadDocuments } from "./load-documents.ts";
 
 /** What starting an arsenal began and does not wait for. */
 export interface Started {
@@ -40,7 +42,6 @@ export async function startConfigured(
   if (own.builtins !== undefined && !isClosed()) await addEnsemble(own.builtins);
   let documents: Started["documents"] = Promise.resolve([]);
   if (config.openapi.length > 0) {
-    const { toOpenApis } = await import("../openapi-config.ts");
     const found = toOpenApis(config);
     report(found.problems);
     if (!isClosed()) documents = (await loadDocuments(arsenal, found.documents)).reports;
@@ -52,4 +53,43 @@ export async function startConfigured(
     for (const server of servers) if (!isClosed()) await addMcpServer(server);
   }
   return { documents };
+}
+
+/** Adds the operations of a document as tools. Returns how many came. */
+export interface DocumentTaker {
+  addOpenApi(settings: OpenApiSettings): Promise<number>;
+}
+
+/** How one document fared: how many tools it gave, or why it gave none. */
+export interface DocumentReport {
+  readonly name: string;
+  readonly document: string;
+  readonly tools?: number;
+  readonly error?: Error;
+}
+
+/**
+ * Adds each document's operations as tools. Resolves once the local documents are loaded; addresses may be slow, and `reports` waits for them
+ * too. Never rejects: a document that cannot be used is reported.
+ */
+export async function loadDocuments(
+  arsenal: DocumentTaker,
+  documents: readonly ConfiguredDocument[],
+): Promise<{ readonly reports: Promise<readonly DocumentReport[]> }> {
+  const loading = documents.map(async ({ settings }): Promise<DocumentReport> => {
+    const { name, document } = settings;
+    try {
+      return { name, document, tools: await arsenal.addOpenApi(settings) };
+    } catch (error) {
+      return { name, document, error: reasonOf(error) };
+    }
+  });
+  await Promise.all(loading.filter((_, index) => isLocalDocument(documents[index]?.settings.document ?? "")));
+  return { reports: Promise.all(loading) };
+}
+
+/** What is wrong with the document itself says more than that its ensemble is unavailable. */
+export function reasonOf(error: unknown): Error {
+  const reason = isArsenalError(error) && isArsenalError(error.cause) ? error.cause : error;
+  return reason instanceof Error ? reason : new Error(String(reason));
 }

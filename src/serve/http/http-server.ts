@@ -5,12 +5,11 @@ import type { Identified, Identity } from "../../guard/identity.port.ts";
 import { localOperator, type Principal } from "../../guard/principal.ts";
 import { createCallerCheck, hostInUrl, isLoopback } from "./allowed-callers.ts";
 import { refuse } from "./answer.ts";
-import { toChallenge } from "./challenge.ts";
 import { answerPreflight, isPreflight, letPageRead } from "./cors.ts";
 import { listen } from "./listen.ts";
 import { createOpenWork } from "./open-work.ts";
 import { checkedPublicUrl, createOwnAddress } from "./own-address.ts";
-import { metadataRoutes, metadataUrl } from "./resource-metadata.ts";
+import { metadataRoutes, metadataUrl, toChallenge } from "./resource-metadata.ts";
 import { createRouteTable } from "./route-table.ts";
 import type { HttpExchange, Route } from "../surface.ts";
 import { readJson } from "./read-json.ts";
@@ -128,14 +127,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
         json: (limits) => readJson(request, limits),
       });
     if (identity === undefined || route.open === true) void handle(unasked);
-    else
-      void identify({
-        identity,
-        request,
-        response,
-        path: route.path.endsWith("/") ? url().pathname : route.path,
-        handle,
-      });
+    else void identify(identity, { request, response }, route.path.endsWith("/") ? url().pathname : route.path, handle);
   }
 
   async function serve(route: Route, exchange: HttpExchange): Promise<void> {
@@ -149,20 +141,18 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     }
   }
 
-  async function identify(asked: {
-    readonly identity: Identity;
-    readonly request: IncomingMessage;
-    readonly response: ServerResponse;
-    readonly path: string;
-    readonly handle: (principal: Principal) => Promise<void>;
-  }): Promise<void> {
-    const { response, path } = asked;
-    const { headers, socket } = asked.request;
-    const { remoteAddress } = socket;
+  async function identify(
+    by: Identity,
+    { request, response }: Pick<HttpExchange, "request" | "response">,
+    path: string,
+    handle: (principal: Principal) => Promise<void>,
+  ): Promise<void> {
+    const { headers } = request;
+    const { remoteAddress } = request.socket;
     const address = addressOf(headers.host);
     let found: Identified;
     try {
-      found = await identified(asked.identity, {
+      found = await identified(by, {
         // Of all headers Node gives only set-cookie as a list, and that is none of a request.
         headers: headers as Readonly<Record<string, string>>,
         ...(remoteAddress === undefined ? {} : { remoteAddress }),
@@ -173,10 +163,10 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       return refuse(response, { status: 503, message: "Could not authenticate the caller. Try again later." });
     }
     const { principal, refusal } = found;
-    if (principal !== undefined) return asked.handle(principal);
+    if (principal !== undefined) return handle(principal);
     const status = refusal?.error === "insufficient_scope" ? 403 : 401;
     const message = refusal?.description ?? "Missing or invalid credentials.";
-    const challenge = toChallenge(asked.identity, refusal, metadataUrl(address, path));
+    const challenge = toChallenge(by, refusal, metadataUrl(address, path));
     return refuse(response, { status, message }, { "www-authenticate": challenge });
   }
 

@@ -1,4 +1,4 @@
-import type { TokenOrigin } from "../../guard/identity.port.ts";
+import type { Identity, Refusal, TokenOrigin } from "../../guard/identity.port.ts";
 import { answerJson, refuse, refuseMethod } from "./answer.ts";
 import type { Route } from "../surface.ts";
 
@@ -42,4 +42,20 @@ export function metadataRoutes(parts: ResourceMetadataParts): readonly Route[] {
   });
 
   return [route(METADATA_PATH), route(`${METADATA_PATH}/`)];
+}
+
+/** The `WWW-Authenticate` of a refused caller: what is wrong, which scopes are needed, and where a token can be had. */
+export function toChallenge(
+  { challenge, tokenOrigin }: Pick<Identity, "challenge" | "tokenOrigin">,
+  refusal: Refusal | undefined,
+  metadata: string,
+): string {
+  const scopes = refusal?.error === "insufficient_scope" ? refusal.scopes : (tokenOrigin?.scopes ?? []);
+  const parameters = [
+    ...(refusal === undefined ? [] : [`error="${refusal.error}"`, `error_description="${refusal.description}"`]),
+    ...(scopes.length === 0 ? [] : [`scope="${scopes.join(" ")}"`]),
+    ...(tokenOrigin === undefined ? [] : [`resource_metadata="${metadata}"`]),
+  ];
+  if (parameters.length === 0) return challenge;
+  return challenge + (challenge.includes(" ") ? ", " : " ") + parameters.join(", ");
 }

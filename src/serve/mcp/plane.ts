@@ -1,3 +1,4 @@
+import { ArsenalError } from "../../errors/arsenal-error.ts";
 import type { Ask, ServerDescription } from "../../mcp/connection.ts";
 import type { Peer } from "../../mcp/envelope.ts";
 import type { JsonObject, RequestId, RpcNotification } from "../../mcp/protocol.ts";
@@ -60,6 +61,10 @@ export interface Plane {
   /** Ends every session. */
   close(): Promise<void>;
 }
+
+/** A stream that listens has no request in whose course its client could be asked. */
+export const nobodyToAsk: Ask = () =>
+  Promise.reject(new ArsenalError("EXECUTION_FAILED", "A client that listens cannot be asked."));
 
 /** How the server may ask the client of an exchange: only if the client said that it can be asked. */
 export function askOf({ peer, ask }: Pick<Exchange, "peer" | "ask">): { readonly ask?: Ask } {

@@ -1,10 +1,9 @@
 import type { ServerDescription } from "../../../mcp/connection.ts";
 import type { JsonObject } from "../../../mcp/protocol.ts";
 import type { McpUpstream } from "../../../adapters/sources/mcp/upstream/upstream.ts";
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import { guardedRequest } from "../guarded-request.ts";
-import type { Exchange, Plane, PlaneSession } from "../plane.ts";
+import { type Exchange, nobodyToAsk, type Plane, type PlaneSession } from "../plane.ts";
 import type { Seal } from "../modern/seal.ts";
 import { type Startup, STARTED } from "../../startup.ts";
 import { answerRequest, type RequestParts } from "./answer-request.ts";
@@ -13,7 +12,7 @@ import { type CommonTools, configuredTools, learnedTools } from "../../meta-tool
 import { instructionsFor, type ServeMode } from "../../meta-tools/definitions.ts";
 import { createMetaTools } from "../../meta-tools/meta-tools.ts";
 import { createListings } from "./listings.ts";
-import type { LogLevel } from "./log-level.ts";
+import type { LogLevel } from "./relay.ts";
 import { changesTools, type ServedArsenal } from "../../served-arsenal.ts";
 import {
   createSubscriptions,
@@ -163,10 +162,6 @@ export function aggregatePlane(parts: AggregateParts): Plane {
     },
   };
 }
-
-/** A stream that listens has no request in whose course its client could be asked. */
-const nobodyToAsk: Exchange["ask"] = () =>
-  Promise.reject(new ArsenalError("EXECUTION_FAILED", "A client that listens cannot be asked."));
 
 /** Subscribes to each resource; those that cannot be subscribed to are left out. */
 async function honoured(

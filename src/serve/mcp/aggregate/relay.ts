@@ -1,8 +1,8 @@
-import type { JsonObject, RpcNotification } from "../../../mcp/protocol.ts";
+import { showValue } from "../../../errors/show-value.ts";
+import { type JsonObject, RPC, RpcError, type RpcNotification } from "../../../mcp/protocol.ts";
 import type { Progress } from "../../../tool/handler.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import type { Exchange } from "../plane.ts";
-import { isAtLeast, type LogLevel } from "./log-level.ts";
 
 /** Hands on what is said about a request while it runs. */
 export interface Relay {
@@ -44,4 +44,23 @@ export function createRelay(exchange: Pick<Exchange, "params" | "notify">, level
       if (!isQuiet) exchange.notify(notification);
     },
   };
+}
+
+/** How grave a log message can be, least first. */
+const LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const;
+
+/** The gravity of a log message. */
+export type LogLevel = (typeof LEVELS)[number];
+
+/** The level that a client names. Throws the protocol's error where it is none. */
+export function toLogLevel(given: unknown): LogLevel {
+  const level = LEVELS.find((known) => known === given);
+  if (level !== undefined) return level;
+  const message = `${showValue(given)} is no log level. Use one of ${LEVELS.join(", ")}.`;
+  throw new RpcError({ code: RPC.invalidParams, message });
+}
+
+/** True for a level that is at least as grave as another. */
+function isAtLeast(given: unknown, least: LogLevel): boolean {
+  return LEVELS.findIndex((known) => known === given) >= LEVELS.indexOf(least);
 }

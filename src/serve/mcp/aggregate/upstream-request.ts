@@ -3,10 +3,9 @@ import type { McpUpstream } from "../../../adapters/sources/mcp/upstream/upstrea
 import { guardedRequest } from "../guarded-request.ts";
 import { askOf, type Exchange } from "../plane.ts";
 import type { Seal } from "../modern/seal.ts";
-import type { LogLevel } from "./log-level.ts";
-import { createRelay } from "./relay.ts";
+import { createRelay, type LogLevel } from "./relay.ts";
 import { createRequestState } from "./request-state.ts";
-import { rewriteUris } from "./resources/rewrite-uris.ts";
+import { rewriteUris } from "./resources/resource-uri.ts";
 import type { ServedArsenal } from "../../served-arsenal.ts";
 
 /** What asking an upstream for a client needs. */

@@ -1,9 +1,8 @@
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import type { JsonObject } from "../../../mcp/protocol.ts";
 import type { Listing } from "../../../adapters/sources/mcp/upstream/upstream.ts";
-import type { Exchange, Peer, Push } from "../plane.ts";
-import type { Relay } from "./pass-request.ts";
-import { subscribe } from "./subscribe.ts";
+import { guardedRequest } from "../guarded-request.ts";
+import { type Exchange, nobodyToAsk, type Peer, type Push } from "../plane.ts";
+import { type Relay, unknownTo } from "./pass-request.ts";
 
 /** What a client can ask to be told, and the list that it is about. */
 const LISTS: readonly { readonly key: string; readonly listings: readonly Listing[]; readonly method: string }[] = [
@@ -15,10 +14,6 @@ const LISTS: readonly { readonly key: string; readonly listings: readonly Listin
     method: "notifications/resources/list_changed",
   },
 ];
-
-/** A stream that listens has no request in whose course its client could be asked. */
-const ask: Exchange["ask"] = () =>
-  Promise.reject(new ArsenalError("EXECUTION_FAILED", "A client that listens cannot be asked."));
 
 /** Tells a client what its filter asks of one upstream until the signal fires. Returns the part of the filter that is honoured. */
 export async function listen(
@@ -35,9 +30,32 @@ export async function listen(
     if (list) push({ jsonrpc: "2.0", method: list.method });
   });
   signal.addEventListener("abort", end, { once: true });
-  await Promise.all(uris.map((uri) => subscribe({ params: { uri }, peer, ask }, relay, { until: signal, push })));
+  await Promise.all(
+    uris.map((uri) => subscribe({ params: { uri }, peer, ask: nobodyToAsk }, relay, { until: signal, push })),
+  );
   return {
     ...Object.fromEntries(wanted.map(({ key }) => [key, true])),
     ...(uris.length > 0 ? { resourceSubscriptions: uris } : {}),
   };
+}
+
+/**
+ * Tells a client of one resource's changes until the signal fires, on the subscription that everybody shares. Rejects where policy or the
+ * server refuses; what others subscribed to is not heard then.
+ */
+export async function subscribe(
+  exchange: Pick<Exchange, "params" | "peer" | "ask">,
+  { upstream, arsenal }: Relay,
+  { until, push }: { readonly until: AbortSignal; readonly push: Push },
+): Promise<void> {
+  const { params } = exchange;
+  const asked = { ...exchange, method: "resources/subscribe", signal: until };
+  const subscribed = await guardedRequest(asked, { upstream, params, context: { until } }, arsenal);
+  if (subscribed === undefined) throw unknownTo(asked);
+  if (until.aborted) return;
+  const end = upstream.watch((change) => {
+    if (change.kind !== "notification") return;
+    if (change.notification.params?.["uri"] === params["uri"]) push(change.notification);
+  });
+  until.addEventListener("abort", end, { once: true });
 }

@@ -1,13 +1,12 @@
 import type { ServerDescription } from "../../../mcp/connection.ts";
 import { META, type JsonObject } from "../../../mcp/protocol.ts";
+import type { Pins } from "../../../guard/pins/pins.ts";
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import type { Exchange, Peer, Plane, PlaneSession } from "../plane.ts";
-import { listen } from "./listen.ts";
+import { listen, subscribe } from "./listen.ts";
 import { createOwnConnection, type OwnConnection } from "./own-connection.ts";
-import { withAcceptedInstructions } from "./accepted-instructions.ts";
 import { passRequest, type Relay } from "./pass-request.ts";
 import { createNameIndex } from "./served-tools.ts";
-import { subscribe } from "./subscribe.ts";
 
 /** What serving one upstream untouched needs. */
 export type TransparentPlaneParts = Pick<Relay, "upstream" | "arsenal">;
@@ -143,4 +142,14 @@ async function describe({ upstream, arsenal }: Relay): Promise<ServerDescription
   throw new ArsenalError("SOURCE_UNAVAILABLE", `The MCP server ${upstream.name} is not connected${why} ${fix}`, {
     fix,
   });
+}
+
+/** What a server says of itself, with the instructions that were accepted in place of those it gives now. */
+async function withAcceptedInstructions(
+  { instructions: offered, ...server }: ServerDescription,
+  upstream: string,
+  pins: Pick<Pins, "instructions"> | undefined,
+): Promise<ServerDescription> {
+  const instructions = pins === undefined ? offered : await pins.instructions(upstream, offered);
+  return instructions === undefined ? server : { ...server, instructions };
 }

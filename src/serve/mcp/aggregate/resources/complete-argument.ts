@@ -3,7 +3,7 @@ import type { McpUpstream } from "../../../../adapters/sources/mcp/upstream/upst
 import { isPlainObject } from "../../../../tool/json-schema.ts";
 import { mayKnow, wrongReference } from "../../guarded-request.ts";
 import type { Exchange } from "../../plane.ts";
-import { findPrompt, unknownPrompt } from "./find-prompt.ts";
+import { findPrompt, unknownPrompt } from "./prompt-name.ts";
 import type { Listings } from "../listings.ts";
 import { findResource, unknownResource } from "./subscriptions.ts";
 import { requestUpstream, type UpstreamRequestParts } from "../upstream-request.ts";

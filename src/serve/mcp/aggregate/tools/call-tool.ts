@@ -7,10 +7,9 @@ import { answerOf, runForClient, withoutConfirmation } from "../../client-call.t
 import { askOf, canBeAsked, type Exchange, type Peer } from "../../plane.ts";
 import { refusal } from "../../refusal.ts";
 import type { Seal } from "../../modern/seal.ts";
-import type { LogLevel } from "../log-level.ts";
-import { createRelay } from "../relay.ts";
+import { createRelay, type LogLevel } from "../relay.ts";
 import { createRequestState } from "../request-state.ts";
-import { rewriteUris } from "../resources/rewrite-uris.ts";
+import { rewriteUris } from "../resources/resource-uri.ts";
 import type { ServedArsenal } from "../../../served-arsenal.ts";
 import { toCallResult } from "./to-call-result.ts";
 import { divideId } from "../../../meta-tools/tool-names.ts";
