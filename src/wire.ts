@@ -1,22 +1,17 @@
-import { directExecutor } from "./adapters/executors/direct.ts";
 import type { McpServerSettings } from "./adapters/sources/mcp/settings.ts";
 import { createUpstreams, type Upstreams } from "./adapters/sources/mcp/upstream/upstreams.ts";
 import type { OpenApiSettings } from "./adapters/sources/openapi/settings.ts";
-import { jsonSchemaValidator } from "./adapters/validators/json-schema/json-schema.ts";
 import { type Catalog, createCatalog } from "./catalog/catalog.ts";
-import { tokenize } from "./catalog/lexical/tokenize.ts";
 import type { ToolArsenalConfig } from "./config/config.ts";
 import { type ResolvedConfig, resolveConfig } from "./config/load/resolve-config.ts";
 import { refuseNotInRelease } from "./config/not-in-release.ts";
 import { configuredEngine, configuredSinks, configuredTiers } from "./config/parts/arsenal-parts.ts";
 import type { ToolArsenalParts } from "./config/parts/arsenal-parts.ts";
-import { configuredBuiltins } from "./config/parts/configured-builtins.ts";
 import { configuredEgress } from "./config/parts/configured-egress.ts";
-import { configuredExecutors } from "./config/parts/configured-executors.ts";
 import { configuredGuard, type ConfiguredGuard } from "./config/parts/configured-guard.ts";
-import { startConfigured, type Started } from "./config/parts/start-configured.ts";
+import type { ConfiguredExecutors } from "./config/parts/configured-executors.ts";
+import type { Started } from "./config/parts/start-configured.ts";
 import { ArsenalError } from "./errors/arsenal-error.ts";
-import { createEngine, type Engine } from "./execute/engine.ts";
 import { forgetPast } from "./execute/forget-past.ts";
 import { localOperator } from "./guard/principal.ts";
 import type { Redactor } from "./guard/redaction/redactor.ts";
@@ -27,11 +22,9 @@ import { createHealth, type HealthBook } from "./observe/health.ts";
 import { createEnsembles } from "./register/ensembles.ts";
 import { createRegistry, type Registry } from "./register/registry.ts";
 import type { Source } from "./register/source.port.ts";
-import { createLearning } from "./retrieve/learn/learning.ts";
-import { createRetriever, type Retriever } from "./retrieve/retriever.ts";
 import { fromAlias, isCutAlias, toAlias } from "./transcode/alias.ts";
-import { repairArguments } from "./transcode/repair-arguments.ts";
 import { createVisibleTools, type VisibleTools } from "./visible-tools.ts";
+import type { CallStages } from "./wire-calls.ts";
 
 /** The stages of one arsenal, wired. Nothing runs and nothing is connected until `start`. */
 export interface Wired {
@@ -44,8 +37,6 @@ export interface Wired {
   readonly registry: Registry;
   readonly upstreams: Upstreams;
   readonly visible: VisibleTools;
-  readonly retriever: Retriever;
-  readonly engine: Engine;
   /** Indexes pending registrations. Returns how many tools were new or changed. */
   sync(options?: { readonly signal?: AbortSignal }): Promise<number>;
   addEnsemble(source: Source): Promise<number>;
@@ -53,8 +44,8 @@ export interface Wired {
   removeEnsemble(name: string): Promise<boolean>;
   /** Connects what the configuration names, once. */
   start(): Promise<Started>;
-  /** Resolves to the stages once the arsenal has started and, with `autoSync`, every registration is indexed. */
-  ready(): Promise<Wired>;
+  /** Resolves to every stage once the arsenal has started and, with `autoSync`, every registration is indexed. */
+  ready(): Promise<Wired & CallStages>;
   /** Ends calls that wait, disconnects, lets writes under way end and releases everything, once. */
   close(): Promise<void>;
   isClosed(): boolean;
@@ -66,7 +57,6 @@ export interface Wired {
 export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): Wired {
   const config = resolveConfig(given);
   refuseNotInRelease(config, parts);
-  const { routing, execution, reranker } = config;
   const clock = parts.clock ?? systemClock;
   const operator = localOperator();
   const egress = configuredEgress(config);
@@ -81,14 +71,14 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
   // guard
   const relist = (name: string): Promise<void> => ensembles.relist(name);
   const guard = configuredGuard(config, parts, { clock, emit, egress, secrets, relist });
-  const { aegis, audit, idempotency, screen, review, limits } = guard;
+  const { aegis, screen, review, limits } = guard;
 
   // catalog, register
   const tiers = configuredTiers(config, parts, emit);
   const catalog = createCatalog({ engine: configuredEngine(config, parts), tiers, emit, clock });
   const registry = createRegistry({
     catalog,
-    emit: (name, data) => (emit(name, data), forgetPast(name, data, { engine, health })),
+    emit: (name, data) => (emit(name, data), forgetPast(name, data, { engine: calls?.engine, health })),
     clock,
     alias: { toAlias, fromAlias, isCutAlias },
     limits,
@@ -102,59 +92,17 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
     operator,
   });
 
-  // retrieve
-  const learning = createLearning({ clock, termsOf: tokenize, settings: routing.learning, operator });
-  const unasked = createRetriever({
-    catalog,
-    health,
-    sees: (tool, principal) => aegis.sees(tool, principal ?? operator),
-    visible: (principal) => aegis.visible(principal ?? operator),
-    ...(parts.reranker ? { reranker: parts.reranker } : {}),
-    ...(parts.classifyIntent ? { classifyIntent: parts.classifyIntent } : {}),
-    learning,
-    settings: {
-      ...routing,
-      weights: { ...routing.weights, learned: routing.learning.weight },
-      rerankTopK: reranker.topK,
-    },
-    emit,
-    clock,
-  });
-  const retriever: Retriever = {
-    retrieve(query) {
-      const rerank = reranker.enabled && query?.enableReranking === undefined;
-      return unasked.retrieve(rerank ? { ...query, enableReranking: true } : query);
-    },
-  };
-
-  // execute
-  const { executors, codeSandbox, check } = configuredExecutors(config);
-  const validator = parts.validator ?? jsonSchemaValidator();
-  const unwatched = createEngine({
-    find: (name, options) => upstreams.find(name) ?? registry.find(name, options),
-    explainMissing: (name, sees) => registry.explainMissing(name, sees),
-    aegis,
-    audit,
-    limits: guard.callLimits,
-    redact: redactor.value,
-    idempotency,
-    validator,
-    repair: repairArguments,
-    executors: [...(parts.executors ?? []), ...executors, directExecutor()],
-    health,
-    ensembleSettings: (name) => ensembles.settings(name),
-    emit,
-    clock,
-    localPrincipal: operator,
-    settings: { ...execution, circuitBreakerTimeoutMs: execution.circuitBreakerTimeoutS * 1000 },
-  });
-  const engine = learning?.watch(unwatched) ?? unwatched;
-
   // start and close
-  const builtins = configuredBuiltins(config, { egress, secrets, codeSandbox });
   let starting: Promise<Started> | undefined;
+  let calls: CallStages | undefined;
+  let ready: Promise<Wired & CallStages> | undefined;
   let closing: Promise<void> | undefined;
+  let sandboxing: Promise<ConfiguredExecutors> | undefined;
   const isClosed = (): boolean => closing !== undefined;
+  const executors = (): Promise<ConfiguredExecutors> =>
+    (sandboxing ??= import("./config/parts/configured-executors.ts").then(({ configuredExecutors }) =>
+      configuredExecutors(config),
+    ));
 
   function refuseIfClosed(): void {
     if (isClosed()) throw new ArsenalError("CLOSED", "This arsenal was closed.", { fix: "Create a new ToolArsenal." });
@@ -169,7 +117,7 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
   async function addEnsemble(source: Source): Promise<number> {
     refuseIfClosed();
     // Opened first, so that a tool restored from the store is known to belong to its ensemble before its name is taken.
-    await catalog.open();
+    await Promise.all([catalog.open(), guard.load()]);
     const { tools } = await upstreams.during(source, () => ensembles.add(source));
     if (config.syncOnRegister) await sync();
     return tools;
@@ -182,25 +130,51 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
 
   async function start(): Promise<Started> {
     refuseIfClosed();
+    return (starting ??= connect());
+  }
+
+  async function connect(): Promise<Started> {
+    const { startConfigured } = await import("./config/parts/start-configured.ts");
     const addMcpServer = (server: McpServerSettings): Promise<number> => upstreams.add(server, { patient: true });
     const arsenal = { emit, isClosed, addEnsemble, addMcpServer, addOpenApi };
-    starting ??= startConfigured(config, { check, builtins }, arsenal);
-    return starting;
+    return startConfigured(config, { ...(await executors()), egress, secrets }, arsenal);
+  }
+
+  async function loadCalls(): Promise<Wired & CallStages> {
+    const { wireCalls } = await import("./wire-calls.ts");
+    const stages = {
+      config,
+      parts,
+      clock,
+      emit,
+      operator,
+      health,
+      redactor,
+      guard,
+      catalog,
+      registry,
+      ensembles,
+      upstreams,
+    };
+    await guard.load();
+    calls = wireCalls({ ...stages, executors: (await executors()).executors });
+    if (isClosed()) calls.engine.close();
+    return { ...wired, ...calls, close: wired.close };
   }
 
   async function disconnect(): Promise<void> {
-    engine.close();
+    calls?.engine.close();
     await ensembles.close();
     egress.close();
     try {
       await catalog.close();
     } finally {
-      await Promise.allSettled([validator.close?.(), guard.close()]);
+      await Promise.allSettled([calls?.close(), guard.close()]);
       await events.close();
     }
   }
 
-  return {
+  const wired: Wired = {
     config,
     events,
     redactor,
@@ -210,8 +184,6 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
     registry,
     upstreams,
     visible,
-    retriever,
-    engine,
     sync,
     addEnsemble,
     addOpenApi,
@@ -224,10 +196,11 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
       await start();
       if (!catalog.opened) await catalog.open();
       if (config.autoSync && registry.pending > 0) await registry.sync();
-      return this;
+      return (ready ??= loadCalls());
     },
     close: () => (closing ??= disconnect()),
     isClosed,
     refuseIfClosed,
   };
+  return wired;
 }

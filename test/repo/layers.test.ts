@@ -19,7 +19,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The top: the façade, what it is wired from, and the command line. These may import everything, and nothing else may import them. */
-const TOP = ["arsenal.ts", "arsenal-options.ts", "visible-tools.ts", "wire.ts", "index.ts", "cli"];
+const TOP = ["arsenal.ts", "arsenal-options.ts", "visible-tools.ts", "wire.ts", "wire-calls.ts", "index.ts", "cli"];
 
 /** What a stage shows to other stages besides its ports: the data of the path, and the one interface at its front. */
 const FRONTS: readonly string[] = [

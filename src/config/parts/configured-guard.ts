@@ -38,6 +38,8 @@ export interface ConfiguredGuard {
   readonly review: Pins["review"];
   /** How many tools may be registered, and of which names. */
   readonly limits: RegistrationLimits;
+  /** Loads what scans text. Nothing of a source, and no call, may pass before. */
+  load(): Promise<void>;
   /** Reads the policy file again; throws, and keeps the old policy, when the file cannot be used. */
   reloadPolicy(): void;
   /** Closes what the configuration opened; injected parts are their owners' to close. */
@@ -65,7 +67,7 @@ export function configuredGuard(
   const log = parts.audit ?? configuredAudit(config, clock, secrets);
   const audit = log === undefined ? undefined : configuredCallAudit(config, log, emit, secrets);
   const tell = audit === undefined ? emit : withAudit(emit, audit);
-  const { inspection, screen, screenInstructions } = configuredScan(config, tell);
+  const { inspection, screen, screenInstructions, load } = configuredScan(config, tell);
   const mode = pinMode(config);
   const pins =
     mode === "off"
@@ -85,6 +87,7 @@ export function configuredGuard(
     aegis,
     audit,
     callLimits,
+    load,
     screen,
     pins,
     review: pins?.review ?? (async (offer) => screenedOffer(offer, screenInstructions)),

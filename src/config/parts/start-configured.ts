@@ -1,3 +1,4 @@
+import type { BuiltinParts } from "../../adapters/sources/builtin/settings.ts";
 import type { McpServerSettings } from "../../adapters/sources/mcp/settings.ts";
 import type { OpenApiSettings } from "../../adapters/sources/openapi/settings.ts";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
@@ -29,7 +30,7 @@ export interface Startable extends DocumentTaker {
  */
 export async function startConfigured(
   config: ResolvedConfig,
-  own: Pick<ConfiguredExecutors, "check"> & { readonly builtins: Source | undefined },
+  own: Pick<ConfiguredExecutors, "check" | "codeSandbox"> & BuiltinParts,
   arsenal: Startable,
 ): Promise<Started> {
   const { emit, isClosed, addEnsemble, addMcpServer } = arsenal;
@@ -39,7 +40,11 @@ export async function startConfigured(
   };
 
   await own.check();
-  if (own.builtins !== undefined && !isClosed()) await addEnsemble(own.builtins);
+  if (config.builtins.tools.length > 0) {
+    const { configuredBuiltins } = await import("./configured-builtins.ts");
+    const builtins = configuredBuiltins(config, own);
+    if (builtins !== undefined && !isClosed()) await addEnsemble(builtins);
+  }
   let documents: Started["documents"] = Promise.resolve([]);
   if (config.openapi.length > 0) {
     const found = toOpenApis(config);

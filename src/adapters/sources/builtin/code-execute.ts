@@ -10,7 +10,7 @@ const TOO_OPEN: ReadonlySet<string> = new Set(["none", "subprocess"]);
 /** `code_execute`: JavaScript in a sandbox, without files and network. */
 export function codeExecute({ sandbox = isolateSandbox(), limits }: CodeSettings = {}): OfferedTool {
   if (TOO_OPEN.has(sandbox.name)) {
-    const fix = "Use isolateSandbox(), bubblewrap() or docker().";
+    const fix = "Use isolateSandbox(), bubblewrapSandbox() or dockerSandbox().";
     const message = `code.sandbox is ${sandbox.name}, whose code can end this program. ${fix}`;
     throw new ArsenalError("CONFIG_INVALID", message, { field: "code.sandbox", value: sandbox.name, fix });
   }

@@ -45,7 +45,7 @@ export interface HttpSettings {
 
 /** For `code-execute`. */
 export interface CodeSettings {
-  /** `isolate()`, the default, `bubblewrap()`, `docker()`, or a sandbox of your own. A model's code must not run in `subprocess()` or `none()`. */
+  /** `isolateSandbox()`, the default, `bubblewrapSandbox()`, `dockerSandbox()`, or a sandbox of your own. A model's code must not run in `subprocessSandbox()` or `noSandbox()`. */
   readonly sandbox?: Sandbox;
   readonly limits?: Partial<SandboxLimits>;
 }

@@ -1,0 +1,98 @@
+import { directExecutor } from "./adapters/executors/direct.ts";
+import type { Upstreams } from "./adapters/sources/mcp/upstream/upstreams.ts";
+import { jsonSchemaValidator } from "./adapters/validators/json-schema/json-schema.ts";
+import type { Catalog } from "./catalog/catalog.ts";
+import { tokenize } from "./catalog/lexical/tokenize.ts";
+import type { ResolvedConfig } from "./config/load/resolve-config.ts";
+import type { ToolArsenalParts } from "./config/parts/arsenal-parts.ts";
+import type { ConfiguredGuard } from "./config/parts/configured-guard.ts";
+import { createEngine, type Engine } from "./execute/engine.ts";
+import type { Executor } from "./execute/executor.port.ts";
+import type { Principal } from "./guard/principal.ts";
+import type { Redactor } from "./guard/redaction/redactor.ts";
+import type { Clock } from "./observe/clock.ts";
+import type { Emit } from "./observe/events.ts";
+import type { HealthBook } from "./observe/health.ts";
+import type { Ensembles } from "./register/ensembles.ts";
+import type { Registry } from "./register/registry.ts";
+import { createLearning } from "./retrieve/learn/learning.ts";
+import { createRetriever, type Retriever } from "./retrieve/retriever.ts";
+import { repairArguments } from "./transcode/repair-arguments.ts";
+
+/** The stages that answer requests and run calls. */
+export interface CallStages {
+  readonly retriever: Retriever;
+  readonly engine: Engine;
+  close(): Promise<void>;
+}
+
+/** Wires `retrieve` and `execute`. They are loaded with the first request or call, because most of the code is theirs. */
+export function wireCalls(stages: {
+  readonly config: ResolvedConfig;
+  readonly parts: ToolArsenalParts;
+  readonly clock: Clock;
+  readonly emit: Emit;
+  readonly operator: Principal;
+  readonly health: HealthBook;
+  readonly redactor: Redactor;
+  readonly guard: ConfiguredGuard;
+  readonly catalog: Catalog;
+  readonly registry: Registry;
+  readonly ensembles: Ensembles;
+  readonly upstreams: Upstreams;
+  /** What the configuration runs functions in. */
+  readonly executors: readonly Executor[];
+}): CallStages {
+  const { config, parts, clock, emit, operator, health, redactor, guard, catalog, registry, ensembles, upstreams } =
+    stages;
+  const { routing, execution, reranker } = config;
+  const { aegis, audit, idempotency } = guard;
+
+  // retrieve
+  const learning = createLearning({ clock, termsOf: tokenize, settings: routing.learning, operator });
+  const unasked = createRetriever({
+    catalog,
+    health,
+    sees: (tool, principal) => aegis.sees(tool, principal ?? operator),
+    visible: (principal) => aegis.visible(principal ?? operator),
+    ...(parts.reranker ? { reranker: parts.reranker } : {}),
+    ...(parts.classifyIntent ? { classifyIntent: parts.classifyIntent } : {}),
+    learning,
+    settings: {
+      ...routing,
+      weights: { ...routing.weights, learned: routing.learning.weight },
+      rerankTopK: reranker.topK,
+    },
+    emit,
+    clock,
+  });
+  const retriever: Retriever = {
+    retrieve(query) {
+      const rerank = reranker.enabled && query?.enableReranking === undefined;
+      return unasked.retrieve(rerank ? { ...query, enableReranking: true } : query);
+    },
+  };
+
+  // execute
+  const validator = parts.validator ?? jsonSchemaValidator();
+  const unwatched = createEngine({
+    find: (name, options) => upstreams.find(name) ?? registry.find(name, options),
+    explainMissing: (name, sees) => registry.explainMissing(name, sees),
+    aegis,
+    audit,
+    limits: guard.callLimits,
+    redact: redactor.value,
+    idempotency,
+    validator,
+    repair: repairArguments,
+    executors: [...(parts.executors ?? []), ...stages.executors, directExecutor()],
+    health,
+    ensembleSettings: (name) => ensembles.settings(name),
+    emit,
+    clock,
+    localPrincipal: operator,
+    settings: { ...execution, circuitBreakerTimeoutMs: execution.circuitBreakerTimeoutS * 1000 },
+  });
+  const engine = learning?.watch(unwatched) ?? unwatched;
+  return { retriever, engine, close: async () => void (await validator.close?.()) };
+}
