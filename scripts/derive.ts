@@ -1,8 +1,9 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { KINDS } from "../src/adapters/kinds.ts";
-import { fileSchema } from "../src/config/load/key-style.ts";
+import type { Setting } from "../src/config/load/setting.ts";
+import type { JsonSchema } from "../src/tool/json-schema.ts";
 
 const ROOT = new URL("..", import.meta.url);
 const REST = /^\/\/ The rest of toolarsenal\/[^]*/m;
@@ -10,10 +11,35 @@ const REST = /^\/\/ The rest of toolarsenal\/[^]*/m;
 /** What an adapter's file exports for the configuration, not for users. */
 const RESERVED: ReadonlySet<string> = new Set(["create", "config", "check"]);
 
-/** Every file that follows from the adapters' manifests, with the text it must have. */
-export function derivedFiles(): Readonly<Record<string, string>> {
-  const indexes = Object.keys(KINDS).map((kind) => [`src/adapters/${kind}/index.ts`, indexText(kind)] as const);
-  return { ...Object.fromEntries(indexes), "package.json": packageText(), "config.schema.json": schemaText() };
+const SETTINGS = "src/config/adapter-settings.json";
+
+/** Every file that follows from the adapters' manifests, with the text it must have. Later ones are made from the earlier ones. */
+export const DERIVED: Readonly<Record<string, () => string | Promise<string>>> = {
+  ...Object.fromEntries(Object.keys(KINDS).map((kind) => [`src/adapters/${kind}/index.ts`, () => indexText(kind)])),
+  "package.json": packageText,
+  [SETTINGS]: settingsText,
+  "config.schema.json": schemaText,
+  "docs/configuration.md": configurationText,
+  "docs/adapters/README.md": pagesText,
+  ...Object.fromEntries(
+    Object.entries(KINDS).flatMap(([kind, manifest]) =>
+      Object.keys(manifest).map((name) => [`docs/adapters/${kind}/${name}.md`, () => pageText(kind, name)]),
+    ),
+  ),
+};
+
+/** What each adapter's file says about its configuration, so that a program can check one without loading any. */
+async function settingsText(): Promise<string> {
+  const kinds = Object.entries(KINDS).map(async ([kind, manifest]) => {
+    const adapters = Object.entries(manifest as Record<string, () => Promise<Record<string, unknown>>>).map(
+      async ([name, load]) => {
+        const { create, config } = await load();
+        return [name, { create: create !== undefined, ...(config === undefined ? {} : { config }) }] as const;
+      },
+    );
+    return [kind, Object.fromEntries(await Promise.all(adapters))] as const;
+  });
+  return `${JSON.stringify(Object.fromEntries(await Promise.all(kinds)), null, 2)}\n`;
 }
 
 function read(path: string): string {
@@ -69,13 +95,85 @@ function packageText(): string {
 }
 
 /** The JSON Schema of a configuration file, for editors. */
-function schemaText(): string {
+async function schemaText(): Promise<string> {
+  const { fileSchema } = await import("../src/config/load/file-schema.ts");
   return `${JSON.stringify(fileSchema(), null, 2)}\n`;
 }
 
-if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) main();
+/** docs/configuration.md: every key with what it takes, its default and what it is for, a table a section. */
+async function configurationText(): Promise<string> {
+  const { listSettings } = await settingsOfSchema();
+  const sections = Map.groupBy(listSettings(), ({ path }) => path.split(/[.[]/)[0] ?? path);
+  const single = [...sections].filter(([, settings]) => settings.length === 1).flatMap(([, settings]) => settings);
+  const tables = [...sections]
+    .filter(([, settings]) => settings.length > 1)
+    .map(async ([name, [section, ...settings]]) =>
+      [`### ${name}`, section?.schema.description ?? "", await table(settings)].join("\n\n"),
+    );
+  const text = [...(await Promise.all(tables)), `### Keys of their own\n\n${await table(single)}`].join("\n\n");
+  return between("docs/configuration.md", "settings", text);
+}
 
-function main(): void {
+/** Where a configuration file has the settings of an adapter. */
+function placeOf(kind: string, name: string): string {
+  const sources: Record<string, string> = { mcp: "mcp.servers[]", openapi: "openapi[]", builtin: "builtins" };
+  const sections: Record<string, string> = { engines: "vector_store", embedders: "embedder", sinks: "telemetry" };
+  if (kind === "sources") return sources[name] ?? name;
+  if (kind === "identity") return `server.auth.${name.replaceAll("-", "_")}`;
+  return sections[kind] ?? kind;
+}
+
+/** The page of an adapter, with a table of what it can be configured with. */
+async function pageText(kind: string, name: string): Promise<string> {
+  const { settingsIn } = await settingsOfSchema();
+  const manifest = KINDS[kind as keyof typeof KINDS] as Record<string, () => Promise<{ readonly config?: JsonSchema }>>;
+  const { config } = (await manifest[name]?.()) ?? {};
+  const path = `docs/adapters/${kind}/${name}.md`;
+  return config === undefined
+    ? read(path)
+    : between(path, "config", await table(settingsIn(config, `${placeOf(kind, name)}.`)));
+}
+
+/** docs/adapters/README.md: every adapter by kind, with its page. */
+function pagesText(): string {
+  const kinds = Object.entries(KINDS).map(([kind, manifest]) => {
+    const links = Object.keys(manifest).map((name) => `[${name}](${kind}/${name}.md)`);
+    return `| ${kind} | \`toolarsenal/${kind}\` | ${links.join(", ")} |`;
+  });
+  return between(
+    "docs/adapters/README.md",
+    "adapters",
+    ["| kind | import | adapters |", "|---|---|---|", ...kinds].join("\n"),
+  );
+}
+
+/** Loaded late: the schema is made from adapter-settings.json, which may just have been written. */
+const settingsOfSchema = () => import("../src/config/load/setting.ts");
+
+async function table(settings: readonly Setting[]): Promise<string> {
+  const { describeExpected } = await settingsOfSchema();
+  const rows = settings.map(({ path, schema }) => {
+    const takes = schema.enum
+      ? schema.enum.map((value) => `\`${String(value)}\``).join(", ")
+      : describeExpected(schema);
+    return ["", `\`${path}\``, takes, fallback(schema), schema.description ?? "", ""].join(" | ").trim();
+  });
+  return ["| key | takes | default | |", "|---|---|---|---|", ...rows].join("\n");
+}
+
+function fallback({ default: value, properties }: JsonSchema): string {
+  return value === undefined || properties ? "" : `\`${typeof value === "string" ? value : JSON.stringify(value)}\``;
+}
+
+/** A page with another text between its marks, `<!-- NAME -->` and `<!-- /NAME -->`. */
+function between(path: string, name: string, text: string): string {
+  const marks = new RegExp(`(<!-- ${name} -->\\n)[^]*(\\n<!-- /${name} -->)`);
+  return read(path).replace(marks, (_, start: string, end: string) => start + text + end);
+}
+
+if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) await main();
+
+async function main(): Promise<void> {
   const { values } = parseArgs({ options: { check: { type: "boolean" }, help: { type: "boolean" } } });
   if (values.help === true) {
     console.log(
@@ -83,8 +181,9 @@ function main(): void {
     );
     return;
   }
-  for (const [path, text] of Object.entries(derivedFiles())) {
-    if (read(path) === text) continue;
+  for (const [path, derive] of Object.entries(DERIVED)) {
+    const text = await derive();
+    if (existsSync(new URL(path, ROOT)) && read(path) === text) continue;
     if (values.check !== true) {
       writeFileSync(new URL(path, ROOT), text);
       continue;

@@ -4,8 +4,12 @@ import type { OpenApiSettings } from "./adapters/sources/openapi/settings.ts";
 import { type Catalog, createCatalog } from "./catalog/catalog.ts";
 import type { ToolArsenalConfig } from "./config/config.ts";
 import { type ResolvedConfig, resolveConfig } from "./config/load/resolve-config.ts";
-import { refuseNotInRelease } from "./config/not-in-release.ts";
-import { configuredEngine, configuredSinks, configuredTiers } from "./config/parts/arsenal-parts.ts";
+import {
+  configuredEngine,
+  configuredSinks,
+  configuredTiers,
+  refuseMissingParts,
+} from "./config/parts/arsenal-parts.ts";
 import type { ToolArsenalParts } from "./config/parts/arsenal-parts.ts";
 import { configuredEgress } from "./config/parts/configured-egress.ts";
 import { configuredGuard, type ConfiguredGuard } from "./config/parts/configured-guard.ts";
@@ -56,7 +60,7 @@ export interface Wired {
 /** Wires the stages of an arsenal, in the order data takes. Throws CONFIG_INVALID if the configuration is broken. */
 export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): Wired {
   const config = resolveConfig(given);
-  refuseNotInRelease(config, parts);
+  refuseMissingParts(config, parts);
   const clock = parts.clock ?? systemClock;
   const operator = localOperator();
   const egress = configuredEgress(config);

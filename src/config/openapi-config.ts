@@ -1,43 +1,10 @@
-import type { Credential, OpenApiSettings } from "../adapters/sources/openapi/settings.ts";
+import type { Credential, OpenApiCredentialConfig, OpenApiSettings } from "../adapters/sources/openapi/settings.ts";
 import { showValue } from "../errors/show-value.ts";
 import { readReference, type SecretReference } from "../guard/secrets/reference.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
 import { toNamespace } from "../tool/normalise/slug.ts";
 import type { ResolvedConfig } from "./load/resolve-config.ts";
 import type { ServerProblem } from "./clients/server-problem.ts";
-
-/** One OpenAPI document whose operations are used as tools. */
-export interface OpenApiConfig extends Omit<
-  OpenApiSettings,
-  "name" | "document" | "namespace" | "server" | "credentials" | "headers"
-> {
-  /** The API's name, and the namespace of its tools. */
-  readonly name: string;
-  /** JSON or YAML: a path from the file's folder, or an address. */
-  readonly document: string;
-  /** Another namespace for its tools. */
-  readonly namespace?: string;
-  /** Where the API is, instead of the servers that the document names. */
-  readonly baseUrl?: string;
-  /** By the name of the document's security scheme. Secrets are references: `env:NAME`, `file:/path`, `keychain:SERVICE/ACCOUNT`. */
-  readonly credentials?: Readonly<Record<string, OpenApiCredentialConfig>>;
-  /** Sent with every request; a value may refer to a secret. */
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Default false. */
-  readonly disabled?: boolean;
-}
-
-/** A reference to a key or token; a user; or a client with OAuth 2 client credentials. Keys are written as files have them. */
-export type OpenApiCredentialConfig =
-  | string
-  | { readonly username: string; readonly password?: string }
-  | {
-      readonly client_id: string;
-      readonly client_secret: string;
-      readonly token_url?: string;
-      readonly scopes?: readonly string[];
-      readonly send_in?: "header" | "body";
-    };
 
 /** A configured document: its name fits a namespace, and the one that was written is kept. */
 export interface ConfiguredDocument {

@@ -5,7 +5,10 @@ import type { Engine } from "./engine.ts";
 export function forgetPast(
   event: string,
   data: object,
-  { engine, health }: { readonly engine: Pick<Engine, "forget"> | undefined; readonly health: Pick<HealthBook, "forget"> },
+  {
+    engine,
+    health,
+  }: { readonly engine: Pick<Engine, "forget"> | undefined; readonly health: Pick<HealthBook, "forget"> },
 ): void {
   if (event !== "tool-deleted" && event !== "tool-replaced") return;
   const { toolId } = data as { readonly toolId: string };

@@ -171,12 +171,20 @@ describe("a configuration file", () => {
       OPENAI_API_KEY: "k",
       OTLP_ENDPOINT: "http://otlp",
     };
-    const { config } = await loadConfig(await file("seed.prod.yaml", PRODUCTION), environment);
+    // Backends that have no adapter are named with those that have one, all at once.
+    await expect(loadConfig(await file("seed.prod.yaml", PRODUCTION), environment)).rejects.toMatchObject({
+      message: expect.stringContaining('vector_store.type: must be one of memory, sqlite, not "qdrant"') as string,
+      details: { issues: [{ field: "vector_store.type" }, { field: "embedder.type" }, { field: "telemetry.type" }] },
+    });
+    const usable = PRODUCTION.replace("qdrant", "memory")
+      .replace("type: openai", "type: sentence_transformers")
+      .replace("opentelemetry", "console");
+    const { config } = await loadConfig(await file("seed.prod.yaml", usable), environment);
     expect(config).toMatchObject({
-      vectorStore: { type: "qdrant", url: "http://qdrant", collectionName: "production_tools" },
+      vectorStore: { type: "memory", url: "http://qdrant", collectionName: "production_tools" },
       routing: { weights: { semantic: 0.5, intent: 0.2, conversation: 0.1, health: 0.15, cost: 0.05 } },
       execution: { circuitBreakerThreshold: 3 },
-      telemetry: { type: "opentelemetry", otlpEndpoint: "http://otlp" },
+      telemetry: { type: "console", otlpEndpoint: "http://otlp" },
       mcp: { serveMcp: true, servers: [{ name: "database" }, { name: "filesystem" }] },
       security: { policy: "strict", humanInTheLoop: ["refund_user", "drop_table"] },
     });
@@ -224,12 +232,13 @@ describe("a configured arsenal", () => {
         return error;
       }
     };
-    expect(refusal({ vectorStore: { type: "qdrant" } })).toMatchObject({
+    expect(refusal({ vectorStore: { type: "qdrant" as "memory" } })).toMatchObject({
       code: "CONFIG_INVALID",
       message: expect.stringContaining("memory") as string,
-      details: { field: "vector_store.type", value: "qdrant" },
+      details: { field: "vectorStore.type", value: "qdrant" },
     });
-    expect(refusal({ telemetry: { type: "datadog" } })).toMatchObject({ code: "CONFIG_INVALID" });
+    expect(refusal({ telemetry: { type: "datadog" as "console" } })).toMatchObject({ code: "CONFIG_INVALID" });
+    expect(refusal({ reranker: { enabled: true } })).toMatchObject({ details: { field: "reranker.enabled" } });
   });
 
   it("indexes what is pending before it retrieves, unless told not to [000-9.1-auto-sync]", async () => {

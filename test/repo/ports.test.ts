@@ -14,10 +14,9 @@ describe("ports", () => {
   it.each(ports)("%s has a contract suite that toolarsenal/testing exports [000-3.1-contracts]", (path) => {
     const port = basename(path, ".port.ts");
     const suite = `${toCamel(port)}Contract`;
-    expect(
-      has(`src/testing/${port}.contract.ts`),
-      `Write src/testing/${port}.contract.ts, see sink.contract.ts`,
-    ).toBe(true);
+    expect(has(`src/testing/${port}.contract.ts`), `Write src/testing/${port}.contract.ts, see sink.contract.ts`).toBe(
+      true,
+    );
     expect(typeof (testing as Record<string, unknown>)[suite], `Export ${suite} from src/testing/index.ts`).toBe(
       "function",
     );

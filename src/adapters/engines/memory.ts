@@ -1,3 +1,4 @@
+import * as setting from "../settings.ts";
 import type { CatalogEngine } from "../../catalog/catalog-engine.port.ts";
 import { createMemoryEngine } from "../../catalog/memory-engine.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
@@ -25,4 +26,12 @@ export function memoryEngine({
 }: MemoryEngineOptions = {}): CatalogEngine {
   const engine = createMemoryEngine(kernelRows(vectors));
   return snapshot === undefined ? engine : withSnapshot(engine, snapshotFile(snapshot), clock);
+}
+
+export const config = setting.object("In memory, with an optional snapshot file.", {
+  snapshot: setting.path("For memory: a file that keeps the tools between runs. Optional."),
+});
+
+export function create({ snapshot }: setting.Filled<typeof config>): CatalogEngine {
+  return memoryEngine(snapshot === undefined ? {} : { snapshot });
 }

@@ -1,3 +1,4 @@
+import { choice, type Filled, object } from "../settings.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 import type { ArsenalEvent, EventLevel } from "../../observe/events.ts";
@@ -67,4 +68,12 @@ function toEscape(character: string): string {
 
 function ignore(): void {
   // The write that failed was told already.
+}
+
+export const config = object("One JSON line per event on stderr.", {
+  level: choice("The quietest event that is shown; warn by default.", ["debug", "info", "warn", "error"]),
+});
+
+export function create({ level }: Filled<typeof config>): Sink {
+  return consoleSink(level === undefined ? {} : { level });
 }

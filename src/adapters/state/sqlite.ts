@@ -1,3 +1,4 @@
+import * as setting from "../settings.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import type { SharedState } from "../../state/shared-state.ts";
@@ -122,3 +123,9 @@ function toText(key: string, value: unknown): string {
   const fix = "Give plain JSON data.";
   throw new ArsenalError("STORE_FAILED", `The state ${key} cannot be kept: ${why}. ${fix}`, { fix });
 }
+
+export const config = setting.object("A SQLite file, which several processes may share.", {
+  file: setting.path(
+    "A SQLite file, which several processes may share. Defaults to memory; the command line then keeps approvals in the home folder, unless this is ':memory:'.",
+  ),
+});

@@ -106,7 +106,9 @@ describe("doctor", () => {
     expect(out).toMatch(/failed {3}snapshot: The folder of the snapshot .* cannot be used: .*\n {9}Choose a folder/);
     expect(out).toContain("modules: boom.mjs failed: boom");
     await writeFile(join(folder, "store.yaml"), "vector_store:\n  type: qdrant\n");
-    expect((await run("doctor", "--config", "store.yaml")).out).toContain("Use memory or sqlite, or inject your own as `engine`.");
+    expect((await run("doctor", "--config", "store.yaml")).out).toContain(
+      "Set vector_store.type to one of memory, sqlite.",
+    );
   });
 
   it("is content with a snapshot whose folder the arsenal will make, and tells of a damaged one, once", async () => {

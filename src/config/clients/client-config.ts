@@ -7,7 +7,7 @@ import { isPlainObject } from "../../tool/json-schema.ts";
 import { type ClientContext, type ClientInput, expandClientText } from "./client-references.ts";
 import { clientOAuth } from "./client-oauth.ts";
 import type { McpServerConfig } from "../config.ts";
-import { MAX_CONCURRENT, MAX_MESSAGE_BYTES, MAX_TIMEOUT_MS, MAX_TOOLS } from "../schema.ts";
+import { MAX_CONCURRENT, MAX_MESSAGE_BYTES, MAX_TIMEOUT_MS, MAX_TOOLS } from "../../adapters/sources/mcp/settings.ts";
 import { refuseTooManyServers, type ServerNote, type ServerProblem } from "./server-problem.ts";
 
 /** The servers of a client's configuration in our words, and what is to be said of them. */

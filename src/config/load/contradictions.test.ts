@@ -8,7 +8,7 @@ describe("settings that do not go together", () => {
     [
       "execution.sandboxType",
       { execution: { enableSandbox: true } },
-      "Set it to isolate, bubblewrap, docker or subprocess, or leave the sandbox off.",
+      "Set it to one of subprocess, docker, bubblewrap, isolate, or leave the sandbox off.",
     ],
     ["builtins.files.roots", { builtins: { tools: ["file-read"] } }, "Name the folders it may use, such as [./docs]."],
     [
@@ -20,6 +20,11 @@ describe("settings that do not go together", () => {
       "builtins.webSearch.apiKey",
       { builtins: { webSearch: { apiKey: "tvly-0123456789" } } },
       "Write env:NAME, with the environment variable that holds the key.",
+    ],
+    [
+      "a2a.agents",
+      { a2a: { agents: [{ name: "agent", url: "http://agent" }] } },
+      "Leave it empty, or add a source of your own with addEnsemble.",
     ],
   ];
 
@@ -40,7 +45,7 @@ describe("settings that do not go together", () => {
     expect(error).toMatchObject({
       message:
         "a.yaml:1:36 execution.sandbox_type: is none, which confines nothing, and a sandbox is enabled. " +
-        "Set it to isolate, bubblewrap, docker or subprocess, or leave the sandbox off. (and 1 more)",
+        "Set it to one of subprocess, docker, bubblewrap, isolate, or leave the sandbox off. (and 1 more)",
       details: { issues: [{}, { field: "builtins.web_search.api_key" }] },
     });
     expect(JSON.stringify((error as { readonly details: unknown }).details)).not.toContain("tvly");

@@ -1,5 +1,6 @@
 import { readReference } from "../../guard/secrets/reference.ts";
 import { configInvalid, type KeyStyle, type LocatedIssue, type Origin } from "./check-config.ts";
+import { namesOf } from "../adapter-settings.ts";
 import { toSnake } from "./key-style.ts";
 import type { ResolvedConfig } from "./resolve-config.ts";
 
@@ -10,13 +11,15 @@ interface Contradiction {
   readonly fix: string;
 }
 
-/** Settings that are right each by themselves and leave a user with less than they asked for together. */
+/** Settings that are valid alone, but together leave a user with less than they asked for. */
 const CONTRADICTIONS: readonly Contradiction[] = [
   {
     path: ["execution", "sandboxType"],
     holds: ({ execution }) => execution.enableSandbox && execution.sandboxType === "none",
     message: "is none, which confines nothing, and a sandbox is enabled",
-    fix: "Set it to isolate, bubblewrap, docker or subprocess, or leave the sandbox off.",
+    fix: `Set it to one of ${namesOf("sandboxes")
+      .filter((name) => name !== "none")
+      .join(", ")}, or leave the sandbox off.`,
   },
   {
     // A folder that nobody chose may hold this very configuration.
@@ -30,8 +33,14 @@ const CONTRADICTIONS: readonly Contradiction[] = [
   {
     path: ["builtins", "webSearch", "apiKey"],
     holds: ({ builtins }) => readReference(builtins.webSearch.apiKey) === undefined,
-    message: "is no reference to a secret",
+    message: "is not a reference to a secret",
     fix: "Write env:NAME, with the environment variable that holds the key.",
+  },
+  {
+    path: ["a2a", "agents"],
+    holds: ({ a2a }) => a2a.agents.length > 0,
+    message: "names agents, and there is no A2A source to use them with",
+    fix: "Leave it empty, or add a source of your own with addEnsemble.",
   },
 ];
 

@@ -53,17 +53,6 @@ mcp:
     expect([loaded.folder, loaded.config.vectorStore.snapshot]).toEqual([folder, join(folder, "data/tools.json")]);
   });
 
-  it("takes the file of its SQLite catalog from its own folder, unless there is none", async () => {
-    const path = join(folder, "sqlite.yaml");
-    const read = async (text: string): Promise<unknown> => {
-      await writeFile(path, text);
-      return (await loadConfig(path, {})).config.vectorStore.file;
-    };
-    expect(await read("vector_store:\n  type: sqlite\n")).toBe(join(folder, ".toolarsenal/catalog.sqlite"));
-    expect(await read("vector_store: { type: sqlite, file: data/c.db }\n")).toBe(join(folder, "data/c.db"));
-    expect(await read('vector_store: { type: sqlite, file: ":memory:" }\n')).toBe(":memory:");
-  });
-
   it("that is not there is named, with what to do", async () => {
     const path = join(folder, "nowhere.yaml");
     await expect(loadConfig(path, {})).rejects.toMatchObject({
@@ -97,8 +86,8 @@ describe("a mistake in a configuration file", () => {
       "a.yaml:2:3 routing.mmr_lambda: must be a number from 0 to 1, not NaN. Set routing.mmr_lambda to a number from 0 to 1.",
     ],
     [
-      "vector_store:\n  type: qdrnt\n",
-      'a.yaml:2:3 vector_store.type: must be one of memory, sqlite, qdrant, chroma, pgvector, pinecone, weaviate, not "qdrnt". Did you mean "qdrant"?',
+      "telemetry:\n  type: consle\n",
+      'a.yaml:2:3 telemetry.type: must be one of console, not "consle". Did you mean "console"?',
     ],
     [
       "security:\n  deny: drop_table\n",

@@ -3,8 +3,7 @@ import { dirname, resolve } from "node:path";
 import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 import { systemClock } from "../../observe/clock.ts";
-import { isPlainObject } from "../../tool/json-schema.ts";
-import { CATALOG_FILE } from "../../adapters/engines/sqlite/sqlite.ts";
+import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
 import { IN_MEMORY } from "../parts/arsenal-parts.ts";
 import { checkConfig } from "./check-config.ts";
 import { type ClientServers, readClientConfig } from "../clients/client-config.ts";
@@ -13,7 +12,8 @@ import type { McpServerConfig } from "../config.ts";
 import { configuredExecutors } from "../parts/configured-executors.ts";
 import { configuredPolicy } from "../parts/configured-policy.ts";
 import { readMcpConfigFile } from "../clients/mcp-config-file.ts";
-import { isLocalDocument, type OpenApiConfig } from "../openapi-config.ts";
+import { isLocalDocument } from "../openapi-config.ts";
+import { CONFIG_SCHEMA } from "../schema.ts";
 import { readYaml } from "./read-yaml.ts";
 import { asChecked, foldShortForm, type ResolvedConfig, resolveConfig } from "./resolve-config.ts";
 import { refuseTooManyServers, type ServerNote, type ServerProblem } from "../clients/server-problem.ts";
@@ -56,7 +56,7 @@ export async function loadConfig(
   const absolute = withAbsolutePaths(config, folder);
   // Made and dropped, so that a wrong rule is told with the rest of the configuration.
   if (absolute.security.policyFile !== undefined) configuredPolicy(absolute, systemClock);
-  await configuredExecutors(absolute).check();
+  await (await configuredExecutors(absolute)).check();
   return { config: asChecked(absolute), folder, ...emptyFile, ...said };
 }
 
@@ -141,59 +141,17 @@ function withClients(
   };
 }
 
-function withAbsolutePaths(config: ResolvedConfig, folder: string): ResolvedConfig {
-  const { vectorStore, embedder, security, state, audit, server, mcp, builtins, openapi } = config;
-  const { roots = [] } = builtins.files;
-  const { policyFile } = security;
-  const { type, snapshot, file } = vectorStore;
-  const { cache } = embedder;
-  return {
-    ...config,
-    vectorStore: {
-      ...vectorStore,
-      ...(type === "sqlite" && file !== IN_MEMORY ? { file: resolve(folder, file ?? CATALOG_FILE) } : {}),
-      ...(snapshot === undefined ? {} : { snapshot: resolve(folder, snapshot) }),
-    },
-    embedder: { ...embedder, ...(typeof cache === "string" ? { cache: resolve(folder, cache) } : {}) },
-    security: { ...security, ...(policyFile === undefined ? {} : { policyFile: resolve(folder, policyFile) }) },
-    state: isFile(state.file) ? { ...state, file: resolve(folder, state.file) } : state,
-    audit: {
-      ...audit,
-      ...(audit.file === undefined ? {} : { file: resolve(folder, audit.file) }),
-      ...(audit.keyFile === undefined ? {} : { keyFile: resolve(folder, audit.keyFile) }),
-    },
-    server: withKeyFile(server, folder),
-    openapi: openapi.map((each) => withDocumentPaths(each, folder)),
-    mcp: { ...mcp, servers: mcp.servers.map((each) => withServerPaths(each, folder)) },
-    builtins: { ...builtins, files: { ...builtins.files, roots: roots.map((root) => resolve(folder, root)) } },
-  };
-}
-
-function isFile(stateFile: string | undefined): stateFile is string {
-  return stateFile !== undefined && stateFile !== IN_MEMORY;
-}
-
-function withKeyFile(server: ResolvedConfig["server"], folder: string): ResolvedConfig["server"] {
-  const { apiKeys } = server.auth ?? {};
-  if (apiKeys === undefined) return server;
-  return { ...server, auth: { ...server.auth, apiKeys: { file: resolve(folder, apiKeys.file) } } };
-}
-
-function withDocumentPaths(api: OpenApiConfig, folder: string): OpenApiConfig {
-  const { document, filesFrom } = api;
-  return {
-    ...api,
-    document: isLocalDocument(document) ? resolve(folder, document) : document,
-    ...(filesFrom === undefined ? {} : { filesFrom: resolve(folder, filesFrom) }),
-  };
-}
-
-function withServerPaths(server: McpServerConfig, folder: string): McpServerConfig {
-  const { cwd, oauth } = server;
-  const tokenFile = oauth?.tokenFile;
-  return {
-    ...server,
-    ...(cwd === undefined ? {} : { cwd: resolve(folder, cwd) }),
-    ...(tokenFile === undefined ? {} : { oauth: { ...oauth, tokenFile: resolve(folder, tokenFile) } }),
-  };
+/** A copy in which every file and folder is absolute. Addresses, and what stands for memory, are left alone. */
+function withAbsolutePaths<Value>(value: Value, folder: string, schema: JsonSchema = CONFIG_SCHEMA): Value {
+  const { format, items, properties, anyOf } = schema as JsonSchema & { readonly anyOf?: readonly JsonSchema[] };
+  const inside = (member: unknown, of: unknown): unknown => withAbsolutePaths(member, folder, (of ?? {}) as JsonSchema);
+  if (typeof value === "string") {
+    const isPath = format === "path" || anyOf?.some((choice) => choice["format"] === "path") === true;
+    return (isPath && value !== IN_MEMORY && isLocalDocument(value) ? resolve(folder, value) : value) as Value;
+  }
+  if (Array.isArray(value)) return value.map((item) => inside(item, items)) as Value;
+  if (!isPlainObject(value) || properties === undefined) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [key, inside(member, properties[key])]),
+  ) as Value;
 }

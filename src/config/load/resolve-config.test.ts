@@ -16,7 +16,7 @@ function refusal(config: unknown): unknown {
 describe("resolveConfig", () => {
   it("gives every default where nothing is configured", () => {
     expect(resolveConfig({})).toEqual({
-      vectorStore: { type: "memory", collectionName: "tool_arsenal" },
+      vectorStore: { type: "memory", file: "./.toolarsenal/catalog.sqlite", collectionName: "tool_arsenal" },
       embedder: { type: "sentence_transformers", batchSize: 100, maxRetries: 3 },
       reranker: { enabled: false, type: "cross_encoder", topK: 10 },
       routing: {

@@ -14,7 +14,8 @@ export function listSettings(): readonly Setting[] {
   return settingsIn(CONFIG_SCHEMA, "");
 }
 
-function settingsIn(schema: JsonSchema, prefix: string): readonly Setting[] {
+/** Every key below a schema; `prefix` goes before each path. */
+export function settingsIn(schema: JsonSchema, prefix: string): readonly Setting[] {
   return Object.entries(schema.properties ?? {}).flatMap(([key, member]) => {
     const path = prefix + toSnake(key);
     const property = member as JsonSchema;

@@ -1,10 +1,10 @@
-import { fileAudit } from "../../adapters/audit/file/file.ts";
+import { auditLogs } from "../../adapters/audit/manifest.ts";
 import { shippedTiers } from "../../adapters/embedders/shipped-tiers.ts";
-import { consoleSink } from "../../adapters/sinks/console.ts";
+import { sinks } from "../../adapters/sinks/manifest.ts";
 import { memoryState } from "../../adapters/state/memory.ts";
 import { sqliteState } from "../../adapters/state/sqlite.ts";
-import { memoryEngine } from "../../adapters/engines/memory.ts";
-import { sqliteEngine } from "../../adapters/engines/sqlite/sqlite.ts";
+import { engines } from "../../adapters/engines/manifest.ts";
+import { ArsenalError } from "../../errors/arsenal-error.ts";
 import type { Embedder } from "../../catalog/embedder.port.ts";
 import type { Tier } from "../../catalog/dense/tiers.ts";
 import type { CatalogEngine } from "../../catalog/catalog-engine.port.ts";
@@ -23,6 +23,7 @@ import type { Sink } from "../../observe/sink.port.ts";
 import type { IntentClassifier } from "../../retrieve/understand/intent.ts";
 import type { Reranker } from "../../retrieve/reranker.port.ts";
 import type { ResolvedConfig } from "../load/resolve-config.ts";
+import { lazyPort } from "./lazy-port.ts";
 
 /** Parts that stand in for the built-in ones. */
 export interface ToolArsenalParts {
@@ -51,11 +52,8 @@ export interface ToolArsenalParts {
 
 /** Where tools are stored and searched: the injected engine, or else the configured one. */
 export function configuredEngine({ vectorStore }: ResolvedConfig, parts: ToolArsenalParts): CatalogEngine {
-  const { type, file, snapshot } = vectorStore;
-  if (parts.engine) return parts.engine;
-  return type === "sqlite"
-    ? sqliteEngine(file === undefined ? {} : { file })
-    : memoryEngine(snapshot === undefined ? {} : { snapshot });
+  const { type } = vectorStore;
+  return parts.engine ?? lazyPort(type, async () => (await engines[type]()).create(vectorStore));
 }
 
 /** What ranks: the injected embedder or tiers, else the shipped ones. */
@@ -64,11 +62,29 @@ export function configuredTiers(config: ResolvedConfig, parts: ToolArsenalParts,
   return tiers ?? (embedder ? [{ embedder }] : shippedTiers(config.embedder, emit));
 }
 
-/** Where events go by configuration. A library prints nothing that nobody asked for. */
+/** Throws CONFIG_INVALID if the configuration turns on what has to be injected, and nothing was. */
+export function refuseMissingParts(config: ResolvedConfig, parts: ToolArsenalParts): void {
+  if (!config.reranker.enabled || parts.reranker !== undefined) return;
+  const fix = "Set it to false, or inject your own as `reranker`.";
+  const details = { field: "reranker.enabled", value: true, fix };
+  throw new ArsenalError("CONFIG_INVALID", `reranker.enabled is true, and there is no reranker. ${fix}`, details);
+}
+
+/** The configured sinks. A library prints nothing that nobody asked for. */
 export function configuredSinks({ telemetry }: ResolvedConfig): readonly Sink[] {
   const { type, level, enabled = type !== undefined || level !== undefined } = telemetry;
-  if (!enabled || (type ?? "console") !== "console") return [];
-  return [consoleSink(level === undefined ? {} : { level })];
+  return enabled ? [lazySink(type ?? "console", telemetry)] : [];
+}
+
+/** A sink that is loaded with its first event. */
+function lazySink(name: keyof typeof sinks, telemetry: ResolvedConfig["telemetry"]): Sink {
+  let loading: Promise<Sink> | undefined;
+  const sink = (): Promise<Sink> => (loading ??= sinks[name]().then(({ create }) => create(telemetry)));
+  return {
+    name,
+    write: async (events) => (await sink()).write(events),
+    close: async () => (loading === undefined ? undefined : (await loading).close?.()),
+  };
 }
 
 /** The value of `state.file` that keeps everything in memory. */
@@ -80,23 +96,16 @@ export function configuredState({ state: { file } }: ResolvedConfig, clock: Cloc
   return sqliteState({ file, clock, onLost: ({ message }) => emit?.("state-lost", { message }) });
 }
 
-/** The audit log by configuration; none where no file is named. */
+/** The configured audit log; undefined if nothing is recorded. */
 export function configuredAudit(
   { audit }: ResolvedConfig,
   clock: Clock,
   secrets: Secrets = createSecrets(),
 ): AuditLog | undefined {
-  const { file, keyFile, secret, checkpointEvery, fsync, maxFileBytes } = audit;
-  if (file === undefined) return undefined;
-  return fileAudit({
-    file,
-    ...(secret !== undefined && { key: auditKey(secret, secrets) }),
-    ...(keyFile !== undefined && { keyFile }),
-    checkpointEvery,
-    fsync,
-    maxFileBytes,
-    clock,
-  });
+  const { type = audit.file === undefined ? undefined : "file", secret } = audit;
+  if (type === undefined) return undefined;
+  const key = secret === undefined ? {} : { key: auditKey(secret, secrets) };
+  return lazyPort(type, async () => (await auditLogs[type]()).create(audit, { clock, ...key }));
 }
 
 /** How calls are recorded: strictly where the policy is strict. */

@@ -2,6 +2,7 @@ import { scanners } from "../../adapters/scanners/manifest.ts";
 import type { Inspection } from "../../guard/scan/inspection.ts";
 import type { Screening } from "../../guard/scan/screening.ts";
 import type { Emit } from "../../observe/events.ts";
+import { toCamel } from "../load/key-style.ts";
 import type { ResolvedConfig } from "../load/resolve-config.ts";
 
 /** The scanning that a configuration asks for. */
@@ -28,7 +29,8 @@ export function configuredScan({ security }: ResolvedConfig, emit: Emit): Config
       import("../../guard/scan/screening.ts"),
       import("../../guard/scan/rules/all-rules.ts"),
     ]);
-    const learned = settings.wording === "flag" ? [(await scanners.wording()).wordingScanner()] : [];
+    const flagging = Object.entries(scanners).filter(([name]) => settings[toCamel(name) as "wording"] === "flag");
+    const learned = await Promise.all(flagging.map(async ([, loadScanner]) => (await loadScanner()).create()));
     const parts = { settings, emit, rules: scanRules({ allowedDomains: security.allowedDomains }), scanners: learned };
     loaded = { inspection: createInspection(parts), screening: createScreening(parts) };
   }

@@ -1,3 +1,4 @@
+import { choice, type Filled, object, path, text, whole } from "../../settings.ts";
 import { resolve } from "node:path";
 import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
 import { type ChainWriter, createChainWriter } from "../../../guard/audit/chain-writer.ts";
@@ -161,4 +162,22 @@ function failure(file: string, cause: unknown): ArsenalError {
     fix,
     cause,
   });
+}
+
+export const config = object("A hash-chained file.", {
+  file: path("The file it is kept in. If omitted, nothing is recorded."),
+  keyFile: path("The Ed25519 key that signs it, created on first use. Defaults to the log's file with .key appended."),
+  secret: text("Signs it instead of a key: at least 32 characters, best from the environment."),
+  checkpointEvery: whole("Records from one signed checkpoint to the next.", 1, 1_000_000, 1_000),
+  fsync: choice("batch: a kept record survives a power failure; close: the process.", ["batch", "close"], "batch"),
+  maxFileBytes: whole("Bytes after which a new file is begun.", 1_024, Number.MAX_SAFE_INTEGER, 67_108_864),
+});
+
+export function create(settings: Filled<typeof config>, parts: Pick<FileAuditOptions, "clock" | "key">): AuditLog {
+  const { file, keyFile, checkpointEvery, fsync, maxFileBytes } = settings;
+  if (file === undefined) {
+    const fix = "Name the file that the log is kept in.";
+    throw new ArsenalError("CONFIG_INVALID", `audit.file is missing. ${fix}`, { field: "audit.file", fix });
+  }
+  return fileAudit({ file, ...(keyFile !== undefined && { keyFile }), checkpointEvery, fsync, maxFileBytes, ...parts });
 }

@@ -1,3 +1,4 @@
+import * as setting from "../../settings.ts";
 import { resolve } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CatalogEngine, PutTools, ToolVectors } from "../../../catalog/catalog-engine.port.ts";
@@ -355,4 +356,12 @@ function translating<Value>(file: string, step: () => Value): Value {
       cause,
     });
   }
+}
+
+export const config = setting.object("One SQLite file that keeps tools, words and vectors between runs.", {
+  file: setting.path("For sqlite: the database file. It and its folder are created.", "./.toolarsenal/catalog.sqlite"),
+});
+
+export function create({ file }: setting.Filled<typeof config>): CatalogEngine {
+  return sqliteEngine({ file });
 }

@@ -1,3 +1,4 @@
+import * as setting from "../../settings.ts";
 import { timingSafeEqual } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
@@ -87,4 +88,14 @@ function wrongKey(name: string, why: string, fix: string): ArsenalError {
 async function versionOf(path: string): Promise<string> {
   const { ino, size, mtimeMs, ctimeMs } = await stat(path).catch(() => ({ ino: 0, size: 0, mtimeMs: 0, ctimeMs: 0 }));
   return [ino, size, mtimeMs, ctimeMs].join(" ");
+}
+
+export const config = setting.entry(
+  "Callers with API keys.",
+  { file: setting.path("The file that `toolarsenal keys` writes and only its user can read.") },
+  ["file"],
+);
+
+export function create({ file }: setting.Filled<typeof config>): Promise<Identity> {
+  return apiKeyFile(file);
 }

@@ -1,3 +1,4 @@
+import { choice, entry, type Filled, list, object, optional, text } from "../../settings.ts";
 import type * as Jose from "jose";
 import type { JWTPayload, JWTVerifyGetKey } from "jose";
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
@@ -5,7 +6,7 @@ import { bearerCredential } from "../../../guard/identity/bearer-credential.ts";
 import { createEgress, type Egress } from "../../../guard/egress/egress.ts";
 import type { Credentials, Identified, Identity } from "../../../guard/identity.port.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
-import type { Capability } from "../../../tool/tool.ts";
+import { CAPABILITIES, type Capability } from "../../../tool/tool.ts";
 import { JWT_ALGORITHMS, type JwtAlgorithm } from "./algorithms.ts";
 import { type ClaimNames, toPrincipal } from "./claims.ts";
 import { covers } from "./covers.ts";
@@ -135,4 +136,36 @@ function isSecure(address: string): boolean {
 function wrong(field: string, value: unknown, fix: string): ArsenalError {
   const message = `${field} of jwt cannot be used. ${fix}`;
   return new ArsenalError("CONFIG_INVALID", message, { field, value, fix });
+}
+
+export const config = entry(
+  "Callers with access tokens of an OAuth 2 or OpenID Connect issuer.",
+  {
+    issuer: text("The issuer, as its tokens have it in iss."),
+    audience: list("What aud must hold, one of them. Defaults to the address that was called.", text("An audience.")),
+    jwksUri: text("Where the issuer's keys are. Found through its metadata by default."),
+    algorithms: list(
+      "Signatures that are accepted. Defaults to RS256, PS256, ES256, EdDSA and Ed25519.",
+      choice("An algorithm.", JWT_ALGORITHMS),
+    ),
+    scopes: list("Scopes that every token needs, all of them.", text("A scope.")),
+    capabilities: list(
+      "What every caller may touch, besides what its token claims.",
+      choice("A capability.", CAPABILITIES),
+    ),
+    claims: optional(
+      object("The claims that describe the caller: each a name, or a path with dots.", {
+        id: text("Who it is; defaults to sub."),
+        tenant: text("Its tenant; a token without it is then refused. Not read by default."),
+        roles: text("Its roles; defaults to roles."),
+        capabilities: text("What it may touch; defaults to capabilities."),
+        scopes: text("Its scopes; defaults to scope, or else scp."),
+      }),
+    ),
+  },
+  ["issuer"],
+);
+
+export function create(settings: Filled<typeof config>, { egress }: { readonly egress?: Egress } = {}): Identity {
+  return jwtIdentity({ ...settings, ...(egress === undefined ? {} : { egress }) });
 }

@@ -126,3 +126,5 @@ export function endedBySignal(ended: SandboxOutcome): SandboxOutcome {
   if (status !== "failed" || exitCode <= 128) return ended;
   return { ...rest, status: "killed", reason: `It was ended by signal ${exitCode - 128}, as happens at a limit.` };
 }
+
+export { bubblewrapSandbox as create };

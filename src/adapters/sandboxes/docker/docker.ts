@@ -102,3 +102,5 @@ function failed(why: string): ArsenalError {
   const message = `The container could not be started: ${why}. See available() for what is missing.`;
   return new ArsenalError("SANDBOX_FAILED", message, { field: "sandbox", beforeSend: true });
 }
+
+export { dockerSandbox as create };

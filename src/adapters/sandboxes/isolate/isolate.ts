@@ -132,3 +132,5 @@ function notLoaded(cause: unknown): ArsenalError {
   const fix = "npm install quickjs-emscripten-core @jitl/quickjs-wasmfile-release-sync";
   return new ArsenalError("LIBRARY_MISSING", `The isolate needs its interpreter: ${fix}`, { fix, cause });
 }
+
+export { isolateSandbox as create };

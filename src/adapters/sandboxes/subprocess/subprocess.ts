@@ -54,3 +54,5 @@ export function cannotGive(sandbox: string, field: string, fix: string): Arsenal
   const message = `The sandbox "${sandbox}" cannot give a job ${field}. ${fix}`;
   return new ArsenalError("SANDBOX_FAILED", message, { field, fix, beforeSend: true });
 }
+
+export { subprocessSandbox as create };

@@ -55,3 +55,5 @@ function mostSuspicious(text: string, model: WordingModel): Span & { readonly sc
   }
   return most;
 }
+
+export { wordingScanner as create };

@@ -59,3 +59,5 @@ function refuseUnknown(tool: string): void {
   const message = `${showValue(tool)} is no built-in tool. ${fix}`;
   throw new ArsenalError("CONFIG_INVALID", message, { field: "tools", value: tool, fix });
 }
+
+export { config } from "./settings.ts";

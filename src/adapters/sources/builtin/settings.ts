@@ -1,3 +1,5 @@
+import { sandboxes } from "../../sandboxes/manifest.ts";
+import { choice, list, object, path, text, whole } from "../../settings.ts";
 import type { Sandbox, SandboxLimits } from "../../../execute/sandbox.port.ts";
 import type { Egress } from "../../../guard/egress/egress.ts";
 import type { SecretReference } from "../../../guard/secrets/reference.ts";
@@ -57,3 +59,31 @@ export interface BuiltinParts {
   /** Where secrets are found. In the environment, files and the keychain where absent. */
   readonly secrets?: Secrets;
 }
+
+/** A model's code must not run where it could end this program. */
+const CODE_SANDBOXES = Object.keys(sandboxes).filter(
+  (name) => name !== "none" && name !== "subprocess",
+) as readonly Exclude<keyof typeof sandboxes, "none" | "subprocess">[];
+
+export const config = object("The tools that come with the package.", {
+  tools: list("Which of them there are.", choice("A tool.", BUILTIN_TOOLS), []),
+  webSearch: object("For web-search.", {
+    apiKey: text("A reference to the key of the Tavily API, never the key itself.", "env:TAVILY_API_KEY"),
+    url: text("Another address of the API."),
+  }),
+  files: object("For file-read and file-write.", {
+    roots: list("Folders that files may be read and written in. Required for these tools.", path("A folder."), []),
+    maxBytes: whole("The most a file may measure, in bytes.", 1, 1_073_741_824, 1_048_576),
+  }),
+  http: object("For http-get.", {
+    allowedDomains: list("Domains it may reach. Defaults to any public one.", text("A domain.")),
+    maxBytes: whole("The most an answer may measure, in bytes.", 1, 1_073_741_824, 1_048_576),
+  }),
+  code: object("For code-execute.", {
+    sandbox: choice(
+      "Where code that a model wrote runs. Not in subprocess: code there can end the gateway.",
+      CODE_SANDBOXES,
+      "isolate",
+    ),
+  }),
+});

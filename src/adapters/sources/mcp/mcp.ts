@@ -101,3 +101,5 @@ export function mcpSource(settings: McpServerSettings, { patient = false, emit, 
 function toOffered(tool: JsonObject, settings: McpServerSettings, upstream: McpUpstream): OfferedTool {
   return { draft: toDraft(tool, settings), handler: createHandler(tool, upstream) };
 }
+
+export { config } from "./settings.ts";

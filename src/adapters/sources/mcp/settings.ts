@@ -1,3 +1,4 @@
+import { choice, entry, flag, list, object, optional, path, schema, text, texts, whole } from "../../settings.ts";
 /** One MCP server, and how it is reached. */
 export interface McpServerSettings {
   /** The ensemble's name and the namespace of its tools. */
@@ -65,3 +66,77 @@ export interface OAuthSettings {
   /** Where tokens are kept, readable by this user alone. Default: in the user's configuration folder. */
   readonly tokenFile?: string;
 }
+
+/** The longest wait that can be set: what a timer takes. */
+export const MAX_TIMEOUT_MS = 2_147_483_647;
+/** The most calls at once that can be set. */
+export const MAX_CONCURRENT = 100_000;
+export const MAX_MESSAGE_BYTES = 1_073_741_824;
+export const MAX_TOOLS = 1_000_000;
+
+export const config = entry(
+  "One MCP server.",
+  {
+    name: text("The server's name."),
+    type: choice("How it is reached. Defaults to what command or url suggests.", [
+      "stdio",
+      "http",
+      "streamable-http",
+      "sse",
+      "ws",
+      "websocket",
+    ]),
+    command: schema<string | readonly string[]>({
+      description: "The program, or the program and its arguments.",
+      anyOf: [
+        { type: "string", minLength: 1 },
+        { type: "array", items: { type: "string" }, minItems: 1 },
+      ],
+    }),
+    args: list("Arguments of the program.", schema<string>({ type: "string" })),
+    env: texts("Environment of the program."),
+    cwd: path("Folder the program runs in."),
+    url: text("The server's address."),
+    endpoint: text("The same as url."),
+    headers: texts("Headers sent to the server."),
+    oauth: optional(
+      object(
+        "How to get a token if the server asks for one. Everything has a default: a public client, registered as the server allows.",
+        {
+          clientId: text("Id of a client that is registered already."),
+          clientSecret: text("Its secret."),
+          issuer: text("The authorization server that id and secret belong to; they are sent to no other."),
+          clientMetadataUrl: text("Address of a document that describes this client."),
+          scope: text("Scopes to ask for, between spaces."),
+          grant: choice("authorization_code asks a person once; client_credentials needs an id and a secret.", [
+            "authorization_code",
+            "client_credentials",
+          ]),
+          redirectPort: whole("Port of the redirect address, if the client was registered with one.", 1, 65_535),
+          tokenFile: path("File the tokens are kept in. Defaults to one in the user's configuration folder."),
+        },
+      ),
+    ),
+    namespace: text("Namespace of its tools. Defaults to the server's name."),
+    timeoutMs: whole("Time one call may take, in milliseconds. Defaults to 60000.", 1, MAX_TIMEOUT_MS),
+    connectTimeoutMs: whole(
+      "Time that connecting and listing may take, each, in milliseconds. Defaults to 30000.",
+      1,
+      MAX_TIMEOUT_MS,
+    ),
+    maxConcurrent: whole(
+      "Calls at once, over all callers. Defaults to execution.max_concurrent_per_ensemble.",
+      1,
+      MAX_CONCURRENT,
+    ),
+    maxMessageBytes: whole(
+      "Longest message taken from the server, in bytes; a longer result fails. Defaults to 16777216.",
+      1024,
+      MAX_MESSAGE_BYTES,
+    ),
+    maxTools: whole("Tools taken from the server at most. Defaults to 5000.", 1, MAX_TOOLS),
+    trustAnnotations: flag("Whether its annotations (read-only, idempotent) are believed. Defaults to false."),
+    disabled: flag("Whether it is left out."),
+  },
+  ["name"],
+);

@@ -105,3 +105,5 @@ export function openapiSource(settings: OpenApiSettings, parts: OpenApiParts = {
     },
   };
 }
+
+export { config } from "./settings.ts";

@@ -1,3 +1,4 @@
+import { entry, flag, list, object, optional, path, schema, type Setting, text, texts, whole } from "../../settings.ts";
 import type { SecretReference } from "../../../guard/secrets/reference.ts";
 
 /** An API that an OpenAPI document describes. */
@@ -66,4 +67,81 @@ export interface ClientCredential {
   readonly scopes?: readonly string[];
   /** Where id and secret are sent. Default `header`. */
   readonly sendIn?: "header" | "body";
+}
+
+/** A credential as files have it: a reference to a key or token; a user; or a client with OAuth 2 client credentials. */
+export type OpenApiCredentialConfig =
+  | string
+  | { readonly username: string; readonly password?: string }
+  | {
+      readonly client_id: string;
+      readonly client_secret: string;
+      readonly token_url?: string;
+      readonly scopes?: readonly string[];
+      readonly send_in?: "header" | "body";
+    };
+
+export const config = entry(
+  "One OpenAPI document.",
+  {
+    name: text("The API's name, and the namespace of its tools."),
+    document: path("The document, JSON or YAML: a path from this file's folder, or an address."),
+    namespace: text("Another namespace for its tools."),
+    baseUrl: text("Where the API is, instead of the servers that the document names."),
+    serverVariables: texts("Values for the variables in the document's server addresses."),
+    credentials: credentials(),
+    headers: texts("Headers sent with every request; a value such as env:NAME refers to a secret."),
+    include: filter("Only operations that match all of these lists."),
+    exclude: filter("Never operations that match one of these lists."),
+    trustMethods: flag(
+      "Whether the API keeps what HTTP says of its methods: GET changes nothing, PUT and DELETE can be repeated.",
+    ),
+    filesFrom: path("A folder whose files may be sent by path."),
+    maxToolBytes: whole("Bytes of a tool's definition; 32768 by default.", 1_024, 16_777_216),
+    maxDocumentBytes: whole("Bytes of the document; 67108864 by default.", 1_024, 1_073_741_824),
+    maxAnswerBytes: whole("Bytes of an answer; 16777216 by default.", 1_024, 1_073_741_824),
+    timeoutMs: whole("Time one call may take, in milliseconds.", 1, 2_147_483_647),
+    maxConcurrent: whole("Calls at once.", 1, 100_000),
+    disabled: flag("Whether it is left out."),
+  },
+  ["name", "document"],
+);
+
+function filter(description: string): Setting<OperationFilter, OperationFilter, false> {
+  return optional(
+    object(`${description} * stands for any characters.`, {
+      tags: list("Tags of operations.", text("A tag.")),
+      paths: list("Paths as the document writes them.", text("A path, such as /repos/{owner}/*.")),
+      methods: list("HTTP methods.", text("A method.")),
+      operationIds: list("Ids of operations.", text("An operationId.")),
+    }),
+  );
+}
+
+/** By the name of a security scheme, which is the document's own: keys are not renamed. */
+function credentials(): Setting<
+  Readonly<Record<string, OpenApiCredentialConfig>>,
+  Readonly<Record<string, OpenApiCredentialConfig>>,
+  false
+> {
+  const reference = { type: "string", minLength: 1 };
+  const basic = { username: reference, password: reference };
+  const client = {
+    client_id: reference,
+    client_secret: reference,
+    token_url: reference,
+    scopes: { type: "array", items: { type: "string" } },
+    send_in: { description: "Where id and secret are sent; header by default.", enum: ["header", "body"] },
+  };
+  const mapping = (properties: object, required: readonly string[]): object => {
+    return { type: "object", properties, required, additionalProperties: false };
+  };
+  return schema({
+    description:
+      "By the name of the document's security scheme: a reference to a secret (env:NAME), { username, password } or { client_id, client_secret }.",
+    type: "object",
+    additionalProperties: {
+      anyOf: [reference, mapping(basic, ["username"]), mapping(client, ["client_id", "client_secret"])],
+    },
+  });
 }

@@ -1,0 +1,88 @@
+import type { KINDS } from "../adapters/kinds.ts";
+import {
+  choice,
+  type Filled,
+  type FilledAll,
+  type Given,
+  type GivenAll,
+  object,
+  type Setting,
+  type Settings,
+} from "../adapters/settings.ts";
+import { toCamel } from "./load/key-style.ts";
+import declared from "./adapter-settings.json" with { type: "json" };
+
+/*
+ * What adapters declare in their own files, without loading them: adapter-settings.json holds the schemas, and the compiler reads the types from
+ * the manifests. An adapter can be named in a configuration if its file exports `create`; what it takes is its `config`.
+ */
+type Manifests = typeof KINDS;
+export type Kind = keyof Manifests;
+type ModuleOf<Of extends Kind, Name extends keyof Manifests[Of]> = Manifests[Of][Name] extends () => Promise<
+  infer Module
+>
+  ? Module
+  : never;
+type ConfigOf<Of extends Kind, Name extends keyof Manifests[Of]> =
+  ModuleOf<Of, Name> extends { readonly config: infer Config extends Setting } ? Config : never;
+/** The adapters of a kind that a configuration can name. */
+export type NameOf<Of extends Kind> = {
+  [Name in keyof Manifests[Of]]: ModuleOf<Of, Name> extends { readonly create: unknown } ? Name : never;
+}[keyof Manifests[Of]] &
+  string;
+type WithConfig<Of extends Kind> = {
+  [Name in keyof Manifests[Of]]: ConfigOf<Of, Name> extends never ? never : Name;
+}[keyof Manifests[Of]];
+type All<Union> = (Union extends unknown ? (each: Union) => void : never) extends (all: infer Each) => void
+  ? Each
+  : never;
+type AllGiven<Of extends Kind> = All<{ [Name in WithConfig<Of>]: Given<ConfigOf<Of, Name>> }[WithConfig<Of>]>;
+type AllFilled<Of extends Kind> = All<{ [Name in WithConfig<Of>]: Filled<ConfigOf<Of, Name>> }[WithConfig<Of>]>;
+type Camel<Name> = Name extends `${infer Start}-${infer Rest}` ? `${Start}${Capitalize<Camel<Rest>>}` : Name;
+
+interface Declared {
+  readonly create: boolean;
+  readonly config?: Setting;
+}
+const DECLARED = declared as unknown as Readonly<Record<Kind, Readonly<Record<string, Declared>>>>;
+
+/** The names that a configuration can give the adapters of a kind. */
+export function namesOf<Of extends Kind>(kind: Of): readonly NameOf<Of>[] {
+  return Object.entries(DECLARED[kind])
+    .filter(([, { create }]) => create)
+    .map(([name]) => name as NameOf<Of>);
+}
+
+/** What one adapter takes. */
+export function configOf<Of extends Kind, Name extends WithConfig<Of>>(kind: Of, name: Name): ConfigOf<Of, Name> {
+  return DECLARED[kind][name as string]?.config as ConfigOf<Of, Name>;
+}
+
+/** A section that chooses among the adapters of a kind: settings of its own, then those of each adapter. */
+export function section<Of extends Kind, const Own extends Settings>(
+  description: string,
+  kind: Of,
+  own: Own,
+): Setting<GivenAll<Own> & AllGiven<Of>, FilledAll<Own> & AllFilled<Of>, true> {
+  const theirs = Object.values(DECLARED[kind]).map(({ config }) => config?.properties as Settings | undefined);
+  return object(description, Object.assign({}, own, ...theirs) as Settings) as Setting<never, never, true>;
+}
+
+/** One key for each way to authenticate callers that takes settings. */
+export function proofs(): { readonly [Name in WithConfig<"identity"> as Camel<Name>]: ConfigOf<"identity", Name> } {
+  const entries = Object.entries(DECLARED.identity).flatMap(([name, { config }]) =>
+    config ? [[toCamel(name), config]] : [],
+  );
+  return Object.fromEntries(entries) as ReturnType<typeof proofs>;
+}
+
+/** One key for each scanner besides the rules. */
+export function scanModes(): {
+  readonly [Name in NameOf<"scanners"> as Camel<Name>]: Setting<"off" | "flag", "off" | "flag", true>;
+} {
+  const modes = namesOf("scanners").map((name) => [
+    toCamel(name),
+    choice(`flag also reports what the ${name} scanner finds. It never blocks.`, ["off", "flag"], "off"),
+  ]);
+  return Object.fromEntries(modes) as ReturnType<typeof scanModes>;
+}

@@ -1,0 +1,23 @@
+/**
+ * A port whose methods all return promises, and whose adapter is loaded with the first call. Calls reach it in the order they were made. `close`
+ * loads nothing.
+ */
+export function lazyPort<Port extends { readonly name: string; close(): Promise<void> }>(
+  name: string,
+  load: () => Promise<Port>,
+): Port {
+  let loading: Promise<Port> | undefined;
+  let loaded: Port | undefined;
+  type Method = (...given: unknown[]) => unknown;
+  const call =
+    (key: keyof Port) =>
+    (...given: unknown[]): unknown => {
+      if (loaded !== undefined) return (loaded[key] as Method)(...given);
+      if (key === "close" && loading === undefined) return Promise.resolve();
+      loading ??= load().then((port) => (loaded = port));
+      return loading.then((port) => (port[key] as Method)(...given));
+    };
+  return new Proxy({ name } as Port, {
+    get: (_, key) => (key === "name" ? name : key === "then" ? undefined : call(key as keyof Port)),
+  });
+}
