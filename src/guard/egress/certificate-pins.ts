@@ -1,6 +1,6 @@
 import { createHash, X509Certificate } from "node:crypto";
 import { domainToASCII } from "node:url";
-import { checkServerIdentity, type PeerCertificate } from "node:tls";
+import type { checkServerIdentity, PeerCertificate } from "node:tls";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 
 /** Which public keys the certificates of some hosts must have, beside being valid. */
@@ -22,7 +22,7 @@ export function readPins(written: Readonly<Record<string, string>> = {}): Certif
   return {
     isPinned: (host) => pins.has(host),
     checkServerIdentity(name, certificate) {
-      const wrong = checkServerIdentity(name, certificate);
+      const wrong = process.getBuiltinModule("node:tls").checkServerIdentity(name, certificate);
       const allowed = wrong === undefined ? pins.get(toHost(name)) : undefined;
       if (allowed === undefined) return wrong;
       const shown = pinOf(certificate);

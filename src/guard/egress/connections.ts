@@ -1,7 +1,10 @@
-import http, { type ClientRequest, type RequestOptions } from "node:http";
-import https from "node:https";
-import net, { isIP, type LookupFunction, type Socket } from "node:net";
-import tls from "node:tls";
+import type { Agent, ClientRequest, RequestOptions } from "node:http";
+import type { LookupFunction, Socket } from "node:net";
+import type { ConnectionOptions } from "node:tls";
+import type Http from "node:http";
+import type Https from "node:https";
+import type Net from "node:net";
+import type Tls from "node:tls";
 import { type CertificatePins } from "./certificate-pins.ts";
 import { hostOf } from "./check-url.ts";
 import { checkedLookup, type Resolve } from "./checked-lookup.ts";
@@ -37,14 +40,25 @@ const IDLE_MS = 4000;
 /** A connection for another protocol may be silent; after this time the system asks whether the other side is still there. */
 const SILENT_MS = 60_000;
 
+/** Node's network modules, loaded with the first connection: they take longer to load than most of this package. */
+const network = (): Network => ({
+  http: process.getBuiltinModule("node:http"),
+  https: process.getBuiltinModule("node:https"),
+  net: process.getBuiltinModule("node:net"),
+  tls: process.getBuiltinModule("node:tls"),
+});
+
 /** No connection yet. */
 export function createConnections({ resolve, isPublic, pins }: ConnectionParts): Connections {
   const others = new Set<Socket>();
   // A kept connection was checked when it was made; those to private addresses are kept apart from the others.
-  const outside = createWays(isPublic);
-  const inside = createWays(() => true);
+  let outside: Ways | undefined;
+  let inside: Ways | undefined;
+  const waysTo = (allowPrivate: boolean): Ways =>
+    allowPrivate ? (inside ??= createWays(() => true)) : (outside ??= createWays(isPublic));
 
   function createWays(mayReach: (address: string) => boolean): Ways {
+    const { http, https } = network();
     const plain = { lookup: checkedLookup(resolve, mayReach) };
     const secure = { ...plain, rejectUnauthorized: true, checkServerIdentity: pins.checkServerIdentity };
     const kept = { keepAlive: true, timeout: IDLE_MS };
@@ -59,18 +73,19 @@ export function createConnections({ resolve, isPublic, pins }: ConnectionParts):
 
   return {
     begin(url, { method, headers, allowPrivate }) {
-      const options: RequestOptions & tls.ConnectionOptions = {
+      const options: RequestOptions & ConnectionOptions = {
         ...targetOf(url),
         method,
         protocol: url.protocol,
         path: url.pathname + url.search,
         headers: { ...headers },
-        agent: (allowPrivate ? inside : outside)[url.protocol as Scheme],
+        agent: waysTo(allowPrivate)[url.protocol as Scheme],
       };
-      return http.request(options);
+      return network().http.request(options);
     },
     connect(url, allowPrivate) {
-      const { plain, secure } = allowPrivate ? inside : outside;
+      const { net, tls } = network();
+      const { plain, secure } = waysTo(allowPrivate);
       const target = targetOf(url);
       const socket =
         url.protocol === "https:" ? tls.connect({ ...target, ...secure }) : net.connect({ ...target, ...plain });
@@ -81,25 +96,32 @@ export function createConnections({ resolve, isPublic, pins }: ConnectionParts):
     },
     close() {
       for (const ways of [outside, inside]) {
-        ways["http:"].destroy();
-        ways["https:"].destroy();
+        ways?.["http:"].destroy();
+        ways?.["https:"].destroy();
       }
       for (const socket of others) socket.destroy();
     },
   };
 }
 
+interface Network {
+  readonly http: Pick<typeof Http, "Agent" | "request">;
+  readonly https: Pick<typeof Https, "Agent">;
+  readonly net: Pick<typeof Net, "connect" | "isIP">;
+  readonly tls: Pick<typeof Tls, "connect">;
+}
+
 type Scheme = "http:" | "https:";
 
 /** How connections are made that may lead to the same addresses. */
-interface Ways extends Readonly<Record<Scheme, http.Agent>> {
+interface Ways extends Readonly<Record<Scheme, Agent>> {
   readonly plain: { readonly lookup: LookupFunction };
-  readonly secure: tls.ConnectionOptions;
+  readonly secure: ConnectionOptions;
 }
 
 /** Where a connection leads, and whose certificate is looked for there: that of the address, also where a header names another host. */
 function targetOf(url: URL): { readonly host: string; readonly port: number; readonly servername: string } {
   const host = url.hostname.replace(/[[\]]/g, "");
   const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
-  return { host, port, servername: isIP(host) === 0 ? hostOf(url) : "" };
+  return { host, port, servername: network().net.isIP(host) === 0 ? hostOf(url) : "" };
 }
