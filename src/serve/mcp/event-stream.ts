@@ -3,6 +3,8 @@ import type { Clock } from "../../observe/clock.ts";
 
 /** One server-sent event. */
 export interface StreamEvent {
+  /** Defaults to `message`. */
+  readonly event?: string;
   readonly id?: string;
   /** Milliseconds that the client shall wait before it comes back for a broken stream. */
   readonly retry?: number;
@@ -30,7 +32,7 @@ export function openEventStream(
     stopKeepAlive = clock.after(
       keepAliveMs,
       () => {
-        write(":\n\n");
+        write(": keep-alive\n\n");
         keepAlive();
       },
       { background: true },
@@ -61,7 +63,7 @@ export function openEventStream(
   };
 }
 
-function format({ id, retry, data }: StreamEvent): string {
+function format({ event = "message", id, retry, data }: StreamEvent): string {
   const head = `${id === undefined ? "" : `id: ${id}\n`}${retry === undefined ? "" : `retry: ${retry}\n`}`;
-  return `${data === "" ? "" : "event: message\n"}${head}data: ${data}\n\n`;
+  return `${data === "" ? "" : `event: ${event}\n`}${head}data: ${data}\n\n`;
 }

@@ -218,7 +218,7 @@ describe("http endpoint: modern requests", () => {
     await clock.advance(15_000);
     const reader = response.body?.getReader();
     const { value } = (await reader?.read()) ?? {};
-    expect(Buffer.from(value ?? []).toString()).toBe(":\n\n");
+    expect(Buffer.from(value ?? []).toString()).toBe(": keep-alive\n\n");
     reader?.releaseLock();
     plane.release();
     expect(await messagesOf(response)).toMatchObject([{ id: 1, result: text("waited") }]);

@@ -4,11 +4,12 @@ import { type Clock, systemClock } from "../../../observe/clock.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import { refuse, refuseMethod } from "../../http/answer.ts";
 import type { HttpExchange, Route } from "../../surface.ts";
-import { readJson } from "../../http/read-json.ts";
 import { shuttingDown, type Work } from "../../work.ts";
 import { createLegacySession, type LegacySession } from "./legacy-session.ts";
 import { readMessage } from "../../../mcp/message.ts";
-import { RPC, RpcError } from "../../../mcp/protocol.ts";
+import { RPC, RpcError, type RpcMessage } from "../../../mcp/protocol.ts";
+import { isArsenalError } from "../../../errors/arsenal-error.ts";
+import { openEventStream } from "../event-stream.ts";
 import type { Plane } from "../plane.ts";
 import type { Replica } from "../replica.ts";
 import { isSame } from "./session-records.ts";
@@ -49,9 +50,6 @@ const MAX_SESSIONS = 256;
 /** Proxies cut a connection that is silent for half a minute or more. */
 const KEEP_ALIVE_MS = 15_000;
 
-/** What may wait for a client that does not read; beyond it the client is given up. */
-const MAX_WAITING_BYTES = 16 * 1024 * 1024;
-
 /** Serves clients that know only HTTP+SSE, which newer revisions of the protocol replaced. */
 export function createSseEndpoint(options: SseEndpointOptions): SseEndpoint {
   const { plane, maxSessions = MAX_SESSIONS, clock = systemClock, work, replica } = options;
@@ -63,48 +61,27 @@ export function createSseEndpoint(options: SseEndpointOptions): SseEndpoint {
     stream.session.receive(message, headers as Headers);
     return {};
   });
-  let stopKeepAlive: (() => void) | undefined;
-
-  function keepAlive(): void {
-    stopKeepAlive = undefined;
-    if (streams.size === 0) return;
-    for (const { response } of streams.values()) write(response, ": keep-alive\n\n");
-    startKeepAlive();
-  }
-
-  function startKeepAlive(): void {
-    stopKeepAlive ??= clock.after(KEEP_ALIVE_MS, keepAlive, { background: true });
-  }
 
   async function open({ request, response, principal }: HttpExchange): Promise<void> {
     if (request.method !== "GET") return refuseMethod(response, "GET");
     if (work?.draining === true) return refuseNew(response);
+    // If the store is away, the session still works in this process.
+    await replica?.enter()?.catch(() => undefined);
+    if (response.destroyed) return;
     if (streams.size >= maxSessions) {
       const message = `${maxSessions} clients are connected, and no more are taken. Try again later, or connect to /mcp.`;
       return refuse(response, { status: 503, message }, { "retry-after": "10" });
     }
-    // If the store is away, the session still works in this process.
-    await replica?.enter()?.catch(() => undefined);
-    if (response.destroyed) return;
     const id = (replica === undefined ? "" : `${replica.id}.`) + randomBytes(24).toString("base64url");
-    const session = createLegacySession({
-      plane,
-      principal,
-      send: (message) => write(response, `event: message\ndata: ${JSON.stringify(message)}\n\n`),
-    });
+    const stream = openEventStream(response, { clock, keepAliveMs: KEEP_ALIVE_MS });
+    const send = (message: RpcMessage): void => stream.write({ data: JSON.stringify(message) });
+    const session = createLegacySession({ plane, principal, send });
     streams.set(id, { principal, response, session });
     response.once("close", () => {
       streams.delete(id);
       void session.close();
     });
-    response.writeHead(200, {
-      "content-type": "text/event-stream",
-      "cache-control": "no-store",
-      // nginx would hold events back.
-      "x-accel-buffering": "no",
-    });
-    write(response, `event: endpoint\ndata: ${MESSAGES_PATH}?sessionId=${id}\n\n`);
-    startKeepAlive();
+    stream.write({ event: "endpoint", data: `${MESSAGES_PATH}?sessionId=${id}` });
   }
 
   async function take(exchange: HttpExchange): Promise<void> {
@@ -115,7 +92,7 @@ export function createSseEndpoint(options: SseEndpointOptions): SseEndpoint {
     const [owner = ""] = id.split(".");
     const isElsewhere = replica !== undefined && id.includes(".") && owner !== replica.id;
     if (stream === undefined && !isElsewhere) return refuseSession(response);
-    const read = await readJson(request);
+    const read = await exchange.json();
     if ("refused" in read) return refuse(response, read.refused);
     const received = readMessage(read.value);
     if (received.kind === "invalid") return refuse(response, { status: 400, ...received.error });
@@ -127,8 +104,9 @@ export function createSseEndpoint(options: SseEndpointOptions): SseEndpoint {
         const { tenant } = principal;
         const body = { id, principal: { id: principal.id, tenant }, message, headers: mcpHeaders(headers) };
         await replica?.call(owner, KIND, body, { signal: closing.signal });
-      } catch {
-        return refuseSession(response);
+      } catch (error) {
+        const isAway = isArsenalError(error) && error.code === "STORE_FAILED";
+        return isAway ? refuse(response, { status: 503, message: error.message }) : refuseSession(response);
       }
     }
     response.writeHead(202).end();
@@ -149,7 +127,6 @@ export function createSseEndpoint(options: SseEndpointOptions): SseEndpoint {
     async close() {
       stopServing?.();
       closing.abort();
-      stopKeepAlive?.();
       const ending = [...streams.values()];
       streams.clear();
       for (const { response } of ending) response.end();
@@ -160,12 +137,6 @@ export function createSseEndpoint(options: SseEndpointOptions): SseEndpoint {
 
 function refuseNew(response: ServerResponse): void {
   refuse(response, { status: 503, message: shuttingDown().message }, { "retry-after": "1" });
-}
-
-function write(response: ServerResponse, text: string): void {
-  if (response.writableEnded || response.destroyed) return;
-  if (response.writableLength > MAX_WAITING_BYTES) response.destroy();
-  else response.write(text);
 }
 
 function refuseSession(response: ServerResponse): void {
