@@ -22,7 +22,7 @@ export function repairArguments(
   args: Readonly<Record<string, unknown>>,
   schema: JsonSchema,
 ): { readonly arguments: Record<string, unknown>; readonly repairs: readonly Repair[] } {
-  const task: RepairTask = { references: referencesOf(schema), effort: startEffort() };
+  const task: RepairTask = { references: referencesOf(schema), effort: startEffort(), path: "", depth: 0 };
   const { references, effort } = task;
   const repairs: Repair[] = [];
   const named = rename(args, schema, references, repairs);
@@ -30,10 +30,10 @@ export function repairArguments(
   const unwrapped = unwrap(named, schema, task);
   if (unwrapped !== undefined) {
     repairs.push({ path: below("", WRAPPER), message: "the parameters, taken out of their wrapper" });
-    const inner = repairValue(unwrapped, schema, task, "");
+    const inner = repairValue(unwrapped, schema, task);
     return { arguments: inner.value as Record<string, unknown>, repairs: [...repairs, ...inner.repairs] };
   }
-  const repaired = repairValue(named, schema, task, "");
+  const repaired = repairValue(named, schema, task);
   if (!isPlainObject(repaired.value)) return { arguments: named, repairs };
   return { arguments: repaired.value, repairs: [...repairs, ...repaired.repairs] };
 }
@@ -76,6 +76,6 @@ function unwrap(args: Readonly<Record<string, unknown>>, schema: JsonSchema, tas
   const inner = args[WRAPPER];
   const hasUnion = partsOf(schema, references).some(({ anyOf, oneOf }) => Array.isArray(anyOf) || Array.isArray(oneOf));
   if (names.length !== 1 || !isPlainObject(inner) || !hasUnion) return undefined;
-  const { value } = repairValue(inner, schema, task, "");
+  const { value } = repairValue(inner, schema, task);
   return fits(value, schema, references, effort) ? inner : undefined;
 }

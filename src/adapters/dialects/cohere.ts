@@ -54,10 +54,6 @@ export function cohereDialect({
       name: "cohere",
       target: COHERE_TARGET,
       ...CHAT_DEFINITION,
-      write: ({ name, description, schema }) => ({
-        type: "function",
-        function: { name, description, parameters: schema },
-      }),
     }),
     readCalls: (response) => readChatCalls(chatMessageOf(response)),
     writeResults: (answered) => {

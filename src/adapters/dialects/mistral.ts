@@ -32,10 +32,6 @@ export function mistralDialect({
       target: OPENAI_TARGET,
       strictTarget: OPENAI_STRICT_TARGET,
       ...CHAT_DEFINITION,
-      write: ({ name, description, schema, strict }) => ({
-        type: "function",
-        function: { name, description, parameters: schema, ...(strict ? { strict } : {}) },
-      }),
     }),
     limits: { maxTools: 128 },
     readCalls: (response) => readChatCalls(chatMessageOf(response)),

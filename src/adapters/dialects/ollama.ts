@@ -34,10 +34,6 @@ export function ollamaDialect(): StreamingDialect<OllamaTool, OllamaToolMessage>
       name: "ollama",
       target: OLLAMA_TARGET,
       ...CHAT_DEFINITION,
-      write: ({ name, description, schema }) => ({
-        type: "function",
-        function: { name, description, parameters: schema },
-      }),
     }),
     readCalls: (response) => readChatCalls(chatMessageOf(response)),
     writeResults: (answered) =>

@@ -15,29 +15,31 @@ export interface Repaired {
   readonly repairs: readonly Repair[];
 }
 
-/** What the repair of one value goes by. */
+/** What the repair of one value goes by, and where in the arguments the value is. */
 export interface RepairTask {
   readonly references: References;
   readonly effort: Effort;
+  readonly path: string;
+  readonly depth: number;
 }
 
 const MAX_DEPTH = 100;
 
 /** One value made to fit a schema, as far as there is one way to. A value that fits is not touched. */
-export function repairValue(value: unknown, schema: unknown, task: RepairTask, path: string, depth = 0): Repaired {
+export function repairValue(value: unknown, schema: unknown, task: RepairTask): Repaired {
   const untouched: Repaired = { value, repairs: [] };
-  if (!isPlainObject(schema) || depth > MAX_DEPTH || fits(value, schema, task.references, task.effort))
+  if (!isPlainObject(schema) || task.depth > MAX_DEPTH || fits(value, schema, task.references, task.effort))
     return untouched;
   const parts = partsOf(schema, task.references);
   const union = parts.flatMap(({ anyOf, oneOf }) => [anyOf, oneOf]).find(Array.isArray);
-  if (union !== undefined) return repairInUnion(value, union, parts, task, path, depth);
+  if (union !== undefined) return repairInUnion(value, union, parts, task);
 
   const read = readAs(value, typesOf(schema, task.references), parts);
   if (read !== undefined) {
-    const inner = repairInside(read.value, parts, task, path, depth);
-    return { value: inner.value, repairs: [{ path, message: read.message }, ...inner.repairs] };
+    const inner = repairInside(read.value, parts, task);
+    return { value: inner.value, repairs: [{ path: task.path, message: read.message }, ...inner.repairs] };
   }
-  return asList(value, schema, parts, task, path, depth) ?? repairInside(value, parts, task, path, depth);
+  return asList(value, schema, parts, task) ?? repairInside(value, parts, task);
 }
 
 /** The branch under which the value can be made to fit, where there is one; among several, the one that changes least. */
@@ -46,14 +48,12 @@ function repairInUnion(
   union: readonly unknown[],
   parts: readonly SchemaNode[],
   task: RepairTask,
-  path: string,
-  depth: number,
 ): Repaired {
   const beside = parts.map((part) => withoutUnion(part, union));
   const found = union
     .map((branch) => {
       const whole = { allOf: [...beside, branch] };
-      const repaired = repairValue(value, whole, task, path, depth + 1);
+      const repaired = repairValue(value, whole, { ...task, depth: task.depth + 1 });
       return fits(repaired.value, whole, task.references, task.effort) ? repaired : undefined;
     })
     .filter((repaired) => repaired !== undefined);
@@ -75,68 +75,52 @@ function asList(
   schema: SchemaNode,
   parts: readonly SchemaNode[],
   task: RepairTask,
-  path: string,
-  depth: number,
 ): Repaired | undefined {
   const types = typesOf(schema, task.references);
   const items = together(parts, "items");
   const isSingle = types.has("array") && types.size === 1 && value !== null && typeOfValue(value) !== "array";
   if (!isSingle || items === undefined || (typeof value === "string" && /[,;\n]/.test(value))) return undefined;
-  const item = repairValue(value, items, task, below(path, 0), depth + 1);
+  const item = repairValue(value, items, inside(task, 0));
   if (!fits([item.value], schema, task.references, task.effort)) return undefined;
-  return { value: [item.value], repairs: [{ path, message: "one item, as a list" }, ...item.repairs] };
+  return { value: [item.value], repairs: [{ path: task.path, message: "one item, as a list" }, ...item.repairs] };
 }
 
-function repairInside(
-  value: unknown,
-  parts: readonly SchemaNode[],
-  task: RepairTask,
-  path: string,
-  depth: number,
-): Repaired {
-  if (Array.isArray(value)) return repairItems(value, parts, task, path, depth);
-  if (isPlainObject(value)) return repairMembers(value, parts, task, path, depth);
+function repairInside(value: unknown, parts: readonly SchemaNode[], task: RepairTask): Repaired {
+  if (Array.isArray(value)) return repairItems(value, parts, task);
+  if (isPlainObject(value)) return repairMembers(value, parts, task);
   return { value, repairs: [] };
 }
 
-function repairItems(
-  items: readonly unknown[],
-  parts: readonly SchemaNode[],
-  task: RepairTask,
-  path: string,
-  depth: number,
-): Repaired {
+function repairItems(items: readonly unknown[], parts: readonly SchemaNode[], task: RepairTask): Repaired {
   const repairs: Repair[] = [];
   const tuple = parts.flatMap(({ items: given, prefixItems }) => [prefixItems, given]).find(Array.isArray) ?? [];
   const rest = together(parts, "items") ?? together(parts, "additionalItems");
   const value = items.map((item, index) => {
     const schema = index < tuple.length ? (tuple as readonly unknown[])[index] : rest;
-    const repaired = repairValue(item, schema, task, below(path, index), depth + 1);
+    const repaired = repairValue(item, schema, inside(task, index));
     repairs.push(...repaired.repairs);
     return repaired.value;
   });
   return { value: repairs.length === 0 ? items : value, repairs };
 }
 
-function repairMembers(
-  given: SchemaNode,
-  parts: readonly SchemaNode[],
-  task: RepairTask,
-  path: string,
-  depth: number,
-): Repaired {
+function repairMembers(given: SchemaNode, parts: readonly SchemaNode[], task: RepairTask): Repaired {
   const repairs: Repair[] = [];
   const required = new Set(parts.flatMap((part) => (Array.isArray(part["required"]) ? part["required"] : [])));
   const members = Object.entries(given).flatMap(([name, member]) => {
     const { isNamed, schema } = propertyIn(parts, name);
-    const at = below(path, name);
+    const at = inside(task, name);
     if (member === null && isNamed && !required.has(name) && !fits(null, schema, task.references, task.effort)) {
-      repairs.push({ path: at, message: "null for what may be left out: left out" });
+      repairs.push({ path: at.path, message: "null for what may be left out: left out" });
       return [];
     }
-    const repaired = repairValue(member, schema, task, at, depth + 1);
+    const repaired = repairValue(member, schema, at);
     repairs.push(...repaired.repairs);
     return [[name, repaired.value] as const];
   });
   return { value: repairs.length === 0 ? given : Object.fromEntries(members), repairs };
+}
+
+function inside(task: RepairTask, token: string | number): RepairTask {
+  return { ...task, path: below(task.path, token), depth: task.depth + 1 };
 }

@@ -65,10 +65,6 @@ export function openaiDialect(): StreamingDialect<OpenAiTool, OpenAiToolMessage>
       target: OPENAI_TARGET,
       strictTarget: OPENAI_STRICT_TARGET,
       ...CHAT_DEFINITION,
-      write: ({ name, description, schema, strict }) => ({
-        type: "function",
-        function: { name, description, parameters: schema, ...(strict ? { strict } : {}) },
-      }),
     }),
     limits: OPENAI_LIMITS,
     readCalls: (response) => readChatCalls(chatMessageOf(response)),

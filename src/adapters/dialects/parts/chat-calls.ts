@@ -1,7 +1,7 @@
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import type { CallStream, ReadCall } from "../../../transcode/dialect.port.ts";
 import { createCallAssembly } from "./call-assembly.ts";
-import type { DefinitionShape } from "./definitions.ts";
+import type { DefinitionShape, ObjectSchema } from "./definitions.ts";
 import { asRecord, asRecords, type RawCall, toReadCall } from "./read-call.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -11,8 +11,18 @@ export function either(value: Json, wire: string, camel: string): unknown {
   return value[wire] ?? value[camel];
 }
 
-/** How definitions in that form are told and read. */
-export const CHAT_DEFINITION: Pick<DefinitionShape<unknown>, "looksLike" | "read"> = {
+/** A definition in that form. */
+export type ChatTool = {
+  type: "function";
+  function: { name: string; description: string; parameters: ObjectSchema; strict?: true };
+};
+
+/** How definitions in that form are written and read. */
+export const CHAT_DEFINITION: Pick<DefinitionShape<ChatTool>, "looksLike" | "read" | "write"> = {
+  write: ({ name, description, schema, strict }) => ({
+    type: "function",
+    function: { name, description, parameters: schema, ...(strict ? { strict } : {}) },
+  }),
   looksLike: '{"type": "function", "function": {"name": …, "parameters": …}}',
   read({ type = "function", function: tool }) {
     const { name, description, parameters } = asRecord(tool);
