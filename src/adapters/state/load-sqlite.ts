@@ -30,16 +30,25 @@ function withoutWarning<Value>(load: () => Value): Value {
 }
 
 /** How long a statement waits for another process's transaction, in milliseconds. */
-export const BUSY_TIMEOUT_MS = 5_000;
+const BUSY_TIMEOUT_MS = 5_000;
 
 /** SQLite's number for a file that somebody else has locked. */
 export const SQLITE_BUSY = 5;
 
-/**
- * Opens a database file in WAL mode, only for this user, and creates its folder. `:memory:` is a database without a file. `check` may throw before
- * anything is changed, if the file belongs to somebody else.
- */
-export function openSqlite(file: string, check: (database: DatabaseSync) => void): DatabaseSync {
+/** What a database file is for. */
+export interface SqliteFile {
+  /** For messages: "The state file". */
+  readonly what: string;
+  /** The setting that names it. */
+  readonly field: string;
+  /** Says whose file it is. */
+  readonly applicationId: number;
+  /** The schema version this release writes. */
+  readonly schema: number;
+}
+
+/** Opens a database file in WAL mode, only for this user, and creates its folder. `:memory:` is a database without a file. */
+export function openSqlite(file: string, kind: SqliteFile): DatabaseSync {
   if (file !== ":memory:") {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     // Created before SQLite creates it with a wider mode. Its side files then get the same mode.
@@ -48,7 +57,8 @@ export function openSqlite(file: string, check: (database: DatabaseSync) => void
   const { DatabaseSync: Database } = loadSqlite();
   const database = new Database(file, { timeout: BUSY_TIMEOUT_MS });
   try {
-    check(database);
+    // Before anything is changed: the file may belong to somebody else.
+    schemaOf(database, file, kind);
     if (file !== ":memory:") chmodSync(file, 0o600);
     beginLog(database);
     return database;
@@ -56,6 +66,41 @@ export function openSqlite(file: string, check: (database: DatabaseSync) => void
     database.close();
     throw error;
   }
+}
+
+/** The schema version of a file, 0 for a new one. Throws if this release cannot use it. */
+export function schemaOf(
+  database: DatabaseSync,
+  file: string,
+  { what, field, applicationId, schema }: SqliteFile,
+): number {
+  const read = (pragma: string): number => Number(database.prepare(`PRAGMA ${pragma}`).get()?.[pragma]);
+  const version = read("user_version");
+  const isNew = version === 0 && read("schema_version") === 0;
+  const isOurs = isNew || read("application_id") === applicationId;
+  if (isOurs && version <= schema) return version;
+  const why = isOurs
+    ? `was written by a later release (schema ${version}, this release knows ${schema})`
+    : "is a database of another program";
+  const fix = isOurs ? "Use that release, or another file." : `Name another file as ${field}.`;
+  throw new ArsenalError("STORE_FAILED", `${what} ${file} ${why}. ${fix}`, { field, value: file, fix });
+}
+
+/** Says what went wrong with a file, and what to do. */
+export function sqliteFailure(
+  file: string,
+  { what, field }: SqliteFile,
+  cause: unknown,
+  repair?: string,
+): ArsenalError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  const fix = repair ?? "Check that the folder can be written and has room, and that no other program holds the file.";
+  return new ArsenalError("STORE_FAILED", `${what} ${file} cannot be used: ${why}. ${fix}`, {
+    field,
+    value: file,
+    fix,
+    cause,
+  });
 }
 
 /** Runs a step in a transaction that no other process writes in. It is undone if the step throws. */

@@ -1,7 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { LEXICAL_FIELDS } from "../../../catalog/lexical/lexical-fields.ts";
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
-import { inTransaction, openSqlite } from "../../state/load-sqlite.ts";
+import { inTransaction, openSqlite, schemaOf, type SqliteFile } from "../../state/load-sqlite.ts";
 
 /** An open database. Statements are prepared once each. */
 export interface Database {
@@ -54,9 +53,17 @@ const FIRST_SCHEMA = `
 /** What brings a file from each schema version to the next. Append to it; never change what was released. */
 const MIGRATIONS: readonly string[] = [FIRST_SCHEMA];
 
+/** What the catalog's file is for. */
+export const CATALOG: SqliteFile = {
+  what: "The catalog file",
+  field: "vector_store.file",
+  applicationId: APPLICATION_ID,
+  schema: MIGRATIONS.length,
+};
+
 /** Opens the file and brings it up to date. */
 export function openDatabase(file: string): Database {
-  const connection = openSqlite(file, (database) => void versionOf(database, file));
+  const connection = openSqlite(file, CATALOG);
   try {
     // A transaction of thousands of tools should fit into the cache, which is 2 MB by default.
     connection.exec("PRAGMA cache_size = -64000");
@@ -101,35 +108,8 @@ export function openDatabase(file: string): Database {
 const KEPT_STATEMENTS = 100;
 
 function migrate(connection: DatabaseSync, file: string): void {
-  const version = versionOf(connection, file);
+  const version = schemaOf(connection, file, CATALOG);
   if (version === MIGRATIONS.length) return;
   for (const step of MIGRATIONS.slice(version)) connection.exec(step);
   connection.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
-}
-
-/** The schema version of the file, 0 for a new one. Throws if this release cannot use it. */
-function versionOf(connection: DatabaseSync, file: string): number {
-  const version = numberOf(connection, "user_version");
-  const isNew = version === 0 && numberOf(connection, "schema_version") === 0;
-  if (!isNew && numberOf(connection, "application_id") !== APPLICATION_ID)
-    throw unusable(file, "is a database of another program", "Use another file for the catalog.");
-  if (version > MIGRATIONS.length)
-    throw unusable(
-      file,
-      `was written by a later release (schema ${version}, this release knows ${MIGRATIONS.length})`,
-      "Use that release, or another file.",
-    );
-  return version;
-}
-
-function numberOf(connection: DatabaseSync, pragma: string): number {
-  return Number(connection.prepare(`PRAGMA ${pragma}`).get()?.[pragma]);
-}
-
-function unusable(file: string, what: string, fix: string): ArsenalError {
-  return new ArsenalError("STORE_FAILED", `The catalog file ${file} ${what}. ${fix}`, {
-    field: "file",
-    value: file,
-    fix,
-  });
 }

@@ -147,7 +147,7 @@ describe("sqliteEngine", () => {
     const broken = join(root, "broken.sqlite");
     writeFileSync(broken, "this is not a database, and long enough to be read as the header of one. ".repeat(100));
     for (const [file, message] of [
-      [foreign, /is a database of another program\. Use another file/],
+      [foreign, /is a database of another program\. Name another file as vector_store\.file/],
       [
         later,
         /was written by a later release \(schema 99, this release knows \d+\)\. Use that release, or another file/,
@@ -168,7 +168,7 @@ describe("sqliteEngine", () => {
     writeFileSync(blocked, "");
     await expect(sqliteEngine({ file: join(blocked, "catalog.sqlite") }).open()).rejects.toMatchObject({
       code: "STORE_FAILED",
-      details: { field: "file", fix: expect.stringContaining("folder") },
+      details: { field: "vector_store.file", fix: expect.stringContaining("folder") },
     });
   });
 

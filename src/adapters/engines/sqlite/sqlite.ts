@@ -10,9 +10,9 @@ import { toolFields } from "../../../catalog/tool-text.ts";
 import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
 import { EVERY_TOOL } from "../../../tool/tool-filter.ts";
 import type { Tool } from "../../../tool/tool.ts";
-import { SQLITE_BUSY } from "../../state/load-sqlite.ts";
+import { SQLITE_BUSY, sqliteFailure } from "../../state/load-sqlite.ts";
 import { isDamage } from "../../state/move-aside.ts";
-import { type Database, openDatabase } from "./database.ts";
+import { CATALOG, type Database, openDatabase } from "./database.ts";
 import { decode, encode, toCondition } from "./filter-sql.ts";
 import { createMirror, type Mirror, toBytes } from "./mirror.ts";
 import { countWhere, searchDatabase } from "./search.ts";
@@ -345,16 +345,8 @@ function translating<Value>(file: string, step: () => Value): Value {
     return step();
   } catch (cause) {
     if (isArsenalError(cause)) throw cause;
-    const why = cause instanceof Error ? cause.message : String(cause);
-    const fix = isDamage(cause)
-      ? "Move the file away: a new one is created, and tools are registered and embedded again."
-      : "Check that the folder can be written and has room, and that no other program holds the file.";
-    throw new ArsenalError("STORE_FAILED", `The catalog file ${file} cannot be used: ${why}. ${fix}`, {
-      field: "file",
-      value: file,
-      fix,
-      cause,
-    });
+    const repair = "Move the file away: a new one is created, and tools are registered and embedded again.";
+    throw sqliteFailure(file, CATALOG, cause, isDamage(cause) ? repair : undefined);
   }
 }
 

@@ -1,17 +1,11 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import { dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
 import { STATE_LOST, type StateLoss } from "../../../guard/state-loss.ts";
 import type { Clock } from "../../../observe/clock.ts";
-import { loadSqlite } from "../load-sqlite.ts";
+import { inTransaction, openSqlite, schemaOf, sqliteFailure, type SqliteFile } from "../load-sqlite.ts";
 import { disappeared, isDamage, moveAside, wasMovedAside } from "../move-aside.ts";
-
-/** How long a write waits for another process's, in milliseconds. */
-const BUSY_TIMEOUT_MS = 5_000;
-
-/** SQLite's number for a file that somebody else has locked. */
-const SQLITE_BUSY = 5;
 
 /** Changes that are written before everybody else in this process gets a turn. */
 const CHANGES_A_TURN = 256;
@@ -19,6 +13,13 @@ const CHANGES_A_TURN = 256;
 const SCHEMA_VERSION = 2;
 /** "TAST": says whose file it is. */
 const APPLICATION_ID = 0x54_41_53_54;
+
+const STATE: SqliteFile = {
+  what: "The state file",
+  field: "state.file",
+  applicationId: APPLICATION_ID,
+  schema: SCHEMA_VERSION,
+};
 
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS state (key TEXT PRIMARY KEY, value TEXT NOT NULL, version INTEGER NOT NULL, expires_at REAL) STRICT, WITHOUT ROWID;
@@ -103,7 +104,7 @@ export function createStateFile(
       return step((opened ??= openNow()));
     } catch (cause) {
       if (isArsenalError(cause)) throw cause;
-      if (!isDamage(cause)) throw failure(file, cause);
+      if (!isDamage(cause)) throw sqliteFailure(file, STATE, cause);
       // Another process may have moved it aside already.
       throw beginAnew(isInPlace() ? moveAside(file, cause) : disappeared(file));
     }
@@ -149,15 +150,7 @@ export function createStateFile(
           parts.connection.exec(`PRAGMA synchronous = ${durable ? "FULL" : "NORMAL"}`);
           parts.durable = durable;
         }
-        parts.connection.exec("BEGIN IMMEDIATE");
-        try {
-          const written = changes.map(({ write }) => write(parts));
-          parts.connection.exec("COMMIT");
-          return written;
-        } catch (error) {
-          if (parts.connection.isTransaction) parts.connection.exec("ROLLBACK");
-          throw error;
-        }
+        return inTransaction(parts.connection, () => changes.map(({ write }) => write(parts)));
       });
       for (const done of settle) done();
     } catch (error) {
@@ -205,16 +198,10 @@ function identityOf(file: string): string | undefined {
 
 function open(file: string, clock: Clock, lost?: string): Opened {
   const why = lost ?? (!existsSync(file) && wasMovedAside(file) ? `${file} was damaged and moved aside` : undefined);
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  // Made before SQLite makes it, which would let others read it; its side files then get the same mode.
-  closeSync(openSync(file, "a", 0o600));
-  chmodSync(file, 0o600);
-  const { DatabaseSync } = loadSqlite();
-  const connection = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
+  const connection = openSqlite(file, STATE);
   try {
     // A used approval must stay used when the power fails.
     connection.exec("PRAGMA synchronous = FULL");
-    beginLog(connection);
     prepareSchema(connection, file, why === undefined ? undefined : { at: clock.now(), why });
   } catch (error) {
     connection.close();
@@ -236,57 +223,10 @@ function open(file: string, clock: Clock, lost?: string): Opened {
   };
 }
 
-/** If two processes begin a new file at once, SQLite tells one immediately that it is locked, however long it may wait. It retries. */
-function beginLog(connection: DatabaseSync): void {
-  const pause = new Int32Array(new SharedArrayBuffer(4));
-  for (let waitedMs = 0; ; waitedMs += 5) {
-    try {
-      return connection.exec("PRAGMA journal_mode = WAL");
-    } catch (error) {
-      if ((error as { readonly errcode?: number }).errcode !== SQLITE_BUSY || waitedMs >= BUSY_TIMEOUT_MS) throw error;
-      Atomics.wait(pause, 0, 0, 5);
-    }
-  }
-}
-
 function prepareSchema(connection: DatabaseSync, file: string, loss: StateLoss | undefined): void {
-  connection.exec("BEGIN IMMEDIATE");
-  try {
-    const version = numberOf(connection, "user_version");
-    const isNew = version === 0 && numberOf(connection, "schema_version") === 0;
-    if (!isNew && numberOf(connection, "application_id") !== APPLICATION_ID)
-      throw unusable(file, "is a database of another program", "Name another file as state.file.");
-    if (version > SCHEMA_VERSION)
-      throw unusable(file, `was written by a later release (schema ${version})`, "Use that release, or another file.");
-    if (version < SCHEMA_VERSION) connection.exec(SCHEMA);
+  inTransaction(connection, () => {
+    if (schemaOf(connection, file, STATE) < SCHEMA_VERSION) connection.exec(SCHEMA);
     if (loss !== undefined)
       connection.prepare("INSERT OR IGNORE INTO state VALUES (?, ?, 0, NULL)").run(STATE_LOST, JSON.stringify(loss));
-    connection.exec("COMMIT");
-  } catch (error) {
-    if (connection.isTransaction) connection.exec("ROLLBACK");
-    throw error;
-  }
-}
-
-function numberOf(connection: DatabaseSync, pragma: string): number {
-  return Number(connection.prepare(`PRAGMA ${pragma}`).get()?.[pragma]);
-}
-
-function unusable(file: string, what: string, fix: string): ArsenalError {
-  return new ArsenalError("STORE_FAILED", `The state file ${file} ${what}. ${fix}`, {
-    field: "state.file",
-    value: file,
-    fix,
-  });
-}
-
-function failure(file: string, cause: unknown): ArsenalError {
-  const why = cause instanceof Error ? cause.message : String(cause);
-  const fix = "Check that the folder can be written and has room, and that no other program holds the file.";
-  return new ArsenalError("STORE_FAILED", `The state file ${file} cannot be used: ${why}. ${fix}`, {
-    field: "state.file",
-    value: file,
-    fix,
-    cause,
   });
 }
