@@ -93,7 +93,7 @@ describe("filters as data", () => {
       { tool: draft("b.three", "Does three things.", ["x", "y"]) },
     ]);
     const listed = async (filter: NonNullable<Parameters<ToolArsenal["listTools"]>[0]>["filter"]): Promise<string[]> =>
-      (await arsenal.listTools({ ...(filter ? { filter } : {}) })).map(({ id }) => id);
+      (await arsenal.listTools(filter ? { filter } : {})).map(({ id }) => id);
     expect(await listed({ tags: ["x"] })).toEqual(["a.one", "b.three"]);
     expect(await listed({ all: [{ tags: ["x"] }, { not: { namespaces: ["a"] } }] })).toEqual(["b.three"]);
     expect((await arsenal.listTools({ namespace: "a", filter: { tags: ["y"] } })).map(({ id }) => id)).toEqual([
