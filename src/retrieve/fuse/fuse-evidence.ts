@@ -111,8 +111,8 @@ function toFusion(
 ): FusionCandidate {
   let clauseCosine: number | undefined;
   const clausesFrom = meanings.length - (steps?.clauses.length ?? 0);
-  for (let text = clausesFrom; meaning !== undefined && text < meanings.length; text++) {
-    const cosine = meaning.cosines[text]?.[at];
+  for (const cosines of meaning?.cosines.slice(clausesFrom) ?? []) {
+    const cosine = cosines[at];
     if (cosine !== undefined && (clauseCosine === undefined || cosine > clauseCosine)) clauseCosine = cosine;
   }
   return {
