@@ -28,6 +28,7 @@ export {
   type Tool,
   type ToolSource,
 } from "./tool/tool.ts";
+export type { ToolFilter } from "./tool/tool-filter.ts";
 
 export type { FunctionDefinition } from "./register/from-function.ts";
 export type { BatchRegistration, RegisteredBatch } from "./register/register-batch.ts";

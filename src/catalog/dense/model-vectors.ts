@@ -47,8 +47,6 @@ export interface NearestOptions {
 
 /** An example speaks for its tool, but a little less loudly than the tool's own text. */
 const EXAMPLE_SHARE = 0.95;
-/** Below every cosine: the tool has no vector. */
-const NONE = -2;
 /** If fewer than this share of the tools are accepted, their rows are picked out before scoring instead of checked afterwards. */
 const FEW = 0.5;
 
@@ -63,6 +61,8 @@ export function createModelVectors(
   /** By row: the tool's slot, and whether it is one of its examples. */
   const slotOf: number[] = [];
   const isExample: boolean[] = [];
+  /** The most vectors that any tool has had. */
+  let mostVectors = 1;
   let rows: VectorRows | undefined;
 
   function rowsFor(dimension: number): VectorRows {
@@ -102,27 +102,6 @@ export function createModelVectors(
     return selection.subarray(0, count);
   }
 
-  /** Each row is a tool of its own, so that the scores need not be gathered by tool. */
-  function offerRows(
-    scores: Float32Array,
-    selection: Uint32Array | undefined,
-    limit: number,
-    accepted: Uint8Array,
-    found: Set<number>,
-  ): void {
-    const best = createTopK(limit, precedes);
-    let { lowest } = best;
-    for (let at = 0; at < scores.length; at++) {
-      const score = scores[at] ?? 0;
-      if (score < lowest) continue;
-      const slot = slotOf[selection === undefined ? at : (selection[at] ?? 0)] ?? 0;
-      if (accepted[slot] !== 1) continue;
-      best.offer(score, slot);
-      lowest = best.lowest;
-    }
-    for (const { row: slot } of best.take()) found.add(slot);
-  }
-
   return {
     get size() {
       return rowsOf.size;
@@ -140,6 +119,7 @@ export function createModelVectors(
         const [main] = vectors;
         if (main === undefined) continue;
         remove(slot, namespace);
+        mostVectors = Math.max(mostVectors, vectors.length);
         const own = vectors.map((vector, nth) => {
           const row = slotOf.push(slot) - 1;
           isExample.push(nth > 0);
@@ -158,26 +138,21 @@ export function createModelVectors(
       checkDimension(query, rows.dimension, "The query's vector");
       const selection = count < FEW * rowsOf.size ? select(accepted) : undefined;
       const scores = rows.scores(query, selection ?? slotOf.length);
-      if (slotOf.length === rowsOf.size) {
-        offerRows(scores, selection, limit, accepted, found);
-        return;
-      }
-      const cosines = new Float32Array(accepted.length).fill(NONE);
-      for (let at = 0; at < scores.length; at++) {
-        const row = selection?.[at] ?? at;
-        const slot = slotOf[row] ?? 0;
-        const cosine = isExample[row] === true ? EXAMPLE_SHARE * (scores[at] ?? 0) : (scores[at] ?? 0);
-        if (cosine > (cosines[slot] ?? 0)) cosines[slot] = cosine;
-      }
-      const best = createTopK(limit, precedes);
+      // A tool may come as often as it has vectors.
+      const best = createTopK(limit * mostVectors, (a, b) => precedes(slotOf[a] ?? 0, slotOf[b] ?? 0));
       let { lowest } = best;
-      for (let slot = 0; slot < cosines.length; slot++) {
-        const cosine = cosines[slot] ?? NONE;
-        if (cosine < lowest || cosine === NONE || accepted[slot] !== 1) continue;
-        best.offer(cosine, slot);
+      for (let at = 0; at < scores.length; at++) {
+        const score = scores[at] ?? 0;
+        // Most rows end here. An example counts less than its score, so that it may still end below.
+        if (score < lowest && (mostVectors === 1 || EXAMPLE_SHARE * score < lowest)) continue;
+        const row = selection === undefined ? at : (selection[at] ?? 0);
+        if (accepted[slotOf[row] ?? 0] !== 1) continue;
+        best.offer(isExample[row] === true ? EXAMPLE_SHARE * score : score, row);
         lowest = best.lowest;
       }
-      for (const { row: slot } of best.take()) found.add(slot);
+      const nearest = new Set<number>();
+      for (const { row } of best.take()) if (nearest.size < limit) nearest.add(slotOf[row] ?? 0);
+      for (const slot of nearest) found.add(slot);
     },
 
     cosines(query, slots) {
