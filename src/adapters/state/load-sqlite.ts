@@ -30,7 +30,7 @@ function withoutWarning<Value>(load: () => Value): Value {
 }
 
 /** How long a statement waits for another process's transaction, in milliseconds. */
-const BUSY_TIMEOUT_MS = 5_000;
+export const BUSY_TIMEOUT_MS = 5_000;
 
 /** SQLite's number for a file that somebody else has locked. */
 export const SQLITE_BUSY = 5;

@@ -1,6 +1,13 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { LEXICAL_FIELDS } from "../../../catalog/lexical/lexical-fields.ts";
-import { inTransaction, openSqlite, schemaOf, type SqliteFile } from "../../state/load-sqlite.ts";
+import {
+  BUSY_TIMEOUT_MS,
+  inTransaction,
+  openSqlite,
+  schemaOf,
+  SQLITE_BUSY,
+  type SqliteFile,
+} from "../../state/load-sqlite.ts";
 
 /** An open database. Statements are prepared once each. */
 export interface Database {
@@ -12,6 +19,8 @@ export interface Database {
   change<Value>(step: () => Value): Value;
   /** Runs a step that sees one state of the file, whatever other processes write meanwhile. */
   read<Value>(step: () => Value): Value;
+  /** True if the file can be written, now or after another process that writes. Does not wait for that one. */
+  canBeWritten(): boolean;
   close(): void;
 }
 
@@ -99,6 +108,16 @@ export function openDatabase(file: string): Database {
         return step();
       } finally {
         connection.exec("COMMIT");
+      }
+    },
+    canBeWritten() {
+      connection.exec("PRAGMA busy_timeout = 0");
+      try {
+        return inTransaction(connection, () => true);
+      } catch (error) {
+        return (error as { readonly errcode?: number }).errcode === SQLITE_BUSY;
+      } finally {
+        connection.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
       }
     },
     close: () => connection.close(),

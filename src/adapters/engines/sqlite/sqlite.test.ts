@@ -172,6 +172,20 @@ describe("sqliteEngine", () => {
     });
   });
 
+  it("is healthy while another process writes", async () => {
+    const file = newFile();
+    const engine = sqliteEngine({ file });
+    await engine.open();
+    const { DatabaseSync } = loadSqlite();
+    const other = new DatabaseSync(file);
+    other.exec("BEGIN IMMEDIATE");
+    expect(await engine.healthCheck()).toBe(true);
+    other.exec("ROLLBACK");
+    other.close();
+    await engine.put([toolNamed("a")]);
+    await engine.close();
+  });
+
   it("must be opened first", async () => {
     await expect(sqliteEngine({ file: ":memory:" }).count()).rejects.toMatchObject({ code: "STORE_FAILED" });
   });

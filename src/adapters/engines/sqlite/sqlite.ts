@@ -10,7 +10,7 @@ import { toolFields } from "../../../catalog/tool-text.ts";
 import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
 import { EVERY_TOOL } from "../../../tool/tool-filter.ts";
 import type { Tool } from "../../../tool/tool.ts";
-import { SQLITE_BUSY, sqliteFailure } from "../../state/load-sqlite.ts";
+import { sqliteFailure } from "../../state/load-sqlite.ts";
 import { isDamage } from "../../state/move-aside.ts";
 import { CATALOG, type Database, openDatabase } from "./database.ts";
 import { decode, encode, toCondition } from "./filter-sql.ts";
@@ -178,10 +178,9 @@ export function sqliteEngine({ file: given = CATALOG_FILE }: SqliteEngineOptions
 
     async healthCheck() {
       try {
-        return using(undefined, (database) => database.change(() => metaOf(database).revision >= 0));
-      } catch (error) {
-        // Another process writes, which this one could do after it.
-        return isArsenalError(error) && (error.cause as { errcode?: number } | undefined)?.errcode === SQLITE_BUSY;
+        return using(undefined, (database) => database.canBeWritten());
+      } catch {
+        return false;
       }
     },
 
