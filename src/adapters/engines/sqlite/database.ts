@@ -14,6 +14,8 @@ export interface Database {
   get<Row>(sql: string, ...values: readonly SQLInputValue[]): Row | undefined;
   /** Rows as arrays, which are quicker to make than objects. */
   rows<Row extends readonly unknown[]>(sql: string, ...values: readonly SQLInputValue[]): readonly Row[];
+  /** The same rows, one at a time, where all of them at once would take too much memory. */
+  each<Row extends readonly unknown[]>(sql: string, ...values: readonly SQLInputValue[]): Iterable<Row>;
   run(sql: string, ...values: readonly SQLInputValue[]): void;
   /** Runs a step in a transaction that no other process writes in. */
   change<Value>(step: () => Value): Value;
@@ -100,6 +102,8 @@ export function openDatabase(file: string): Database {
       prepared(statements, sql).get(...values) as Row | undefined,
     rows: <Row extends readonly unknown[]>(sql: string, ...values: readonly SQLInputValue[]) =>
       prepared(arrays, sql).all(...values) as unknown as readonly Row[],
+    each: <Row extends readonly unknown[]>(sql: string, ...values: readonly SQLInputValue[]) =>
+      prepared(arrays, sql).iterate(...values) as unknown as Iterable<Row>,
     run: (sql, ...values) => void prepared(statements, sql).run(...values),
     change: (step) => inTransaction(connection, step),
     read(step) {

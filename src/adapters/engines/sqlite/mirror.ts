@@ -4,7 +4,7 @@ import { FIELD_SPAN } from "../../../catalog/lexical/posting.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import { kernelRows } from "../kernel-rows.ts";
 import type { Database } from "./database.ts";
-import { decode } from "./filter-sql.ts";
+import { decode, encode } from "./filter-sql.ts";
 
 /**
  * What a search needs of every tool: ids, namespaces, the lengths of their fields and the vectors of the models in use. Read once, and then only
@@ -115,7 +115,7 @@ export function createMirror(database: Database): Mirror {
       for (const [slot] of gone) drop(slot);
     }
     const sql = "SELECT slot, id, namespace, lengths FROM tools WHERE revision > ?";
-    for (const [slot, id, namespace, counted] of database.rows<Row>(sql, revision)) {
+    for (const [slot, id, namespace, counted] of database.each<Row>(sql, revision)) {
       drop(slot);
       add(slot, id, namespace, counted);
     }
@@ -132,14 +132,9 @@ export function createMirror(database: Database): Mirror {
     }
     if (model.revision !== now) {
       const sql = "SELECT slot, dimension, data FROM vectors WHERE model = ? AND revision > ?";
-      const rows = database.rows<readonly [number, number, Uint8Array]>(sql, name, model.revision);
-      model.vectors.set(
-        rows.map(([slot, dimension, data]) => ({
-          slot,
-          namespace: namespaces[slot] ?? "",
-          vectors: toVectors(data, dimension),
-        })),
-      );
+      type Row = readonly [slot: number, dimension: number, data: Uint8Array];
+      for (const [slot, dimension, data] of database.each<Row>(sql, encode(name), model.revision))
+        model.vectors.set([{ slot, namespace: namespaces[slot] ?? "", vectors: toVectors(data, dimension) }]);
       model.revision = now;
     }
     return model.vectors.size > 0 ? model.vectors : undefined;
@@ -203,7 +198,8 @@ export function toBytes(vectors: readonly Float32Array[]): Uint8Array {
 }
 
 function toVectors(data: Uint8Array, dimension: number): readonly Float32Array[] {
-  const numbers = new Float32Array(data.slice().buffer);
+  const aligned = data.byteOffset % 4 === 0 ? data : data.slice();
+  const numbers = new Float32Array(aligned.buffer, aligned.byteOffset, aligned.byteLength / 4);
   return Array.from({ length: numbers.length / dimension }, (_, nth) =>
     numbers.subarray(nth * dimension, (nth + 1) * dimension),
   );
