@@ -13,12 +13,18 @@ export function createLocalTables(onBreaker: (change: BreakerChange) => void): L
 } {
   // By window; within one in order of last use, so that idle keys come first and are found without a search.
   const windows = new Map<number, Map<string, CallLog>>();
-  const passes = new Map<string, number>();
+  /** By place, when each pass that holds it ends. Those that hold none are under the empty key, so that they cannot be given back twice. */
   const holders = new Map<string, Map<string, number>>();
   const breakers = new Map<string, Breaker>();
   const budgets = new Map<string, { readonly calls: Counter; readonly retries: Counter }>();
   let held = 0;
   let era = 0;
+
+  function holdersOf(key: string): Map<string, number> {
+    let ids = holders.get(key);
+    if (ids === undefined) holders.set(key, (ids = new Map<string, number>()));
+    return ids;
+  }
 
   function budgetOf(key: string): { readonly calls: Counter; readonly retries: Counter } {
     let budget = budgets.get(key);
@@ -44,24 +50,23 @@ export function createLocalTables(onBreaker: (change: BreakerChange) => void): L
       return ids.size >= limit;
     },
     hold(id, places, until, now) {
-      if (++held % PASSES_A_SWEEP === 0) dropEnded(passes, now);
-      passes.set(id, until);
-      for (const { key } of places) {
-        const ids = holders.get(key);
-        if (ids === undefined) holders.set(key, new Map([[id, until]]));
-        else ids.set(id, until);
-      }
+      if (++held % PASSES_A_SWEEP === 0) for (const ids of holders.values()) dropEnded(ids, now);
+      if (places.length === 0) holdersOf("").set(id, until);
+      for (const { key } of places) holdersOf(key).set(id, until);
     },
     letGo(id, places, now) {
+      const until = holders.get(places[0]?.key ?? "")?.get(id);
+      if (until === undefined) return false;
+      if (places.length === 0) holders.get("")?.delete(id);
       for (const { key } of places) holders.get(key)?.delete(id);
-      const until = passes.get(id);
-      passes.delete(id);
-      return until !== undefined && until > now;
+      return until > now;
     },
     firstEnd(now) {
-      dropEnded(passes, now);
       let first: number | undefined;
-      for (const until of passes.values()) if (first === undefined || until < first) first = until;
+      for (const ids of holders.values()) {
+        dropEnded(ids, now);
+        for (const until of ids.values()) if (first === undefined || until < first) first = until;
+      }
       return first;
     },
     breaker: (key) => breakers.get(key),
