@@ -6,6 +6,7 @@ import {
   type Given,
   type GivenAll,
   object,
+  optional,
   type Setting,
   type Settings,
 } from "../adapters/settings.ts";
@@ -68,10 +69,16 @@ export function section<Of extends Kind, const Own extends Settings>(
   return object(description, Object.assign({}, own, ...theirs) as Settings) as Setting<never, never, true>;
 }
 
-/** One key for each way to authenticate callers that takes settings. */
-export function proofs(): { readonly [Name in WithConfig<"identity"> as Camel<Name>]: ConfigOf<"identity", Name> } {
+/** One optional key for each way to authenticate callers that takes settings. */
+export function proofs(): {
+  readonly [Name in WithConfig<"identity"> as Camel<Name>]: Setting<
+    Given<ConfigOf<"identity", Name>>,
+    Filled<ConfigOf<"identity", Name>>,
+    false
+  >;
+} {
   const entries = Object.entries(DECLARED.identity).flatMap(([name, { config }]) =>
-    config ? [[toCamel(name), config]] : [],
+    config === undefined ? [] : [[toCamel(name), optional(config as Setting<unknown, unknown, true>)]],
   );
   return Object.fromEntries(entries) as ReturnType<typeof proofs>;
 }

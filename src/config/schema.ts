@@ -31,7 +31,7 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
   embedder: section("What turns text into vectors.", "embedders", {
     type: choice(
       "Which embedder; sentence_transformers is the one that ships with the package.",
-      ["sentence_transformers", ...namesOf("embedders")],
+      ["sentence_transformers"],
       "sentence_transformers",
     ),
     tier: choice("The best of the shipped rankers that may answer. Defaults to tuned.", ["lexical", "static", "tuned"]),

@@ -1,3 +1,6 @@
+import { access, constants } from "node:fs/promises";
+import { dirname } from "node:path";
+import { ArsenalError } from "../../errors/arsenal-error.ts";
 import * as setting from "../settings.ts";
 import type { CatalogEngine } from "../../catalog/catalog-engine.port.ts";
 import { createMemoryEngine } from "../../catalog/memory-engine.ts";
@@ -34,4 +37,21 @@ export const config = setting.object("In memory, with an optional snapshot file.
 
 export function create({ snapshot }: setting.Filled<typeof config>): CatalogEngine {
   return memoryEngine(snapshot === undefined ? {} : { snapshot });
+}
+
+/** Opens the snapshot as the arsenal will, which also makes its folder. */
+export async function check(settings: setting.Filled<typeof config>): Promise<string | undefined> {
+  const { snapshot } = settings;
+  if (snapshot === undefined) return undefined;
+  const engine = create(settings);
+  await engine.open();
+  await engine.close();
+  try {
+    await access(dirname(snapshot), constants.W_OK);
+  } catch (cause) {
+    const fix = "Make the folder writable, or change vector_store.snapshot.";
+    const details = { field: "vector_store.snapshot", value: snapshot, fix, cause };
+    throw new ArsenalError("CONFIG_INVALID", `${dirname(snapshot)} cannot be written. ${fix}`, details);
+  }
+  return `keeps tools in ${snapshot}`;
 }

@@ -103,7 +103,7 @@ describe("doctor", () => {
     await writeFile(join(folder, "more.yaml"), "vector_store:\n  snapshot: boom.mjs/tools.json\nmodules: [boom.mjs]\n");
     const { code, out } = await run("doctor", "--config", "more.yaml");
     expect(code).toBe(1);
-    expect(out).toMatch(/failed {3}snapshot: The folder of the snapshot .* cannot be used: .*\n {9}Choose a folder/);
+    expect(out).toMatch(/failed {3}catalog: The folder of the snapshot .* cannot be used: .*\n {9}Choose a folder/);
     expect(out).toContain("modules: boom.mjs failed: boom");
     await writeFile(join(folder, "store.yaml"), "vector_store:\n  type: qdrant\n");
     expect((await run("doctor", "--config", "store.yaml")).out).toContain(
@@ -115,11 +115,11 @@ describe("doctor", () => {
     const config = "vector_store:\n  snapshot: data/tools.json\n";
     await writeFile(join(folder, "snapshot.yaml"), config);
     const first = await run("doctor", "--config", "snapshot.yaml");
-    expect([first.code, first.out]).toEqual([0, expect.stringMatching(/ok {7}snapshot: .*tools\.json/)]);
+    expect([first.code, first.out]).toEqual([0, expect.stringMatching(/ok {7}catalog: .*tools\.json/)]);
     await writeFile(join(folder, "data/tools.json"), "{");
     const { code, out } = await run("doctor", "--config", "snapshot.yaml");
     expect(code).toBe(1);
-    expect(out).not.toMatch(/ok {7}snapshot/);
+    expect(out).not.toMatch(/ok {7}catalog/);
     expect(out.match(/is damaged/g)).toHaveLength(1);
     expect(out.match(/Move .* away to start without it/g)).toHaveLength(1);
   });

@@ -1,10 +1,7 @@
-import { access, constants } from "node:fs/promises";
-import { dirname } from "node:path";
-import { memoryEngine } from "../../adapters/engines/memory.ts";
-import { sqliteEngine } from "../../adapters/engines/sqlite/sqlite.ts";
 import type { ToolArsenal } from "../../arsenal.ts";
 import type { McpUpstream } from "../../adapters/sources/mcp/upstream/upstream.ts";
 import type { ResolvedConfig } from "../../config/load/resolve-config.ts";
+import { checkAdapters } from "../../config/parts/check-adapters.ts";
 import { boot } from "../../config/parts/boot.ts";
 import type { DocumentReport } from "../../config/parts/start-configured.ts";
 import type { ServerProblem } from "../../config/clients/server-problem.ts";
@@ -64,11 +61,12 @@ async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promi
   let configured: Configured;
   try {
     configured = await loadConfigured(files, terminal);
-    const { type, snapshot, file } = configured.config.vectorStore;
     const read = [...(files.config === undefined ? [] : [files.config]), ...files.mcpConfigs];
     findings.push({ check: "configuration", state: "ok", message: read.join(", ") });
-    if (type === "sqlite" && file !== undefined) findings.push(...(await checkCatalogFile(file)));
-    else if (snapshot !== undefined) findings.push(...(await checkSnapshot(snapshot)));
+    for (const { part, message = "", error } of await checkAdapters(configured.config))
+      findings.push(
+        ...(error === undefined ? [{ check: part, state: "ok" as const, message }] : failures(part, error)),
+      );
     findings.push(...configured.problems.map(leftOut));
   } catch (error) {
     return [...findings, ...failures("configuration", error)];
@@ -210,34 +208,6 @@ async function checkCredentials({ documents }: Configured, { environment }: Term
     ),
   );
   return found.flat();
-}
-
-/** Opens the SQLite catalog as the arsenal will, which also creates it. */
-async function checkCatalogFile(file: string): Promise<readonly Finding[]> {
-  const engine = sqliteEngine({ file });
-  try {
-    await engine.open();
-    return [{ check: "catalog", state: "ok", message: `${file}, ${await engine.count()} tools` }];
-  } catch (error) {
-    return failures("catalog", error);
-  } finally {
-    await engine.close();
-  }
-}
-
-/** Opens it as the arsenal will, which also makes its folder. */
-async function checkSnapshot(file: string): Promise<readonly Finding[]> {
-  const store = memoryEngine({ snapshot: file });
-  try {
-    await store.open();
-    await store.close();
-    await access(dirname(file), constants.W_OK);
-    return [{ check: "snapshot", state: "ok", message: file }];
-  } catch (error) {
-    if (isArsenalError(error)) return failures("snapshot", error);
-    const fix = "Make the folder writable, or change vector_store.snapshot.";
-    return [{ check: "snapshot", state: "failed", message: `${dirname(file)} cannot be written`, fix }];
-  }
 }
 
 function failures(check: string, error: unknown): readonly Finding[] {

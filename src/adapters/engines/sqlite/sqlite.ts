@@ -356,3 +356,14 @@ export const config = setting.object("One SQLite file that keeps tools, words an
 export function create({ file }: setting.Filled<typeof config>): CatalogEngine {
   return sqliteEngine({ file });
 }
+
+/** Opens the database as the arsenal will, which also creates it. */
+export async function check(settings: setting.Filled<typeof config>): Promise<string> {
+  const engine = create(settings);
+  try {
+    await engine.open();
+    return `${settings.file}, ${await engine.count()} tools`;
+  } finally {
+    await engine.close();
+  }
+}
