@@ -3,7 +3,7 @@ import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlink
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { KINDS } from "../../src/adapters/kinds.ts";
+import type { KINDS } from "../../src/adapters/kinds.ts";
 import { ROOT } from "./project.ts";
 
 /*

@@ -1,4 +1,3 @@
-import { compileSchema, type SchemaCheck } from "../../adapters/validators/json-schema/compile-schema.ts";
 import { ArsenalError, type ErrorIssue } from "../../errors/arsenal-error.ts";
 import { nearest, showValue } from "../../errors/show-value.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
@@ -20,16 +19,45 @@ export interface Origin {
 
 const FROM_CODE: Origin = { locate: () => "", reference: () => undefined };
 
-/** By section: few programs configure more than one or two. */
-const compiled = new Map<string, SchemaCheck>();
+/** The paths of what a value has wrong. Settings need a few keywords of JSON Schema only, and a start no validator. */
+function wrongFields(value: unknown, schema: JsonSchema, path: readonly string[] = []): readonly string[] {
+  const { type, enum: values, items, properties, required = [], anyOf, additionalProperties } = schema;
+  const wrong = [path.join(".")];
+  if (values !== undefined) return values.includes(value) ? [] : wrong;
+  if (Array.isArray(anyOf))
+    return anyOf.some((choice) => wrongFields(value, choice as JsonSchema).length === 0) ? [] : wrong;
+  const at = (key: string, member: unknown, of: unknown): readonly string[] =>
+    isPlainObject(of) ? wrongFields(member, of as JsonSchema, [...path, key]) : [];
+  switch (type) {
+    case "string":
+      return typeof value === "string" && value.length >= Number(schema["minLength"] ?? 0) ? [] : wrong;
+    case "boolean":
+      return typeof value === "boolean" ? [] : wrong;
+    case "integer":
+    case "number": {
+      const isNumber = type === "integer" ? Number.isInteger(value) : Number.isFinite(value);
+      return isNumber && inRange(Number(value), schema) ? [] : wrong;
+    }
+    case "array":
+      if (!Array.isArray(value) || value.length < Number(schema["minItems"] ?? 0)) return wrong;
+      return value.flatMap((item, index) => at(String(index), item, items));
+    case "object": {
+      if (!isPlainObject(value)) return wrong;
+      const missing = required.filter((key) => value[key] === undefined).map((key) => [...path, key].join("."));
+      const members = Object.entries(value).flatMap(([key, member]) => {
+        const known = properties !== undefined && Object.hasOwn(properties, key);
+        if (!known && additionalProperties === false) return [[...path, key].join(".")];
+        return at(key, member, known ? properties[key] : additionalProperties);
+      });
+      return [...missing, ...members];
+    }
+    default:
+      return [];
+  }
+}
 
-function problemFields(config: Readonly<Record<string, unknown>>): readonly string[] {
-  return Object.entries(config).flatMap(([key, section]) => {
-    let check = compiled.get(key);
-    if (!check) compiled.set(key, (check = compileSchema(CONFIG_SCHEMA.properties?.[key] as JsonSchema)));
-    const checked = check(section);
-    return checked.valid ? [] : checked.problems.map(({ field }) => (field === "" ? key : `${key}.${field}`));
-  });
+function inRange(value: number, { minimum, maximum }: JsonSchema): boolean {
+  return value >= Number(minimum ?? -Infinity) && value <= Number(maximum ?? Infinity);
 }
 
 /** The value with the schema's defaults where it has nothing. Lists are left as they are. */
@@ -74,7 +102,7 @@ export function checkConfig(value: unknown, style: KeyStyle, origin: Origin = FR
     },
   });
   // One problem a key, however many branches of the schema it fails.
-  const wrong = new Set(problemFields(camel as Record<string, unknown>));
+  const wrong = new Set(wrongFields(camel, CONFIG_SCHEMA));
   if (wrong.size === 0 && issues.length === 0) return fillDefaults(camel, CONFIG_SCHEMA) as Record<string, unknown>;
   issues.push(...[...wrong].map((path) => toIssue(path, camel, style, origin)));
   throw configInvalid(issues);
