@@ -3,8 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { runInMemory } from "../../../test/e2e/terminal.ts";
-import { createDemoArsenal } from "../demo/create-demo-arsenal.ts";
-import { DEMO_TOOLS } from "../demo/catalog.ts";
+import { createDemoArsenal, DEMO_TOOLS } from "../demo/create-demo-arsenal.ts";
 
 it("the demo shows the whole path in an empty folder, ends well, and leaves nothing behind", async () => {
   const folder = await mkdtemp(join(tmpdir(), "arsenal-"));

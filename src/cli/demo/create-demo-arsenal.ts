@@ -5,7 +5,12 @@ import type { ToolArsenalParts } from "../../config/parts/arsenal-parts.ts";
 import { resolveConfig } from "../../config/load/resolve-config.ts";
 import type { Terminal } from "../command.ts";
 import { forOperator } from "../arsenal/local-approvals.ts";
-import { DEMO_TOOLS } from "./catalog.ts";
+import type { DemoTool } from "./demo-tool.ts";
+import { OFFICE_TOOLS } from "./office-tools.ts";
+import { SALES_TOOLS } from "./sales-tools.ts";
+
+/** The business tools of an invented company: believable names, neighbours that are easily confused, and a few dangerous ones. */
+export const DEMO_TOOLS: readonly DemoTool[] = [...SALES_TOOLS, ...OFFICE_TOOLS];
 
 /** An arsenal with the demo catalog. Its operator may approve their own calls, so that one person can see the whole path. */
 export async function createDemoArsenal(

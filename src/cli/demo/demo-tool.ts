@@ -1,6 +1,5 @@
 import type { ToolDraft } from "../../tool/draft.ts";
 import type { Handler } from "../../tool/handler.ts";
-import type { Capability } from "../../tool/tool.ts";
 
 /** A tool of the demo and what runs it. */
 export interface DemoTool {
@@ -8,62 +7,34 @@ export interface DemoTool {
   readonly handler: Handler;
 }
 
-type Parameters = Readonly<Record<string, string>>;
+interface Details extends Pick<ToolDraft, "tags" | "capabilities" | "examples" | "requiresConfirmation"> {
+  /** What each parameter means, by name. All are required. */
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly handler: Handler;
+}
 
 /** A tool that only reads. */
-export function read(
-  namespace: string,
-  name: string,
-  description: string,
-  parameters: Parameters,
-  tags: readonly string[],
-  handler: Handler,
-  examples: readonly string[] = [],
-  capabilities: readonly Capability[] = ["read_data"],
-): DemoTool {
-  return {
-    tool: {
-      name,
-      namespace,
-      description,
-      parameters: schema(parameters),
-      tags,
-      examples,
-      capabilities,
-      annotations: { readOnly: true },
-    },
-    handler,
-  };
+export function read(id: string, description: string, details: Details): DemoTool {
+  const { tool, handler } = write(id, description, { capabilities: ["read_data"], ...details });
+  return { tool: { ...tool, annotations: { readOnly: true } }, handler };
 }
+
+const NUMBERS: ReadonlySet<string> = new Set(["amount", "percent", "pieces"]);
 
 /** A tool that changes something. */
-export function write(
-  namespace: string,
-  name: string,
-  description: string,
-  parameters: Parameters,
-  tags: readonly string[],
-  handler: Handler,
-  capabilities: readonly Capability[] = ["write_data"],
-  more: Partial<ToolDraft> = {},
-): DemoTool {
-  return {
-    tool: { name, namespace, description, parameters: schema(parameters), tags, capabilities, ...more },
-    handler,
-  };
-}
-
-function schema(parameters: Parameters): ToolDraft["parameters"] {
-  const numbers = new Set(["amount", "percent", "pieces"]);
-  return {
+export function write(id: string, description: string, { parameters, handler, ...details }: Details): DemoTool {
+  const [namespace = "", name = ""] = id.split(".");
+  const properties = Object.entries(parameters).map(
+    ([key, meaning]) => [key, { type: NUMBERS.has(key) ? "number" : "string", description: meaning }] as const,
+  );
+  const schema = {
     type: "object",
-    properties: Object.fromEntries(
-      Object.entries(parameters).map(([name, description]) => [
-        name,
-        { type: numbers.has(name) ? "number" : "string", description },
-      ]),
-    ),
+    properties: Object.fromEntries(properties),
     required: Object.keys(parameters),
     additionalProperties: false,
+  };
+  return {
+    tool: { name, namespace, description, parameters: schema, capabilities: ["write_data"], ...details },
+    handler,
   };
 }
