@@ -1,16 +1,12 @@
 import type { Readable, Writable } from "node:stream";
-import type { ParseArgsOptionDescriptor } from "node:util";
 
 /** One command of the command line. Each lives in its own file under commands/ and is loaded only when it is asked for. */
 export interface Command {
-  readonly name: string;
-  /** One line for the list of commands. */
-  readonly summary: string;
   /** Names of the positional arguments, as the usage line shows them: `QUERY`, `[SHELL]`. Those of a command with actions are in its actions. */
-  readonly positionals: readonly string[];
+  readonly positionals?: readonly string[];
   /** What a command can do, by the word that follows its name: `list` of `approvals list`. That word is then the first positional. */
   readonly actions?: Readonly<Record<string, Action>>;
-  readonly options: Readonly<Record<string, Option>>;
+  readonly options?: Readonly<Record<string, Option>>;
   /** Command lines worth copying, without the program's name. */
   readonly examples: readonly string[];
   /** True for a command that runs until Ctrl-C, which is then success. */
@@ -19,19 +15,23 @@ export interface Command {
   run(input: Input, terminal: Terminal): Promise<number>;
 }
 
+/** A command with its name and one line for the list of commands. */
+export interface NamedCommand extends Command {
+  readonly name: string;
+  readonly summary: string;
+}
+
 /** One of the things a command can do. */
 export interface Action {
   readonly summary: string;
   /** As in `Command`. `COMMAND…` takes the rest of the line, with options that this program does not know. */
-  readonly positionals: readonly string[];
+  readonly positionals?: readonly string[];
 }
 
 /** An option a command takes. */
 export interface Option {
-  /** `boolean` for a flag; `string` for one with a value. */
-  readonly type: ParseArgsOptionDescriptor["type"];
   readonly description: string;
-  /** The name of the value in the help: `FILE`, `N`. */
+  /** The name of the value in the help: `FILE`, `N`. Omitted for a flag, which takes none. */
   readonly value?: string;
   /** True if the option may be given several times. Its values are in `repeated`. */
   readonly repeatable?: boolean;
@@ -42,7 +42,10 @@ export interface Option {
 /** What the user typed, parsed. */
 export interface Input {
   readonly positionals: readonly string[];
-  readonly options: Readonly<Record<string, string | boolean | undefined>>;
+  /** The values of options that take one. */
+  readonly options: Readonly<Record<string, string | undefined>>;
+  /** The names of the flags that were given. */
+  readonly flags: ReadonlySet<string>;
   /** The values of repeatable options, in order. */
   readonly repeated: Readonly<Record<string, readonly string[]>>;
   /** `--config` and `--json`, which every command takes. */

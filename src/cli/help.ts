@@ -1,4 +1,4 @@
-import type { Command, Terminal } from "./command.ts";
+import type { NamedCommand, Terminal } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { COMMON_OPTIONS } from "./run-cli.ts";
 import { styles, table } from "./terminal/style.ts";
@@ -30,7 +30,7 @@ ${paint.bold("Try")}
 }
 
 /** The help of one command. */
-export function commandHelp(command: Command, terminal: Terminal): string {
+export function commandHelp(command: NamedCommand, terminal: Terminal): string {
   const paint = styles(terminal.out, terminal.environment);
   const rows = Object.entries({ ...command.options, ...COMMON_OPTIONS }).map(
     ([name, { value, description, fallback }]) => [
@@ -39,12 +39,12 @@ export function commandHelp(command: Command, terminal: Terminal): string {
     ],
   );
   const actions = Object.entries(command.actions ?? {});
-  const words = actions.length > 0 ? ["ACTION"] : command.positionals;
-  const listed = actions.map(([action, { summary, positionals }]) => [
+  const words = actions.length > 0 ? ["ACTION"] : (command.positionals ?? []);
+  const listed = actions.map(([action, { summary, positionals = [] }]) => [
     `  ${[action, ...positionals].join(" ")}`,
     summary,
   ]);
-  return `${command.summary}
+  return `${command.summary}.
 
 ${paint.bold("Usage")}
   toolarsenal ${[command.name, ...words, "[OPTIONS]"].join(" ")}

@@ -30,7 +30,7 @@ describe("help", () => {
     const actions = Object.entries(command?.actions ?? {});
     const words = actions.length > 0 ? ["ACTION"] : (command?.positionals ?? []);
     expect(out).toContain(`  toolarsenal ${[name, ...words, "[OPTIONS]"].join(" ")}`);
-    for (const [action, { positionals, summary }] of actions) {
+    for (const [action, { positionals = [], summary }] of actions) {
       expect(out).toContain(`  ${[action, ...positionals].join(" ")} `);
       expect(out).toContain(summary);
     }

@@ -1,24 +1,20 @@
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { ArsenalError, isArsenalError } from "../errors/arsenal-error.ts";
+import { type ArsenalError, isArsenalError } from "../errors/arsenal-error.ts";
 import { count, nearest } from "../errors/show-value.ts";
 import { createRedactor } from "../guard/redaction/redactor.ts";
-import type { Command, Input, Option, Terminal } from "./command.ts";
+import type { Input, NamedCommand, Option, Terminal } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { commandHelp, generalHelp } from "./help.ts";
+import { wrongInput } from "./input.ts";
 import { safeStream } from "./terminal/safe-stream.ts";
 import { styles } from "./terminal/style.ts";
 
 /** Options that every command takes. */
 export const COMMON_OPTIONS: Readonly<Record<string, Option>> = {
-  config: {
-    type: "string",
-    value: "FILE",
-    description: "Configuration file",
-    fallback: "./arsenal.yaml if it exists",
-  },
-  json: { type: "boolean", description: "Print JSON" },
-  help: { type: "boolean", description: "Show this help" },
+  config: { value: "FILE", description: "Configuration file", fallback: "./arsenal.yaml if it exists" },
+  json: { description: "Print JSON" },
+  help: { description: "Show this help" },
 };
 
 /** What shells report for a program that Ctrl-C ended. */
@@ -88,61 +84,60 @@ function report(thrown: unknown, json: boolean, terminal: Terminal): number {
   return WRONG_USAGE.has(error.code) ? 2 : 1;
 }
 
-async function loadCommand(name: string): Promise<Command> {
+async function loadCommand(name: string): Promise<NamedCommand> {
   const entry = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (entry) return entry.load();
   if (name.startsWith("-")) {
     const near = nearest(name, ["--help", "--version"]);
     const fix = near === undefined ? `Write: toolarsenal COMMAND ${name}` : `Did you mean "${near}"?`;
     const problem = near === undefined ? `Expected a command before "${name}".` : `There is no option ${name}.`;
-    throw wrong("command", name, problem, fix);
+    throw wrongInput("command", name, problem, fix);
   }
   const meant = nearest(name, Object.keys(COMMANDS));
   const fix = meant ? `Did you mean "${meant}"?` : "See: toolarsenal --help";
-  throw wrong("command", name, `There is no command "${name}".`, fix);
+  throw wrongInput("command", name, `There is no command "${name}".`, fix);
 }
 
-function wrong(field: string, value: unknown, problem: string, fix: string): ArsenalError {
-  return new ArsenalError("INPUT_INVALID", `${problem} ${fix}`, { field, value, fix });
-}
-
-function parseInput(command: Command, given: readonly string[]): Input {
+function parseInput(command: NamedCommand, line: readonly string[]): Input {
   const known = { ...COMMON_OPTIONS, ...command.options };
-  const { argv, rest } = divideRest(command, known, given);
+  const { argv, rest } = divideRest(command, known, line);
   const { values, positionals, tokens } = parse(argv, known);
   const see = `See: toolarsenal ${command.name} --help`;
   for (const token of tokens) {
     if (token.kind !== "option") continue;
     const { rawName, value } = token;
     const option = Object.hasOwn(known, token.name) ? known[token.name] : undefined;
-    const refuse = (problem: string, fix: string): ArsenalError => wrong(rawName, given.join(" "), problem, fix);
+    const refuse = (problem: string, fix: string): ArsenalError => wrongInput(rawName, line.join(" "), problem, fix);
     if (!option) {
       const meant = nearest(token.name, Object.keys(known));
       throw refuse(`"${command.name}" has no option ${rawName}.`, meant ? `Did you mean --${meant}?` : see);
     }
-    if (option.type === "string" && (value === undefined || value === ""))
-      throw refuse(`${rawName} needs a value.`, `Write ${rawName} ${option.value ?? "VALUE"}.`);
-    if (option.type === "boolean" && value !== undefined)
+    if (option.value !== undefined && !value)
+      throw refuse(`${rawName} needs a value.`, `Write ${rawName} ${option.value}.`);
+    if (option.value === undefined && value !== undefined)
       throw refuse(`${rawName} is a flag and takes no value.`, `Write ${rawName} alone.`);
   }
-  const { config, json, ...others } = values;
-  const isRepeated = ([name]: readonly [string, unknown]): boolean => known[name]?.repeatable === true;
-  const entries = Object.entries(others);
+  const given = Object.entries(values);
+  const options = Object.fromEntries(given.filter(([, value]) => typeof value === "string")) as Input["options"];
+  const flags = new Set(given.filter(([, value]) => value === true).map(([name]) => name));
   return {
     positionals: [...positionals, ...rest],
-    options: Object.fromEntries(entries.filter((entry) => !isRepeated(entry))) as Input["options"],
-    repeated: Object.fromEntries(entries.filter(isRepeated)) as Input["repeated"],
-    config: config as string | undefined,
-    json: json === true,
+    options,
+    flags,
+    repeated: Object.fromEntries(given.filter(([, value]) => Array.isArray(value))) as Input["repeated"],
+    config: options["config"],
+    json: flags.has("json"),
   };
 }
 
 // oxlint-disable-next-line explicit-function-return-type -- Node's own type has no name.
 function parse(argv: readonly string[], known: Readonly<Record<string, Option>>) {
-  const options = Object.entries(known).map(([name, { type, repeatable = false }]) => [name, { type, multiple: repeatable }]); // prettier-ignore
+  const options = Object.entries(known).map(([name, { value, repeatable: multiple = false }]) => {
+    return [name, { type: value === undefined ? "boolean" : "string", multiple }] as const;
+  });
   return parseArgs({
     args: [...argv],
-    options: Object.fromEntries(options) as Record<string, { type: Option["type"]; multiple: boolean }>,
+    options: Object.fromEntries(options),
     allowPositionals: true,
     strict: false,
     tokens: true,
@@ -154,13 +149,13 @@ function parse(argv: readonly string[], known: Readonly<Record<string, Option>>)
  * belongs to it if it has further words or options that are not ours.
  */
 function divideRest(
-  { actions = {} }: Command,
+  { actions = {} }: NamedCommand,
   known: Readonly<Record<string, Option>>,
   argv: readonly string[],
 ): { readonly argv: readonly string[]; readonly rest: readonly string[] } {
   const { tokens, positionals } = parse(argv, known);
   const [action = ""] = positionals;
-  const takesRest = Object.hasOwn(actions, action) && actions[action]?.positionals.at(-1)?.endsWith("…") === true;
+  const takesRest = Object.hasOwn(actions, action) && actions[action]?.positionals?.at(-1)?.endsWith("…") === true;
   const places = tokens.filter(({ kind }) => kind === "positional" || kind === "option-terminator");
   const first = places[1];
   if (!takesRest || first?.kind !== "positional") return { argv, rest: [] };
@@ -173,28 +168,24 @@ function divideRest(
 }
 
 /** Checks the action and the number of arguments. */
-function checkPositionals(command: Command, input: Input): Input {
+function checkPositionals(command: NamedCommand, input: Input): Input {
   const { actions } = command;
   const [word = "", ...others] = input.positionals;
   const action = actions && Object.hasOwn(actions, word) ? actions[word] : undefined;
   if (actions && !action) throw unknownAction(command.name, word, Object.keys(actions));
   const name = action ? `${command.name} ${word}` : command.name;
-  const { positionals: expected } = action ?? command;
+  const { positionals: expected = [] } = action ?? command;
   const given = action ? others : input.positionals;
   const missing = expected.find((each, index) => !each.startsWith("[") && (given[index] ?? "").trim() === "");
   if (missing !== undefined) {
     const example = command.examples.find((each) => each.startsWith(name)) ?? name;
-    throw wrong(
-      missing,
-      undefined,
-      `"${name}" needs ${missing.replace("…", "")}.`,
-      `For example: toolarsenal ${example}`,
-    );
+    const problem = `"${name}" needs ${missing.replace("…", "")}.`;
+    throw wrongInput(missing, undefined, problem, `For example: toolarsenal ${example}`);
   }
   if (given.length > expected.length && expected.at(-1)?.endsWith("…") !== true) {
     const most = expected.length === 0 ? "no arguments" : count(expected.length, "argument");
     const problem = `"${name}" takes ${most}, not ${given.length}.`;
-    throw wrong("arguments", given.join(" "), problem, "Put quotes around text with spaces.");
+    throw wrongInput("arguments", given.join(" "), problem, "Put quotes around text with spaces.");
   }
   return input;
 }
@@ -204,7 +195,7 @@ function unknownAction(command: string, word: string, known: readonly string[]):
   const listed = `${known.slice(0, -1).join(", ")} or ${known.at(-1) ?? ""}`;
   const fix = near === undefined ? `Use ${listed}.` : `Did you mean "${near}"?`;
   const problem = word === "" ? `"${command}" needs an action.` : `There is no action "${command} ${word}".`;
-  return wrong("ACTION", word, problem, fix);
+  return wrongInput("ACTION", word, problem, fix);
 }
 
 function packageVersion(): string {

@@ -3,7 +3,6 @@ import { localOperator, type Principal, ToolArsenal } from "../../src/index.ts";
 import { memoryEngine } from "../../src/adapters/engines/memory.ts";
 import { rulesPolicy } from "../../src/adapters/policies/rules/rules.ts";
 import type { CatalogEngine } from "../../src/catalog/catalog-engine.port.ts";
-import type { ToolFilter } from "../../src/tool/tool-filter.ts";
 
 const quiet = { telemetry: { enabled: false }, embedder: { tier: "lexical" } } as const;
 

@@ -1,6 +1,5 @@
 import { sqliteState } from "../../adapters/state/sqlite.ts";
 import { configuredAudit, configuredCallAudit, IN_MEMORY } from "../../config/parts/arsenal-parts.ts";
-import { loadConfig } from "../../config/load/load-config.ts";
 import type { ResolvedConfig } from "../../config/load/resolve-config.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { withAudit } from "../../guard/audit/call-audit.ts";
@@ -9,7 +8,7 @@ import { systemClock } from "../../observe/clock.ts";
 import type { Emit } from "../../observe/events.ts";
 import type { Input, Terminal } from "../command.ts";
 import { approvalFiles } from "./local-approvals.ts";
-import { configPath } from "./open-arsenal.ts";
+import { readSettings } from "./open-arsenal.ts";
 
 /** State that other processes may be using at the same time. */
 export interface KeptState {
@@ -54,7 +53,7 @@ async function withStates<Files extends readonly string[]>(
     kept: Omit<KeptState, "state"> & { readonly states: { readonly [Index in keyof Files]: State } },
   ) => Promise<number>,
 ): Promise<number> {
-  const { config } = await loadConfig(configPath(input, terminal), terminal.environment, { folder: terminal.folder });
+  const config = await readSettings(input, terminal);
   const opened = filesOf(config).map((file) => sqliteState({ file }));
   const states = opened.map(({ documents }) => documents);
   const log = configuredAudit(config, systemClock);

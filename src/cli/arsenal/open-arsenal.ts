@@ -4,6 +4,7 @@ import type { TierName } from "../../adapters/embedders/shipped-tiers.ts";
 import type { ToolArsenal } from "../../arsenal.ts";
 import type { ToolArsenalParts } from "../../config/parts/arsenal-parts.ts";
 import type { LoadedConfig } from "../../config/load/load-config.ts";
+import type { ResolvedConfig } from "../../config/load/resolve-config.ts";
 import { boot } from "../../config/parts/boot.ts";
 import type { DocumentReport } from "../../config/parts/start-configured.ts";
 import { toOpenApis } from "../../config/openapi-config.ts";
@@ -19,7 +20,6 @@ import { toldFailure } from "../serve/upstream-status.ts";
 /** The option for servers from the configuration file of an MCP client. */
 export const MCP_CONFIG: Readonly<Record<"mcp-config", Option>> = {
   "mcp-config": {
-    type: "string",
     value: "FILE",
     repeatable: true,
     description: "Also use the servers of this MCP client file: mcp.json, claude_desktop_config.json, …",
@@ -45,6 +45,13 @@ export function configPath(input: Input, terminal: Terminal): string | undefined
   if (input.config !== undefined) return resolve(terminal.folder, input.config);
   const beside = resolve(terminal.folder, "arsenal.yaml");
   return existsSync(beside) ? beside : undefined;
+}
+
+/** The settings of the configuration file a command uses, or every default. Nothing that they name is opened. */
+export async function readSettings(input: Input, terminal: Terminal): Promise<ResolvedConfig> {
+  const { loadConfig } = await import("../../config/load/load-config.ts");
+  const { environment, folder } = terminal;
+  return (await loadConfig(configPath(input, terminal), environment, { folder })).config;
 }
 
 /** The configuration files of a command; undefined if there are none, and the demo catalog is used. */

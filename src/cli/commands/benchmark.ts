@@ -4,27 +4,17 @@ import { type CatalogFigures, measureCatalog } from "../benchmark/measure-catalo
 import { measureEngine } from "../benchmark/measure-engine.ts";
 import type { Command } from "../command.ts";
 import { createProgressBar } from "../terminal/progress.ts";
-import { readChoice } from "../read-choice.ts";
-import { readNumber } from "../read-number.ts";
+import { readChoice, readNumber } from "../input.ts";
 
 /** What answers a user's first requests, before the tuned tier has learned the tools: the contract holds for it. */
 const FIRST_TO_ANSWER = "static";
 
 /** `toolarsenal benchmark` */
-export const benchmark: Command = {
-  name: "benchmark",
-  summary: "Measure speed, and exit 1 if the P95 of retrieval is 50 ms or more.",
-  positionals: [],
+export const command: Command = {
   options: {
-    tools: {
-      type: "string",
-      value: "N",
-      description: "Number of tools for the 50 ms limit",
-      fallback: "1000",
-    },
-    quick: { type: "boolean", description: "Skip the catalogs of 10,000 and 100,000 tools" },
+    tools: { value: "N", description: "Number of tools for the 50 ms limit", fallback: "1000" },
+    quick: { description: "Skip the catalogs of 10,000 and 100,000 tools" },
     tier: {
-      type: "string",
       value: TIERS.join("|"),
       description: "Measure only this tier; tuned takes a minute for 1,000 tools and skips the larger catalogs",
       fallback: "lexical and static",
@@ -33,11 +23,11 @@ export const benchmark: Command = {
   examples: ["benchmark", "benchmark --tools 5000 --quick", "benchmark --tier tuned"],
   async run(input, terminal) {
     const { signal } = terminal;
-    const count = readNumber(input.options["tools"], "--tools", { min: 10, max: 1_000_000, fallback: 1000 });
-    const only = readChoice(input.options["tier"], "--tier", TIERS);
+    const count = readNumber(input, "tools", { min: 10, max: 1_000_000, fallback: 1000 });
+    const only = readChoice(input, "tier", TIERS);
     const tiers = only === undefined ? (["lexical", FIRST_TO_ANSWER] as const) : [only];
     const sizes =
-      input.options["quick"] === true || only === "tuned"
+      input.flags.has("quick") || only === "tuned"
         ? [count]
         : [...new Set([count, 10_000, 100_000])].sort((a, b) => a - b);
     const runs = tiers.flatMap((tier) => sizes.map((size) => ({ tier, size })));

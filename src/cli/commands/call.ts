@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { ToolArsenal } from "../../arsenal.ts";
-import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { harmless, showValue } from "../../errors/show-value.ts";
 import { formatResult } from "../../execute/results/format-result.ts";
 import type { ToolCall } from "../../execute/call.ts";
@@ -10,17 +9,16 @@ import { localOperator } from "../../guard/principal.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Command, Input, Terminal } from "../command.ts";
 import { MCP_CONFIG, openArsenal } from "../arsenal/open-arsenal.ts";
+import { wrongInput } from "../input.ts";
 import { PROGRAM } from "../program.ts";
 
 /** `toolarsenal call` */
-export const call: Command = {
-  name: "call",
-  summary: "Run one tool under policy.",
+export const command: Command = {
   positionals: ["TOOL"],
   options: {
-    args: { type: "string", value: "JSON", description: "The arguments, as a JSON object" },
-    "args-file": { type: "string", value: "FILE", description: "A file with the arguments" },
-    approve: { type: "boolean", description: "Approve the call yourself, unless security.self_approval is never" },
+    args: { value: "JSON", description: "The arguments, as a JSON object" },
+    "args-file": { value: "FILE", description: "A file with the arguments" },
+    approve: { description: "Approve the call yourself, unless security.self_approval is never" },
     ...MCP_CONFIG,
   },
   examples: [
@@ -35,7 +33,7 @@ export const call: Command = {
     };
     await using arsenal = await openArsenal(input, terminal, { told: ["call-finished"] });
     let result = await arsenal.execute(request);
-    if (result.status === "pending_confirmation" && input.options["approve"] === true)
+    if (result.status === "pending_confirmation" && input.flags.has("approve"))
       result = await approveAndRun(arsenal, request, result);
     if (input.json) terminal.out.write(`${JSON.stringify(result, undefined, 2)}\n`);
     else if (result.status === "pending_confirmation") terminal.err.write(waitingText(result, input));
@@ -73,18 +71,15 @@ const OBJECT = `Write the arguments as a JSON object: '{"name": "value"}'.`;
 async function readArguments(input: Input, terminal: Terminal): Promise<Record<string, unknown>> {
   const { args, "args-file": file } = input.options;
   const refuse = (field: string, value: unknown, problem: string, fix: string = OBJECT): never => {
-    throw new ArsenalError("INPUT_INVALID", `${field}: ${problem}. ${fix}`, { field, value, fix });
+    throw wrongInput(field, value, `${field}: ${problem}.`, fix);
   };
   if (args !== undefined && file !== undefined)
     refuse("--args", args, `cannot be combined with --args-file ${showValue(file)}`, "Use one of the two.");
   if (args === undefined && file === undefined) return {};
   const field = args === undefined ? "--args-file" : "--args";
-  const text =
-    typeof args === "string"
-      ? args
-      : await readFile(resolve(terminal.folder, String(file)), "utf8").catch(() =>
-          refuse(field, file, `cannot read ${String(file)}`, "Check the path."),
-        );
+  const path = resolve(terminal.folder, file ?? "");
+  const unread = (): never => refuse(field, file, `cannot read ${file}`, "Check the path.");
+  const text = args ?? (await readFile(path, "utf8").catch(unread));
   let value: unknown;
   try {
     value = JSON.parse(text);

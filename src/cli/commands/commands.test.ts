@@ -219,7 +219,7 @@ describe("completion", () => {
     expect([code, err]).toEqual([0, ""]);
     for (const [name, { load }] of Object.entries(COMMANDS)) {
       expect(out).toContain(name);
-      for (const option of Object.keys((await load()).options))
+      for (const option of Object.keys((await load()).options ?? {}))
         expect(out).toContain(shell === "fish" ? `-l ${option}` : `--${option}`);
       for (const action of Object.keys((await load()).actions ?? {}))
         expect(out).toMatch(new RegExp(`[ '"]${action}\\b`));

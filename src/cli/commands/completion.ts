@@ -1,18 +1,14 @@
-import type { Command } from "../command.ts";
+import type { Command, NamedCommand } from "../command.ts";
 import { COMMANDS } from "../commands.ts";
 import { COMMON_OPTIONS } from "../run-cli.ts";
 
 /** `toolarsenal completion` */
-export const completion: Command = {
-  name: "completion",
-  summary: "Print a completion script for your shell.",
-  positionals: [],
+export const command: Command = {
   actions: {
-    bash: { summary: "For bash", positionals: [] },
-    zsh: { summary: "For zsh", positionals: [] },
-    fish: { summary: "For fish", positionals: [] },
+    bash: { summary: "For bash" },
+    zsh: { summary: "For zsh" },
+    fish: { summary: "For fish" },
   },
-  options: {},
   examples: [
     "completion bash >> ~/.bashrc",
     "completion zsh > ~/.zfunc/_toolarsenal",
@@ -27,20 +23,20 @@ export const completion: Command = {
   },
 };
 
-const SCRIPTS: Readonly<Record<string, (commands: readonly Command[]) => string>> = { bash, zsh, fish };
+const SCRIPTS: Readonly<Record<string, (commands: readonly NamedCommand[]) => string>> = { bash, zsh, fish };
 
 /** Commands with actions, and the names of these. */
 function groups(
-  commands: readonly Command[],
+  commands: readonly NamedCommand[],
 ): readonly { readonly name: string; readonly actions: readonly string[] }[] {
   return commands.flatMap(({ name, actions }) => (actions ? [{ name, actions: Object.keys(actions) }] : []));
 }
 
-function optionsOf(command: Command): string[] {
+function optionsOf(command: NamedCommand): string[] {
   return Object.keys({ ...command.options, ...COMMON_OPTIONS }).map((name) => `--${name}`);
 }
 
-function bash(commands: readonly Command[]): string {
+function bash(commands: readonly NamedCommand[]): string {
   return `_toolarsenal() {
   local current="\${COMP_WORDS[COMP_CWORD]}"
   if [ "$COMP_CWORD" -eq 1 ]; then
@@ -67,7 +63,7 @@ complete -o default -F _toolarsenal toolarsenal
 `;
 }
 
-function zsh(commands: readonly Command[]): string {
+function zsh(commands: readonly NamedCommand[]): string {
   return `#compdef toolarsenal
 _toolarsenal() {
   if (( CURRENT == 2 )); then
@@ -94,7 +90,7 @@ fi
 `;
 }
 
-function fish(commands: readonly Command[]): string {
+function fish(commands: readonly NamedCommand[]): string {
   const lines = commands.flatMap((command) => [
     `complete -c toolarsenal -n __fish_use_subcommand -a ${command.name} -d '${command.summary.replaceAll("'", "")}'`,
     ...Object.entries(command.actions ?? {}).map(
@@ -102,8 +98,8 @@ function fish(commands: readonly Command[]): string {
         `complete -c toolarsenal -n '__fish_seen_subcommand_from ${command.name}; and test (count (commandline -opc)) -eq 2' -f -a ${action} -d '${summary.replaceAll("'", "")}'`,
     ),
     ...Object.entries({ ...command.options, ...COMMON_OPTIONS }).map(
-      ([name, { description, type }]) =>
-        `complete -c toolarsenal -n '__fish_seen_subcommand_from ${command.name}' -l ${name}${type === "string" ? " -r" : ""} -d '${description.replaceAll("'", "")}'`,
+      ([name, { description, value }]) =>
+        `complete -c toolarsenal -n '__fish_seen_subcommand_from ${command.name}' -l ${name}${value === undefined ? "" : " -r"} -d '${description.replaceAll("'", "")}'`,
     ),
   ]);
   return `${lines.join("\n")}\n`;

@@ -1,30 +1,23 @@
 import { text as readText } from "node:stream/consumers";
 import { DIALECT_NAMES, type DialectName, toDialect } from "../../adapters/dialects/built-in.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
-import { showValue } from "../../errors/show-value.ts";
+import { count, showValue } from "../../errors/show-value.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Dialect } from "../../transcode/dialect.port.ts";
 import type { Command, Input, Terminal } from "../command.ts";
 import { convertTools, keepNames, readTools, renamed } from "../convert/convert-tools.ts";
-import { readNumber } from "../read-number.ts";
-import { styles } from "../terminal/style.ts";
+import { readNumber, wrongInput } from "../input.ts";
+import { note } from "../terminal/style.ts";
 
 const NAMES = DIALECT_NAMES.join(", ");
 
 /** `toolarsenal convert` */
-export const convert: Command = {
-  name: "convert",
-  summary: "Convert tool definitions from one dialect to another.",
-  positionals: [],
+export const command: Command = {
   options: {
-    from: { type: "string", value: "D", description: `Dialect of the input, or auto to detect it: ${NAMES}` },
-    to: { type: "string", value: "D", description: "Dialect of the output" },
-    strict: { type: "boolean", description: "Use the provider's strict mode, and report tools that do not support it" },
-    limit: {
-      type: "string",
-      value: "N",
-      description: "Only the first N tools, with the provider's limits for one request",
-    },
+    from: { value: "D", description: `Dialect of the input, or auto to detect it: ${NAMES}` },
+    to: { value: "D", description: "Dialect of the output" },
+    strict: { description: "Use the provider's strict mode, and report tools that do not support it" },
+    limit: { value: "N", description: "Only the first N tools, with the provider's limits for one request" },
   },
   examples: [
     "convert --from mcp --to openai --strict < tools.json",
@@ -33,22 +26,20 @@ export const convert: Command = {
   ],
   async run(input, terminal) {
     const to = await dialectOption(input, "to");
-    const limit = readNumber(input.options["limit"], "--limit", { min: 1, max: 100_000, fallback: 0 });
+    const limit = readNumber(input, "limit", { min: 1, max: 100_000, fallback: 0 });
     requireOption(input, "from");
     const definitions = readDefinitions(await readInput(terminal));
     const from = await dialectOption(input, "from", definitions[0]);
 
     const { tools, losses } = readTools(limit === 0 ? definitions : definitions.slice(0, limit), from);
-    const strict = input.options["strict"] === true;
+    const strict = input.flags.has("strict");
     const nameOf = keepNames(tools, to);
     const converted = convertTools(tools, to, { strict, limited: limit > 0, nameOf });
     const all = [...losses, ...renamed(tools, nameOf), ...converted.losses];
     terminal.out.write(`${JSON.stringify({ tools: converted.tools, losses: all }, undefined, 2)}\n`);
-    if (!input.json) {
-      const paint = styles(terminal.err, terminal.environment);
-      const strictly = strict ? `, ${converted.strict} of them strict` : "";
-      terminal.err.write(paint.dim(`${count(converted.tools, "tool")}${strictly}, ${count(all, "loss", "losses")}\n`));
-    }
+    const strictly = strict ? `, ${converted.strict} of them strict` : "";
+    if (!input.json)
+      note(terminal, `${count(converted.tools.length, "tool")}${strictly}, ${count(all.length, "loss", "losses")}`);
     return converted.tools.length === 0 && definitions.length > 0 ? 1 : 0;
   },
 };
@@ -67,9 +58,8 @@ export async function dialectOption(input: Input, option: string, hint?: unknown
 
 function requireOption(input: Input, option: string): string {
   const value = input.options[option];
-  if (typeof value === "string") return value;
-  const fix = `Write --${option} and one of ${NAMES}.`;
-  throw new ArsenalError("INPUT_INVALID", `--${option} is missing. ${fix}`, { field: `--${option}`, value, fix });
+  if (value !== undefined) return value;
+  throw wrongInput(`--${option}`, value, `--${option} is missing.`, `Write --${option} and one of ${NAMES}.`);
 }
 
 async function readInput({ protocol, signal }: Terminal): Promise<string> {
@@ -99,15 +89,7 @@ function readDefinitions(text: string): readonly unknown[] {
   );
 }
 
-function noInput(problem: string, value: unknown): ArsenalError {
+function noInput(problem: string, value: unknown): Error {
   const fix = 'Pipe in {"tools": […]} or a list of definitions: toolarsenal convert … < tools.json';
-  return new ArsenalError("INPUT_INVALID", `Cannot read tools from standard input: ${problem}. ${fix}`, {
-    field: "stdin",
-    value,
-    fix,
-  });
-}
-
-function count(things: readonly unknown[], one: string, many: string = `${one}s`): string {
-  return `${things.length} ${things.length === 1 ? one : many}`;
+  return wrongInput("stdin", value, `Cannot read tools from standard input: ${problem}.`, fix);
 }

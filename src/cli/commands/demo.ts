@@ -9,11 +9,7 @@ import { PROGRAM } from "../program.ts";
 import { clip, styles, table } from "../terminal/style.ts";
 
 /** `toolarsenal demo` */
-export const demo: Command = {
-  name: "demo",
-  summary: "Show what it does on a demo catalog, then exit.",
-  positionals: [],
-  options: {},
+export const command: Command = {
   examples: ["demo"],
   async run(input, terminal) {
     const started = performance.now();

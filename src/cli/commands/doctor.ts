@@ -27,10 +27,7 @@ interface Finding {
 }
 
 /** `toolarsenal doctor` */
-export const doctor: Command = {
-  name: "doctor",
-  summary: "Check the configuration and say how to fix it.",
-  positionals: [],
+export const command: Command = {
   options: MCP_CONFIG,
   examples: ["doctor", "doctor --config config.prod.yaml", "doctor --mcp-config ~/.cursor/mcp.json"],
   async run(input, terminal) {

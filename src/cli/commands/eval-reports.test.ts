@@ -157,7 +157,7 @@ describe("eval", () => {
     [["--misses", "no/such/folder/misses.jsonl"], "--misses: "],
     [["--report", "no/such/folder/report.html"], "--report: "],
     [["--compare", "nowhere.yaml"], "nowhere.yaml"],
-    [["--compare-tier", "psychic"], '--compare-tier: there is no tier "psychic".'],
+    [["--compare-tier", "psychic"], '--compare-tier cannot be "psychic".'],
   ])("%j exits 2 before anything is measured", async (options, message) => {
     expect(await run([...SET, ...options])).toEqual({ code: 2, out: "", err: expect.stringContaining(message) });
   });

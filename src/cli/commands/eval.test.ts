@@ -138,7 +138,7 @@ describe("eval", () => {
     [["eval", "--tools", "nowhere.jsonl", "--queries", "x"], "Cannot read "],
     [["eval", "--tools", ".", "--queries", "x"], "Cannot read "],
     [["eval", "--tools", "empty.jsonl", "--queries", "x"], "empty.jsonl is empty."],
-    [["eval", "--tools", "x", "--queries", "y", "--tier", "psychic"], '--tier: there is no tier "psychic".'],
+    [["eval", "--tools", "x", "--queries", "y", "--tier", "psychic"], '--tier cannot be "psychic".'],
   ])("%j exits 2", async (argv, message) => {
     await writeFile(join(folder, "empty.jsonl"), "\n");
     const { code, out, err } = await runInMemory(argv, { folder });

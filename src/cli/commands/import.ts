@@ -8,7 +8,8 @@ import { toRegistrations } from "../../register/to-registrations.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { Command, Input, Terminal } from "../command.ts";
 import { configFiles, loadConfigured } from "../arsenal/open-arsenal.ts";
-import { styles } from "../terminal/style.ts";
+import { wrongInput } from "../input.ts";
+import { note } from "../terminal/style.ts";
 
 /** A source to import from. */
 interface Imported {
@@ -22,10 +23,7 @@ type Open = (words: readonly string[], input: Input, terminal: Terminal) => Prom
 const KINDS: Readonly<Record<string, Open>> = { openapi: openOpenApi, mcp: openMcp, a2a: later, descriptor: later };
 
 /** `toolarsenal import` */
-export const importTools: Command = {
-  name: "import",
-  summary: "Print the tools of an OpenAPI document or an MCP server, one line of JSON each.",
-  positionals: [],
+export const command: Command = {
   actions: {
     openapi: { summary: "From an OpenAPI document: a file or an address", positionals: ["SOURCE"] },
     mcp: {
@@ -37,7 +35,7 @@ export const importTools: Command = {
     descriptor: { summary: "Not in this release", positionals: ["SOURCE"] },
   },
   options: {
-    name: { type: "string", value: "N", description: "The namespace of the tools", fallback: "the source's own name" },
+    name: { value: "N", description: "The namespace of the tools", fallback: "the source's own name" },
   },
   examples: [
     "import openapi petstore.yaml",
@@ -64,7 +62,7 @@ export const importTools: Command = {
       }
     }
     const left = skipped === 0 ? "" : `, ${skipped} left out`;
-    terminal.err.write(styles(terminal.err, terminal.environment).dim(`${count(tools, "tool")}${left}\n`));
+    note(terminal, `${count(tools, "tool")}${left}`);
     return tools > 0 ? 0 : 1;
   },
 };
@@ -92,17 +90,11 @@ function toLine({ id, name, namespace, description, parameters }: Tool): Partial
 }
 
 function later(_words: readonly string[], { positionals: [kind] }: Input): never {
-  const fix = "Use openapi or mcp.";
-  throw new ArsenalError("INPUT_INVALID", `"${kind}" cannot be imported in this release. ${fix}`, {
-    field: "ACTION",
-    value: kind,
-    fix,
-  });
+  throw wrongInput("ACTION", kind, `"${kind}" cannot be imported in this release.`, "Use openapi or mcp.");
 }
 
-function nameOf(input: Input, fallback: string): string {
-  const { name } = input.options;
-  return typeof name === "string" ? name : fallback;
+function nameOf({ options: { name } }: Input, fallback: string): string {
+  return name ?? fallback;
 }
 
 async function openOpenApi(

@@ -7,18 +7,15 @@ import { writeWithBackup } from "../setup/client-edit.ts";
 import { styles, table } from "../terminal/style.ts";
 
 /** `toolarsenal init` */
-export const init: Command = {
-  name: "init",
-  summary: "Write a configuration, a policy and example tools to start from.",
-  positionals: [],
+export const command: Command = {
   options: {
-    "dry-run": { type: "boolean", description: "Show what would be written, and write nothing" },
-    force: { type: "boolean", description: "Replace files that are there; a copy of each is kept" },
+    "dry-run": { description: "Show what would be written, and write nothing" },
+    force: { description: "Replace files that are there; a copy of each is kept" },
   },
   examples: ["init", "init --dry-run", "init --config deploy/arsenal.yaml"],
   async run(input, terminal) {
-    const dryRun = input.options["dry-run"] === true;
-    const force = input.options["force"] === true;
+    const dryRun = input.flags.has("dry-run");
+    const force = input.flags.has("force");
     const config = resolve(terminal.folder, input.config ?? "arsenal.yaml");
     const files: Scaffolded[] = [];
     for (const { path, purpose, text } of scaffold(basename(config))) {

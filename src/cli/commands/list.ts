@@ -2,39 +2,35 @@ import { count } from "../../errors/show-value.ts";
 import { TOOL_SOURCES } from "../../tool/tool.ts";
 import type { Command } from "../command.ts";
 import { MCP_CONFIG, openArsenal } from "../arsenal/open-arsenal.ts";
-import { readChoice } from "../read-choice.ts";
-import { clip, styles, table } from "../terminal/style.ts";
+import { readChoice } from "../input.ts";
+import { clip, note, table } from "../terminal/style.ts";
 
 /** `toolarsenal list` */
-export const list: Command = {
-  name: "list",
-  summary: "List the registered tools.",
-  positionals: [],
+export const command: Command = {
   options: {
-    namespace: { type: "string", value: "N", description: "Only tools of this namespace" },
-    source: { type: "string", value: "K", description: `Only tools of this source: ${TOOL_SOURCES.join(", ")}` },
+    namespace: { value: "N", description: "Only tools of this namespace" },
+    source: { value: "K", description: `Only tools of this source: ${TOOL_SOURCES.join(", ")}` },
     ...MCP_CONFIG,
   },
   examples: ["list", "list --namespace billing", "list --json"],
   async run(input, terminal) {
     const { namespace } = input.options;
-    const source = readChoice(input.options["source"], "--source", TOOL_SOURCES);
+    const source = readChoice(input, "source", TOOL_SOURCES);
     await using arsenal = await openArsenal(input, terminal);
     const tools = await arsenal.listTools({
-      ...(typeof namespace === "string" ? { namespace } : {}),
+      ...(namespace === undefined ? {} : { namespace }),
       ...(source === undefined ? {} : { source }),
     });
     if (input.json) {
       terminal.out.write(`${JSON.stringify(tools, undefined, 2)}\n`);
       return 0;
     }
-    const paint = styles(terminal.err, terminal.environment);
     const width = (terminal.out.columns ?? 120) - Math.max(0, ...tools.map(({ id }) => id.length)) - 3;
     if (tools.length > 0)
       terminal.out.write(
         `${table(tools.map(({ id, description }) => [id, clip(description, Math.max(20, width))]))}\n`,
       );
-    terminal.err.write(paint.dim(`${count(tools.length, "tool")}\n`));
+    note(terminal, count(tools.length, "tool"));
     return 0;
   },
 };

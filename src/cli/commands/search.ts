@@ -5,20 +5,16 @@ import { type TierName, TIERS } from "../../adapters/embedders/shipped-tiers.ts"
 import type { ToolArsenal } from "../../arsenal.ts";
 import type { Command, Input, Terminal } from "../command.ts";
 import { MCP_CONFIG, openArsenal } from "../arsenal/open-arsenal.ts";
-import { readChoice } from "../read-choice.ts";
-import { readNumber } from "../read-number.ts";
-import { clip, styles, table } from "../terminal/style.ts";
+import { readChoice, readNumber } from "../input.ts";
+import { clip, note, styles, table } from "../terminal/style.ts";
 
 /** `toolarsenal search` */
-export const search: Command = {
-  name: "search",
-  summary: "Find the tools that fit a request.",
+export const command: Command = {
   positionals: ["QUERY"],
   options: {
-    limit: { type: "string", value: "N", description: "Show at most N tools, 1 to 50", fallback: "5" },
-    explain: { type: "boolean", description: "Show how each tool was scored, and the best tools that were left out" },
+    limit: { value: "N", description: "Show at most N tools, 1 to 50", fallback: "5" },
+    explain: { description: "Show how each tool was scored, and the best tools that were left out" },
     tier: {
-      type: "string",
       value: "T",
       description: `Rank with this model and wait until it is ready: ${TIERS.join(", ")}`,
       fallback: "the best one that is ready",
@@ -27,15 +23,14 @@ export const search: Command = {
   },
   examples: ['search "give the customer their money back"', 'search "email the report to the team" --explain'],
   async run(input, terminal) {
-    const limit = readNumber(input.options["limit"], "--limit", { min: 1, max: 50, fallback: 5 });
-    const explain = input.options["explain"] === true;
-    const tier = readChoice(input.options["tier"], "--tier", TIERS);
+    const limit = readNumber(input, "limit", { min: 1, max: 50, fallback: 5 });
+    const tier = readChoice(input, "tier", TIERS);
     await using arsenal = await openArsenal(input, terminal, tier === undefined ? {} : { tier });
     const pending = await prepare(arsenal, tier, input, terminal);
     const result = await arsenal.retrieve({
       context: { query: input.positionals[0] ?? "" },
       limit,
-      explain,
+      explain: input.flags.has("explain"),
       signal: terminal.signal,
     });
     if (input.json) {
@@ -57,17 +52,15 @@ export const search: Command = {
       if (result.explanation.leftOut.length > 0)
         terminal.out.write(`\n${paint.bold("Left out")}\n${explained(result.explanation.leftOut)}\n`);
     }
-    const { dim } = styles(terminal.err, terminal.environment);
     const { intent, tier: ranker, totalTimeMs } = result;
     const known = await arsenal.listTools();
     const old = known.filter(({ deprecated }) => deprecated).length;
     const counted = `${result.tools.length} of ${count(known.length, "tool")}${old === 0 ? "" : ` (${old} deprecated, not searched)`}`;
-    terminal.err.write(dim(`${counted}, intent ${intent}, ${ranker}, ${totalTimeMs.toFixed(1)} ms\n`));
+    note(terminal, `${counted}, intent ${intent}, ${ranker}, ${totalTimeMs.toFixed(1)} ms`);
     if (pending > 0)
-      terminal.err.write(
-        dim(
-          `${count(pending, "tool")} not embedded yet by the tuned model, which ranks better. Run once with --tier tuned to embed and cache them.\n`,
-        ),
+      note(
+        terminal,
+        `${count(pending, "tool")} not embedded yet by the tuned model, which ranks better. Run once with --tier tuned to embed and cache them.`,
       );
     return 0;
   },
@@ -84,11 +77,12 @@ async function prepare(
   arsenal: ToolArsenal,
   tier: TierName | undefined,
   { json }: Input,
-  { err, environment, signal }: Terminal,
+  terminal: Terminal,
 ): Promise<number> {
+  const { signal } = terminal;
   const { pending } = await arsenal.ready({ signal, embedAtMost: FEW_TOOLS });
   if (tier === undefined || pending === 0) return pending;
-  if (!json) err.write(styles(err, environment).dim(`Embedding ${count(pending, "tool")} with the ${tier} model…\n`));
+  if (!json) note(terminal, `Embedding ${count(pending, "tool")} with the ${tier} model…`);
   return (await arsenal.ready({ signal })).pending;
 }
 

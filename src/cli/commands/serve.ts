@@ -7,37 +7,28 @@ import { configuredIdentity } from "../../config/parts/configured-identity.ts";
 import type { DocumentReport } from "../../config/parts/start-configured.ts";
 import { type ResolvedConfig, resolveConfig } from "../../config/load/resolve-config.ts";
 import { fileTexts, watchConfig, watchFiles } from "../../config/load/watch-config.ts";
-import { ArsenalError } from "../../errors/arsenal-error.ts";
 import type { ServedMcp } from "../../serve/serve-mcp.ts";
 import type { Command, Input, Terminal } from "../command.ts";
 import { type ConfigFiles, configFiles, type Configured, loadConfigured, MCP_CONFIG } from "../arsenal/open-arsenal.ts";
 import { createConfiguredArsenal } from "../arsenal/configured-arsenal.ts";
 import { forOperator } from "../arsenal/local-approvals.ts";
 import { documentFiles } from "../arsenal/followed-documents.ts";
-import { readNumber } from "../read-number.ts";
+import { readChoice, readNumber, wrongInput } from "../input.ts";
 import { createAnnouncer } from "../serve/announce.ts";
 import { closeInTime } from "../serve/close-in-time.ts";
 import { createFollower } from "../serve/follow-config.ts";
 
 const MODES = ["static", "dynamic", "hybrid"] as const;
-type Mode = (typeof MODES)[number];
 
 /** `toolarsenal serve` */
-export const serve: Command = {
-  name: "serve",
-  summary: "Serve your MCP servers and tools as one MCP server.",
-  positionals: [],
+export const command: Command = {
   runsUntilInterrupted: true,
   options: {
-    stdio: {
-      type: "boolean",
-      description: "Serve the client that started this program, over standard input and output",
-    },
-    http: { type: "boolean", description: "Serve clients over HTTP (the default)" },
-    host: { type: "string", value: "HOST", description: "Address to listen on", fallback: "127.0.0.1" },
-    port: { type: "string", value: "N", description: "Port to listen on; 0 picks a free one", fallback: "8080" },
+    stdio: { description: "Serve the client that started this program, over standard input and output" },
+    http: { description: "Serve clients over HTTP (the default)" },
+    host: { value: "HOST", description: "Address to listen on", fallback: "127.0.0.1" },
+    port: { value: "N", description: "Port to listen on; 0 picks a free one", fallback: "8080" },
     mode: {
-      type: "string",
       value: "MODE",
       description:
         "What clients see: static lists every tool, dynamic lists two tools that find and run the others, hybrid adds the most used tools",
@@ -48,15 +39,15 @@ export const serve: Command = {
   examples: ["serve", "serve --stdio --config arsenal.yaml", "serve --mcp-config ~/.cursor/mcp.json --port 0"],
   async run(input, terminal) {
     const stdio = isStdio(input);
-    const mode = readMode(input);
+    const mode = readChoice(input, "mode", MODES);
     const files = configFiles(input, terminal);
     const known = await fileTexts(pathsOf(files));
     const configured = files === undefined ? undefined : await loadConfigured(files, terminal);
     const knownNamed = await fileTexts(configured === undefined ? [] : namedFiles(configured));
     const config = configured?.config ?? resolveConfig({});
     const { server, mcp } = config;
-    const port = readNumber(input.options["port"], "--port", { min: 0, max: 65_535, fallback: server.port });
-    const host = typeof input.options["host"] === "string" ? input.options["host"] : server.host;
+    const port = readNumber(input, "port", { min: 0, max: 65_535, fallback: server.port });
+    const { host = server.host } = input.options;
     const identity = await configuredIdentity(server, {
       token: terminal.environment["TOOLARSENAL_TOKEN"],
       egress: configuredEgress(config),
@@ -226,25 +217,8 @@ function namedFiles({ documents, envFiles }: Configured): readonly string[] {
   return [...new Set([...documentFiles(documents), ...envFiles])];
 }
 
-function isStdio(input: Input): boolean {
-  const { stdio, http, host, port } = input.options;
-  const other = http === true ? "--http" : host !== undefined ? "--host" : port !== undefined ? "--port" : undefined;
-  if (stdio === true && other !== undefined) {
-    const fix = "Use one of the two.";
-    const problem = `--stdio cannot be combined with ${other}. ${fix}`;
-    throw new ArsenalError("INPUT_INVALID", problem, { field: "--stdio", value: other, fix });
-  }
-  return stdio === true;
-}
-
-function readMode({ options: { mode } }: Input): Mode | undefined {
-  if (mode === undefined) return undefined;
-  const known = MODES.find((candidate) => candidate === mode);
-  if (known !== undefined) return known;
-  const fix = `Use one of ${MODES.join(", ")}.`;
-  throw new ArsenalError("INPUT_INVALID", `--mode cannot be "${String(mode)}". ${fix}`, {
-    field: "--mode",
-    value: mode,
-    fix,
-  });
+function isStdio({ options, flags }: Input): boolean {
+  const other = flags.has("http") ? "http" : ["host", "port"].find((name) => options[name] !== undefined);
+  if (!flags.has("stdio") || other === undefined) return flags.has("stdio");
+  throw wrongInput("--stdio", `--${other}`, `--stdio cannot be combined with --${other}.`, "Use one of the two.");
 }

@@ -8,34 +8,25 @@ import { type Plan, planSetup } from "../setup/plan.ts";
 import { clip, styles, table } from "../terminal/style.ts";
 
 /** `toolarsenal setup` */
-export const setup: Command = {
-  name: "setup",
-  summary: "Find the MCP servers your other programs use, and write arsenal.yaml.",
-  positionals: [],
+export const command: Command = {
   options: {
-    "dry-run": { type: "boolean", description: "Show what would be written, and write nothing" },
-    force: { type: "boolean", description: "Replace servers and secrets that differ; a copy of each file is kept" },
-    "inline-env": {
-      type: "boolean",
-      description: "Write keys and tokens into arsenal.yaml instead of separate env files",
-    },
-    "write-clients": {
-      type: "boolean",
-      description: "Put ToolArsenal in place of each program's servers; a copy of each file is kept",
-    },
+    "dry-run": { description: "Show what would be written, and write nothing" },
+    force: { description: "Replace servers and secrets that differ; a copy of each file is kept" },
+    "inline-env": { description: "Write keys and tokens into arsenal.yaml instead of separate env files" },
+    "write-clients": { description: "Put ToolArsenal in place of each program's servers; a copy of each file is kept" },
   },
   examples: ["setup --dry-run", "setup", "setup --write-clients"],
   async run(input, terminal) {
-    const dryRun = input.options["dry-run"] === true;
+    const dryRun = input.flags.has("dry-run");
     const target = resolve(terminal.folder, input.config ?? "arsenal.yaml");
     const clients = await findClients(terminal);
-    const gathered = gather(clients, { inline: input.options["inline-env"] === true, folder: dirname(target) });
+    const gathered = gather(clients, { inline: input.flags.has("inline-env"), folder: dirname(target) });
     const plan = await planSetup({
       clients,
       gathered,
       target,
-      force: input.options["force"] === true,
-      replaceClients: input.options["write-clients"] === true,
+      force: input.flags.has("force"),
+      replaceClients: input.flags.has("write-clients"),
     });
     const isBlocked = plan.conflicts.length > 0;
     const backups = dryRun || isBlocked ? new Map<string, string>() : await plan.write(new Date());
@@ -149,6 +140,6 @@ function showMissing(outcome: Outcome, short: (file: string) => string, { out }:
 
 function showNext(input: Input, terminal: Terminal): void {
   const config = input.config === undefined ? "" : ` --config ${input.config}`;
-  const clients = input.options["write-clients"] === true ? "" : `\n  ${PROGRAM} setup --write-clients${config}`;
+  const clients = input.flags.has("write-clients") ? "" : `\n  ${PROGRAM} setup --write-clients${config}`;
   terminal.out.write(`\nNext\n  ${PROGRAM} doctor${config}\n  ${PROGRAM} serve${config}${clients}\n`);
 }

@@ -6,6 +6,7 @@ import type { PolicyRequest } from "../../guard/policy.port.ts";
 import { defineTool } from "../../tool/define-tool.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { type Tool, TOOL_SOURCES, type ToolSource } from "../../tool/tool.ts";
+import { wrongInput } from "../input.ts";
 import { readPrincipal } from "./read-principal.ts";
 
 /** What a case may expect. `hidden`: the caller does not even see the tool. */
@@ -34,19 +35,19 @@ const CASE_KEYS = ["name", "tool", "principal", "args", "toolset", "now", "expec
 /** Reads a table of cases, as YAML or JSON. */
 export async function readCases(path: string): Promise<PolicyCases> {
   const text = await readFile(path, "utf8").catch(() => {
-    throw wrong("FILE", path, `Cannot read ${path}.`, "Check the path.");
+    throw wrongInput("FILE", path, `Cannot read ${path}.`, "Check the path.");
   });
   const { value, locate } = readDocument(text, path);
   const { policy, cases } = isPlainObject(value) ? value : {};
   if (!Array.isArray(cases) || cases.length === 0)
-    throw wrong(
+    throw wrongInput(
       "cases",
       cases,
       `${path} has no cases.`,
       "Add `cases:` with a list of { tool, principal, args, expect }.",
     );
   if (policy !== undefined && typeof policy !== "string")
-    throw wrong(
+    throw wrongInput(
       "policy",
       policy,
       `${path}: policy must be the path of a policy file, not ${showValue(policy)}.`,
@@ -68,7 +69,7 @@ export async function readCases(path: string): Promise<PolicyCases> {
 
 function readCase(entry: unknown, index: number): PolicyCase {
   if (!isPlainObject(entry))
-    throw wrong(
+    throw wrongInput(
       `cases.${index}`,
       entry,
       `A case must be a mapping, not ${showValue(entry)}.`,
@@ -78,17 +79,22 @@ function readCase(entry: unknown, index: number): PolicyCase {
   if (unknown !== undefined) {
     const near = nearest(unknown, CASE_KEYS);
     const fix = near === undefined ? `Known keys: ${CASE_KEYS.join(", ")}.` : `Did you mean "${near}"?`;
-    throw wrong(unknown, entry[unknown], `Unknown key "${unknown}" in a case.`, fix);
+    throw wrongInput(unknown, entry[unknown], `Unknown key "${unknown}" in a case.`, fix);
   }
   const { name, tool, principal, args = {}, toolset, now, expect, rule } = entry;
   const wanted = OUTCOMES.find((outcome) => outcome === expect);
   if (wanted === undefined)
-    throw wrong("expect", expect, `expect cannot be ${showValue(expect)}.`, `Use one of ${OUTCOMES.join(", ")}.`);
+    throw wrongInput("expect", expect, `expect cannot be ${showValue(expect)}.`, `Use one of ${OUTCOMES.join(", ")}.`);
   if (!isPlainObject(args))
-    throw wrong("args", args, `args must be a mapping, not ${showValue(args)}.`, "For example: args: { amount: 5 }.");
+    throw wrongInput(
+      "args",
+      args,
+      `args must be a mapping, not ${showValue(args)}.`,
+      "For example: args: { amount: 5 }.",
+    );
   for (const [key, text] of Object.entries({ name, toolset, rule }))
     if (text !== undefined && typeof text !== "string")
-      throw wrong(key, text, `${key} must be text, not ${showValue(text)}.`, "Put it in quotes.");
+      throw wrongInput(key, text, `${key} must be text, not ${showValue(text)}.`, "Put it in quotes.");
   const found = readTool(tool);
   return {
     name: typeof name === "string" ? name : `${index + 1}: ${found.id}`,
@@ -108,7 +114,7 @@ function readCase(entry: unknown, index: number): PolicyCase {
 function readTool(given: unknown): Tool {
   const said = typeof given === "string" ? { id: given } : given;
   if (!isPlainObject(said) || typeof said["id"] !== "string" || !said["id"].includes("."))
-    throw wrong(
+    throw wrongInput(
       "tool",
       given,
       `tool cannot be ${showValue(given)}.`,
@@ -117,7 +123,7 @@ function readTool(given: unknown): Tool {
   const { id, source = "function", source_name: sourceName, risk: riskLevel, requires_confirmation, ...rest } = said;
   const { annotations } = rest;
   if (!TOOL_SOURCES.includes(source as ToolSource))
-    throw wrong(
+    throw wrongInput(
       "tool.source",
       source,
       `tool.source cannot be ${showValue(source)}.`,
@@ -144,10 +150,6 @@ function readTime(given: unknown): number | undefined {
   if (given === undefined) return undefined;
   const time = given instanceof Date ? given.getTime() : Date.parse(String(given));
   if (Number.isNaN(time))
-    throw wrong("now", given, `now is not a time: ${showValue(given)}.`, "Write it as 2026-05-04T12:00:00Z.");
+    throw wrongInput("now", given, `now is not a time: ${showValue(given)}.`, "Write it as 2026-05-04T12:00:00Z.");
   return time;
-}
-
-function wrong(field: string, value: unknown, problem: string, fix: string): ArsenalError {
-  return new ArsenalError("INPUT_INVALID", `${problem} ${fix}`, { field, value, fix });
 }

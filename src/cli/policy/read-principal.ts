@@ -1,8 +1,8 @@
-import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 import type { Principal } from "../../guard/principal.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { CAPABILITIES } from "../../tool/tool.ts";
+import { wrongInput } from "../input.ts";
 
 const KEYS = ["id", "tenant", "roles", "capabilities", "scopes", "local"];
 
@@ -10,7 +10,7 @@ const KEYS = ["id", "tenant", "roles", "capabilities", "scopes", "local"];
 export function readPrincipal(given: unknown, field: string): Principal {
   const said = typeof given === "string" ? { id: given } : given;
   const refuse = (at: string, value: unknown, problem: string, fix: string): never => {
-    throw new ArsenalError("INPUT_INVALID", `${at} ${problem}. ${fix}`, { field: at, value, fix });
+    throw wrongInput(at, value, `${at} ${problem}.`, fix);
   };
   if (!isPlainObject(said) || typeof said["id"] !== "string" || said["id"] === "")
     return refuse(field, given, `has no id: ${showValue(given)}`, "Write an id, or { id: ada, roles: [support] }.");

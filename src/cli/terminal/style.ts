@@ -24,6 +24,11 @@ export function styles(
   };
 }
 
+/** Writes a line beside the data: dim, and not on the output. */
+export function note({ err, environment }: Pick<Terminal, "err" | "environment">, text: string): void {
+  err.write(styles(err, environment).dim(`${text}\n`));
+}
+
 /** Rows as aligned columns, two spaces apart. Numbers are set to the right. */
 export function table(rows: readonly (readonly (string | number)[])[]): string {
   const widths: number[] = [];

@@ -1,5 +1,5 @@
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
-import { showValue } from "../../../errors/show-value.ts";
+import { count, showValue } from "../../../errors/show-value.ts";
 import type { Approvals, PendingApproval } from "../../../guard/aegis.ts";
 import { createApprovals } from "../../../guard/approvals/approvals.ts";
 import { localOperator } from "../../../guard/principal.ts";
@@ -7,19 +7,15 @@ import { visibleText } from "../../../guard/visible-text.ts";
 import { systemClock } from "../../../observe/clock.ts";
 import type { Command, Terminal } from "../../command.ts";
 import { withKeptApprovals } from "../../arsenal/kept-state.ts";
-import { clip, styles, table } from "../../terminal/style.ts";
+import { clip, note, table } from "../../terminal/style.ts";
 
 /** `toolarsenal approvals` */
-export const approvals: Command = {
-  name: "approvals",
-  summary: "List, approve or deny the calls that wait for a person.",
-  positionals: [],
+export const command: Command = {
   actions: {
-    list: { summary: "List the calls that wait", positionals: [] },
+    list: { summary: "List the calls that wait" },
     approve: { summary: "Let a call run", positionals: ["ID"] },
     deny: { summary: "Refuse a call", positionals: ["ID"] },
   },
-  options: {},
   examples: ["approvals list", "approvals approve 0f4c…", "approvals deny 0f4c…"],
   async run(input, terminal) {
     const [action = "", id] = input.positionals;
@@ -59,11 +55,8 @@ async function answer(
     if (answered.because !== "unknown") throw answered.error;
   }
   const fix = "List the calls that wait with: toolarsenal approvals list";
-  throw new ArsenalError("APPROVAL_INVALID", `No call waits with the id ${showValue(id)}. ${fix}`, {
-    field: "ID",
-    value: id,
-    fix,
-  });
+  const message = `No call waits with the id ${showValue(id)}. ${fix}`;
+  throw new ArsenalError("APPROVAL_INVALID", message, { field: "ID", value: id, fix });
 }
 
 function show(waiting: readonly PendingApproval[], json: boolean, terminal: Terminal): void {
@@ -71,7 +64,6 @@ function show(waiting: readonly PendingApproval[], json: boolean, terminal: Term
     terminal.out.write(`${JSON.stringify(waiting, undefined, 2)}\n`);
     return;
   }
-  const paint = styles(terminal.err, terminal.environment);
   const rows = waiting.map(({ id, toolId, requestedBy, state, expiresAt, arguments: args }) => [
     id,
     state,
@@ -81,5 +73,5 @@ function show(waiting: readonly PendingApproval[], json: boolean, terminal: Term
     visibleText(JSON.stringify(args)),
   ]);
   if (rows.length > 0) terminal.out.write(`${table(rows)}\n`);
-  terminal.err.write(paint.dim(`${waiting.length} ${waiting.length === 1 ? "call waits" : "calls wait"}\n`));
+  note(terminal, count(waiting.length, "call waits", "calls wait"));
 }

@@ -2,53 +2,48 @@ import { count } from "../../../errors/show-value.ts";
 import { resolve } from "node:path";
 import { readKeyFile } from "../../../adapters/audit/file/key-file.ts";
 import { auditFiles } from "../../../adapters/audit/file/segments.ts";
-import { loadConfig } from "../../../config/load/load-config.ts";
 import { auditKey } from "../../../config/parts/arsenal-parts.ts";
 import type { ResolvedConfig } from "../../../config/load/resolve-config.ts";
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import type { AuditKey } from "../../../guard/audit/key.ts";
 import { createSecrets } from "../../../guard/secrets/secrets.ts";
 import { type FileVerification, linesOf, verify } from "../../../guard/audit/verify.ts";
 import type { AuditHead } from "../../../guard/audit.port.ts";
 import type { Command, Input, Terminal } from "../../command.ts";
-import { configPath } from "../../arsenal/open-arsenal.ts";
-import { readNumber } from "../../read-number.ts";
+import { readSettings } from "../../arsenal/open-arsenal.ts";
+import { readNumber, wrongInput } from "../../input.ts";
 import { clip, table } from "../../terminal/style.ts";
 
 /** `toolarsenal audit` */
-export const audit: Command = {
-  name: "audit",
-  summary: "Verify the audit log, or show its last records.",
-  positionals: [],
+export const command: Command = {
   actions: {
-    verify: { summary: "Check that no record was changed or removed", positionals: [] },
-    tail: { summary: "Show the last records", positionals: [] },
+    verify: { summary: "Check that no record was changed or removed" },
+    tail: { summary: "Show the last records" },
   },
   options: {
-    file: { type: "string", value: "FILE", description: "Log file", fallback: "audit.file in the configuration" },
-    head: {
-      type: "string",
-      value: "SEQ:HASH",
-      description: "For verify: a head that you saved earlier, to detect removed records",
-    },
-    key: { type: "string", value: "FILE", description: "For verify: the key that signs the log, or its public half" },
-    lines: { type: "string", value: "N", description: "For tail: number of records", fallback: "20" },
+    file: { value: "FILE", description: "Log file", fallback: "audit.file in the configuration" },
+    head: { value: "SEQ:HASH", description: "For verify: a head that you saved earlier, to detect removed records" },
+    key: { value: "FILE", description: "For verify: the key that signs the log, or its public half" },
+    lines: { value: "N", description: "For tail: number of records", fallback: "20" },
   },
   examples: ["audit verify", "audit verify --head 1042:9f86d081…", "audit tail --lines 50 --json"],
   async run(input, terminal) {
     const [action = ""] = input.positionals;
-    const { config } = await loadConfig(configPath(input, terminal), terminal.environment, { folder: terminal.folder });
-    const given = input.options["file"];
-    const file = typeof given === "string" ? resolve(terminal.folder, given) : config.audit.file;
+    const config = await readSettings(input, terminal);
+    const { head, key, file: given } = input.options;
+    const file = given === undefined ? config.audit.file : resolve(terminal.folder, given);
     if (file === undefined)
-      throw wrong("--file", undefined, "No audit log is configured.", "Set audit.file, or pass --file FILE.");
+      throw wrongInput("--file", undefined, "No audit log is configured.", "Set audit.file, or pass --file FILE.");
     const files = await auditFiles(file);
     if (files.length === 0) {
-      const { head, key, file: named } = input.options;
       const hadKey = (await readKeyFile(config.audit.keyFile ?? `${file}.key`)) !== undefined;
       // The key is made with the log: a key without a log means that the log was removed.
-      if (head !== undefined || key !== undefined || named !== undefined || hadKey)
-        throw wrong("--file", file, `There is no audit log at ${file}.`, "Check the path, or find out who removed it.");
+      if (head !== undefined || key !== undefined || given !== undefined || hadKey)
+        throw wrongInput(
+          "--file",
+          file,
+          `There is no audit log at ${file}.`,
+          "Check the path, or find out who removed it.",
+        );
       if (input.json) terminal.out.write(action === "verify" ? `${JSON.stringify({ ok: true, records: 0 })}\n` : "");
       else terminal.err.write(`Nothing is recorded yet: ${file} is created by the first call.\n`);
       return 0;
@@ -84,11 +79,11 @@ function inWords(found: FileVerification, files: number): string {
   return `${count(records, "record")}${where} unchanged${signed}.\nHead ${head.seq}:${head.hash}`;
 }
 
-function readHead(given: unknown): AuditHead | undefined {
+function readHead(given: string | undefined): AuditHead | undefined {
   if (given === undefined) return undefined;
-  const [, seq, hash] = /^(\d+):([0-9a-f]{64})$/.exec(String(given)) ?? [];
+  const [, seq, hash] = /^(\d+):([0-9a-f]{64})$/.exec(given) ?? [];
   if (seq !== undefined && hash !== undefined) return { seq: Number(seq), hash };
-  throw wrong("--head", given, "--head is not a valid head.", "Use the SEQ:HASH that an earlier verify printed.");
+  throw wrongInput("--head", given, "--head is not a valid head.", "Use the SEQ:HASH that an earlier verify printed.");
 }
 
 /** The key that is given or configured, or else the one that lies beside the log. */
@@ -98,19 +93,19 @@ async function findKey(
   input: Input,
   { folder, environment }: Terminal,
 ): Promise<AuditKey | undefined> {
-  const given = input.options["key"];
-  if (typeof given !== "string") {
+  const { key: given } = input.options;
+  if (given === undefined) {
     if (secret === undefined) return (await readKeyFile(keyFile)) ?? readKeyFile(`${keyFile}.pub`);
     const key = auditKey(secret, createSecrets({ environment }));
     return typeof key === "function" ? key() : key;
   }
   const key = await readKeyFile(resolve(folder, given));
   if (key !== undefined) return key;
-  throw wrong("--key", given, `Cannot read the key ${given}.`, "Check the path.");
+  throw wrongInput("--key", given, `Cannot read the key ${given}.`, "Check the path.");
 }
 
 async function tail(files: readonly string[], input: Input, terminal: Terminal): Promise<number> {
-  const wanted = readNumber(input.options["lines"], "--lines", { fallback: 20, min: 1, max: 100_000 });
+  const wanted = readNumber(input, "lines", { fallback: 20, min: 1, max: 100_000 });
   let lines: readonly string[] = [];
   for (const file of files.toReversed()) {
     if (lines.length >= wanted) break;
@@ -142,8 +137,4 @@ function toRow(line: string): readonly (string | number)[] {
   } catch {
     return ["?", "unreadable", clip(line, 60)];
   }
-}
-
-function wrong(field: string, value: unknown, problem: string, fix: string): ArsenalError {
-  return new ArsenalError("INPUT_INVALID", `${problem} ${fix}`, { field, value, fix });
 }

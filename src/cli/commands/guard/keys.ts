@@ -1,41 +1,31 @@
 import { resolve } from "node:path";
 import { readKeyFile, type StoredKey, updateKeyFile } from "../../../adapters/identity/api-keys/key-file.ts";
 import { createKeyText, hashOfKey, KEY_NAME } from "../../../adapters/identity/api-keys/key-text.ts";
-import { loadConfig } from "../../../config/load/load-config.ts";
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import { CAPABILITIES, type Capability } from "../../../tool/tool.ts";
 import type { Command, Input, Terminal } from "../../command.ts";
-import { configPath } from "../../arsenal/open-arsenal.ts";
+import { readSettings } from "../../arsenal/open-arsenal.ts";
+import { wrongInput } from "../../input.ts";
 import { table } from "../../terminal/style.ts";
 
 /** `toolarsenal keys` */
-export const keys: Command = {
-  name: "keys",
-  summary: "Create, list or revoke API keys for callers of the gateway.",
-  positionals: [],
+export const command: Command = {
   actions: {
     create: { summary: "Create a key and print it once", positionals: ["NAME"] },
-    list: { summary: "List the keys and what they may do", positionals: [] },
+    list: { summary: "List the keys and what they may do" },
     revoke: { summary: "Revoke a key", positionals: ["NAME"] },
   },
   options: {
-    file: {
-      type: "string",
-      value: "FILE",
-      description: "Key file",
-      fallback: "server.auth.api_keys.file in the configuration",
-    },
-    operator: { type: "boolean", description: "For create: give the caller all rights of an operator" },
-    role: { type: "string", value: "ROLE", repeatable: true, description: "For create: role of the caller" },
+    file: { value: "FILE", description: "Key file", fallback: "server.auth.api_keys.file in the configuration" },
+    operator: { description: "For create: give the caller all rights of an operator" },
+    role: { value: "ROLE", repeatable: true, description: "For create: role of the caller" },
     capability: {
-      type: "string",
       value: "C",
       repeatable: true,
       description: "For create: capability of the caller, such as read_data",
     },
-    scope: { type: "string", value: "SCOPE", repeatable: true, description: "For create: scope of the caller" },
-    tenant: { type: "string", value: "TENANT", description: "For create: tenant of the caller" },
+    scope: { value: "SCOPE", repeatable: true, description: "For create: scope of the caller" },
+    tenant: { value: "TENANT", description: "For create: tenant of the caller" },
   },
   examples: ["keys create ci --capability read_data --scope build", "keys list", "keys revoke ci"],
   async run(input, terminal) {
@@ -57,7 +47,7 @@ async function create(file: string, name: string, input: Input, { out, err }: Te
   const principal = readPrincipal(name, input);
   await updateKeyFile(file, (known) => {
     if (known.some(({ id }) => id === name))
-      throw wrong(
+      throw wrongInput(
         "NAME",
         name,
         `A key named ${name} already exists.`,
@@ -74,7 +64,7 @@ async function revoke(file: string, name: string, input: Input, { out, err }: Te
   await updateKeyFile(file, (known) => {
     const left = known.filter(({ id }) => id !== name);
     if (left.length === known.length)
-      throw wrong("NAME", name, `No key is named ${name}.`, "See: toolarsenal keys list");
+      throw wrongInput("NAME", name, `No key is named ${name}.`, "See: toolarsenal keys list");
     return left;
   });
   if (input.json) out.write(`${JSON.stringify({ id: name, outcome: "revoked" })}\n`);
@@ -93,11 +83,12 @@ function toRow({ id, principal: { tenant = "", roles, capabilities, scopes } }: 
   return [id, tenant, roles.join(" "), capabilities.join(" "), scopes.join(" ")];
 }
 
-function readPrincipal(id: string, { options, repeated }: Input): Principal {
-  const { operator, tenant } = options;
+function readPrincipal(id: string, { options, flags, repeated }: Input): Principal {
+  const operator = flags.has("operator");
+  const { tenant } = options;
   const { role: roles = [], capability = [], scope: scopes = [] } = repeated;
-  if (operator === true && capability.length + scopes.length > 0)
-    throw wrong(
+  if (operator && capability.length + scopes.length > 0)
+    throw wrongInput(
       "--operator",
       true,
       "--operator already grants every capability and scope.",
@@ -106,13 +97,13 @@ function readPrincipal(id: string, { options, repeated }: Input): Principal {
   const known = CAPABILITIES as readonly string[];
   const other = capability.find((each) => !known.includes(each));
   if (other !== undefined)
-    throw wrong("--capability", other, `There is no capability "${other}".`, `Use one of ${known.join(", ")}.`);
+    throw wrongInput("--capability", other, `There is no capability "${other}".`, `Use one of ${known.join(", ")}.`);
   return {
     id,
-    ...(typeof tenant === "string" ? { tenant } : {}),
-    roles: operator === true ? [...new Set(["operator", ...roles])] : roles,
-    capabilities: operator === true ? CAPABILITIES : (capability as readonly Capability[]),
-    scopes: operator === true ? ["*"] : scopes,
+    ...(tenant === undefined ? {} : { tenant }),
+    roles: operator ? [...new Set(["operator", ...roles])] : roles,
+    capabilities: operator ? CAPABILITIES : (capability as readonly Capability[]),
+    scopes: operator ? ["*"] : scopes,
     local: false,
   };
 }
@@ -120,18 +111,19 @@ function readPrincipal(id: string, { options, repeated }: Input): Principal {
 function checkedName(name: string): string {
   if (KEY_NAME.test(name)) return name;
   const fix = "Use lower-case letters, digits and dashes, starting with a letter.";
-  throw wrong("NAME", name, `"${name}" is not a valid name for a key.`, fix);
+  throw wrongInput("NAME", name, `"${name}" is not a valid name for a key.`, fix);
 }
 
 async function keyFile(input: Input, terminal: Terminal): Promise<string> {
-  const given = input.options["file"];
-  if (typeof given === "string") return resolve(terminal.folder, given);
-  const { config } = await loadConfig(configPath(input, terminal), terminal.environment, { folder: terminal.folder });
+  const { file: given } = input.options;
+  if (given !== undefined) return resolve(terminal.folder, given);
+  const config = await readSettings(input, terminal);
   const file = config.server.auth?.apiKeys?.file;
   if (file !== undefined) return file;
-  throw wrong("--file", undefined, "No key file is configured.", "Set server.auth.api_keys.file, or pass --file FILE.");
-}
-
-function wrong(field: string, value: unknown, problem: string, fix: string): ArsenalError {
-  return new ArsenalError("INPUT_INVALID", `${problem} ${fix}`, { field, value, fix });
+  throw wrongInput(
+    "--file",
+    undefined,
+    "No key file is configured.",
+    "Set server.auth.api_keys.file, or pass --file FILE.",
+  );
 }

@@ -1,15 +1,13 @@
 import { configuredEgress } from "../../../config/parts/configured-egress.ts";
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import { nearest } from "../../../errors/show-value.ts";
 import { createSecrets } from "../../../guard/secrets/secrets.ts";
 import type { Command } from "../../command.ts";
 import { configFiles, loadConfigured, MCP_CONFIG } from "../../arsenal/open-arsenal.ts";
+import { wrongInput } from "../../input.ts";
 import { styles } from "../../terminal/style.ts";
 
 /** `toolarsenal login` */
-export const login: Command = {
-  name: "login",
-  summary: "Sign in to one MCP server.",
+export const command: Command = {
   positionals: ["NAME"],
   options: MCP_CONFIG,
   examples: ["login github"],
@@ -28,17 +26,12 @@ export const login: Command = {
           : names.length === 0
             ? "Add it to arsenal.yaml, or pass its file with --mcp-config."
             : `Configured servers: ${names.join(", ")}.`;
-      throw new ArsenalError("INPUT_INVALID", `No MCP server is named "${asked}". ${fix}`, {
-        field: "NAME",
-        value: asked,
-        fix,
-      });
+      throw wrongInput("NAME", asked, `No MCP server is named "${asked}".`, fix);
     }
     const { name, transport } = server;
     if (transport.kind === "stdio" || transport.kind === "websocket") {
-      const fix = "Set its credentials under env or headers.";
-      const message = `${name} uses ${transport.kind}, which has no sign-in. ${fix}`;
-      throw new ArsenalError("INPUT_INVALID", message, { field: "NAME", value: asked, fix });
+      const problem = `${name} uses ${transport.kind}, which has no sign-in.`;
+      throw wrongInput("NAME", asked, problem, "Set its credentials under env or headers.");
     }
     const paint = styles(terminal.err, terminal.environment);
     const { authorize } = await import("../../../adapters/sources/mcp/oauth/authorize.ts");

@@ -1,53 +1,51 @@
 import { pinMode } from "../../../config/parts/configured-guard.ts";
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { count } from "../../../errors/show-value.ts";
 import { createPins } from "../../../guard/pins/create-pins.ts";
 import type { Pin } from "../../../guard/pins/pins.ts";
 import { localOperator } from "../../../guard/principal.ts";
 import { systemClock } from "../../../observe/clock.ts";
-import type { Command, Terminal } from "../../command.ts";
+import type { Command, Input, Terminal } from "../../command.ts";
 import { withKeptPins } from "../../arsenal/kept-state.ts";
-import { clip, styles, table } from "../../terminal/style.ts";
+import { wrongInput } from "../../input.ts";
+import { clip, note, table } from "../../terminal/style.ts";
 
 /** `toolarsenal pins` */
-export const pins: Command = {
-  name: "pins",
-  summary: "List the tools of your MCP servers and APIs, and accept new or changed ones.",
-  positionals: [],
+export const command: Command = {
   actions: {
-    list: { summary: "List tools and server instructions, and mark new or changed ones", positionals: [] },
+    list: { summary: "List tools and server instructions, and mark new or changed ones" },
     accept: { summary: "Accept a tool, or the instructions of a server", positionals: ["[ID]"] },
   },
   options: {
-    diff: { type: "boolean", description: "For list: show what changed" },
-    all: { type: "boolean", description: "For accept: accept everything that is new or changed" },
-    hash: {
-      type: "string",
-      value: "HASH",
-      description: "For accept: only if the hash is still the one that list showed",
-    },
-    "confirm-annotations": {
-      type: "boolean",
-      description: "For accept: also trust the tool's annotations, such as read-only",
-    },
+    diff: { description: "For list: show what changed" },
+    all: { description: "For accept: accept everything that is new or changed" },
+    hash: { value: "HASH", description: "For accept: only if the hash is still the one that list showed" },
+    "confirm-annotations": { description: "For accept: also trust the tool's annotations, such as read-only" },
   },
   examples: ["pins list --diff", "pins accept files.read_file", "pins accept --all"],
   async run(input, terminal) {
     const [action = "", id] = input.positionals;
-    const { all = false, hash, diff = false, "confirm-annotations": confirmAnnotations = false } = input.options;
-    if (action === "accept" && (id === undefined) === (all === false))
-      throw wrong("ID", id, '"pins accept" needs either an ID or --all.', "Take an id from: toolarsenal pins list");
+    const { hash } = input.options;
+    const all = input.flags.has("all");
+    const confirmAnnotations = input.flags.has("confirm-annotations");
+    if (action === "accept" && (id === undefined) === !all)
+      throw wrongInput(
+        "ID",
+        id,
+        '"pins accept" needs either an ID or --all.',
+        "Take an id from: toolarsenal pins list",
+      );
     return withKeptPins(input, terminal, async ({ config, state, emit }) => {
       const mode = pinMode(config);
       const book = createPins({ state, clock: systemClock, emit, mode: mode === "off" ? "changes" : mode });
       const listed = await book.list();
       if (action === "list") {
-        show(listed, { json: input.json, diff: diff === true }, terminal);
+        show(listed, input, terminal);
         return 0;
       }
-      const meant = all === true ? listed.filter(({ state: now }) => now !== "accepted") : [{ id: id ?? "", hash }];
+      const meant = all ? listed.filter(({ state: now }) => now !== "accepted") : [{ id: id ?? "", hash }];
       for (const each of meant) {
-        const seen = typeof each.hash === "string" && { hash: each.hash };
-        await book.accept(each.id, localOperator(), { ...seen, confirmAnnotations: confirmAnnotations === true });
+        const seen = each.hash !== undefined && { hash: each.hash };
+        await book.accept(each.id, localOperator(), { ...seen, confirmAnnotations });
         if (!input.json) terminal.err.write(`Accepted ${each.id}.\n`);
       }
       if (input.json) terminal.out.write(`${JSON.stringify({ accepted: meant.map((each) => each.id) })}\n`);
@@ -57,12 +55,8 @@ export const pins: Command = {
   },
 };
 
-function show(
-  listed: readonly Pin[],
-  how: { readonly json: boolean; readonly diff: boolean },
-  terminal: Terminal,
-): void {
-  if (how.json) {
+function show(listed: readonly Pin[], input: Input, terminal: Terminal): void {
+  if (input.json) {
     terminal.out.write(`${JSON.stringify(listed, undefined, 2)}\n`);
     return;
   }
@@ -76,18 +70,13 @@ function show(
   const lines = rows.length === 0 ? [] : table(rows).split("\n");
   for (const [index, line] of lines.entries()) {
     terminal.out.write(`${line}\n`);
-    for (const change of how.diff ? (listed[index]?.diff ?? []) : []) terminal.out.write(`    ${change}\n`);
+    for (const change of input.flags.has("diff") ? (listed[index]?.diff ?? []) : [])
+      terminal.out.write(`    ${change}\n`);
   }
   const waiting = listed.filter(({ state }) => state !== "accepted").length;
-  const paint = styles(terminal.err, terminal.environment);
-  const count = `${listed.length} ${listed.length === 1 ? "pin" : "pins"}, ${waiting} to be accepted`;
   const hint =
     listed.length === 0
       ? ". They appear once `toolarsenal serve` or `toolarsenal list` has connected to your servers"
       : "";
-  terminal.err.write(paint.dim(`${count}${hint}\n`));
-}
-
-function wrong(field: string, value: unknown, problem: string, fix: string): ArsenalError {
-  return new ArsenalError("INPUT_INVALID", `${problem} ${fix}`, { field, value, fix });
+  note(terminal, `${count(listed.length, "pin")}, ${waiting} to be accepted${hint}`);
 }

@@ -2,41 +2,36 @@ import { dirname, resolve } from "node:path";
 import type { Explained } from "../../../adapters/policies/rules/explain.ts";
 import type { RulesPolicy } from "../../../adapters/policies/rules/rules.ts";
 import { readPolicyFile } from "../../../config/parts/configured-policy.ts";
-import { loadConfig } from "../../../config/load/load-config.ts";
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
-import { harmless, showValue } from "../../../errors/show-value.ts";
+import { count, harmless, showValue } from "../../../errors/show-value.ts";
 import type { Policy } from "../../../guard/policy.port.ts";
 import { localOperator, type Principal } from "../../../guard/principal.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import type { Command, Input, Terminal } from "../../command.ts";
-import { configPath, MCP_CONFIG, openArsenal } from "../../arsenal/open-arsenal.ts";
+import { MCP_CONFIG, openArsenal, readSettings } from "../../arsenal/open-arsenal.ts";
 import { type Outcome, type PolicyCase, readCases } from "../../policy/read-cases.ts";
+import { wrongInput } from "../../input.ts";
 import { readPrincipal } from "../../policy/read-principal.ts";
 import { table } from "../../terminal/style.ts";
 
 /** `toolarsenal policy` */
-export const policy: Command = {
-  name: "policy",
-  summary: "Test a policy file with a table of cases, or explain one decision.",
-  positionals: [],
+export const command: Command = {
   actions: {
     test: { summary: "Check a policy against a table of cases", positionals: ["FILE"] },
     explain: { summary: "Show which rule decides a call, and why", positionals: ["TOOL"] },
   },
   options: {
     policy: {
-      type: "string",
       value: "FILE",
       description: "Policy file",
       fallback: "the one named in the table, else security.policy_file in the configuration",
     },
-    principal: { type: "string", value: "ID|JSON", description: "For explain: the caller", fallback: "you" },
-    tenant: { type: "string", value: "NAME", description: "For explain: tenant of the caller" },
-    role: { type: "string", value: "NAME", repeatable: true, description: "For explain: role of the caller" },
-    toolset: { type: "string", value: "NAME", description: "For explain: toolset of the call" },
-    args: { type: "string", value: "JSON", description: "For explain: the arguments, as a JSON object" },
+    principal: { value: "ID|JSON", description: "For explain: the caller", fallback: "you" },
+    tenant: { value: "NAME", description: "For explain: tenant of the caller" },
+    role: { value: "NAME", repeatable: true, description: "For explain: role of the caller" },
+    toolset: { value: "NAME", description: "For explain: toolset of the call" },
+    args: { value: "JSON", description: "For explain: the arguments, as a JSON object" },
     ...MCP_CONFIG,
   },
   examples: [
@@ -72,7 +67,7 @@ async function test(file: string, input: Input, terminal: Terminal): Promise<num
         : `expected ${expected}, got ${said(actual, rule)}${reason === "" ? "" : `: ${harmless(reason)}`}`,
     ]);
     terminal.out.write(`${table(rows)}\n`);
-    terminal.err.write(`${cases.length} ${cases.length === 1 ? "case" : "cases"}, ${failed} wrong\n`);
+    terminal.err.write(`${count(cases.length, "case")}, ${failed} wrong\n`);
   }
   return failed === 0 ? 0 : 1;
 }
@@ -104,16 +99,18 @@ function said(outcome: string, rule: string | undefined): string {
 
 async function explain(name: string, input: Input, terminal: Terminal): Promise<number> {
   const principal = whoCalls(input);
-  const args = readArguments(input.options["args"]);
+  const args = parseOption(input, "args") ?? {};
+  if (!isPlainObject(args))
+    throw wrongInput(
+      "--args",
+      args,
+      `--args must be a JSON object, not ${showValue(args)}.`,
+      "For example: '{\"amount\": 5}'.",
+    );
   const decider = await openPolicy(input, terminal, systemClock);
   const tool = await findTool(name, input, terminal);
   const { toolset } = input.options;
-  const explained = decider.explain({
-    tool,
-    arguments: args,
-    principal,
-    ...(typeof toolset === "string" && { toolset }),
-  });
+  const explained = decider.explain({ tool, arguments: args, principal, ...(toolset !== undefined && { toolset }) });
   terminal.out.write(input.json ? `${JSON.stringify(explained, undefined, 2)}\n` : inWords(explained));
   return 0;
 }
@@ -130,19 +127,13 @@ function inWords({ decision, visible, matched, unmatched }: Explained): string {
 }
 
 async function openPolicy(input: Input, terminal: Terminal, clock: Clock, own?: string): Promise<RulesPolicy> {
-  const given = input.options["policy"];
-  if (typeof given === "string") return readPolicyFile(resolve(terminal.folder, given), { clock });
-  if (own !== undefined) return readPolicyFile(own, { clock });
-  const { environment, folder } = terminal;
-  const { config } = await loadConfig(configPath(input, terminal), environment, { folder });
-  const { policyFile, policy: mode } = config.security;
+  const { policy: given } = input.options;
+  const path = given === undefined ? own : resolve(terminal.folder, given);
+  if (path !== undefined) return readPolicyFile(path, { clock });
+  const { policyFile, policy: mode } = (await readSettings(input, terminal)).security;
   if (policyFile !== undefined) return readPolicyFile(policyFile, { clock, mode });
-  throw wrong(
-    "--policy",
-    undefined,
-    "No policy file is configured.",
-    "Pass --policy FILE, or set security.policy_file.",
-  );
+  const fix = "Pass --policy FILE, or set security.policy_file.";
+  throw wrongInput("--policy", undefined, "No policy file is configured.", fix);
 }
 
 /** The tool with this id or name, also if it is hidden. */
@@ -154,41 +145,33 @@ async function findTool(name: string, input: Input, terminal: Terminal): Promise
   const found = tools.find(({ id }) => id === name) ?? (named.length === 1 ? named[0] : undefined);
   if (found !== undefined) return found;
   const fix = named.length > 1 ? `Use one of ${named.map(({ id }) => id).join(", ")}.` : "See: toolarsenal list";
-  throw wrong("TOOL", name, named.length > 1 ? `Several tools are named ${name}.` : `No tool is named ${name}.`, fix);
+  throw wrongInput(
+    "TOOL",
+    name,
+    named.length > 1 ? `Several tools are named ${name}.` : `No tool is named ${name}.`,
+    fix,
+  );
 }
 
 function whoCalls(input: Input): Principal {
   const { principal, tenant } = input.options;
-  const given =
-    typeof principal === "string" && principal.startsWith("{") ? parse(principal, "--principal") : principal;
+  const given = principal?.startsWith("{") ? parseOption(input, "principal") : principal;
   const caller = given === undefined ? localOperator() : readPrincipal(given, "--principal");
-  const roles = input.repeated["role"] ?? [];
-  return {
-    ...caller,
-    ...(roles.length > 0 && { roles }),
-    ...(typeof tenant === "string" && { tenant }),
-  };
+  const { role: roles } = input.repeated;
+  return { ...caller, ...(roles !== undefined && { roles }), ...(tenant !== undefined && { tenant }) };
 }
 
-function readArguments(given: unknown): Readonly<Record<string, unknown>> {
-  const value = typeof given === "string" ? parse(given, "--args") : {};
-  if (isPlainObject(value)) return value;
-  throw wrong(
-    "--args",
-    given,
-    `--args must be a JSON object, not ${showValue(value)}.`,
-    "For example: '{\"amount\": 5}'.",
-  );
-}
-
-function parse(text: string, field: string): unknown {
+function parseOption({ options }: Input, name: string): unknown {
+  const text = options[name];
+  if (text === undefined) return undefined;
   try {
     return JSON.parse(text);
   } catch {
-    throw wrong(field, text, `${field} is not JSON: ${showValue(text)}.`, `Write it as '{"key": "value"}'.`);
+    throw wrongInput(
+      `--${name}`,
+      text,
+      `--${name} is not JSON: ${showValue(text)}.`,
+      `Write it as '{"key": "value"}'.`,
+    );
   }
-}
-
-function wrong(field: string, value: unknown, problem: string, fix: string): ArsenalError {
-  return new ArsenalError("INPUT_INVALID", `${problem} ${fix}`, { field, value, fix });
 }

@@ -4,7 +4,6 @@ import { relative, resolve, sep } from "node:path";
 import type { Readable } from "node:stream";
 import { pathToFileURL } from "node:url";
 import { wordingScanner } from "../../../adapters/scanners/wording/wording.ts";
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import { showValue } from "../../../errors/show-value.ts";
 import { PLACES, type Place } from "../../../guard/scan/finding.ts";
 import { createScanner, type Scanner, type ScanReport } from "../../../guard/scan/scanner.ts";
@@ -12,32 +11,26 @@ import { reaches, SEVERITIES } from "../../../guard/scan/severity.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import type { Command, Input, Stream, Terminal } from "../../command.ts";
 import { configFiles, MCP_CONFIG, openArsenal } from "../../arsenal/open-arsenal.ts";
-import { readChoice } from "../../read-choice.ts";
+import { readChoice, wrongInput } from "../../input.ts";
 import { inputLines, MAX_LINE_BYTES } from "../../scan/input-lines.ts";
 import { lineOutput, sarifOutput, type Scanned, type ScanOutput, tableOutput } from "../../scan/outputs.ts";
 
 const FORMATS = ["json", "table", "sarif"] as const;
 
 /** `toolarsenal scan` */
-export const scan: Command = {
-  name: "scan",
-  summary: "Look for hidden text and attacks in tools and in the instructions of MCP servers.",
-  positionals: [],
+export const command: Command = {
   options: {
     tools: {
-      type: "string",
       value: "FILE",
       description: 'Scan this file instead, one {"text": …} or tool per line; - reads standard input',
       fallback: "the configured tools and servers",
     },
     format: {
-      type: "string",
       value: "F",
       description: `Output format: ${FORMATS.join(", ")}`,
       fallback: "table on a terminal, else json; always json with --tools",
     },
     "fail-on": {
-      type: "string",
       value: "SEVERITY",
       description: `Exit 1 if a finding is at least this severe: ${SEVERITIES.join(", ")}`,
     },
@@ -49,8 +42,8 @@ export const scan: Command = {
     "scan --mcp-config mcp.json --format sarif > scan.sarif",
   ],
   async run(input, terminal) {
-    const failOn = readChoice(input.options["fail-on"], "--fail-on", SEVERITIES);
-    const format = readChoice(input.options["format"], "--format", FORMATS);
+    const failOn = readChoice(input, "fail-on", SEVERITIES);
+    const format = readChoice(input, "format", FORMATS);
     const source = inputStream(input, terminal);
     const scanner = createScanner({ mode: "flag", scanners: [wordingScanner()] });
     const output = chooseOutput(format, source !== undefined, input, terminal);
@@ -126,16 +119,9 @@ function inputStream(input: Input, terminal: Terminal): LineSource | undefined {
   const { tools } = input.options;
   const standard = terminal.protocol?.input ?? process.stdin;
   if (tools === "-") return { stream: standard, uri: "stdin" };
-  if (typeof tools === "string") {
+  if (tools !== undefined) {
     const path = resolve(terminal.folder, tools);
-    if (!existsSync(path)) {
-      const fix = "Check the path.";
-      throw new ArsenalError("INPUT_INVALID", `Cannot read ${tools}. ${fix}`, {
-        field: "--tools",
-        value: tools,
-        fix,
-      });
-    }
+    if (!existsSync(path)) throw wrongInput("--tools", tools, `Cannot read ${tools}.`, "Check the path.");
     const beside = relative(terminal.folder, path);
     const uri = beside.startsWith("..") ? pathToFileURL(path).href : encodeURI(beside.split(sep).join("/"));
     return { stream: createReadStream(path), uri };

@@ -1,0 +1,33 @@
+import { ArsenalError } from "../errors/arsenal-error.ts";
+import { showValue } from "../errors/show-value.ts";
+import type { Input } from "./command.ts";
+
+/** The error for something that the user typed: what is wrong with it, and how to fix it. */
+export function wrongInput(field: string, value: unknown, problem: string, fix: string): ArsenalError {
+  return new ArsenalError("INPUT_INVALID", `${problem} ${fix}`, { field, value, fix });
+}
+
+/** The value of an option that takes one of a few names; undefined if it was not given. */
+export function readChoice<Value extends string>(
+  { options }: Input,
+  name: string,
+  known: readonly Value[],
+): Value | undefined {
+  const value = options[name];
+  const found = known.find((each) => each === value);
+  if (value === undefined || found !== undefined) return found;
+  throw wrongInput(`--${name}`, value, `--${name} cannot be ${showValue(value)}.`, `Use one of ${known.join(", ")}.`);
+}
+
+/** The whole number of an option, within bounds. Defaults to the fallback. */
+export function readNumber(
+  { options }: Input,
+  name: string,
+  { min, max, fallback }: { readonly min: number; readonly max: number; readonly fallback: number },
+): number {
+  const value = options[name] ?? String(fallback);
+  const number = Number(value);
+  if (options[name] === undefined || (Number.isInteger(number) && number >= min && number <= max)) return number;
+  const message = `--${name} must be a whole number from ${min} to ${max}, not ${showValue(value)}.`;
+  throw new ArsenalError("INPUT_INVALID", message, { field: `--${name}`, value, fix: `Write --${name} ${fallback}.` });
+}
