@@ -32,8 +32,8 @@ function groups(
   return commands.flatMap(({ name, actions }) => (actions ? [{ name, actions: Object.keys(actions) }] : []));
 }
 
-function optionsOf(command: NamedCommand): string[] {
-  return Object.keys({ ...command.options, ...COMMON_OPTIONS }).map((name) => `--${name}`);
+function optionsOf(each: NamedCommand): string[] {
+  return Object.keys({ ...each.options, ...COMMON_OPTIONS }).map((name) => `--${name}`);
 }
 
 function bash(commands: readonly NamedCommand[]): string {
@@ -56,7 +56,7 @@ ${groups(commands)
     return
   fi
   case "\${COMP_WORDS[1]}" in
-${commands.map((command) => `    ${command.name}) COMPREPLY=($(compgen -W "${optionsOf(command).join(" ")}" -- "$current")) ;;`).join("\n")}
+${commands.map((each) => `    ${each.name}) COMPREPLY=($(compgen -W "${optionsOf(each).join(" ")}" -- "$current")) ;;`).join("\n")}
   esac
 }
 complete -o default -F _toolarsenal toolarsenal
@@ -79,7 +79,7 @@ ${groups(commands)
     esac
   fi
   case "$words[2]" in
-${commands.map((command) => `    ${command.name}) compadd -- ${optionsOf(command).join(" ")}; _files ;;`).join("\n")}
+${commands.map((each) => `    ${each.name}) compadd -- ${optionsOf(each).join(" ")}; _files ;;`).join("\n")}
   esac
 }
 if [ "$funcstack[1]" = "_toolarsenal" ]; then
@@ -91,15 +91,15 @@ fi
 }
 
 function fish(commands: readonly NamedCommand[]): string {
-  const lines = commands.flatMap((command) => [
-    `complete -c toolarsenal -n __fish_use_subcommand -a ${command.name} -d '${command.summary.replaceAll("'", "")}'`,
-    ...Object.entries(command.actions ?? {}).map(
+  const lines = commands.flatMap((each) => [
+    `complete -c toolarsenal -n __fish_use_subcommand -a ${each.name} -d '${each.summary.replaceAll("'", "")}'`,
+    ...Object.entries(each.actions ?? {}).map(
       ([action, { summary }]) =>
-        `complete -c toolarsenal -n '__fish_seen_subcommand_from ${command.name}; and test (count (commandline -opc)) -eq 2' -f -a ${action} -d '${summary.replaceAll("'", "")}'`,
+        `complete -c toolarsenal -n '__fish_seen_subcommand_from ${each.name}; and test (count (commandline -opc)) -eq 2' -f -a ${action} -d '${summary.replaceAll("'", "")}'`,
     ),
-    ...Object.entries({ ...command.options, ...COMMON_OPTIONS }).map(
+    ...Object.entries({ ...each.options, ...COMMON_OPTIONS }).map(
       ([name, { description, value }]) =>
-        `complete -c toolarsenal -n '__fish_seen_subcommand_from ${command.name}' -l ${name}${value === undefined ? "" : " -r"} -d '${description.replaceAll("'", "")}'`,
+        `complete -c toolarsenal -n '__fish_seen_subcommand_from ${each.name}' -l ${name}${value === undefined ? "" : " -r"} -d '${description.replaceAll("'", "")}'`,
     ),
   ]);
   return `${lines.join("\n")}\n`;

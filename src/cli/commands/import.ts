@@ -148,9 +148,9 @@ interface Servers {
 }
 
 function commandServer(words: readonly string[], input: Input): Servers {
-  const [command = "", ...args] = words;
+  const [first = "", ...args] = words;
   const name = nameOf(input, commandName(words));
-  return { servers: [{ name, transport: { kind: "stdio", command, args } }], lines: [] };
+  return { servers: [{ name, transport: { kind: "stdio", command: first, args } }], lines: [] };
 }
 
 /** The server of the configuration that has this name. Names a similar one on stderr if there is none. */
@@ -189,12 +189,12 @@ const RUNNERS = /^(?:npx|bunx|pnpx|uvx|pipx|npm|pnpm|yarn|bun|uv|node|deno|tsx|p
 const RUNNER_WORDS: ReadonlySet<string> = new Set(["run", "exec", "dlx", "x"]);
 
 /** What the tools of a server are called after by default: `server-everything` of `npx -y @modelcontextprotocol/server-everything`. */
-export function commandName([command = "", ...args]: readonly string[]): string {
-  const program = RUNNERS.test(basename(command))
+export function commandName([first = "", ...args]: readonly string[]): string {
+  const program = RUNNERS.test(basename(first))
     ? args.find((word) => !word.startsWith("-") && !RUNNER_WORDS.has(word))
     : undefined;
   // A package may have a version behind it.
-  return fileName((program ?? command).replace(/(?<=[^/\\])@[^/\\]*$/, ""));
+  return fileName((program ?? first).replace(/(?<=[^/\\])@[^/\\]*$/, ""));
 }
 
 /** The words of a command line. Quotes keep spaces together. */
