@@ -30,6 +30,8 @@ export const MCP_CONFIG: Readonly<Record<"mcp-config", Option>> = {
 export interface ConfigFiles {
   readonly config: string | undefined;
   readonly mcpConfigs: readonly string[];
+  /** All of them. */
+  readonly paths: readonly string[];
 }
 
 /** A configuration with the servers and OpenAPI documents it names, and what is wrong with others. */
@@ -58,7 +60,8 @@ export async function readSettings(input: Input, terminal: Terminal): Promise<Re
 export function configFiles(input: Input, terminal: Terminal): ConfigFiles | undefined {
   const config = configPath(input, terminal);
   const mcpConfigs = (input.repeated["mcp-config"] ?? []).map((file) => resolve(terminal.folder, file));
-  return config === undefined && mcpConfigs.length === 0 ? undefined : { config, mcpConfigs };
+  const paths = [...(config === undefined ? [] : [config]), ...mcpConfigs];
+  return paths.length === 0 ? undefined : { config, mcpConfigs, paths };
 }
 
 /** Reads the configuration a command uses. */
@@ -96,7 +99,6 @@ export async function openArsenal(
   const configured = await loadConfigured(files, terminal);
   const config = forOperator(configured.config, terminal, files.config);
   const { embedder, security } = config;
-  const { err, environment } = terminal;
   const arsenal = createConfiguredArsenal(
     {
       ...config,
@@ -105,7 +107,7 @@ export async function openArsenal(
         security: { ...security, pins: "off" as const, scan: { ...security.scan, definitions: "off" as const } },
       }),
     },
-    { err, environment, json: input.json, told },
+    { ...terminal, json: input.json, told },
     parts,
   );
   const { documents } = await boot(arsenal, configured);

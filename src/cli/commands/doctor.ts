@@ -6,6 +6,7 @@ import { boot } from "../../config/parts/boot.ts";
 import type { DocumentReport } from "../../config/parts/start-configured.ts";
 import type { ServerProblem } from "../../config/clients/server-problem.ts";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
+import { count } from "../../errors/show-value.ts";
 import type { EventName } from "../../observe/events.ts";
 import { isAtLeast } from "../../observe/levels.ts";
 import type { Sink } from "../../observe/sink.port.ts";
@@ -23,7 +24,7 @@ interface Finding {
   readonly state: "ok" | "warning" | "failed";
   readonly message: string;
   /** How to fix it. */
-  readonly fix?: string;
+  readonly fix?: string | undefined;
 }
 
 /** `toolarsenal doctor` */
@@ -58,8 +59,7 @@ async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promi
   let configured: Configured;
   try {
     configured = await loadConfigured(files, terminal);
-    const read = [...(files.config === undefined ? [] : [files.config]), ...files.mcpConfigs];
-    findings.push({ check: "configuration", state: "ok", message: read.join(", ") });
+    findings.push({ check: "configuration", state: "ok", message: files.paths.join(", ") });
     for (const { part, message = "", error } of await checkAdapters(configured.config))
       findings.push(
         ...(error === undefined ? [{ check: part, state: "ok" as const, message }] : failures(part, error)),
@@ -70,34 +70,24 @@ async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promi
   }
   const warnings = collectWarnings();
   try {
-    const { err, environment } = terminal;
-    const reader = { err, environment, json: true, told: "all" } as const;
+    const reader = { ...terminal, json: true, told: "all" } as const;
     await using arsenal = createConfiguredArsenal(configured.config, reader, { sinks: [warnings.sink] });
     const { documents } = await boot(arsenal, configured);
     const [reports] = await Promise.all([documents, arsenal.upstreamsAttempted({ signal: terminal.signal })]);
     findings.push(...(await Promise.all(arsenal.upstreams.map(checkServer))));
     findings.push(...reports.flatMap(checkDocument), ...(await checkCredentials(configured, terminal)));
-    for (const [part, works] of Object.entries(await arsenal.healthCheck())) {
-      findings.push(
-        works
-          ? { check: part, state: "ok", message: "works" }
-          : { check: part, state: "failed", message: "does not answer", fix: `Check the ${part}'s settings.` },
-      );
+    for (const [check, works] of Object.entries(await arsenal.healthCheck())) {
+      if (works) findings.push({ check, state: "ok", message: "works" });
+      else findings.push({ check, state: "failed", message: "does not answer", fix: `Check the ${check}'s settings.` });
     }
     const waiting = await checkPins(arsenal);
     findings.push(...checkMemory(configured.config), ...waiting);
-    findings.push(
-      arsenal.toolCount > 0
-        ? { check: "tools", state: "ok", message: `${arsenal.toolCount} registered` }
-        : {
-            check: "tools",
-            state: "warning",
-            message: "none registered",
-            fix: waiting.some(({ state }) => state === "warning")
-              ? "Accept those that wait."
-              : "Name MCP servers under `mcpServers:`, OpenAPI documents under `openapi:`, or modules under `modules:`.",
-          },
-    );
+    const fix = waiting.some(({ state }) => state === "warning")
+      ? "Accept those that wait."
+      : "Name MCP servers under `mcpServers:`, OpenAPI documents under `openapi:`, or modules under `modules:`.";
+    if (arsenal.toolCount > 0)
+      findings.push({ check: "tools", state: "ok", message: `${arsenal.toolCount} registered` });
+    else findings.push({ check: "tools", state: "warning", message: "none registered", fix });
   } catch (error) {
     const told = findings.map(({ message }) => message);
     findings.push(...failures("arsenal", error).filter(({ message }) => !told.includes(message)));
@@ -109,14 +99,10 @@ async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promi
 function checkMemory({ security, state, audit }: ResolvedConfig): readonly Finding[] {
   if (security.policy !== "strict") return [];
   const lost = [
-    ...(state.file === undefined
-      ? [{ check: "state", message: "pins end with the process", fix: "Set state.file." }]
-      : []),
-    ...(audit.file === undefined
-      ? [{ check: "audit", message: "calls are not recorded", fix: "Set audit.file." }]
-      : []),
-  ];
-  return lost.map((finding) => ({ ...finding, state: "warning" }));
+    { check: "state", file: state.file, message: "pins end with the process", fix: "Set state.file." },
+    { check: "audit", file: audit.file, message: "calls are not recorded", fix: "Set audit.file." },
+  ].filter(({ file }) => file === undefined);
+  return lost.map(({ check, message, fix }) => ({ check, state: "warning", message, fix }));
 }
 
 async function checkPins({ pins }: ToolArsenal): Promise<readonly Finding[]> {
@@ -124,16 +110,9 @@ async function checkPins({ pins }: ToolArsenal): Promise<readonly Finding[]> {
   const waiting = found.filter(({ state }) => state !== "accepted").length;
   if (found.length === 0) return [];
   const fix = "Look at them with: toolarsenal pins list --diff, then: toolarsenal pins accept ID, or --all";
-  return [
-    waiting === 0
-      ? { check: "pins", state: "ok", message: `${found.length} accepted` }
-      : {
-          check: "pins",
-          state: "warning",
-          message: `${waiting} of ${found.length} wait for you and are not used`,
-          fix,
-        },
-  ];
+  if (waiting === 0) return [{ check: "pins", state: "ok", message: `${found.length} accepted` }];
+  const message = `${waiting} of ${found.length} wait for you and are not used`;
+  return [{ check: "pins", state: "warning", message, fix }];
 }
 
 function leftOut({ server, field, message, fix }: ServerProblem): Finding {
@@ -169,8 +148,7 @@ async function checkServer(upstream: McpUpstream): Promise<Finding> {
   if (state.kind !== "connected") return { check, state: "failed", message: `is ${state.kind}` };
   try {
     const { length } = await upstream.list("tools");
-    const message = `connected, ${length} ${length === 1 ? "tool" : "tools"} (${state.protocolVersion})`;
-    return { check, state: "ok", message };
+    return { check, state: "ok", message: `connected, ${count(length, "tool")} (${state.protocolVersion})` };
   } catch (error) {
     return failures(check, error)[0] ?? { check, state: "failed", message: "cannot be listed" };
   }
@@ -178,8 +156,7 @@ async function checkServer(upstream: McpUpstream): Promise<Finding> {
 
 function checkDocument({ name: check, document, tools = 0, error }: DocumentReport): readonly Finding[] {
   if (error !== undefined) return failures(check, error);
-  if (tools > 0)
-    return [{ check, state: "ok", message: `${tools} ${tools === 1 ? "tool" : "tools"} from ${document}` }];
+  if (tools > 0) return [{ check, state: "ok", message: `${count(tools, "tool")} from ${document}` }];
   const fix = "Check its include and exclude lists.";
   return [{ check, state: "warning", message: `no operation of ${document} is used`, fix }];
 }
@@ -213,15 +190,14 @@ function failures(check: string, error: unknown): readonly Finding[] {
   const { issues, fix } = error.details;
   if (!issues || issues.length === 0) {
     // Many messages end with the fix, which stands in a line of its own here.
-    const message =
-      fix !== undefined && error.message.endsWith(` ${fix}`) ? error.message.slice(0, -fix.length - 1) : error.message;
-    return [{ check, state: "failed", message, ...(fix === undefined ? {} : { fix }) }];
+    const end = fix !== undefined && error.message.endsWith(` ${fix}`) ? -fix.length - 1 : undefined;
+    return [{ check, state: "failed", message: error.message.slice(0, end), fix }];
   }
   return issues.map((issue) => ({
     check,
-    state: "failed" as const,
+    state: "failed",
     message: `${issue.field}: ${issue.message}`,
-    ...(issue.fix === undefined ? {} : { fix: issue.fix }),
+    fix: issue.fix,
   }));
 }
 

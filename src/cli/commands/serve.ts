@@ -1,15 +1,15 @@
 import { flushCompileCache } from "node:module";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { ToolArsenal } from "../../arsenal.ts";
+import { count } from "../../errors/show-value.ts";
 import { boot } from "../../config/parts/boot.ts";
 import { configuredEgress } from "../../config/parts/configured-egress.ts";
 import { configuredIdentity } from "../../config/parts/configured-identity.ts";
 import type { DocumentReport } from "../../config/parts/start-configured.ts";
-import { type ResolvedConfig, resolveConfig } from "../../config/load/resolve-config.ts";
+import { resolveConfig } from "../../config/load/resolve-config.ts";
 import { fileTexts, watchConfig, watchFiles } from "../../config/load/watch-config.ts";
 import type { ServedMcp } from "../../serve/serve-mcp.ts";
-import type { Command, Input, Terminal } from "../command.ts";
-import { type ConfigFiles, configFiles, type Configured, loadConfigured, MCP_CONFIG } from "../arsenal/open-arsenal.ts";
+import type { Command, Input } from "../command.ts";
+import { configFiles, type Configured, loadConfigured, MCP_CONFIG } from "../arsenal/open-arsenal.ts";
 import { createConfiguredArsenal } from "../arsenal/configured-arsenal.ts";
 import { forOperator } from "../arsenal/local-approvals.ts";
 import { documentFiles } from "../arsenal/followed-documents.ts";
@@ -41,22 +41,23 @@ export const command: Command = {
     const stdio = isStdio(input);
     const mode = readChoice(input, "mode", MODES);
     const files = configFiles(input, terminal);
-    const known = await fileTexts(pathsOf(files));
+    const known = await fileTexts(files?.paths ?? []);
     const configured = files === undefined ? undefined : await loadConfigured(files, terminal);
     const knownNamed = await fileTexts(configured === undefined ? [] : namedFiles(configured));
     const config = configured?.config ?? resolveConfig({});
     const { server, mcp } = config;
     const port = readNumber(input, "port", { min: 0, max: 65_535, fallback: server.port });
     const { host = server.host } = input.options;
-    const identity = await configuredIdentity(server, {
-      token: terminal.environment["TOOLARSENAL_TOKEN"],
-      egress: configuredEgress(config),
-    });
-
+    const { environment } = terminal;
+    const { TOOLARSENAL_TOKEN: token } = environment;
+    const identity = await configuredIdentity(server, { token, egress: configuredEgress(config) });
     const { policyFile } = config.security;
     const knownPolicy = await fileTexts(policyFile === undefined ? [] : [policyFile]);
     const operated = forOperator(config, terminal, files?.config);
-    const arsenal = await openServed(configured === undefined ? undefined : operated, input, terminal);
+    const arsenal =
+      configured === undefined
+        ? await (await import("../demo/create-demo-arsenal.ts")).createDemoArsenal({ environment }, { place: terminal })
+        : createConfiguredArsenal(operated, { ...terminal, json: input.json });
     const approveCommand = operated.approvals?.command;
     const announcer = createAnnouncer({ arsenal, input, terminal, mode: mode ?? mcp.mcpMode, approveCommand });
     const stop = new AbortController();
@@ -86,39 +87,73 @@ export const command: Command = {
     async function overHttp(): Promise<ServedMcp> {
       await start();
       const { allowedHosts, allowedOrigins, publicUrl } = server;
-      const protection = {
-        allowedHosts,
-        allowedOrigins,
-        ...(publicUrl === undefined ? {} : { publicUrl }),
-        ...(identity === undefined ? {} : { identity }),
+      const named = { ...(publicUrl !== undefined && { publicUrl }), ...(identity && { identity }) };
+      return arsenal.serveMcp({ transport: "http", ...shown, host, port, allowedHosts, allowedOrigins, ...named });
+    }
+
+    /** Follows the configuration until Ctrl-C, a closed terminal, or the client that leaves. */
+    async function untilStopped(): Promise<void> {
+      // Clients end this program as they please: what was compiled is kept now, not at the end.
+      flushCompileCache();
+      const stopped = AbortSignal.any([terminal.signal, stop.signal]);
+      if (stopped.aborted) return;
+      const ended = new Promise<void>((resolve) => stopped.addEventListener("abort", () => resolve(), { once: true }));
+      if (files === undefined || configured === undefined) {
+        const endHangup = terminal.onHangup?.(() => stop.abort());
+        await ended;
+        endHangup?.();
+        return;
+      }
+      const follower = createFollower(configured, {
+        arsenal,
+        documents,
+        load: () => loadConfigured(files, terminal),
+        tell: announcer.tell,
+        changed(next, reports) {
+          announcer.tellConfigured(next, reports);
+          named.follow(namedFiles(next));
+        },
+      });
+      const watching = {
+        onChange: () => follower.follow(),
+        onFailure: ({ message }: Error) =>
+          announcer.tell(`Cannot watch the configuration for changes (${message}). Send SIGHUP to reload it.`),
       };
-      return arsenal.serveMcp({ transport: "http", ...shown, host, port, ...protection });
+      const watched = await watchConfig(files.paths, { ...watching, known });
+      const named = watchFiles({ ...watching, onChange: watched.reload });
+      named.follow(namedFiles(configured), knownNamed);
+      const { watchPolicy } = await import("../serve/watch-policy.ts");
+      const policy = await watchPolicy(configured.config, arsenal, announcer.tell, knownPolicy);
+      // At a terminal a hang-up means that the terminal is gone; for a service it asks for a reload.
+      const atTerminal = terminal.err.isTTY === true || terminal.out.isTTY === true;
+      const reload = (): void => {
+        watched.reload();
+        policy?.reload();
+      };
+      const endHangup = terminal.onHangup?.(() => (atTerminal ? stop.abort() : reload()));
+      await ended;
+      endHangup?.();
+      follower.close();
+      await named.close();
+      await watched.close();
+      await policy?.close();
     }
 
     try {
       const served = await (stdio ? overStdio() : overHttp());
       served.closed.finally(() => stop.abort()).catch(() => {});
-      if (served.url !== undefined)
-        announcer.tellEndpoint(
-          { url: served.url, publicUrl: server.publicUrl, needsToken: identity !== undefined },
-          files,
-        );
+      const { url } = served;
+      const needsToken = identity !== undefined;
+      if (url !== undefined) announcer.tellEndpoint({ url, publicUrl: server.publicUrl, needsToken }, files);
       announcer.tellConfigured(configured, documents);
-      await untilStopped({
-        files,
-        configured,
-        arsenal,
-        terminal,
-        announcer,
-        stop,
-        documents,
-        known,
-        knownNamed,
-        knownPolicy,
-      });
+      await untilStopped();
       announcer.close();
       const { drainTimeoutS } = server;
-      if (served.pending > 0) terminal.err.write(tellPending(served.pending, drainTimeoutS));
+      const calls = count(served.pending, "call is", "calls are");
+      if (served.pending > 0)
+        terminal.err.write(
+          `${calls} still running; waiting up to ${drainTimeoutS} s. Press Ctrl-C again to exit now.\n`,
+        );
       const drainMs = drainTimeoutS * 1000;
       return await closeInTime([() => served.close(), () => arsenal.close()], terminal, { drainMs });
     } catch (error) {
@@ -129,88 +164,6 @@ export const command: Command = {
     }
   },
 };
-
-function tellPending(pending: number, seconds: number): string {
-  const calls = pending === 1 ? "1 call is" : `${pending} calls are`;
-  return `${calls} still running; waiting up to ${seconds} s. Press Ctrl-C again to exit now.\n`;
-}
-
-async function openServed(
-  config: ResolvedConfig | undefined,
-  { json }: Input,
-  terminal: Terminal,
-): Promise<ToolArsenal> {
-  const { err, environment } = terminal;
-  if (config !== undefined) return createConfiguredArsenal(config, { err, environment, json });
-  const { createDemoArsenal } = await import("../demo/create-demo-arsenal.ts");
-  return createDemoArsenal({ environment }, { place: terminal });
-}
-
-/** Follows the configuration until Ctrl-C, a closed terminal, or the client that leaves. */
-async function untilStopped(parts: {
-  readonly files: ConfigFiles | undefined;
-  readonly configured: Configured | undefined;
-  readonly arsenal: ToolArsenal;
-  readonly terminal: Terminal;
-  readonly announcer: ReturnType<typeof createAnnouncer>;
-  readonly stop: AbortController;
-  readonly documents: Promise<readonly DocumentReport[]>;
-  /** What the configuration's files held when they were read, the files it names, and the policy's. */
-  readonly known: readonly (string | undefined)[];
-  readonly knownNamed: readonly (string | undefined)[];
-  readonly knownPolicy: readonly (string | undefined)[];
-}): Promise<void> {
-  const { files, configured, arsenal, terminal, announcer, stop, documents } = parts;
-  // Clients end this program as they please: what was compiled is kept now, not at the end.
-  flushCompileCache();
-  const stopped = AbortSignal.any([terminal.signal, stop.signal]);
-  if (stopped.aborted) return;
-  const ended = new Promise<void>((resolve) => stopped.addEventListener("abort", () => resolve(), { once: true }));
-  if (files === undefined || configured === undefined) {
-    const endHangup = terminal.onHangup?.(() => stop.abort());
-    await ended;
-    endHangup?.();
-    return;
-  }
-  const follower = createFollower(configured, {
-    arsenal,
-    documents,
-    load: () => loadConfigured(files, terminal),
-    tell: announcer.tell,
-    changed(next, reports) {
-      announcer.tellConfigured(next, reports);
-      named.follow(namedFiles(next));
-    },
-  });
-  const watching = {
-    onChange: () => follower.follow(),
-    onFailure: ({ message }: Error) =>
-      announcer.tell(`Cannot watch the configuration for changes (${message}). Send SIGHUP to reload it.`),
-  };
-  const watched = await watchConfig(pathsOf(files), { ...watching, known: parts.known });
-  const named = watchFiles({ ...watching, onChange: watched.reload });
-  named.follow(namedFiles(configured), parts.knownNamed);
-  const { watchPolicy } = await import("../serve/watch-policy.ts");
-  const policy = await watchPolicy(configured.config, arsenal, announcer.tell, parts.knownPolicy);
-  // At a terminal a hang-up means that the terminal is gone; for a service it asks for a reload.
-  const atTerminal = terminal.err.isTTY === true || terminal.out.isTTY === true;
-  const reload = (): void => {
-    watched.reload();
-    policy?.reload();
-  };
-  const endHangup = terminal.onHangup?.(() => (atTerminal ? stop.abort() : reload()));
-  await ended;
-  endHangup?.();
-  follower.close();
-  await named.close();
-  await watched.close();
-  await policy?.close();
-}
-
-function pathsOf(files: ConfigFiles | undefined): readonly string[] {
-  if (files === undefined) return [];
-  return [...(files.config === undefined ? [] : [files.config]), ...files.mcpConfigs];
-}
 
 /** The files that a configuration names and that change what it means. */
 function namedFiles({ documents, envFiles }: Configured): readonly string[] {

@@ -1,4 +1,4 @@
-import { harmless } from "../../errors/show-value.ts";
+import { count, harmless } from "../../errors/show-value.ts";
 import type { ToolArsenal } from "../../arsenal.ts";
 import { showProblem } from "../../config/clients/server-problem.ts";
 import { clientLines, type Endpoint } from "../arsenal/client-entries.ts";
@@ -10,21 +10,7 @@ import { styles } from "../terminal/style.ts";
 import { measureSaving, showSaving } from "./token-saving.ts";
 import { toldFailure, type UpstreamReport, watchUpstream } from "./upstream-status.ts";
 
-/** What a served arsenal tells on stderr: lines for people, or with `--json` one object a line. */
-export interface Announcer {
-  tell(this: void, text: string): void;
-  /** Where it is served, and what to paste into clients. With `--json` also on stdout, where no protocol runs. */
-  tellEndpoint(endpoint: Endpoint, files: ConfigFiles | undefined): void;
-  /** What is wrong with the configuration, how each server and document fares, and once all were tried, the total. */
-  tellConfigured(
-    this: void,
-    configured: Configured | undefined,
-    documents?: readonly DocumentReport[] | Promise<readonly DocumentReport[]>,
-  ): void;
-  close(): void;
-}
-
-/** Tells how a served arsenal fares. */
+/** Tells how a served arsenal fares, on stderr: lines for people, or with `--json` one object a line. */
 export function createAnnouncer(parts: {
   readonly arsenal: ToolArsenal;
   readonly input: Input;
@@ -32,7 +18,7 @@ export function createAnnouncer(parts: {
   readonly mode: "static" | "dynamic" | "hybrid";
   /** The command that approves a call that waits, without the id. */
   readonly approveCommand?: string | undefined;
-}): Announcer {
+}) {
   const { arsenal, input, terminal, mode, approveCommand } = parts;
   const paint = styles(terminal.err, terminal.environment);
   const watches = new Map<unknown, () => void>();
@@ -78,19 +64,18 @@ export function createAnnouncer(parts: {
   });
   const tellDocuments = (reports: readonly DocumentReport[]): void => {
     for (const { name, document, tools = 0, error } of reports) {
-      if (error !== undefined) {
-        const reason = toldFailure(error);
-        say(paint.red(`${name}: failed: ${reason}`), { document: name, state: "failed", error: reason });
-      } else {
-        const text = `${name}: ${tools} ${tools === 1 ? "tool" : "tools"} (OpenAPI, ${document})`;
+      const reason = error && toldFailure(error);
+      if (reason === undefined) {
+        const text = `${name}: ${count(tools, "tool")} (OpenAPI, ${document})`;
         say(paint.green(text), { document: name, state: "loaded", tools });
-      }
+      } else say(paint.red(`${name}: failed: ${reason}`), { document: name, state: "failed", error: reason });
     }
   };
 
   return {
     tell,
-    tellEndpoint(endpoint, files) {
+    /** Where it is served, and what to paste into clients. With `--json` also on stdout, where no protocol runs. */
+    tellEndpoint(endpoint: Endpoint, files: ConfigFiles | undefined): void {
       const url = `${endpoint.url}/mcp`;
       if (input.json) {
         terminal.out.write(`${JSON.stringify({ url: endpoint.url, mcp: url, mode })}\n`);
@@ -101,7 +86,11 @@ export function createAnnouncer(parts: {
       terminal.err.write(`\n${paint.bold("Serving MCP at")} ${paint.cyan(url)}\n${pasted}`);
       terminal.err.write(`${paint.dim("Ctrl-C ends it.")}\n`);
     },
-    tellConfigured(configured, documents = []) {
+    /** What is wrong with the configuration, how each server and document fares, and once all were tried, the total. */
+    tellConfigured(
+      configured: Configured | undefined,
+      documents: readonly DocumentReport[] | Promise<readonly DocumentReport[]>,
+    ): void {
       const lines = new Map<string, () => void>();
       for (const problem of configured?.problems ?? []) {
         const text = `Left out: ${showProblem(problem)}`;
@@ -124,7 +113,7 @@ export function createAnnouncer(parts: {
         if (!watches.has(upstream)) watches.set(upstream, watchUpstream(upstream, tellUpstream));
       void tellTotal(Promise.resolve(documents).then(tellDocuments));
     },
-    close() {
+    close(): void {
       closed = true;
       endAsking();
       for (const end of watches.values()) end();

@@ -2,6 +2,7 @@ import type { ToolArsenal } from "../../arsenal.ts";
 import { META_TOOLS, type ServeMode } from "../../serve/meta-tools/definitions.ts";
 import { foundDefinition } from "../../serve/meta-tools/find-tools.ts";
 import { shownTool } from "../../serve/meta-tools/shown-tool.ts";
+import { count } from "../../errors/show-value.ts";
 import { estimateTokens } from "../../tool/estimate-tokens.ts";
 
 /** What a client's tools cost a model, in this mode and with every tool listed. */
@@ -41,10 +42,9 @@ function tokensOf(value: unknown): number {
 
 /** The count in words: `49 tools; a client's list costs about 180 tokens and each search about 430 more, instead of 4,200` */
 export function showSaving({ tools, tokensOfAll, tokensShown, tokensPerSearch }: TokenSaving): string {
-  const count = `${tools} ${tools === 1 ? "tool" : "tools"}`;
   const number = (tokens: number): string => tokens.toLocaleString("en");
-  const listed = `${count}, about ${number(tokensOfAll)} tokens if all are listed`;
+  const listed = `${count(tools, "tool")}, about ${number(tokensOfAll)} tokens if all are listed`;
   if (tools === 0 || tokensShown === undefined || tokensPerSearch === undefined) return listed;
   if (tokensShown + tokensPerSearch >= tokensOfAll) return `${listed}; with so few, --mode static costs less`;
-  return `${count}; a client's list costs about ${number(tokensShown)} tokens and each search about ${number(tokensPerSearch)} more, instead of ${number(tokensOfAll)}`;
+  return `${count(tools, "tool")}; a client's list costs about ${number(tokensShown)} tokens and each search about ${number(tokensPerSearch)} more, instead of ${number(tokensOfAll)}`;
 }

@@ -1,4 +1,4 @@
-import { harmless } from "../../errors/show-value.ts";
+import { count, harmless } from "../../errors/show-value.ts";
 import type { McpUpstream, UpstreamState } from "../../adapters/sources/mcp/upstream/upstream.ts";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
 
@@ -35,7 +35,7 @@ export function watchUpstream(
     const { protocolVersion } = state;
     try {
       const { length: tools } = await upstream.list("tools");
-      const text = `${name}: connected, ${tools} ${tools === 1 ? "tool" : "tools"} (${protocolVersion})`;
+      const text = `${name}: connected, ${count(tools, "tool")} (${protocolVersion})`;
       if (!ended) tell({ upstream: name, state: "connected", text, tools, protocolVersion });
     } catch (error) {
       const reason = oneLine(error);
