@@ -5,38 +5,30 @@ import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { withAudit } from "../../guard/audit/call-audit.ts";
 import type { State } from "../../state/state.port.ts";
 import { systemClock } from "../../observe/clock.ts";
-import type { Emit } from "../../observe/events.ts";
+import type { Emit, EventMap } from "../../observe/events.ts";
 import type { Input, Terminal } from "../command.ts";
 import { approvalFiles } from "./local-approvals.ts";
 import { readSettings } from "./open-arsenal.ts";
 
-/** State that other processes may be using at the same time. */
-export interface KeptState {
+/** Runs a step on state that other processes may be using at the same time. */
+type RunKept = (kept: {
   readonly config: ResolvedConfig;
-  readonly state: State;
+  readonly states: readonly State[];
   /** Records events in the audit log, if there is one. A record that cannot be kept is reported to the person. */
   readonly emit: Emit;
-}
+}) => Promise<number>;
 
 /** Runs a step on the pins that the configuration's state file keeps. */
-export function withKeptPins(
-  input: Input,
-  terminal: Terminal,
-  run: (kept: KeptState) => Promise<number>,
-): Promise<number> {
-  const filesOf = ({ state: { file } }: ResolvedConfig): readonly [string] => {
+export function withKeptPins(input: Input, terminal: Terminal, run: RunKept): Promise<number> {
+  const filesOf = ({ state: { file } }: ResolvedConfig): readonly string[] => {
     if (file === undefined || file === IN_MEMORY) throw keptInMemory("Pins", SET_FILE);
     return [file];
   };
-  return withStates(input, terminal, filesOf, ({ states: [state], ...kept }) => run({ ...kept, state }));
+  return withStates(input, terminal, filesOf, run);
 }
 
 /** Runs a step on every file of approvals that the person at this machine answers for. */
-export function withKeptApprovals(
-  input: Input,
-  terminal: Terminal,
-  run: (kept: Omit<KeptState, "state"> & { readonly states: readonly State[] }) => Promise<number>,
-): Promise<number> {
+export function withKeptApprovals(input: Input, terminal: Terminal, run: RunKept): Promise<number> {
   const filesOf = (config: ResolvedConfig): readonly string[] => {
     const files = approvalFiles(config, terminal);
     if (files === undefined) throw keptInMemory("Approvals", `${SET_FILE} Or answer over HTTP: see docs/approvals.md.`);
@@ -45,33 +37,26 @@ export function withKeptApprovals(
   return withStates(input, terminal, filesOf, run);
 }
 
-async function withStates<Files extends readonly string[]>(
+async function withStates(
   input: Input,
   terminal: Terminal,
-  filesOf: (config: ResolvedConfig) => Files,
-  run: (
-    kept: Omit<KeptState, "state"> & { readonly states: { readonly [Index in keyof Files]: State } },
-  ) => Promise<number>,
+  filesOf: (config: ResolvedConfig) => readonly string[],
+  run: RunKept,
 ): Promise<number> {
   const config = await readSettings(input, terminal);
   const opened = filesOf(config).map((file) => sqliteState({ file }));
-  const states = opened.map(({ documents }) => documents);
   const log = configuredAudit(config, systemClock);
+  const silent: Emit = () => {};
+  const report: Emit = (name, data) => {
+    if (name === "audit-failed") terminal.err.write(`Not recorded: ${(data as EventMap["audit-failed"]).message}\n`);
+  };
   try {
-    const emit = log === undefined ? silent : withAudit(silent, configuredCallAudit(config, log, telling(terminal)));
-    return await run({ config, states: states as { readonly [Index in keyof Files]: State }, emit });
+    const emit = log === undefined ? silent : withAudit(silent, configuredCallAudit(config, log, report));
+    return await run({ config, states: opened.map(({ documents }) => documents), emit });
   } finally {
     await log?.close();
     for (const state of opened) await state.close();
   }
-}
-
-const silent: Emit = () => {};
-
-function telling({ err }: Terminal): Emit {
-  return (name, data) => {
-    if (name === "audit-failed") err.write(`Not recorded: ${(data as { readonly message: string }).message}\n`);
-  };
 }
 
 const SET_FILE = "Set state.file to a file, such as ./.toolarsenal/state.sqlite, and restart the gateway.";

@@ -1,4 +1,4 @@
-import { EXAMPLE_TOOLS, type ExampleTool, schemaOf } from "./example-tools.ts";
+import { EXAMPLE_TOOLS } from "./example-tools.ts";
 
 /** A file that `init` writes. */
 export interface ScaffoldFile {
@@ -16,7 +16,7 @@ export function scaffold(config: string): readonly ScaffoldFile[] {
     { path: "tools.mjs", purpose: "example tools; replace them with your own", text: toolsModule() },
     { path: "policy.yaml", purpose: "who may call what", text: POLICY },
     { path: "policy.cases.yaml", purpose: "tests of the policy", text: CASES },
-    { path: "tools.jsonl", purpose: "the tools that eval ranks", text: toolLines() },
+    { path: "tools.jsonl", purpose: "the tools that eval ranks", text: lines(TOOLS.map(({ tool }) => tool)) },
     { path: "queries.jsonl", purpose: "requests, and the tools that fit each", text: lines(QUERIES) },
     { path: ".toolarsenal/.gitignore", purpose: "keeps state, audit log and secrets out of git", text: "*\n" },
   ];
@@ -104,20 +104,27 @@ const QUERIES: readonly object[] = [
   { id: "nothing", query: "what is the weather like in Oslo?", relevant: [] },
 ];
 
+/** The example tools as they are registered. */
+const TOOLS = EXAMPLE_TOOLS.map(({ id, description, parameters, handler }) => {
+  const [namespace = "", name = ""] = id.split(".");
+  const properties = Object.fromEntries(Object.entries(parameters).map(([key, type]) => [key, { type }]));
+  const schema = { type: "object", properties, required: Object.keys(parameters) };
+  return { tool: { id, name, namespace, description, parameters: schema }, handler };
+});
+
 function toolsModule(): string {
-  const registrations = EXAMPLE_TOOLS.map((tool) => {
-    const { namespace, name, description, handler } = tool;
-    return `  arsenal.register(
+  const registrations = TOOLS.map(
+    ({ tool: { namespace, name, description, parameters }, handler }) => `  arsenal.register(
     {
       namespace: ${JSON.stringify(namespace)},
       name: ${JSON.stringify(name)},
       description: ${JSON.stringify(description)},
-      parameters: ${JSON.stringify(schemaOf(tool))},
+      parameters: ${JSON.stringify(parameters)},
     },
     ${handler},
   );
-`;
-  });
+`,
+  );
   return `const customers = [
   { id: "C-17", name: "Dana Whitfield", email: "dana@example.com" },
   { id: "C-21", name: "Omar Haddad", email: "omar@example.com" },
@@ -128,15 +135,6 @@ function toolsModule(): string {
 export default function registerTools(arsenal) {
 ${registrations.join("\n")}}
 `;
-}
-
-function toolLines(): string {
-  return lines(
-    EXAMPLE_TOOLS.map((tool: ExampleTool) => {
-      const { namespace, name, description } = tool;
-      return { id: `${namespace}.${name}`, name, namespace, description, parameters: schemaOf(tool) };
-    }),
-  );
 }
 
 function lines(values: readonly object[]): string {

@@ -39,96 +39,79 @@ export async function readCases(path: string): Promise<PolicyCases> {
   });
   const { value, locate } = readDocument(text, path);
   const { policy, cases } = isPlainObject(value) ? value : {};
-  if (!Array.isArray(cases) || cases.length === 0)
-    throw wrongInput(
-      "cases",
-      cases,
-      `${path} has no cases.`,
-      "Add `cases:` with a list of { tool, principal, args, expect }.",
-    );
-  if (policy !== undefined && typeof policy !== "string")
-    throw wrongInput(
-      "policy",
-      policy,
-      `${path}: policy must be the path of a policy file, not ${showValue(policy)}.`,
-      "For example: policy: policy.yaml.",
-    );
-  return {
-    policy,
-    cases: cases.map((entry: unknown, index) => {
-      try {
-        return readCase(entry, index);
-      } catch (error) {
-        if (!(error instanceof ArsenalError)) throw error;
-        const at = locate(["cases", String(index)]);
-        throw new ArsenalError("INPUT_INVALID", `${at}${error.message}`, { ...error.details, cause: error });
-      }
-    }),
+  if (!Array.isArray(cases) || cases.length === 0) {
+    const fix = "Add `cases:` with a list of { tool, principal, args, expect }.";
+    throw wrongInput("cases", cases, `${path} has no cases.`, fix);
+  }
+  if (policy !== undefined && typeof policy !== "string") {
+    const problem = `${path}: policy must be the path of a policy file, not ${showValue(policy)}.`;
+    throw wrongInput("policy", policy, problem, "For example: policy: policy.yaml.");
+  }
+  const readAt = (entry: unknown, index: number): PolicyCase => {
+    try {
+      return readCase(entry, index);
+    } catch (error) {
+      if (!(error instanceof ArsenalError)) throw error;
+      const at = locate(["cases", String(index)]);
+      throw new ArsenalError("INPUT_INVALID", `${at}${error.message}`, { ...error.details, cause: error });
+    }
   };
+  return { policy, cases: cases.map(readAt) };
 }
 
 function readCase(entry: unknown, index: number): PolicyCase {
-  if (!isPlainObject(entry))
-    throw wrongInput(
-      `cases.${index}`,
-      entry,
-      `A case must be a mapping, not ${showValue(entry)}.`,
-      "Write { tool, principal, args, expect }.",
-    );
+  if (!isPlainObject(entry)) {
+    const problem = `A case must be a mapping, not ${showValue(entry)}.`;
+    throw wrongInput(`cases.${index}`, entry, problem, "Write { tool, principal, args, expect }.");
+  }
   const unknown = Object.keys(entry).find((key) => !CASE_KEYS.includes(key));
   if (unknown !== undefined) {
     const near = nearest(unknown, CASE_KEYS);
     const fix = near === undefined ? `Known keys: ${CASE_KEYS.join(", ")}.` : `Did you mean "${near}"?`;
     throw wrongInput(unknown, entry[unknown], `Unknown key "${unknown}" in a case.`, fix);
   }
-  const { name, tool, principal, args = {}, toolset, now, expect, rule } = entry;
+  const { tool, principal, args = {}, now, expect } = entry;
   const wanted = OUTCOMES.find((outcome) => outcome === expect);
-  if (wanted === undefined)
-    throw wrongInput("expect", expect, `expect cannot be ${showValue(expect)}.`, `Use one of ${OUTCOMES.join(", ")}.`);
-  if (!isPlainObject(args))
-    throw wrongInput(
-      "args",
-      args,
-      `args must be a mapping, not ${showValue(args)}.`,
-      "For example: args: { amount: 5 }.",
-    );
-  for (const [key, text] of Object.entries({ name, toolset, rule }))
-    if (text !== undefined && typeof text !== "string")
-      throw wrongInput(key, text, `${key} must be text, not ${showValue(text)}.`, "Put it in quotes.");
+  if (wanted === undefined) throw cannotBe("expect", expect, `Use one of ${OUTCOMES.join(", ")}.`);
+  if (!isPlainObject(args)) throw mustBe("args", args, "a mapping", "For example: args: { amount: 5 }.");
+  const text = (key: "name" | "toolset" | "rule"): string | undefined => {
+    const given = entry[key];
+    if (given === undefined || typeof given === "string") return given;
+    throw mustBe(key, given, "text", "Put it in quotes.");
+  };
+  const [name, toolset, rule] = [text("name"), text("toolset"), text("rule")];
   const found = readTool(tool);
   return {
-    name: typeof name === "string" ? name : `${index + 1}: ${found.id}`,
+    name: name ?? `${index + 1}: ${found.id}`,
     request: {
       tool: found,
       arguments: args,
       principal: readPrincipal(principal ?? "nobody", "principal"),
-      ...(typeof toolset === "string" && { toolset }),
+      ...(toolset !== undefined && { toolset }),
     },
     now: readTime(now),
     expect: wanted,
-    rule: typeof rule === "string" ? rule : undefined,
+    rule,
   };
+}
+
+function cannotBe(field: string, value: unknown, fix: string): Error {
+  return wrongInput(field, value, `${field} cannot be ${showValue(value)}.`, fix);
+}
+
+function mustBe(field: string, value: unknown, what: string, fix: string): Error {
+  return wrongInput(field, value, `${field} must be ${what}, not ${showValue(value)}.`, fix);
 }
 
 /** A tool from its id, or from its id with what rules look at. */
 function readTool(given: unknown): Tool {
   const said = typeof given === "string" ? { id: given } : given;
   if (!isPlainObject(said) || typeof said["id"] !== "string" || !said["id"].includes("."))
-    throw wrongInput(
-      "tool",
-      given,
-      `tool cannot be ${showValue(given)}.`,
-      "Write an id such as crm.find_customer, or { id, risk, … }.",
-    );
+    throw cannotBe("tool", given, "Write an id such as crm.find_customer, or { id, risk, … }.");
   const { id, source = "function", source_name: sourceName, risk: riskLevel, requires_confirmation, ...rest } = said;
   const { annotations } = rest;
   if (!TOOL_SOURCES.includes(source as ToolSource))
-    throw wrongInput(
-      "tool.source",
-      source,
-      `tool.source cannot be ${showValue(source)}.`,
-      `Use one of ${TOOL_SOURCES.join(", ")}.`,
-    );
+    throw cannotBe("tool.source", source, `Use one of ${TOOL_SOURCES.join(", ")}.`);
   const text = String(id);
   const dot = text.lastIndexOf(".");
   const draft = {
@@ -136,9 +119,9 @@ function readTool(given: unknown): Tool {
     namespace: text.slice(0, dot),
     description: "Stands for a tool in a case of a policy.",
     parameters: { type: "object" },
-    ...(sourceName === undefined ? {} : { sourceName }),
-    ...(riskLevel === undefined ? {} : { riskLevel }),
-    ...(requires_confirmation === undefined ? {} : { requiresConfirmation: requires_confirmation }),
+    ...(sourceName !== undefined && { sourceName }),
+    ...(riskLevel !== undefined && { riskLevel }),
+    ...(requires_confirmation !== undefined && { requiresConfirmation: requires_confirmation }),
     ...rest,
     // As with a real one, what a server says of its own tool is not confirmed.
     ...(isPlainObject(annotations) && { annotations: { confirmed: source === "function", ...annotations } }),

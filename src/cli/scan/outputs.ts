@@ -1,14 +1,16 @@
-import { wordingScanner } from "../../adapters/scanners/wording/wording.ts";
-import { SCAN_RULES } from "../../guard/scan/rules/all-rules.ts";
-import { HIDING_RULES } from "../../guard/scan/scan-text.ts";
 import type { ScanReport } from "../../guard/scan/scanner.ts";
 import { SEVERITIES } from "../../guard/scan/severity.ts";
 import type { Terminal } from "../command.ts";
 import { clip, styles, table } from "../terminal/style.ts";
-import { createSarifLog, type SarifPlace } from "./sarif.ts";
+
+/** What was scanned: a line of a file, a tool, or the instructions of an MCP server. */
+export type ScannedPlace =
+  | { readonly uri: string; readonly line: number }
+  | { readonly tool: string }
+  | { readonly server: string };
 
 /** One thing that was scanned, or could not be. */
-export type Scanned = { readonly place: SarifPlace } & ({ readonly report: ScanReport } | { readonly error: string });
+export type Scanned = { readonly place: ScannedPlace } & ({ readonly report: ScanReport } | { readonly error: string });
 
 /** How results are printed: `begin`, one `item` for each result, then `end`. */
 export interface ScanOutput {
@@ -29,20 +31,6 @@ export function lineOutput(): ScanOutput {
       return `${JSON.stringify({ ...named, flagged, severity, findings, ...(failure === undefined ? {} : { failure }) })}\n`;
     },
     end: () => "",
-  };
-}
-
-/** One SARIF 2.1.0 log. */
-export function sarifOutput(): ScanOutput {
-  const log = createSarifLog([...SCAN_RULES, ...HIDING_RULES, ...wordingScanner().rules]);
-  return {
-    begin: log.begin(),
-    item({ place, ...scanned }) {
-      if ("error" in scanned) log.unreadable(`${nameOf(place)}: ${scanned.error}`);
-      else if (scanned.report.failure !== undefined) log.unreadable(`${nameOf(place)}: ${scanned.report.failure}`);
-      return "error" in scanned ? "" : scanned.report.findings.map((finding) => log.result(finding, place)).join("");
-    },
-    end: () => log.end(),
   };
 }
 
@@ -73,7 +61,8 @@ export function tableOutput({ out, environment }: Terminal): ScanOutput {
   };
 }
 
-function nameOf(place: SarifPlace): string {
+/** How a place is called in a message. */
+export function nameOf(place: ScannedPlace): string {
   if ("tool" in place) return place.tool;
   return "server" in place ? `${place.server}#instructions` : `${place.uri}:${place.line}`;
 }

@@ -1,88 +1,50 @@
+import { wordingScanner } from "../../adapters/scanners/wording/wording.ts";
 import type { Finding } from "../../guard/scan/finding.ts";
-import type { ScannerRule } from "../../guard/scanner.port.ts";
+import { SCAN_RULES } from "../../guard/scan/rules/all-rules.ts";
+import { HIDING_RULES } from "../../guard/scan/scan-text.ts";
 import type { Severity } from "../../guard/scan/severity.ts";
+import { nameOf, type ScannedPlace, type ScanOutput } from "./outputs.ts";
 
-/** Where a finding is: a line of a file, a tool, or the instructions of an MCP server. */
-export type SarifPlace =
-  | { readonly uri: string; readonly line: number }
-  | { readonly tool: string }
-  | { readonly server: string };
-
-/** Writes a SARIF 2.1.0 log piece by piece, so that one of any size needs no memory. The pieces joined are the document. */
-export interface SarifLog {
-  begin(): string;
-  result(finding: Finding, place: SarifPlace): string;
-  end(): string;
-  /** Notes something that could not be scanned. The first thousand are kept. */
-  unreadable(message: string): void;
-}
-
-const LEVELS: Readonly<Record<Severity, "note" | "warning" | "error">> = {
-  info: "note",
-  low: "note",
-  medium: "warning",
-  high: "error",
-  critical: "error",
-};
-/** What code hosts sort by. */
-const SCORES: Readonly<Record<Severity, string>> = {
-  info: "0.0",
-  low: "3.0",
-  medium: "5.5",
-  high: "8.0",
-  critical: "9.5",
+/** The level of a finding, and the score that code hosts sort by. */
+const RANKS: Readonly<Record<Severity, readonly [level: "note" | "warning" | "error", score: string]>> = {
+  info: ["note", "0.0"],
+  low: ["note", "3.0"],
+  medium: ["warning", "5.5"],
+  high: ["error", "8.0"],
+  critical: ["error", "9.5"],
 };
 const MAX_NOTES = 1000;
 
-/** A new log, for the rules that a scan ran. */
-export function createSarifLog(rules: readonly ScannerRule[]): SarifLog {
+/** One SARIF 2.1.0 log, written piece by piece, so that one of any size needs no memory. The first thousand failures are kept. */
+export function sarifOutput(): ScanOutput {
   const notes: string[] = [];
   let unread = 0;
-  let first = true;
+  let results = 0;
+  const driver = {
+    name: "toolarsenal scan",
+    rules: [...SCAN_RULES, ...HIDING_RULES, ...wordingScanner().rules].map(({ id, message, severity }) => ({
+      id,
+      shortDescription: { text: message },
+      defaultConfiguration: { level: RANKS[severity][0] },
+      properties: { "security-severity": RANKS[severity][1], tags: ["security"] },
+    })),
+  };
+  const head = {
+    $schema: "https://json.schemastore.org/sarif-2.1.0.json",
+    version: "2.1.0",
+    runs: [{ tool: { driver }, columnKind: "utf16CodeUnits" }],
+  };
   return {
-    begin() {
-      const driver = {
-        name: "toolarsenal scan",
-        rules: rules.map(({ id, message, severity }) => ({
-          id,
-          shortDescription: { text: message },
-          defaultConfiguration: { level: LEVELS[severity] },
-          properties: { "security-severity": SCORES[severity], tags: ["security"] },
-        })),
-      };
-      const head = {
-        $schema: "https://json.schemastore.org/sarif-2.1.0.json",
-        version: "2.1.0",
-        runs: [{ tool: { driver }, columnKind: "utf16CodeUnits" }],
-      };
-      // The run stays open: results follow one by one.
-      return `${JSON.stringify(head).slice(0, -"}]}".length)},"results":[`;
+    // The run stays open: results follow one by one.
+    begin: `${JSON.stringify(head).slice(0, -"}]}".length)},"results":[`,
+    item({ place, ...scanned }) {
+      const failure = "error" in scanned ? scanned.error : scanned.report.failure;
+      if (failure !== undefined && ++unread <= MAX_NOTES) notes.push(`${nameOf(place)}: ${failure}`);
+      const findings = "error" in scanned ? [] : scanned.report.findings;
+      return findings
+        .map((finding) => `${results++ === 0 ? "\n" : ",\n"}${JSON.stringify(toResult(finding, place))}`)
+        .join("");
     },
-
-    result({ rule, severity, message, path, excerpt, hidden }, place) {
-      const separator = first ? "\n" : ",\n";
-      first = false;
-      const told = [
-        message,
-        path === undefined ? "" : ` In ${path}.`,
-        ` Found: "${excerpt}".`,
-        hidden === undefined ? "" : ` Hidden: "${hidden}".`,
-      ];
-      const result = {
-        ruleId: rule,
-        level: LEVELS[severity],
-        message: { text: told.join("") },
-        locations: [toLocation(place)],
-        properties: { severity },
-      };
-      return separator + JSON.stringify(result);
-    },
-
-    unreadable(message) {
-      unread++;
-      if (notes.length < MAX_NOTES) notes.push(message);
-    },
-
     end() {
       const invocation = {
         executionSuccessful: unread === 0,
@@ -93,11 +55,18 @@ export function createSarifLog(rules: readonly ScannerRule[]): SarifLog {
   };
 }
 
-function toLocation(place: SarifPlace): object {
-  if ("tool" in place) return { logicalLocations: [{ fullyQualifiedName: place.tool, kind: "function" }] };
-  if ("server" in place)
-    return { logicalLocations: [{ fullyQualifiedName: `${place.server}#instructions`, kind: "module" }] };
+function toResult({ rule, severity, message, path, excerpt, hidden }: Finding, place: ScannedPlace): object {
+  const where = path === undefined ? "" : ` In ${path}.`;
+  const also = hidden === undefined ? "" : ` Hidden: "${hidden}".`;
   return {
-    physicalLocation: { artifactLocation: { uri: place.uri }, region: { startLine: place.line } },
+    ruleId: rule,
+    level: RANKS[severity][0],
+    message: { text: `${message}${where} Found: "${excerpt}".${also}` },
+    locations: [
+      "uri" in place
+        ? { physicalLocation: { artifactLocation: { uri: place.uri }, region: { startLine: place.line } } }
+        : { logicalLocations: [{ fullyQualifiedName: nameOf(place), kind: "tool" in place ? "function" : "module" }] },
+    ],
+    properties: { severity },
   };
 }

@@ -46,19 +46,30 @@ function groupTable(heading: string, title: string, groups: readonly (readonly [
       </tr>`,
   );
   return html`<h2>${heading}</h2>
-    <div class="scroll">
-      <table>
-        <thead>
-          <tr>
-            <th>${title}</th>
-            ${columns.map((column) => html`<th class="number">${column}</th>`)}
-          </tr>
-        </thead>
-        <tbody>
-          ${rows}
-        </tbody>
-      </table>
-    </div>`;
+    ${scrolled("", [...texts(title), ...numbers(...columns)], rows)}`;
+}
+
+function scrolled(kind: string, head: readonly Markup[], rows: readonly Markup[]): Markup {
+  return html`<div class="scroll">
+    <table class="${kind}">
+      <thead>
+        <tr>
+          ${head}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+function texts(...titles: readonly string[]): readonly Markup[] {
+  return titles.map((title) => html`<th>${title}</th>`);
+}
+
+function numbers(...titles: readonly string[]): readonly Markup[] {
+  return titles.map((title) => html`<th class="number">${title}</th>`);
 }
 
 /** Every figure of both runs, and the queries that changed most. */
@@ -78,6 +89,8 @@ export function comparisonSection({ a, b, figures, changed, resamples }: Compari
         <td class="number">${figure.ties}</td>
       </tr>`,
   );
+  const interval = html`<th colspan="2">95 % interval</th>`;
+  const head = [...texts("figure"), ...numbers("A", "B", "B − A"), interval, ...numbers("B wins", "loses", "ties")];
   const moved = changed.map(
     (query) =>
       html`<tr>
@@ -91,25 +104,7 @@ export function comparisonSection({ a, b, figures, changed, resamples }: Compari
       <span class="key a">A</span>: ${a.config ?? "defaults"}, ${a.tier} · <span class="key b">B</span>:
       ${b.config ?? "defaults"}, ${b.tier} (P50 ${b.report.p50_ms} ms, P95 ${b.report.p95_ms} ms)
     </p>
-    <div class="scroll">
-      <table>
-        <thead>
-          <tr>
-            <th>figure</th>
-            <th class="number">A</th>
-            <th class="number">B</th>
-            <th class="number">B − A</th>
-            <th colspan="2">95 % interval</th>
-            <th class="number">B wins</th>
-            <th class="number">loses</th>
-            <th class="number">ties</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${rows}
-        </tbody>
-      </table>
-    </div>
+    ${scrolled("", head, rows)}
     <p class="note">
       Paired bootstrap over the queries, ${resamples.toLocaleString("en")} resamples. An interval that leaves out zero
       is drawn in colour. For false_refused, less is better.
@@ -118,20 +113,7 @@ export function comparisonSection({ a, b, figures, changed, resamples }: Compari
       moved.length === 0
         ? html`<p>No query changed.</p>`
         : html`<h2>Queries that changed most</h2>
-            <div class="scroll">
-              <table class="stacked">
-                <thead>
-                  <tr>
-                    <th>query</th>
-                    <th>rank, A → B</th>
-                    <th>NDCG@10</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  ${moved}
-                </tbody>
-              </table>
-            </div>`
+            ${scrolled("stacked", texts("query", "rank, A → B", "NDCG@10"), moved)}`
     }`;
 }
 
@@ -151,21 +133,7 @@ export function missesSection(misses: readonly Miss[]): Markup {
         ${kinds.map((kind) => html`<option value="${kind}">${KINDS[kind]}</option>`)}</select
       ><output class="soft" aria-live="polite"></output>
     </div>
-    <div class="scroll">
-      <table class="misses stacked">
-        <thead>
-          <tr>
-            <th>query</th>
-            <th>wanted</th>
-            <th>came instead</th>
-            <th>why</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${misses.slice(0, MOST_MISSES).map(missRow)}
-        </tbody>
-      </table>
-    </div>
+    ${scrolled("misses stacked", texts("query", "wanted", "came instead", "why"), misses.slice(0, MOST_MISSES).map(missRow))}
     ${left > 0 ? html`<p class="note">The first ${MOST_MISSES}. ${left} more with --misses FILE.</p>` : html``}`;
 }
 
@@ -190,7 +158,7 @@ function missRow({ id, query, style, kind, relevant, returned, reason }: Miss): 
     <td data-label="wanted">
       ${
         wanted.length === 0
-          ? html`nothing`
+          ? "nothing"
           : html`<ul>
               ${wanted}
             </ul>`

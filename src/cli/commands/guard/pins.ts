@@ -34,7 +34,8 @@ export const command: Command = {
         '"pins accept" needs either an ID or --all.',
         "Take an id from: toolarsenal pins list",
       );
-    return withKeptPins(input, terminal, async ({ config, state, emit }) => {
+    return withKeptPins(input, terminal, async ({ config, states: [state], emit }) => {
+      if (state === undefined) return 1;
       const mode = pinMode(config);
       const book = createPins({ state, clock: systemClock, emit, mode: mode === "off" ? "changes" : mode });
       const listed = await book.list();

@@ -13,8 +13,10 @@ import type { Command, Input, Stream, Terminal } from "../../command.ts";
 import { configFiles, MCP_CONFIG, openArsenal } from "../../arsenal/open-arsenal.ts";
 import { readChoice, wrongInput } from "../../input.ts";
 import { inputLines, MAX_LINE_BYTES } from "../../scan/input-lines.ts";
-import { lineOutput, sarifOutput, type Scanned, type ScanOutput, tableOutput } from "../../scan/outputs.ts";
+import { lineOutput, type Scanned, tableOutput } from "../../scan/outputs.ts";
+import { sarifOutput } from "../../scan/sarif.ts";
 
+const OUTPUTS = { json: lineOutput, table: tableOutput, sarif: sarifOutput };
 const FORMATS = ["json", "table", "sarif"] as const;
 
 /** `toolarsenal scan` */
@@ -46,12 +48,13 @@ export const command: Command = {
     const format = readChoice(input, "format", FORMATS);
     const source = inputStream(input, terminal);
     const scanner = createScanner({ mode: "flag", scanners: [wordingScanner()] });
-    const output = chooseOutput(format, source !== undefined, input, terminal);
+    // A table is for a person who looks at what is configured; lines in are lines out.
+    const isWatched = terminal.out.isTTY === true && !input.json && source === undefined;
+    const output = OUTPUTS[format ?? (isWatched ? "table" : "json")](terminal);
     const count = { scanned: 0, flagged: 0, unreadable: 0, failing: 0 };
     await write(terminal.out, output.begin);
-    for await (const scanned of source === undefined
-      ? configuredItems(input, terminal, scanner)
-      : lineItems(source, scanner)) {
+    const items = source === undefined ? configuredItems(input, terminal, scanner) : lineItems(source, scanner);
+    for await (const scanned of items) {
       if ("error" in scanned) count.unreadable++;
       else {
         count.scanned++;
@@ -69,23 +72,6 @@ export const command: Command = {
     return count.failing > 0 ? 1 : 0;
   },
 };
-
-/** A table is for a person who looks at what is configured; lines in are lines out. */
-function chooseOutput(
-  format: (typeof FORMATS)[number] | undefined,
-  hasLines: boolean,
-  { json }: Input,
-  terminal: Terminal,
-): ScanOutput {
-  switch (format ?? (terminal.out.isTTY === true && !json && !hasLines ? "table" : "json")) {
-    case "json":
-      return lineOutput();
-    case "table":
-      return tableOutput(terminal);
-    case "sarif":
-      return sarifOutput();
-  }
-}
 
 async function* lineItems({ stream, uri }: LineSource, scanner: Scanner): AsyncGenerator<Scanned> {
   let line = 0;
