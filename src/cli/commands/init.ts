@@ -1,9 +1,9 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Command, Terminal } from "../command.ts";
 import { scaffold } from "../init/scaffold.ts";
 import { PROGRAM } from "../program.ts";
-import { writeWithBackup } from "../setup/client-edit.ts";
+import { readExisting, writeWithBackup } from "../setup/client-edit.ts";
 import { styles, table } from "../terminal/style.ts";
 
 /** `toolarsenal init` */
@@ -15,13 +15,13 @@ export const command: Command = {
   examples: ["init", "init --dry-run", "init --config deploy/arsenal.yaml"],
   async run(input, terminal) {
     const dryRun = input.flags.has("dry-run");
-    const force = input.flags.has("force");
     const config = resolve(terminal.folder, input.config ?? "arsenal.yaml");
     const files: Scaffolded[] = [];
     for (const { path, purpose, text } of scaffold(basename(config))) {
       const file = join(dirname(config), path);
       const existing = await readExisting(file);
-      const action = existing === undefined ? "created" : existing === text || !force ? "kept" : "replaced";
+      const action =
+        existing === undefined ? "created" : existing === text || !input.flags.has("force") ? "kept" : "replaced";
       if (!dryRun && action === "created") {
         await mkdir(dirname(file), { recursive: true, ...(path.includes("/") ? { mode: 0o700 } : {}) });
         await writeFile(file, text, { flag: "wx" });
@@ -68,11 +68,4 @@ function show(
     [`  ${PROGRAM} serve${option}`, "serve all of it as one MCP server"],
   ];
   out.write(`\n${paint.bold("Next")}\n${table(next)}\n`);
-}
-
-function readExisting(file: string): Promise<string | undefined> {
-  return readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return undefined;
-    throw error;
-  });
 }

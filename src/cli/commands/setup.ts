@@ -1,9 +1,10 @@
 import { dirname, resolve } from "node:path";
+import { count } from "../../errors/show-value.ts";
 import type { Command, Input, Terminal } from "../command.ts";
 import { PROGRAM } from "../program.ts";
 import { clientFiles } from "../setup/client-files.ts";
 import { findClients, type FoundClient } from "../setup/find-servers.ts";
-import { type EnvFile, gather, type Gathered } from "../setup/gather.ts";
+import { gather, type Gathered } from "../setup/gather.ts";
 import { type Plan, planSetup } from "../setup/plan.ts";
 import { clip, styles, table } from "../terminal/style.ts";
 
@@ -30,10 +31,14 @@ export const command: Command = {
     });
     const isBlocked = plan.conflicts.length > 0;
     const backups = dryRun || isBlocked ? new Map<string, string>() : await plan.write(new Date());
-    const outcome: Outcome = { clients, gathered, target, plan, backups, dryRun };
+    const hasServers = Object.keys(gathered.servers).length > 0;
+    const isWritten = plan.files.some(({ file }) => file === target);
+    const config = !hasServers ? "nothing to write" : isBlocked ? "in the way" : isWritten ? "written" : "unchanged";
+    const envFiles = gathered.envFiles.filter(({ server }) => !plan.kept.includes(server));
+    const outcome: Outcome = { clients, gathered, target, config, envFiles, plan, backups, dryRun };
     if (input.json) terminal.out.write(`${JSON.stringify(toJson(outcome), undefined, 2)}\n`);
     else show(outcome, input, terminal);
-    const isSetUp = Object.keys(gathered.servers).length > 0 || clients.some(({ hasOwnEntry }) => hasOwnEntry);
+    const isSetUp = hasServers || clients.some(({ hasOwnEntry }) => hasOwnEntry);
     return isSetUp && !isBlocked ? 0 : 1;
   },
 };
@@ -42,33 +47,25 @@ interface Outcome {
   readonly clients: readonly FoundClient[];
   readonly gathered: Gathered;
   readonly target: string;
+  /** What became of the configuration. */
+  readonly config: "nothing to write" | "in the way" | "written" | "unchanged";
+  readonly envFiles: Gathered["envFiles"];
   readonly plan: Plan;
   /** The copies that were kept, by file. */
   readonly backups: ReadonlyMap<string, string>;
   readonly dryRun: boolean;
 }
 
-function configOutcome({ gathered, target, plan }: Outcome): string {
-  if (Object.keys(gathered.servers).length === 0) return "nothing to write";
-  if (plan.conflicts.length > 0) return "in the way";
-  return plan.files.some(({ file }) => file === target) ? "written" : "unchanged";
-}
-
-function writtenEnvFiles({ gathered, plan }: Outcome): readonly EnvFile[] {
-  return gathered.envFiles.filter(({ server }) => !plan.kept.includes(server));
-}
-
-function toJson(outcome: Outcome): object {
-  const { clients, gathered, target, plan, backups, dryRun } = outcome;
+function toJson({ clients, gathered, target, config, envFiles, plan, backups, dryRun }: Outcome): object {
   return {
     dryRun,
     found: clients.map(({ client, file, servers, hasOwnEntry, problems }) => {
       return { client, file, servers: Object.keys(servers), hasOwnEntry, problems };
     }),
-    config: { file: target, outcome: configOutcome(outcome) },
+    config: { file: target, outcome: config },
     servers: Object.keys(gathered.servers),
     renamed: gathered.renamed,
-    secrets: writtenEnvFiles(outcome).map(({ server, path, values, missing }) => {
+    secrets: envFiles.map(({ server, path, values, missing }) => {
       return { server, file: resolve(dirname(target), path), variables: Object.keys(values), missing };
     }),
     conflicts: plan.conflicts,
@@ -81,7 +78,7 @@ function toJson(outcome: Outcome): object {
 }
 
 function show(outcome: Outcome, input: Input, terminal: Terminal): void {
-  const { clients, gathered, target, plan, backups, dryRun } = outcome;
+  const { clients, gathered, target, config, envFiles, plan, backups, dryRun } = outcome;
   const { out } = terminal;
   const paint = styles(out, terminal.environment);
   const home = terminal.environment["HOME"] ?? terminal.environment["USERPROFILE"];
@@ -96,7 +93,7 @@ function show(outcome: Outcome, input: Input, terminal: Terminal): void {
     short(file),
     [...Object.keys(servers), ...(hasOwnEntry ? ["toolarsenal"] : [])].map((name) => clip(name, 40)).join(", ") ||
       "none",
-    problems.length === 0 ? "" : `${problems.length} ${problems.length === 1 ? "problem" : "problems"}`,
+    problems.length === 0 ? "" : count(problems.length, "problem"),
   ]);
   out.write(`${table([["client", "file", "servers", "problems"].map(paint.bold), ...rows])}\n`);
   for (const { file, problems } of clients)
@@ -109,7 +106,6 @@ function show(outcome: Outcome, input: Input, terminal: Terminal): void {
     out.write(`${plan.kept.join(", ")}: configured in arsenal.yaml in another way, and left as ${are}.\n`);
   }
 
-  const config = configOutcome(outcome);
   if (config === "nothing to write") out.write("\nNothing to write: only ToolArsenal itself is set up.\n");
   if (config === "unchanged") out.write(`\n${short(target)} has all of them already.\n`);
   if (config === "in the way") {
@@ -125,21 +121,16 @@ function show(outcome: Outcome, input: Input, terminal: Terminal): void {
     const name = client === undefined ? short(file) : `${client}, ${short(file)}`;
     out.write(`\n${paint.bold(name)} ${dryRun ? "would be " : ""}${said}${how}${kept}.\n${dryRun ? `${diff}\n` : ""}`);
   }
-  showMissing(outcome, short, terminal);
-  if (config === "written" && !dryRun) showNext(input, terminal);
-}
-
-/** Values that VS Code asks for are in no file. */
-function showMissing(outcome: Outcome, short: (file: string) => string, { out }: Terminal): void {
-  const rows = writtenEnvFiles(outcome).flatMap(({ server, path, missing }) =>
-    missing.map((name) => [`  ${name}`, server, short(resolve(dirname(outcome.target), path))]),
+  // Values that VS Code asks for are in no file.
+  const missing = envFiles.flatMap(({ server, path, missing: names }) =>
+    names.map((name) => [`  ${name}`, server, short(resolve(dirname(target), path))]),
   );
-  if (rows.length === 0) return;
-  out.write(`\nVS Code asks for these values, so setup cannot copy them. Write each into its file:\n${table(rows)}\n`);
-}
-
-function showNext(input: Input, terminal: Terminal): void {
-  const config = input.config === undefined ? "" : ` --config ${input.config}`;
-  const clients = input.flags.has("write-clients") ? "" : `\n  ${PROGRAM} setup --write-clients${config}`;
-  terminal.out.write(`\nNext\n  ${PROGRAM} doctor${config}\n  ${PROGRAM} serve${config}${clients}\n`);
+  if (missing.length > 0)
+    out.write(
+      `\nVS Code asks for these values, so setup cannot copy them. Write each into its file:\n${table(missing)}\n`,
+    );
+  if (config !== "written" || dryRun) return;
+  const option = input.config === undefined ? "" : ` --config ${input.config}`;
+  const more = input.flags.has("write-clients") ? "" : `\n  ${PROGRAM} setup --write-clients${option}`;
+  out.write(`\nNext\n  ${PROGRAM} doctor${option}\n  ${PROGRAM} serve${option}${more}\n`);
 }

@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { copyFile, writeFile } from "node:fs/promises";
+import { copyFile, readFile, writeFile } from "node:fs/promises";
 import { parseJsonc } from "../../config/clients/jsonc.ts";
 import { ENTRY_NAME, stdioEntry } from "../arsenal/client-entries.ts";
 import { type FoundClient, nodeAt } from "./find-servers.ts";
@@ -17,6 +17,14 @@ export function editedText(client: FoundClient, text: string, config: string): s
   const unit = /\n([ \t]+)"/.exec(text)?.[1] ?? "  ";
   const written = JSON.stringify(ownServers(client, config), undefined, unit).replaceAll("\n", `\n${lead}`);
   return text.slice(0, node.start) + written + text.slice(node.end);
+}
+
+/** The text of a file; undefined when there is none. */
+export function readExisting(file: string): Promise<string | undefined> {
+  return readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  });
 }
 
 /** Writes a file and keeps what it was beside it. Returns the name of the copy. */

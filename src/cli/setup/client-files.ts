@@ -19,7 +19,14 @@ export interface ClientFile {
 export function clientFiles({ environment, folder, platform = process.platform }: Terminal): readonly ClientFile[] {
   const { join } = platform === "win32" ? win32 : posix;
   const home = environment["HOME"] ?? environment["USERPROFILE"];
-  const settings = settingsFolder(platform, environment, home, join);
+  const { APPDATA, XDG_CONFIG_HOME } = environment;
+  /** Where programs keep what their users set. */
+  const settings =
+    platform === "win32"
+      ? (APPDATA ?? (home && join(home, "AppData", "Roaming")))
+      : platform === "darwin" && home !== undefined
+        ? join(home, "Library", "Application Support")
+        : (XDG_CONFIG_HOME ?? (home && join(home, ".config")));
   const plain = { path: ["mcpServers"], typed: false, expands: "prefixed" } as const;
   const desktop = { client: "Claude Desktop", path: ["mcpServers"], typed: false, expands: "nothing" } as const;
   const vscode = { client: "VS Code", path: ["servers"], typed: true, expands: "prefixed" } as const;
@@ -48,17 +55,4 @@ export function clientFiles({ environment, folder, platform = process.platform }
     { ...vscode, file: join(folder, ".vscode", "mcp.json"), workspace: folder },
     { ...claudeCode, file: join(folder, ".mcp.json"), path: ["mcpServers"], workspace: folder },
   ];
-}
-
-/** Where programs keep what their users set. */
-function settingsFolder(
-  platform: NodeJS.Platform,
-  environment: Terminal["environment"],
-  home: string | undefined,
-  join: (...parts: string[]) => string,
-): string | undefined {
-  if (platform === "win32") return environment["APPDATA"] ?? (home && join(home, "AppData", "Roaming"));
-  if (home === undefined) return environment["XDG_CONFIG_HOME"];
-  if (platform === "darwin") return join(home, "Library", "Application Support");
-  return environment["XDG_CONFIG_HOME"] ?? join(home, ".config");
 }

@@ -3,11 +3,10 @@ import { basename, dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { arsenalText } from "./arsenal-file.ts";
-import { editedText, ownServers, writeWithBackup } from "./client-edit.ts";
+import { editedText, ownServers, readExisting as read, writeWithBackup } from "./client-edit.ts";
 import { envFileText, readEnv } from "./env-file.ts";
 import type { FoundClient } from "./find-servers.ts";
 import { type Gathered, PRIVATE_FOLDER } from "./gather.ts";
-import { lineDiff } from "./line-diff.ts";
 import { HIDDEN, separateSecrets, withoutSecrets } from "./secrets.ts";
 
 /** One file that setup writes. */
@@ -50,7 +49,13 @@ export async function planSetup(parts: {
 }): Promise<Plan> {
   const { clients, target, force, replaceClients } = parts;
   const elsewhere = await namesElsewhere(await read(target));
-  const gathered = without(parts.gathered, elsewhere);
+  const isElsewhere = (name: string): boolean => elsewhere.has(name);
+  const gathered = {
+    ...parts.gathered,
+    servers: without(parts.gathered.servers, isElsewhere),
+    shown: without(parts.gathered.shown, isElsewhere),
+    envFiles: parts.gathered.envFiles.filter(({ server }) => !elsewhere.has(server)),
+  };
   const conflicts: string[] = [];
   const steps: Step[] = [
     ...(await planEnvFiles(gathered, dirname(target), conflicts)),
@@ -61,7 +66,7 @@ export async function planSetup(parts: {
   return {
     files: steps.map(({ text: _text, ...shown }) => shown),
     conflicts: blocked ? conflicts : [],
-    kept: Object.keys(parts.gathered.servers).filter((name) => elsewhere.has(name)),
+    kept: Object.keys(parts.gathered.servers).filter(isElsewhere),
     async write(now) {
       const backups = new Map<string, string>();
       for (const { file, action, mode, text } of steps) {
@@ -98,7 +103,8 @@ async function planEnvFiles(
     const changed = Object.keys(values).filter((name) => Object.hasOwn(held, name) && held[name] !== values[name]);
     conflicts.push(...changed.map((name) => `${name} in ${path} differs from the value your client has`));
     const added = [...Object.keys(values), ...missing].filter((name) => !Object.hasOwn(held, name));
-    const isPrivate = existing === undefined || process.platform === "win32" || (await modeOf(file)) === 0o600;
+    const isPrivate =
+      existing === undefined || process.platform === "win32" || ((await stat(file)).mode & 0o777) === 0o600;
     if (added.length === 0 && changed.length === 0 && isPrivate) continue;
     const lines = [
       ...changed.map((name) => `- ${name}=${HIDDEN}`),
@@ -118,7 +124,8 @@ async function planArsenal({ servers, shown }: Gathered, file: string, conflicts
     const diff = lineDiff("", await arsenalText(undefined, shown));
     return [{ file, action: "create", mode: PRIVATE, diff, text: await arsenalText(undefined, servers) }];
   }
-  const held = await heldServers(existing);
+  const mapping = await parseMapping(existing);
+  const held = mapping && (isPlainObject(mapping["mcpServers"]) ? mapping["mcpServers"] : {});
   if (held === undefined) conflicts.push(`${file} is not a valid YAML mapping`);
   const names = Object.keys(servers);
   // Members that a person added to an entry are theirs; only those that setup writes are compared.
@@ -130,10 +137,8 @@ async function planArsenal({ servers, shown }: Gathered, file: string, conflicts
   const other = names.filter((name) => held !== undefined && Object.hasOwn(held, name) && !isSame(name));
   conflicts.push(...other.map((name) => `${name} differs from the server of that name in ${file}`));
   if (names.every(isSame)) return [];
-  const pick = (entries: Gathered["servers"]): Gathered["servers"] =>
-    Object.fromEntries(Object.entries(entries).filter(([name]) => !isSame(name)));
-  const text = await arsenalText(existing, pick(servers));
-  const diff = hideSecrets(lineDiff(existing, await arsenalText(existing, pick(shown))), held ?? {});
+  const text = await arsenalText(existing, without(servers, isSame));
+  const diff = hideSecrets(lineDiff(existing, await arsenalText(existing, without(shown, isSame))), held ?? {});
   // The permissions of a file that is there are its owner's choice, unless secrets come into it.
   const hasSecrets = !isDeepStrictEqual(servers, shown);
   return [{ file, action: "update", ...(hasSecrets ? { mode: PRIVATE } : {}), diff, text }];
@@ -145,20 +150,14 @@ async function planClients(clients: readonly FoundClient[], config: string): Pro
     const { client, file, servers } = found;
     if (Object.keys(servers).length === 0) continue;
     const before = Object.entries(servers).map(([name, entry]) => [name, withoutSecrets(entry)]);
-    const diff = lineDiff(pretty(Object.fromEntries(before)), pretty(ownServers(found, config)));
+    const [old, next] = [Object.fromEntries(before) as object, ownServers(found, config)];
+    const diff = lineDiff(JSON.stringify(old, undefined, 2), JSON.stringify(next, undefined, 2));
     // A file may have servers in two places.
     const earlier = steps.findLast((step) => step.file === file)?.text;
     const text = editedText(found, earlier ?? (await readFile(file, "utf8")), config);
     steps.push({ client, file, action: "update", diff, text });
   }
   return steps;
-}
-
-/** The servers an arsenal.yaml has under `mcpServers`; undefined when it cannot be read. */
-async function heldServers(text: string): Promise<Readonly<Record<string, unknown>> | undefined> {
-  const value = await parseMapping(text);
-  if (value === undefined) return undefined;
-  return isPlainObject(value["mcpServers"]) ? value["mcpServers"] : {};
 }
 
 /** Names of servers that an arsenal.yaml has under `mcp.servers`, `arsenal.mcp_servers` or `servers`. */
@@ -180,12 +179,8 @@ async function parseMapping(text: string): Promise<Readonly<Record<string, unkno
   }
 }
 
-function without(gathered: Gathered, names: ReadonlySet<string>): Gathered {
-  const rest = (entries: Gathered["servers"]): Gathered["servers"] =>
-    Object.fromEntries(Object.entries(entries).filter(([name]) => !names.has(name)));
-  const { servers, shown, envFiles } = gathered;
-  const files = envFiles.filter(({ server }) => !names.has(server));
-  return { ...gathered, servers: rest(servers), shown: rest(shown), envFiles: files };
+function without(servers: Gathered["servers"], isOut: (name: string) => boolean): Gathered["servers"] {
+  return Object.fromEntries(Object.entries(servers).filter(([name]) => !isOut(name)));
 }
 
 /** The text without the secrets that these entries hold. */
@@ -196,17 +191,14 @@ function hideSecrets(text: string, entries: Readonly<Record<string, unknown>>): 
   return secrets.reduce((shown, secret) => shown.replaceAll(secret, HIDDEN), text);
 }
 
-function read(file: string): Promise<string | undefined> {
-  return readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return undefined;
-    throw error;
-  });
-}
-
-async function modeOf(file: string): Promise<number> {
-  return (await stat(file)).mode & 0o777;
-}
-
-function pretty(value: unknown): string {
-  return JSON.stringify(value, undefined, 2);
+/** What changes between two texts, line by line: a block of lines that go and one of lines that come. */
+export function lineDiff(before: string, after: string): string {
+  const [old, next] = [before.split("\n"), after.split("\n")];
+  let start = 0;
+  while (start < old.length && start < next.length && old[start] === next[start]) start++;
+  let end = 0;
+  while (end < old.length - start && end < next.length - start && old.at(-1 - end) === next.at(-1 - end)) end++;
+  const lines = (sign: string, all: readonly string[]): string[] =>
+    all.slice(start, all.length - end).map((line) => `${sign} ${line}`);
+  return [...lines("-", old), ...lines("+", next)].join("\n");
 }

@@ -66,14 +66,18 @@ function replaceSecrets(entry: ServerEntry, replace: (place: SecretPlace) => str
     if (place.field.startsWith("env.")) return replace(place);
     return `${scheme}${replace({ ...place, value: place.value.slice(scheme.length) })}`;
   };
-  const texts = (field: string, value: unknown): unknown => {
+  type IsSecret = (key: string, given: unknown) => boolean;
+  const isCredential: IsSecret = (key, given) =>
+    given !== null && typeof given !== "object" && looksSecret(key, String(given));
+  const isClientSecret: IsSecret = (key, given) => /secret/i.test(key) && typeof given === "string";
+  const members = (field: string, value: unknown, looks: IsSecret, change: typeof replace): unknown => {
     if (!isPlainObject(value)) return value;
-    const members = Object.entries(value).map(([key, given]) => {
+    const changed = Object.entries(value).map(([key, given]) => {
       const text = String(given);
-      const isSecret = given !== null && typeof given !== "object" && isLiteral(text) && looksSecret(key, text);
-      return [key, isSecret ? credential({ field: `${field}.${key}`, key, value: text }) : given] as const;
+      const isSecret = isLiteral(text) && looks(key, given);
+      return [key, isSecret ? change({ field: `${field}.${key}`, key, value: text }) : given] as const;
     });
-    return Object.fromEntries(members.filter(([, member]) => member !== undefined));
+    return Object.fromEntries(changed.filter(([, member]) => member !== undefined));
   };
   const args = (value: unknown): unknown => {
     if (!Array.isArray(value)) return value;
@@ -93,24 +97,15 @@ function replaceSecrets(entry: ServerEntry, replace: (place: SecretPlace) => str
     if (typeof value !== "string" || !isLiteral(value) || !isSecretAddress(value)) return value;
     return replace({ field, key: "url", value });
   };
-  const oauth = (field: string, value: unknown): unknown => {
-    if (!isPlainObject(value)) return value;
-    const members = Object.entries(value).map(([key, given]) => {
-      const isSecret = /secret/i.test(key) && typeof given === "string" && isLiteral(given);
-      return [key, isSecret ? replace({ field: `${field}.${key}`, key, value: given }) : given];
-    });
-    return Object.fromEntries(members);
-  };
-
-  const members = Object.entries(entry).map(([key, value]) => {
-    if (key === "env" || key === "headers") return [key, texts(key, value)] as const;
+  const replaced = Object.entries(entry).map(([key, value]) => {
+    if (key === "env" || key === "headers") return [key, members(key, value, isCredential, credential)] as const;
     if (key === "args") return [key, args(value)] as const;
-    if (key === "oauth" || key === "auth") return [key, oauth(key, value)] as const;
+    if (key === "oauth" || key === "auth") return [key, members(key, value, isClientSecret, replace)] as const;
     return [key, /url$|^endpoint$/i.test(key) ? address(key, value) : value] as const;
   });
   const isEmptied = ([key, value]: readonly [string, unknown]): boolean =>
     key === "env" && isPlainObject(value) && Object.keys(value).length === 0;
-  return Object.fromEntries(members.filter((member) => !isEmptied(member)));
+  return Object.fromEntries(replaced.filter((member) => !isEmptied(member)));
 }
 
 /** A text with a reference in it has its secret elsewhere already. */

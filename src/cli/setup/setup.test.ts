@@ -6,7 +6,7 @@ import { type Ran, runInMemory } from "../../../test/e2e/terminal.ts";
 import { loadConfig } from "../../config/load/load-config.ts";
 import { clientFiles } from "./client-files.ts";
 import { envFileText, fitsEnvFile, readEnv } from "./env-file.ts";
-import { lineDiff } from "./line-diff.ts";
+import { lineDiff } from "./plan.ts";
 import { separateSecrets, withoutSecrets } from "./secrets.ts";
 
 let root: string;
