@@ -10,10 +10,10 @@ export interface Answering {
   retrieve(query: ToolQuery): Promise<RetrievalResult>;
 }
 
-export interface AnsweringOptions {
+/** What every step of an evaluation is given: it can be interrupted, and says how far it is. */
+export interface Work {
   readonly signal: AbortSignal;
   readonly onProgress: (done: number) => void;
-  readonly now?: () => number;
 }
 
 /** The event loop gets a turn this often: retrieval from memory alone would not let Ctrl-C through. */
@@ -23,7 +23,7 @@ const TURN_MS = 50;
 export async function answerQueries<Query extends SetQuery>(
   arsenal: Answering,
   queries: readonly Query[],
-  { signal, onProgress, now = performance.now.bind(performance) }: AnsweringOptions,
+  { signal, onProgress, now = performance.now.bind(performance) }: Work & { readonly now?: () => number },
 ): Promise<{ readonly answers: readonly (Answer & Query)[]; readonly tier: string }> {
   const answers: (Answer & Query)[] = [];
   let tier = "";
@@ -43,19 +43,9 @@ export async function answerQueries<Query extends SetQuery>(
     tier = result.tier;
     const relevant = new Set(query.relevant);
     const ranking = rankingOf(result, query);
-    answers.push({
-      ...query,
-      figures:
-        relevant.size > 0
-          ? figuresOf(
-              ranking.map(({ id }) => id),
-              relevant,
-            )
-          : undefined,
-      ranking,
-      refused: given.length === 0,
-      durationMs,
-    });
+    const ids = ranking.map(({ id }) => id);
+    const figures = relevant.size > 0 ? figuresOf(ids, relevant) : undefined;
+    answers.push({ ...query, figures, ranking, refused: given.length === 0, durationMs });
     onProgress(answers.length);
   }
   return { answers, tier };

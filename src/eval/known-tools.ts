@@ -21,7 +21,8 @@ export function knownTools(tools: readonly Tool[]): ReadonlyMap<string, KnownToo
     tools.map((tool) => {
       const id = String(tool.sourceMeta["setId"]);
       const name = tool.sourceName || tool.name;
-      return [id, { id, name, label: labelOf({ id, name }), tool, terms: termsOf(tool) }];
+      const terms = wordsOf(Object.values(toolFields(tool)).join("\n"));
+      return [id, { id, name, label: labelOf({ id, name }), tool, terms }];
     }),
   );
 }
@@ -31,10 +32,6 @@ export function wordsOf(text: string): ReadonlyMap<string, string> {
   const words = new Map<string, string>();
   for (const { term, word } of tokenize(text)) if (!words.has(term)) words.set(term, word);
   return words;
-}
-
-function termsOf(tool: Tool): ReadonlyMap<string, string> {
-  return wordsOf(Object.values(toolFields(tool)).join("\n"));
 }
 
 /** `process_refund (refund)`, or the id alone if it contains the name. */

@@ -71,49 +71,35 @@ type Line = Record<string, unknown>;
 type Refuse = (field: string, value: unknown, expected: string) => never;
 
 async function readLines<Row>(path: string, read: (line: Line, refuse: Refuse) => Row): Promise<readonly Row[]> {
+  const content = await readFile(path, "utf8").catch((cause: unknown) => {
+    throw invalid(path, path, `Cannot read ${path}. Check the path.`, "Check the path.", cause);
+  });
   const rows: Row[] = [];
-  for (const [index, line] of (await linesOf(path)).entries()) {
+  // Some editors start a file with a byte order mark, which is not JSON.
+  const lines = content.replace(/^\uFEFF/, "").split(/\r?\n/);
+  for (const [index, line] of lines.entries()) {
     if (line.trim() === "") continue;
     const at = `${path}:${index + 1}`;
     let value: unknown;
     try {
       value = JSON.parse(line);
     } catch (cause) {
-      throw new ArsenalError("INPUT_INVALID", `${at}: not JSON: ${showValue(line)}. Write one JSON object per line.`, {
-        field: at,
-        value: line,
-        fix: "Write one JSON object per line.",
-        cause,
-      });
+      throw invalid(at, line, `${at}: not JSON: ${showValue(line)}. ${ONE_PER_LINE}`, ONE_PER_LINE, cause);
     }
     const refuse: Refuse = (field, held, expected) => {
-      throw new ArsenalError("INPUT_INVALID", `${at}: ${field} must be ${expected}, not ${showValue(held)}.`, {
-        field: `${at} ${field}`,
-        value: held,
-        fix: `Make ${field} ${expected}.`,
-      });
+      const message = `${at}: ${field} must be ${expected}, not ${showValue(held)}.`;
+      throw invalid(`${at} ${field}`, held, message, `Make ${field} ${expected}.`);
     };
     rows.push(read(isPlainObject(value) ? value : refuse("the line", value, "a JSON object"), refuse));
   }
-  if (rows.length === 0) {
-    const fix = "Write one JSON object per line.";
-    throw new ArsenalError("INPUT_INVALID", `${path} is empty. ${fix}`, { field: path, value: "", fix });
-  }
+  if (rows.length === 0) throw invalid(path, "", `${path} is empty. ${ONE_PER_LINE}`, ONE_PER_LINE);
   return rows;
 }
 
-async function linesOf(path: string): Promise<readonly string[]> {
-  const content = await readFile(path, "utf8").catch((cause: unknown) => {
-    const fix = "Check the path.";
-    throw new ArsenalError("INPUT_INVALID", `Cannot read ${path}. ${fix}`, {
-      field: path,
-      value: path,
-      fix,
-      cause,
-    });
-  });
-  // Some editors start a file with a byte order mark, which is not JSON.
-  return content.replace(/^\uFEFF/, "").split(/\r?\n/);
+const ONE_PER_LINE = "Write one JSON object per line.";
+
+function invalid(field: string, value: unknown, message: string, fix: string, cause?: unknown): ArsenalError {
+  return new ArsenalError("INPUT_INVALID", message, { field, value, fix, cause });
 }
 
 function text(line: Line, field: string): string | undefined {

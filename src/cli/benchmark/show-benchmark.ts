@@ -53,35 +53,19 @@ function aims({ retrieval, contractTier, engine }: BenchmarkFigures, count: numb
     retrieval.find((one) => one.tier === tier && one.tools === count);
   const words = at("lexical");
   const usual = at(contractTier) ?? retrieval[0];
-  const size = whole(count);
-  return [
-    ...(words
-      ? [
-          [
-            `P95 retrieval by words, ${size} tools`,
-            "< 5 ms",
-            `${words.p95Ms.toFixed(2)} ms`,
-            `${words.baselineP95Ms.toFixed(2)} ms, plain BM25 scoring every tool`,
-          ],
-        ]
-      : []),
-    ...(usual
-      ? [
-          [
-            `registration, ${size} tools, ${usual.tier}`,
-            "> 5,000/s",
-            `${whole(usual.toolsPerSecond)}/s`,
-            `${whole(usual.copiedPerSecond)}/s, copying each definition into a map (${usual.registrationRatio.toFixed(1)}×)`,
-          ],
-        ]
-      : []),
-    [
-      "a call through the engine, over a direct one",
-      "< 0.1 ms",
-      `${engine.overheadMs.toFixed(4)} ms`,
-      `${engine.directMs.toFixed(4)} ms, calling the function directly`,
-    ],
-  ];
+  const rows: (readonly string[])[] = [];
+  if (words) {
+    const baseline = `${words.baselineP95Ms.toFixed(2)} ms, plain BM25 scoring every tool`;
+    rows.push([`P95 retrieval by words, ${whole(count)} tools`, "< 5 ms", `${words.p95Ms.toFixed(2)} ms`, baseline]);
+  }
+  if (usual) {
+    const { tier, toolsPerSecond, copiedPerSecond, registrationRatio } = usual;
+    const baseline = `${whole(copiedPerSecond)}/s, copying each definition into a map (${registrationRatio.toFixed(1)}×)`;
+    rows.push([`registration, ${whole(count)} tools, ${tier}`, "> 5,000/s", `${whole(toolsPerSecond)}/s`, baseline]);
+  }
+  const direct = `${engine.directMs.toFixed(4)} ms, calling the function directly`;
+  const overhead = `${engine.overheadMs.toFixed(4)} ms`;
+  return [...rows, ["a call through the engine, over a direct one", "< 0.1 ms", overhead, direct]];
 }
 
 function whole(number: number): string {

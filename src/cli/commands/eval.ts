@@ -5,7 +5,7 @@ import { defaultCache } from "../../adapters/embedders/cached.ts";
 import { ToolArsenal } from "../../arsenal.ts";
 import type { RoutingConfig } from "../../config/config.ts";
 import type { Command, Input, Terminal } from "../command.ts";
-import { answerQueries } from "../../eval/answer-queries.ts";
+import { answerQueries, type Work } from "../../eval/answer-queries.ts";
 import { compareAnswers, type Comparison } from "../../eval/compare.ts";
 import { drawSizes } from "../../eval/draw-sizes.ts";
 import { explainMisses } from "../../eval/suggest/explain-misses.ts";
@@ -204,11 +204,7 @@ async function measure(
     suggestions: suggests ? await withBar("tools", known.size, (how) => suggest(known, answers, how)) : undefined,
   };
 
-  async function withBar<Result>(
-    label: string,
-    total: number,
-    work: (how: { readonly signal: AbortSignal; readonly onProgress: (done: number) => void }) => Promise<Result>,
-  ): Promise<Result> {
+  async function withBar<Result>(label: string, total: number, work: (how: Work) => Promise<Result>): Promise<Result> {
     const bar = createProgressBar(err, label, total);
     try {
       return await work({ signal, onProgress: (done) => bar.update(done) });

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type Answering, toToolQuery } from "../answer-queries.ts";
+import { type Answering, toToolQuery, type Work } from "../answer-queries.ts";
 import type { Answer } from "../answer.ts";
 import type { KnownTool } from "../known-tools.ts";
 import { type Contender, missReason } from "./miss-reason.ts";
@@ -9,15 +9,7 @@ import { type Miss, missKind, toMiss, worstPlaced } from "./misses.ts";
 export async function explainMisses(
   arsenal: Answering,
   answers: readonly Answer[],
-  {
-    known,
-    signal,
-    onProgress,
-  }: {
-    readonly known: ReadonlyMap<string, KnownTool>;
-    readonly signal: AbortSignal;
-    readonly onProgress: (done: number) => void;
-  },
+  { known, signal, onProgress }: Work & { readonly known: ReadonlyMap<string, KnownTool> },
 ): Promise<readonly Miss[]> {
   const misses: Miss[] = [];
   for (const [index, answer] of answers.entries()) {

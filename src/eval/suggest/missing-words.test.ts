@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { missingWords, termShares } from "./missing-words.ts";
 import { wordsOf } from "../known-tools.ts";
 
-const nowhere = { elsewhere: () => 0 };
+const nowhere = (): number => 0;
 
 function asked(said: string, ...queries: readonly string[]): Parameters<typeof missingWords>[0] {
   const terms = wordsOf(said);
@@ -37,7 +37,7 @@ describe("missingWords", () => {
   it("leaves out words that stand in other tools' queries as often", () => {
     const queries = asked("Refund a payment", "quickly reimburse me", "quickly reimburse him", "quickly reimburse her");
     const elsewhere = (term: string): number => (term.startsWith("quick") ? 0.5 : 0);
-    expect(missingWords(queries, { elsewhere })).toEqual([{ words: "reimburse", queries: 3 }]);
+    expect(missingWords(queries, elsewhere)).toEqual([{ words: "reimburse", queries: 3 }]);
   });
 });
 

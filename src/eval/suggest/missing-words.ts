@@ -14,11 +14,6 @@ export interface OwnQuery {
   readonly isSaid: (term: string) => boolean;
 }
 
-export interface MissingWordsOptions {
-  /** The share of the other queries that a term stands in. A word of every request says nothing about this tool. */
-  readonly elsewhere: (term: string) => number;
-}
-
 const MOST = 5;
 /** With so many queries of its own, a word must stand in two of them: one may be a name or a whim. */
 const ENOUGH_QUERIES = 3;
@@ -37,10 +32,13 @@ interface Counted {
   queries: number;
 }
 
-/** The words of a tool's own queries that it does not have, most frequent first. */
+/**
+ * The words of a tool's own queries that it does not have, most frequent first. `elsewhere` is the share of the other queries that a term
+ * stands in: a word of every request says nothing about this tool.
+ */
 export function missingWords(
   queries: readonly OwnQuery[],
-  { elsewhere }: MissingWordsOptions,
+  elsewhere: (term: string) => number,
 ): readonly MissingWords[] {
   const shares = termShares(queries.map(({ query }) => query));
   const tells = (term: string): boolean => shares(term) >= LIFT * elsewhere(term);

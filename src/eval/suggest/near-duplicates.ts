@@ -2,17 +2,14 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { createLexicalIndex } from "../../catalog/lexical/lexical-index.ts";
 import { toolFields } from "../../catalog/tool-text.ts";
 import { splitWords } from "../../tool/split-words.ts";
+import type { Work } from "../answer-queries.ts";
 import type { KnownTool } from "../known-tools.ts";
 
 /** How alike tools are by the catalog's measure of words: in [0, 1], 1 for copies. */
 export interface Likeness {
   of(a: string, b: string): number;
   /** Pairs at least so alike, most alike first. Each tool is compared with the few tools its own words find. */
-  pairs(options: {
-    readonly least: number;
-    readonly signal: AbortSignal;
-    readonly onProgress: (done: number) => void;
-  }): Promise<readonly AlikePair[]>;
+  pairs(options: Work & { readonly least: number }): Promise<readonly AlikePair[]>;
 }
 
 export interface AlikePair {

@@ -1,3 +1,4 @@
+import { count } from "../../errors/show-value.ts";
 import { originalOf } from "../../tool/normalise/normalise-tool.ts";
 import { splitWords } from "../../tool/split-words.ts";
 import { type Answer, RANKED, rankOf } from "../answer.ts";
@@ -36,23 +37,26 @@ export function suggestDescriptions(
   const own = new Map<string, Answer[]>();
   for (const answer of answers)
     for (const id of new Set(answer.relevant)) own.set(id, [...(own.get(id) ?? []), answer]);
-  const shares = termShares(answers.map(({ query }) => query));
-  const everywhere = { count: answers.length, shareOf: shares };
+  const share = termShares(answers.map(({ query }) => query));
+  /** In what share of the queries that are not the tool's a term stands. */
+  const elsewhereThan = (asked: readonly Answer[]): ((term: string) => number) => {
+    const others = answers.length - asked.length;
+    const ownShare = termShares(asked.map(({ query }) => query));
+    return (term) => (others === 0 ? 0 : (share(term) * answers.length - ownShare(term) * asked.length) / others);
+  };
   return [...known.values()]
-    .flatMap((tool) => suggestionFor(tool, own.get(tool.id) ?? [], { everywhere, known }) ?? [])
+    .flatMap((tool) => {
+      const asked = own.get(tool.id) ?? [];
+      return suggestionFor(tool, asked, known, elsewhereThan(asked)) ?? [];
+    })
     .toSorted((a, b) => b.low - a.low || problemOrder(a) - problemOrder(b) || compareText(a.tool, b.tool));
-}
-
-/** How many queries there are, and in what share of them a term stands. */
-interface Everywhere {
-  readonly count: number;
-  readonly shareOf: (term: string) => number;
 }
 
 function suggestionFor(
   tool: KnownTool,
   asked: readonly Answer[],
-  { everywhere, known }: { readonly everywhere: Everywhere; readonly known: ReadonlyMap<string, KnownTool> },
+  known: ReadonlyMap<string, KnownTool>,
+  elsewhere: (term: string) => number,
 ): DescriptionSuggestion | undefined {
   const places = asked.map((answer) => ({ answer, rank: rankOf(answer, tool.id) ?? Infinity }));
   const low = places.filter(({ answer, rank }) => rank > Math.max(SHOWN, answer.relevant.length));
@@ -65,12 +69,10 @@ function suggestionFor(
       const serving = relevant.flatMap((id) => known.get(id)?.terms ?? []);
       return { query, isSaid: (term) => serving.some((terms) => terms.has(term)) };
     }),
-    { elsewhere: elsewhereThan(asked, everywhere) },
+    elsewhere,
   );
-  const median = percentile(
-    places.map(({ rank }) => rank),
-    0.5,
-  );
+  const ranks = places.map(({ rank }) => rank);
+  const median = percentile(ranks, 0.5);
   return {
     kind: "description",
     tool: tool.id,
@@ -79,15 +81,8 @@ function suggestionFor(
     low: low.length,
     median_rank: asked.length > 0 && median <= RANKED ? median : null,
     words,
-    suggestion: advice(tool, { thin, low: low.length, asked: asked.length, words }),
+    suggestion: advice(tool, thin, words, low.length, asked.length),
   };
-}
-
-/** In what share of the queries that are not the tool's a term stands. */
-function elsewhereThan(asked: readonly Answer[], { count, shareOf }: Everywhere): (term: string) => number {
-  const others = count - asked.length;
-  const own = termShares(asked.map(({ query }) => query));
-  return (term) => (others === 0 ? 0 : (shareOf(term) * count - own(term) * asked.length) / others);
 }
 
 function problemOrder({ problems }: DescriptionSuggestion): number {
@@ -104,33 +99,21 @@ function thinness({ tool }: KnownTool): "missing" | "short" | undefined {
 
 function advice(
   { label }: KnownTool,
-  {
-    thin,
-    low,
-    asked,
-    words,
-  }: {
-    readonly thin: "missing" | "short" | undefined;
-    readonly low: number;
-    readonly asked: number;
-    readonly words: readonly MissingWords[];
-  },
+  thin: "missing" | "short" | undefined,
+  words: readonly MissingWords[],
+  low: number,
+  asked: number,
 ): string {
-  const subject =
-    thin === "missing"
-      ? `${label} has no description: say what it does, to what, and when to use it`
-      : thin === "short"
-        ? `The description of ${label} says no more than its name: say what it does, to what, and when to use it`
-        : undefined;
-  const asking = words.map(({ words: phrase, queries }) => `“${phrase}”${queries > 1 ? ` (${queries} queries)` : ""}`);
-  const lost =
-    low > 0 ? `${low} of ${asked} ${asked === 1 ? "query ranks" : "queries rank"} it below the first ${SHOWN}.` : "";
-  if (asking.length > 0) {
-    const wanted = asking.join(", ");
-    return subject === undefined
-      ? `Say in the description of ${label} that it serves ${wanted}: people ask so, and no field has the words. ${lost}`.trim()
-      : `${subject}. People ask for ${wanted}; no field has the words. ${lost}`.trim();
-  }
-  if (subject !== undefined) return `${subject}. ${lost}`.trim();
-  return `${label} has the words of its queries, and others have them more plainly: put the action and its object into the first sentence. ${lost}`;
+  const what =
+    thin === "missing" ? `${label} has no description` : `The description of ${label} says no more than its name`;
+  const subject = thin && `${what}: say what it does, to what, and when to use it`;
+  const wanted = words
+    .map(({ words: phrase, queries }) => `“${phrase}”${queries > 1 ? ` (${queries} queries)` : ""}`)
+    .join(", ");
+  const lost = low > 0 ? ` ${low} of ${count(asked, "query ranks", "queries rank")} it below the first ${SHOWN}.` : "";
+  if (subject !== undefined)
+    return `${subject}.${wanted === "" ? "" : ` People ask for ${wanted}; no field has the words.`}${lost}`;
+  if (wanted !== "")
+    return `Say in the description of ${label} that it serves ${wanted}: people ask so, and no field has the words.${lost}`;
+  return `${label} has the words of its queries, and others have them more plainly: put the action and its object into the first sentence.${lost}`;
 }

@@ -1,3 +1,4 @@
+import type { Work } from "../answer-queries.ts";
 import type { Answer } from "../answer.ts";
 import type { KnownTool } from "../known-tools.ts";
 import { compareText, createLikeness, NEAR_DUPLICATE } from "./near-duplicates.ts";
@@ -19,14 +20,14 @@ export type Suggestion = ShadowSuggestion | MagnetSuggestion | DescriptionSugges
 export async function suggest(
   known: ReadonlyMap<string, KnownTool>,
   answers: readonly Answer[],
-  options: { readonly signal: AbortSignal; readonly onProgress: (done: number) => void },
+  work: Work,
 ): Promise<readonly Suggestion[]> {
   const likeness = createLikeness(known);
   const taking = shadowsByQueries(answers, known, likeness);
   const told = new Set(
     taking.flatMap((found) => (found.kind === "shadow" ? [JSON.stringify(found.tools.toSorted(compareText))] : [])),
   );
-  const alike = (await likeness.pairs({ least: NEAR_DUPLICATE, ...options })).filter(
+  const alike = (await likeness.pairs({ least: NEAR_DUPLICATE, ...work })).filter(
     ({ a, b }) => !told.has(JSON.stringify([a, b].toSorted(compareText))),
   );
   return [...taking, ...suggestDescriptions(answers, known), ...shadowsByLikeness(alike, known)];
