@@ -21,24 +21,23 @@ export function catalogEngineContract(
   make: Make<CatalogEngine>,
   { another, cosineError = 1e-5 }: CatalogEngineCases = {},
 ): readonly ContractCase[] {
-  const alone = contract(make, { ...storingClaims, ...filteringClaims, ...searchingClaims(cosineError) });
+  const makeOpen = async (): Promise<Awaited<ReturnType<typeof make>>> => {
+    const made = await make();
+    await made.adapter.open();
+    return made;
+  };
+  const alone = contract(makeOpen, { ...storingClaims, ...filteringClaims, ...searchingClaims(cosineError) });
   if (!another) return alone;
-  const shared = Object.entries(sharingClaims).map(
-    ([name, check]) =>
-      [
-        name,
-        async (engine: CatalogEngine) => {
-          const second = await another();
-          try {
-            await check(engine, async () => {
-              await second.open();
-              return second;
-            });
-          } finally {
-            await second.close();
-          }
-        },
-      ] as const,
-  );
-  return [...alone, ...contract(make, Object.fromEntries(shared))];
+  const shared = Object.entries(sharingClaims).map(([name, check]) => [
+    name,
+    async (engine: CatalogEngine) => {
+      const second = await another();
+      try {
+        await check(engine, () => second.open().then(() => second));
+      } finally {
+        await second.close();
+      }
+    },
+  ]);
+  return [...alone, ...contract(makeOpen, Object.fromEntries(shared))];
 }

@@ -1,13 +1,11 @@
 import assert from "node:assert/strict";
 import type { ContractCase } from "./contract.ts";
-import { type StateBackend, stateCases, type TwoHandles } from "./state/backend.ts";
+import { type Claims, type StateBackend, stateCases } from "./state/backend.ts";
 
 /** What a change feed and leases must do that several processes share. */
 export function changesContract(make: () => StateBackend | Promise<StateBackend>): readonly ContractCase[] {
   return stateCases(make, { ...changeClaims, ...leaseClaims });
 }
-
-type Claims = Readonly<Record<string, (handles: TwoHandles) => Promise<void>>>;
 
 const changeClaims: Claims = {
   "tells every process, the publishing one included, within a second": async ({ clock, one, other }) => {

@@ -12,12 +12,12 @@ import {
   searchAll,
   toolNamed,
   unit,
+  vectorsOf,
 } from "./fixtures.ts";
 
 /** How an engine must filter: exactly as `toPredicate` does, and before any cut. */
 export const filteringClaims: EngineClaims = {
   "applies every kind of filter as toPredicate does": async (engine) => {
-    await engine.open();
     const tools = randomTools(40, dice(1));
     await engine.put(tools);
     const filters: readonly ToolFilter[] = [
@@ -52,7 +52,6 @@ export const filteringClaims: EngineClaims = {
   },
 
   "applies nested filters as toPredicate does": async (engine) => {
-    await engine.open();
     const chance = dice(2);
     const tools = randomTools(60, chance);
     await engine.put(tools);
@@ -60,7 +59,6 @@ export const filteringClaims: EngineClaims = {
   },
 
   "takes filters that are very long, very wide or very deep": async (engine) => {
-    await engine.open();
     const tools = randomTools(20, dice(3));
     await engine.put(tools);
     const [first] = idsOf(tools);
@@ -78,18 +76,12 @@ export const filteringClaims: EngineClaims = {
   },
 
   "filters before it cuts, by words and by vectors": async (engine) => {
-    await engine.open();
     const near = Array.from({ length: 30 }, (_, index) =>
       toolNamed(`near_${index}`, { description: "Search search search invoices." }),
     );
     const far = toolNamed("far", { namespace: "other", description: "Among many other things, can search for files." });
     await engine.put([...near, far]);
-    const entry = (tool: Tool, vector: Float32Array): { id: string; contentHash: string; vectors: Float32Array[] } => ({
-      id: tool.id,
-      contentHash: tool.contentHash,
-      vectors: [vector],
-    });
-    await engine.putVectors("m", [...near.map((tool) => entry(tool, unit(1, 0))), entry(far, unit(-1, 1))]);
+    await engine.putVectors("m", [...near.map((tool) => vectorsOf(tool)), vectorsOf(far, unit(-1, 1))]);
     const filter: ToolFilter = { namespaces: ["other"] };
     const byWords = await engine.search({ limit: 1, texts: ["search invoices"], filter });
     assert.deepEqual(candidateIds(byWords), ["other.far"]);
@@ -103,12 +95,11 @@ export const filteringClaims: EngineClaims = {
   },
 
   "counts and puts forward nothing but visible tools, and of these what the filter accepts": async (engine) => {
-    await engine.open();
     const chance = dice(4);
     const tools = randomTools(60, chance);
     await engine.put(tools);
     const embedded = tools.slice(0, 40);
-    const vectors = embedded.map(({ id, contentHash }) => ({ id, contentHash, vectors: [chance.vector(4)] }));
+    const vectors = embedded.map((tool) => vectorsOf(tool, chance.vector(4)));
     await engine.putVectors("m", vectors);
     for (let round = 0; round < 40; round++) {
       const [visible, filter] = [randomFilter(tools, chance, 2), randomFilter(tools, chance, 2)];

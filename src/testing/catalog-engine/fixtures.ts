@@ -1,4 +1,10 @@
-import type { CatalogEngine, EngineAnswer, EngineCandidate, EngineQuery } from "../../catalog/catalog-engine.port.ts";
+import type {
+  CatalogEngine,
+  EngineAnswer,
+  EngineCandidate,
+  EngineQuery,
+  ToolVectors,
+} from "../../catalog/catalog-engine.port.ts";
 import { assembleTool } from "../../tool/assemble-tool.ts";
 import { defineTool } from "../../tool/define-tool.ts";
 import type { ToolDraft } from "../../tool/draft.ts";
@@ -37,6 +43,11 @@ export function candidateOf({ candidates }: EngineAnswer, id: string): EngineCan
 export function unit(...values: readonly number[]): Float32Array {
   const length = Math.hypot(...values);
   return Float32Array.from(values, (value) => value / length);
+}
+
+/** The vectors of a tool's present text. */
+export function vectorsOf({ id, contentHash }: Tool, ...vectors: readonly Float32Array[]): ToolVectors {
+  return { id, contentHash, vectors: vectors.length === 0 ? [unit(1, 0)] : vectors };
 }
 
 /** The product of two vectors, added up in double precision. */

@@ -18,6 +18,7 @@ import {
   searchAll,
   toolNamed,
   unit,
+  vectorsOf,
 } from "./fixtures.ts";
 import { assertEvidence, assertNear, COVERAGE_ERROR, EXAMPLE_SHARE, lexicalOf } from "./oracles.ts";
 
@@ -25,7 +26,6 @@ import { assertEvidence, assertNear, COVERAGE_ERROR, EXAMPLE_SHARE, lexicalOf } 
 export function searchingClaims(cosineError: number): EngineClaims {
   return {
     "finds tools by their words, and judges nothing by vectors it was not given": async (engine) => {
-      await engine.open();
       await engine.put(sampleTools());
       const answer = await searchAll(engine, { texts: ["send an email to Dana"] });
       const email = candidateOf(answer, "default.send_email");
@@ -38,7 +38,6 @@ export function searchingClaims(cosineError: number): EngineClaims {
     },
 
     "covers a text wholly only if it is the tool's name, however it is written": async (engine) => {
-      await engine.open();
       await engine.put([
         ...sampleTools(),
         toolNamed("query_database", { namespace: "warehouse", description: "Reads rows of the warehouse." }),
@@ -56,7 +55,6 @@ export function searchingClaims(cosineError: number): EngineClaims {
     },
 
     "says of words what the BM25F of the catalog says": async (engine) => {
-      await engine.open();
       const chance = dice(11);
       const tools = randomTools(120, chance);
       // Put twice and thinned out, with searches in between, so that what is counted must follow what came and went.
@@ -81,7 +79,6 @@ export function searchingClaims(cosineError: number): EngineClaims {
     },
 
     "shows which words were found where, heaviest first": async (engine) => {
-      await engine.open();
       const tools = randomTools(60, dice(12));
       await engine.put(tools);
       const index = lexicalOf(tools);
@@ -102,7 +99,6 @@ export function searchingClaims(cosineError: number): EngineClaims {
     },
 
     "compares candidates by their words without their namespaces": async (engine) => {
-      await engine.open();
       const copy = { description: "Creates an issue in a repository.", tags: ["bug"] };
       const tools = [
         ...randomTools(40, dice(13)),
@@ -123,7 +119,6 @@ export function searchingClaims(cosineError: number): EngineClaims {
     },
 
     "says which tools and namespaces the first text names": async (engine) => {
-      await engine.open();
       const tools = [
         ...randomTools(80, dice(14)),
         toolNamed("open_pull_request", { namespace: "github", description: "Opens a pull request." }),
@@ -153,20 +148,17 @@ export function searchingClaims(cosineError: number): EngineClaims {
     },
 
     "finds tools by vectors, with exact cosines, and judges each by words and vectors": async (engine) => {
-      await engine.open();
       const chance = dice(15);
       const tools = randomTools(80, chance);
       await engine.put(tools);
-      const entries = tools.slice(0, 70).map((tool) => ({
-        id: tool.id,
-        contentHash: tool.contentHash,
-        vectors: Array.from({ length: 1 + chance.number(4) }, () => chance.vector(24)),
-      }));
+      const entries = tools
+        .slice(0, 70)
+        .map((tool) => vectorsOf(tool, ...Array.from({ length: 1 + chance.number(4) }, () => chance.vector(24))));
       await engine.putVectors("m", entries);
       // Another model's vectors, of another length, lie beside them.
       await engine.putVectors(
         "other",
-        tools.map(({ id, contentHash }) => ({ id, contentHash, vectors: [chance.vector(8)] })),
+        tools.map((tool) => vectorsOf(tool, chance.vector(8))),
       );
       const index = lexicalOf(tools);
       for (let round = 0; round < 20; round++) {
@@ -182,11 +174,10 @@ export function searchingClaims(cosineError: number): EngineClaims {
     },
 
     "takes the best of a tool's vectors, its examples a little lower": async (engine) => {
-      await engine.open();
       const [a, b] = [toolNamed("a"), toolNamed("b")];
       await engine.put([a, b]);
       const put = (tool: Tool, ...vectors: Float32Array[]): Promise<void> =>
-        engine.putVectors("m", [{ id: tool.id, contentHash: tool.contentHash, vectors }]);
+        engine.putVectors("m", [vectorsOf(tool, ...vectors)]);
       await put(a, unit(1, 0, 0), unit(0, 1, 0), unit(0, 0, 1));
       await put(b, unit(0, 1, 0));
       const cosines = async (query: Float32Array): Promise<readonly (number | undefined)[]> => {
@@ -203,11 +194,10 @@ export function searchingClaims(cosineError: number): EngineClaims {
     },
 
     "never compares vectors of different models": async (engine) => {
-      await engine.open();
       const tools = [toolNamed("a"), toolNamed("b")];
       const two = `it's "two"\\ö`;
       await engine.put(tools);
-      const entries = tools.map(({ id, contentHash }) => ({ id, contentHash, vectors: [unit(1, 0)] }));
+      const entries = tools.map((tool) => vectorsOf(tool));
       await engine.putVectors("one", entries.slice(0, 1));
       await engine.putVectors(two, entries.slice(1));
       const search = (model: string): Promise<EngineAnswer> =>
@@ -224,10 +214,9 @@ export function searchingClaims(cosineError: number): EngineClaims {
     },
 
     "refuses vectors of another length than the model's, and keeps none of them": async (engine) => {
-      await engine.open();
       const tools = [toolNamed("a"), toolNamed("b")];
       await engine.put(tools);
-      const [a, b] = tools.map(({ id, contentHash }) => ({ id, contentHash, vectors: [unit(1, 0)] }));
+      const [a, b] = tools.map((tool) => vectorsOf(tool));
       assert.ok(a && b);
       await engine.putVectors("m", [a]);
       await assert.rejects(engine.putVectors("m", [{ ...b, vectors: [unit(1, 0, 0)] }]), { code: "STORE_FAILED" });
@@ -239,15 +228,10 @@ export function searchingClaims(cosineError: number): EngineClaims {
     },
 
     "judges other tools it was asked about, once, if the filter accepts them": async (engine) => {
-      await engine.open();
-      const tools = [
-        toolNamed("a", { description: "Brews espresso in the kitchen." }),
-        toolNamed("b", { description: "Polishes telescopes." }),
-        toolNamed("c", { description: "Counts sheep.", deprecated: true }),
-      ];
-      await engine.put(tools);
-      const [, b] = tools;
-      await engine.putVectors("m", [{ id: "default.b", contentHash: b?.contentHash ?? "", vectors: [unit(0.6, 0.8)] }]);
+      const a = toolNamed("a", { description: "Brews espresso in the kitchen." });
+      const b = toolNamed("b", { description: "Polishes telescopes." });
+      await engine.put([a, b, toolNamed("c", { description: "Counts sheep.", deprecated: true })]);
+      await engine.putVectors("m", [vectorsOf(b, unit(0.6, 0.8))]);
       const answer = await engine.search({
         limit: 1,
         texts: ["brew espresso", "telescope"],
@@ -263,15 +247,14 @@ export function searchingClaims(cosineError: number): EngineClaims {
     },
 
     "says how near a namespace's tools are, taken together": async (engine) => {
-      await engine.open();
       const chance = dice(16);
       const tools = randomTools(90, chance);
       await engine.put(tools);
       const centre = new Map(tools.map(({ namespace }) => [namespace, chance.vector(12)]));
-      const entries = tools.map(({ id, contentHash, namespace }) => {
-        const [around, noise] = [centre.get(namespace) ?? unit(1), chance.vector(12)];
+      const entries = tools.map((tool) => {
+        const [around, noise] = [centre.get(tool.namespace) ?? unit(1), chance.vector(12)];
         const own = unit(...around.map((value, at) => value + 0.8 * (noise[at] ?? 0)));
-        return { id, contentHash, vectors: [own, chance.vector(12)] };
+        return vectorsOf(tool, own, chance.vector(12));
       });
       await engine.putVectors("m", entries);
       const gone = new Set(chance.some(idsOf(tools), 0.2));
@@ -294,19 +277,17 @@ export function searchingClaims(cosineError: number): EngineClaims {
     },
 
     "says nothing of namespaces while there are fewer than ten": async (engine) => {
-      await engine.open();
       const tools = Array.from({ length: 9 }, (_, index) => toolNamed("a", { namespace: `space-${index}` }));
       await engine.put(tools);
       await engine.putVectors(
         "m",
-        tools.map(({ id, contentHash }) => ({ id, contentHash, vectors: [unit(1, 0)] })),
+        tools.map((tool) => vectorsOf(tool)),
       );
       const answer = await searchAll(engine, { vectors: [{ model: "m", vector: unit(1, 0) }] });
       assert.equal(answer.namespaceFit("space-0", 0), undefined);
     },
 
     "answers as before when it is asked again after it has answered others": async (engine) => {
-      await engine.open();
       const chance = dice(17);
       await engine.put(randomTools(60, chance));
       const ask = async (text: string): Promise<readonly unknown[]> => {

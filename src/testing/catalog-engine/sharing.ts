@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import type { CatalogEngine } from "../../catalog/catalog-engine.port.ts";
-import { candidateIds, candidateOf, idsOf, searchAll, toolNamed, unit } from "./fixtures.ts";
+import { candidateIds, candidateOf, idsOf, searchAll, toolNamed, unit, vectorsOf } from "./fixtures.ts";
 
 /** What two handles on one backend must agree on, as two processes would. */
 export const sharingClaims: Readonly<
   Record<string, (engine: CatalogEngine, another: () => Promise<CatalogEngine>) => Promise<void>>
 > = {
   "shows one handle at once what another put, embedded and deleted": async (engine, another) => {
-    await engine.open();
     const other = await another();
     const a = toolNamed("a", { description: "Brews espresso in the kitchen." });
     const b = toolNamed("b", { description: "Polishes telescopes on the roof." });
@@ -17,7 +16,7 @@ export const sharingClaims: Readonly<
     assert.deepEqual(candidateIds(await searchAll(engine, query)), []);
     await engine.put([a, b]);
     assert.deepEqual(candidateIds(await searchAll(other, query)), ["default.a"]);
-    await other.putVectors("m", [{ id: b.id, contentHash: b.contentHash, vectors: [unit(1, 1)] }]);
+    await other.putVectors("m", [vectorsOf(b, unit(1, 1))]);
     const found = await searchAll(engine, query);
     assert.deepEqual(candidateIds(found), ["default.a", "default.b"]);
     assert.ok(Math.abs((candidateOf(found, b.id)?.cosines[0] ?? 0) - Math.SQRT1_2) < 0.01);
@@ -34,7 +33,6 @@ export const sharingClaims: Readonly<
   },
 
   "tells one handle what another changed": async (engine, another) => {
-    await engine.open();
     const other = await another();
     await engine.put([toolNamed("a"), toolNamed("b")]);
     const { revision } = await other.changes(0);
@@ -45,7 +43,6 @@ export const sharingClaims: Readonly<
   },
 
   "loses nothing of two handles that write at once": async (engine, another) => {
-    await engine.open();
     const other = await another();
     const puts = await Promise.all(
       Array.from({ length: 40 }, (_, index) => (index % 2 ? engine : other).put([toolNamed(`t_${index}`)])),
@@ -57,10 +54,9 @@ export const sharingClaims: Readonly<
   },
 
   "keeps everything when one handle closes and another opens": async (engine, another) => {
-    await engine.open();
     const a = toolNamed("a");
     const { revision } = await engine.put([a, toolNamed("b")]);
-    await engine.putVectors("m", [{ id: a.id, contentHash: a.contentHash, vectors: [unit(1, 0)] }]);
+    await engine.putVectors("m", [vectorsOf(a)]);
     await engine.close();
     const other = await another();
     assert.deepEqual((await other.put([a])).changed, []);

@@ -3,20 +3,18 @@ import type { CatalogEngine, ToolPage } from "../../catalog/catalog-engine.port.
 import { assembleTool } from "../../tool/assemble-tool.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { sampleTools } from "../sample-tools.ts";
-import { type EngineClaims, HOSTILE_TEXTS, idsOf, searchAll, toolNamed, unit } from "./fixtures.ts";
+import { type EngineClaims, HOSTILE_TEXTS, idsOf, searchAll, toolNamed, unit, vectorsOf } from "./fixtures.ts";
 
 /** What an engine must keep, and how it must forget. */
 export const storingClaims: EngineClaims = {
   "has a name and opens twice without harm": async (engine) => {
     assert.ok(engine.name.length > 0);
-    await engine.open();
     await engine.put(sampleTools());
     await engine.open();
     assert.equal(await engine.count(), 5);
   },
 
   "gives tools back unchanged, in the order asked for, without unknown ids": async (engine) => {
-    await engine.open();
     const tools = sampleTools();
     await engine.put(tools);
     assert.deepEqual(await engine.get(idsOf(tools).toReversed()), tools.toReversed());
@@ -26,7 +24,6 @@ export const storingClaims: EngineClaims = {
   },
 
   "replaces a tool of the same id, and finds it by its new words only": async (engine) => {
-    await engine.open();
     await engine.put([toolNamed("a", { description: "Brews espresso in the kitchen.", tags: ["coffee"] })]);
     const changed = toolNamed("a", { description: "Polishes telescopes on the roof.", tags: ["optics"] });
     await engine.put([changed]);
@@ -39,7 +36,6 @@ export const storingClaims: EngineClaims = {
   },
 
   "says what changed: new and changed tools, but no unchanged ones": async (engine) => {
-    await engine.open();
     const first = await engine.put([toolNamed("a"), toolNamed("b")]);
     assert.deepEqual([...first.changed].sort(), ["default.a", "default.b"]);
     const again = await engine.put([toolNamed("a"), toolNamed("b")]);
@@ -51,7 +47,6 @@ export const storingClaims: EngineClaims = {
   },
 
   "does not write a tool again whose hash is the same, whatever else differs": async (engine) => {
-    await engine.open();
     const tool = toolNamed("a");
     await engine.put([tool]);
     await engine.putVectors("m", [vectorsOf(tool)]);
@@ -61,7 +56,6 @@ export const storingClaims: EngineClaims = {
   },
 
   "keeps the last of several tools with one id in a put": async (engine) => {
-    await engine.open();
     const last = toolNamed("a", { version: "3.0.0" });
     const { changed } = await engine.put([toolNamed("a"), toolNamed("a", { version: "2.0.0" }), last]);
     assert.deepEqual(changed, ["default.a"]);
@@ -69,7 +63,6 @@ export const storingClaims: EngineClaims = {
   },
 
   "puts all tools or none": async (engine) => {
-    await engine.open();
     await engine.put([toolNamed("kept")]);
     const cycle: Record<string, unknown> = {};
     cycle["self"] = cycle;
@@ -89,17 +82,18 @@ export const storingClaims: EngineClaims = {
   },
 
   "keeps every one of many puts at once, each under its own revision": async (engine) => {
-    await engine.open();
     const puts = await Promise.all(Array.from({ length: 20 }, (_, index) => engine.put([toolNamed(`t_${index}`)])));
     assert.equal(await engine.count(), 20);
     assert.equal(new Set(puts.map(({ revision }) => revision)).size, 20);
   },
 
   "deletes tools with their words and vectors, and says how many there were": async (engine) => {
-    await engine.open();
     const tools = [toolNamed("a"), toolNamed("b"), toolNamed("c")];
     await engine.put(tools);
-    await engine.putVectors("m", tools.map(vectorsOf));
+    await engine.putVectors(
+      "m",
+      tools.map((tool) => vectorsOf(tool)),
+    );
     assert.equal(await engine.delete(["default.a", "default.nowhere", "default.a", "default.c"]), 2);
     assert.deepEqual(await engine.get(["default.a"]), []);
     assert.equal(await engine.count(), 1);
@@ -113,7 +107,6 @@ export const storingClaims: EngineClaims = {
   },
 
   "lists tools by id in pages; the last page has no cursor": async (engine) => {
-    await engine.open();
     await engine.put(["d", "b", "a", "e", "c", "f"].map((name) => toolNamed(name)));
     const pages = await pagesOf(engine, 2);
     assert.deepEqual(
@@ -129,7 +122,6 @@ export const storingClaims: EngineClaims = {
   },
 
   "lists 1000 tools where no limit is given": async (engine) => {
-    await engine.open();
     await engine.put(Array.from({ length: 1_001 }, (_, index) => toolNamed(`t_${index}`)));
     const first = await engine.list();
     assert.equal(first.tools.length, 1_000);
@@ -138,7 +130,6 @@ export const storingClaims: EngineClaims = {
   },
 
   "goes on from a cursor while tools come and go: none twice, none left out": async (engine) => {
-    await engine.open();
     await engine.put(["b", "d", "f", "h", "j"].map((name) => toolNamed(name)));
     const first = await engine.list({ limit: 2 });
     assert.deepEqual(idsOf(first.tools), ["default.b", "default.d"]);
@@ -152,7 +143,6 @@ export const storingClaims: EngineClaims = {
   },
 
   "tells what changed after a revision, and what was deleted": async (engine) => {
-    await engine.open();
     await engine.put([toolNamed("old"), toolNamed("edited"), toolNamed("deleted"), toolNamed("returned")]);
     const { revision: since } = await engine.changes(0);
     assert.deepEqual(await engine.changes(since), { revision: since, changed: [], deleted: [] });
@@ -170,27 +160,27 @@ export const storingClaims: EngineClaims = {
   },
 
   "says that it does not know what changed since a revision it never gave": async (engine) => {
-    await engine.open();
     const { revision } = await engine.put([toolNamed("a")]);
     assert.equal((await engine.changes(revision + 1_000)).incomplete, true);
   },
 
   "counts vectors as no change of the catalog": async (engine) => {
-    await engine.open();
     const { revision } = await engine.put([toolNamed("a")]);
     await engine.putVectors("m", [vectorsOf(toolNamed("a"))]);
     assert.deepEqual(await engine.changes(revision), { revision, changed: [], deleted: [] });
   },
 
   "lists tools without vectors of a model for their present text, in pages": async (engine) => {
-    await engine.open();
     const tools = ["e", "a", "d", "b", "c"].map((name) => toolNamed(name));
     await engine.put(tools);
     const first = await engine.withoutVectors("m", { limit: 2 });
     assert.deepEqual(first, ["default.a", "default.b"]);
     assert.deepEqual(await engine.withoutVectors("m", { limit: 2, after: "default.b" }), ["default.c", "default.d"]);
     assert.deepEqual(await engine.withoutVectors("m", { limit: 2, after: "default.d" }), ["default.e"]);
-    await engine.putVectors("m", tools.map(vectorsOf));
+    await engine.putVectors(
+      "m",
+      tools.map((tool) => vectorsOf(tool)),
+    );
     assert.deepEqual(await engine.withoutVectors("m", { limit: 9 }), []);
     assert.equal((await engine.withoutVectors("other", { limit: 9 })).length, 5);
     await engine.put([toolNamed("c", { version: "2.0.0" }), toolNamed("f")]);
@@ -198,7 +188,6 @@ export const storingClaims: EngineClaims = {
   },
 
   "ignores vectors of a text that is no longer the tool's, and of tools that are gone": async (engine) => {
-    await engine.open();
     const before = toolNamed("a");
     await engine.put([before, toolNamed("b")]);
     await engine.put([toolNamed("a", { version: "2.0.0" })]);
@@ -209,7 +198,6 @@ export const storingClaims: EngineClaims = {
   },
 
   "keeps hostile texts as they are and finds tools by them without failing": async (engine) => {
-    await engine.open();
     const tools = HOSTILE_TEXTS.map((text, index) => {
       const { category: _category, ...fields } = toolNamed(`t_${index}`, { namespace: "constructor" });
       return assembleTool({ ...fields, description: text, tags: [text], category: text, examples: [text] }, 1_000);
@@ -228,7 +216,6 @@ export const storingClaims: EngineClaims = {
   },
 
   "stops where the caller has given up": async (engine) => {
-    await engine.open();
     await engine.put([toolNamed("a")]);
     const signal = AbortSignal.abort(new Error("given up"));
     await assert.rejects(engine.delete(["default.a"], { signal }), /given up/);
@@ -245,7 +232,6 @@ export const storingClaims: EngineClaims = {
   },
 
   "is healthy while open, and once closed refuses work without hanging": async (engine) => {
-    await engine.open();
     assert.equal(await engine.healthCheck(), true);
     await engine.close();
     await engine.close();
@@ -255,10 +241,6 @@ export const storingClaims: EngineClaims = {
     await assert.rejects(engine.search({ limit: 1, texts: ["a"] }), { code: "CLOSED" });
   },
 };
-
-function vectorsOf({ id, contentHash }: Tool): { id: string; contentHash: string; vectors: readonly Float32Array[] } {
-  return { id, contentHash, vectors: [unit(1, 0)] };
-}
 
 /** Every page from a cursor on. */
 async function pagesOf(engine: CatalogEngine, limit: number, from?: string): Promise<readonly ToolPage[]> {

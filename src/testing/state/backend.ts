@@ -29,11 +29,11 @@ export interface TwoHandles {
   until<Value>(work: Value | Promise<Value>, stepMs?: number): Promise<Value>;
 }
 
+/** Claims about shared state, by name. */
+export type Claims = Readonly<Record<string, (handles: TwoHandles) => Promise<void>>>;
+
 /** Builds the cases of a suite about shared state. A backend of single handles is not asked what happens when one of them stops. */
-export function stateCases(
-  make: () => StateBackend | Promise<StateBackend>,
-  claims: Readonly<Record<string, (handles: TwoHandles) => Promise<void>>>,
-): readonly ContractCase[] {
+export function stateCases(make: () => StateBackend | Promise<StateBackend>, claims: Claims): readonly ContractCase[] {
   return Object.entries(claims).map(([name, check]) => ({
     name,
     async run() {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { Pass } from "../../state/limits.port.ts";
-import { admit, admitted, BREAKER, type Claims, openBreaker, refused, run } from "./ask-limits.ts";
+import { admit, admitted, BREAKER, openBreaker, refused, run } from "./ask-limits.ts";
+import type { Claims } from "./backend.ts";
 
 /** What circuit breakers must do. */
 export const breakerClaims: Claims = {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { admit, admitted, type Claims, clockTurn, clockTurns, FAR, refused } from "./ask-limits.ts";
-import { createRandom, type TwoHandles } from "./backend.ts";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { admit, admitted, FAR, refused } from "./ask-limits.ts";
+import { type Claims, createRandom, type TwoHandles } from "./backend.ts";
 
 /** What places for calls that run at once must do. */
 export const placeClaims: Claims = {
@@ -27,7 +28,7 @@ export const placeClaims: Claims = {
     const waiting = [0, 1, 2, 3, 4].map(async (index) => {
       const pass = await admitted(one, request, clock);
       order.push(index);
-      if (index === 2) await clockTurn();
+      if (index === 2) await nextTurn();
       await one.limits.release(pass, "success");
     });
     await one.limits.release(first, "success");
@@ -40,7 +41,7 @@ export const placeClaims: Claims = {
     const call = async (name: string, state: TwoHandles["one"]): Promise<void> => {
       const pass = await admitted(state, request, clock);
       order.push(name);
-      await clockTurn();
+      await nextTurn();
       await state.limits.release(pass, "success");
     };
     const first = await admitted(one, request, clock);
@@ -60,12 +61,7 @@ export const placeClaims: Claims = {
     await admitted(one, slow, clock);
     const stuck = new AbortController();
     const waiting = Array.from({ length: 10 }, (_, index) =>
-      Promise.resolve(
-        (index % 2 === 0 ? one : other).limits.admit(
-          { ...slow, heldUntil: clock.now() + FAR },
-          { signal: stuck.signal },
-        ),
-      ),
+      admit(index % 2 === 0 ? one : other, slow, clock, stuck.signal),
     );
     await clock.advance(50);
     await until(admitted(other, { places: [{ key: "quick", limit: 1 }, all], waitUntil: clock.now() + FAR }, clock));
@@ -123,17 +119,14 @@ export const placeClaims: Claims = {
       const controller = new AbortController();
       clock.after(random() * 200, () => controller.abort());
       const waitUntil = clock.now() + random() * 200;
-      const answer = await state.limits.admit(
-        { places, waitUntil, heldUntil: clock.now() + FAR },
-        { signal: controller.signal },
-      );
+      const answer = await admit(state, { places, waitUntil }, clock, controller.signal);
       if (!answer.admitted) return assert.ok(answer.because === "places" || answer.because === "aborted");
       await new Promise<void>((resolve) => void clock.after(random() * 40, resolve));
       await state.limits.release(answer.pass, "success");
     });
     await until(Promise.all(calls));
     await clock.advance(300);
-    await until(clockTurns(20), 1);
+    for (let turn = 0; turn < 20; turn++) await clock.advance(1);
     for (let call = 0; call < 2; call++) await admitted(one, { places }, clock);
     await refused(one, { places }, clock, "places");
   },
@@ -145,16 +138,11 @@ export const placeClaims: Claims = {
     assert.partialDeepStrictEqual(late, { admitted: false, because: "places" });
     assert.ok(clock.now() >= from + 1_000);
     const controller = new AbortController();
-    const gone = Promise.resolve(
-      other.limits.admit({ places, waitUntil: from + FAR, heldUntil: from + FAR }, { signal: controller.signal }),
-    );
+    const gone = admit(other, { places, waitUntil: from + FAR }, clock, controller.signal);
     await clock.advance(50);
     controller.abort();
     assert.partialDeepStrictEqual(await until(gone), { admitted: false, because: "aborted" });
-    const never = await other.limits.admit(
-      { places, waitUntil: from + FAR, heldUntil: from + FAR },
-      { signal: AbortSignal.abort() },
-    );
+    const never = await admit(other, { places, waitUntil: from + FAR }, clock, AbortSignal.abort());
     assert.partialDeepStrictEqual(never, { admitted: false, because: "aborted" });
   },
   "gives back a place once, however often it is told": async ({ clock, one, other }) => {
