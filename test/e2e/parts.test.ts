@@ -92,7 +92,7 @@ describe("parts of one's own are used in place of the built-in ones", () => {
     expect(result.tier).toContain("pairs-1");
     expect(result.tools[0]?.tool.name).toBe("send_email");
     expect(await engine.count()).toBe(5);
-    expect(await engine.withoutVectors("pairs-1", { limit: 10 })).toEqual([]);
+    expect(await engine.withoutVectors(`pairs-1/${pairs().dimension}`, { limit: 10 })).toEqual([]);
     expect(await arsenal.healthCheck()).toEqual({ store: true, embedder: true });
   });
 
