@@ -3,8 +3,7 @@
  * and the wishes of a request, over all tools at once.
  */
 import { denseScale, type DenseScale } from "../src/retrieve/fuse/calibrate.ts";
-import { foldCandidates } from "../src/retrieve/fuse/fold-candidates.ts";
-import { fuse, type FusionCandidate } from "../src/retrieve/fuse/fuse.ts";
+import { foldCandidates, fuse, type FusionCandidate } from "../src/retrieve/fuse/fuse.ts";
 import { createLexicalIndex } from "../src/catalog/lexical/lexical-index.ts";
 import { createMentions } from "../src/catalog/lexical/mentions.ts";
 import { createNamespaceVectors } from "../src/catalog/dense/namespace-vectors.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { foldCandidates } from "./fold-candidates.ts";
+import { foldCandidates } from "./fuse.ts";
 
 describe("foldCandidates", () => {
   it("mixes cosines by the share of the conversation", () => {

@@ -3,8 +3,7 @@ import type { RequestTier, RequestVectors } from "../../catalog/dense/tiers.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { Request } from "../understand/understand.ts";
 import { calibrateLexical, denseScale, type DenseScale } from "./calibrate.ts";
-import { foldCandidates } from "./fold-candidates.ts";
-import { fuse, type FusedHit, type FusionCandidate } from "./fuse.ts";
+import { foldCandidates, fuse, type FusedHit, type FusionCandidate } from "./fuse.ts";
 import { predictScores } from "./predict-scores.ts";
 
 /** A tool and how well it fits a request. */

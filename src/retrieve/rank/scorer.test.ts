@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { RoutingSignals } from "../result.ts";
-import { finalScore } from "./score.ts";
+import { finalScore } from "./scorer.ts";
 import { DEFAULT_SETTINGS } from "../settings.ts";
 
 const { weights } = DEFAULT_SETTINGS;
