@@ -1,5 +1,5 @@
 import type { Clock } from "../../observe/clock.ts";
-import { createEvidence, type Evidence, type Outcome } from "../fit/evidence.ts";
+import { createEvidence, type Evidence, type Outcome } from "./evidence.ts";
 import { querySignature, type TermsOf } from "./query-signature.ts";
 import { createRecentMap, type RecentMap } from "./recent-map.ts";
 import { createRecentRetrievals, type NotedRetrieval, type RecentRetrievals } from "./recent-retrievals.ts";

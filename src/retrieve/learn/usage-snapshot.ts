@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../tool/json-schema.ts";
-import type { Evidence, EvidenceRow } from "../fit/evidence.ts";
+import type { Evidence, EvidenceRow } from "./evidence.ts";
 
 /** Everything learned, as plain data for a file. Words are hashes; tools and principals are numbered where they first occur. */
 export interface UsageSnapshot {
