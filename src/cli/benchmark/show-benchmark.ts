@@ -1,7 +1,7 @@
 import type { Terminal } from "../command.ts";
 import { styles, table } from "../terminal/style.ts";
 import type { CatalogFigures } from "./measure-catalog.ts";
-import type { EngineFigures } from "./measure-engine.ts";
+import type { measureEngine } from "./measure-engine.ts";
 
 /** The only time that is a promise; all others are aims. */
 export const CONTRACT_MS = 50;
@@ -13,7 +13,7 @@ export interface BenchmarkFigures {
   readonly contractTier: string;
   readonly kept: boolean;
   readonly retrieval: readonly CatalogFigures[];
-  readonly engine: EngineFigures;
+  readonly engine: Awaited<ReturnType<typeof measureEngine>>;
 }
 
 /** The figures as tables: catalogs of every size, then each aim beside what was measured and a baseline of the same run. */

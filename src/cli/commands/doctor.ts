@@ -15,7 +15,7 @@ import { createSecrets } from "../../guard/secrets/secrets.ts";
 import type { Command, Input, Terminal } from "../command.ts";
 import { type ConfigFiles, configFiles, type Configured, loadConfigured, MCP_CONFIG } from "../arsenal/open-arsenal.ts";
 import { createConfiguredArsenal } from "../arsenal/configured-arsenal.ts";
-import { eventText } from "../terminal/event-text.ts";
+import { eventText } from "../terminal/event-sink.ts";
 import { MINIMUM_NODE, nodeProblem } from "../node-version.ts";
 import { styles } from "../terminal/style.ts";
 

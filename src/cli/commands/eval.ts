@@ -8,7 +8,7 @@ import type { Command, Input, Terminal } from "../command.ts";
 import { answerQueries, type Work } from "../../eval/answer-queries.ts";
 import { compareAnswers, type Comparison } from "../../eval/compare.ts";
 import { drawSizes } from "../../eval/draw-sizes.ts";
-import { explainMisses } from "../../eval/suggest/explain-misses.ts";
+import { explainMisses } from "../../eval/suggest/misses.ts";
 import { knownTools } from "../../eval/known-tools.ts";
 import { readQueries, readTools } from "../../eval/read-set.ts";
 import { setSource } from "../../eval/set-source.ts";

@@ -8,29 +8,22 @@ import type { Dialect } from "../../transcode/dialect.port.ts";
 import type { Loss } from "../../transcode/losses.ts";
 
 /** One loss, and the tool it belongs to. */
-export interface ToolLoss extends Loss {
+interface ToolLoss extends Loss {
   readonly tool: string;
 }
 
-/** What `convert` and `export` print. */
-export interface ConvertedTools {
-  readonly tools: readonly Record<string, unknown>[];
-  readonly losses: readonly ToolLoss[];
-  /** How many of the tools are strict. */
-  readonly strict: number;
-}
-
-/** How tools are converted. */
-export interface ConvertToolsOptions {
-  readonly strict: boolean;
-  /** Applies the target's limits on one request. */
-  readonly limited: boolean;
-  /** The name to write for a tool; its alias where absent. */
-  readonly nameOf?: (tool: Tool) => string;
-}
-
 /** The definitions of tools in a dialect. One that cannot be converted is a loss, and the others come through. */
-export function convertTools(tools: readonly Tool[], to: Dialect, options: ConvertToolsOptions): ConvertedTools {
+export function convertTools(
+  tools: readonly Tool[],
+  to: Dialect,
+  options: {
+    readonly strict: boolean;
+    /** Applies the target's limits on one request. */
+    readonly limited: boolean;
+    /** The name to write for a tool. Defaults to its alias. */
+    readonly nameOf?: (tool: Tool) => string;
+  },
+) {
   const { strict, limited, nameOf = (tool: Tool) => toAlias(tool.id) } = options;
   const losses: ToolLoss[] = [];
   const possible = tools.filter((tool) => {
@@ -49,15 +42,13 @@ export function convertTools(tools: readonly Tool[], to: Dialect, options: Conve
   return {
     tools: converted.map(({ definition }) => definition),
     losses,
+    /** How many of the tools are strict. */
     strict: converted.filter((each) => each.strict).length,
   };
 }
 
 /** The tools that definitions in a dialect mean, and those that mean none. */
-export function readTools(
-  definitions: readonly unknown[],
-  from: Dialect,
-): { readonly tools: readonly Tool[]; readonly losses: readonly ToolLoss[] } {
+export function readTools(definitions: readonly unknown[], from: Dialect) {
   const tools: Tool[] = [];
   const losses: ToolLoss[] = [];
   const ids = new Set<string>();

@@ -5,9 +5,9 @@ import { closeInTime } from "./close-in-time.ts";
 it("closes one thing after the other", async () => {
   const steps: string[] = [];
   const step = (name: string) => async () => void steps.push(name);
-  expect(await closeInTime([step("a"), step("b")], { err: { write: () => 0 } }, { clock: createManualClock() })).toBe(
-    0,
-  );
+  expect(
+    await closeInTime([step("a"), step("b")], { err: { write: () => 0 } }, { drainMs: 0, clock: createManualClock() }),
+  ).toBe(0);
   expect(steps).toEqual(["a", "b"]);
 });
 

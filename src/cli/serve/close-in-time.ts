@@ -4,18 +4,13 @@ import type { Terminal } from "../command.ts";
 /** How long closing may take after the time for running calls. */
 const CLOSE_MS = 5000;
 
-/** How long closing may take. */
-export interface CloseOptions {
-  /** The part of it for calls under way, in milliseconds. Default 0. */
-  readonly drainMs?: number;
-  readonly clock?: Clock;
-}
-
-/** Closes one thing after the other, but leaves what hangs five seconds after the time for calls under way is up. Returns the exit code. */
+/**
+ * Closes one thing after the other, but leaves what hangs five seconds after `drainMs`, the time for calls under way. Returns the exit code.
+ */
 export async function closeInTime(
   steps: readonly (() => Promise<void>)[],
   { err }: Pick<Terminal, "err">,
-  { drainMs = 0, clock = systemClock }: CloseOptions = {},
+  { drainMs, clock = systemClock }: { readonly drainMs: number; readonly clock?: Clock },
 ): Promise<number> {
   let cancel: (() => void) | undefined;
   const closeMs = drainMs + CLOSE_MS;

@@ -12,14 +12,6 @@ import { toldFailure } from "./upstream-status.ts";
 /** Time between two attempts at documents that could not be fetched. */
 const RETRY_MS = 60_000;
 
-/** Takes a changed configuration into a running arsenal. */
-export interface ConfigFollower {
-  /** Reads the configuration again. If it is invalid, the old one stays. Documents that could not be loaded are tried again. */
-  follow(): Promise<void>;
-  /** Stops trying documents again. */
-  close(): void;
-}
-
 /** What following a configuration needs. */
 export interface FollowParts {
   readonly arsenal: Pick<ToolArsenal, "addMcpServer" | "addOpenApi" | "removeEnsemble">;
@@ -35,8 +27,8 @@ export interface FollowParts {
 
 const NOT_RELOADED = "The configuration was not reloaded: the old one stays in force.";
 
-/** Follows a configuration: only servers and documents that changed are touched. */
-export function createFollower(start: Configured, parts: FollowParts): ConfigFollower {
+/** Takes a changed configuration into a running arsenal: only servers and documents that changed are touched. */
+export function createFollower(start: Configured, parts: FollowParts) {
   const { arsenal, load, tell, changed, clock = systemClock } = parts;
   const toldOf = new Set<string>();
   let current = start;
@@ -116,8 +108,10 @@ export function createFollower(start: Configured, parts: FollowParts): ConfigFol
 
   void parts.documents?.then(leaveOut);
   return {
-    follow: () => enqueue(false),
-    close() {
+    /** Reads the configuration again. If it is invalid, the old one stays. Documents that could not be loaded are retried. */
+    follow: (): Promise<void> => enqueue(false),
+    /** Stops retrying documents. */
+    close(): void {
       closed = true;
       cancel?.();
     },

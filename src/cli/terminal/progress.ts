@@ -1,23 +1,16 @@
 import type { Stream } from "../command.ts";
 
-/** A progress bar. */
-export interface ProgressBar {
-  update(done: number): void;
-  /** Removes the bar. */
-  end(): void;
-}
-
 /** A progress bar for work that takes over a second. Shows nothing if the stream is not a terminal. */
 export function createProgressBar(
   stream: Stream,
   label: string,
   total: number,
   now: () => number = performance.now.bind(performance),
-): ProgressBar {
+) {
   const started = now();
   let shown = 0;
   return {
-    update(done) {
+    update(done: number): void {
       const time = now();
       if (!stream.isTTY || time - started < 1000 || (time - shown < 100 && done < total)) return;
       shown = time;
@@ -29,7 +22,8 @@ export function createProgressBar(
         `\r\u001B[K${label} [${"█".repeat(filled)}${"░".repeat(width - filled)}] ${done}/${total}  ${left} s left`,
       );
     },
-    end() {
+    /** Removes the bar. */
+    end(): void {
       if (shown > 0) stream.write("\r\u001B[K");
     },
   };

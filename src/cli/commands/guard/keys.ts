@@ -46,13 +46,8 @@ async function create(file: string, name: string, input: Input, { out, err }: Te
   const key = createKeyText(name);
   const principal = readPrincipal(name, input);
   await updateKeyFile(file, (known) => {
-    if (known.some(({ id }) => id === name))
-      throw wrongInput(
-        "NAME",
-        name,
-        `A key named ${name} already exists.`,
-        `Revoke it first: toolarsenal keys revoke ${name}`,
-      );
+    const fix = `Revoke it first: toolarsenal keys revoke ${name}`;
+    if (known.some(({ id }) => id === name)) throw wrongInput("NAME", name, `A key named ${name} already exists.`, fix);
     return [...known, { id: name, hash: hashOfKey(key), principal }];
   });
   out.write(input.json ? `${JSON.stringify({ id: name, key, principal })}\n` : `${key}\n`);
@@ -87,13 +82,9 @@ function readPrincipal(id: string, { options, flags, repeated }: Input): Princip
   const operator = flags.has("operator");
   const { tenant } = options;
   const { role: roles = [], capability = [], scope: scopes = [] } = repeated;
+  const all = "--operator already grants every capability and scope.";
   if (operator && capability.length + scopes.length > 0)
-    throw wrongInput(
-      "--operator",
-      true,
-      "--operator already grants every capability and scope.",
-      "Remove --capability and --scope.",
-    );
+    throw wrongInput("--operator", true, all, "Remove --capability and --scope.");
   const known = CAPABILITIES as readonly string[];
   const other = capability.find((each) => !known.includes(each));
   if (other !== undefined)
