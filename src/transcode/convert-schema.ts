@@ -1,9 +1,9 @@
 import { isPlainObject, type JsonSchema } from "../tool/json-schema.ts";
-import { checkLimits } from "./convert/check-limits.ts";
-import { startConversion } from "./convert/conversion.ts";
+import { type Conversion, startConversion } from "./convert/conversion.ts";
 import { convertRoot } from "./convert/convert-root.ts";
 import { SCHEMA_FEATURES, type SchemaFeature } from "./features.ts";
 import type { Loss } from "./losses.ts";
+import { measureSchema, type SchemaSize } from "./schema/measure-schema.ts";
 
 /** What a provider accepts of JSON Schema, as data. Its dialect declares it. */
 export interface SchemaTarget {
@@ -66,4 +66,24 @@ export function convertSchema(schema: JsonSchema, target: SchemaTarget): Convert
 
 function takesEverything({ features, parameterNames }: SchemaTarget): boolean {
   return features.size === SCHEMA_FEATURES.length && parameterNames === undefined;
+}
+
+/** What is counted, the limit on it, and the keyword and the words for it. */
+const LIMITS: readonly (readonly [keyof SchemaSize, keyof SchemaTarget, keyword: string, words: string])[] = [
+  ["properties", "maxProperties", "properties", "properties"],
+  ["depth", "maxDepth", "type", "levels of objects and lists"],
+  ["enumValues", "maxEnumValues", "enum", "listed values"],
+  ["longListCharacters", "maxLongListCharacters", "enum", "characters in one long list of values"],
+  ["characters", "maxCharacters", "properties", "characters of names and listed values"],
+];
+
+/** Refuses a schema that is larger than the target accepts, and says in what. */
+function checkLimits(schema: JsonSchema, { target, lose }: Conversion): void {
+  if (LIMITS.every(([, limit]) => target[limit] === undefined)) return;
+  const size = measureSchema(schema);
+  for (const [counted, limit, keyword, words] of LIMITS) {
+    const [count, most] = [size[counted], target[limit]];
+    if (typeof most === "number" && count > most)
+      lose("", keyword, "refused", `${count} ${words}, where ${most} are taken`);
+  }
 }

@@ -1,10 +1,8 @@
 import { isPlainObject, type JsonSchema } from "../tool/json-schema.ts";
 import { WRAPPER } from "./convert/convert-root.ts";
-import { createReferences, type References } from "./schema/find-reference.ts";
-import { fits, startEffort } from "./repair/fits.ts";
-import { below } from "./schema/json-pointer.ts";
+import { below, createReferences, type References } from "./schema/find-reference.ts";
+import { fits, parameterNames, partsOf, startEffort } from "./repair/fits.ts";
 import { saferNames } from "./schema/parameter-names.ts";
-import { parameterNames, partsOf } from "./repair/parts-of.ts";
 import { type RepairTask, repairValue } from "./repair/repair-value.ts";
 
 /** One change that made arguments fit. */

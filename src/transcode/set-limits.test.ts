@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { JsonSchema } from "../tool/json-schema.ts";
-import { decideStrict, type StrictCandidate } from "./set-limits.ts";
+import { decideStrict, type StrictCandidate } from "./convert-set.ts";
 
 /** A tool with so many parameters, all of them optional. */
 function tool(name: string, optional: number, possible = true): StrictCandidate {

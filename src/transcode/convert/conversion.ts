@@ -1,8 +1,7 @@
 import type { JsonSchema } from "../../tool/json-schema.ts";
 import type { SchemaTarget } from "../convert-schema.ts";
 import type { SchemaFeature } from "../features.ts";
-import { createReferences, type References } from "../schema/find-reference.ts";
-import { below } from "../schema/json-pointer.ts";
+import { below, createReferences, type References } from "../schema/find-reference.ts";
 import type { Loss } from "../losses.ts";
 
 /** One schema on its way to one target: what was found out, what was lost, and how much work is left. */

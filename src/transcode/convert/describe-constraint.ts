@@ -1,4 +1,6 @@
-import { isPlainObject } from "../../tool/json-schema.ts";
+import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
+import { canonicalJson } from "../../tool/canonical-json.ts";
+import type { SchemaTarget } from "../convert-schema.ts";
 
 const MAX_SHOWN = 400;
 const MAX_SHOWN_DEPTH = 20;
@@ -112,4 +114,26 @@ export function addNotes(description: unknown, notes: readonly string[]): string
   const start = given?.trimEnd() ?? "";
   if (start === "") return added;
   return /[.!?:;)\]]$/.test(start) ? `${start} ${added}` : `${start}. ${added}`;
+}
+
+/** A converted schema with a description before its own, wherever the target has a place for it. */
+export function describeWhole(
+  schema: JsonSchema,
+  description: string | undefined,
+  keywords: Readonly<Record<string, unknown>>,
+  target: SchemaTarget,
+): JsonSchema {
+  const { anyOf, $ref } = schema;
+  const own = schema.description;
+  if (Array.isArray(anyOf) && target.bareUnions === true) {
+    const branches = anyOf.map((branch: JsonSchema) => describeWhole(branch, description, {}, target));
+    // Branches may have differed in nothing but what is said of all now.
+    const different = [...new Map(branches.map((branch) => [canonicalJson(branch), branch])).values()];
+    const [only] = different;
+    return only !== undefined && different.length === 1 ? only : { anyOf: different };
+  }
+  const whole = description === undefined ? own : addNotes(description, own === undefined ? [] : [own]);
+  const told = { ...(whole === undefined ? {} : { description: whole }), ...keywords };
+  if (Object.keys(told).length === 0) return schema;
+  return $ref === undefined || target.bareReferences !== true ? { ...schema, ...told } : { ...told, anyOf: [schema] };
 }

@@ -1,6 +1,12 @@
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { isOfType } from "../schema/types-of.ts";
 import { ANNOTATIONS, type SchemaNode } from "../schema/keywords.ts";
+import { type Conversion, type Place, ROOT } from "./conversion.ts";
+import { below } from "../schema/find-reference.ts";
+import { isConstraining } from "./keep-keywords.ts";
+import { spellModern } from "./spell-modern.ts";
+import { requiredOf } from "./convert-container.ts";
+import { addNotes } from "./describe-constraint.ts";
 
 /** Two schemas as one that takes what both take. */
 export interface Merged {
@@ -146,4 +152,135 @@ export function isSame(left: unknown, right: unknown, depth = 0): boolean {
   return names.every(
     (name) => Object.hasOwn(right, name) && isSame((left as SchemaNode)[name], (right as SchemaNode)[name], depth + 1),
   );
+}
+
+/** A schema whose `allOf`, and whose references beside other keywords, were merged into it. */
+interface MergedAll {
+  /** False where no value fits all of it. */
+  readonly node: SchemaNode | false;
+  readonly following: ReadonlySet<string>;
+}
+
+const MAX_NESTING = 64;
+
+/** Merges all that a value must fit at once into one schema. What cannot be merged is left out, and put on record. */
+export function mergeAllOf(node: SchemaNode, place: Place, conversion: Conversion): MergedAll {
+  const following = new Set(place.following);
+
+  function gather(part: SchemaNode, path: string, nesting: number): readonly (SchemaNode | false)[] {
+    const { allOf: branches, $ref: reference, ...own } = part;
+    const parts: (SchemaNode | false)[] = [own];
+    if (typeof reference === "string") parts.push(...follow(reference, path, nesting));
+    if (Array.isArray(branches))
+      branches.forEach((branch, index) => parts.push(...enter(branch, below(path, "allOf", index), nesting)));
+    return parts;
+  }
+
+  function enter(branch: unknown, fallback: string, nesting: number): readonly (SchemaNode | false)[] {
+    if (branch === false) return [false];
+    if (!isPlainObject(branch)) return [];
+    const path = conversion.references.pointerOf(branch) ?? fallback;
+    if (nesting > MAX_NESTING || !conversion.spend()) {
+      conversion.lose(path, "allOf", "widened", "too much to merge: the rest is left out");
+      return [];
+    }
+    return gather(spellModern(branch, path, conversion), path, nesting + 1);
+  }
+
+  function follow(reference: string, path: string, nesting: number): readonly (SchemaNode | false)[] {
+    const found = conversion.references.find(reference);
+    if (found === undefined) {
+      conversion.loseAt({ path }, "$ref", "dropped", "refers to nothing inside this schema");
+      return [];
+    }
+    if (following.has(found.pointer)) {
+      conversion.loseAt({ path }, "$ref", "widened", "a schema merged with itself is cut here");
+      return [];
+    }
+    following.add(found.pointer);
+    return enter(found.node, found.pointer, nesting);
+  }
+
+  /** By halves, so that many small schemas take no longer than a few large ones. */
+  function merge(parts: readonly (SchemaNode | false)[]): SchemaNode | false {
+    if (parts.length <= 1) return parts[0] ?? {};
+    const middle = parts.length >> 1;
+    const [first, second] = [merge(parts.slice(0, middle)), merge(parts.slice(middle))];
+    if (first === false || second === false) return false;
+    const isPlain = !isConstraining(first) || !isConstraining(second);
+    const merged = isPlain ? mergeSchemas(first, second) : mergeSchemas(withLiterals(first), withLiterals(second));
+    for (const keyword of merged.left)
+      conversion.loseAt(place, keyword, "widened", "two of it cannot be merged: one is left out");
+    return merged.node;
+  }
+
+  return { node: merge(gather(node, place.path, 0)), following };
+}
+
+/** Two constants, or a constant and a list of values, are merged as lists. */
+function withLiterals(node: SchemaNode): SchemaNode {
+  if (!Object.hasOwn(node, "const")) return node;
+  const { const: value, ...rest } = node;
+  const { enum: values } = rest;
+  if (!Array.isArray(values)) return { ...rest, enum: [value] };
+  return mergeSchemas(rest, { enum: [value] }).node || { not: {} };
+}
+
+/** What is taken over from an alternative. */
+const KEPT: ReadonlySet<string> = new Set(["type", "properties", "required", "additionalProperties", ...ANNOTATIONS]);
+
+/** A tool's alternatives for its parameters as one object with the properties of all; which of them go together is said in words. */
+export function mergeBranches(node: SchemaNode, keyword: "anyOf" | "oneOf", conversion: Conversion): SchemaNode {
+  const { [keyword]: given, ...rest } = node;
+  const own = Object.fromEntries(Object.entries(rest).filter(([name]) => !ANNOTATIONS.has(name)));
+  const forms = (given as readonly unknown[]).flatMap((branch, index): readonly SchemaNode[] => {
+    const place = { ...conversion.inside(ROOT, branch, keyword, index), depth: 0 };
+    const merged = mergeAllOf({ allOf: [own, branch] }, place, conversion).node;
+    return merged === false ? [] : [merged];
+  });
+  const isWhole = forms.length === 1 && forms.every((form) => Object.keys(form).every((name) => KEPT.has(name)));
+  if (isWhole) conversion.loseAt(ROOT, keyword, "resolved", "as the one alternative there is");
+  else {
+    const message = "its alternatives as one object; which go together is said in the description";
+    conversion.loseAt(ROOT, keyword, "widened", message);
+  }
+  const required = forms.map(requiredOf);
+  const inAll = (required[0] ?? []).filter((name) => required.every((names) => names.includes(name)));
+  const isClosed = forms.length > 0 && forms.every((form) => form["additionalProperties"] === false);
+  const properties = sharedProperties(forms);
+  const isMap = Object.keys(properties).length === 0 && forms.some((form) => Boolean(form["additionalProperties"]));
+  const words = `Give the parameters of one of these: ${forms.map(inWords).join("; ")}.`;
+  const description = addNotes(rest["description"], forms.length > 1 ? [words] : []);
+  return {
+    ...rest,
+    ...(description === undefined ? {} : { description }),
+    type: "object",
+    properties,
+    required: inAll,
+    ...(isClosed ? { additionalProperties: false } : {}),
+    ...(isMap ? { additionalProperties: true } : {}),
+  };
+}
+
+function sharedProperties(forms: readonly SchemaNode[]): Readonly<Record<string, unknown>> {
+  const found = new Map<string, unknown[]>();
+  for (const { properties } of forms) {
+    for (const [name, schema] of isPlainObject(properties) ? Object.entries(properties) : []) {
+      const known = found.get(name) ?? [];
+      if (schema !== false && !known.some((other) => isSame(other, schema))) known.push(schema);
+      found.set(name, known);
+    }
+  }
+  const entries = [...found].filter(([, schemas]) => schemas.length > 0);
+  return Object.fromEntries(
+    entries.map(([name, schemas]) => [name, schemas.length === 1 ? schemas[0] : { anyOf: schemas }]),
+  );
+}
+
+function inWords(form: SchemaNode): string {
+  const required = new Set(requiredOf(form));
+  const { properties } = form;
+  const names = new Set([...required, ...(isPlainObject(properties) ? Object.keys(properties) : [])]);
+  const told = [...names].map((name) => (required.has(name) ? name : `${name} (optional)`));
+  return told.length === 0 ? "none" : told.join(", ");
 }

@@ -1,5 +1,4 @@
 import { isPlainObject } from "../../tool/json-schema.ts";
-import { below, tokensOf } from "./json-pointer.ts";
 import { childrenOf, type SchemaNode } from "./keywords.ts";
 
 /** The place a reference leads to. */
@@ -77,4 +76,22 @@ function decode(fragment: string): string {
   } catch {
     return fragment;
   }
+}
+
+/** A JSON Pointer one step further down. */
+export function below(pointer: string, ...tokens: readonly (string | number)[]): string {
+  return tokens.reduce<string>(
+    (path, token) => `${path}/${String(token).replaceAll("~", "~0").replaceAll("/", "~1")}`,
+    pointer,
+  );
+}
+
+/** The steps of a JSON Pointer; undefined where it is none. */
+export function tokensOf(pointer: string): readonly string[] | undefined {
+  if (pointer === "") return [];
+  if (!pointer.startsWith("/")) return undefined;
+  return pointer
+    .slice(1)
+    .split("/")
+    .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
