@@ -68,19 +68,15 @@ function refuseMethod(response: HttpExchange["response"], allowed: string): void
   answerProblem(response, { status: 405, code: "INPUT_INVALID", message, fix: `Use ${allowed}.` }, { allow: allowed });
 }
 
-function toProblem({ because, error }: Extract<ApprovalAnswer, { readonly outcome: "refused" }>): Problem {
-  const { code, message, details } = error;
-  return { status: statusOf(because), code, message, fix: details.fix ?? "" };
-}
+type Refused = Extract<ApprovalAnswer, { readonly outcome: "refused" }>;
 
-function statusOf(because: Extract<ApprovalAnswer, { readonly outcome: "refused" }>["because"]): number {
-  switch (because) {
-    case "lacks-role":
-    case "own-call":
-      return 403;
-    case "unknown":
-      return 404;
-    case "settled":
-      return 409;
-  }
+const STATUS: Readonly<Record<Refused["because"], number>> = {
+  "lacks-role": 403,
+  "own-call": 403,
+  unknown: 404,
+  settled: 409,
+};
+
+function toProblem({ because, error: { code, message, details } }: Refused): Problem {
+  return { status: STATUS[because], code, message, fix: details.fix ?? "" };
 }

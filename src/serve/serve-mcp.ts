@@ -1,6 +1,6 @@
-import type { Identity } from "../guard/identity.port.ts";
 import type { Redactor } from "../guard/redaction/redactor.ts";
 import type { InputStream, OutputStream } from "../tool/streams.ts";
+import type { HttpServerOptions } from "./http/http-server.ts";
 import type { ServeMode } from "./meta-tools/definitions.ts";
 import type { ServableArsenal } from "./served-arsenal.ts";
 import { createReplica, type ReplicaState } from "./mcp/replica.ts";
@@ -9,29 +9,17 @@ import type { Serving } from "./surface.ts";
 import { createWork } from "./work.ts";
 
 /** How an arsenal is served to MCP clients. */
-export interface ServeMcpOptions {
+export interface ServeMcpOptions extends Omit<HttpServerOptions, "routes" | "timeouts" | "onError"> {
   /** `http` listens; `stdio` talks over standard streams to the one client that started this process. Default `http`. */
   readonly transport?: "http" | "stdio";
-  /** Default 127.0.0.1. */
-  readonly host?: string;
-  /** Default 8080; 0 takes a free one. */
-  readonly port?: number;
   /** Which tools a client is shown: all, the two that find and execute the others, or those two and the common ones. */
   readonly mode?: ServeMode;
-  /** Tools that `hybrid` always shows, by id or pattern. Those used most where absent. */
+  /** Tools that `hybrid` always shows, by id or pattern. Defaults to the most used ones. */
   readonly common?: readonly string[];
-  /** Without one every caller is the local operator, and only loopback is listened on. */
-  readonly identity?: Identity;
-  /** The address that clients call this server by, where it is another than the one listened on: `https://tools.example.com`. */
-  readonly publicUrl?: string;
-  /** Names, beside loopback's, the bound host and that of `publicUrl`, by which clients may call this server. */
-  readonly allowedHosts?: readonly string[];
   /** The longest that a request waits for servers that are still connecting for the first time, in milliseconds. Default 10,000. */
   readonly startupWaitMs?: number;
   /** Resolves when everything that is to be served has been added. Requests that need it wait for it, as for a server that is connecting. */
   readonly starting?: Promise<unknown>;
-  /** Origins of web pages that may call it, besides its own: `http://localhost:6274`. */
-  readonly allowedOrigins?: readonly string[];
   /**
    * How long calls under way may take to end when serving ends, in milliseconds; then they are cut off. New requests are refused meanwhile.
    * Defaults to `server.drainTimeoutS` of the configuration, 8 s.

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { isIPv4, isIPv6 } from "node:net";
+import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 
 /** Who may call a server, by the name the caller uses for it and by the web page that makes the call. */
@@ -77,4 +78,33 @@ function nameOf(host: string): string {
 
 function isAddress(name: string): boolean {
   return isIPv4(name) || (name.startsWith("[") && name.endsWith("]") && isIPv6(name.slice(1, -1)));
+}
+
+/**
+ * Tells the address that a client knows this server by, from its Host header. Tokens are issued for such an address, so nothing but the
+ * operator's word and, on this machine, loopback's own names count: whoever sends a token of another server sends that one's Host as well.
+ */
+export function createOwnAddress(
+  host: string,
+  port: number,
+  publicUrl: string | undefined,
+): (called: string | undefined) => string {
+  if (publicUrl !== undefined) return () => publicUrl;
+  const own = `http://${hostInUrl(host)}:${port}`;
+  if (!isLoopback(host)) return () => own;
+  const names = new Set(LOOPBACK_NAMES.map((name) => `${name}:${port}`));
+  return (called) => {
+    const name = called?.toLowerCase();
+    return name !== undefined && names.has(name) ? `http://${name}` : own;
+  };
+}
+
+/** The address of a server that stands behind another name, as metadata and tokens spell it. Throws on what is no such address. */
+export function checkedPublicUrl(given: string): string {
+  const url = URL.parse(given);
+  const isOrigin = url !== null && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href;
+  if (isOrigin) return url.origin;
+  const fix = "Write scheme and host alone, such as https://tools.example.com.";
+  const details = { field: "publicUrl", value: given, fix };
+  throw new ArsenalError("CONFIG_INVALID", `publicUrl is not the address of a server: ${given}. ${fix}`, details);
 }

@@ -12,7 +12,7 @@ export function answerJson(
   answerText(response, status, JSON.stringify(value), headers);
 }
 
-/** Answers with JSON that was written already. */
+/** Answers with JSON that was written already. The connection is closed if a refused body was left unread. */
 export function answerText(
   response: ServerResponse,
   status: number,
@@ -22,6 +22,7 @@ export function answerText(
   response
     .writeHead(status, {
       ...headers,
+      ...((status === 408 || status === 413) && { connection: "close" }),
       "content-type": "application/json",
       "content-length": Buffer.byteLength(json),
       // An answer may quote the request; no browser shall take it for a page.
@@ -30,15 +31,14 @@ export function answerText(
     .end(json);
 }
 
-/** Refuses a request with a JSON-RPC error that belongs to no message, and closes the connection where its body was left unread. */
+/** Refuses a request with a JSON-RPC error that belongs to no message. */
 export function refuse(
   response: ServerResponse,
   refused: { readonly status: number; readonly message: string; readonly code?: number },
   headers?: OutgoingHttpHeaders,
 ): void {
   const { status, message, code = RPC.invalidRequest } = refused;
-  const unread = status === 408 || status === 413 ? { ...headers, connection: "close" } : headers;
-  answerJson(response, status, { jsonrpc: "2.0", error: { code, message }, id: null }, unread);
+  answerJson(response, status, { jsonrpc: "2.0", error: { code, message }, id: null }, headers);
 }
 
 /** Refuses a method that a path does not have, naming those that it has. */
@@ -54,12 +54,11 @@ export interface Problem {
   readonly fix: string;
 }
 
-/** Answers with a problem, and closes the connection where the request's body was left unread. */
+/** Answers with a problem. */
 export function answerProblem(
   response: ServerResponse,
   { status, ...error }: Problem,
   headers?: OutgoingHttpHeaders,
 ): void {
-  const unread = status === 408 || status === 413 ? { connection: "close" } : {};
-  answerJson(response, status, { error }, { ...headers, ...unread });
+  answerJson(response, status, { error }, headers);
 }

@@ -1,16 +1,14 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { showValue } from "../../errors/show-value.ts";
 import { identified } from "../../guard/identity/any-identity.ts";
 import type { Identified, Identity } from "../../guard/identity.port.ts";
 import { localOperator, type Principal } from "../../guard/principal.ts";
-import { createCallerCheck, hostInUrl, isLoopback } from "./allowed-callers.ts";
+import { checkedPublicUrl, createCallerCheck, createOwnAddress, hostInUrl, isLoopback } from "./allowed-callers.ts";
 import { refuse } from "./answer.ts";
-import { answerPreflight, isPreflight, letPageRead } from "./cors.ts";
-import { listen } from "./listen.ts";
 import { createOpenWork } from "./open-work.ts";
-import { checkedPublicUrl, createOwnAddress } from "./own-address.ts";
 import { metadataRoutes, metadataUrl, toChallenge } from "./resource-metadata.ts";
-import { createRouteTable } from "./route-table.ts";
 import type { HttpExchange, Route } from "../surface.ts";
 import { readJson } from "./read-json.ts";
 
@@ -27,7 +25,7 @@ export interface HttpServerOptions {
   readonly publicUrl?: string;
   /** Names, beside loopback's, the bound host and that of `publicUrl`, by which clients may call this server. */
   readonly allowedHosts?: readonly string[];
-  /** Origins of web pages that may call it, besides its own. */
+  /** Origins of web pages that may call it, besides its own: `http://localhost:6274`. */
   readonly allowedOrigins?: readonly string[];
   readonly timeouts?: HttpTimeouts;
   /** Told of what a route or the identity threw; the caller only learns that something failed. */
@@ -83,14 +81,25 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     allowedOrigins: [...(publicUrl === undefined ? [] : [publicUrl]), ...(options.allowedOrigins ?? [])],
   });
   const isProtected = (path: string): boolean => {
-    const route = routes.find(path, () => path);
+    const route = find(path, () => path);
     return route !== undefined && route.open !== true;
   };
   const metadata =
     tokenOrigin === undefined
       ? []
       : metadataRoutes({ tokenOrigin, isProtected, addressOf: (called) => addressOf(called) });
-  const routes = createRouteTable([...options.routes, ...metadata]);
+  const routes = [...options.routes, ...metadata];
+  const exact = new Map(routes.map((route) => [route.path, route]));
+  const below = routes.filter(isBeginning).sort((left, right) => right.path.length - left.path.length);
+
+  /** A path's own route, else the one with the longest beginning. The path without dot segments is asked for only if the first is no route's own. */
+  function find(path: string, normalised: () => string): Route | undefined {
+    const own = exact.get(path);
+    if (own !== undefined) return own;
+    const plain = normalised();
+    return exact.get(plain) ?? below.find((route) => plain.startsWith(route.path));
+  }
+
   const unasked = identity === undefined ? localOperator() : ANONYMOUS;
 
   function receive(request: IncomingMessage, response: ServerResponse): void {
@@ -110,9 +119,10 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     let parsed: URL | undefined;
     const url = (): URL => (parsed ??= new URL(ANY_ORIGIN + target));
     const query = target.indexOf("?");
-    const route = routes.find(query === -1 ? target : target.slice(0, query), () => url().pathname);
+    const route = find(query === -1 ? target : target.slice(0, query), () => url().pathname);
     if (route === undefined) {
-      return refuse(response, { status: 404, message: `Nothing is here. Paths: ${routes.paths.join(", ")}.` });
+      const paths = routes.map((each) => (isBeginning(each) ? `${each.path}…` : each.path));
+      return refuse(response, { status: 404, message: `Nothing is here. Paths: ${paths.join(", ")}.` });
     }
     if (isPreflight(request)) return answerPreflight(request, response);
 
@@ -188,11 +198,67 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   server.maxHeadersCount = 0;
   const work = createOpenWork(server);
   const port = await listen(server, host, options.port ?? DEFAULT_PORT);
-  const addressOf = createOwnAddress({ host, port, ...(publicUrl === undefined ? {} : { publicUrl }) });
+  const addressOf = createOwnAddress(host, port, publicUrl);
   return { url: `http://${hostInUrl(host)}:${port}`, close: () => work.close(closeMs) };
 }
 
 function ignore(): void {}
+
+function isBeginning({ path, exact = false }: Route): boolean {
+  return path.endsWith("/") && !exact;
+}
+
+/** Lets the web page that an allowed Origin names read the answer. */
+function letPageRead(response: ServerResponse, origin: string): void {
+  response.setHeader("access-control-allow-origin", origin);
+  response.setHeader("access-control-expose-headers", "Mcp-Session-Id, WWW-Authenticate");
+  response.setHeader("vary", "Origin");
+}
+
+/** True for a browser's question whether a page may make a request. */
+function isPreflight({ method, headers }: IncomingMessage): boolean {
+  return method === "OPTIONS" && headers.origin !== undefined && headers["access-control-request-method"] !== undefined;
+}
+
+/** Answers an allowed page's preflight. It may send any header: what reaches a route is checked there. */
+function answerPreflight({ headers }: IncomingMessage, response: ServerResponse): void {
+  response
+    .writeHead(204, {
+      "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
+      "access-control-allow-headers": headers["access-control-request-headers"] ?? "content-type",
+      "access-control-max-age": "600",
+    })
+    .end();
+}
+
+/** Starts listening and gives the port; a port or host that cannot be had is an error of the configuration. */
+function listen(server: Server, host: string, port: number): Promise<number> {
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    const fix = "Give a whole number up to 65535 with --port; 0 takes a free one.";
+    const details = { field: "port", value: port, fix };
+    throw new ArsenalError("CONFIG_INVALID", `port is ${showValue(port)}, which is no port. ${fix}`, details);
+  }
+  return new Promise((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => reject(notListening(error, host, port)));
+    server.listen({ host, port }, () => {
+      server.removeAllListeners("error");
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}
+
+function notListening(error: NodeJS.ErrnoException, host: string, port: number): ArsenalError {
+  const portIsTaken = error.code === "EADDRINUSE";
+  if (portIsTaken || error.code === "EACCES") {
+    const why = portIsTaken ? "another program listens there" : "this user may not use it";
+    const fix = "Give another with --port; --port 0 takes a free one.";
+    const details = { field: "port", value: port, fix, cause: error };
+    return new ArsenalError("CONFIG_INVALID", `Port ${port} on ${host} cannot be used: ${why}. ${fix}`, details);
+  }
+  const fix = "Give an address of this machine with --host; 127.0.0.1 is the default.";
+  const details = { field: "host", value: host, fix, cause: error };
+  return new ArsenalError("CONFIG_INVALID", `Cannot listen on ${showValue(host)}: ${error.message}. ${fix}`, details);
+}
 
 function openToAll(host: string): ArsenalError {
   const fix =

@@ -1,20 +1,8 @@
 import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** The connections and answers of a server that are not finished. */
-export interface OpenWork {
-  /** Counts an answer as under way until it is finished or its caller has gone. */
-  add(response: ServerResponse): void;
-  readonly closing: boolean;
-  /**
-   * Stops listening, ends the streams, lets what is not yet answered be answered for `graceMs`, and resolves when every connection is
-   * closed.
-   */
-  close(graceMs: number): Promise<void>;
-}
-
 /** Knows what a server is doing, so that it can be closed without waiting for callers that keep a connection and say nothing. */
-export function createOpenWork(server: Server): OpenWork {
+export function createOpenWork(server: Server) {
   const sockets = new Set<Socket>();
   const responses = new Set<ServerResponse>();
   let closed: Promise<void> | undefined;
@@ -44,16 +32,18 @@ export function createOpenWork(server: Server): OpenWork {
   }
 
   return {
-    add(response) {
+    /** Counts an answer as under way until it is finished or its caller has gone. */
+    add(response: ServerResponse): void {
       responses.add(response);
       response.once("close", () => {
         responses.delete(response);
         if (closed !== undefined) destroyIdle();
       });
     },
-    get closing() {
+    get closing(): boolean {
       return closed !== undefined;
     },
-    close: (graceMs) => (closed ??= close(graceMs)),
+    /** Stops listening, ends the streams, lets what is not yet answered be answered for `graceMs`, and resolves when every connection is closed. */
+    close: (graceMs: number): Promise<void> => (closed ??= close(graceMs)),
   };
 }

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { checkJson, type CheckedJson } from "./check-json.ts";
+import { checkJson, type CheckedJson } from "./read-json.ts";
 
 function codeOf(checked: CheckedJson): number | undefined {
   return "refused" in checked ? checked.refused.code : undefined;
