@@ -1,6 +1,6 @@
 import type { Redactor } from "../guard/redaction/redactor.ts";
 import type { InputStream, OutputStream } from "../tool/streams.ts";
-import type { HttpServerOptions } from "./http/http-server.ts";
+import type { ListenOptions } from "./http/listen-options.ts";
 import type { ServeMode } from "./meta-tools/definitions.ts";
 import type { ServableArsenal } from "./served-arsenal.ts";
 import { createReplica, type ReplicaState } from "./mcp/replica.ts";
@@ -9,7 +9,7 @@ import type { Serving } from "./surface.ts";
 import { createWork } from "./work.ts";
 
 /** How an arsenal is served to MCP clients. */
-export interface ServeMcpOptions extends Omit<HttpServerOptions, "routes" | "timeouts" | "onError"> {
+export interface ServeMcpOptions extends ListenOptions {
   /** `http` listens; `stdio` talks over standard streams to the one client that started this process. Default `http`. */
   readonly transport?: "http" | "stdio";
   /** Which tools a client is shown: all, the two that find and execute the others, or those two and the common ones. */

@@ -252,10 +252,10 @@ describe("a malformed configuration yields one clear error", () => {
 
   it.each<Row<object>>([
     [
-      "a backend this release has not",
+      "an engine that does not exist",
       { vectorStore: { type: "qdrant" } },
       "CONFIG_INVALID",
-      "vector_store.type",
+      "vectorStore.type",
       '"qdrant"',
     ],
     ["a pattern that is none", { security: { deny: [" "] } }, "CONFIG_INVALID", "security.deny.0", '" "'],

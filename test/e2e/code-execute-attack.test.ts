@@ -51,7 +51,7 @@ for (const [name, sandbox] of Object.entries(SANDBOXES)) {
 it.each(["subprocess", "none"])("refuses to run a model's code in %s, and names what to use", async (name) => {
   const settings = { builtins: { tools: ["code-execute"], code: { sandbox: name } } };
   await expect(startGateway({ servers: {}, settings, tier: "lexical" })).rejects.toThrow(
-    /builtins\.code\.sandbox: must be one of isolate, bubblewrap, docker, not "(subprocess|none)"/,
+    /builtins\.code\.sandbox: must be one of docker, bubblewrap, isolate, not "(subprocess|none)"/,
   );
 });
 

@@ -10,25 +10,14 @@ import { refuse } from "./answer.ts";
 import { createOpenWork } from "./open-work.ts";
 import { metadataRoutes, metadataUrl, toChallenge } from "./resource-metadata.ts";
 import type { HttpExchange, Route } from "../surface.ts";
+import type { ListenOptions } from "./listen-options.ts";
 import { readJson } from "./read-json.ts";
 
 /** How the gateway listens. */
-export interface HttpServerOptions {
-  /** Default 127.0.0.1. */
-  readonly host?: string;
-  /** Default 8080; 0 takes a free one. */
-  readonly port?: number;
+export interface HttpServerOptions extends ListenOptions {
   readonly routes: readonly Route[];
-  /** Without one every caller is the local operator, and only loopback is listened on. */
-  readonly identity?: Identity;
-  /** The address that clients call this server by, where it is another than the one listened on: `https://tools.example.com`. */
-  readonly publicUrl?: string;
-  /** Names, beside loopback's, the bound host and that of `publicUrl`, by which clients may call this server. */
-  readonly allowedHosts?: readonly string[];
-  /** Origins of web pages that may call it, besides its own: `http://localhost:6274`. */
-  readonly allowedOrigins?: readonly string[];
   readonly timeouts?: HttpTimeouts;
-  /** Told of what a route or the identity threw; the caller only learns that something failed. */
+  /** Called with what a route or the identity threw; the caller only learns that something failed. */
   onError?(error: unknown): void;
 }
 

@@ -1,0 +1,17 @@
+import type { Identity } from "../../guard/identity.port.ts";
+
+/** Where the gateway listens, and who may call it. */
+export interface ListenOptions {
+  /** Default 127.0.0.1. */
+  readonly host?: string;
+  /** Default 8080; 0 takes a free one. */
+  readonly port?: number;
+  /** Without one every caller is the local operator, and only loopback is listened on. */
+  readonly identity?: Identity;
+  /** The address that clients call this server by, if it is another than the one listened on: `https://tools.example.com`. */
+  readonly publicUrl?: string;
+  /** Names by which clients may call this server, besides loopback's, the bound host and that of `publicUrl`. */
+  readonly allowedHosts?: readonly string[];
+  /** Origins of web pages that may call it, besides its own: `http://localhost:6274`. */
+  readonly allowedOrigins?: readonly string[];
+}
