@@ -37,7 +37,8 @@ export async function runCli(argv: readonly string[], given: Terminal): Promise<
       return 0;
     }
     if (name === "--version" || name === "-v") {
-      terminal.out.write(`${packageVersion()}\n`);
+      const manifest = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+      terminal.out.write(`${(JSON.parse(manifest) as { readonly version: string }).version}\n`);
       return 0;
     }
     const command = await loadCommand(name);
@@ -64,24 +65,21 @@ function report(thrown: unknown, json: boolean, terminal: Terminal): number {
   const error = createRedactor().error(thrown);
   const paint = styles(terminal.err, terminal.environment);
   if (!isArsenalError(error)) {
-    terminal.err.write(
-      `${paint.red("toolarsenal failed:")} ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
-    );
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    terminal.err.write(`${paint.red("toolarsenal failed:")} ${text}\n`);
     return 1;
   }
-  if (json)
-    terminal.err.write(
-      `${JSON.stringify({ error: { code: error.code, message: error.message, ...error.details } })}\n`,
-    );
+  const { code, message, details } = error;
+  if (json) terminal.err.write(`${JSON.stringify({ error: { code, message, ...details } })}\n`);
   else {
-    const { fix = "", issues = [] } = error.details;
+    const { fix = "", issues = [] } = details;
     // Messages about usage, and most others, contain the fix.
-    const more = WRONG_USAGE.has(error.code) || error.message.includes(fix) ? "" : ` ${fix}`;
-    terminal.err.write(`${paint.red(error.code)} ${error.message}${more}\n`);
+    const more = WRONG_USAGE.has(code) || message.includes(fix) ? "" : ` ${fix}`;
+    terminal.err.write(`${paint.red(code)} ${message}${more}\n`);
     for (const issue of issues.slice(1, 20))
       terminal.err.write(`  ${issue.field}: ${issue.message}. ${issue.fix ?? ""}\n`);
   }
-  return WRONG_USAGE.has(error.code) ? 2 : 1;
+  return WRONG_USAGE.has(code) ? 2 : 1;
 }
 
 async function loadCommand(name: string): Promise<NamedCommand> {
@@ -172,7 +170,15 @@ function checkPositionals(command: NamedCommand, input: Input): Input {
   const { actions } = command;
   const [word = "", ...others] = input.positionals;
   const action = actions && Object.hasOwn(actions, word) ? actions[word] : undefined;
-  if (actions && !action) throw unknownAction(command.name, word, Object.keys(actions));
+  if (actions && !action) {
+    const near = nearest(word, Object.keys(actions));
+    const listed = Object.keys(actions)
+      .join(", ")
+      .replace(/, (\w+)$/, " or $1");
+    const problem =
+      word === "" ? `"${command.name}" needs an action.` : `There is no action "${command.name} ${word}".`;
+    throw wrongInput("ACTION", word, problem, near === undefined ? `Use ${listed}.` : `Did you mean "${near}"?`);
+  }
   const name = action ? `${command.name} ${word}` : command.name;
   const { positionals: expected = [] } = action ?? command;
   const given = action ? others : input.positionals;
@@ -188,19 +194,4 @@ function checkPositionals(command: NamedCommand, input: Input): Input {
     throw wrongInput("arguments", given.join(" "), problem, "Put quotes around text with spaces.");
   }
   return input;
-}
-
-function unknownAction(command: string, word: string, known: readonly string[]): ArsenalError {
-  const near = nearest(word, known);
-  const listed = `${known.slice(0, -1).join(", ")} or ${known.at(-1) ?? ""}`;
-  const fix = near === undefined ? `Use ${listed}.` : `Did you mean "${near}"?`;
-  const problem = word === "" ? `"${command}" needs an action.` : `There is no action "${command} ${word}".`;
-  return wrongInput("ACTION", word, problem, fix);
-}
-
-function packageVersion(): string {
-  const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
-    readonly version: string;
-  };
-  return manifest.version;
 }

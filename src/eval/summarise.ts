@@ -45,29 +45,17 @@ export function summarise(answers: readonly Answer[]): Summary {
 /** The figures of a run: of all its answers, by style in the order the styles first appear, and by catalog size. */
 export function reportOn(
   answers: readonly Answer[],
-  {
-    indexMs,
-    tier,
-    sized = [],
-  }: {
-    readonly indexMs: number;
-    readonly tier: string;
-    readonly sized?: readonly (Answer & SizedQuery)[];
-  },
+  run: { readonly indexMs: number; readonly tier: string; readonly sized: readonly (Answer & SizedQuery)[] },
 ): SetReport {
-  const sizes = Map.groupBy(sized, ({ size }) => size);
+  const sizes = [...Map.groupBy(run.sized, ({ size }) => size)].map(
+    ([size, group]) => [`up_to_${size}`, { ...summarise(group), ...byStyle(group) }] as const,
+  );
   return {
     ...summarise(answers),
-    index_ms: Math.round(indexMs),
-    tier,
+    index_ms: Math.round(run.indexMs),
+    tier: run.tier,
     ...byStyle(answers),
-    ...(sizes.size > 0
-      ? {
-          by_size: Object.fromEntries(
-            [...sizes].map(([size, group]) => [`up_to_${size}`, { ...summarise(group), ...byStyle(group) }]),
-          ),
-        }
-      : {}),
+    ...(sizes.length > 0 && { by_size: Object.fromEntries(sizes) }),
   };
 }
 

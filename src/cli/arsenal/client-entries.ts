@@ -41,17 +41,10 @@ export function clientLines(
   files: Parameters<typeof stdioEntry>[0],
 ): readonly { readonly client: string; readonly file: string; readonly json: string }[] {
   const http = httpEntry(endpoint);
-  return [
-    {
-      client: "Claude Desktop",
-      file: "claude_desktop_config.json",
-      json: JSON.stringify({ mcpServers: { [ENTRY_NAME]: stdioEntry(files) } }),
-    },
-    { client: "Cursor", file: "~/.cursor/mcp.json", json: JSON.stringify({ mcpServers: { [ENTRY_NAME]: http } }) },
-    {
-      client: "VS Code",
-      file: ".vscode/mcp.json",
-      json: JSON.stringify({ servers: { [ENTRY_NAME]: { type: "http", ...http } } }),
-    },
-  ];
+  const entries = [
+    ["Claude Desktop", "claude_desktop_config.json", { mcpServers: { [ENTRY_NAME]: stdioEntry(files) } }],
+    ["Cursor", "~/.cursor/mcp.json", { mcpServers: { [ENTRY_NAME]: http } }],
+    ["VS Code", ".vscode/mcp.json", { servers: { [ENTRY_NAME]: { type: "http", ...http } } }],
+  ] as const;
+  return entries.map(([client, file, entry]) => ({ client, file, json: JSON.stringify(entry) }));
 }

@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { ToolArsenal } from "../../arsenal.ts";
 import { harmless, showValue } from "../../errors/show-value.ts";
 import { formatResult } from "../../execute/results/format-result.ts";
 import type { ToolCall } from "../../execute/call.ts";
@@ -33,8 +32,11 @@ export const command: Command = {
     };
     await using arsenal = await openArsenal(input, terminal, { told: ["call-finished"] });
     let result = await arsenal.execute(request);
-    if (result.status === "pending_confirmation" && input.flags.has("approve"))
-      result = await approveAndRun(arsenal, request, result);
+    const { confirmationId } = result;
+    if (result.status === "pending_confirmation" && input.flags.has("approve") && confirmationId !== undefined) {
+      await arsenal.approvals.approve(confirmationId, localOperator());
+      result = await arsenal.execute({ ...request, confirmationId });
+    }
     if (input.json) terminal.out.write(`${JSON.stringify(result, undefined, 2)}\n`);
     else if (result.status === "pending_confirmation") terminal.err.write(waitingText(result, input));
     else {
@@ -56,14 +58,6 @@ function waitingText({ toolName, confirmationId = "" }: ToolResult, { config }: 
     "  Then run this command again. To do both at once, run it again with --approve.",
     "",
   ].join("\n");
-}
-
-/** Approves a call that waits in the operator's name, and runs it. */
-async function approveAndRun(arsenal: ToolArsenal, request: ToolCall, pending: ToolResult): Promise<ToolResult> {
-  const { confirmationId } = pending;
-  if (confirmationId === undefined) return pending;
-  await arsenal.approvals.approve(confirmationId, localOperator());
-  return arsenal.execute({ ...request, confirmationId });
 }
 
 const OBJECT = `Write the arguments as a JSON object: '{"name": "value"}'.`;

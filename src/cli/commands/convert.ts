@@ -1,3 +1,4 @@
+import { addAbortSignal } from "node:stream";
 import { text as readText } from "node:stream/consumers";
 import { DIALECT_NAMES, type DialectName, toDialect } from "../../adapters/dialects/built-in.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
@@ -65,13 +66,7 @@ function requireOption(input: Input, option: string): string {
 async function readInput({ protocol, signal }: Terminal): Promise<string> {
   const stdin = protocol?.input ?? process.stdin;
   if (protocol === undefined && process.stdin.isTTY) throw noInput("stdin is a terminal", undefined);
-  const stop = (): void => void stdin.destroy();
-  signal.addEventListener("abort", stop, { once: true });
-  try {
-    return await readText(stdin);
-  } finally {
-    signal.removeEventListener("abort", stop);
-  }
+  return readText(addAbortSignal(signal, stdin));
 }
 
 /** The definitions in `{"tools": […]}` or a list. Gemini's API groups them once more. */

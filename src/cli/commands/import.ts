@@ -5,7 +5,6 @@ import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { count, harmless, nearest } from "../../errors/show-value.ts";
 import type { Source } from "../../register/source.port.ts";
 import { toRegistrations } from "../../register/to-registrations.ts";
-import type { Tool } from "../../tool/tool.ts";
 import type { Command, Input, Terminal } from "../command.ts";
 import { configFiles, loadConfigured } from "../arsenal/open-arsenal.ts";
 import { wrongInput } from "../input.ts";
@@ -78,35 +77,26 @@ async function printTools(source: Source, terminal: Terminal): Promise<number> {
     await source.connect({ signal });
     const offered = await source.list({ signal });
     const registrations = await toRegistrations(offered, source, { now: 0 });
-    for (const { tool } of registrations) terminal.out.write(`${JSON.stringify(toLine(tool))}\n`);
+    for (const { tool } of registrations) {
+      const { id, name, namespace, description, parameters } = tool;
+      terminal.out.write(`${JSON.stringify({ id, name, namespace, description, parameters })}\n`);
+    }
     return registrations.length;
   } finally {
     await source.disconnect();
   }
 }
 
-function toLine({ id, name, namespace, description, parameters }: Tool): Partial<Tool> {
-  return { id, name, namespace, description, parameters };
-}
-
 function later(_words: readonly string[], { positionals: [kind] }: Input): never {
   throw wrongInput("ACTION", kind, `"${kind}" cannot be imported in this release.`, "Use openapi or mcp.");
 }
 
-function nameOf({ options: { name } }: Input, fallback: string): string {
-  return name ?? fallback;
-}
-
-async function openOpenApi(
-  [source = ""]: readonly string[],
-  input: Input,
-  terminal: Terminal,
-): Promise<readonly Imported[]> {
+async function openOpenApi([source = ""]: readonly string[], input: Input, terminal: Terminal) {
   const { openapiSource } = await import("../../adapters/sources/openapi/openapi.ts");
   const isAddress = /^(?:https?|file):/i.test(source);
   const document = isAddress ? source : resolve(terminal.folder, source);
   const host = URL.parse(source)?.hostname ?? "";
-  const opened = openapiSource({ name: nameOf(input, host === "" ? fileName(source) : host), document });
+  const opened = openapiSource({ name: input.options["name"] ?? (host === "" ? fileName(source) : host), document });
   const skipped = (): readonly string[] =>
     opened.problems.map(
       ({ operation, reason, skipped: isOut }) => `${isOut ? "Skipped" : "Not complete"}: ${operation}: ${reason}`,
@@ -132,7 +122,10 @@ async function mcpServers(words: readonly string[], input: Input, terminal: Term
   const address = URL.parse(source);
   if (address !== null && /^(?:https?|wss?):$/.test(address.protocol)) {
     const kind = address.protocol.startsWith("ws") ? "websocket" : "http";
-    return { servers: [{ name: nameOf(input, address.hostname), transport: { kind, url: source } }], lines: [] };
+    return {
+      servers: [{ name: input.options["name"] ?? address.hostname, transport: { kind, url: source } }],
+      lines: [],
+    };
   }
   const configured = await configuredServer(source, input, terminal);
   if (configured !== undefined) return { servers: [configured], lines: [] };
@@ -149,25 +142,19 @@ interface Servers {
 
 function commandServer(words: readonly string[], input: Input): Servers {
   const [first = "", ...args] = words;
-  const name = nameOf(input, commandName(words));
+  const name = input.options["name"] ?? commandName(words);
   return { servers: [{ name, transport: { kind: "stdio", command: first, args } }], lines: [] };
 }
 
 /** The server of the configuration that has this name. Names a similar one on stderr if there is none. */
-async function configuredServer(
-  name: string,
-  input: Input,
-  terminal: Terminal,
-): Promise<McpServerSettings | undefined> {
+async function configuredServer(name: string, input: Input, terminal: Terminal) {
   const files = configFiles(input, terminal);
   if (files === undefined || !/^[\w-]+$/.test(name)) return undefined;
   const { servers } = await loadConfigured(files, terminal);
   const found = servers.find((server) => server.name === name || server.writtenAs === name);
-  if (found !== undefined) return { ...found, name: nameOf(input, found.name) };
-  const near = nearest(
-    name,
-    servers.map((server) => server.name),
-  );
+  if (found !== undefined) return { ...found, name: input.options["name"] ?? found.name };
+  const names = servers.map((server) => server.name);
+  const near = nearest(name, names);
   if (near !== undefined) tell(`No configured server is named "${name}". Did you mean "${near}"?`, terminal);
   return undefined;
 }

@@ -16,6 +16,9 @@ const EITHER = new RegExp(`(${OWN})|${STEERING}`, "g");
  * JSON escapes them (`\u009b`), so JSON stays the JSON it was.
  */
 export function safeStream<Given extends Stream>(stream: Given): Given {
+  const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  const neutralised = (text: string): string =>
+    text.replaceAll(EITHER, (found, own: string | undefined) => own ?? escaped(found));
   const write = (text: unknown, ...more: readonly unknown[]): unknown =>
     Reflect.apply(stream.write, stream, [typeof text === "string" ? neutralised(text) : text, ...more]);
   return new Proxy(stream, {
@@ -25,12 +28,4 @@ export function safeStream<Given extends Stream>(stream: Given): Given {
       return typeof value === "function" ? (value.bind(target) as unknown) : value;
     },
   });
-}
-
-function neutralised(text: string): string {
-  return text.replaceAll(EITHER, (found, own: string | undefined) => own ?? escaped(found));
-}
-
-function escaped(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }

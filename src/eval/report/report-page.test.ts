@@ -28,7 +28,7 @@ const LOW = answer([HOSTILE, "x", "y", "z", "w", "a"]);
 
 async function parts(): Promise<ReportParts> {
   const [a, b] = [[LOW], [answer(["a"])]];
-  const report = reportOn(a, { indexMs: 5, tier: "lexical" });
+  const report = reportOn(a, { indexMs: 5, tier: "lexical", sized: [] });
   return {
     toolsFile: HOSTILE,
     queriesFile: HOSTILE,

@@ -72,16 +72,7 @@ async function test(file: string, input: Input, terminal: Terminal): Promise<num
   return failed === 0 ? 0 : 1;
 }
 
-interface Answer {
-  readonly ok: boolean;
-  readonly name: string;
-  readonly expected: string;
-  readonly actual: Outcome;
-  readonly rule: string | undefined;
-  readonly reason: string;
-}
-
-function answer(decider: RulesPolicy, { name, request, expect, rule }: PolicyCase): Answer {
+function answer(decider: RulesPolicy, { name, request, expect, rule }: PolicyCase) {
   const decision = decider.decide(request);
   const actual = decider.sees(request.tool, request.principal, request) ? outcomeOf(decision.effect) : "hidden";
   const ok = actual === expect && (rule === undefined || rule === decision.rule);
