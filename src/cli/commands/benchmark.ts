@@ -3,7 +3,7 @@ import { CONTRACT_MS, type BenchmarkFigures, showBenchmark } from "../benchmark/
 import { type CatalogFigures, measureCatalog } from "../benchmark/measure-catalog.ts";
 import { measureEngine } from "../benchmark/measure-engine.ts";
 import type { Command } from "../command.ts";
-import { createProgressBar } from "../terminal/progress.ts";
+import { withProgress } from "../terminal/progress.ts";
 import { readChoice, readNumber } from "../input.ts";
 
 /** What answers a user's first requests, before the tuned tier has learned the tools: the contract holds for it. */
@@ -31,17 +31,16 @@ export const command: Command = {
         ? [count]
         : [...new Set([count, 10_000, 100_000])].sort((a, b) => a - b);
     const runs = tiers.flatMap((tier) => sizes.map((size) => ({ tier, size })));
-    const bar = createProgressBar(terminal.err, "tools", sum(runs.map(({ size }) => size)));
     const measured: CatalogFigures[] = [];
-    try {
+    const total = runs.reduce((sum, { size }) => sum + size, 0);
+    await withProgress(terminal.err, "tools", total, async (update) => {
+      let before = 0;
       for (const { tier, size } of runs) {
-        const before = sum(measured.map(({ tools }) => tools));
-        const onProgress = (done: number): void => bar.update(before + done);
+        const onProgress = (done: number): void => update(before + done);
         measured.push(await measureCatalog(size, { tier, rounds: size === count ? 3 : 1, signal, onProgress }));
+        before += size;
       }
-    } finally {
-      bar.end();
-    }
+    });
     const engine = await measureEngine(20_000, signal);
     const contractTier = only ?? FIRST_TO_ANSWER;
     const kept = keepsContract(measured, count, contractTier);
@@ -58,8 +57,4 @@ export function keepsContract(
   tier: string,
 ): boolean {
   return measured.some((figures) => figures.tools === count && figures.tier === tier && figures.p95Ms < CONTRACT_MS);
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
 }

@@ -17,7 +17,7 @@ import { suggest } from "../../eval/suggest/suggest.ts";
 import { reportOn } from "../../eval/summarise.ts";
 import { configPath } from "../arsenal/open-arsenal.ts";
 import { readChoice, wrongInput } from "../input.ts";
-import { createProgressBar } from "../terminal/progress.ts";
+import { withProgress } from "../terminal/progress.ts";
 
 /** `toolarsenal eval` */
 export const command: Command = {
@@ -204,13 +204,8 @@ async function measure(
     suggestions: suggests ? await withBar("tools", known.size, (how) => suggest(known, answers, how)) : undefined,
   };
 
-  async function withBar<Result>(label: string, total: number, work: (how: Work) => Promise<Result>): Promise<Result> {
-    const bar = createProgressBar(err, label, total);
-    try {
-      return await work({ signal, onProgress: (done) => bar.update(done) });
-    } finally {
-      bar.end();
-    }
+  function withBar<Result>(label: string, total: number, work: (how: Work) => Promise<Result>): Promise<Result> {
+    return withProgress(err, label, total, (onProgress) => work({ signal, onProgress }));
   }
 }
 

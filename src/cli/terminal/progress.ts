@@ -28,3 +28,18 @@ export function createProgressBar(
     },
   };
 }
+
+/** Shows a progress bar while work is done. The work says how far it is. */
+export async function withProgress<Result>(
+  stream: Stream,
+  label: string,
+  total: number,
+  work: (onProgress: (done: number) => void) => Promise<Result>,
+): Promise<Result> {
+  const bar = createProgressBar(stream, label, total);
+  try {
+    return await work(bar.update);
+  } finally {
+    bar.end();
+  }
+}

@@ -1,3 +1,4 @@
+import { count } from "../../errors/show-value.ts";
 import { type Answer, rankOf } from "../answer.ts";
 import type { KnownTool } from "../known-tools.ts";
 import { termShares } from "./missing-words.ts";
@@ -77,8 +78,7 @@ export function shadowsByQueries(
     if (queries.length < LEAST_SHARE * (asked.get(loser) ?? 0)) continue;
     if (similarity < RELATED && told.has(taker)) continue;
     const taken = queries.map(({ id }) => id);
-    const suggestion = toShadow({ a: taker, b: loser, similarity }, known, { queries: taken, back });
-    if (suggestion) shadows.push(suggestion);
+    shadows.push(...toShadow({ a: taker, b: loser, similarity }, known, taken, back));
   }
   return [...magnets, ...shadows].toSorted((a, b) => b.taken - a.taken);
 }
@@ -122,7 +122,7 @@ export function shadowsByLikeness(
   pairs: readonly AlikePair[],
   known: ReadonlyMap<string, KnownTool>,
 ): readonly ShadowSuggestion[] {
-  return pairs.flatMap((pair) => toShadow(pair, known, { queries: [], back: 0 }) ?? []);
+  return pairs.flatMap((pair) => toShadow(pair, known, [], 0));
 }
 
 /**
@@ -139,34 +139,33 @@ function takenIn(answer: Answer): readonly { readonly taker: string; readonly lo
 }
 
 function toShadow(
-  { a, b, similarity }: AlikePair,
+  { a, b, similarity: exact }: AlikePair,
   known: ReadonlyMap<string, KnownTool>,
-  { queries, back }: { readonly queries: readonly string[]; readonly back: number },
-): ShadowSuggestion | undefined {
+  queries: readonly string[],
+  back: number,
+): readonly ShadowSuggestion[] {
   const [first, second] = [known.get(a), known.get(b)];
-  if (!first || !second) return undefined;
-  const rounded = Math.round(similarity * 100) / 100;
-  return {
-    kind: "shadow",
-    tools: [a, b],
-    similarity: rounded,
-    taken: queries.length,
-    taken_back: back,
-    queries: queries.slice(0, MOST_QUERIES),
-    suggestion: `${whatHappens(first, second, { similarity: rounded, taken: queries.length, back })} ${remedy(first, second, rounded)}`,
-  };
-}
-
-function whatHappens(
-  first: KnownTool,
-  second: KnownTool,
-  { similarity, taken, back }: { readonly similarity: number; readonly taken: number; readonly back: number },
-): string {
-  const alike = `They read alike (${similarity.toFixed(2)}).`;
-  if (taken === 0) return `${first.label} and ${second.label} read alike (${similarity.toFixed(2)}).`;
+  if (!first || !second) return [];
+  const similarity = Math.round(exact * 100) / 100;
+  const taken = queries.length;
   const other = back > 0 ? `, and loses ${back} to it` : "";
-  const line = `${first.label} takes ${taken} ${taken === 1 ? "query" : "queries"} of ${second.label}${other}.`;
-  return similarity >= NEAR_DUPLICATE ? `${line} ${alike}` : line;
+  const line = `${first.label} takes ${count(taken, "query", "queries")} of ${second.label}${other}.`;
+  const alike = `read alike (${similarity.toFixed(2)}).`;
+  const happens =
+    taken === 0
+      ? `${first.label} and ${second.label} ${alike}`
+      : `${line}${similarity >= NEAR_DUPLICATE ? ` They ${alike}` : ""}`;
+  return [
+    {
+      kind: "shadow",
+      tools: [a, b],
+      similarity,
+      taken,
+      taken_back: back,
+      queries: queries.slice(0, MOST_QUERIES),
+      suggestion: `${happens} ${remedy(first, second, similarity)}`,
+    },
+  ];
 }
 
 function remedy(first: KnownTool, second: KnownTool, similarity: number): string {

@@ -48,25 +48,16 @@ export const command: Command = {
       else terminal.err.write(`Nothing is recorded yet: ${file} is created by the first call.\n`);
       return 0;
     }
-    return action === "tail" ? tail(files, input, terminal) : check(file, files, config, input, terminal);
+    if (action === "tail") return tail(files, input, terminal);
+    const expected = readHead(head);
+    const signer = await findKey(file, config, input, terminal);
+    if (signer === undefined && !input.json)
+      terminal.err.write("Signatures were not checked: no key found. Pass --key FILE.\n");
+    const found = await verify(files, { ...(expected && { head: expected }), ...(signer && { keys: [signer] }) });
+    terminal.out.write(`${input.json ? JSON.stringify(found) : inWords(found, files.length)}\n`);
+    return found.ok ? 0 : 1;
   },
 };
-
-async function check(
-  file: string,
-  files: readonly string[],
-  config: ResolvedConfig,
-  input: Input,
-  terminal: Terminal,
-): Promise<number> {
-  const head = readHead(input.options["head"]);
-  const key = await findKey(file, config, input, terminal);
-  if (key === undefined && !input.json)
-    terminal.err.write("Signatures were not checked: no key found. Pass --key FILE.\n");
-  const found = await verify(files, { ...(head && { head }), ...(key && { keys: [key] }) });
-  terminal.out.write(`${input.json ? JSON.stringify(found) : inWords(found, files.length)}\n`);
-  return found.ok ? 0 : 1;
-}
 
 function inWords(found: FileVerification, files: number): string {
   if (!found.ok) {
