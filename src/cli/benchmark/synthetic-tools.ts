@@ -1,95 +1,26 @@
 import type { ToolDraft } from "../../tool/draft.ts";
 
-const VERBS = [
-  "create",
-  "list",
-  "get",
-  "update",
-  "delete",
-  "search",
-  "export",
-  "import",
-  "sync",
-  "archive",
-  "share",
-  "approve",
-  "assign",
-  "merge",
-  "rotate",
-  "schedule",
-  "cancel",
-  "preview",
-  "validate",
-  "restore",
-];
-const OBJECTS = [
-  "invoice",
-  "customer",
-  "ticket",
-  "branch",
-  "deployment",
-  "calendar event",
-  "message",
-  "spreadsheet",
-  "payment",
-  "contract",
-  "playlist",
-  "photo",
-  "sensor reading",
-  "backup",
-  "webhook",
-  "dashboard",
-  "certificate",
-  "product",
-  "shipment",
-  "recipe",
-  "flight",
-  "room",
-  "lead",
-  "survey",
-  "translation",
-  "firewall rule",
-  "database index",
-  "api key",
-  "log stream",
-  "container",
-];
-const PRODUCTS = [
-  "acme",
-  "northwind",
-  "globex",
-  "initech",
-  "umbrella",
-  "hooli",
-  "stark",
-  "wayne",
-  "wonka",
-  "tyrell",
-  "cyberdyne",
-  "aperture",
-  "oscorp",
-  "soylent",
-  "vandelay",
-  "dunder",
-  "pied",
-  "massive",
-  "bluth",
-  "sterling",
-];
-const DETAILS = [
-  "with its history",
-  "by identifier",
-  "in bulk",
-  "for one team",
-  "as a file",
-  "with filters",
-  "before a date",
-  "and notify its owner",
-  "in the background",
-  "with attachments",
-  "across regions",
-  "including drafts",
-];
+const VERBS = listed(`
+  create, list, get, update, delete, search, export, import, sync, archive, share, approve, assign, merge,
+  rotate, schedule, cancel, preview, validate, restore
+`);
+const OBJECTS = listed(`
+  invoice, customer, ticket, branch, deployment, calendar event, message, spreadsheet, payment, contract,
+  playlist, photo, sensor reading, backup, webhook, dashboard, certificate, product, shipment, recipe, flight,
+  room, lead, survey, translation, firewall rule, database index, api key, log stream, container
+`);
+const PRODUCTS = listed(`
+  acme, northwind, globex, initech, umbrella, hooli, stark, wayne, wonka, tyrell, cyberdyne, aperture, oscorp,
+  soylent, vandelay, dunder, pied, massive, bluth, sterling
+`);
+const DETAILS = listed(`
+  with its history, by identifier, in bulk, for one team, as a file, with filters, before a date,
+  and notify its owner, in the background, with attachments, across regions, including drafts
+`);
+
+function listed(text: string): readonly string[] {
+  return text.trim().split(/,\s+/);
+}
 
 /** Invented tools with names, texts and schemas of ordinary size; the same ones for the same place in the row. */
 export function syntheticTools(count: number, from = 0): readonly ToolDraft[] {
