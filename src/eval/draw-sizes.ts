@@ -68,7 +68,9 @@ export function drawSizes(tools: ReadonlyMap<string, Tool>, queries: readonly Se
     const good = [...relevant, ...alsoOk].flatMap((id) => tools.get(id) ?? []);
     const names = new Set(good.map(({ name }) => name));
     const near = new Set([...home, ...good.map(({ namespace }) => namespace)]);
-    const words = new Set([...near].flatMap((name) => splitWords(name).filter(isTelling)));
+    const words = new Set(
+      [...near].flatMap((name) => splitWords(name).filter((word) => word.length > 2 && !GENERIC.has(word))),
+    );
     return all.filter(
       (name) =>
         !near.has(name) &&
@@ -79,10 +81,6 @@ export function drawSizes(tools: ReadonlyMap<string, Tool>, queries: readonly Se
 }
 
 const GENERIC: ReadonlySet<string> = new Set(["mcp", "server", "servers", "api", "the", "tool", "tools", "default"]);
-
-function isTelling(word: string): boolean {
-  return word.length > 2 && !GENERIC.has(word);
-}
 
 /** At most so many queries, taken from each style in turn, in the order of the file. */
 function sampleByStyle(queries: readonly SetQuery[], random: () => number): readonly SetQuery[] {

@@ -4,7 +4,6 @@ import type { ResolvedConfig } from "../../config/load/resolve-config.ts";
 import { checkAdapters } from "../../config/parts/check-adapters.ts";
 import { boot } from "../../config/parts/boot.ts";
 import type { DocumentReport } from "../../config/parts/start-configured.ts";
-import type { ServerProblem } from "../../config/clients/server-problem.ts";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
 import { count } from "../../errors/show-value.ts";
 import type { EventName } from "../../observe/events.ts";
@@ -60,11 +59,12 @@ async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promi
   try {
     configured = await loadConfigured(files, terminal);
     findings.push({ check: "configuration", state: "ok", message: files.paths.join(", ") });
-    for (const { part, message = "", error } of await checkAdapters(configured.config))
-      findings.push(
-        ...(error === undefined ? [{ check: part, state: "ok" as const, message }] : failures(part, error)),
-      );
-    findings.push(...configured.problems.map(leftOut));
+    for (const { part, message = "", error } of await checkAdapters(configured.config)) {
+      if (error === undefined) findings.push({ check: part, state: "ok", message });
+      else findings.push(...failures(part, error));
+    }
+    for (const { server, field, message, fix } of configured.problems)
+      findings.push({ check: server, state: "failed", message: `${field} ${message}`, fix });
   } catch (error) {
     return [...findings, ...failures("configuration", error)];
   }
@@ -113,10 +113,6 @@ async function checkPins({ pins }: ToolArsenal): Promise<readonly Finding[]> {
   if (waiting === 0) return [{ check: "pins", state: "ok", message: `${found.length} accepted` }];
   const message = `${waiting} of ${found.length} wait for you and are not used`;
   return [{ check: "pins", state: "warning", message, fix }];
-}
-
-function leftOut({ server, field, message, fix }: ServerProblem): Finding {
-  return { check: server, state: "failed", message: `${field} ${message}`, fix };
 }
 
 /** Events that a finding of its own stands for. */

@@ -1,16 +1,7 @@
 import { EXAMPLE_TOOLS } from "./example-tools.ts";
 
-/** A file that `init` writes. */
-export interface ScaffoldFile {
-  /** From the folder of the configuration. */
-  readonly path: string;
-  /** What it is for, in a few words. */
-  readonly purpose: string;
-  readonly text: string;
-}
-
-/** The files that `init` writes, with this name for the configuration. */
-export function scaffold(config: string): readonly ScaffoldFile[] {
+/** The files that `init` writes, with this name for the configuration. Paths start from its folder. */
+export function scaffold(config: string) {
   return [
     { path: config, purpose: "the configuration", text: CONFIG },
     { path: "tools.mjs", purpose: "example tools; replace them with your own", text: toolsModule() },

@@ -3,11 +3,11 @@ import { readDocument } from "../../adapters/policies/rules/document/read-docume
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { nearest, showValue } from "../../errors/show-value.ts";
 import type { PolicyRequest } from "../../guard/policy.port.ts";
+import type { Principal } from "../../guard/principal.ts";
 import { defineTool } from "../../tool/define-tool.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
-import { type Tool, TOOL_SOURCES, type ToolSource } from "../../tool/tool.ts";
+import { CAPABILITIES, type Tool, TOOL_SOURCES, type ToolSource } from "../../tool/tool.ts";
 import { wrongInput } from "../input.ts";
-import { readPrincipal } from "./read-principal.ts";
 
 /** What a case may expect. `hidden`: the caller does not even see the tool. */
 export const OUTCOMES = ["allow", "deny", "require_approval", "hidden"] as const;
@@ -24,16 +24,10 @@ export interface PolicyCase {
   readonly rule: string | undefined;
 }
 
-/** A table of cases, and the policy file it names, if any. */
-export interface PolicyCases {
-  readonly policy: string | undefined;
-  readonly cases: readonly PolicyCase[];
-}
-
 const CASE_KEYS = ["name", "tool", "principal", "args", "toolset", "now", "expect", "rule"];
 
-/** Reads a table of cases, as YAML or JSON. */
-export async function readCases(path: string): Promise<PolicyCases> {
+/** Reads a table of cases, as YAML or JSON, and the policy file it names, if any. */
+export async function readCases(path: string) {
   const text = await readFile(path, "utf8").catch(() => {
     throw wrongInput("FILE", path, `Cannot read ${path}.`, "Check the path.");
   });
@@ -135,4 +129,29 @@ function readTime(given: unknown): number | undefined {
   if (Number.isNaN(time))
     throw wrongInput("now", given, `now is not a time: ${showValue(given)}.`, "Write it as 2026-05-04T12:00:00Z.");
   return time;
+}
+
+const PRINCIPAL_KEYS = ["id", "tenant", "roles", "capabilities", "scopes", "local"];
+
+/** A caller from its id, or from `{ id, tenant, roles, capabilities, scopes, local }`. By default it has no roles, every capability and every scope. */
+export function readPrincipal(given: unknown, field: string): Principal {
+  const said = typeof given === "string" ? { id: given } : given;
+  const refuse = (at: string, value: unknown, problem: string, fix: string): never => {
+    throw wrongInput(at, value, `${at} ${problem}.`, fix);
+  };
+  if (!isPlainObject(said) || typeof said["id"] !== "string" || said["id"] === "")
+    return refuse(field, given, `has no id: ${showValue(given)}`, "Write an id, or { id: ada, roles: [support] }.");
+  for (const [key, value] of Object.entries(said)) {
+    const at = `${field}.${key}`;
+    if (!PRINCIPAL_KEYS.includes(key))
+      refuse(at, value, "is an unknown key", `Known keys: ${PRINCIPAL_KEYS.join(", ")}.`);
+    const isList = Array.isArray(value) && value.every((entry) => typeof entry === "string");
+    if (["roles", "capabilities", "scopes"].includes(key) && !isList)
+      refuse(at, value, `is ${showValue(value)}`, "Write a list of names.");
+    if (key === "tenant" && typeof value !== "string") refuse(at, value, `is ${showValue(value)}`, "Write a text.");
+    if (key === "local" && typeof value !== "boolean")
+      refuse(at, value, `is ${showValue(value)}`, "Write true or false.");
+  }
+  const everything = { roles: [], capabilities: CAPABILITIES, scopes: ["*"], local: false };
+  return { ...everything, ...(said as unknown as Pick<Principal, "id">) };
 }

@@ -2,7 +2,6 @@ import { readFile } from "node:fs/promises";
 import { readClientConfig, readInputs } from "../../config/clients/client-config.ts";
 import type { ClientInput } from "../../config/clients/client-references.ts";
 import { type JsoncNode, parseJsonc } from "../../config/clients/jsonc.ts";
-import type { ServerProblem } from "../../config/clients/server-problem.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Terminal } from "../command.ts";
 import { ENTRY_NAME } from "../arsenal/client-entries.ts";
@@ -53,7 +52,8 @@ async function readClient(place: ClientFile, terminal: Terminal): Promise<FoundC
     { environment: terminal.environment, folder: place.workspace ?? terminal.folder },
   );
   const servers = Object.fromEntries(entries);
-  return { ...empty, servers, inputs: readInputs(inputs), hasOwnEntry, problems: problems.map(shown) };
+  const told = problems.map(({ server, field, message }) => `${server}: ${field} ${message}`);
+  return { ...empty, servers, inputs: readInputs(inputs), hasOwnEntry, problems: told };
 }
 
 /** A server may replace `${NAME}` itself, as mcp-remote does: what its client leaves alone must stay as it is. */
@@ -64,10 +64,6 @@ function escaped(text: string, expands: ClientFile["expands"]): string {
     /\$\{(?=[A-Za-z_][A-Za-z0-9_]*(?::-[^}]*)?\})(?!workspaceFolder|userHome|pathSeparator)/g,
     () => "$${",
   );
-}
-
-function shown({ server, field, message }: ServerProblem): string {
-  return `${server}: ${field} ${message}`;
 }
 
 /** The node that the keys lead to. */

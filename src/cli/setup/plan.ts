@@ -10,7 +10,7 @@ import { type Gathered, PRIVATE_FOLDER } from "./gather.ts";
 import { HIDDEN, separateSecrets, withoutSecrets } from "./secrets.ts";
 
 /** One file that setup writes. */
-export interface PlannedFile {
+interface Step {
   readonly file: string;
   readonly action: "create" | "update";
   /** Permissions of the file, in octal. Absent when they stay as they are. */
@@ -19,22 +19,11 @@ export interface PlannedFile {
   readonly diff: string;
   /** The client the file belongs to. */
   readonly client?: string;
+  readonly text: string;
 }
 
 /** Everything that setup does; a dry run shows it, a real run carries it out. */
-export interface Plan {
-  readonly files: readonly PlannedFile[];
-  /** Why nothing is written: what is there already and differs. */
-  readonly conflicts: readonly string[];
-  /** Servers that arsenal.yaml configures in another place than `mcpServers`. They are left as they are. */
-  readonly kept: readonly string[];
-  /** Writes the files. Returns the name of each copy that was kept, by file. */
-  write(now: Date): Promise<ReadonlyMap<string, string>>;
-}
-
-interface Step extends PlannedFile {
-  readonly text: string;
-}
+export type Plan = Awaited<ReturnType<typeof planSetup>>;
 
 const PRIVATE = "600";
 
@@ -46,7 +35,7 @@ export async function planSetup(parts: {
   readonly target: string;
   readonly force: boolean;
   readonly replaceClients: boolean;
-}): Promise<Plan> {
+}) {
   const { clients, target, force, replaceClients } = parts;
   const elsewhere = await namesElsewhere(await read(target));
   const isElsewhere = (name: string): boolean => elsewhere.has(name);
@@ -65,9 +54,12 @@ export async function planSetup(parts: {
   const blocked = conflicts.length > 0 && !force;
   return {
     files: steps.map(({ text: _text, ...shown }) => shown),
+    /** Why nothing is written: what is there already and differs. */
     conflicts: blocked ? conflicts : [],
+    /** Servers that arsenal.yaml configures in another place than `mcpServers`. They are left as they are. */
     kept: Object.keys(parts.gathered.servers).filter(isElsewhere),
-    async write(now) {
+    /** Writes the files. Returns the name of each copy that was kept, by file. */
+    async write(now: Date): Promise<ReadonlyMap<string, string>> {
       const backups = new Map<string, string>();
       for (const { file, action, mode, text } of steps) {
         const permissions = mode === undefined ? {} : { mode: Number.parseInt(mode, 8) };

@@ -7,14 +7,6 @@ import { isSecretAddress, isSecretName, isSecretText, looksSecret } from "../../
 /** What a secret shows as. */
 export const HIDDEN = "…";
 
-/** A server's entry and the secrets that were in it. */
-export interface SeparatedEntry {
-  /** With `${NAME}` in place of each secret. Secrets of `env` are left out: the server gets them from its env file. */
-  readonly entry: ServerEntry;
-  /** What goes into the server's env file. */
-  readonly secrets: Readonly<Record<string, string>>;
-}
-
 /** A place in an entry that holds a secret. */
 interface SecretPlace {
   /** `env.TOKEN`, `args.2`, `url` */
@@ -24,8 +16,11 @@ interface SecretPlace {
   readonly value: string;
 }
 
-/** Takes the secrets out of an entry. A value that an env file cannot hold stays. */
-export function separateSecrets(server: string, entry: ServerEntry): SeparatedEntry {
+/**
+ * Takes the secrets out of an entry, for the server's env file, and puts `${NAME}` in place of each. Secrets of `env` are left out: the server
+ * gets them from its env file. A value that an env file cannot hold stays.
+ */
+export function separateSecrets(server: string, entry: ServerEntry) {
   const secrets = new Map<string, string>();
   const prefix = inputVariable(server).replace(/^_+|_+$/g, "") || "SERVER";
   const env = isPlainObject(entry["env"]) ? entry["env"] : {};

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { readKeyFile, type StoredKey, updateKeyFile } from "../../../adapters/identity/api-keys/key-file.ts";
+import { readKeyFile, updateKeyFile } from "../../../adapters/identity/api-keys/key-file.ts";
 import { createKeyText, hashOfKey, KEY_NAME } from "../../../adapters/identity/api-keys/key-text.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import { CAPABILITIES, type Capability } from "../../../tool/tool.ts";
@@ -69,13 +69,12 @@ async function revoke(file: string, name: string, input: Input, { out, err }: Te
 
 async function list(file: string, { json }: Input, { out }: Terminal): Promise<number> {
   const known = await readKeyFile(file);
+  const rows = known.map(({ id, principal: { tenant = "", roles, capabilities, scopes } }) => {
+    return [id, tenant, roles.join(" "), capabilities.join(" "), scopes.join(" ")];
+  });
   if (json) out.write(`${JSON.stringify(known.map(({ id, principal }) => ({ id, principal })))}\n`);
-  else if (known.length > 0) out.write(`${table(known.map(toRow))}\n`);
+  else if (known.length > 0) out.write(`${table(rows)}\n`);
   return 0;
-}
-
-function toRow({ id, principal: { tenant = "", roles, capabilities, scopes } }: StoredKey): readonly string[] {
-  return [id, tenant, roles.join(" "), capabilities.join(" "), scopes.join(" ")];
 }
 
 function readPrincipal(id: string, { options, flags, repeated }: Input): Principal {

@@ -10,9 +10,8 @@ import { isPlainObject } from "../../../tool/json-schema.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import type { Command, Input, Terminal } from "../../command.ts";
 import { MCP_CONFIG, openArsenal, readSettings } from "../../arsenal/open-arsenal.ts";
-import { type Outcome, type PolicyCase, readCases } from "../../policy/read-cases.ts";
+import { type Outcome, type PolicyCase, readCases, readPrincipal } from "../../policy/read-cases.ts";
 import { wrongInput } from "../../input.ts";
-import { readPrincipal } from "../../policy/read-principal.ts";
 import { table } from "../../terminal/style.ts";
 
 /** `toolarsenal policy` */
