@@ -71,7 +71,7 @@ async function compare({ name, tools, requests }: LabelledSet): Promise<string> 
   }
   const ndcg = (which: string): number =>
     (100 / requests.length) *
-    requests.reduce((sum, { relevant }, at) => sum + figuresOf(rankings[which]?.[at] ?? [], relevant).ndcg10, 0);
+    requests.reduce((sum, { relevant }, at) => sum + figuresOf(rankings[which]?.[at] ?? [], relevant)["ndcg@10"], 0);
   const agreement = (which: string): string => {
     let [same, all] = [0, 0];
     rankings["exact"]?.forEach((exact, at) => {

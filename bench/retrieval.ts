@@ -77,7 +77,7 @@ function measure({ tools, requests }: LabelledSet, model: BenchModel | undefined
   const pool = createPool(tools, model);
   return requests.map((request) => {
     const ranking = pool.rank(request).filter((id) => request.relevant.has(id) || !request.alsoOk.has(id));
-    const { ndcg10, recall1, recall5 } = figuresOf(ranking, request.relevant);
+    const { "ndcg@10": ndcg10, "recall@1": recall1, "recall@5": recall5 } = figuresOf(ranking, request.relevant);
     return [100 * ndcg10, 100 * recall1, 100 * recall5];
   });
 }

@@ -21,7 +21,7 @@ describe("answerQueries", () => {
     const { answers, tier } = await answerQueries(arsenal, [QUERY, { ...QUERY, alsoOk: ["P", "E"] }], options);
     expect(tier).toBe("lexical");
     expect(answers.map(({ ranking }) => ranking.map(({ id }) => id))).toEqual([["E", "P"], ["E"]]);
-    expect(answers[0]).toMatchObject({ id: "1", refused: false, figures: { recall1: 1 } });
+    expect(answers[0]).toMatchObject({ id: "1", refused: false, figures: { "recall@1": 1 } });
   });
 
   it("hears Ctrl-C though every answer comes from memory", async () => {

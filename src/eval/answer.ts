@@ -1,10 +1,10 @@
-import type { QueryFigures } from "./metrics.ts";
+import type { Figures } from "./metrics.ts";
 import type { SetQuery } from "./read-set.ts";
 
 /** A query and how it was answered. */
 export interface Answer extends SetQuery {
   /** Undefined where nothing fits, rightly: such a query has no ranking to measure. */
-  readonly figures: QueryFigures | undefined;
+  readonly figures: Figures | undefined;
   /** Best first, before anything is refused, without the tools that neither count nor cost. */
   readonly ranking: readonly RankedTool[];
   readonly refused: boolean;

@@ -1,6 +1,6 @@
 import { type Answer, firstRank } from "./answer.ts";
 import { type BootstrapOptions, pairedBootstrap, RESAMPLES, SEED } from "./bootstrap.ts";
-import { round } from "./metrics.ts";
+import { FIGURES, round } from "./metrics.ts";
 import type { SetReport } from "./summarise.ts";
 
 /** One figure of two runs over the same queries. */
@@ -53,11 +53,7 @@ interface Measure {
 }
 
 const RANKING: readonly Measure[] = [
-  { name: "recall@1", sign: 1, of: ({ figures }) => figures?.recall1 ?? 0 },
-  { name: "recall@5", sign: 1, of: ({ figures }) => figures?.recall5 ?? 0 },
-  { name: "recall@10", sign: 1, of: ({ figures }) => figures?.recall10 ?? 0 },
-  { name: "ndcg@10", sign: 1, of: ({ figures }) => figures?.ndcg10 ?? 0 },
-  { name: "mrr", sign: 1, of: ({ figures }) => figures?.reciprocalRank ?? 0 },
+  ...FIGURES.map((name): Measure => ({ name, sign: 1, of: ({ figures }) => figures?.[name] ?? 0 })),
   { name: "false_refused", sign: -1, of: ({ refused }) => Number(refused) },
 ];
 
@@ -132,8 +128,8 @@ function changedQueries(pairs: readonly Pair[]): readonly ChangedQuery[] {
     .map(({ a, b }) => ({
       a,
       b,
-      difference: plain((b.figures?.ndcg10 ?? 0) - (a.figures?.ndcg10 ?? 0)),
-      reciprocal: (b.figures?.reciprocalRank ?? 0) - (a.figures?.reciprocalRank ?? 0),
+      difference: plain((b.figures?.["ndcg@10"] ?? 0) - (a.figures?.["ndcg@10"] ?? 0)),
+      reciprocal: (b.figures?.mrr ?? 0) - (a.figures?.mrr ?? 0),
     }))
     .filter(({ difference, reciprocal }) => difference !== 0 || reciprocal !== 0)
     .toSorted(

@@ -4,44 +4,44 @@ import { figuresOf, meanFigures, percentile } from "./metrics.ts";
 describe("figuresOf", () => {
   it("is all ones for a ranking that starts with what is relevant", () => {
     expect(figuresOf(["a", "b", "c"], new Set(["a", "b"]))).toEqual({
-      recall1: 0.5,
-      recall5: 1,
-      recall10: 1,
-      ndcg10: 1,
-      reciprocalRank: 1,
+      "recall@1": 0.5,
+      "recall@5": 1,
+      "recall@10": 1,
+      "ndcg@10": 1,
+      mrr: 1,
     });
   });
 
   it("discounts by rank", () => {
     const figures = figuresOf(["x", "a", "y", "z", "v", "w", "b"], new Set(["a", "b"]));
-    expect([figures.recall1, figures.recall5, figures.recall10, figures.reciprocalRank]).toEqual([0, 0.5, 1, 0.5]);
+    expect([figures["recall@1"], figures["recall@5"], figures["recall@10"], figures.mrr]).toEqual([0, 0.5, 1, 0.5]);
     const gain = 1 / Math.log2(3) + 1 / Math.log2(8);
     const ideal = 1 + 1 / Math.log2(3);
-    expect(figures.ndcg10).toBeCloseTo(gain / ideal, 10);
+    expect(figures["ndcg@10"]).toBeCloseTo(gain / ideal, 10);
   });
 
   it("is zero where nothing relevant came, and counts recall over all that is relevant", () => {
     expect(figuresOf(["x"], new Set(["a"]))).toEqual({
-      recall1: 0,
-      recall5: 0,
-      recall10: 0,
-      ndcg10: 0,
-      reciprocalRank: 0,
+      "recall@1": 0,
+      "recall@5": 0,
+      "recall@10": 0,
+      "ndcg@10": 0,
+      mrr: 0,
     });
     const twenty = Array.from({ length: 20 }, (_, index) => `t${index}`);
-    const { recall10, ndcg10 } = figuresOf(twenty, new Set(twenty));
-    expect([recall10, ndcg10]).toEqual([0.5, 1]);
+    const { "recall@10": recall, "ndcg@10": ndcg } = figuresOf(twenty, new Set(twenty));
+    expect([recall, ndcg]).toEqual([0.5, 1]);
   });
 
   it("counts a relevant tool at rank 12 for the reciprocal rank alone", () => {
     const ranking = [...Array.from({ length: 11 }, (_, index) => `x${index}`), "a"];
-    expect(figuresOf(ranking, new Set(["a"]))).toMatchObject({ recall10: 0, ndcg10: 0, reciprocalRank: 1 / 12 });
+    expect(figuresOf(ranking, new Set(["a"]))).toMatchObject({ "recall@10": 0, "ndcg@10": 0, mrr: 1 / 12 });
   });
 });
 
 it("meanFigures are fractions to four digits, 0 where there is nothing", () => {
-  const one = { recall1: 1, recall5: 1, recall10: 1, ndcg10: 1, reciprocalRank: 1 };
-  const none = { recall1: 0, recall5: 0, recall10: 0, ndcg10: 0, reciprocalRank: 0 };
+  const one = { "recall@1": 1, "recall@5": 1, "recall@10": 1, "ndcg@10": 1, mrr: 1 };
+  const none = { "recall@1": 0, "recall@5": 0, "recall@10": 0, "ndcg@10": 0, mrr: 0 };
   expect(meanFigures([one, none, none])).toEqual({
     "recall@1": 0.3333,
     "recall@5": 0.3333,

@@ -1,23 +1,11 @@
-/** How well one query was answered. */
-export interface QueryFigures {
-  readonly recall1: number;
-  readonly recall5: number;
-  readonly recall10: number;
-  readonly ndcg10: number;
-  readonly reciprocalRank: number;
-}
+/** The figures of a ranking, by the names that reports and scripts use. */
+export const FIGURES = ["recall@1", "recall@5", "recall@10", "ndcg@10", "mrr"] as const;
 
-/** Figures of a set of queries, as fractions in [0, 1]. */
-export interface SetFigures {
-  readonly "recall@1": number;
-  readonly "recall@5": number;
-  readonly "recall@10": number;
-  readonly "ndcg@10": number;
-  readonly mrr: number;
-}
+/** How well one query or a set of them was answered, as fractions in [0, 1]. */
+export type Figures = Readonly<Record<(typeof FIGURES)[number], number>>;
 
 /** Figures of one ranking: recall over all that is relevant, binary NDCG, reciprocal rank of the first relevant one. */
-export function figuresOf(ranking: readonly string[], relevant: ReadonlySet<string>): QueryFigures {
+export function figuresOf(ranking: readonly string[], relevant: ReadonlySet<string>): Figures {
   const recall = (depth: number): number =>
     ranking.slice(0, depth).filter((id) => relevant.has(id)).length / relevant.size;
   let gain = 0;
@@ -30,25 +18,19 @@ export function figuresOf(ranking: readonly string[], relevant: ReadonlySet<stri
   }
   const first = ranking.findIndex((id) => relevant.has(id));
   return {
-    recall1: recall(1),
-    recall5: recall(5),
-    recall10: recall(10),
-    ndcg10: gain / ideal,
-    reciprocalRank: first < 0 ? 0 : 1 / (first + 1),
+    "recall@1": recall(1),
+    "recall@5": recall(5),
+    "recall@10": recall(10),
+    "ndcg@10": gain / ideal,
+    mrr: first < 0 ? 0 : 1 / (first + 1),
   };
 }
 
 /** The mean of many queries' figures, to four digits. */
-export function meanFigures(figures: readonly QueryFigures[]): SetFigures {
-  const mean = (pick: (figure: QueryFigures) => number): number =>
-    figures.length === 0 ? 0 : round(figures.reduce((sum, figure) => sum + pick(figure), 0) / figures.length);
-  return {
-    "recall@1": mean(({ recall1 }) => recall1),
-    "recall@5": mean(({ recall5 }) => recall5),
-    "recall@10": mean(({ recall10 }) => recall10),
-    "ndcg@10": mean(({ ndcg10 }) => ndcg10),
-    mrr: mean(({ reciprocalRank }) => reciprocalRank),
-  };
+export function meanFigures(figures: readonly Figures[]): Figures {
+  const mean = (name: keyof Figures): number =>
+    figures.length === 0 ? 0 : round(figures.reduce((sum, each) => sum + each[name], 0) / figures.length);
+  return Object.fromEntries(FIGURES.map((name) => [name, mean(name)])) as Figures;
 }
 
 /** The smallest of the numbers that at least a share of them does not exceed; 0 where there are none. */

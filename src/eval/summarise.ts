@@ -1,9 +1,9 @@
 import type { Answer } from "./answer.ts";
 import type { SizedQuery } from "./draw-sizes.ts";
-import { meanFigures, percentile, round, type SetFigures } from "./metrics.ts";
+import { type Figures, meanFigures, percentile, round } from "./metrics.ts";
 
 /** The figures of some queries, under the names that scripts rely on. */
-export interface Summary extends SetFigures {
+export interface Summary extends Figures {
   /** Every line, also those that nothing fits and that count in no ranking figure. */
   readonly queries: number;
   /** Of the queries nothing fits: the share answered with nothing. */

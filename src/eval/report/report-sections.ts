@@ -134,7 +134,7 @@ export function missesSection(misses: readonly Miss[]): Markup {
       ><output class="soft" aria-live="polite"></output>
     </div>
     ${scrolled("misses stacked", texts("query", "wanted", "came instead", "why"), misses.slice(0, MOST_MISSES).map(missRow))}
-    ${left > 0 ? html`<p class="note">The first ${MOST_MISSES}. ${left} more with --misses FILE.</p>` : html``}`;
+    ${left > 0 ? html`<p class="note">The first ${MOST_MISSES}. ${left} more with --misses FILE.</p>` : ""}`;
 }
 
 function missRow({ id, query, style, kind, relevant, returned, reason }: Miss): Markup {
@@ -191,7 +191,7 @@ export function suggestionsSection(suggestions: readonly Suggestion[]): Markup {
             ${items}
           </ul>`
     }
-    ${left > 0 ? html`<p class="note">${left} more with --json.</p>` : html``}`;
+    ${left > 0 ? html`<p class="note">${left} more with --json.</p>` : ""}`;
 }
 
 /** Names of the figures that any of the groups has, in their order. */
