@@ -34,6 +34,11 @@ export function wordsOf(text: string): ReadonlyMap<string, string> {
   return words;
 }
 
+/** `“refund”, “money”` */
+export function quoted(words: readonly string[]): string {
+  return words.map((word) => `“${word}”`).join(", ");
+}
+
 /** `process_refund (refund)`, or the id alone if it contains the name. */
 export function labelOf({ id, name = "" }: { readonly id: string; readonly name?: string }): string {
   return nameKey(id).includes(nameKey(name)) ? id : `${name} (${id})`;

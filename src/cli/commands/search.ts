@@ -38,15 +38,15 @@ export const command: Command = {
       return 0;
     }
     const paint = styles(terminal.out, terminal.environment);
-    if (result.tools.length === 0) terminal.out.write(nothingFits(result));
-    else {
-      const rows = result.tools.map(({ tool, score, requiredBy }) => [
-        score.toFixed(3),
-        tool.id,
-        clip(requiredBy ? `(needed by ${requiredBy}) ${tool.description}` : tool.description, 72),
-      ]);
-      terminal.out.write(`${table(rows)}\n`);
-    }
+    const { tools, nearest = [] } = result;
+    if (tools.length === 0)
+      terminal.out.write(nearest.length === 0 ? "Nothing fits.\n" : "Nothing fits. The nearest:\n");
+    const rows = (tools.length === 0 ? nearest : tools).map(({ tool, score, requiredBy }) => [
+      score.toFixed(3),
+      tool.id,
+      clip(requiredBy ? `(needed by ${requiredBy}) ${tool.description}` : tool.description, 72),
+    ]);
+    if (rows.length > 0) terminal.out.write(`${table(rows)}\n`);
     if (result.explanation) {
       terminal.out.write(`\n${paint.bold("Why")}\n${explained(result.explanation.chosen)}\n`);
       if (result.explanation.leftOut.length > 0)
@@ -55,7 +55,7 @@ export const command: Command = {
     const { intent, tier: ranker, totalTimeMs } = result;
     const known = await arsenal.listTools();
     const old = known.filter(({ deprecated }) => deprecated).length;
-    const counted = `${result.tools.length} of ${count(known.length, "tool")}${old === 0 ? "" : ` (${old} deprecated, not searched)`}`;
+    const counted = `${tools.length} of ${count(known.length, "tool")}${old === 0 ? "" : ` (${old} deprecated, not searched)`}`;
     note(terminal, `${counted}, intent ${intent}, ${ranker}, ${totalTimeMs.toFixed(1)} ms`);
     if (pending > 0)
       note(
@@ -84,12 +84,6 @@ async function prepare(
   if (tier === undefined || pending === 0) return pending;
   if (!json) note(terminal, `Embedding ${count(pending, "tool")} with the ${tier} model…`);
   return (await arsenal.ready({ signal })).pending;
-}
-
-function nothingFits({ nearest = [] }: RetrievalResult): string {
-  if (nearest.length === 0) return "Nothing fits.\n";
-  const rows = nearest.map(({ tool, score }) => [score.toFixed(3), tool.id, clip(tool.description, 72)]);
-  return `Nothing fits. The nearest:\n${table(rows)}\n`;
 }
 
 function explained(tools: readonly ExplainedTool[]): string {

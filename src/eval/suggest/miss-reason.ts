@@ -1,6 +1,6 @@
 import type { ExplainedTool } from "../../retrieve/result.ts";
 import type { Answer } from "../answer.ts";
-import { type KnownTool, wordsOf } from "../known-tools.ts";
+import { type KnownTool, quoted, wordsOf } from "../known-tools.ts";
 import type { MissKind } from "./misses.ts";
 
 /** A tool and what the arsenal says of its score; nothing where it was not even looked at. */
@@ -21,11 +21,11 @@ export function missReason(
   { wanted, best }: { readonly wanted: Contender | undefined; readonly best: Contender | undefined },
 ): string {
   if (best === undefined) return "No tool shares a word with the request.";
-  const bestWords = `${best.known.label} has ${quoted(matched(answer.query, best))} of the request`;
+  const bestWords = `${best.known.label} has ${shownWords(matched(answer.query, best))} of the request`;
   if (kind === "answered") return sentence(`Nothing fits, but ${bestWords}`, `its fit is ${fit(best)}`);
   if (kind === "refused") return sentence(`The best, ${best.known.label}, fits by ${fit(best)} only`);
   if (wanted === undefined) return sentence(bestWords);
-  const wantedWords = `${wanted.known.label} has ${quoted(matched(answer.query, wanted))} of the request`;
+  const wantedWords = `${wanted.known.label} has ${shownWords(matched(answer.query, wanted))} of the request`;
   if (isHeldBack(answer, wanted))
     return sentence(`${wanted.known.label} scores higher than some above it, and is held back as a near-copy of one`);
   return sentence(wantedWords, bestWords, ...leads(wanted, best));
@@ -40,13 +40,10 @@ function matched(query: string, { known, explained }: Contender): readonly strin
   return [...wordsOf(query)].filter(([term]) => known.terms.has(term)).map(([, word]) => word);
 }
 
-function quoted(words: readonly string[]): string {
+function shownWords(words: readonly string[]): string {
   if (words.length === 0) return "no word";
   const more = words.length > MOST_WORDS ? ` and ${words.length - MOST_WORDS} more` : "";
-  return `${words
-    .slice(0, MOST_WORDS)
-    .map((word) => `“${word}”`)
-    .join(", ")}${more}`;
+  return `${quoted(words.slice(0, MOST_WORDS))}${more}`;
 }
 
 function fit({ explained }: Contender): string {

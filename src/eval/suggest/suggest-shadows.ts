@@ -1,6 +1,6 @@
 import { count } from "../../errors/show-value.ts";
 import { type Answer, rankOf } from "../answer.ts";
-import type { KnownTool } from "../known-tools.ts";
+import { type KnownTool, quoted } from "../known-tools.ts";
 import { termShares } from "./missing-words.ts";
 import { type AlikePair, compareText, type Likeness, NEAR_DUPLICATE } from "./near-duplicates.ts";
 
@@ -105,7 +105,7 @@ function toMagnet(tool: KnownTool | undefined, group: readonly Taking[]): Magnet
     .toSorted(([a], [b]) => shares(b) - shares(a))
     .slice(0, MOST_OWN_WORDS)
     .map(([, word]) => word);
-  const by = words.length > 0 ? ` by words like ${words.map((word) => `“${word}”`).join(", ")}` : "";
+  const by = words.length > 0 ? ` by words like ${quoted(words)}` : "";
   return {
     kind: "magnet",
     tool: tool.id,
@@ -173,7 +173,7 @@ function remedy(first: KnownTool, second: KnownTool, similarity: number): string
   if (onlyFirst.length === 0 && onlySecond.length === 0)
     return "No field tells them apart: leave one of them out, or say in each description when it is the right one.";
   const has = ({ label }: KnownTool, own: readonly string[]): string =>
-    `${label} ${own.length === 0 ? "none" : own.map((word) => `“${word}”`).join(", ")}`;
+    `${label} ${own.length === 0 ? "none" : quoted(own)}`;
   const advice =
     similarity >= NEAR_DUPLICATE
       ? "Say in the first sentence of each what the other does not do, or leave one of them out."

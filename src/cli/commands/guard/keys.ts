@@ -31,14 +31,10 @@ export const command: Command = {
   async run(input, terminal) {
     const [action, name = ""] = input.positionals;
     const file = await keyFile(input, terminal);
-    switch (action) {
-      case "create":
-        return create(file, checkedName(name), input, terminal);
-      case "revoke":
-        return revoke(file, checkedName(name), input, terminal);
-      default:
-        return list(file, input, terminal);
-    }
+    if (action === "list") return list(file, input, terminal);
+    const fix = "Use lower-case letters, digits and dashes, starting with a letter.";
+    if (!KEY_NAME.test(name)) throw wrongInput("NAME", name, `"${name}" is not a valid name for a key.`, fix);
+    return action === "create" ? create(file, name, input, terminal) : revoke(file, name, input, terminal);
   },
 };
 
@@ -98,22 +94,11 @@ function readPrincipal(id: string, { options, flags, repeated }: Input): Princip
   };
 }
 
-function checkedName(name: string): string {
-  if (KEY_NAME.test(name)) return name;
-  const fix = "Use lower-case letters, digits and dashes, starting with a letter.";
-  throw wrongInput("NAME", name, `"${name}" is not a valid name for a key.`, fix);
-}
-
 async function keyFile(input: Input, terminal: Terminal): Promise<string> {
   const { file: given } = input.options;
   if (given !== undefined) return resolve(terminal.folder, given);
-  const config = await readSettings(input, terminal);
-  const file = config.server.auth?.apiKeys?.file;
-  if (file !== undefined) return file;
-  throw wrongInput(
-    "--file",
-    undefined,
-    "No key file is configured.",
-    "Set server.auth.api_keys.file, or pass --file FILE.",
-  );
+  const { auth } = (await readSettings(input, terminal)).server;
+  if (auth?.apiKeys?.file !== undefined) return auth.apiKeys.file;
+  const fix = "Set server.auth.api_keys.file, or pass --file FILE.";
+  throw wrongInput("--file", undefined, "No key file is configured.", fix);
 }
