@@ -68,10 +68,10 @@ async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promi
   } catch (error) {
     return [...findings, ...failures("configuration", error)];
   }
-  const warnings = collectWarnings();
+  const warnings = new Set<string>();
   try {
     const reader = { ...terminal, json: true, told: "all" } as const;
-    await using arsenal = createConfiguredArsenal(configured.config, reader, { sinks: [warnings.sink] });
+    await using arsenal = createConfiguredArsenal(configured.config, reader, { sinks: [warningSink(warnings)] });
     const { documents } = await boot(arsenal, configured);
     const [reports] = await Promise.all([documents, arsenal.upstreamsAttempted({ signal: terminal.signal })]);
     findings.push(...(await Promise.all(arsenal.upstreams.map(checkServer))));
@@ -92,7 +92,7 @@ async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promi
     const told = findings.map(({ message }) => message);
     findings.push(...failures("arsenal", error).filter(({ message }) => !told.includes(message)));
   }
-  return [...findings, ...warnings.findings()];
+  return [...findings, ...[...warnings].map(toWarning)];
 }
 
 /** What a strict policy relies on and a restart would lose. */
@@ -119,22 +119,19 @@ async function checkPins({ pins }: ToolArsenal): Promise<readonly Finding[]> {
 const TOLD_BY_FINDINGS: ReadonlySet<EventName> = new Set(["ensemble-failed", "pins-waiting", "tool-changed"]);
 
 /** Gathers the warnings of an arsenal while it is checked, each once. They are complete once the arsenal is closed. */
-function collectWarnings(): { readonly sink: Sink; findings(): readonly Finding[] } {
-  const texts = new Set<string>();
+function warningSink(texts: Set<string>): Sink {
   return {
-    sink: {
-      name: "doctor",
-      write(events) {
-        for (const event of events)
-          if (isAtLeast(event.level, "warn") && !TOLD_BY_FINDINGS.has(event.name)) texts.add(eventText(event));
-      },
+    name: "doctor",
+    write(events) {
+      for (const event of events)
+        if (isAtLeast(event.level, "warn") && !TOLD_BY_FINDINGS.has(event.name)) texts.add(eventText(event));
     },
-    findings: () =>
-      [...texts].map((text) => {
-        const [, check = "tools", message = text] = /^(\S+): (.*)$/s.exec(text) ?? [];
-        return { check, state: "warning" as const, message };
-      }),
   };
+}
+
+function toWarning(text: string): Finding {
+  const [, check = "tools", message = text] = /^(\S+): (.*)$/s.exec(text) ?? [];
+  return { check, state: "warning", message };
 }
 
 /** The server was tried once, within its own deadline. */
