@@ -17,11 +17,11 @@ export type Ask = (
 /** How one request to a server is made. */
 export interface RequestOptions {
   /** Cancels the request, and tells the server so. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Takes what the server says about this request while it runs: progress under the caller's own token, log messages. */
-  readonly onNotification?: (notification: RpcNotification) => void;
+  readonly onNotification?: ((notification: RpcNotification) => void) | undefined;
   /** HTTP headers to send with this request alone, where the transport has headers. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Who a connection says it is, and what it lets the server ask. */

@@ -1,4 +1,4 @@
-import type { JSONRPCMessage } from "@modelcontextprotocol/client";
+import type { JSONRPCMessage, MessageExtraInfo, Transport } from "@modelcontextprotocol/client";
 import { ArsenalError } from "../errors/arsenal-error.ts";
 import { showValue } from "../errors/show-value.ts";
 import type { RequestId } from "./protocol.ts";
@@ -6,8 +6,30 @@ import type { RequestId } from "./protocol.ts";
 /** The default for the longest message taken from a server, in bytes. A larger result would be withheld anyway. */
 export const MAX_MESSAGE_BYTES: number = 16 * 1024 * 1024;
 
-/** Reads one JSON-RPC message; undefined if the text is not one. What is inside is for the reader of the message to judge. */
-export function parseMessage(text: string): JSONRPCMessage | undefined {
+/** Hands a message on to whoever listens to a transport. Returns it; undefined for a text that is not one, which is reported. */
+export function deliver(
+  transport: Transport,
+  text: string,
+  server: string,
+  info?: MessageExtraInfo,
+): JSONRPCMessage | undefined {
+  const message = parseMessage(text);
+  try {
+    if (message === undefined) throw notAMessage(server, text);
+    transport.onmessage?.(message, info);
+  } catch (error) {
+    report(transport, error);
+  }
+  return message;
+}
+
+/** Tells whoever listens to a transport what went wrong outside any request. */
+export function report(transport: Transport, error: unknown): void {
+  transport.onerror?.(error instanceof Error ? error : new Error(String(error)));
+}
+
+/** What is inside the message is for its reader to judge. */
+function parseMessage(text: string): JSONRPCMessage | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return isMessage(value) ? value : undefined;

@@ -6,29 +6,24 @@ import { isInputRequired, type JsonObject } from "../../../../mcp/protocol.ts";
 /** A server may come back with more questions this often before its request counts as failed. */
 const MAX_ROUNDS = 10;
 
-/** What the repeated request takes from its predecessor. */
-interface Round {
-  readonly inputResponses?: JsonObject;
-  readonly requestState?: unknown;
-}
-
 /**
  * Sends a request to a modern server until it is complete: what the server asks for is asked of the caller, question by question, and the same
  * request is sent again with the answers and the server's state, untouched.
  */
 export async function answerInput(
-  send: (round: Round | undefined) => Promise<JsonObject>,
-  {
-    ask,
-    method,
-    server,
-    signal,
-  }: { readonly ask: Ask; readonly method: string; readonly server: string; readonly signal?: AbortSignal },
+  send: (round?: JsonObject) => Promise<JsonObject>,
+  question: {
+    readonly ask: Ask;
+    readonly method: string;
+    readonly server: string;
+    readonly signal?: AbortSignal | undefined;
+  },
 ): Promise<JsonObject> {
+  const { ask, method, server, signal } = question;
   const over = new AbortController();
-  const asking = signal === undefined ? over.signal : AbortSignal.any([over.signal, signal]);
+  const asking = AbortSignal.any(signal === undefined ? [over.signal] : [over.signal, signal]);
   try {
-    let result = await send(undefined);
+    let result = await send();
     for (let round = 0; isInputRequired(result); round++) {
       if (round === MAX_ROUNDS) {
         const message = `${method} on the MCP server "${server}" still asks for input after ${MAX_ROUNDS} rounds of answers.`;

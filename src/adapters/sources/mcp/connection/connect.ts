@@ -6,11 +6,12 @@ import { isPlainObject } from "../../../../tool/json-schema.ts";
 import type { ClientIdentity, McpConnection, ServerDescription } from "../../../../mcp/connection.ts";
 import { createCredentials, type Credentials } from "./credentials.ts";
 import { httpStatusOf, toConnectFailure } from "./failures.ts";
-import { type HttpParts, type HttpTransport, httpWithSse, streamableHttp } from "../transports/http-transports.ts";
+import type { HttpParts } from "../transports/http-exchange.ts";
 import { createLiveConnection, type LiveConnection } from "./live-connection.ts";
 import { type JsonObject, META } from "../../../../mcp/protocol.ts";
 import type { OAuthProvider } from "../oauth/provider.ts";
 import type { HttpSettings, McpServerSettings, StdioSettings, WebSocketSettings } from "../settings.ts";
+import { type StreamableHttp, streamableHttpTransport } from "../transports/streamable-http.ts";
 import { createTap } from "../transports/tap.ts";
 import { untilAborted } from "../../../../catalog/dense/until-aborted.ts";
 
@@ -72,7 +73,7 @@ function openTransport(settings: McpServerSettings, options: ConnectOptions): Pr
     case "sse":
       return connectSse(settings, options);
     case "http":
-      return connectHttp(settings, options);
+      return connectStreamable(settings, options);
   }
 }
 
@@ -113,14 +114,9 @@ async function openChannel(
 }
 
 /** Over streamable HTTP; over the older HTTP+SSE where the address does not know streamable HTTP. */
-async function connectHttp(settings: McpServerSettings, options: ConnectOptions): Promise<Connected> {
-  const http = settings.transport as HttpSettings;
-  const parts = await toHttpParts(settings, http, options);
-  let live: LiveConnection | undefined;
+async function connectStreamable(settings: McpServerSettings, options: ConnectOptions): Promise<Connected> {
   try {
-    const opened = await streamableHttp(http, parts, (error) => live?.end(error));
-    const { prior } = options;
-    return await shakeHands(opened.transport, { settings, options, prior, opened, onLive: (each) => (live = each) });
+    return await connectHttp(settings, options, streamableHttpTransport, options.prior);
   } catch (error) {
     const status = httpStatusOf(error);
     const unknownHere = status !== undefined && status >= 400 && status < 500 && ![401, 403, 408, 429].includes(status);
@@ -131,9 +127,21 @@ async function connectHttp(settings: McpServerSettings, options: ConnectOptions)
 }
 
 async function connectSse(settings: McpServerSettings, options: ConnectOptions): Promise<Connected> {
+  const { httpWithSseTransport } = await import("../transports/http-with-sse.ts");
+  return connectHttp(settings, options, httpWithSseTransport, { kind: "legacy" });
+}
+
+async function connectHttp(
+  settings: McpServerSettings,
+  options: ConnectOptions,
+  open: (settings: HttpSettings, parts: HttpParts) => Promise<Transport & Partial<StreamableHttp>>,
+  prior: Verdict | undefined,
+): Promise<Connected> {
   const http = settings.transport as HttpSettings;
-  const opened = await httpWithSse(http, await toHttpParts(settings, http, options));
-  return shakeHands(opened.transport, { settings, options, prior: { kind: "legacy" }, opened });
+  let live: LiveConnection | undefined;
+  const parts = await toHttpParts(settings, http, options);
+  const transport = await open(http, { ...parts, lost: (error) => live?.end(error) });
+  return shakeHands(transport, { settings, options, prior, onLive: (each) => (live = each) });
 }
 
 /** One provider for all connections to a server, so that a token which several find expired is renewed once. */
@@ -143,10 +151,16 @@ async function toHttpParts(
   { name: serverName, maxMessageBytes }: McpServerSettings,
   http: HttpSettings,
   options: ConnectOptions,
-): Promise<HttpParts> {
+): Promise<Omit<HttpParts, "lost">> {
   const { clock = systemClock, egress = createEgress(), oauth = providers.get(http) } = options;
   const { credentials = createCredentials(serverName) } = options;
-  const parts = { clock, egress, credentials, ...(maxMessageBytes === undefined ? {} : { maxMessageBytes }) };
+  // Connections of its own, so that closing them ends whatever is under way.
+  const parts = {
+    clock,
+    egress: egress.fork(),
+    credentials,
+    ...(maxMessageBytes === undefined ? {} : { maxMessageBytes }),
+  };
   if (oauth !== undefined || http.oauth === undefined) return { ...parts, ...(oauth ? { oauth } : {}) };
   const { createOAuthProvider } = await import("../oauth/provider.ts");
   const { url: serverUrl, headers } = http;
@@ -161,13 +175,12 @@ interface Handshake {
   readonly options: ConnectOptions;
   readonly prior: Verdict | undefined;
   readonly sharedChannel?: boolean;
-  readonly opened?: HttpTransport;
   readonly onLive?: (live: LiveConnection) => void;
 }
 
 /** The SDK's client finds out the era and shakes hands; afterwards its transport is ours. */
-async function shakeHands(transport: Transport, handshake: Handshake): Promise<Connected> {
-  const { settings, options, prior, sharedChannel = false, opened, onLive } = handshake;
+async function shakeHands(transport: Transport & Partial<StreamableHttp>, handshake: Handshake): Promise<Connected> {
+  const { settings, options, prior, sharedChannel = false, onLive } = handshake;
   const { identity, signal } = options;
   const { Client } = await import("@modelcontextprotocol/client");
   const tap = createTap(transport, { sharedChannel });
@@ -196,7 +209,7 @@ async function shakeHands(transport: Transport, handshake: Handshake): Promise<C
     server: describeServer(said),
     identity,
     clock: options.clock ?? systemClock,
-    ...(opened ? { farewell: opened.farewell, isFatal: opened.isFatal } : {}),
+    farewell: transport.endSession,
   });
   onLive?.(live);
   return { connection: live.connection, verdict: modern ? { kind: "modern", discover: said } : { kind: "legacy" } };

@@ -16,17 +16,9 @@ export function isUnreachable(error: unknown): boolean {
   return error instanceof Error && unreached.has(error);
 }
 
-/** How the SDK's older HTTP+SSE transport reports a refused message: status and body are in the text alone. */
-const REFUSED_POST = /^Error POSTing to endpoint \(HTTP (\d{3})\): ([^]*)$/;
-
-/** The HTTP status that an error of the SDK's transports carries. */
+/** The HTTP status that an error of a transport carries. */
 export function httpStatusOf(error: unknown): number | undefined {
-  if (!(error instanceof Error)) return undefined;
-  const { status, code } = error as { status?: unknown; code?: unknown };
-  if (typeof status === "number") return status;
-  const posted = REFUSED_POST.exec(error.message)?.[1];
-  if (posted !== undefined) return Number(posted);
-  return error.constructor.name === "SseError" && typeof code === "number" ? code : undefined;
+  return error instanceof Error && "status" in error && typeof error.status === "number" ? error.status : undefined;
 }
 
 /**
@@ -156,9 +148,8 @@ function isConnecting(error: unknown): boolean {
 }
 
 function httpTextOf(error: unknown): string | undefined {
-  const { data, message } = error as { data?: unknown; message?: string };
-  const text = isPlainObject(data) ? data["text"] : undefined;
-  return typeof text === "string" ? text : REFUSED_POST.exec(message ?? "")?.[2];
+  const { data } = error as { data?: unknown };
+  return isPlainObject(data) && typeof data["text"] === "string" ? data["text"] : undefined;
 }
 
 /** The JSON-RPC error in the body of a refusal. */

@@ -26,9 +26,7 @@ export interface Established {
   readonly identity: ClientIdentity;
   readonly clock: Clock;
   /** Tells the server that its session is over, where it keeps one. */
-  readonly farewell?: () => Promise<void>;
-  /** True for an error outside any request after which the connection is of no use. */
-  readonly isFatal?: (error: Error) => boolean;
+  readonly farewell?: (() => Promise<void>) | undefined;
 }
 
 /** A connection, and how whoever watches its transport ends it. */
@@ -52,7 +50,7 @@ const FOR_ALL = /^notifications\/(?:resources\/updated|(?:tools|prompts|resource
 
 /** A connection over a transport whose handshake is done. Requests go past the SDK's client, with ids of their own, and come back raw. */
 export function createLiveConnection(tap: Tap, established: Established): LiveConnection {
-  const { name, era, protocolVersion, server, identity, clock, farewell, isFatal } = established;
+  const { name, era, protocolVersion, server, identity, clock, farewell } = established;
   const limits = createRelayLimits(name, clock);
   const pending = new Map<string, Pending>();
   const listeners = new Set<(notification: RpcNotification) => void>();
@@ -223,7 +221,6 @@ export function createLiveConnection(tap: Tap, established: Established): LiveCo
     told,
     failed: (error) => {
       if (error instanceof MessageTooLong && error.about !== undefined) settle(String(error.about))?.reject(error);
-      if (isFatal?.(error) === true) end(error);
     },
     closed: () => finish(new ArsenalError("TRANSPORT_FAILED", `The MCP server "${name}" ended the connection.`)),
   });

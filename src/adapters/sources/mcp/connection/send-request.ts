@@ -35,20 +35,12 @@ export function sendRequest(
   const { connection, ask, passInputRequired } = call;
   const extra = extraFor(request, call);
   const { method, headers = call.headers } = request;
-  const options = {
-    signal: context.signal,
-    onNotification: call.onNotification ?? toProgress(context),
-    ...(headers === undefined ? {} : { headers }),
-  };
+  const { signal, caller } = context;
+  const options = { signal, onNotification: call.onNotification ?? toProgress(context), headers };
   const params = { ...(call.onNotification === undefined ? askingForProgress(extra) : extra), ...request.params };
   return answered(upstream, request, context, async () => {
     if (connection !== undefined) return connection.request(method, params, options);
-    return upstream.request(method, params, {
-      ...options,
-      ...(context.caller === undefined ? {} : { caller: context.caller }),
-      ...(ask === undefined ? {} : { ask }),
-      ...(passInputRequired === undefined ? {} : { passInputRequired }),
-    });
+    return upstream.request(method, params, { ...options, caller, ask, passInputRequired });
   });
 }
 

@@ -52,6 +52,21 @@ function connectWith(provider: OAuthProvider): Promise<McpConnection> {
   );
 }
 
+/** Sends a request as a transport does. */
+async function send(url: string, token = ""): Promise<{ status: number; headers: Record<string, string> }> {
+  const accept = "application/json, text/event-stream";
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json", accept };
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
+  const response = await fetch(url, { method: "POST", headers, body });
+  return { status: response.status, headers: Object.fromEntries(response.headers) };
+}
+
+/** The token that a request is sent with. */
+async function sentBy(provider: OAuthProvider): Promise<string> {
+  const echo = async (token = "") => ({ status: 200, headers: {}, token });
+  return (await provider.authorized(echo, () => {})).token;
+}
+
 function renewals(): number {
   return server.requestsTo("/token").filter(({ params }) => params["grant_type"] === "refresh_token").length;
 }
@@ -94,7 +109,7 @@ describe("a server that asks for a login", () => {
     const [asked] = server.requestsTo("/token");
     const basic = Buffer.from(String(asked?.headers.authorization).slice("Basic ".length), "base64").toString();
     expect([basic, asked?.params["client_secret"]].join()).toContain("the-job");
-    const token = (await provider.token()) ?? "";
+    const token = await sentBy(provider);
     expect(secrets.redactor.text(`the-job's-secret ${token}`)).toBe("[redacted] [redacted]");
   });
 
@@ -160,15 +175,22 @@ describe("a token that the server no longer accepts", () => {
   });
 
   it("is not renewed again for a refusal that comes late", async () => {
-    const send = provider.wrapFetch(fetch);
-    const authorization = `Bearer ${await provider.token()}`;
     server.expireTokens();
-    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" });
-    const [early, late] = await Promise.all(
-      [1, 2].map(() => send(server.url, { method: "POST", headers: { authorization }, body })),
+    const arrived = Promise.withResolvers<void>();
+    const late = Promise.withResolvers<void>();
+    const held = provider.authorized(
+      async (token) => {
+        const answer = await send(server.url, token);
+        arrived.resolve();
+        await late.promise;
+        return answer;
+      },
+      () => {},
     );
-    await provider.onUnauthorized({ response: early as Response });
-    await provider.onUnauthorized({ response: late as Response });
+    await arrived.promise;
+    await provider.authorized((token) => send(server.url, token), vi.fn());
+    late.resolve();
+    expect((await held).status).toBe(200);
     expect(renewals()).toBe(1);
   });
 
@@ -246,13 +268,7 @@ describe("a token that the server no longer accepts", () => {
     const kept = await store.read(server.url);
     await store.update(other.url, () => kept);
     const moved = createOAuthProvider({}, { serverName: "docs", egress, serverUrl: other.url, tokenStore: store });
-    const own = moved.wrapFetch(fetch);
-    const refused = await own(other.url, {
-      method: "POST",
-      headers: { authorization: `Bearer ${await moved.token()}` },
-      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
-    });
-    const error = await failureOf(moved.onUnauthorized({ response: refused }));
+    const error = await failureOf(moved.authorized((token) => send(other.url, token), vi.fn()));
     expect(error.details.fix).toBe("Run: toolarsenal login docs");
     expect(other.requestsTo("/token")).toEqual([]);
     expect(other.requestsTo("/register")).toEqual([]);

@@ -6,7 +6,7 @@ import { type Challenge, joinScopes, type Tokens, tokensOf } from "./credentials
 import { asksForScope, challengeOf, isSameChallenge } from "./challenge.ts";
 import { lacksRights, needsLogin, toOAuthFailure } from "./failures.ts";
 import { createFlowClient } from "./flow-client.ts";
-import { type FetchLike, oauthFetch } from "./guarded-fetch.ts";
+import { oauthFetch } from "./guarded-fetch.ts";
 import { createTokenFile } from "./token-file.ts";
 import { createTokenMemory, type TokenStore } from "./token-store.ts";
 
@@ -33,9 +33,8 @@ export interface Refusable {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Gives the requests to one server their token, and renews it. It fits the MCP SDK's `authProvider`. Nothing here waits for a person. */
+/** Gives the requests to one server their token, and renews it. Nothing here waits for a person. */
 export interface OAuthProvider {
-  token(): Promise<string | undefined>;
   /**
    * Makes a request with a token, and again where the server refuses it and a better token can be had; `discard` gets the answers that are
    * not returned. Rejects with an `ArsenalError` where a better token needs a person.
@@ -44,13 +43,6 @@ export interface OAuthProvider {
     attempt: (token: string | undefined) => Promise<Answer>,
     discard: (answer: Answer) => void,
   ): Promise<Answer>;
-  /** Renews the token that the server refused; rejects with an `ArsenalError` where that needs a person. */
-  onUnauthorized(context: { readonly response: Response }): Promise<void>;
-  /**
-   * Wraps the `fetch` of a transport, which must be given both: it notes which token an answer belongs to, so that requests refused together
-   * renew once, and it takes a 403 for want of scope.
-   */
-  wrapFetch(fetch: FetchLike): FetchLike;
 }
 
 const MORE_RIGHTS = "asks for more rights than its token has.";
@@ -76,7 +68,6 @@ export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts):
   const store = tokenStoreOf(settings, parts);
   const egress = parts.egress ?? createEgress();
   const credentials = parts.credentials ?? createCredentials(serverName);
-  const sentWith = new WeakMap<Response, string>();
   let tokens: Tokens | undefined;
   let loaded = false;
   let renewal: Promise<void> | undefined;
@@ -182,7 +173,6 @@ export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts):
   }
 
   return {
-    token,
     async authorized(attempt, discard) {
       let sent = await token();
       let answer = await attempt(sent);
@@ -201,34 +191,5 @@ export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts):
       discard(answer);
       return refuseScope(challengeOf(answer.headers["www-authenticate"]));
     },
-    async onUnauthorized({ response }) {
-      await renewTogether(sentWith.get(response) ?? tokens?.access_token, challengeIn(response));
-    },
-    wrapFetch: (inner) => async (url, init) => {
-      const sent = bearerOf(init);
-      const response = await inner(url, init);
-      if (sent !== undefined) sentWith.set(response, sent);
-      if (!lacksScope(response)) return response;
-      await response.body?.cancel();
-      await widen(sent, challengeIn(response));
-      const headers = new Headers(init?.headers);
-      headers.set("authorization", `Bearer ${tokens?.access_token ?? ""}`);
-      const repeated = await inner(url, { ...init, headers });
-      if (!lacksScope(repeated)) return repeated;
-      await repeated.body?.cancel();
-      return refuseScope(challengeIn(repeated));
-    },
   };
-}
-
-function bearerOf(init: RequestInit | undefined): string | undefined {
-  return /^Bearer (.+)$/i.exec(new Headers(init?.headers).get("authorization") ?? "")?.[1];
-}
-
-function challengeIn(response: Response): Challenge {
-  return challengeOf(response.headers.get("www-authenticate"));
-}
-
-function lacksScope(response: Response): boolean {
-  return asksForScope(response.status, response.headers.get("www-authenticate"));
 }

@@ -1,4 +1,4 @@
-import { type Duplex, pipeline, Readable } from "node:stream";
+import { Readable } from "node:stream";
 import type { Egress } from "../../../../guard/egress/egress.ts";
 import type { FetchLike } from "../oauth/guarded-fetch.ts";
 
@@ -11,17 +11,12 @@ export interface EgressFetchOptions {
   readonly trusted: readonly string[];
   /** Names of headers that carry secrets, beside authorization and cookie: not for another origin that an answer redirects to. */
   readonly secretHeaders: readonly string[];
-  /** Bytes of an answer. Default no limit, for streams that need not end. */
-  readonly maxBytes?: number;
-  /** What a stream of events goes through before it is read. */
-  readonly through?: () => Duplex;
+  /** Bytes of an answer. */
+  readonly maxBytes: number;
 }
 
 /** A `fetch` that goes the way of all requests, for code of others that knows no other way. Bodies are text or a form. */
-export function egressFetch(
-  egress: Egress,
-  { trusted, secretHeaders, maxBytes = Number.POSITIVE_INFINITY, through }: EgressFetchOptions,
-): FetchLike {
+export function egressFetch(egress: Egress, { trusted, secretHeaders, maxBytes }: EgressFetchOptions): FetchLike {
   const origins = new Set(trusted.map((url) => URL.parse(url)?.origin));
   return async (given, { method, headers: wanted, body, redirect, signal } = {}) => {
     const url = new URL(given);
@@ -44,12 +39,7 @@ export function egressFetch(
       throw new TypeError(`${url.origin} answered with a redirect, which is not followed here`);
     }
     if (BODILESS.has(status)) answer.body.resume();
-    const isStream = answer.headers["content-type"]?.startsWith("text/event-stream") === true;
-    const read =
-      isStream && through !== undefined
-        ? pipeline(answer.body as Readable, through(), () => {})
-        : (answer.body as Readable);
-    const content = BODILESS.has(status) ? null : (Readable.toWeb(read) as unknown as ReadableStream<Uint8Array>);
-    return new Response(content, { status, headers: answer.headers });
+    const content = BODILESS.has(status) ? null : Readable.toWeb(answer.body as Readable);
+    return new Response(content as ReadableStream<Uint8Array> | null, { status, headers: answer.headers });
   };
 }

@@ -86,8 +86,9 @@ export function createEventStreams(parts: EventStreamParts): EventStreams {
     };
     const reader = createEventReader({
       maxBytes: maxMessageBytes,
-      onData(text) {
+      onData(text, type) {
         letGo();
+        if (type !== "message") return;
         const isAnswer = deliver(text, stream.about);
         gate.count(isAnswer);
         if (isAnswer) isOver = true;

@@ -1,31 +1,46 @@
 import { isArsenalError } from "../../../../errors/arsenal-error.ts";
 import type { Egress, EgressResponse } from "../../../../guard/egress/egress.ts";
 import { hasSecret } from "../../../../guard/secrets/reference.ts";
+import type { Clock } from "../../../../observe/clock.ts";
 import type { Credentials } from "../connection/credentials.ts";
 import type { Headers } from "../../../../mcp/message-headers.ts";
 import type { OAuthProvider } from "../oauth/provider.ts";
 import type { HttpSettings } from "../settings.ts";
+import { readBody } from "./read-body.ts";
 
-/** One request to the address of an MCP server. */
+/** One request to an MCP server. */
 export interface ExchangeRequest {
+  /** Defaults to the server's own address. */
+  readonly url?: URL;
   readonly method: "POST" | "GET" | "DELETE";
   readonly headers: Headers;
   readonly body?: string;
   readonly signal?: AbortSignal | undefined;
+  /** Redirects that are followed, to wherever the rules of the way out allow. Default 5. */
+  readonly maxRedirects?: number;
 }
 
 /** Sends a request and brings its answer, whose body must be read or destroyed. */
 export type Exchange = (request: ExchangeRequest) => Promise<EgressResponse>;
 
-/** What requests are sent with. */
-export interface ExchangeParts {
+/** What HTTP transports need beside the address. */
+export interface HttpParts {
+  readonly clock: Clock;
+  /** The longest message, in bytes. Default 16 MiB. */
+  readonly maxMessageBytes?: number;
+  /** The way out of the program, with connections of its own: a transport that is closed closes it. */
   readonly egress: Egress;
   readonly credentials: Credentials;
   /** Where tokens come from, for a server that asks for them. */
   readonly oauth?: OAuthProvider;
-  /** Makes the error by which the SDK's client knows that a person or a token is needed, and not another era. */
-  readonly toUnauthorized: (cause: Error) => Error;
+  /** Called when the server's own stream broke and could not be opened again. */
+  readonly lost: (error: Error) => void;
 }
+
+export const EVENTS_TYPE = "text/event-stream";
+
+/** What is read of an answer that is not a success. */
+const MAX_REFUSAL_BYTES = 1024 * 1024;
 
 /** Some servers refuse whoever does not say what they are. */
 const USER_AGENT = { "user-agent": "toolarsenal" };
@@ -33,7 +48,7 @@ const USER_AGENT = { "user-agent": "toolarsenal" };
 /** Requests to one server: with the headers of its settings and, where it wants one, a token. Rejects where a header's secret is missing. */
 export async function createExchange(
   { url, headers = {} }: HttpSettings,
-  { egress, oauth, credentials, toUnauthorized }: ExchangeParts,
+  { egress, oauth, credentials }: Pick<HttpParts, "egress" | "oauth" | "credentials">,
 ): Promise<Exchange> {
   const address = new URL(url);
   const own = lowerCased(await credentials.fill(headers, "headers"));
@@ -45,10 +60,10 @@ export async function createExchange(
   const secretHeaders = [...Object.keys(own), "mcp-session-id"];
 
   async function attempt(request: ExchangeRequest, token: string | undefined): Promise<EgressResponse> {
-    const { method, headers: given, body, signal } = request;
+    const { url: to = address, method, headers: given, signal, ...others } = request;
     const current = ownNow === undefined ? own : await ownNow();
     try {
-      return await egress.request(address, {
+      return await egress.request(to, {
         method,
         headers: {
           ...USER_AGENT,
@@ -59,7 +74,7 @@ export async function createExchange(
         secretHeaders,
         trusted: true,
         maxBytes: Number.POSITIVE_INFINITY,
-        ...(body === undefined ? {} : { body }),
+        ...others,
         ...(signal === undefined ? {} : { signal }),
       });
     } catch (error) {
@@ -68,11 +83,13 @@ export async function createExchange(
   }
 
   if (oauth === undefined) return (request) => attempt(request, undefined);
+  const { UnauthorizedError } = await import("@modelcontextprotocol/client");
   return async (request) => {
     try {
       return await oauth.authorized((token) => attempt(request, token), discard);
     } catch (error) {
-      throw isArsenalError(error) ? toUnauthorized(error) : error;
+      // By this error the SDK's client knows that a person or a token is needed, and not another era.
+      throw isArsenalError(error) ? Object.assign(new UnauthorizedError(error.message), { cause: error }) : error;
     }
   };
 }
@@ -81,6 +98,21 @@ export async function createExchange(
 export function discard({ body }: EgressResponse): void {
   body.on("error", () => {});
   body.resume();
+}
+
+export function isOk({ status }: EgressResponse): boolean {
+  return status >= 200 && status < 300;
+}
+
+export function mediaTypeOf({ headers }: EgressResponse): string | undefined {
+  return headers["content-type"]?.split(";", 1)[0]?.trim().toLowerCase();
+}
+
+/** The error for an answer that is not a success, with its status and text. */
+export async function toRefusal({ status, body }: EgressResponse, server: string): Promise<Error> {
+  const { SdkErrorCode, SdkHttpError } = await import("@modelcontextprotocol/client");
+  const text = await readBody(body, server, MAX_REFUSAL_BYTES).catch(() => "");
+  return new SdkHttpError(SdkErrorCode.ClientHttpNotImplemented, `it answered HTTP ${status}`, { status, text });
 }
 
 /** What happened on the way, without what was made of it: what it means for a request of MCP is said elsewhere. */

@@ -7,7 +7,7 @@ function read(chunks: readonly (string | Uint8Array)[], maxBytes = 1000): readon
   const seen: string[] = [];
   const reader = createEventReader({
     maxBytes,
-    onData: (data) => seen.push(`data ${data}`),
+    onData: (data, type) => seen.push(`${type === "message" ? "data" : type} ${data}`),
     onId: (id) => seen.push(`id ${id}`),
     onRetry: (ms) => seen.push(`retry ${ms}`),
     onTooLong: () => seen.push("too long"),
@@ -35,8 +35,9 @@ describe("a stream of server-sent events", () => {
     expect(read(["data: 1\r\rid: 7\rdata: 2\r\r\n"])).toEqual(["data 1", "id 7", "data 2"]);
   });
 
-  it("leaves out what is no message, no time and no id", () => {
+  it("tells events of other types, and leaves out what is no time and no id", () => {
     expect(read(["event: ping\ndata: 1\n\nretry: soon\nid: a\0b\ndata: 2\n\ndata\n\nunknown: 3\n\n"])).toEqual([
+      "ping 1",
       "data 2",
     ]);
   });

@@ -4,12 +4,12 @@ import { createLineReader } from "../../../../mcp/read-lines.ts";
 export interface EventReaderOptions {
   /** The longest data of one event, in bytes. */
   readonly maxBytes: number;
-  /** Takes the data of each message; events of another type are left out. */
-  readonly onData: (data: string) => void;
+  /** Takes the data of each event, and its type: `message` unless the event names another. */
+  readonly onData: (data: string, type: string) => void;
   /** Takes the id that a broken stream is resumed from. */
-  readonly onId: (id: string) => void;
+  readonly onId?: (id: string) => void;
   /** Takes the time, in milliseconds, after which the server wants to be asked again. */
-  readonly onRetry: (ms: number) => void;
+  readonly onRetry?: (ms: number) => void;
   /** Called once for each event that is too long. */
   readonly onTooLong: () => void;
 }
@@ -36,7 +36,7 @@ export function createEventReader({ maxBytes, onData, onId, onRetry, onTooLong }
     if (field === "data") append(value);
     else if (field === "event") type = value;
     else if (field === "id" && !value.includes("\0")) id = value;
-    else if (field === "retry" && /^\d+$/.test(value)) onRetry(Number(value));
+    else if (field === "retry" && /^\d+$/.test(value)) onRetry?.(Number(value));
   }
 
   function append(value: string): void {
@@ -51,16 +51,13 @@ export function createEventReader({ maxBytes, onData, onId, onRetry, onTooLong }
   }
 
   function dispatch(): void {
-    const isMessage = !isTooLong && (type === "" || type === "message");
-    const given = data;
-    const newId = id;
-    data = undefined;
+    const [given, of, newId] = [isTooLong ? "" : data, type || "message", id];
+    data = id = undefined;
     type = "";
-    id = undefined;
     isTooLong = false;
     // The id first: what the message leads to may be that the stream is left.
-    if (newId !== undefined) onId(newId);
-    if (given !== undefined && given !== "" && isMessage) onData(given);
+    if (newId !== undefined) onId?.(newId);
+    if (given) onData(given, of);
   }
 
   return createLineReader({

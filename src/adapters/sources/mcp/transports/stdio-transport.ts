@@ -11,13 +11,7 @@ import { childEnvironment } from "./stdio-environment.ts";
 import { HAS_GROUPS, stopGroup } from "../../../../system/process-group.ts";
 import { spawnFailure } from "./stdio-spawn-failure.ts";
 import { createWatchdog } from "../../../../system/watchdog.ts";
-import {
-  findAnswered,
-  MAX_MESSAGE_BYTES,
-  MessageTooLong,
-  notAMessage,
-  parseMessage,
-} from "../../../../mcp/wire-message.ts";
+import { deliver, findAnswered, MAX_MESSAGE_BYTES, MessageTooLong, report } from "../../../../mcp/wire-message.ts";
 import { within } from "../../../../system/within.ts";
 
 /** How a stdio server is listened to and stopped. */
@@ -86,14 +80,14 @@ export function stdioTransport(settings: StdioSettings, options: StdioOptions = 
 
   function listen(running: ChildProcessWithoutNullStreams): void {
     const stop = (): void => void stopOnce(running);
-    running.on("error", report);
+    running.on("error", failed);
     running.on("exit", stop);
     running.on("close", announceEnd);
     // A server that does not hear us or cannot answer is of no use any more.
     running.stdin.on("error", stop);
     running.stdout.on("end", stop);
     running.stdout.on("error", stop);
-    running.stderr.on("error", report);
+    running.stderr.on("error", failed);
 
     const gate = createFloodGate(clock);
     let isTold = false;
@@ -101,12 +95,13 @@ export function stdioTransport(settings: StdioSettings, options: StdioOptions = 
       const about = findAnswered(glimpse);
       if (isTold || about === undefined) return;
       isTold = true;
-      report(new MessageTooLong(server, maxMessageBytes, about));
+      failed(new MessageTooLong(server, maxMessageBytes, about));
     };
     const messages = createLineReader({
       maxBytes: maxMessageBytes,
       onLine(line) {
-        gate.count(receive(line));
+        const message = deliver(transport, line, server);
+        gate.count(message !== undefined && !("method" in message));
       },
       onTooLong(head) {
         isTold = false;
@@ -114,7 +109,7 @@ export function stdioTransport(settings: StdioSettings, options: StdioOptions = 
       },
       onSkipped(tail) {
         tooLong(tail);
-        if (!isTold) report(new MessageTooLong(server, maxMessageBytes));
+        if (!isTold) failed(new MessageTooLong(server, maxMessageBytes));
       },
     });
     running.stdout.on("data", (chunk: Buffer) => {
@@ -138,28 +133,13 @@ export function stdioTransport(settings: StdioSettings, options: StdioOptions = 
     running.stderr.on("end", words.end);
   }
 
-  /** Hands a message on. True if it is an answer. */
-  function receive(line: string): boolean {
-    const message = parseMessage(line);
-    if (message === undefined) {
-      report(notAMessage(server, line));
-      return false;
-    }
-    try {
-      transport.onmessage?.(message);
-    } catch (error) {
-      report(error);
-    }
-    return !("method" in message);
-  }
-
   function hearStderr(line: string): void {
     lastWords = redact(line);
     onStderr?.(lastWords);
   }
 
-  function report(error: unknown): void {
-    transport.onerror?.(error instanceof Error ? error : new Error(String(error)));
+  function failed(error: Error): void {
+    report(transport, error);
   }
 
   function stopOnce(running: ChildProcessWithoutNullStreams): Promise<void> {
@@ -182,7 +162,7 @@ export function stdioTransport(settings: StdioSettings, options: StdioOptions = 
   function announceEnd(): void {
     if (isOver) return;
     isOver = true;
-    if (!closeAsked) report(ended());
+    if (!closeAsked) failed(ended());
     transport.onclose?.();
   }
 

@@ -1,25 +1,16 @@
 import type { JSONRPCMessage, Transport, TransportSendOptions } from "@modelcontextprotocol/client";
 import type { EgressResponse } from "../../../../guard/egress/egress.ts";
-import type { Clock } from "../../../../observe/clock.ts";
 import { createByteBudget } from "./byte-budget.ts";
 import { createEventStreams } from "./event-streams.ts";
-import { createExchange, discard, type ExchangeParts } from "./http-exchange.ts";
+import { createExchange, discard, EVENTS_TYPE, type HttpParts, isOk, mediaTypeOf, toRefusal } from "./http-exchange.ts";
 import { type Headers, toMessageHeaders } from "../../../../mcp/message-headers.ts";
 import type { RequestId, RpcMessage } from "../../../../mcp/protocol.ts";
 import { readBody } from "./read-body.ts";
 import type { HttpSettings } from "../settings.ts";
 import type { StreamMessageInfo } from "./tap.ts";
-import { isMessage, MAX_MESSAGE_BYTES, notAMessage } from "../../../../mcp/wire-message.ts";
+import { deliver, isMessage, MAX_MESSAGE_BYTES, notAMessage, report } from "../../../../mcp/wire-message.ts";
 import type { InputStream } from "../../../../tool/streams.ts";
-
-/** What streamable HTTP is made of. */
-export interface StreamableHttpParts extends Omit<ExchangeParts, "toUnauthorized"> {
-  readonly clock: Clock;
-  /** The longest message, in bytes. Default 16 MiB. */
-  readonly maxMessageBytes?: number;
-  /** Called when the server's own stream broke and could not be opened again. */
-  readonly lost: (error: Error) => void;
-}
+import { within } from "../../../../system/within.ts";
 
 /** Streamable HTTP, of both eras. */
 export interface StreamableHttp extends Transport {
@@ -27,27 +18,28 @@ export interface StreamableHttp extends Transport {
   endSession(): Promise<void>;
 }
 
-/** What is read of an answer that is not a success. */
-const MAX_REFUSAL_BYTES = 1024 * 1024;
-
 const JSON_TYPE = "application/json";
-const EVENTS_TYPE = "text/event-stream";
+
+/** A server may take this long to say goodbye. */
+const FAREWELL_MS = 1000;
 
 /** Talks to a server over streamable HTTP: each message is a POST, whose answer is JSON or a stream of events. Messages are handed on as they came. */
-export async function streamableHttpTransport(
-  settings: HttpSettings,
-  parts: StreamableHttpParts,
-): Promise<StreamableHttp> {
-  const { SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } = await import("@modelcontextprotocol/client");
+export async function streamableHttpTransport(settings: HttpSettings, parts: HttpParts): Promise<StreamableHttp> {
+  const { SdkError, SdkErrorCode } = await import("@modelcontextprotocol/client");
   const { origin, pathname } = new URL(settings.url);
   const server = `The MCP server at ${origin}${pathname}`;
-  const exchange = await createExchange(settings, {
-    ...parts,
-    toUnauthorized: (cause) => Object.assign(new UnauthorizedError(cause.message), { cause }),
-  });
+  const exchange = await createExchange(settings, parts);
   const { maxMessageBytes = MAX_MESSAGE_BYTES } = parts;
   const budget = createByteBudget(maxMessageBytes);
-  const streams = createEventStreams({ ...parts, maxMessageBytes, budget, server, open, deliver: deliverText, report });
+  const streams = createEventStreams({
+    ...parts,
+    maxMessageBytes,
+    budget,
+    server,
+    open,
+    deliver: deliverText,
+    report: failed,
+  });
   let sessionId: string | undefined;
   let protocolVersion: string | undefined;
   /** What goes with every message of the session, made anew when one of the two changes. */
@@ -77,14 +69,14 @@ export async function streamableHttpTransport(
       signal: options.requestSignal,
     });
     if (closed) return leave(response);
-    if (!isOk(response)) throw await refusal(response);
+    if (!isOk(response)) throw await toRefusal(response, server);
     if (method === "initialize") {
       sessionId = response.headers["mcp-session-id"] || undefined;
       renewSessionHeaders();
     }
     if ("method" in message && "id" in message) return answered(response, message.id, options);
     discard(response);
-    if (method === "notifications/initialized") streams.openOwn().catch(report);
+    if (method === "notifications/initialized") streams.openOwn().catch(failed);
   }
 
   /** Reads the answer to a request. */
@@ -98,7 +90,8 @@ export async function streamableHttpTransport(
         const value: unknown = JSON.parse(text);
         for (const message of Array.isArray(value) ? value : [value]) {
           if (!isMessage(message)) throw new SyntaxError(notAMessage(server, text).message);
-          handOn(message, about);
+          const info: StreamMessageInfo = { about };
+          transport.onmessage?.(message, info);
         }
         // Nothing happens here to a request that was answered.
         return onEnd?.();
@@ -111,21 +104,14 @@ export async function streamableHttpTransport(
     }
   }
 
-  function handOn(message: JSONRPCMessage, about: RequestId | undefined): void {
-    const info: StreamMessageInfo | undefined = about === undefined ? undefined : { about };
-    transport.onmessage?.(message, info);
+  function failed(error: unknown): void {
+    if (!closed) report(transport, error);
   }
 
   function deliverText(text: string, about: RequestId | undefined): boolean {
-    try {
-      const message: unknown = JSON.parse(text);
-      if (!isMessage(message)) throw notAMessage(server, text);
-      handOn(message, about);
-      return about !== undefined && !("method" in message) && message.id === about;
-    } catch (error) {
-      report(error instanceof SyntaxError ? notAMessage(server, text) : error);
-      return false;
-    }
+    const info: StreamMessageInfo | undefined = about === undefined ? undefined : { about };
+    const message = deliver(transport, text, server, info);
+    return about !== undefined && message !== undefined && !("method" in message) && message.id === about;
   }
 
   async function open(
@@ -143,18 +129,8 @@ export async function streamableHttpTransport(
     });
     if (closed) return leave(response);
     if (response.status === 405) return discard(response) as undefined;
-    if (!isOk(response) || mediaTypeOf(response) !== EVENTS_TYPE) throw await refusal(response);
+    if (!isOk(response) || mediaTypeOf(response) !== EVENTS_TYPE) throw await toRefusal(response, server);
     return response.body;
-  }
-
-  async function refusal(response: EgressResponse): Promise<Error> {
-    const { status } = response;
-    const text = await readBody(response.body, server, MAX_REFUSAL_BYTES).catch(() => "");
-    return new SdkHttpError(SdkErrorCode.ClientHttpNotImplemented, `it answered HTTP ${status}`, { status, text });
-  }
-
-  function report(error: unknown): void {
-    if (!closed) transport.onerror?.(error instanceof Error ? error : new Error(String(error)));
   }
 
   const transport: StreamableHttp = {
@@ -170,7 +146,8 @@ export async function streamableHttpTransport(
     },
     async endSession() {
       if (sessionId === undefined) return;
-      discard(await exchange({ method: "DELETE", headers: sessionHeaders }));
+      const ended = exchange({ method: "DELETE", headers: sessionHeaders }).then(discard, () => {});
+      await within(FAREWELL_MS, ended, parts.clock);
     },
     async close() {
       if (closed) return;
@@ -181,14 +158,6 @@ export async function streamableHttpTransport(
     },
   };
   return transport;
-}
-
-function isOk({ status }: EgressResponse): boolean {
-  return status >= 200 && status < 300;
-}
-
-function mediaTypeOf({ headers }: EgressResponse): string | undefined {
-  return headers["content-type"]?.split(";", 1)[0]?.trim().toLowerCase();
 }
 
 function leave({ body }: EgressResponse): undefined {

@@ -7,13 +7,7 @@ import { createEgress, type Egress } from "../../../../guard/egress/egress.ts";
 import { systemClock, type Clock } from "../../../../observe/clock.ts";
 import { createFloodGate } from "./flood-gate.ts";
 import type { WebSocketSettings } from "../settings.ts";
-import {
-  findAnswered,
-  MAX_MESSAGE_BYTES,
-  MessageTooLong,
-  notAMessage,
-  parseMessage,
-} from "../../../../mcp/wire-message.ts";
+import { deliver, findAnswered, MAX_MESSAGE_BYTES, MessageTooLong, report } from "../../../../mcp/wire-message.ts";
 import { within } from "../../../../system/within.ts";
 
 /** How a WebSocket server is listened to and left. */
@@ -114,31 +108,17 @@ export function webSocketTransport(settings: WebSocketSettings, options: WebSock
   function receive(data: Buffer, isBinary: boolean): boolean {
     if (data.length > maxMessageBytes) {
       const about = findAnswered(data.subarray(0, GLIMPSE_BYTES), data.subarray(-GLIMPSE_BYTES));
-      report(new MessageTooLong(server, maxMessageBytes, about));
+      report(transport, new MessageTooLong(server, maxMessageBytes, about));
       return false;
     }
-    const text = isBinary ? "(a binary frame)" : data.toString();
-    const message = parseMessage(text);
-    if (message === undefined) {
-      report(notAMessage(server, text));
-      return false;
-    }
-    try {
-      transport.onmessage?.(message);
-    } catch (error) {
-      report(error);
-    }
-    return !("method" in message);
-  }
-
-  function report(error: unknown): void {
-    transport.onerror?.(error instanceof Error ? error : new Error(String(error)));
+    const message = deliver(transport, isBinary ? "(a binary frame)" : data.toString(), server);
+    return message !== undefined && !("method" in message);
   }
 
   function announceEnd(why?: ArsenalError): void {
     if (!isOpen) return;
     isOpen = false;
-    if (!leaving && why !== undefined) report(why);
+    if (!leaving && why !== undefined) report(transport, why);
     transport.onclose?.();
   }
 

@@ -71,11 +71,11 @@ export interface UpstreamRequestOptions extends RequestOptions {
    * to itself while it runs: the shared one where nobody else uses it, another where somebody does. With a modern server the
    * `input_required` result is answered and the request repeated.
    */
-  readonly ask?: Ask;
+  readonly ask?: Ask | undefined;
   /** Returns an `input_required` result as it is instead of answering it. */
-  readonly passInputRequired?: boolean;
+  readonly passInputRequired?: boolean | undefined;
   /** Who asks: decides whose credentials are used, where the settings name other ones for each caller. */
-  readonly caller?: Caller;
+  readonly caller?: Caller | undefined;
 }
 
 /**
@@ -251,21 +251,16 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
         options,
       );
     if (ask === undefined || passInputRequired === true) return send();
-    const { signal } = options;
-    return answerInput(send, { ask, method, server: settings.name, ...(signal ? { signal } : {}) });
+    return answerInput(send, { ask, method, server: settings.name, signal: options.signal });
   };
 
   /** An old server asks in requests of its own, so whoever answers has the connection to itself. */
   const requestLegacy = (
     method: string,
     params: JsonObject | undefined,
-    { ask, signal, onNotification, headers }: UpstreamRequestOptions,
+    { ask, ...options }: UpstreamRequestOptions,
   ): Promise<JsonObject> => {
-    const options = {
-      ...(signal === undefined ? {} : { signal }),
-      ...(onNotification === undefined ? {} : { onNotification }),
-      ...(headers === undefined ? {} : { headers }),
-    };
+    const { signal } = options;
     if (ask === undefined) return pool.share((connection) => connection.request(method, params, options), signal);
     return pool.claim(async (connection) => {
       connection.setAsk(ask);
