@@ -1,3 +1,4 @@
+import type { SourceRequest } from "../tool/handler.ts";
 import type { Era, JsonObject, RpcNotification } from "./protocol.ts";
 
 /** Answers what a server asks of its client in the middle of a request: elicitation, sampling, roots. Rejects with an `RpcError`. */
@@ -65,3 +66,23 @@ export interface McpConnection {
 
 /** What sends requests to a server for one caller. */
 export type Requester = Pick<McpConnection, "request">;
+
+/** What an MCP surface hands an MCP tool's handler with a call, so that the client's request reaches the server unchanged. */
+export interface McpRequest extends SourceRequest {
+  readonly source: "mcp";
+  /** Members of the caller's `params` other than `name` and `arguments`: `_meta`, `inputResponses`, `requestState`, `task`. */
+  readonly extra?: JsonObject;
+  /** The caller session's own connection. Defaults to the upstream's shared ones. */
+  readonly connection?: Requester;
+  readonly ask?: Ask;
+  readonly passInputRequired?: boolean;
+  readonly onNotification?: (notification: RpcNotification) => void;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The method that the client called. Defaults to `tools/call`. */
+  readonly method?: string;
+  /** Ends the subscription that the call makes, if it makes one. */
+  readonly until?: AbortSignal;
+}
+
+/** The part of an MCP request that a surface's caller decides. */
+export type McpRequestParts = Omit<McpRequest, "source">;

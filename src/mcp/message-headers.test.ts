@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { toMessageHeaders } from "./message-headers.ts";
+import { toMessageHeaders } from "./headers.ts";
 
 const _meta = { "io.modelcontextprotocol/protocolVersion": "2026-07-28" };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RpcRequest } from "./protocol.ts";
-import { decodeHeader, headerMismatch } from "./mirrored-headers.ts";
+import { decodeHeader, headerMismatch } from "./headers.ts";
 
 function request(method: string, params: Readonly<Record<string, unknown>>): RpcRequest {
   const _meta = { "io.modelcontextprotocol/protocolVersion": "2026-07-28" };

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { readParamHeaders, toParamHeaders } from "./param-headers.ts";
+import { readParamHeaders, toParamHeaders } from "./headers.ts";
 
 const marked = (name: unknown, type: unknown = "string"): object => ({ type, "x-mcp-header": name });
 const object = (properties: object, more: object = {}): object => ({ type: "object", properties, ...more });

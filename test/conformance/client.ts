@@ -8,7 +8,7 @@ import type { Ask } from "../../src/mcp/connection.ts";
 import { mcpSource, type McpSource } from "../../src/adapters/sources/mcp/mcp.ts";
 import { authorize } from "../../src/adapters/sources/mcp/oauth/authorize.ts";
 import { createOAuthProvider } from "../../src/adapters/sources/mcp/oauth/provider.ts";
-import { createTokenMemory } from "../../src/adapters/sources/mcp/oauth/token-store.ts";
+import { createTokenMemory } from "../../src/adapters/sources/mcp/oauth/credentials.ts";
 import type { JsonObject } from "../../src/mcp/protocol.ts";
 import type { OAuthSettings } from "../../src/adapters/sources/mcp/settings.ts";
 import { createEgress } from "../../src/guard/egress/egress.ts";

@@ -2,7 +2,7 @@ import { isArsenalError } from "../../errors/arsenal-error.ts";
 import type { ToolCall } from "../../execute/call.ts";
 import type { ToolResult } from "../../execute/result.ts";
 import type { Approvals } from "../../guard/aegis.ts";
-import type { McpRequest, McpRequestParts } from "../../mcp/mcp-request.ts";
+import type { McpRequest, McpRequestParts } from "../../mcp/connection.ts";
 import { type JsonObject, RPC, RpcError, type RpcErrorBody } from "../../mcp/protocol.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { ServedTools } from "../served-arsenal.ts";

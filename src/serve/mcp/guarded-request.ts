@@ -1,4 +1,4 @@
-import type { McpRequestParts } from "../../mcp/mcp-request.ts";
+import type { McpRequestParts } from "../../mcp/connection.ts";
 import { type JsonObject, RPC, RpcError } from "../../mcp/protocol.ts";
 import { type RequestTool, requestToolId } from "../../adapters/sources/mcp/upstream/request-tools.ts";
 import type { McpUpstream } from "../../adapters/sources/mcp/upstream/upstream.ts";

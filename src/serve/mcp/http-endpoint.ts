@@ -16,7 +16,7 @@ import { shuttingDown } from "../work.ts";
 import { claimedVersion, unsupportedVersion } from "../../mcp/envelope.ts";
 import { errorBody } from "./error-body.ts";
 import { failure, readMessage, type Received } from "../../mcp/message.ts";
-import { headerMismatch } from "../../mcp/mirrored-headers.ts";
+import { headerMismatch } from "../../mcp/headers.ts";
 import { createModernRequests, type ModernRequestsOptions } from "./modern/modern-requests.ts";
 import type { Plane } from "./plane.ts";
 import { createReply } from "./reply.ts";

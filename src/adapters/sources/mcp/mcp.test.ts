@@ -5,10 +5,10 @@ import { createManualClock } from "../../../testing/manual-clock.ts";
 import { sourceContract } from "../../../testing/source.contract.ts";
 import { normaliseTool } from "../../../tool/normalise/normalise-tool.ts";
 import type { HandlerContext, Progress } from "../../../tool/handler.ts";
-import type { McpRequestParts } from "../../../mcp/mcp-request.ts";
+import type { McpRequestParts } from "../../../mcp/connection.ts";
 import { mcpSource, type McpParts, type McpSource } from "./mcp.ts";
 import type { JsonObject } from "../../../mcp/protocol.ts";
-import { rawToolOf } from "./upstream/to-draft.ts";
+import { rawToolOf } from "./upstream/server-tool.ts";
 
 const cleanups: (() => Promise<void>)[] = [];
 afterEach(async () => {

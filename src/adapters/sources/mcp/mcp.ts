@@ -2,12 +2,10 @@ import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import type { Emit } from "../../../observe/events.ts";
 import { mapInTurns } from "../../../register/in-turns.ts";
 import type { OfferedTool, Source } from "../../../register/source.port.ts";
-import { createHandler } from "./upstream/call-tool.ts";
 import { hasOwnCredentials } from "./upstream/misplaced-secret.ts";
 import { createPerCallerUpstream } from "./upstream/per-caller-upstream.ts";
-import type { JsonObject } from "../../../mcp/protocol.ts";
 import type { McpServerSettings } from "./settings.ts";
-import { toDraft } from "./upstream/to-draft.ts";
+import { createHandler, toDraft } from "./upstream/server-tool.ts";
 import { untilAborted } from "../../../catalog/dense/until-aborted.ts";
 import { createUpstream, type McpUpstream, type UpstreamParts } from "./upstream/upstream.ts";
 
@@ -53,7 +51,11 @@ export function mcpSource(settings: McpServerSettings, { patient = false, emit, 
 
   const list = async (signal: AbortSignal): Promise<readonly OfferedTool[]> => {
     const tools = await upstream.list("tools", { signal });
-    offered = await mapInTurns(tools, (tool) => toOffered(tool, settings, upstream), { signal });
+    const toOffered = (tool: (typeof tools)[number]): OfferedTool => ({
+      draft: toDraft(tool, settings),
+      handler: createHandler(tool, upstream),
+    });
+    offered = await mapInTurns(tools, toOffered, { signal });
     const { state } = upstream;
     if (state.kind === "connected") instructions = state.server.instructions ?? "";
     if (comesBack) emit?.("ensemble-connected", { ensemble: settings.name, tools: offered.length });
@@ -96,10 +98,6 @@ export function mcpSource(settings: McpServerSettings, { patient = false, emit, 
       await upstream.close();
     },
   };
-}
-
-function toOffered(tool: JsonObject, settings: McpServerSettings, upstream: McpUpstream): OfferedTool {
-  return { draft: toDraft(tool, settings), handler: createHandler(tool, upstream) };
 }
 
 export { config } from "./settings.ts";

@@ -1,10 +1,9 @@
 import type { McpSource } from "../../../adapters/sources/mcp/mcp.ts";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { exchange, legacy, modern, send } from "../../../../test/mcp/served-aggregate.ts";
-import { createHandler } from "../../../adapters/sources/mcp/upstream/call-tool.ts";
 import type { JsonObject, RpcNotification } from "../../../mcp/protocol.ts";
 import { RpcError } from "../../../mcp/protocol.ts";
-import { toDraft } from "../../../adapters/sources/mcp/upstream/to-draft.ts";
+import { createHandler, toDraft } from "../../../adapters/sources/mcp/upstream/server-tool.ts";
 import type { McpUpstream, UpstreamRequestOptions } from "../../../adapters/sources/mcp/upstream/upstream.ts";
 import { ToolArsenal } from "../../../arsenal.ts";
 import { ArsenalError } from "../../../errors/arsenal-error.ts";

@@ -1,7 +1,7 @@
 import { ArsenalError } from "../../../../errors/arsenal-error.ts";
 import type { HandlerContext } from "../../../../tool/handler.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
-import type { McpRequest, McpRequestParts } from "../../../../mcp/mcp-request.ts";
+import type { McpRequest, McpRequestParts } from "../../../../mcp/connection.ts";
 import { isInputRequired, type JsonObject, RPC, RpcError, type RpcNotification } from "../../../../mcp/protocol.ts";
 import type { McpUpstream } from "../upstream/upstream.ts";
 

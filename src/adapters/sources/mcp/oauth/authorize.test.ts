@@ -13,7 +13,7 @@ import type { OAuthSettings } from "../settings.ts";
 import { authorize, type AuthorizeParts } from "./authorize.ts";
 import { tokensOf } from "./credentials.ts";
 import { createTokenFile } from "./token-file.ts";
-import { createTokenMemory, type TokenStore } from "./token-store.ts";
+import { createTokenMemory, type TokenStore } from "./credentials.ts";
 
 let server: ProtectedServer;
 /** The authorization servers of these tests are on this machine, at other ports than their MCP servers. */

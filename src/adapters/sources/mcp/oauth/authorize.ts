@@ -1,14 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { ArsenalError } from "../../../../errors/arsenal-error.ts";
 import { createEgress } from "../../../../guard/egress/egress.ts";
+import { untilAborted } from "../../../../catalog/dense/until-aborted.ts";
 import { type Clock, systemClock } from "../../../../observe/clock.ts";
 import { createCredentials } from "../connection/credentials.ts";
 import type { OAuthSettings } from "../settings.ts";
-import { askForChallenge } from "./challenge.ts";
-import { joinScopes, type ServerCredentials } from "./credentials.ts";
+import { type Challenge, challengeOf, joinScopes, type ServerCredentials } from "./credentials.ts";
 import { toOAuthFailure } from "./failures.ts";
 import { createFlowClient } from "./flow-client.ts";
-import { oauthFetch } from "./guarded-fetch.ts";
+import { type FetchLike, oauthFetch } from "./guarded-fetch.ts";
 import { type OAuthParts, tokenStoreOf } from "./provider.ts";
 import { listenForRedirect, type RedirectAnswer } from "./redirect-listener.ts";
 
@@ -97,6 +97,18 @@ export async function authorize(settings: OAuthSettings, parts: AuthorizeParts):
   }
 }
 
+/** Asks the server what it wants of somebody who comes without a token. */
+async function askForChallenge(serverUrl: string, fetch: FetchLike): Promise<Challenge> {
+  const response = await fetch(serverUrl, {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
+    // Starts nothing on either era's servers, whether they know it or not.
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" }),
+  });
+  await response.body?.cancel();
+  return response.status === 401 ? challengeOf(response.headers.get("www-authenticate")) : {};
+}
+
 /** The port this client registered with last: many authorization servers accept no other. */
 function portInUse({ issuer, byIssuer }: ServerCredentials): number | undefined {
   const redirectUri = issuer === undefined ? undefined : byIssuer[issuer]?.redirectUri;
@@ -107,26 +119,15 @@ async function waitForPerson(
   answer: Promise<RedirectAnswer>,
   { serverName, signal, timeoutMs = 300_000, clock = systemClock }: AuthorizeParts,
 ): Promise<RedirectAnswer> {
-  const { promise: ended, reject } = Promise.withResolvers<never>();
-  const stop = clock.after(timeoutMs, () =>
-    reject(
-      new ArsenalError(
-        "TIMEOUT",
-        `Nobody answered the login to ${serverName} within ${Math.round(timeoutMs / 1000)} s.`,
-        {
-          fix: `Run: toolarsenal login ${serverName}`,
-        },
-      ),
-    ),
-  );
-  const onAbort = (): void => reject(cancelled(serverName));
-  signal?.addEventListener("abort", onAbort, { once: true });
-  if (signal?.aborted === true) onAbort();
+  const over = new AbortController();
+  const stop = clock.after(timeoutMs, () => {
+    const message = `Nobody answered the login to ${serverName} within ${Math.round(timeoutMs / 1000)} s.`;
+    over.abort(new ArsenalError("TIMEOUT", message, { fix: `Run: toolarsenal login ${serverName}` }));
+  });
   try {
-    return await Promise.race([answer, ended]);
+    return await untilAborted(answer, AbortSignal.any(signal ? [signal, over.signal] : [over.signal]));
   } finally {
     stop();
-    signal?.removeEventListener("abort", onAbort);
   }
 }
 

@@ -49,3 +49,60 @@ export function joinScopes(...scopes: readonly (string | undefined)[]): string |
   const words = new Set(scopes.flatMap((scope) => scope?.split(/\s+/) ?? []).filter((word) => word !== ""));
   return words.size === 0 ? undefined : [...words].join(" ");
 }
+
+/** Keeps what authorization servers gave us, by the address of the MCP server it is for. */
+export interface TokenStore {
+  read(serverUrl: string): Promise<ServerCredentials>;
+  /** Changes what is kept for one server. Changes by others, in this process or another, are neither lost nor undone. */
+  update(serverUrl: string, change: (current: ServerCredentials) => ServerCredentials): Promise<ServerCredentials>;
+  /** Runs `work` while nobody else does the same for this server, here or in another process. */
+  exclusively<T>(serverUrl: string, work: () => Promise<T>): Promise<T>;
+}
+
+/** Nothing kept yet. */
+export const NO_CREDENTIALS: ServerCredentials = Object.freeze({ byIssuer: Object.freeze({}) });
+
+/** Keeps credentials for as long as the process runs. */
+export function createTokenMemory(): TokenStore {
+  const kept = new Map<string, ServerCredentials>();
+  const turns = new Map<string, Promise<unknown>>();
+
+  return {
+    read: (serverUrl) => Promise.resolve(kept.get(serverUrl) ?? NO_CREDENTIALS),
+    update(serverUrl, change) {
+      const changed = change(kept.get(serverUrl) ?? NO_CREDENTIALS);
+      kept.set(serverUrl, changed);
+      return Promise.resolve(changed);
+    },
+    exclusively(serverUrl, work) {
+      const turn = (turns.get(serverUrl) ?? Promise.resolve()).then(work, work);
+      turns.set(
+        serverUrl,
+        turn.catch(() => undefined),
+      );
+      return turn;
+    },
+  };
+}
+
+/** What a refusal's `WWW-Authenticate` header asks for. */
+export function challengeOf(header: string | null | undefined): Challenge {
+  if (!header) return {};
+  const scope = field(header, "scope");
+  const resourceMetadataUrl = field(header, "resource_metadata");
+  return {
+    ...(scope === undefined ? {} : { scope }),
+    ...(resourceMetadataUrl === undefined || !URL.canParse(resourceMetadataUrl) ? {} : { resourceMetadataUrl }),
+  };
+}
+
+/** True for a refusal because the token has too few rights. */
+export function asksForScope(status: number, header: string | null | undefined): boolean {
+  return status === 403 && /\berror="?insufficient_scope\b/.test(header ?? "");
+}
+
+function field(header: string, name: string): string | undefined {
+  const [, quoted, bare] = new RegExp(`(?:^|[\\s,])${name}=(?:"([^"]*)"|([^\\s,]+))`).exec(header) ?? [];
+  const value = quoted ?? bare;
+  return value === "" ? undefined : value;
+}

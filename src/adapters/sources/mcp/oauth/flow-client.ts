@@ -1,7 +1,6 @@
 import type { OAuthClientMetadata, OAuthClientProvider, OAuthDiscoveryState } from "@modelcontextprotocol/client";
 import type { OAuthSettings } from "../settings.ts";
-import { type IssuedCredentials, joinScopes, type RegisteredClient } from "./credentials.ts";
-import type { TokenStore } from "./token-store.ts";
+import { type IssuedCredentials, joinScopes, type RegisteredClient, type TokenStore } from "./credentials.ts";
 
 /** What one run of an OAuth flow is made of. */
 export interface FlowParts {

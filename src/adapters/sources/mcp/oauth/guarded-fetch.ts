@@ -1,8 +1,8 @@
+import { Readable } from "node:stream";
 import { ArsenalError, isArsenalError } from "../../../../errors/arsenal-error.ts";
 import type { Egress } from "../../../../guard/egress/egress.ts";
-import { egressFetch } from "../transports/egress-fetch.ts";
 
-/** The part of `fetch` that MCP transports use. */
+/** The part of `fetch` that the OAuth exchange uses. */
 export type FetchLike = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
 /** How requests to authorization servers are made. */
@@ -28,11 +28,9 @@ const SECRET_FIELDS = ["refresh_token", "code", "code_verifier", "client_secret"
 export function oauthFetch(egress: Egress, options: GuardOptions): FetchLike {
   const { serverUrl, issuer } = options;
   const origin = new URL(serverUrl).origin;
-  const fetch = egressFetch(egress, {
-    trusted: [serverUrl, ...(issuer === undefined ? [] : [issuer])],
-    secretHeaders: Object.keys(options.headers ?? {}),
-    maxBytes: MAX_BYTES,
-  });
+  // Addresses that the operator wrote; what lies at another origin was written by others.
+  const trusted = [serverUrl, issuer ?? serverUrl];
+  const fetch = egressFetch(egress, trusted, Object.keys(options.headers ?? {}));
 
   return async (url, init = {}) => {
     const signals = [AbortSignal.timeout(REQUEST_MS), options.signal, init.signal].filter(
@@ -123,4 +121,39 @@ function withoutSecrets(text: string, secrets: readonly string[]): string {
       cleaned = cleaned.replaceAll(spelling, "[secret]");
   }
   return cleaned;
+}
+
+/** Statuses whose answers have no body. */
+const BODILESS: ReadonlySet<number> = new Set([101, 204, 205, 304]);
+
+/**
+ * A `fetch` that goes the way of all requests, for code of others that knows no other way. Bodies are text or a form. `secretHeaders` names
+ * headers that are not for another origin that an answer redirects to.
+ */
+function egressFetch(egress: Egress, trusted: readonly string[], secretHeaders: readonly string[]): FetchLike {
+  const origins = new Set(trusted.map((url) => URL.parse(url)?.origin));
+  return async (given, { method, headers: wanted, body, redirect, signal } = {}) => {
+    const url = new URL(given);
+    const headers = new Headers(wanted);
+    const isForm = body instanceof URLSearchParams;
+    if (isForm && !headers.has("content-type")) headers.set("content-type", "application/x-www-form-urlencoded");
+    const answer = await egress.request(url, {
+      trusted: origins.has(url.origin),
+      maxBytes: MAX_BYTES,
+      secretHeaders,
+      headers: Object.fromEntries(headers),
+      ...(redirect === "error" || redirect === "manual" ? { maxRedirects: 0 } : {}),
+      ...(method === undefined ? {} : { method }),
+      ...(isForm || typeof body === "string" ? { body: String(body) } : {}),
+      ...(signal ? { signal } : {}),
+    });
+    const { status } = answer;
+    if (redirect === "error" && status >= 300 && status < 400 && "location" in answer.headers) {
+      answer.body.destroy();
+      throw new TypeError(`${url.origin} answered with a redirect, which is not followed here`);
+    }
+    if (BODILESS.has(status)) answer.body.resume();
+    const content = BODILESS.has(status) ? null : Readable.toWeb(answer.body as Readable);
+    return new Response(content as ReadableStream<Uint8Array> | null, { status, headers: answer.headers });
+  };
 }

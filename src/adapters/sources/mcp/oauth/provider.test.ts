@@ -11,10 +11,9 @@ import { connect } from "../connection/connect.ts";
 import type { McpConnection } from "../../../../mcp/connection.ts";
 import type { OAuthSettings } from "../settings.ts";
 import { authorize } from "./authorize.ts";
-import { tokensOf } from "./credentials.ts";
 import { createOAuthProvider, type OAuthProvider } from "./provider.ts";
 import { createTokenFile } from "./token-file.ts";
-import { createTokenMemory, type TokenStore } from "./token-store.ts";
+import { createTokenMemory, type TokenStore, tokensOf } from "./credentials.ts";
 
 let server: ProtectedServer;
 /** The authorization servers of these tests are on this machine, at other ports than their MCP servers. */

@@ -1,14 +1,22 @@
+import { isDeepStrictEqual } from "node:util";
 import { outsideCalls } from "../../../../guard/egress/call-scope.ts";
 import { createEgress, type Egress } from "../../../../guard/egress/egress.ts";
 import { createCredentials, type Credentials } from "../connection/credentials.ts";
 import type { OAuthSettings } from "../settings.ts";
-import { type Challenge, joinScopes, type Tokens, tokensOf } from "./credentials.ts";
-import { asksForScope, challengeOf, isSameChallenge } from "./challenge.ts";
+import {
+  asksForScope,
+  type Challenge,
+  challengeOf,
+  createTokenMemory,
+  joinScopes,
+  type TokenStore,
+  type Tokens,
+  tokensOf,
+} from "./credentials.ts";
 import { lacksRights, needsLogin, toOAuthFailure } from "./failures.ts";
 import { createFlowClient } from "./flow-client.ts";
 import { oauthFetch } from "./guarded-fetch.ts";
 import { createTokenFile } from "./token-file.ts";
-import { createTokenMemory, type TokenStore } from "./token-store.ts";
 
 /** What OAuth for one server works with, beside its settings. */
 export interface OAuthParts {
@@ -150,7 +158,7 @@ export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts):
     const stored = await store.read(serverUrl);
     const scope = joinScopes(tokensOf(stored)?.scope, challenge.scope);
     const wanted = { ...challenge, ...(scope === undefined ? {} : { scope }) };
-    if (!isSameChallenge(stored.wanted, wanted)) await store.update(serverUrl, (current) => ({ ...current, wanted }));
+    if (!isDeepStrictEqual(stored.wanted, wanted)) await store.update(serverUrl, (current) => ({ ...current, wanted }));
     throw needsLogin(serverName, why);
   }
 

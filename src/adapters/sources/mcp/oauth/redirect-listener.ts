@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { timingSafeEqual } from "node:crypto";
@@ -37,52 +38,23 @@ export async function listenForRedirect(options: {
       return send(404, "Nothing is here.");
     if (!isSame(state, options.state)) {
       send(400, "This answer belongs to another login. Nothing was stored.");
-      return reject(
-        new ArsenalError(
-          "PERMISSION_DENIED",
-          "The redirect has a different state than the login that was started; nothing was stored.",
-          {
-            fix: "Run the login again and use the address it prints, in a fresh window.",
-          },
-        ),
-      );
+      const message = "The redirect has a different state than the login that was started; nothing was stored.";
+      const fix = "Run the login again and use the address it prints, in a fresh window.";
+      return reject(new ArsenalError("PERMISSION_DENIED", message, { fix }));
     }
-    resolve({
-      params: url.searchParams,
-      reply: (message, ok) => send(ok ? 200 : 400, message),
-    });
+    resolve({ params: url.searchParams, reply: (message, ok) => send(ok ? 200 : 400, message) });
   });
 
-  const ports = options.exactPort === true ? [options.port ?? 0] : [...new Set([options.port ?? 0, 0])];
-  const port = await listen(ports);
-
-  async function listen(candidates: readonly number[]): Promise<number> {
-    for (const [index, candidate] of candidates.entries()) {
-      try {
-        await new Promise<void>((listening, failed) => {
-          server.once("error", failed);
-          server.listen(candidate, "127.0.0.1", () => {
-            server.off("error", failed);
-            listening();
-          });
-        });
-        break;
-      } catch (cause) {
-        if (index < candidates.length - 1) continue;
-        throw new ArsenalError(
-          "SOURCE_UNAVAILABLE",
-          `Port ${candidate} is taken, so the login's answer cannot be received.`,
-          {
-            field: "oauth.redirectPort",
-            value: candidate,
-            fix: "End the program that uses the port, or choose another.",
-            cause,
-          },
-        );
-      }
-    }
-    return (server.address() as AddressInfo).port;
-  }
+  const listen = async (port: number): Promise<void> =>
+    void (await once(server.listen(port, "127.0.0.1"), "listening"));
+  const { port: value = 0, exactPort = false } = options;
+  await listen(value).catch((cause: unknown) => {
+    if (!exactPort && value !== 0) return listen(0);
+    const fix = "End the program that uses the port, or choose another.";
+    const message = `Port ${value} is taken, so the login's answer cannot be received.`;
+    throw new ArsenalError("SOURCE_UNAVAILABLE", message, { field: "oauth.redirectPort", value, fix, cause });
+  });
+  const { port } = server.address() as AddressInfo;
 
   return {
     redirectUri: `http://127.0.0.1:${port}/callback`,

@@ -3,9 +3,9 @@ import { chmod, link, open, readFile, rename, rm, stat } from "node:fs/promises"
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { ArsenalError } from "../../../../errors/arsenal-error.ts";
-import type { ServerCredentials } from "./credentials.ts";
+import { isPlainObject } from "../../../../tool/json-schema.ts";
 import { withFileLock } from "../../../../system/file-lock.ts";
-import { NO_CREDENTIALS, type TokenStore } from "./token-store.ts";
+import { NO_CREDENTIALS, type ServerCredentials, type TokenStore } from "./credentials.ts";
 
 /** The whole file: what is kept, by the address of the MCP server. */
 interface Content {
@@ -126,7 +126,7 @@ export function createTokenFile(
 function parse(text: string): Content | undefined {
   try {
     const content: unknown = JSON.parse(text);
-    return isRecord(content) && content["version"] === 1 && isRecord(content["servers"])
+    return isPlainObject(content) && content["version"] === 1 && isPlainObject(content["servers"])
       ? (content as unknown as Content)
       : undefined;
   } catch {
@@ -137,11 +137,9 @@ function parse(text: string): Content | undefined {
 /** One server's entry; where somebody edited it into something else, it counts as empty and the others stay. */
 function credentialsOf(content: Content, serverUrl: string): ServerCredentials {
   const entry = Object.hasOwn(content.servers, serverUrl) ? content.servers[serverUrl] : undefined;
-  return isRecord(entry) && isRecord(entry["byIssuer"]) && Object.values(entry["byIssuer"]).every(isRecord)
+  return isPlainObject(entry) &&
+    isPlainObject(entry["byIssuer"]) &&
+    Object.values(entry["byIssuer"]).every(isPlainObject)
     ? (entry as unknown as ServerCredentials)
     : NO_CREDENTIALS;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -2,9 +2,8 @@ import type { Clock } from "../../../../observe/clock.ts";
 import type { InputStream } from "../../../../tool/streams.ts";
 import type { RequestId } from "../../../../mcp/protocol.ts";
 import { createEventReader } from "./read-events.ts";
-import type { ByteBudget } from "./byte-budget.ts";
 import { createFloodGate } from "./flood-gate.ts";
-import { takeTurns } from "./take-turns.ts";
+import { type ByteBudget, takeTurns } from "./read-body.ts";
 import { MessageTooLong } from "../../../../mcp/wire-message.ts";
 
 /** A stream of events: that of one request, or the server's own. */

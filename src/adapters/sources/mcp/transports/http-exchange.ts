@@ -3,7 +3,7 @@ import type { Egress, EgressResponse } from "../../../../guard/egress/egress.ts"
 import { hasSecret } from "../../../../guard/secrets/reference.ts";
 import type { Clock } from "../../../../observe/clock.ts";
 import type { Credentials } from "../connection/credentials.ts";
-import type { Headers } from "../../../../mcp/message-headers.ts";
+import type { Headers } from "../../../../mcp/headers.ts";
 import type { OAuthProvider } from "../oauth/provider.ts";
 import type { HttpSettings } from "../settings.ts";
 import { readBody } from "./read-body.ts";

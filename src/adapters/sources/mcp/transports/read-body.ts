@@ -1,7 +1,40 @@
 import type { InputStream } from "../../../../tool/streams.ts";
-import type { ByteBudget } from "./byte-budget.ts";
-import { takeTurns } from "./take-turns.ts";
 import { MessageTooLong } from "../../../../mcp/wire-message.ts";
+
+/** Bytes of messages that a connection may hold before they are complete, over all that come at the same time. */
+export interface ByteBudget {
+  /** Counts bytes that are held. Returns false if they are too many; the caller must then release what it holds. */
+  hold(bytes: number): boolean;
+  release(bytes: number): void;
+}
+
+/** A budget of four messages of the longest kind. */
+export function createByteBudget(maxMessageBytes: number): ByteBudget {
+  const limit = 4 * maxMessageBytes;
+  let held = 0;
+  return {
+    hold(bytes) {
+      held += bytes;
+      return held <= limit;
+    },
+    release: (bytes) => void (held -= bytes),
+  };
+}
+
+/** What may be read of one stream before everything else has its turn. */
+const TURN_BYTES = 256 * 1024;
+
+/** Has a stream that comes fast take turns with everything else. The function is called with the size of each piece that was read. */
+export function takeTurns(stream: Pick<InputStream, "pause" | "resume">): (bytes: number) => void {
+  let taken = 0;
+  return (bytes) => {
+    taken += bytes;
+    if (taken < TURN_BYTES) return;
+    taken = 0;
+    stream.pause();
+    setImmediate(() => stream.resume());
+  };
+}
 
 /** Reads a body to its end as text. Rejects if it breaks off or is longer than allowed. */
 export function readBody(body: InputStream, server: string, maxBytes: number, budget?: ByteBudget): Promise<string> {

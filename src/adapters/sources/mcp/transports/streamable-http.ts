@@ -1,11 +1,10 @@
 import type { JSONRPCMessage, Transport, TransportSendOptions } from "@modelcontextprotocol/client";
 import type { EgressResponse } from "../../../../guard/egress/egress.ts";
-import { createByteBudget } from "./byte-budget.ts";
 import { createEventStreams } from "./event-streams.ts";
 import { createExchange, discard, EVENTS_TYPE, type HttpParts, isOk, mediaTypeOf, toRefusal } from "./http-exchange.ts";
-import { type Headers, toMessageHeaders } from "../../../../mcp/message-headers.ts";
+import { type Headers, toMessageHeaders } from "../../../../mcp/headers.ts";
 import type { RequestId, RpcMessage } from "../../../../mcp/protocol.ts";
-import { readBody } from "./read-body.ts";
+import { createByteBudget, readBody } from "./read-body.ts";
 import type { HttpSettings } from "../settings.ts";
 import type { StreamMessageInfo } from "./tap.ts";
 import { deliver, isMessage, MAX_MESSAGE_BYTES, notAMessage, report } from "../../../../mcp/wire-message.ts";

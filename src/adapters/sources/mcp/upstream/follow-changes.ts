@@ -1,8 +1,7 @@
 import type { Clock } from "../../../../observe/clock.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
 import type { McpConnection } from "../../../../mcp/connection.ts";
-import { keepListening } from "./listen.ts";
-import type { JsonObject, RpcNotification } from "../../../../mcp/protocol.ts";
+import { type JsonObject, RpcError, type RpcNotification } from "../../../../mcp/protocol.ts";
 import type { Listing } from "./upstream.ts";
 
 /** Which lists a notification says may have changed. */
@@ -41,7 +40,9 @@ export function followChanges(connection: McpConnection, clock: Clock, { listed,
   const { capabilities } = connection.server;
   const filter = Object.fromEntries(
     Object.entries(FILTERS)
-      .filter(([capability]) => tellsOfChanges(capabilities, capability))
+      .filter(
+        ([capability]) => isPlainObject(capabilities[capability]) && capabilities[capability]["listChanged"] === true,
+      )
       .map(([, key]) => [key, true]),
   );
   if (Object.keys(filter).length === 0) return;
@@ -57,7 +58,47 @@ export function followChanges(connection: McpConnection, clock: Clock, { listed,
   });
 }
 
-function tellsOfChanges(capabilities: JsonObject, capability: string): boolean {
-  const given = capabilities[capability];
-  return isPlainObject(given) && given["listChanged"] === true;
+/** What is listened for, and who is told. */
+export interface Listening {
+  /** The notifications that the server is asked for. */
+  readonly filter: JsonObject;
+  readonly onNotification: (notification: RpcNotification) => void;
+  /** The server tells from here on. `again` where it told before and the stream broke: what happened meanwhile was told to nobody. */
+  readonly acknowledged: (again: boolean) => void;
+  /** The server does not tell, and will not be asked again. */
+  readonly refused: (error: RpcError) => void;
+  /** Ends it. It ends with the connection, too. */
+  readonly signal: AbortSignal;
+}
+
+const FIRST_PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 60_000;
+
+/** Keeps a modern server's notification stream open: it is opened again whenever it ends, after pauses that grow. */
+export function keepListening(connection: McpConnection, clock: Clock, listening: Listening): void {
+  const { filter, acknowledged, refused, signal } = listening;
+  let failures = 0;
+  let opened = false;
+  const isOver = (): boolean => signal.aborted || !connection.open;
+
+  const onNotification = (notification: RpcNotification): void => {
+    if (notification.method !== "notifications/subscriptions/acknowledged")
+      return listening.onNotification(notification);
+    failures = 0;
+    acknowledged(opened);
+    opened = true;
+  };
+
+  const listen = async (): Promise<void> => {
+    if (isOver()) return;
+    try {
+      await connection.request("subscriptions/listen", { notifications: filter }, { onNotification, signal });
+    } catch (error) {
+      if (error instanceof RpcError) return refused(error);
+    }
+    if (isOver()) return;
+    const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures++);
+    clock.after(pause, () => void listen(), { background: true });
+  };
+  void listen();
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { echoing } from "../../../../../test/mcp/echoing-source.ts";
 import { ToolArsenal } from "../../../../arsenal.ts";
-import type { McpRequest } from "../../../../mcp/mcp-request.ts";
+import type { McpRequest } from "../../../../mcp/connection.ts";
 import type { McpSource } from "../mcp.ts";
 import type { JsonObject } from "../../../../mcp/protocol.ts";
 import { createRequestTools, isKnown, requestToolId } from "./request-tools.ts";

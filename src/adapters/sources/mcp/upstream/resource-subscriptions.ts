@@ -1,6 +1,6 @@
 import type { Clock } from "../../../../observe/clock.ts";
 import type { McpConnection } from "../../../../mcp/connection.ts";
-import { keepListening } from "./listen.ts";
+import { keepListening } from "./follow-changes.ts";
 import type { RpcNotification } from "../../../../mcp/protocol.ts";
 import { untilAborted } from "../../../../catalog/dense/until-aborted.ts";
 

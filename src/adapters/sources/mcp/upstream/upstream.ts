@@ -29,7 +29,7 @@ import { type Era, type JsonObject, RPC, RpcError, type RpcNotification } from "
 import { createResourceSubscriptions } from "./resource-subscriptions.ts";
 import { createSessionView, withIdentity } from "../connection/session-view.ts";
 import type { McpServerSettings } from "../settings.ts";
-import { unusableTool } from "./unusable-tool.ts";
+import { unusableTool } from "./server-tool.ts";
 import { untilAborted } from "../../../../catalog/dense/until-aborted.ts";
 
 /** What an MCP server offers beside tools, by the method that lists it. */

@@ -1,4 +1,4 @@
-import { rawToolOf } from "../../../../adapters/sources/mcp/upstream/to-draft.ts";
+import { rawToolOf } from "../../../../adapters/sources/mcp/upstream/server-tool.ts";
 import type { Era, JsonObject } from "../../../../mcp/protocol.ts";
 import { withoutForeignReferences } from "../../../../tool/schema/foreign-references.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";

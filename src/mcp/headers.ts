@@ -1,5 +1,71 @@
+import { isUtf8 } from "node:buffer";
 import { isPlainObject } from "../tool/json-schema.ts";
-import type { JsonObject } from "./protocol.ts";
+import { claimedVersion } from "./envelope.ts";
+import { type JsonObject, type RpcMessage, type RpcRequest } from "./protocol.ts";
+
+/** Headers of one request. Names are in lower case. */
+export type Headers = Readonly<Record<string, string>>;
+
+/** What a message of the modern era says of itself in headers, so that proxies can route by it; undefined for any other message. */
+export function toMessageHeaders(message: RpcMessage): Headers | undefined {
+  if (!("method" in message) || !("id" in message)) return undefined;
+  const { method, params } = message;
+  const version = claimedVersion(params);
+  if (typeof version !== "string") return undefined;
+  const name = params?.[method === "resources/read" ? "uri" : "name"];
+  return {
+    "mcp-protocol-version": version,
+    "mcp-method": method,
+    ...(typeof name === "string" ? { "mcp-name": toHeaderValue(name) } : {}),
+  };
+}
+
+/** The member of `params` that `Mcp-Name` repeats, for the methods that have one. */
+const NAME_MEMBER: Readonly<Record<string, string>> = {
+  "tools/call": "name",
+  "prompts/get": "name",
+  "resources/read": "uri",
+};
+
+/** How the headers of a modern request differ from its body, in words for the client; undefined where they agree. */
+export function headerMismatch({ method, params }: RpcRequest, headers: Headers): string | undefined {
+  const version = claimedVersion(params);
+  const member = Object.hasOwn(NAME_MEMBER, method) ? NAME_MEMBER[method] : undefined;
+  const name = member === undefined ? undefined : params?.[member];
+  return (
+    differs("MCP-Protocol-Version", headers["mcp-protocol-version"], version) ??
+    differs("Mcp-Method", headers["mcp-method"], method) ??
+    (member === undefined ? undefined : differs("Mcp-Name", headers["mcp-name"], name, decodeHeader))
+  );
+}
+
+function differs(
+  header: string,
+  sent: string | undefined,
+  body: unknown,
+  decode: (value: string) => string | undefined = (value) => value,
+): string | undefined {
+  // A body without the value is malformed; that is told by whoever reads the body.
+  if (typeof body !== "string") return undefined;
+  if (sent === undefined)
+    return `Header mismatch: the header ${header} is missing; the body says ${JSON.stringify(body)}.`;
+  const value = decode(sent);
+  if (value === undefined) return `Header mismatch: the value of the header ${header} is not encoded correctly.`;
+  if (value === body) return undefined;
+  return `Header mismatch: the header ${header} says ${JSON.stringify(value)}, the body ${JSON.stringify(body)}.`;
+}
+
+/**
+ * The text that a header value stands for: itself, or what is in `=?base64?…?=`. Undefined where it has characters a header must not have,
+ * or what is wrapped is no Base64 of UTF-8.
+ */
+export function decodeHeader(value: string): string | undefined {
+  if (!/^[\t\x20-\x7e]*$/.test(value)) return undefined;
+  if (!value.startsWith("=?base64?") || !value.endsWith("?=") || value.length < 11) return value;
+  const encoded = value.slice(9, -2);
+  const bytes = Buffer.from(encoded, "base64");
+  return bytes.toString("base64") === encoded && isUtf8(bytes) ? bytes.toString("utf8") : undefined;
+}
 
 /** An argument that a modern server wants to see in an HTTP header too, so that proxies can route by it. */
 export interface ParamHeader {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { childEnvironment } from "./stdio-environment.ts";
+import { childEnvironment } from "./stdio-program.ts";
 
 // because Windows needs other variables.
 it.skipIf(process.platform === "win32")("hands on what every program needs, and nothing else of ours", () => {

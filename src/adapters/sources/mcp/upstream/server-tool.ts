@@ -1,0 +1,88 @@
+import { ArsenalError } from "../../../../errors/arsenal-error.ts";
+import { readParamHeaders, toParamHeaders } from "../../../../mcp/headers.ts";
+import type { JsonObject } from "../../../../mcp/protocol.ts";
+import type { SourceDraft } from "../../../../tool/draft.ts";
+import type { Handler } from "../../../../tool/handler.ts";
+import { isPlainObject, type JsonSchema } from "../../../../tool/json-schema.ts";
+import { fromMcpAnnotations } from "../../../../tool/normalise/mcp-annotations.ts";
+import { DEFINITION_LIMITS, measureSchema } from "../../../../tool/schema/schema-limits.ts";
+import type { Tool } from "../../../../tool/tool.ts";
+import { callOf, sendRequest } from "../connection/send-request.ts";
+import type { McpServerSettings } from "../settings.ts";
+import type { McpUpstream } from "./upstream.ts";
+
+/** Where the source's own definition is kept among what a tool's source said. */
+const RAW = "mcp";
+
+/** A draft of a tool as a server lists it. Whatever it says beyond our fields is in the definition that is kept whole. */
+export function toDraft(tool: JsonObject, { name, namespace, transport }: McpServerSettings): SourceDraft {
+  const { annotations } = tool;
+  const title = tool["title"] ?? (isPlainObject(annotations) ? annotations["title"] : undefined);
+  return {
+    name: tool["name"] as string,
+    sourceName: tool["name"] as string,
+    namespace: namespace ?? name,
+    source: "mcp",
+    ...(transport.kind === "stdio" ? {} : { sourceUri: withoutSecrets(transport.url) }),
+    ...(typeof title === "string" ? { title } : {}),
+    description: (tool["description"] ?? null) as string | null,
+    parameters: (tool["inputSchema"] ?? null) as JsonSchema | null,
+    ...(isPlainObject(tool["outputSchema"]) ? { returns: tool["outputSchema"] } : {}),
+    annotations: fromMcpAnnotations(annotations),
+    sourceMeta: { [RAW]: tool },
+  };
+}
+
+/** A tool's definition as its MCP server gave it, whole. */
+export function rawToolOf(tool: Tool): JsonObject | undefined {
+  const raw = tool.sourceMeta[RAW];
+  return tool.source === "mcp" && isPlainObject(raw) ? raw : undefined;
+}
+
+/** Addresses carry keys in their query, and tools are shown to people. */
+function withoutSecrets(address: string): string {
+  const url = URL.parse(address);
+  if (url === null) return address;
+  return `${url.protocol}//${url.host}${url.pathname}`;
+}
+
+/**
+ * Why a tool that a server lists cannot be used; undefined if it can. An oversized definition is refused before anything reads, hashes, scans
+ * or indexes it. `mirrors` is true over HTTP with a modern server, where wrong `x-mcp-header` marks make a tool invalid.
+ */
+export function unusableTool(tool: JsonObject, { mirrors }: { readonly mirrors: boolean }): string | undefined {
+  const { tooLarge } = measureSchema(tool, DEFINITION_LIMITS);
+  if (tooLarge !== undefined) return `Its definition ${tooLarge}.`;
+  const read = mirrors ? readParamHeaders(tool["inputSchema"]) : { headers: [] };
+  return "fault" in read ? read.fault : undefined;
+}
+
+/** Runs one of a server's tools on that server, and returns its result as it is. */
+export function createHandler(tool: JsonObject, upstream: McpUpstream): Handler {
+  const marks = readParamHeaders(tool["inputSchema"]);
+  const mirrored = "headers" in marks && marks.headers.length > 0 ? marks.headers : undefined;
+
+  return async (args, context) => {
+    const { sourceName } = context.tool;
+    const headers = mirrored ? { ...callOf(context).headers, ...toParamHeaders(mirrored, args) } : undefined;
+    const request = {
+      method: "tools/call",
+      params: { name: sourceName, arguments: args },
+      headers,
+      subject: sourceName,
+    };
+    const result = await sendRequest(upstream, request, context);
+    if (result["isError"] === true) throw toReported(result);
+    return result;
+  };
+}
+
+/** An error the tool itself reported, in its own words. */
+function toReported(result: JsonObject): ArsenalError {
+  const content = Array.isArray(result["content"]) ? (result["content"] as readonly unknown[]) : [];
+  const texts = content.flatMap((part) =>
+    isPlainObject(part) && typeof part["text"] === "string" ? [part["text"]] : [],
+  );
+  const message = texts.length > 0 ? texts.join("\n") : "The tool reported an error without saying which.";
+  return new ArsenalError("EXECUTION_FAILED", message, { answered: true, cause: result });
+}
