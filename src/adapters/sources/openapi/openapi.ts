@@ -9,7 +9,7 @@ import { createClientTokens } from "./call/client-tokens.ts";
 import { loadDocument } from "./read/load-document.ts";
 import type { Problem } from "./read/operations.ts";
 import { type ReadDocument, readDocument } from "./read/read-document.ts";
-import { locate } from "./read/servers.ts";
+import { locate, type Located } from "./read/servers.ts";
 import type { OpenApiSettings } from "./settings.ts";
 import type { WholeSchemas } from "./tool/to-draft.ts";
 
@@ -46,14 +46,8 @@ const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
  * @internal
  */
 export function openapiSource(settings: OpenApiSettings, parts: OpenApiParts = {}): OpenApiSource {
-  const {
-    clock = systemClock,
-    environment = process.env,
-    secrets = createSecrets({ environment }),
-    report,
-    emit,
-  } = parts;
-  const egress = parts.egress ?? createEgress();
+  const { clock = systemClock, environment = process.env, egress = createEgress(), report, emit } = parts;
+  const { secrets = createSecrets({ environment }) } = parts;
   const { name, maxConcurrent, timeoutMs } = settings;
   let read: ReadDocument | undefined;
   for (const address of [settings.document, settings.server ?? ""])
@@ -74,13 +68,10 @@ export function openapiSource(settings: OpenApiSettings, parts: OpenApiParts = {
     async connect({ signal }) {
       const maxBytes = settings.maxDocumentBytes ?? MAX_DOCUMENT_BYTES;
       const document = await loadDocument(settings.document, { egress, maxBytes, signal });
-      const tokens = createClientTokens({ egress, clock });
-      const authorize = createAuthorize({
-        settings,
-        secrets,
-        tokens,
-        locate: (url) => locate(url, { documentUrl: document.url, server: settings.server }),
-      });
+      const tokens = createClientTokens(egress, clock);
+      const { server } = settings;
+      const whole = (url: string): Located | undefined => locate(url, { documentUrl: document.url, server });
+      const authorize = createAuthorize({ settings, secrets, tokens, locate: whole });
       read = readDocument(document, settings, {
         egress,
         authorize,

@@ -10,12 +10,12 @@ import { encodeStrictly } from "./write-parameter.ts";
 
 /** What a request carries so that its server knows the caller. */
 export interface Authorization {
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Record<string, string>;
   /** `name=value`, encoded. */
-  readonly query: readonly string[];
-  readonly cookies: readonly string[];
+  readonly query: string[];
+  readonly cookies: string[];
   /** The token that was asked for, to be forgotten where the server refuses it. */
-  readonly token?: string;
+  token?: string;
 }
 
 /** For whom a request is made, and until when. */
@@ -36,14 +36,6 @@ export interface AuthorizeParts {
   readonly locate: (url: string) => Located | undefined;
 }
 
-/** Mutable while it is put together. */
-interface Draft {
-  readonly headers: Record<string, string>;
-  readonly query: string[];
-  readonly cookies: string[];
-  token?: string;
-}
-
 /** Creates what finds a request's credentials: those of the first set of requirements that the settings can satisfy. */
 export function createAuthorize({ settings, secrets, tokens, locate }: AuthorizeParts): Authorize {
   const credentials: Readonly<Record<string, Credential>> = settings.credentials ?? {};
@@ -59,7 +51,7 @@ export function createAuthorize({ settings, secrets, tokens, locate }: Authorize
     signal,
   });
 
-  async function satisfy(requirement: Requirement, draft: Draft, options: AuthorizeOptions): Promise<void> {
+  async function satisfy(requirement: Requirement, draft: Authorization, options: AuthorizeOptions): Promise<void> {
     const { name, scheme, scopes } = requirement;
     const credential = credentialOf(name);
     const field = `credentials.${name}`;
@@ -86,10 +78,10 @@ export function createAuthorize({ settings, secrets, tokens, locate }: Authorize
     const secret = await secrets.resolve(credential, useOf(field, options));
     if (scheme.type !== "apiKey") draft.headers["authorization"] = `Bearer ${secret}`;
     else if (scheme.in === "header") draft.headers[scheme.name.toLowerCase()] = secret;
-    else
-      draft[scheme.in === "query" ? "query" : "cookies"].push(
-        `${encodeStrictly(scheme.name)}=${encodeStrictly(secret)}`,
-      );
+    else {
+      const pair = `${encodeStrictly(scheme.name)}=${encodeStrictly(secret)}`;
+      draft[scheme.in === "query" ? "query" : "cookies"].push(pair);
+    }
   }
 
   async function getToken(
@@ -108,16 +100,16 @@ export function createAuthorize({ settings, secrets, tokens, locate }: Authorize
       scheme: scheme.name,
       tokenUrl: found.url,
       trusted: found.trusted,
-      clientId: await secrets.fill(clientId, useOf(`${field}.clientId`, options)),
-      clientSecret: await secrets.resolve(clientSecret, useOf(`${field}.clientSecret`, options)),
       scopes,
       sendIn,
+      clientId: await secrets.fill(clientId, useOf(`${field}.clientId`, options)),
+      clientSecret: await secrets.resolve(clientSecret, useOf(`${field}.clientSecret`, options)),
     };
     return tokens.get(request, options.signal);
   }
 
   return async (security, operation, options) => {
-    const draft: Draft = { headers: {}, query: [], cookies: [] };
+    const draft: Authorization = { headers: {}, query: [], cookies: [] };
     const own = await fillMembers(settings.headers ?? {}, secrets, useOf("headers", options));
     for (const [name, value] of Object.entries(own)) draft.headers[name.toLowerCase()] = value;
     const chosen = security.find((set) => set.length > 0 && set.every(canSatisfy));
@@ -147,16 +139,9 @@ function lacksCredentials(security: Security, operation: string): ArsenalError {
 }
 
 function describe(scheme: Requirement["scheme"]): string {
-  switch (scheme.type) {
-    case "apiKey":
-      return `key in the ${scheme.in} ${scheme.name}`;
-    case "unsupported":
-      return `${scheme.what}, which is not supported`;
-    case "oauth2":
-      return "OAuth 2";
-    default:
-      return `HTTP ${scheme.type}`;
-  }
+  if (scheme.type === "apiKey") return `key in the ${scheme.in} ${scheme.name}`;
+  if (scheme.type === "unsupported") return `${scheme.what}, which is not supported`;
+  return scheme.type === "oauth2" ? "OAuth 2" : `HTTP ${scheme.type}`;
 }
 
 function misconfigured(field: string, problem: string): ArsenalError {

@@ -39,35 +39,19 @@ export async function buildRequest(
     const value = given(each);
     if (value !== undefined && value !== null) headers[each.name.toLowerCase()] = toHeader(each, value);
   }
-  const query = inPlace("query").flatMap((each) =>
-    writePairs(
-      each.name,
-      given(each),
-      writingOf(each),
-      writingOf(each).allowReserved ? encodeForQuery : encodeStrictly,
-    ),
-  );
-  const cookies = inPlace("cookie").flatMap((each) =>
-    writePairs(each.name, given(each), writingOf(each), toCookieEncoding(each)).map(
-      ([name, value]) => `${name}=${value}`,
-    ),
-  );
+  const pairs = (place: "query" | "cookie", encodingOf: (each: Argument) => Encode): readonly string[] =>
+    inPlace(place)
+      .flatMap((each) => writePairs(each.name, given(each), writingOf(each), encodingOf(each)))
+      .map(([name, value]) => `${name}=${value}`);
+  const query = pairs("query", (each) => (writingOf(each).allowReserved ? encodeForQuery : encodeStrictly));
+  const cookies = pairs("cookie", toCookieEncoding);
   const members = inPlace("body").map((each) => ({ ...each, value: given(each), file: each.file === true }));
   const known = new Set(list.map(({ argument }) => argument));
-  const further = additional === undefined ? [] : Object.keys(args).filter((name) => !known.has(name));
-  const written =
-    body &&
-    (await writeBody(
-      body,
-      members,
-      further.map((name) => ({ name, argument: name, value: args[name], file: false })),
-      folder,
-    ));
+  const names = additional === undefined ? [] : Object.keys(args).filter((name) => !known.has(name));
+  const further = names.map((name) => ({ name, argument: name, value: args[name], file: false }));
+  const written = body && (await writeBody(body, members, further, folder));
   const [pathname = "", ...fixed] = fillPath(path, inPlace("path"), given).split("?");
-  const search = [
-    ...(fixed.length === 0 ? [] : [fixed.join("?")]),
-    ...query.map(([name, value]) => `${name}=${value}`),
-  ];
+  const search = [...(fixed.length === 0 ? [] : [fixed.join("?")]), ...query];
   return {
     method,
     target: search.length === 0 ? pathname : `${pathname}?${search.join("&")}`,

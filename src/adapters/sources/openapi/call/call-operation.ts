@@ -77,11 +77,7 @@ function toHeaders(
   { headers, cookies, body }: BuiltRequest,
   given: Authorization,
 ): Record<string, string> {
-  const allCookies = [
-    ...cookies,
-    ...given.cookies,
-    ...(given.headers["cookie"] === undefined ? [] : [given.headers["cookie"]]),
-  ];
+  const allCookies = [...cookies, ...given.cookies, given.headers["cookie"]].filter((each) => each !== undefined);
   return {
     accept: plan.accept,
     "user-agent": "toolarsenal",
@@ -123,17 +119,10 @@ function toMilliseconds(header: string | undefined, clock: Clock): number | unde
 /** What became of a request that was not answered, or whose answer could not be read. */
 function toFailure(error: unknown, { title, method }: OperationPlan, signal: AbortSignal): unknown {
   if (signal.aborted) return new ArsenalError("CANCELLED", `${title} was cancelled`, { cause: error });
-  if (isArsenalError(error)) {
-    const isLost = error.code === "TRANSPORT_FAILED" && error.details.beforeSend !== true;
-    return isLost ? lost(title, method, error.message, error) : error;
-  }
-  // The connection broke while the answer was read.
-  return lost(title, method, error instanceof Error ? error.message : String(error), error);
-}
-
-function lost(title: string, method: string, why: string, cause: unknown): ArsenalError {
-  const what = `${title} was sent, and its answer was lost: ${why}`;
-  if (REPEATABLE.has(method)) return new ArsenalError("TRANSPORT_FAILED", what, { cause });
+  // Any other error: the connection broke while the answer was read.
+  if (isArsenalError(error) && (error.code !== "TRANSPORT_FAILED" || error.details.beforeSend === true)) return error;
+  const what = `${title} was sent, and its answer was lost: ${error instanceof Error ? error.message : String(error)}`;
+  if (REPEATABLE.has(method)) return new ArsenalError("TRANSPORT_FAILED", what, { cause: error });
   const fix = "Check whether it took effect before you call it again.";
-  return new ArsenalError("OUTCOME_UNKNOWN", `${what}. It may have taken effect. ${fix}`, { fix, cause });
+  return new ArsenalError("OUTCOME_UNKNOWN", `${what}. It may have taken effect. ${fix}`, { fix, cause: error });
 }

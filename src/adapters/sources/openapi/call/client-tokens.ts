@@ -38,13 +38,7 @@ interface Kept {
 }
 
 /** Creates an empty store of tokens. */
-export function createClientTokens({
-  egress,
-  clock,
-}: {
-  readonly egress: Egress;
-  readonly clock: Clock;
-}): ClientTokens {
+export function createClientTokens(egress: Egress, clock: Clock): ClientTokens {
   const kept = new Map<string, Kept>();
   const asked = new Map<string, Promise<Kept>>();
 
@@ -76,24 +70,16 @@ export function createClientTokens({
 
 async function ask(request: TokenRequest, egress: Egress, clock: Clock, signal: AbortSignal): Promise<Kept> {
   const { clientId, clientSecret, scopes, sendIn, tokenUrl, trusted, scheme } = request;
-  const fields = [
-    ["grant_type", "client_credentials"],
-    ...(scopes.length === 0 ? [] : [["scope", scopes.join(" ")]]),
-    ...(sendIn === "body"
-      ? [
-          ["client_id", clientId],
-          ["client_secret", clientSecret],
-        ]
-      : []),
-  ];
+  const fields = {
+    grant_type: "client_credentials",
+    ...(scopes.length === 0 ? {} : { scope: scopes.join(" ") }),
+    ...(sendIn === "body" ? { client_id: clientId, client_secret: clientSecret } : {}),
+  };
   const basic = Buffer.from(`${encodeForForm(clientId)}:${encodeForForm(clientSecret)}`).toString("base64");
   const failed = (why: string, cause?: unknown): ArsenalError => {
     const fix = `Check credentials.${scheme}.`;
-    return new ArsenalError("TRANSPORT_FAILED", `No token for ${scheme}: ${why}. ${fix}`, {
-      fix,
-      beforeSend: true,
-      cause,
-    });
+    const message = `No token for ${scheme}: ${why}. ${fix}`;
+    return new ArsenalError("TRANSPORT_FAILED", message, { fix, beforeSend: true, cause });
   };
   const answer = await egress
     .request(tokenUrl, {
@@ -104,7 +90,7 @@ async function ask(request: TokenRequest, egress: Egress, clock: Clock, signal: 
         "user-agent": "toolarsenal",
         ...(sendIn === "header" ? { authorization: `Basic ${basic}` } : {}),
       },
-      body: fields.map((pair) => pair.map((word) => encodeForForm(word)).join("=")).join("&"),
+      body: String(new URLSearchParams(fields)),
       signal,
       maxBytes: MAX_BYTES,
       // A redirect could carry the secret elsewhere.

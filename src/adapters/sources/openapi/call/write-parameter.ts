@@ -24,8 +24,7 @@ export const encodeForPath: Encode = (text) =>
   encodeStrictly(text).replaceAll(/%(?:3A|2F|40|21|24|26|27|28|29|2A|2B|2C|3B|3D)/g, decodeURIComponent);
 
 /** As forms write it: a blank as `+`. */
-export const encodeForForm: Encode = (text) =>
-  encodeStrictly(text).replaceAll("%20", "+").replaceAll("%2A", "*").replaceAll("~", "%7E");
+export const encodeForForm: Encode = (text) => String(new URLSearchParams([["", text]])).slice(1);
 
 const DELIMITERS: Readonly<Record<string, string>> = { spaceDelimited: " ", pipeDelimited: "|", tabDelimited: "\t" };
 

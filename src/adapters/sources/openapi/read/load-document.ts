@@ -42,12 +42,7 @@ async function fetchText(
   const shown = address.replace(/[?#].*$/, "");
   const headers = { accept: "application/json, application/yaml, */*;q=0.5", "user-agent": "toolarsenal" };
   // The operator wrote this address, not where it redirects to.
-  const answer = await egress.request(address, {
-    headers,
-    signal,
-    maxBytes,
-    trusted: true,
-  });
+  const answer = await egress.request(address, { headers, signal, maxBytes, trusted: true });
   if (answer.status >= 300) {
     answer.body.destroy();
     throw unusable(shown, `it was answered with HTTP ${answer.status}`, "Check the address.");
@@ -76,16 +71,13 @@ async function readText(path: string, { maxBytes, signal }: LoadParts): Promise<
 async function parse(text: string, shown: string): Promise<unknown> {
   // A mark some editors write first, which JSON does not know.
   const source = text.replace(/^\uFEFF/, "");
+  let jsonError: unknown;
   try {
     if (/^\s*\{/.test(source)) return JSON.parse(source) as unknown;
   } catch (cause) {
     // YAML also begins with a brace, where somebody writes it so.
-    return parseYaml(source, shown, cause);
+    jsonError = cause;
   }
-  return parseYaml(source, shown);
-}
-
-async function parseYaml(source: string, shown: string, jsonError?: unknown): Promise<unknown> {
   const { parse: parseText } = await import("yaml");
   try {
     return parseText(source, { merge: true, logLevel: "error" }) as unknown;

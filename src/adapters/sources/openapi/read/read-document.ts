@@ -1,11 +1,9 @@
 import { layOut } from "../tool/arguments.ts";
-import type { CallParts, OperationPlan } from "../call/call-operation.ts";
-import { createHandler } from "../call/call-operation.ts";
+import { type CallParts, createHandler, type OperationPlan } from "../call/call-operation.ts";
 import type { LoadedDocument } from "./load-document.ts";
 import { listOperations, type Operation, type Problem, titleOf } from "./operations.ts";
-import { readBody } from "./read-body.ts";
+import { readBody, readReturns } from "./read-body.ts";
 import { readParameters } from "./read-parameters.ts";
-import { readReturns } from "./read-returns.ts";
 import { createReferences, type References } from "./references.ts";
 import { readSecurity, type Security } from "./security.ts";
 import { chooseServer, type Server } from "./servers.ts";
@@ -45,23 +43,13 @@ export function readDocument(
       const server = (): Server => chooseServer(operation, { root, documentUrl: url, settings });
       const known: ReadOperation = { ...read, operation, sourceName, returns, server: baseOf(server) };
       const { draft, external } = toDraft(known, { references, settings, sourceUri });
-      const plan: OperationPlan = {
-        title,
-        method: operation.method,
-        path: operation.path,
-        arguments: read.arguments,
-        security: read.security,
-        accept,
-        server,
-      };
+      const plan: OperationPlan = { ...operation, ...read, title, accept, server };
       tools.push({ draft, handler: createHandler(plan, parts) });
       byName.set(sourceName, known);
-      for (const reference of external)
-        problems.push({
-          operation: title,
-          reason: `${reference} is another document, which is not read`,
-          skipped: false,
-        });
+      for (const reference of external) {
+        const reason = `${reference} is another document, which is not read`;
+        problems.push({ operation: title, reason, skipped: false });
+      }
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       problems.push({ operation: title, reason, skipped: true });

@@ -49,16 +49,9 @@ const STYLES: Readonly<Record<Location, readonly Style[]>> = {
 const LOCATIONS: readonly Location[] = ["path", "query", "header", "cookie"];
 
 /** Headers that OpenAPI keeps out of the parameters, and those that belong to the connection. */
-const NOT_PARAMETERS: ReadonlySet<string> = new Set([
-  "accept",
-  "content-type",
-  "authorization",
-  "content-length",
-  "host",
-  "connection",
-  "transfer-encoding",
-  "upgrade",
-]);
+const NOT_PARAMETERS: ReadonlySet<string> = new Set(
+  "accept content-type authorization content-length host connection transfer-encoding upgrade".split(" "),
+);
 
 /** The parameters of an operation, its path's included, and request bodies of version 2.0 that stand among them. */
 export function readParameters(

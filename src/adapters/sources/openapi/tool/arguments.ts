@@ -1,4 +1,4 @@
-import type { JsonSchema } from "../../../../tool/json-schema.ts";
+import { isPlainObject, type JsonSchema } from "../../../../tool/json-schema.ts";
 import type { Place } from "./definitions.ts";
 import { FILE_DESCRIPTION, fileSchema } from "../call/files.ts";
 import { type Body, isFile, isFileList } from "../read/read-body.ts";
@@ -46,15 +46,7 @@ export function layOut(
   paths: boolean,
 ): Arguments {
   const given: readonly Omit<Argument, "argument">[] = [
-    ...parameters.map((parameter) => ({
-      in: parameter.in,
-      name: parameter.name,
-      required: parameter.required,
-      ...(parameter.description === undefined ? {} : { description: parameter.description }),
-      deprecated: parameter.deprecated,
-      parameter,
-      schema: parameter.schema,
-    })),
+    ...parameters.map((parameter) => ({ ...parameter, parameter })),
     ...(body === undefined ? [] : bodyArguments(body, references, paths)),
   ];
   const wanted = new Set(given.map(({ name }) => name));
@@ -97,7 +89,7 @@ function bodyArguments(body: Body, references: References, paths: boolean): read
   if (body.kind === "text") return [{ ...bare, ...described, schema: { type: "string", ...textHint(body) } }];
   if (shape === undefined) return [{ ...bare, ...described, schema: body.schema }];
   return [...shape.properties].flatMap(([name, schema]) => {
-    if (isReadOnly(schema)) return [];
+    if (isPlainObject(schema) && schema["readOnly"] === true) return [];
     const required = body.required && shape.required.has(name);
     const place = { in: "body", name, required } as const;
     if (body.kind !== "multipart") return [{ ...place, schema }];
@@ -116,10 +108,6 @@ function bodyArguments(body: Body, references: References, paths: boolean): read
   });
 }
 
-function isReadOnly(schema: unknown): boolean {
-  return typeof schema === "object" && schema !== null && (schema as { readonly readOnly?: unknown }).readOnly === true;
-}
-
 function describeFile(description: string | undefined): string {
   return description === undefined ? FILE_DESCRIPTION : `${description} ${FILE_DESCRIPTION}`;
 }
@@ -134,16 +122,10 @@ const ROOT: Place = { depth: 0, required: true, nesting: 0 };
 export function writeArguments({ list, body, additional }: Arguments, writer: SchemaWriter): JsonSchema {
   const properties = list.map(({ argument, schema, required, description, deprecated }) => {
     const written = writer.write(schema, { ...ROOT, required });
-    return [
-      argument,
-      {
-        ...written,
-        ...(description === undefined
-          ? {}
-          : { description: joined(writer.describe(description), written.description) }),
-        ...(deprecated === true ? { deprecated } : {}),
-      },
-    ] as const;
+    const described = description !== undefined && {
+      description: joined(writer.describe(description), written.description),
+    };
+    return [argument, { ...written, ...described, ...(deprecated === true ? { deprecated } : {}) }] as const;
   });
   const required = list.flatMap((each) => (each.required ? [each.argument] : []));
   return {

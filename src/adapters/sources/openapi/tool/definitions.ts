@@ -32,11 +32,7 @@ export function createDefinitions(write: (reference: string, place: Place) => Js
   const names = new Set<string>();
 
   function freeName(reference: string): string {
-    const last =
-      partsOf(reference)
-        ?.at(-1)
-        ?.replaceAll(/[^\w.-]+/g, "_") ?? "";
-    const base = last === "" ? "schema" : last;
+    const base = (partsOf(reference)?.at(-1) ?? "").replaceAll(/[^\w.-]+/g, "_") || "schema";
     let name = base;
     for (let count = 2; names.has(name); count++) name = `${base}_${count}`;
     names.add(name);
@@ -47,14 +43,9 @@ export function createDefinitions(write: (reference: string, place: Place) => Js
     nameOf(reference, place) {
       const known = entries.get(reference);
       if (known === undefined) {
-        const entry: Entry = {
-          reference,
-          name: freeName(reference),
-          place: { ...place, nesting: 0 },
-          written: undefined,
-        };
-        entries.set(reference, entry);
-        return entry.name;
+        const name = freeName(reference);
+        entries.set(reference, { reference, name, place: { ...place, nesting: 0 }, written: undefined });
+        return name;
       }
       const depth = Math.min(known.place.depth, place.depth);
       const required = known.place.required || place.required;

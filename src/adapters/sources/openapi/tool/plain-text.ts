@@ -19,46 +19,13 @@ const NEED_NO_END: ReadonlySet<string> = new Set(["br", "hr", "img", "p", "li"])
 /** Elements whose content is not text. */
 const HIDDEN: ReadonlySet<string> = new Set(["script", "style"]);
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  amp: "&",
-  lt: "<",
-  gt: ">",
-  quot: '"',
-  apos: "'",
-  nbsp: " ",
-  ndash: "–",
-  mdash: "—",
-  hellip: "…",
-  lsquo: "‘",
-  rsquo: "’",
-  ldquo: "“",
-  rdquo: "”",
-  bull: "•",
-  middot: "·",
-  times: "×",
-  deg: "°",
-  copy: "©",
-  reg: "®",
-  trade: "™",
-  euro: "€",
-  pound: "£",
-  sect: "§",
-  larr: "←",
-  rarr: "→",
-  aacute: "á",
-  agrave: "à",
-  auml: "ä",
-  ccedil: "ç",
-  eacute: "é",
-  egrave: "è",
-  iacute: "í",
-  ntilde: "ñ",
-  oacute: "ó",
-  ouml: "ö",
-  szlig: "ß",
-  uacute: "ú",
-  uuml: "ü",
-};
+/** Entities by name, each with what it stands for. */
+const ENTITIES: ReadonlyMap<string, string> = new Map([
+  ["nbsp", " "],
+  ...`amp=& lt=< gt=> quot=" apos=' ndash=– mdash=— hellip=… lsquo=‘ rsquo=’ ldquo=“ rdquo=” bull=• middot=· times=× deg=° copy=© reg=® trade=™ euro=€ pound=£ sect=§ larr=← rarr=→ aacute=á agrave=à auml=ä ccedil=ç eacute=é egrave=è iacute=í ntilde=ñ oacute=ó ouml=ö szlig=ß uacute=ú uuml=ü`
+    .split(" ")
+    .map((pair) => pair.split("=") as [string, string]),
+]);
 
 /** More than any field of a tool holds, even if most of it is markup. */
 const READ_LENGTH = 100_000;
@@ -158,7 +125,7 @@ function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | n
 }
 
 function decode([, decimal, hexadecimal, name]: RegExpExecArray): string | undefined {
-  if (name !== undefined) return Object.hasOwn(ENTITIES, name) ? ENTITIES[name] : undefined;
+  if (name !== undefined) return ENTITIES.get(name);
   const code = decimal === undefined ? Number.parseInt(hexadecimal ?? "", 16) : Number(decimal);
   if (code === 0xa0) return " ";
   if (code > 0x10_ffff) return "";
