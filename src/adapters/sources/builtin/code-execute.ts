@@ -2,6 +2,7 @@ import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import { SANDBOX_LIMITS } from "../../../execute/sandbox.port.ts";
 import type { OfferedTool } from "../../../register/source.port.ts";
 import { isolateSandbox } from "../../sandboxes/isolate/isolate.ts";
+import { argumentsOf } from "./tool-parts.ts";
 import type { CodeSettings } from "./settings.ts";
 
 /** Sandboxes whose code runs as a process of this user, which may end every other one. */
@@ -24,15 +25,13 @@ export function codeExecute({ sandbox = isolateSandbox(), limits }: CodeSettings
         "The code is the body of an async function with the parameter input. What it returns must be JSON data. There are no files, no network and no modules.",
       examples: ["compute the first 20 primes with code", "run this JavaScript"],
       category: "code",
-      parameters: {
-        type: "object",
-        properties: {
+      parameters: argumentsOf(
+        {
           code: { type: "string", description: "Body of an async JavaScript function; return the result" },
           input: { description: "JSON data that the code gets as input" },
         },
-        required: ["code"],
-        additionalProperties: false,
-      },
+        "code",
+      ),
       capabilities: ["execute_code"],
       riskLevel: "high",
       annotations: { readOnly: false, openWorld: false },

@@ -1,10 +1,11 @@
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import { createFileRoots } from "../../../guard/file-roots.ts";
 import type { OfferedTool } from "../../../register/source.port.ts";
-import { toContent } from "./read-body.ts";
+import { argumentsOf, toContent } from "./tool-parts.ts";
 import type { FileSettings } from "./settings.ts";
 
 const MAX_BYTES = 1024 * 1024;
+const ENCODING = { type: "string", enum: ["utf-8", "base64"], default: "utf-8" } as const;
 
 /** `file_read` and `file_write`, below some folders. */
 export function fileTools(settings: FileSettings = {}): { readonly read: OfferedTool; readonly write: OfferedTool } {
@@ -18,20 +19,13 @@ export function fileTools(settings: FileSettings = {}): { readonly read: Offered
         description: "Read the contents of a file",
         examples: ["show me what is in config.yaml", "read the file notes.txt"],
         category: "file",
-        parameters: {
-          type: "object",
-          properties: {
+        parameters: argumentsOf(
+          {
             path: { type: "string", description: "File path to read" },
-            encoding: {
-              type: "string",
-              enum: ["utf-8", "base64"],
-              default: "utf-8",
-              description: "File encoding. A file that is no UTF-8 text comes as base64",
-            },
+            encoding: { ...ENCODING, description: "File encoding. A file that is no UTF-8 text comes as base64" },
           },
-          required: ["path"],
-          additionalProperties: false,
-        },
+          "path",
+        ),
         capabilities: ["file_system", "read_data"],
         riskLevel: "medium",
         annotations: { readOnly: true, idempotent: true, openWorld: false },
@@ -53,35 +47,23 @@ export function fileTools(settings: FileSettings = {}): { readonly read: Offered
         description: "Write a file, replacing it where it exists",
         examples: ["save this text as report.md", "write the results to a file"],
         category: "file",
-        parameters: {
-          type: "object",
-          properties: {
+        parameters: argumentsOf(
+          {
             path: { type: "string", description: "File path to write" },
             content: { type: "string", description: "The file's whole content" },
-            encoding: {
-              type: "string",
-              enum: ["utf-8", "base64"],
-              default: "utf-8",
-              description: "How content is written: as text, or bytes in base64",
-            },
+            encoding: { ...ENCODING, description: "How content is written: as text, or bytes in base64" },
           },
-          required: ["path", "content"],
-          additionalProperties: false,
-        },
+          "path",
+          "content",
+        ),
         capabilities: ["file_system", "write_data"],
         riskLevel: "high",
         annotations: { readOnly: false, openWorld: false },
         timeoutMs: 5_000,
       },
       async handler(args) {
-        const {
-          path,
-          content,
-          encoding = "utf-8",
-        } = args as {
-          readonly path: string;
-          readonly content: string;
-          readonly encoding?: string;
+        const { path, content, encoding } = args as Readonly<Record<"path" | "content", string>> & {
+          encoding?: string;
         };
         const bytes = encoding === "base64" ? fromBase64(content) : Buffer.from(content, "utf8");
         const { created } = await roots.write(path, bytes, { maxBytes });

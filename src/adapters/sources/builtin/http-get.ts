@@ -1,6 +1,7 @@
+import { buffer } from "node:stream/consumers";
 import type { Egress } from "../../../guard/egress/egress.ts";
 import type { OfferedTool } from "../../../register/source.port.ts";
-import { readBody, toContent, withoutEffect } from "./read-body.ts";
+import { argumentsOf, toContent, withoutEffect } from "./tool-parts.ts";
 import type { HttpSettings } from "./settings.ts";
 
 const MAX_BYTES = 1024 * 1024;
@@ -14,12 +15,7 @@ export function httpGet(egress: Egress, { allowedDomains, maxBytes = MAX_BYTES }
       description: "Fetch what is at a URL with an HTTP GET request",
       examples: ["open https://example.com", "download this page", "what does this API answer?"],
       category: "http",
-      parameters: {
-        type: "object",
-        properties: { url: { type: "string", description: "An http or https address" } },
-        required: ["url"],
-        additionalProperties: false,
-      },
+      parameters: argumentsOf({ url: { type: "string", description: "An http or https address" } }, "url"),
       capabilities: ["network_access"],
       riskLevel: "medium",
       annotations: { readOnly: true, idempotent: true, openWorld: true },
@@ -30,7 +26,7 @@ export function httpGet(egress: Egress, { allowedDomains, maxBytes = MAX_BYTES }
       const asked = { signal, maxBytes, ...(allowedDomains === undefined ? {} : { allowedDomains }) };
       const [response, body] = await withoutEffect(async () => {
         const answer = await egress.request(url, asked);
-        return [answer, await readBody(answer)] as const;
+        return [answer, await buffer(answer.body)] as const;
       });
       const { content, encoding } = toContent(body);
       const contentType = response.headers["content-type"];

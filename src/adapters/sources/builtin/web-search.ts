@@ -1,9 +1,10 @@
+import { text as textOf } from "node:stream/consumers";
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import type { Egress, EgressResponse } from "../../../guard/egress/egress.ts";
 import type { Secrets } from "../../../guard/secrets/secrets.ts";
 import type { OfferedTool } from "../../../register/source.port.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
-import { readBody, withoutEffect } from "./read-body.ts";
+import { argumentsOf, withoutEffect } from "./tool-parts.ts";
 import type { WebSearchSettings } from "./settings.ts";
 
 const TAVILY = "https://api.tavily.com";
@@ -21,21 +22,13 @@ export function webSearch(
       description: "Search the web for information using a query string",
       examples: ["search the web for the latest Node release", "what is the news about fusion power?"],
       category: "search",
-      parameters: {
-        type: "object",
-        properties: {
+      parameters: argumentsOf(
+        {
           query: { type: "string", description: "Search query", minLength: 1 },
-          maxResults: {
-            type: "integer",
-            minimum: 1,
-            maximum: 20,
-            default: 5,
-            description: "Max results to return",
-          },
+          maxResults: { type: "integer", minimum: 1, maximum: 20, default: 5, description: "Max results to return" },
         },
-        required: ["query"],
-        additionalProperties: false,
-      },
+        "query",
+      ),
       capabilities: ["network_access", "external_api"],
       riskLevel: "low",
       annotations: { readOnly: true, openWorld: true },
@@ -56,7 +49,7 @@ export function webSearch(
           maxRedirects: 0,
           ...(url === undefined ? {} : { allowPrivate: true }),
         });
-        const text = (await readBody(response)).toString("utf8");
+        const text = await textOf(response.body);
         if (response.status !== 200) throw refused(response, parts.secrets.redactor.text(text));
         return toAnswer(text);
       });

@@ -101,16 +101,16 @@ async function openChannel(
   settings: StdioSettings | WebSocketSettings,
   { credentials = createCredentials(name), egress, onStderr, signal, clock }: ConnectOptions,
 ): Promise<Transport> {
-  const limits = { ...(clock ? { clock } : {}), ...(maxMessageBytes === undefined ? {} : { maxMessageBytes }) };
+  const limits = { clock, maxMessageBytes };
   if (settings.kind === "websocket") {
     const { webSocketTransport } = await import("../transports/websocket-transport.ts");
     const headers = await credentials.fill(settings.headers ?? {}, "headers", signal);
-    return webSocketTransport({ ...settings, headers }, { ...limits, ...(egress ? { egress } : {}) });
+    return webSocketTransport({ ...settings, headers }, { ...limits, egress });
   }
   const { stdioTransport } = await import("../transports/stdio-transport.ts");
   const env = await credentials.fill(settings.env ?? {}, "env", signal);
   const redact = credentials.redactor.stream();
-  return stdioTransport({ ...settings, env }, { ...limits, redact, ...(onStderr ? { onStderr } : {}) });
+  return stdioTransport({ ...settings, env }, { ...limits, redact, onStderr });
 }
 
 /** Over streamable HTTP; over the older HTTP+SSE where the address does not know streamable HTTP. */
@@ -155,17 +155,11 @@ async function toHttpParts(
   const { clock = systemClock, egress = createEgress(), oauth = providers.get(http) } = options;
   const { credentials = createCredentials(serverName) } = options;
   // Connections of its own, so that closing them ends whatever is under way.
-  const parts = {
-    clock,
-    egress: egress.fork(),
-    credentials,
-    ...(maxMessageBytes === undefined ? {} : { maxMessageBytes }),
-  };
-  if (oauth !== undefined || http.oauth === undefined) return { ...parts, ...(oauth ? { oauth } : {}) };
+  const parts = { clock, egress: egress.fork(), credentials, maxMessageBytes };
+  if (oauth !== undefined || http.oauth === undefined) return { ...parts, oauth };
   const { createOAuthProvider } = await import("../oauth/provider.ts");
   const { url: serverUrl, headers } = http;
-  const own = { serverName, serverUrl, egress, credentials, ...(headers ? { headers } : {}) };
-  const made = createOAuthProvider(http.oauth, own);
+  const made = createOAuthProvider(http.oauth, { serverName, serverUrl, egress, credentials, headers });
   providers.set(http, made);
   return { ...parts, oauth: made };
 }

@@ -7,7 +7,7 @@ import { createCredentials } from "../connection/credentials.ts";
 import type { OAuthSettings } from "../settings.ts";
 import { type Challenge, challengeOf, joinScopes, type ServerCredentials } from "./credentials.ts";
 import { toOAuthFailure } from "./failures.ts";
-import { createFlowClient } from "./flow-client.ts";
+import { createFlowClient, runFlow } from "./flow-client.ts";
 import { type FetchLike, oauthFetch } from "./guarded-fetch.ts";
 import { type OAuthParts, tokenStoreOf } from "./provider.ts";
 import { listenForRedirect, type RedirectAnswer } from "./redirect-listener.ts";
@@ -37,19 +37,14 @@ export async function authorize(settings: OAuthSettings, parts: AuthorizeParts):
   const before = await store.read(serverUrl);
   const state = randomBytes(32).toString("base64url");
   const port = settings.redirectPort ?? portInUse(before);
-  const listener = await listenForRedirect({
-    state,
-    ...(port === undefined ? {} : { port }),
-    exactPort: settings.redirectPort !== undefined,
-  });
+  const listener = await listenForRedirect({ state, port, exactPort: settings.redirectPort !== undefined });
   try {
     const fetchFn = oauthFetch(parts.egress ?? createEgress(), {
       serverUrl,
-      ...(settings.issuer === undefined ? {} : { issuer: settings.issuer }),
+      issuer: settings.issuer,
       headers: await own.fill(parts.headers ?? {}, "headers"),
-      ...(signal === undefined ? {} : { signal }),
+      signal,
     });
-    const { auth, StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
     const challenge = before.wanted ?? (await askForChallenge(serverUrl, fetchFn));
     const scope = joinScopes(settings.scope, challenge.scope);
     let loginUrl: string | undefined;
@@ -57,21 +52,12 @@ export async function authorize(settings: OAuthSettings, parts: AuthorizeParts):
       settings: await own.fillOAuth(settings),
       serverUrl,
       store,
-      ...(settings.grant === "client_credentials" ? {} : { redirectUri: listener.redirectUri }),
-      ...(scope === undefined ? {} : { scope }),
+      redirectUri: settings.grant === "client_credentials" ? undefined : listener.redirectUri,
+      scope,
       state,
       onRedirect: (url) => void (loginUrl = url.href),
     });
-    await auth(client, {
-      serverUrl,
-      ...(scope === undefined ? {} : { scope }),
-      ...(challenge.resourceMetadataUrl === undefined
-        ? {}
-        : { resourceMetadataUrl: new URL(challenge.resourceMetadataUrl) }),
-      // Whoever logs in wants a new consent, not the old one renewed.
-      forceReauthorization: true,
-      fetchFn,
-    });
+    await runFlow(client, { serverUrl, scope }, challenge, { fetchFn, anew: true });
     if (loginUrl === undefined) return;
     parts.showUrl(loginUrl);
     // Not waited for: some ways to open a browser end when the browser does.
@@ -79,6 +65,7 @@ export async function authorize(settings: OAuthSettings, parts: AuthorizeParts):
 
     const answer = await waitForPerson(listener.answer, parts);
     try {
+      const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
       // The transport is only here for its `finishAuth`, which checks the issuer before it believes anything else in the answer.
       await new StreamableHTTPClientTransport(new URL(serverUrl), { authProvider: client, fetch: fetchFn }).finishAuth(
         answer.params,

@@ -23,6 +23,7 @@ export function toOAuthFailure(error: unknown, serverName: string): ArsenalError
   if (isArsenalError(error)) return error;
   const name = error instanceof Error ? error.name : "";
   const message = plain(error instanceof Error ? error.message : String(error));
+  const authorizationServer = `The authorization server of ${serverName}`;
   switch (name) {
     case "IssuerMismatchError":
     case "AuthorizationServerMismatchError":
@@ -37,20 +38,14 @@ export function toOAuthFailure(error: unknown, serverName: string): ArsenalError
       });
     case "OAuthError": {
       const denied = (error as { readonly code?: unknown }).code === "access_denied";
-      return new ArsenalError(
-        denied ? "PERMISSION_DENIED" : "SOURCE_UNAVAILABLE",
-        `The authorization server of ${serverName} answered: ${message}`,
-        { fix: `Run: toolarsenal login ${serverName}` },
-      );
+      const code = denied ? "PERMISSION_DENIED" : "SOURCE_UNAVAILABLE";
+      const fix = `Run: toolarsenal login ${serverName}`;
+      return new ArsenalError(code, `${authorizationServer} answered: ${message}`, { fix });
     }
     case "TypeError":
-      return new ArsenalError(
-        "TRANSPORT_FAILED",
-        `The authorization server of ${serverName} cannot be reached: ${message}`,
-        {
-          fix: "Check the address and the network, then try again.",
-        },
-      );
+      return new ArsenalError("TRANSPORT_FAILED", `${authorizationServer} cannot be reached: ${message}`, {
+        fix: "Check the address and the network, then try again.",
+      });
     default:
       return new ArsenalError("SOURCE_UNAVAILABLE", `${serverName} cannot be logged in to: ${message}`, {
         fix: `Check the oauth settings of ${serverName}, then run: toolarsenal login ${serverName}`,

@@ -1,6 +1,13 @@
 import type { OAuthClientMetadata, OAuthClientProvider, OAuthDiscoveryState } from "@modelcontextprotocol/client";
+import type { FetchLike } from "./guarded-fetch.ts";
 import type { OAuthSettings } from "../settings.ts";
-import { type IssuedCredentials, joinScopes, type RegisteredClient, type TokenStore } from "./credentials.ts";
+import {
+  type Challenge,
+  type IssuedCredentials,
+  joinScopes,
+  type RegisteredClient,
+  type TokenStore,
+} from "./credentials.ts";
 
 /** What one run of an OAuth flow is made of. */
 export interface FlowParts {
@@ -8,9 +15,9 @@ export interface FlowParts {
   readonly serverUrl: string;
   readonly store: TokenStore;
   /** Where the browser brings the answer; absent for a grant that needs no person. */
-  readonly redirectUri?: string;
+  readonly redirectUri?: string | undefined;
   /** Scopes this run asks for, where the caller chose them. */
-  readonly scope?: string;
+  readonly scope?: string | undefined;
   readonly state?: string;
   /** Takes the address a person has to visit. May throw where there is no person. */
   readonly onRedirect: (url: URL) => void;
@@ -142,6 +149,23 @@ export function createFlowClient(parts: FlowParts): OAuthClientProvider {
       });
     };
   return client;
+}
+
+/** Runs a flow: answers what the server asked for, with the scopes that are wanted. `anew` asks for a new consent instead of renewing the old one. */
+export async function runFlow(
+  client: OAuthClientProvider,
+  { serverUrl, scope }: Pick<FlowParts, "serverUrl" | "scope">,
+  { resourceMetadataUrl: url }: Challenge,
+  options: { readonly fetchFn: FetchLike; readonly anew?: boolean },
+): Promise<void> {
+  const { auth } = await import("@modelcontextprotocol/client");
+  await auth(client, {
+    serverUrl,
+    ...(scope === undefined ? {} : { scope }),
+    ...(url === undefined ? {} : { resourceMetadataUrl: new URL(url) }),
+    forceReauthorization: options.anew === true,
+    fetchFn: options.fetchFn,
+  });
 }
 
 /** A registration holds for the address it named, and a metadata document for as long as the settings name it. */

@@ -7,12 +7,12 @@ export type FetchLike = (url: string | URL, init?: RequestInit) => Promise<Respo
 
 /** How requests to authorization servers are made. */
 export interface GuardOptions {
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Headers of the MCP server's own settings: sent to its origin, and to no authorization server elsewhere. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly serverUrl: string;
   /** The authorization server that the operator named. Whatever else the MCP server points to is held to the rules of the way out. */
-  readonly issuer?: string;
+  readonly issuer?: string | undefined;
   /** Told when a token endpoint could not answer, as opposed to having refused. */
   readonly onOutage?: (why: string) => void;
 }

@@ -14,7 +14,7 @@ import {
   tokensOf,
 } from "./credentials.ts";
 import { lacksRights, needsLogin, toOAuthFailure } from "./failures.ts";
-import { createFlowClient } from "./flow-client.ts";
+import { createFlowClient, runFlow } from "./flow-client.ts";
 import { oauthFetch } from "./guarded-fetch.ts";
 import { createTokenFile } from "./token-file.ts";
 
@@ -24,7 +24,7 @@ export interface OAuthParts {
   readonly serverName: string;
   readonly serverUrl: string;
   /** Headers of the server's settings; authorization servers of another origin do not get them. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Where what the settings refer to is found. In the environment, files and the keychain where absent. */
   readonly credentials?: Credentials;
   /** Where tokens are kept. Default: the settings' `tokenFile`, or the one in the user's configuration folder. */
@@ -63,10 +63,7 @@ export function tokenStoreOf(settings: OAuthSettings, parts: OAuthParts): TokenS
   if (parts.tokenStore !== undefined) return parts.tokenStore;
   // A program's own tokens cost one request to get again: they need not lie on a disk.
   if (settings.grant === "client_credentials") return createTokenMemory();
-  return createTokenFile({
-    ...(settings.tokenFile === undefined ? {} : { path: settings.tokenFile }),
-    ...(parts.warn === undefined ? {} : { warn: parts.warn }),
-  });
+  return createTokenFile({ path: settings.tokenFile, warn: parts.warn });
 }
 
 /** OAuth for the requests of a running program: uses what is stored, renews it, and says so where only a person can help. */
@@ -107,12 +104,12 @@ export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts):
       return askForLogin(challenge, tokens === undefined ? "asks for a login." : "does not accept its token any more.");
     await store.exclusively(serverUrl, async () => {
       if (await isReplaced(refused)) return;
-      await runFlow(challenge);
+      await getTokens(challenge);
     });
     await load();
   }
 
-  async function runFlow(challenge: Challenge): Promise<void> {
+  async function getTokens(challenge: Challenge): Promise<void> {
     let outage: string | undefined;
     let loginNeeded = false;
     const scope = joinScopes(settings.scope, challenge.scope);
@@ -129,21 +126,14 @@ export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts):
       onRedirect: refuse,
     });
     try {
-      const { auth } = await import("@modelcontextprotocol/client");
-      await auth(client, {
+      const fetchFn = oauthFetch(egress, {
         serverUrl,
-        ...(scope === undefined ? {} : { scope }),
-        ...(challenge.resourceMetadataUrl === undefined
-          ? {}
-          : { resourceMetadataUrl: new URL(challenge.resourceMetadataUrl) }),
-        fetchFn: oauthFetch(egress, {
-          serverUrl,
-          ...(settings.issuer === undefined ? {} : { issuer: settings.issuer }),
-          headers: await credentials.fill(parts.headers ?? {}, "headers"),
-          signal: AbortSignal.timeout(RENEWAL_MS),
-          onOutage: (why) => void (outage = why),
-        }),
+        issuer: settings.issuer,
+        headers: await credentials.fill(parts.headers ?? {}, "headers"),
+        signal: AbortSignal.timeout(RENEWAL_MS),
+        onOutage: (why) => void (outage = why),
       });
+      await runFlow(client, { serverUrl, scope }, challenge, { fetchFn });
     } catch (error) {
       // Whoever could not be asked has not refused: the tokens stay, and the next attempt may renew them.
       if (loginNeeded && outage !== undefined)

@@ -22,7 +22,7 @@ export interface RedirectListener {
 /** Listens on `http://127.0.0.1:PORT/callback`: on `port` where it is free, else on any, unless the port is a must. */
 export async function listenForRedirect(options: {
   readonly state: string;
-  readonly port?: number;
+  readonly port?: number | undefined;
   readonly exactPort?: boolean;
 }): Promise<RedirectListener> {
   const { promise: answer, resolve, reject } = Promise.withResolvers<RedirectAnswer>();

@@ -30,7 +30,7 @@ export function defaultTokenFile(
  * that several processes can share it; a damaged file is set aside as `.corrupt-1`, `-2` … and nothing in it is overwritten.
  */
 export function createTokenFile(
-  options: { readonly path?: string; readonly warn?: (message: string) => void } = {},
+  options: { readonly path?: string | undefined; readonly warn?: ((message: string) => void) | undefined } = {},
 ): TokenStore {
   const path = resolve(options.path ?? defaultTokenFile());
   const lock = `${path}.lock`;

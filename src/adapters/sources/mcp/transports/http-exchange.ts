@@ -27,12 +27,12 @@ export type Exchange = (request: ExchangeRequest) => Promise<EgressResponse>;
 export interface HttpParts {
   readonly clock: Clock;
   /** The longest message, in bytes. Default 16 MiB. */
-  readonly maxMessageBytes?: number;
+  readonly maxMessageBytes?: number | undefined;
   /** The way out of the program, with connections of its own: a transport that is closed closes it. */
   readonly egress: Egress;
   readonly credentials: Credentials;
   /** Where tokens come from, for a server that asks for them. */
-  readonly oauth?: OAuthProvider;
+  readonly oauth?: OAuthProvider | undefined;
   /** Called when the server's own stream broke and could not be opened again. */
   readonly lost: (error: Error) => void;
 }

@@ -18,10 +18,10 @@ export interface StdioOptions {
   /** Takes secrets out of each line that the server writes to stderr, before anybody sees it. */
   readonly redact?: (line: string) => string;
   /** Takes each line that the server writes to stderr. */
-  readonly onStderr?: (line: string) => void;
+  readonly onStderr?: ((line: string) => void) | undefined;
   /** The longest message, in bytes. Longer ones are thrown away as they come. Default 16 MiB. */
-  readonly maxMessageBytes?: number;
-  readonly clock?: Clock;
+  readonly maxMessageBytes?: number | undefined;
+  readonly clock?: Clock | undefined;
 }
 
 /** A connection to a server that runs as a child process. `pid` and `stderr` tell the protocol's client that this is one. */

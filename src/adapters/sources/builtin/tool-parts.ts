@@ -1,11 +1,9 @@
 import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
-import type { EgressResponse } from "../../../guard/egress/egress.ts";
+import type { JsonSchema } from "../../../tool/json-schema.ts";
 
-/** The whole body of an answer. Its length is bounded by the request. */
-export async function readBody({ body }: EgressResponse): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of body) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
+/** The schema of a tool's arguments, and those of them that must be given. */
+export function argumentsOf(properties: Readonly<Record<string, JsonSchema>>, ...required: string[]): JsonSchema {
+  return { type: "object", properties, required, additionalProperties: false };
 }
 
 /** Runs a request that changes nothing anywhere: where its answer is lost, nobody needs to ask whether it took effect. */
