@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { link, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
+import { link, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { dirname } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -31,12 +31,7 @@ export async function withFileLock<T>(lockPath: string, work: () => Promise<T>):
 
 async function take(lockPath: string, owner: string): Promise<boolean> {
   try {
-    const handle = await open(lockPath, "wx", 0o600);
-    try {
-      await handle.writeFile(owner);
-    } finally {
-      await handle.close();
-    }
+    await writeFile(lockPath, owner, { flag: "wx", mode: 0o600 });
     return true;
   } catch (cause) {
     // Windows answers EPERM for a file that is just being removed.

@@ -118,12 +118,10 @@ function filter(description: string): Setting<OperationFilter, OperationFilter, 
   );
 }
 
+type CredentialsConfig = Readonly<Record<string, OpenApiCredentialConfig>>;
+
 /** By the name of a security scheme, which is the document's own: keys are not renamed. */
-function credentials(): Setting<
-  Readonly<Record<string, OpenApiCredentialConfig>>,
-  Readonly<Record<string, OpenApiCredentialConfig>>,
-  false
-> {
+function credentials(): Setting<CredentialsConfig, CredentialsConfig, false> {
   const reference = { type: "string", minLength: 1 };
   const basic = { username: reference, password: reference };
   const client = {

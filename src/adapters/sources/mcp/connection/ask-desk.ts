@@ -1,3 +1,4 @@
+import { untilAborted } from "../../../../catalog/dense/until-aborted.ts";
 import type { Ask } from "../../../../mcp/connection.ts";
 import {
   type JsonObject,
@@ -35,7 +36,7 @@ export function createAskDesk(send: (response: RpcResponse) => Promise<void>): A
     const controller = new AbortController();
     answering.set(id, controller);
     const asked = ask(method, params, { signal: controller.signal });
-    const response = await Promise.race([asked, aborted(controller.signal)]).then(
+    const response = await untilAborted(asked, controller.signal).then(
       (result: JsonObject): RpcResponse => ({ jsonrpc: "2.0", id, result }),
       (error: unknown): RpcResponse => ({ jsonrpc: "2.0", id, error: toBody(error) }),
     );
@@ -52,7 +53,8 @@ export function createAskDesk(send: (response: RpcResponse) => Promise<void>): A
     setAsk(ask) {
       current = ask;
       // Whoever was being asked is asked no longer; the server gets an error instead of waiting for ever.
-      for (const controller of answering.values()) controller.abort();
+      const reason = new Error("The request that led to this question is over.");
+      for (const controller of answering.values()) controller.abort(reason);
     },
     cancel(id) {
       const controller = answering.get(id as RequestId);
@@ -69,12 +71,4 @@ export function createAskDesk(send: (response: RpcResponse) => Promise<void>): A
 function toBody(error: unknown): RpcErrorBody {
   if (error instanceof RpcError) return error.body;
   return { code: RPC.internalError, message: error instanceof Error ? error.message : String(error) };
-}
-
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    signal.addEventListener("abort", () => reject(new Error("The request that led to this question is over.")), {
-      once: true,
-    });
-  });
 }

@@ -44,11 +44,8 @@ export function toFailure(
     }
     const body = toRpcError(text);
     if (body !== undefined) return body;
-    if (status >= 400 && status < 500) {
-      return new ArsenalError("TRANSPORT_FAILED", `${what} was refused with HTTP ${status}. ${fixOf(status)}`, {
-        cause,
-      });
-    }
+    const refusal = `${what} was refused with HTTP ${status}. ${fixOf(status)}`;
+    if (status >= 400 && status < 500) return new ArsenalError("TRANSPORT_FAILED", refusal, { cause });
     return unknownOutcome(`${what} was answered with HTTP ${status}`, cause);
   }
   if (isUnauthorized(error)) {

@@ -266,11 +266,10 @@ export function createLiveConnection(tap: Tap, established: Established): LiveCo
   return { connection, end };
 }
 
-function toCancelled(reason: unknown, method: string, server: string): Error {
-  if (isArsenalError(reason)) return reason;
-  return new ArsenalError("CANCELLED", `${method} on the MCP server "${server}" was cancelled by its caller.`, {
-    cause: reason,
-  });
+function toCancelled(cause: unknown, method: string, server: string): Error {
+  if (isArsenalError(cause)) return cause;
+  const message = `${method} on the MCP server "${server}" was cancelled by its caller.`;
+  return new ArsenalError("CANCELLED", message, { cause });
 }
 
 function notOpen(method: string, server: string, cause: Error | undefined): ArsenalError {

@@ -9,19 +9,17 @@ import { type JsonObject, META } from "../../../../mcp/protocol.ts";
  */
 export function createSessionView(shared: McpConnection, client: ClientIdentity): McpConnection {
   const over = new AbortController();
-  const endings = new Set<() => void>();
-
   const refuseIfClosed = (): void => {
     if (!over.signal.aborted) return;
     throw new ArsenalError("TRANSPORT_FAILED", "The session was closed. Open a new one.", { beforeSend: true });
   };
-  const withEnding = (end: () => void): (() => void) => {
-    const ended = (): void => {
-      endings.delete(ended);
-      end();
+  /** Ends a subscription with the view, unless what is returned ends it sooner. */
+  const withView = (stop: () => void, closed: () => void = stop): (() => void) => {
+    over.signal.addEventListener("abort", closed, { once: true });
+    return () => {
+      stop();
+      over.signal.removeEventListener("abort", closed);
     };
-    endings.add(ended);
-    return ended;
   };
 
   return {
@@ -40,24 +38,18 @@ export function createSessionView(shared: McpConnection, client: ClientIdentity)
       refuseIfClosed();
       await shared.notify(method, params);
     },
-    onNotification: (listener) => withEnding(shared.onNotification(listener)),
+    onNotification: (listener) => withView(shared.onNotification(listener)),
     // A modern server asks with results, not with requests.
     setAsk: () => {},
     onClosed(listener) {
       const stop = shared.onClosed(listener);
-      const closed = (): void => {
+      return withView(stop, () => {
         stop();
         listener(undefined);
-      };
-      over.signal.addEventListener("abort", closed, { once: true });
-      return () => {
-        stop();
-        over.signal.removeEventListener("abort", closed);
-      };
+      });
     },
     async close() {
       over.abort(new ArsenalError("CANCELLED", "The session was closed."));
-      for (const end of endings) end();
     },
   };
 }

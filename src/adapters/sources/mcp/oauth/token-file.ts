@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import { chmod, link, open, readFile, rename, rm, stat } from "node:fs/promises";
+import { chmod, link, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { ArsenalError } from "../../../../errors/arsenal-error.ts";
@@ -79,13 +79,8 @@ export function createTokenFile(
   async function writeContent(content: Content): Promise<void> {
     const temporary = `${path}.${process.pid}-${randomUUID().slice(0, 8)}.tmp`;
     try {
-      const handle = await open(temporary, "wx", 0o600);
-      try {
-        await handle.writeFile(`${JSON.stringify(content, null, 2)}\n`);
-        await handle.sync();
-      } finally {
-        await handle.close();
-      }
+      const text = `${JSON.stringify(content, null, 2)}\n`;
+      await writeFile(temporary, text, { flag: "wx", mode: 0o600, flush: true });
       await rename(temporary, path);
     } catch (cause) {
       await rm(temporary, { force: true });

@@ -20,7 +20,7 @@ export type RequestTool = "resources/read" | "prompts/get" | "mcp/request";
 type Server = Pick<McpServerSettings, "name" | "namespace">;
 
 /** The id of a server's request tool. A server whose namespace is not its name is named in it, since others may share the namespace. */
-export function requestToolId({ name, namespace = name }: Server, request: RequestTool): string {
+export function requestToolId({ name, namespace = name }: Server, request: RequestTool | "tools/call"): string {
   const plain = toNamespace(namespace);
   return `${plain}.${ownName(plain, name, request)}`;
 }
@@ -29,9 +29,8 @@ export function requestToolId({ name, namespace = name }: Server, request: Reque
  * What finds a server's tool by the name that the server itself uses, followed by that name: `files.tools/call/`. It means the tool whoever
  * may see it, so that a call of one that is hidden leaves the record that every other way to it leaves.
  */
-export function ownToolPrefix({ name, namespace = name }: Server): string {
-  const plain = toNamespace(namespace);
-  return `${plain}.${ownName(plain, name, "tools/call")}/`;
+export function ownToolPrefix(server: Server): string {
+  return `${requestToolId(server, "tools/call")}/`;
 }
 
 /** The request tools of one server, by id. They can touch what the server's tools can. */
@@ -100,7 +99,11 @@ const DEFINITIONS: Readonly<Record<RequestTool, Definition>> = {
     },
     handler: (upstream) => async (args, context) => {
       const { method, params } = args;
-      if (typeof method !== "string" || isKnown(method)) throw hasItsOwnWay(method);
+      if (typeof method !== "string" || isKnown(method)) {
+        const fix = "Call the tool, read the resource or get the prompt by its own id.";
+        const message = `mcp/request does not make the request ${String(method)}. ${fix}`;
+        throw new ArsenalError("ARGUMENTS_INVALID", message, { field: "method", value: method, fix });
+      }
       return sendRequest(upstream, { method, params: isPlainObject(params) ? params : {}, subject: method }, context);
     },
   },
@@ -135,7 +138,11 @@ async function subscribeTo(upstream: McpUpstream, uri: unknown, context: Handler
   const { connection, until } = callOf(context);
   const request: ServerRequest = { method: "resources/subscribe", params: { uri }, subject: "a subscription" };
   if (connection !== undefined) return sendRequest(upstream, request, context);
-  if (until === undefined || typeof uri !== "string") throw nobodyToTell();
+  if (until === undefined || typeof uri !== "string") {
+    const fix = "Subscribe from an MCP client.";
+    const message = `Nobody would be told of the changes. ${fix}`;
+    throw new ArsenalError("ARGUMENTS_INVALID", message, { field: "subscribe", fix });
+  }
   return answered(upstream, request, context, async () => {
     await upstream.subscribe(uri, { signal: until });
     return {};
@@ -163,21 +170,4 @@ function toTool(
 
 function ownName(namespace: string, server: string, request: RequestTool | "tools/call"): string {
   return namespace === server ? request : `${server}/${request}`;
-}
-
-function hasItsOwnWay(method: unknown): ArsenalError {
-  const fix = "Call the tool, read the resource or get the prompt by its own id.";
-  return new ArsenalError("ARGUMENTS_INVALID", `mcp/request does not make the request ${String(method)}. ${fix}`, {
-    field: "method",
-    value: method,
-    fix,
-  });
-}
-
-function nobodyToTell(): ArsenalError {
-  const fix = "Subscribe from an MCP client.";
-  return new ArsenalError("ARGUMENTS_INVALID", `Nobody would be told of the changes. ${fix}`, {
-    field: "subscribe",
-    fix,
-  });
 }
