@@ -1,8 +1,8 @@
-import type { Clock } from "../../../../observe/clock.ts";
 import type { InputStream } from "../../../../tool/streams.ts";
 import type { RequestId } from "../../../../mcp/protocol.ts";
 import { createEventReader } from "./read-events.ts";
 import { createFloodGate } from "./flood-gate.ts";
+import type { HttpParts } from "./http-exchange.ts";
 import { type ByteBudget, takeTurns } from "./read-body.ts";
 import { MessageTooLong } from "../../../../mcp/wire-message.ts";
 
@@ -17,10 +17,9 @@ export interface EventStream {
 }
 
 /** What streams need of their transport. */
-export interface EventStreamParts {
+export interface EventStreamParts extends Pick<HttpParts, "clock" | "lost"> {
   /** The server, for messages. */
   readonly server: string;
-  readonly clock: Clock;
   /** Opens the server's own stream, or again one that broke after an event; undefined where the server has no such thing. */
   readonly open: (lastEventId: string | undefined, signal: AbortSignal | undefined) => Promise<InputStream | undefined>;
   /** The longest message, in bytes. */
@@ -31,8 +30,6 @@ export interface EventStreamParts {
   readonly deliver: (text: string, about: RequestId | undefined) => boolean;
   /** Takes what went wrong outside a request. */
   readonly report: (error: unknown) => void;
-  /** Called when the server's own stream broke and could not be opened again. */
-  readonly lost: (error: Error) => void;
 }
 
 /** The streams of one transport. */

@@ -39,18 +39,9 @@ export async function streamableHttpTransport(settings: HttpSettings, parts: Htt
     deliver: deliverText,
     report: failed,
   });
-  let sessionId: string | undefined;
-  let protocolVersion: string | undefined;
-  /** What goes with every message of the session, made anew when one of the two changes. */
+  /** What goes with every message of the session: its id, and the version of the protocol. */
   let sessionHeaders: Headers = {};
   let closed = false;
-
-  function renewSessionHeaders(): void {
-    sessionHeaders = {
-      ...(sessionId === undefined ? {} : { "mcp-session-id": sessionId }),
-      ...(protocolVersion === undefined ? {} : { "mcp-protocol-version": protocolVersion }),
-    };
-  }
 
   async function send(given: JSONRPCMessage, options: TransportSendOptions = {}): Promise<void> {
     const message = given as RpcMessage;
@@ -69,10 +60,8 @@ export async function streamableHttpTransport(settings: HttpSettings, parts: Htt
     });
     if (closed) return leave(response);
     if (!isOk(response)) throw await toRefusal(response, server);
-    if (method === "initialize") {
-      sessionId = response.headers["mcp-session-id"] || undefined;
-      renewSessionHeaders();
-    }
+    const { "mcp-session-id": id } = response.headers;
+    if (method === "initialize" && id) sessionHeaders = { ...sessionHeaders, "mcp-session-id": id };
     if ("method" in message && "id" in message) return answered(response, message.id, options);
     discard(response);
     if (method === "notifications/initialized") streams.openOwn().catch(failed);
@@ -135,16 +124,13 @@ export async function streamableHttpTransport(settings: HttpSettings, parts: Htt
   const transport: StreamableHttp = {
     hasPerRequestStream: true,
     get sessionId() {
-      return sessionId;
+      return sessionHeaders["mcp-session-id"];
     },
     async start() {},
     send,
-    setProtocolVersion(version) {
-      protocolVersion = version;
-      renewSessionHeaders();
-    },
+    setProtocolVersion: (version) => void (sessionHeaders = { ...sessionHeaders, "mcp-protocol-version": version }),
     async endSession() {
-      if (sessionId === undefined) return;
+      if (transport.sessionId === undefined) return;
       const ended = exchange({ method: "DELETE", headers: sessionHeaders }).then(discard, () => {});
       await within(FAREWELL_MS, ended, parts.clock);
     },

@@ -1,7 +1,6 @@
 import { ArsenalError } from "../../../../errors/arsenal-error.ts";
 import { outsideCalls } from "../../../../guard/egress/call-scope.ts";
-import type { Egress } from "../../../../guard/egress/egress.ts";
-import { type Clock, systemClock } from "../../../../observe/clock.ts";
+import { systemClock } from "../../../../observe/clock.ts";
 import type { Secrets } from "../../../../guard/secrets/secrets.ts";
 import { withDeadline } from "../../../../register/with-deadline.ts";
 import type { Caller } from "../../../../tool/handler.ts";
@@ -9,7 +8,7 @@ import { isPlainObject } from "../../../../tool/json-schema.ts";
 import { createCalmChanges } from "./calm-changes.ts";
 import { answerInput } from "../connection/answer-input.ts";
 import { ownIdentity, withoutAsking } from "../../../../mcp/client-identity.ts";
-import { connectWithVerdict } from "../connection/connect.ts";
+import { type ConnectOptions, connectWithVerdict } from "../connection/connect.ts";
 import { createConnectionPool } from "../connection/connection-pool.ts";
 import { addWrittenOut, createCredentials } from "../connection/credentials.ts";
 import type {
@@ -21,7 +20,6 @@ import type {
 } from "../../../../mcp/connection.ts";
 import { isSessionExpired } from "../connection/failures.ts";
 import { followChanges } from "./follow-changes.ts";
-import type { OAuthProvider } from "../oauth/provider.ts";
 import { createKeeper } from "../connection/keep-connected.ts";
 import { refuseMisplaced } from "./misplaced-secret.ts";
 import { listAll } from "./list-all.ts";
@@ -112,16 +110,11 @@ export interface McpUpstream {
 }
 
 /** What an upstream can be given. */
-export interface UpstreamParts {
-  /** Where tokens come from, for a server that asks for them. */
-  readonly oauth?: OAuthProvider;
-  /** The way out of the program. One of its own, without rules, where absent. */
-  readonly egress?: Egress;
+export interface UpstreamParts extends Pick<ConnectOptions, "oauth" | "egress" | "clock" | "onStderr"> {
   /** Where what the settings refer to is found. In the environment, files and the keychain where absent. */
   readonly secrets?: Secrets;
   /** Whose credentials are used, where the settings name other ones for each caller. Nobody's in particular where absent. */
   readonly caller?: Caller;
-  readonly clock?: Clock;
   /** A number in [0, 1), for the pauses between attempts. */
   readonly random?: () => number;
   /** Who the shared connections say they are. */
@@ -130,8 +123,6 @@ export interface UpstreamParts {
   readonly connect?: typeof connectWithVerdict;
   /** Told of each listed thing that is left out, and why. */
   readonly report?: (problem: { readonly listing: Listing; readonly name: string; readonly reason: string }) => void;
-  /** Takes what a child process writes to its standard error, line by line. */
-  readonly onStderr?: (line: string) => void;
 }
 
 /** An old server found once is asked which era it speaks again after this time; it may have been upgraded. */

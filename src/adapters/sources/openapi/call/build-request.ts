@@ -1,8 +1,15 @@
 import type { Argument, Arguments } from "../tool/arguments.ts";
 import type { Writing } from "../read/read-parameters.ts";
 import { type BodyMember, type WrittenBody, writeMembers, writeWhole } from "./write-body.ts";
-import { type Encode, encodeForPath, encodeForQuery, encodeStrictly, writeOne, writePairs } from "./write-parameter.ts";
-import { wrongArgument } from "./wrong-argument.ts";
+import {
+  type Encode,
+  encodeForPath,
+  encodeForQuery,
+  encodeStrictly,
+  writeOne,
+  writePairs,
+  wrongArgument,
+} from "./write-parameter.ts";
 
 /** What a request is built by. */
 export interface RequestPlan {

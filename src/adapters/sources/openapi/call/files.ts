@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import { basename, resolve, sep } from "node:path";
 import { isPlainObject, type JsonSchema } from "../../../../tool/json-schema.ts";
-import { wrongArgument } from "./wrong-argument.ts";
+import { wrongArgument } from "./write-parameter.ts";
 
 /** A file to be sent. Its content is read when it is sent. */
 export interface SentFile {

@@ -4,8 +4,7 @@ import { buffer } from "node:stream/consumers";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
 import { type SentFile, toFile } from "./files.ts";
 import { type Body, isJson } from "../read/read-body.ts";
-import { encodeForForm, type Encode, type Pair, toText, writePairs } from "./write-parameter.ts";
-import { wrongArgument } from "./wrong-argument.ts";
+import { encodeForForm, type Encode, type Pair, toText, writePairs, wrongArgument } from "./write-parameter.ts";
 
 /** A body as it is sent. */
 export interface WrittenBody {
