@@ -5,7 +5,7 @@ import { toStrictJsonSchema } from "openai/lib/transform";
 import { describe, expect, it } from "vitest";
 import type { JsonSchema } from "../../src/tool/json-schema.ts";
 import { convertSchema, type SchemaTarget } from "../../src/transcode/convert-schema.ts";
-import { featuresOf } from "../../src/transcode/features.ts";
+import { featuresOf } from "./features-of.ts";
 import { repairArguments } from "../../src/transcode/repair-arguments.ts";
 import { arbitraryPlainSchema, arbitrarySchema } from "./arbitrary-schema.ts";
 import { SCHEMA_TARGETS } from "./targets.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { JsonSchema } from "../tool/json-schema.ts";
-import { featuresOf } from "./features.ts";
+import type { JsonSchema } from "../../src/tool/json-schema.ts";
+import { featuresOf } from "./features-of.ts";
 
 describe("featuresOf", () => {
   it.each<[JsonSchema, readonly string[]]>([
