@@ -13,7 +13,7 @@ import { parseArgs } from "node:util";
 import { convertOnnxWeights } from "../scripts/convert-onnx-weights.ts";
 import { createEncoder } from "../src/adapters/embedders/kernel/encoder.ts";
 import { readKernel } from "../src/adapters/embedders/kernel/kernel.ts";
-import { createStaticTable } from "../src/adapters/embedders/static-table.ts";
+import { createStaticTable } from "../src/adapters/embedders/static.ts";
 import { createWordPiece } from "../src/adapters/embedders/wordpiece/wordpiece.ts";
 import { calibrateCosine, STATIC_MODEL, TUNED_MODEL, type MeasuredModel } from "../src/retrieve/fuse/calibrate.ts";
 import { figuresOf } from "../src/eval/metrics.ts";

@@ -7,7 +7,7 @@ import { jsonSchemaValidator } from "../adapters/validators/json-schema/json-sch
 import { ArsenalError } from "../errors/arsenal-error.ts";
 import { type Aegis, createAegis } from "../guard/aegis.ts";
 import { createCallAudit } from "../guard/audit/call-audit.ts";
-import { mayReachInCall } from "../guard/egress/call-scope.ts";
+import { mayReachInCall } from "../guard/egress/domain-bound.ts";
 import { createIdempotency } from "../guard/idempotency.ts";
 import type { Obligations, PolicyDecision } from "../guard/policy.port.ts";
 import { localOperator } from "../guard/principal.ts";

@@ -6,7 +6,7 @@ import type { ToolFilter } from "../tool/tool-filter.ts";
 import type { Tool } from "../tool/tool.ts";
 import { createApprovals } from "./approvals/approvals.ts";
 import { missingCapabilities, missingScopes } from "./capabilities.ts";
-import { withinDomains } from "./egress/call-scope.ts";
+import { withinDomains } from "./egress/domain-bound.ts";
 import { createCallLimits, type LimitSettings, type NamedLimit } from "./limits/call-limits.ts";
 import { isPositive, unkeepable } from "./obligations.ts";
 import type { Pins } from "./pins/pins.ts";

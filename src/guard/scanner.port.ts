@@ -1,6 +1,5 @@
-import type { Finding, Place } from "./scan/finding.ts";
+import type { Finding, Place, Severity } from "./scan/finding.ts";
 import type { Span } from "./scan/rules/rule.ts";
-import type { Severity } from "./scan/severity.ts";
 
 /** Looks for signs of attack in one text. Synchronous, because every result may pass it: in time proportional to the text. */
 export interface TextScanner {

@@ -1,8 +1,7 @@
 import type { ErrorCode } from "../errors/codes.ts";
 import type { ExecutionStatus } from "../execute/result.ts";
-import type { Place } from "../guard/scan/finding.ts";
+import type { Place, Severity } from "../guard/scan/finding.ts";
 import type { ScanAction } from "../guard/scan/inspection.ts";
-import type { Severity } from "../guard/scan/severity.ts";
 import type { Health, ToolSource } from "../tool/tool.ts";
 
 /** Everything that happens, by name. Names are noun-verb; payloads are plain data and carry no arguments or results. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { contentHash } from "./content-hash.ts";
+import { contentHash } from "./canonical-json.ts";
 import { defineTool } from "./define-tool.ts";
 import type { ToolDraft } from "./draft.ts";
 

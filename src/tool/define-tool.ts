@@ -1,16 +1,15 @@
 import { ArsenalError, type ErrorIssue } from "../errors/arsenal-error.ts";
 import { showValue } from "../errors/show-value.ts";
-import { assembleTool } from "./assemble-tool.ts";
+import { assembleTool, type Tool } from "./tool.ts";
 import { checkDraft } from "./normalise/check-draft.ts";
 import { fitDescription } from "./normalise/complete-description.ts";
-import type { HashedFields } from "./content-hash.ts";
+import type { HashedFields } from "./canonical-json.ts";
 import type { ToolDraft } from "./draft.ts";
 import { isPlainObject, type JsonSchema } from "./json-schema.ts";
 import { countCharacters, DEFAULT_NAMESPACE, DEFAULT_VERSION, LIMITS, RESERVED_NAMES, riskOf } from "./limits.ts";
 import { isConvertedSchema, isStandardSchema } from "./schema/parameters.ts";
 import { toPlainData } from "./schema/plain-data.ts";
 import { toName } from "./normalise/slug.ts";
-import type { Tool } from "./tool.ts";
 
 const EMPTY: readonly never[] = Object.freeze([]);
 const NO_PARAMETERS = Object.freeze({ type: "object", properties: Object.freeze({}) });

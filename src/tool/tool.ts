@@ -1,4 +1,5 @@
 import type { JsonSchema } from "./json-schema.ts";
+import { contentHash, type HashedFields } from "./canonical-json.ts";
 
 /** Where tools come from. */
 export const TOOL_SOURCES = ["function", "mcp", "openapi", "a2a", "descriptor", "builtin"] as const;
@@ -124,4 +125,18 @@ export interface Health {
 /** `namespace.name:version` */
 export function qualifiedName(tool: Pick<Tool, "id" | "version">): string {
   return `${tool.id}:${tool.version}`;
+}
+
+/**
+ * True for the id of a request that the guard decides on as on a tool, such as `files.resources/read`: it runs by its id and is never listed,
+ * searched or learned. No tool's name has a slash, so nothing that is registered can pass for one.
+ */
+export function isUnlisted(toolId: string): boolean {
+  return toolId.includes("/");
+}
+
+/** A tool from fields that are checked and frozen already: adds its id and hash. */
+export function assembleTool(fields: HashedFields, createdAt: number): Tool {
+  const id = `${fields.namespace}.${fields.name}`;
+  return Object.freeze({ id, ...fields, createdAt, contentHash: contentHash(fields) });
 }

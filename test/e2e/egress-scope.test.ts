@@ -6,7 +6,7 @@ import { mcpSource } from "../../src/adapters/sources/mcp/mcp.ts";
 import { openapiSource } from "../../src/adapters/sources/openapi/openapi.ts";
 import { isolateSandbox } from "../../src/adapters/sandboxes/isolate/isolate.ts";
 import { bubblewrapSandbox } from "../../src/adapters/sandboxes/bubblewrap/bubblewrap.ts";
-import { withinDomains } from "../../src/guard/egress/call-scope.ts";
+import { withinDomains } from "../../src/guard/egress/domain-bound.ts";
 import { createEgress } from "../../src/guard/egress/egress.ts";
 import { ToolArsenal } from "../../src/index.ts";
 import type { Source } from "../../src/register/source.port.ts";

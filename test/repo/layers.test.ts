@@ -35,7 +35,6 @@ const FRONTS: readonly string[] = [
   "src/guard/redaction/redactor.ts",
   "src/guard/scan/finding.ts",
   "src/guard/scan/inspection.ts",
-  "src/guard/scan/severity.ts",
   "src/execute/call.ts",
   "src/execute/result.ts",
   "src/execute/engine.ts",

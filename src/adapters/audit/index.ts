@@ -4,5 +4,5 @@ export { memoryAudit, type MemoryAudit, type MemoryAuditOptions } from "./memory
 // The rest of toolarsenal/audit:
 export type { ApprovalRecord, AuditHead, AuditLog, AuditRecord, CallRecord } from "../../guard/audit.port.ts";
 export { ed25519Key, hmacKey, type AuditKey } from "../../guard/audit/key.ts";
-export { verify as verifyAudit, type FileVerification } from "../../guard/audit/verify.ts";
+export { verify as verifyAudit, type FileVerification } from "../../guard/audit/verifier.ts";
 export type { VerifyOptions } from "../../guard/audit/verifier.ts";

@@ -1,5 +1,5 @@
 import { ArsenalError } from "../../errors/arsenal-error.ts";
-import { createChainWriter } from "../../guard/audit/chain-writer.ts";
+import { createChainWriter } from "../../guard/audit/chain.ts";
 import type { AuditKey } from "../../guard/audit/key.ts";
 import type { AuditLog } from "../../guard/audit.port.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";

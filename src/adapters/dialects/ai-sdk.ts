@@ -1,11 +1,9 @@
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { AnsweredCall, CallStream, StreamingDialect } from "../../transcode/dialect.port.ts";
 import { ALL_FEATURES } from "../../transcode/features.ts";
-import { OPENAI_STRICT_TARGET } from "./openai/openai.ts";
-import { OPENAI_LIMITS } from "./openai/openai.ts";
-import { createCallAssembly } from "./parts/call-assembly.ts";
+import { OPENAI_LIMITS, OPENAI_STRICT_TARGET } from "./openai/openai.ts";
+import { asRecord, asRecords, createCallAssembly, toReadCall } from "./parts/read-call.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
-import { asRecord, asRecords, toReadCall } from "./parts/read-call.ts";
 import { contentOf, isPureData, type ResultPart, textOf } from "./parts/result-content.ts";
 
 /** A tool as the AI SDK's language models take it. */

@@ -1,9 +1,8 @@
 import type { CallStream, StreamingDialect } from "../../transcode/dialect.port.ts";
 import type { SchemaTarget } from "../../transcode/convert-schema.ts";
 import { ALL_BELOW_ROOT, PLAIN_FEATURES } from "../../transcode/features.ts";
-import { createCallAssembly } from "./parts/call-assembly.ts";
+import { asRecord, asRecords, createCallAssembly, toReadCall } from "./parts/read-call.ts";
 import { definitions, type ObjectSchema, STRICT_FORMATS } from "./parts/definitions.ts";
-import { asRecord, asRecords, toReadCall } from "./parts/read-call.ts";
 import { contentOf, type ResultPart, textOf, unshown } from "./parts/result-content.ts";
 
 /** A tool as the Messages API takes it. */

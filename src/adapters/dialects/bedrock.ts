@@ -1,9 +1,8 @@
 import { Buffer } from "node:buffer";
 import type { AnsweredCall, CallStream, StreamingDialect } from "../../transcode/dialect.port.ts";
 import { ANTHROPIC_STRICT_TARGET, ANTHROPIC_TARGET } from "./anthropic.ts";
-import { createCallAssembly } from "./parts/call-assembly.ts";
+import { asRecord, asRecords, createCallAssembly, toReadCall } from "./parts/read-call.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
-import { asRecord, asRecords, toReadCall } from "./parts/read-call.ts";
 import { contentOf, isPureData, type MediaPart, type ResultPart, unshown } from "./parts/result-content.ts";
 
 /** A tool as Converse takes it. */

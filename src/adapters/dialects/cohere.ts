@@ -1,10 +1,9 @@
 import type { AnsweredCall, CallStream, StreamingDialect } from "../../transcode/dialect.port.ts";
 import type { SchemaTarget } from "../../transcode/convert-schema.ts";
 import { PLAIN_FEATURES } from "../../transcode/features.ts";
-import { createCallAssembly } from "./parts/call-assembly.ts";
+import { asRecord, createCallAssembly } from "./parts/read-call.ts";
 import { CHAT_DEFINITION, chatMessageOf, either, readChatCalls, toWireSpelling } from "./parts/chat-calls.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
-import { asRecord } from "./parts/read-call.ts";
 import { contentOf, textOf } from "./parts/result-content.ts";
 
 /** A tool as Cohere's chat (v2) takes it. */

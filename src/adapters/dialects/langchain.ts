@@ -1,8 +1,7 @@
 import type { CallStream, StreamingDialect } from "../../transcode/dialect.port.ts";
 import { ALL_FEATURES } from "../../transcode/features.ts";
-import { createCallAssembly } from "./parts/call-assembly.ts";
+import { asRecord, asRecords, createCallAssembly, toReadCall } from "./parts/read-call.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
-import { asRecord, asRecords, toReadCall } from "./parts/read-call.ts";
 import { contentOf, type ResultPart, textOf } from "./parts/result-content.ts";
 
 /** A tool as `bindTools` takes it. */

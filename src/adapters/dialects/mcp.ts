@@ -5,9 +5,8 @@ import type { Tool } from "../../tool/tool.ts";
 import type { ConvertedSchema } from "../../transcode/convert-schema.ts";
 import type { AnsweredCall, StreamingDialect } from "../../transcode/dialect.port.ts";
 import { ALL_FEATURES } from "../../transcode/features.ts";
-import { createMessageStream } from "./parts/call-assembly.ts";
+import { asRecord, asRecords, createMessageStream, type RawCall, toReadCall } from "./parts/read-call.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
-import { asRecord, asRecords, type RawCall, toReadCall } from "./parts/read-call.ts";
 import { contentOf, type MediaPart, type ResultPart } from "./parts/result-content.ts";
 
 /** A tool as `tools/list` has it. */

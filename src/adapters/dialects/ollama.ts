@@ -1,10 +1,9 @@
 import type { CallStream, StreamingDialect } from "../../transcode/dialect.port.ts";
 import type { SchemaTarget } from "../../transcode/convert-schema.ts";
 import { PLAIN_FEATURES } from "../../transcode/features.ts";
-import { createCallAssembly } from "./parts/call-assembly.ts";
+import { asRecord, asRecords, createCallAssembly } from "./parts/read-call.ts";
 import { CHAT_DEFINITION, chatMessageOf, readChatCalls } from "./parts/chat-calls.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
-import { asRecord, asRecords } from "./parts/read-call.ts";
 import { contentOf, textOf } from "./parts/result-content.ts";
 
 /** A tool as Ollama's chat takes it. */

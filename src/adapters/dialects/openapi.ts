@@ -2,9 +2,8 @@ import { toWire } from "../../errors/to-wire.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { AnsweredCall, StreamingDialect } from "../../transcode/dialect.port.ts";
 import { ALL_FEATURES } from "../../transcode/features.ts";
-import { createMessageStream } from "./parts/call-assembly.ts";
+import { asRecord, asRecords, createMessageStream, type RawCall, toReadCall } from "./parts/read-call.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
-import { asRecord, asRecords, type RawCall, toReadCall } from "./parts/read-call.ts";
 import { contentOf, isPureData, textOf } from "./parts/result-content.ts";
 
 /** A tool as an operation of an OpenAPI 3.1 document: the arguments are the JSON body of a POST. */

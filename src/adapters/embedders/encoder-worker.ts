@@ -4,8 +4,7 @@ import { createEncodeQueue, type EncodeJob } from "./encode-queue.ts";
 import type { FromWorker, ToWorker } from "./worker-host.ts";
 import { createEncoder } from "./kernel/encoder.ts";
 import { readKernel } from "./kernel/kernel.ts";
-import { readShipped, SHIPPED_FILES } from "./shipped-files.ts";
-import { TOKEN_LIMITS } from "./text-limits.ts";
+import { readShipped, SHIPPED_FILES, TOKEN_LIMITS } from "./shipped-files.ts";
 import { createWordPiece } from "./wordpiece/wordpiece.ts";
 
 /** The thread in which the tuned model runs. It is given the weight file's address and then jobs. */

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createStaticTable } from "./static-table.ts";
+import { createStaticTable } from "./static.ts";
 
 const rows = Int8Array.from([1, 0, 0, 2, -3, 4, 100, 100]);
 const scales = Float32Array.from([1, 0.5, 2, 1]);

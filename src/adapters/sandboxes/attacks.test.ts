@@ -1,19 +1,17 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { markedProcesses } from "../../../test/e2e/open-descriptors.ts";
-import { SANDBOX_LIMITS, type Sandbox, type SandboxJob, type SandboxOutcome } from "../../execute/sandbox.port.ts";
+import { type Sandbox, SANDBOX_LIMITS, type SandboxJob, type SandboxOutcome } from "../../execute/sandbox.port.ts";
 import { bubblewrapSandbox } from "./bubblewrap/bubblewrap.ts";
 import { dockerSandbox } from "./docker/docker.ts";
 import { isolateSandbox } from "./isolate/isolate.ts";
 import { noSandbox } from "./none/none.ts";
-import { CAN_DENY_NETWORK } from "./subprocess/node-program.ts";
-import { subprocessSandbox } from "./subprocess/subprocess.ts";
+import { CAN_DENY_NETWORK, subprocessSandbox } from "./subprocess/subprocess.ts";
 
 /** What a test sees of an attack; the words of the table in docs/sandboxes.md. */
 type Seen = "allowed" | "contained" | "denied" | "stopped";

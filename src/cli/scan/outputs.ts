@@ -1,5 +1,5 @@
 import type { ScanReport } from "../../guard/scan/scanner.ts";
-import { SEVERITIES } from "../../guard/scan/severity.ts";
+import { SEVERITIES } from "../../guard/scan/finding.ts";
 import type { Terminal } from "../command.ts";
 import { clip, styles, table } from "../terminal/style.ts";
 

@@ -1,8 +1,7 @@
 import { wordingScanner } from "../../adapters/scanners/wording/wording.ts";
-import type { Finding } from "../../guard/scan/finding.ts";
+import type { Finding, Severity } from "../../guard/scan/finding.ts";
 import { SCAN_RULES } from "../../guard/scan/rules/all-rules.ts";
 import { HIDING_RULES } from "../../guard/scan/scan-text.ts";
-import type { Severity } from "../../guard/scan/severity.ts";
 import { nameOf, type ScannedPlace, type ScanOutput } from "./outputs.ts";
 
 /** The level of a finding, and the score that code hosts sort by. */

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { crowding } from "./approval-eviction.ts";
-import type { OpenApproval } from "./approval-record.ts";
+import { crowding, type OpenApproval } from "./approval-record.ts";
 
 /** An open approval, written `tenant/caller` or `caller`. */
 function open(who: string, id: number): { readonly approval: OpenApproval } {

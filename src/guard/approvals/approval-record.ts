@@ -3,7 +3,7 @@ import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { canonicalJson } from "../../tool/canonical-json.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { toPlainData } from "../../tool/schema/plain-data.ts";
-import type { PendingApproval } from "../aegis.ts";
+import type { ApprovalAnswer, PendingApproval } from "../aegis.ts";
 import type { PolicyRequest } from "../policy.port.ts";
 import type { Principal } from "../principal.ts";
 
@@ -76,4 +76,87 @@ export function gone(outcome: Settled | undefined): string {
     case undefined:
       return "is unknown";
   }
+}
+
+/** A person's answer to an approval, and what is kept of the approval. */
+interface GivenAnswer {
+  readonly id: string;
+  readonly answer: "approve" | "deny";
+  readonly by: Principal;
+  /** Absent where nothing is kept under the id. */
+  readonly record: ApprovalRecord | undefined;
+}
+
+type Refused = Extract<ApprovalAnswer, { readonly outcome: "refused" }>;
+
+/** Why an answer does not count; undefined where it does. */
+export function refusedAnswer({ id, answer, by, record }: GivenAnswer): Refused | undefined {
+  const shown = record?.open === true ? record.shown : undefined;
+  // Whoever has the name in one tenant and in none may be one person, who must not approve, or two, who must not deny for each other.
+  const ownName = shown?.requestedBy === by.id;
+  const own = ownName && record?.tenant === by.tenant;
+  // Who asked may take the request back: that grants nothing.
+  if (!by.roles.includes("approver") && !(own && answer === "deny")) return refused("lacks-role", lacksRole(id, by));
+  if (record === undefined || !sharesTenant(by, record)) return refused("unknown", invalid(id, gone(undefined)));
+  if (!record.open) return refused("settled", invalid(id, gone(record.outcome)));
+  if (record.shown.state === "approved") return refused("settled", invalid(id, "was already approved"));
+  const mayApproveOwn = by.local && record.selfApproval === "local";
+  if (ownName && answer === "approve" && !mayApproveOwn) return refused("own-call", ownCall(record.shown, by));
+  return undefined;
+}
+
+function refused(because: Refused["because"], error: ArsenalError): Refused {
+  return { outcome: "refused", because, error };
+}
+
+function ownCall({ id, toolId }: PendingApproval, by: Principal): ArsenalError {
+  return new ArsenalError("APPROVAL_INVALID", `"${by.id}" asked for ${toolId} and cannot approve its own call.`, {
+    field: "confirmationId",
+    value: id,
+    fix: "Let another approver answer, or set security.self_approval to local for the gateway and restart it.",
+  });
+}
+
+function invalid(id: string, what: string): ArsenalError {
+  return new ArsenalError("APPROVAL_INVALID", `The confirmation ${what}.`, {
+    field: "confirmationId",
+    value: id,
+    fix: "List the approvals to see which calls wait now.",
+  });
+}
+
+function lacksRole(id: string, by: Principal): ArsenalError {
+  return new ArsenalError(
+    "APPROVAL_INVALID",
+    `"${by.id}" lacks the role "approver" and cannot answer a confirmation.`,
+    {
+      field: "confirmationId",
+      value: id,
+      fix: 'Give the role "approver" to whoever answers, or let an approver answer.',
+    },
+  );
+}
+
+/**
+ * Which of the open approvals, given oldest first, go so that so many fewer are left: the oldest of whoever has the most, in the tenant that
+ * has the most. So a caller that asks without end displaces its own calls, not those of others.
+ */
+export function crowding<Open extends { readonly approval: OpenApproval }>(
+  open: readonly Open[],
+  excess: number,
+): readonly Open[] {
+  const left = new Set(open);
+  for (let count = 0; count < excess; count++) {
+    const ofTenant = largestGroup([...left], ({ approval }) => approval.tenant);
+    const [oldest] = largestGroup(ofTenant, ({ approval }) => approval.shown.requestedBy);
+    if (oldest !== undefined) left.delete(oldest);
+  }
+  return open.filter((each) => !left.has(each));
+}
+
+/** Of several that are equally large, the one with the oldest. */
+function largestGroup<Value>(values: readonly Value[], by: (value: Value) => unknown): readonly Value[] {
+  let largest: readonly Value[] = [];
+  for (const group of Map.groupBy(values, by).values()) if (group.length > largest.length) largest = group;
+  return largest;
 }

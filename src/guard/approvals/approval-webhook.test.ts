@@ -9,7 +9,7 @@ import type { Emit, EventMap } from "../../observe/events.ts";
 import { createManualClock, type ManualClock } from "../../testing/manual-clock.ts";
 import type { PendingApproval } from "../aegis.ts";
 import { type ApprovalWebhook, type ApprovalWebhookOptions, createApprovalWebhook } from "./approval-webhook.ts";
-import { withinDomains } from "../egress/call-scope.ts";
+import { withinDomains } from "../egress/domain-bound.ts";
 import { createEgress, type Egress } from "../egress/egress.ts";
 
 const SECRET = "0123456789abcdef0123456789abcdef";

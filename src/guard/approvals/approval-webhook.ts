@@ -4,7 +4,7 @@ import type { Clock } from "../../observe/clock.ts";
 import type { Emit, EventMap } from "../../observe/events.ts";
 import type { PendingApproval } from "../aegis.ts";
 import type { AuditedArguments } from "../audit.port.ts";
-import { outsideCalls } from "../egress/call-scope.ts";
+import { outsideCalls } from "../egress/domain-bound.ts";
 import type { Egress } from "../egress/egress.ts";
 import { visibleText } from "../visible-text.ts";
 

@@ -2,15 +2,15 @@ import { randomBytes } from "node:crypto";
 import type { Clock } from "../../observe/clock.ts";
 import type { Emit, EventMap } from "../../observe/events.ts";
 import type { Approvals, PendingApproval } from "../aegis.ts";
-import { refusedAnswer } from "./approval-answer.ts";
-import { crowding } from "./approval-eviction.ts";
 import {
   type ApprovalRecord,
   argumentsToShow,
   bindingOf,
+  crowding,
   difference,
   gone,
   type OpenApproval,
+  refusedAnswer,
   type Settled,
   type SettledApproval,
 } from "./approval-record.ts";

@@ -1,6 +1,7 @@
 import { createHash, hash as hashOf } from "node:crypto";
 import { canonicalJson } from "../../tool/canonical-json.ts";
 import type { AuditHead } from "../audit.port.ts";
+import type { AuditKey } from "./key.ts";
 
 /** Where a log begins. */
 export const EMPTY_LOG: AuditHead = { seq: 0, hash: "0".repeat(64) };
@@ -55,4 +56,84 @@ export function readLine(line: Uint8Array): ReadLine | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Turns records into the lines of a log, with checkpoints where they are due. */
+export interface ChainWriter {
+  readonly head: AuditHead;
+  /** Continues from another end: one that was found in a file, or that before a write that failed. */
+  moveTo(head: AuditHead): void;
+  /** The lines to add for a record, each with its line break. */
+  write(record: object, at: number): string;
+  /** The line of a checkpoint, now; empty where there is no key that signs. */
+  checkpoint(at: number): string;
+}
+
+/** Records from one checkpoint to the next. */
+const CHECKPOINT_EVERY = 1_000;
+
+/** Creates a writer at the start of an empty log. */
+export function createChainWriter(
+  options: { readonly key?: AuditKey | undefined; readonly every?: number | undefined } = {},
+): ChainWriter {
+  const { key, every = CHECKPOINT_EVERY } = options;
+  let head = EMPTY_LOG;
+
+  function add(record: object, at: number): string {
+    // Whole milliseconds: more would be told apart by no reader.
+    const next = chain(record, head, Math.round(at));
+    head = next.head;
+    return next.line;
+  }
+
+  function checkpoint(at: number): string {
+    const record = key && createCheckpoint(head, Math.round(at), every, key);
+    return record === undefined ? "" : add(record, at);
+  }
+
+  return {
+    get head() {
+      return head;
+    },
+    moveTo(to) {
+      head = to;
+    },
+    // By place, not by count, so that several processes that write one log keep to it together.
+    write: (record, at) => (head.seq % every === 0 ? checkpoint(at) : "") + add(record, at),
+    checkpoint,
+  };
+}
+
+/**
+ * A signature over everything before it. Without one, whoever can write the log could write it anew from the start, hashes and all. It also
+ * promises the next one within `every` records, so that leaving checkpoints out is noticed.
+ */
+interface Checkpoint {
+  readonly kind: "checkpoint";
+  readonly every: number;
+  readonly key: string;
+  readonly signature: string;
+}
+
+/** The checkpoint that follows the end of a log. Undefined where the key cannot sign. */
+function createCheckpoint(before: AuditHead, at: number, every: number, key: AuditKey): Checkpoint | undefined {
+  const signature = key.sign?.(signedText(before, at, every, key.id));
+  return signature === undefined ? undefined : { kind: "checkpoint", every, key: key.id, signature };
+}
+
+/** What is wrong with a checkpoint that stands after `before`; undefined where nothing is. */
+export function checkpointProblem(
+  record: ChainedRecord,
+  before: AuditHead,
+  keys: readonly AuditKey[],
+): string | undefined {
+  const { every, key: id, signature } = record as Partial<Checkpoint> & ChainedRecord;
+  const key = keys.find((candidate) => candidate.id === id);
+  if (key === undefined) return `is a checkpoint signed with ${String(id)}, which is not the key you gave`;
+  const text = signedText(before, record.at, Number(every), key.id);
+  return key.verify(text, String(signature)) ? undefined : "is a checkpoint whose signature is wrong";
+}
+
+function signedText({ seq, hash }: AuditHead, at: number, every: number, key: string): string {
+  return `toolarsenal audit checkpoint\n${canonicalJson({ seq, hash, at, every, key })}`;
 }

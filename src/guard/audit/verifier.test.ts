@@ -3,8 +3,7 @@ import { describe, expect, it } from "vitest";
 import { memoryAudit } from "../../adapters/audit/memory.ts";
 import { createManualClock } from "../../testing/manual-clock.ts";
 import type { AuditHead } from "../audit.port.ts";
-import { chain, EMPTY_LOG } from "./chain.ts";
-import { createChainWriter } from "./chain-writer.ts";
+import { chain, createChainWriter, EMPTY_LOG } from "./chain.ts";
 import { hmacKey } from "./key.ts";
 import { createVerifier, type Verification, type VerifyOptions } from "./verifier.ts";
 

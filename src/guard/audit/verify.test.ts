@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chain, EMPTY_LOG } from "./chain.ts";
-import { linesOf, verify } from "./verify.ts";
+import { linesOf, verify } from "./verifier.ts";
 
 const MEBIBYTE = 1024 * 1024;
 

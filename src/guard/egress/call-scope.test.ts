@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { mayReachInCall, outsideCalls, withinDomains } from "./call-scope.ts";
+import { mayReachInCall, outsideCalls, withinDomains } from "./domain-bound.ts";
 import { createEgress } from "./egress.ts";
 
 const HOSTS = ["a.test", "b.test", "deep.b.test", "c.test", "127.0.0.1"];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
-import { withinDomains } from "./call-scope.ts";
+import { withinDomains } from "./domain-bound.ts";
 import { checkUrl } from "./check-url.ts";
 
 const LOCAL = [

@@ -1,6 +1,6 @@
 import type { LookupAddress, LookupAllOptions, LookupOneOptions } from "node:dns";
 import { describe, expect, it } from "vitest";
-import { checkedLookup, type Resolve, resolveAll } from "./checked-lookup.ts";
+import { checkedLookup, type Resolve, resolveAll } from "./connections.ts";
 
 type Answer = readonly [error: Error | null, address: unknown, family: unknown];
 

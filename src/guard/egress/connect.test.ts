@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import { createServer as createSecureServer, getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { TEST_AUTHORITY, TEST_SERVER_ONE } from "../../../test/test-certificates.ts";
-import { withinDomains } from "./call-scope.ts";
+import { withinDomains } from "./domain-bound.ts";
 import { createEgress, type Egress, type EgressParts, type ProgramRules } from "./egress.ts";
 
 const before = getCACertificates("default");

@@ -1,17 +1,22 @@
 import type { IncomingMessage } from "node:http";
-import type { Readable } from "node:stream";
+import { type Duplex, pipeline, type Readable, Transform } from "node:stream";
 import type { DuplexStream, InputStream } from "../../tool/streams.ts";
 import { readPins } from "./certificate-pins.ts";
-import { checkAddress, type EgressRules, hostOf, refused } from "./check-url.ts";
-import { type Resolve, resolveAll } from "./checked-lookup.ts";
-import { createConnections } from "./connections.ts";
-import { decoded, ENCODINGS } from "./decoded.ts";
+import {
+  checkAddress,
+  type EgressRules,
+  hostOf,
+  isPublicAddress,
+  refused,
+  requestFailed,
+  toRequestFailure,
+} from "./check-url.ts";
+import { createConnections, type Resolve, resolveAll } from "./connections.ts";
 import { boundOfSetting } from "./domain-bound.ts";
-import { isPublicAddress } from "./public-address.ts";
-import { requestFailed, toRequestFailure } from "./request-failure.ts";
-import { withoutBodyHeaders, withoutSecrets } from "./redirect-headers.ts";
+import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { ArsenalError } from "../../errors/arsenal-error.ts";
 
-export type { Resolve } from "./checked-lookup.ts";
+export type { Resolve } from "./connections.ts";
 
 /** A request that leaves the program. */
 export interface EgressRequest extends EgressRules {
@@ -195,4 +200,59 @@ function toResponse(answer: IncomingMessage, url: URL, maxBytes: number): Egress
 function toHeaders({ headers }: IncomingMessage): Record<string, string> {
   const { "set-cookie": cookies } = headers;
   return (cookies === undefined ? headers : { ...headers, "set-cookie": cookies.join(", ") }) as Record<string, string>;
+}
+
+const DECODERS: Readonly<Record<string, () => Duplex>> = {
+  gzip: createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+/** Encodings of a body that are undone, as `accept-encoding` names them. */
+const ENCODINGS: string = Object.keys(DECODERS).join(", ");
+
+/** An answer's body, decompressed, that fails once it is longer than allowed: a small answer cannot unfold into a huge one. */
+function decoded(answer: IncomingMessage, maxBytes: number): Readable {
+  const encoding = answer.headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
+  if (encoding !== "identity" && !Object.hasOwn(DECODERS, encoding)) {
+    answer.destroy();
+    const message = `The answer is encoded as ${JSON.stringify(encoding)}, which was not asked for`;
+    throw new ArsenalError("PROTOCOL_ERROR", message, { field: "content-encoding", value: encoding });
+  }
+  const decoder = DECODERS[encoding]?.();
+  // Node reads no more than the length that an answer announces.
+  const length = Number(answer.headers["content-length"] ?? Number.POSITIVE_INFINITY);
+  const limit = !decoder && length <= maxBytes ? [] : [limited(maxBytes)];
+  const stages = decoder ? [decoder, ...limit] : limit;
+  // Whoever reads the body learns of a failure from the body itself.
+  return stages.length === 0 ? answer : (pipeline([answer, ...stages], () => {}) as unknown as Readable);
+}
+
+function limited(maxBytes: number): Transform {
+  let count = 0;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      count += chunk.length;
+      if (count <= maxBytes) return done(null, chunk);
+      const fix = "Ask for less, or raise the limit.";
+      done(new ArsenalError("PROTOCOL_ERROR", `The answer is longer than ${maxBytes} bytes. ${fix}`, { fix }));
+    },
+  });
+}
+
+/** Headers that carry secrets wherever they are sent. */
+const SECRET_HEADERS: readonly string[] = ["authorization", "cookie", "proxy-authorization"];
+
+/** The headers that may follow a redirect to another origin. `more` names others that carry secrets. */
+function withoutSecrets(
+  headers: Readonly<Record<string, string>>,
+  more: readonly string[] = [],
+): Record<string, string> {
+  const secret = new Set([...SECRET_HEADERS, ...more.map((name) => name.toLowerCase())]);
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !secret.has(name.toLowerCase())));
+}
+
+/** The headers of a request that has lost its body. */
+function withoutBodyHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !/^content-/i.test(name)));
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
-import { toRequestFailure } from "./request-failure.ts";
+import { toRequestFailure } from "./check-url.ts";
 
 const URL_ASKED = new URL("https://Api.example.com.:8443/path?token=secret");
 

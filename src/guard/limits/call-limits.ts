@@ -1,5 +1,4 @@
-import type { Tool } from "../../tool/tool.ts";
-import { isUnlisted } from "../../tool/unlisted.ts";
+import { isUnlisted, type Tool } from "../../tool/tool.ts";
 import type { RateWindow } from "../../state/limits.port.ts";
 import type { Obligations, PolicyRequest } from "../policy.port.ts";
 

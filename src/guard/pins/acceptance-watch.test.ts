@@ -3,7 +3,7 @@ import { memoryState } from "../../adapters/state/memory.ts";
 import type { Clock } from "../../observe/clock.ts";
 import { createManualClock, type ManualClock } from "../../testing/manual-clock.ts";
 import type { State } from "../../state/state.port.ts";
-import { type AcceptanceWatch, createAcceptanceWatch } from "./acceptance-watch.ts";
+import { type AcceptanceWatch, createAcceptanceWatch } from "./accept.ts";
 
 interface Bench {
   readonly watch: AcceptanceWatch;

@@ -1,13 +1,10 @@
 import { showValue } from "../../errors/show-value.ts";
 import type { Clock } from "../../observe/clock.ts";
 import type { Emit } from "../../observe/events.ts";
-import { assembleTool } from "../../tool/assemble-tool.ts";
-import type { Tool, ToolSource } from "../../tool/tool.ts";
-import { isUnlisted } from "../../tool/unlisted.ts";
+import { assembleTool, isUnlisted, type Tool, type ToolSource } from "../../tool/tool.ts";
 import { STATE_LOST } from "../state-loss.ts";
 import type { State } from "../../state/state.port.ts";
-import { afterAccepting, refuseOthers } from "./accept.ts";
-import { createAcceptanceWatch } from "./acceptance-watch.ts";
+import { afterAccepting, createAcceptanceWatch, refuseOthers } from "./accept.ts";
 import { hashOfTool } from "./definition.ts";
 import { changedFields } from "./diff.ts";
 import {

@@ -1,7 +1,8 @@
 import { canonicalJson } from "../../tool/canonical-json.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Definition } from "./definition.ts";
-import { escapedText, unmistakableText } from "./unmistakable-text.ts";
+import { disguises, styledWords } from "../scan/hidden/lookalikes.ts";
+import { visibleText } from "../visible-text.ts";
 
 /** Places that are shown; a definition that changed in more is another one. */
 const MAX_PLACES = 40;
@@ -127,4 +128,19 @@ function excerpt(text: string, start: number, end: number): string {
 function shown(text: string, show: (text: string) => string): string {
   const left = text.length - MAX_SHOWN;
   return left > 0 ? `${show(text.slice(0, MAX_SHOWN))}… (${left} more characters)` : show(text);
+}
+
+/** A text on one line in which nothing hides, and no letter passes for one that it is not: both are written as JSON escapes them. */
+function unmistakableText(text: string): string {
+  let result = text;
+  const passing = [...disguises(text), ...styledWords(text)].sort((one, other) => other.start - one.start);
+  for (const { start, word } of passing)
+    result = result.slice(0, start) + escapedText(word) + result.slice(start + word.length);
+  return visibleText(result);
+}
+
+/** The text with everything beyond ASCII escaped, and what escapes, for two texts that look the same. */
+function escapedText(text: string): string {
+  const ascii = text.replaceAll(/[^\0-\x7F]|\\/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return visibleText(ascii);
 }

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { canonicalJson } from "../../tool/canonical-json.ts";
-import { unorderedSchema } from "./unordered-schema.ts";
+import { unorderedSchema } from "./definition.ts";
 
 const same = (one: unknown, other: unknown): boolean =>
   canonicalJson(unorderedSchema(one)) === canonicalJson(unorderedSchema(other));

@@ -1,6 +1,5 @@
-import { createFormIndex, type Found } from "./form-index.ts";
+import { createFormIndex, formsOf, type Found, MIN_SECRET_LENGTH } from "./form-index.ts";
 import { redactValue } from "./redact-value.ts";
-import { formsOf, MIN_SECRET_LENGTH } from "./secret-forms.ts";
 import { findPatterns, REDACTED } from "./secret-patterns.ts";
 import { unescapeOnce } from "./unescaped.ts";
 

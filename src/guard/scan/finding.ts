@@ -1,4 +1,4 @@
-import type { Severity } from "./severity.ts";
+import type { Span } from "./rules/rule.ts";
 
 /** What kind of text is scanned. Some signs mean harm in one place and nothing in another. */
 export const PLACES = ["definition", "arguments", "result"] as const;
@@ -37,4 +37,36 @@ export interface Finding {
    * at least medium severity is about the same text.
    */
   readonly advisory?: true;
+}
+
+/** Returns the words of a span with a little of what surrounds them: short, on one line, safe for a terminal. */
+export function excerpt(text: string, { start, end }: Span): string {
+  const before = text.slice(Math.max(0, start - 24), start);
+  // Begins with a whole word if there is one.
+  const lead = start > 24 ? before.slice(before.indexOf(" ") + 1) : before;
+  return clip(lead + text.slice(start, Math.min(end, start + 120) + 20));
+}
+
+/** Shortens a text to one line that is safe for a terminal. */
+export function clip(text: string): string {
+  return text
+    .slice(0, 240)
+    .replaceAll(/[\p{C}\p{Z}]+/gu, " ")
+    .trim();
+}
+
+/** How bad a finding is, mildest first. */
+export const SEVERITIES = ["info", "low", "medium", "high", "critical"] as const;
+export type Severity = (typeof SEVERITIES)[number];
+
+/** Whether one severity reaches another. */
+export function reaches(severity: Severity, threshold: Severity): boolean {
+  return SEVERITIES.indexOf(severity) >= SEVERITIES.indexOf(threshold);
+}
+
+/** The worst of several; undefined where there is none. */
+export function worst(severities: Iterable<Severity>): Severity | undefined {
+  let found: Severity | undefined;
+  for (const severity of severities) if (found === undefined || reaches(severity, found)) found = severity;
+  return found;
 }

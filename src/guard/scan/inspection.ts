@@ -1,13 +1,13 @@
 import { showValue } from "../../errors/show-value.ts";
 import type { Emit } from "../../observe/events.ts";
 import type { Tool } from "../../tool/tool.ts";
-import { type BoundedTexts, gatherTexts, READ_CHARACTERS } from "./texts/bounded-texts.ts";
-import type { Place } from "./finding.ts";
+import { type BoundedTexts, cleanTexts, gatherTexts, kindOf, READ_CHARACTERS } from "./texts/bounded-texts.ts";
+import { type Place, reaches, type Severity } from "./finding.ts";
 import type { TextScanner } from "../scanner.port.ts";
 import type { Rule } from "./rules/rule.ts";
-import { createScanner, type ScanReport } from "./scanner.ts";
-import { reaches, type Severity } from "./severity.ts";
-import { neutraliseData, neutraliseResult, wrapResult } from "./treat-result.ts";
+import { createScanner, type Scanner, type ScanReport } from "./scanner.ts";
+import { mapTexts } from "./texts/value-texts.ts";
+import { wrapUntrusted } from "./wrap-untrusted.ts";
 
 /** Looks through what passes a call. Never throws: a text that could not be looked at is let through or refused as configured, and told. */
 export interface Inspection {
@@ -176,4 +176,29 @@ export function messageOf(error: unknown): string {
 
 function unread({ unread: left, total }: BoundedTexts): string {
   return `${left} of ${total} characters were not read, beyond the first and last ${READ_CHARACTERS / 2}`;
+}
+
+/** A result without what it hides and without its bad parts; undefined where what is left, read together, is still bad. */
+function neutraliseResult(
+  scanner: Scanner,
+  value: unknown,
+  texts: BoundedTexts,
+): { readonly value: unknown } | undefined {
+  const cleaned = cleanTexts(value, texts, (text) => scanner.neutraliseText(text, "result").value);
+  const { action } = scanner.scanText(gatherTexts(cleaned).text, "result");
+  return action === "allow" ? { value: cleaned } : undefined;
+}
+
+/** The same for the texts that have to keep their shape: structured data, names, links. */
+function neutraliseData(scanner: Scanner, value: unknown, texts: BoundedTexts): unknown {
+  return cleanTexts(value, texts, (text, path, name) =>
+    kindOf(path, name) === "prose" ? text : scanner.neutraliseText(text, "result").value,
+  );
+}
+
+/** A result whose texts stand between marks that say they are data. */
+function wrapResult(value: unknown, source: string): unknown {
+  return mapTexts(value, (text, path, name) =>
+    text !== "" && kindOf(path, name) === "prose" ? wrapUntrusted(text, { source }) : text,
+  );
 }

@@ -1,5 +1,5 @@
 import type { PlacedFinding, TextScanner } from "../scanner.port.ts";
-import { excerpt } from "./excerpt.ts";
+import { excerpt } from "./finding.ts";
 import { type Rule, toRuleText } from "./rules/rule.ts";
 
 /** Longer texts are read in windows of this many characters, each overlapping the one before, so that no rule ever sees more at once. */

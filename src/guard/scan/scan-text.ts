@@ -1,10 +1,8 @@
 import type { PlacedFinding, ScannerRule, TextScanner } from "../scanner.port.ts";
-import { clip, excerpt } from "./excerpt.ts";
-import type { Finding, Place } from "./finding.ts";
+import { clip, excerpt, type Finding, type Place, reaches, type Severity } from "./finding.ts";
 import { type HiddenText, type HidingKind, normaliseText } from "./hidden/normalise-text.ts";
 import { decodePayloads } from "./rules/encoded.ts";
 import { WINDOW } from "./rule-scanner.ts";
-import { reaches, type Severity } from "./severity.ts";
 
 /** What was found in one text. */
 export interface TextScan {

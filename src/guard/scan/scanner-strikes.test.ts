@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Rule } from "./rules/rule.ts";
 import { createScanner } from "./scanner.ts";
-import type { Severity } from "./severity.ts";
+import type { Severity } from "./finding.ts";
 
 /** A rule that finds a word. */
 function wordRule(name: string, word: string, severity: Severity = "high"): Rule {

@@ -4,7 +4,7 @@ import { ATTACK, BROKEN } from "../../../test/guard/scan-fixtures.ts";
 import { SCAN_RULES } from "./rules/all-rules.ts";
 import type { Rule } from "./rules/rule.ts";
 import { createScanner } from "./scanner.ts";
-import { reaches } from "./severity.ts";
+import { reaches } from "./finding.ts";
 
 describe("scanText", () => {
   const { scanText } = createScanner({ mode: "flag" });

@@ -1,12 +1,11 @@
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 import type { TextScanner } from "../scanner.port.ts";
-import type { Finding, Place } from "./finding.ts";
+import { type Finding, type Place, reaches, SEVERITIES, type Severity, worst } from "./finding.ts";
 import { ruleScanner } from "./rule-scanner.ts";
 import { SCAN_RULES } from "./rules/all-rules.ts";
 import type { Rule } from "./rules/rule.ts";
 import { scanText as searchText, type TextScan } from "./scan-text.ts";
-import { reaches, SEVERITIES, type Severity, worst } from "./severity.ts";
 import { toolTexts } from "./texts/tool-texts.ts";
 import { mapTexts } from "./texts/value-texts.ts";
 

@@ -1,5 +1,5 @@
 import type { Emit } from "../../observe/events.ts";
-import { contentHash } from "../../tool/content-hash.ts";
+import { contentHash } from "../../tool/canonical-json.ts";
 import { toPlainData } from "../../tool/schema/plain-data.ts";
 import type { Tool, ToolSource } from "../../tool/tool.ts";
 import { instructionsId } from "../pins/pin-record.ts";
@@ -7,7 +7,7 @@ import { type InspectionSettings, messageOf, refusal, rulesOf, type ScanAction }
 import type { TextScanner } from "../scanner.port.ts";
 import type { Rule } from "./rules/rule.ts";
 import { createScanner, type Scanner, type ScanReport } from "./scanner.ts";
-import { reaches } from "./severity.ts";
+import { reaches } from "./finding.ts";
 import { FOR_VALIDATORS } from "./texts/tool-texts.ts";
 import { mapTexts } from "./texts/value-texts.ts";
 

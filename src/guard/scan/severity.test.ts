@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { reaches, worst } from "./severity.ts";
+import { reaches, worst } from "./finding.ts";
 
 it("a severity reaches itself and milder ones", () => {
   expect([reaches("high", "high"), reaches("high", "low"), reaches("low", "high")]).toEqual([true, true, false]);

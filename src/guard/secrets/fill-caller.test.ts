@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { callerProblem, fillCaller } from "./fill-caller.ts";
+import { callerProblem, fillCaller } from "./fill-members.ts";
 
 describe("the caller in a reference", () => {
   it("stands where its name and its tenant are meant, as often as they are", () => {

@@ -1,4 +1,5 @@
 import { findPatterns } from "../redaction/secret-patterns.ts";
+import { isWrittenOutSecret } from "./fill-members.ts";
 
 const SECRET_NAME =
   /key|token|secret|passw|passphrase|passwd|pwd|credential|auth|cookie|session|bearer|signature|(?:^|[_-])(?:pat|dsn|pin|jwt|otp|salt)(?:$|[_-])/i;
@@ -45,4 +46,30 @@ function isRandom(value: string): boolean {
   if (!/^[A-Za-z0-9_+=-]{24,}$/.test(value)) return false;
   const changes = value.match(/[A-Za-z](?=\d)|\d(?=[A-Za-z])/g)?.length ?? 0;
   return changes >= 5;
+}
+
+/** Returns the secrets written out in an address: the password before the host, and query parameters whose name says they are secrets. */
+export function secretsInAddress(address: string): readonly string[] {
+  const url = URL.parse(address);
+  if (url === null) return [];
+  const parameters = [...url.searchParams].filter(([name, value]) => isWrittenOutSecret(name, value));
+  const secrets = parameters.map(([, value]) => value);
+  return url.password === "" ? secrets : [decoded(url.password), ...secrets];
+}
+
+/** Returns the secrets written out in a program's arguments: `--api-key=VALUE` and `--api-key VALUE`. */
+export function secretsInArguments(args: readonly string[]): readonly string[] {
+  return args.flatMap((argument, index) => {
+    const [, flag, joined] = /^-{1,2}([^=]+)(?:=(.*))?$/s.exec(argument) ?? [];
+    const value = joined ?? args[index + 1];
+    return flag !== undefined && value !== undefined && isWrittenOutSecret(flag, value) ? [value] : [];
+  });
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

@@ -4,10 +4,9 @@ import type { Clock } from "../../observe/clock.ts";
 import type { Emit } from "../../observe/events.ts";
 import type { Caller } from "../../tool/handler.ts";
 import { createRedactor, type Redactor } from "../redaction/redactor.ts";
-import { MIN_SECRET_LENGTH } from "../redaction/secret-forms.ts";
-import { callerProblem, fillCaller } from "./fill-caller.ts";
-import { Missing } from "./missing.ts";
-import { readKeychain } from "./read-keychain.ts";
+import { MIN_SECRET_LENGTH } from "../redaction/form-index.ts";
+import { callerProblem, fillCaller } from "./fill-members.ts";
+import { Missing, readKeychain, readSecretFile } from "./read-secret-file.ts";
 import {
   readReference,
   type ReadReference,
@@ -15,7 +14,6 @@ import {
   replaceReferences,
   type SecretReference,
 } from "./reference.ts";
-import { readSecretFile } from "./read-secret-file.ts";
 
 /** For what a secret is looked up. */
 export interface SecretUse {

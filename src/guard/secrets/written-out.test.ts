@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { secretsInAddress, secretsInArguments } from "./written-out.ts";
+import { secretsInAddress, secretsInArguments } from "./looks-secret.ts";
 
 describe("an address", () => {
   it.each([

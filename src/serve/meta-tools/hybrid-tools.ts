@@ -1,7 +1,6 @@
 import { compilePatterns } from "../../guard/pattern.ts";
 import type { Clock } from "../../observe/clock.ts";
-import type { Tool } from "../../tool/tool.ts";
-import { isUnlisted } from "../../tool/unlisted.ts";
+import { isUnlisted, type Tool } from "../../tool/tool.ts";
 import type { ServedArsenal } from "../served-arsenal.ts";
 import { toToolName } from "./tool-names.ts";
 

@@ -5,11 +5,10 @@ import type {
   EngineQuery,
   ToolVectors,
 } from "../../catalog/catalog-engine.port.ts";
-import { assembleTool } from "../../tool/assemble-tool.ts";
+import { assembleTool, CAPABILITIES, RISK_LEVELS, type Tool, TOOL_SOURCES } from "../../tool/tool.ts";
 import { defineTool } from "../../tool/define-tool.ts";
 import type { ToolDraft } from "../../tool/draft.ts";
 import type { ToolFilter } from "../../tool/tool-filter.ts";
-import { CAPABILITIES, RISK_LEVELS, type Tool, TOOL_SOURCES } from "../../tool/tool.ts";
 
 /** Claims about an engine, by name. */
 export type EngineClaims = Readonly<Record<string, (engine: CatalogEngine) => Promise<void>>>;

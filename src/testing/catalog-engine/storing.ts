@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import type { CatalogEngine, ToolPage } from "../../catalog/catalog-engine.port.ts";
-import { assembleTool } from "../../tool/assemble-tool.ts";
-import type { Tool } from "../../tool/tool.ts";
+import { assembleTool, type Tool } from "../../tool/tool.ts";
 import { sampleTools } from "../sample-tools.ts";
 import { type EngineClaims, HOSTILE_TEXTS, idsOf, searchAll, toolNamed, unit, vectorsOf } from "./fixtures.ts";
 

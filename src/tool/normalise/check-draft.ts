@@ -12,7 +12,6 @@ import {
   VERSION_PATTERN,
 } from "../limits.ts";
 import { toName, toNamespace } from "./slug.ts";
-import { suspiciousText } from "./suspicious-text.ts";
 import { CAPABILITIES, RISK_LEVELS, TOOL_SOURCES } from "../tool.ts";
 
 type Draft = Readonly<Record<string, unknown>>;
@@ -270,4 +269,24 @@ function flag(value: unknown, report: Report, field: string): void {
 function amount(value: unknown, report: Report, field: string): void {
   if (typeof value === "number" && Number.isFinite(value) && value >= 0) return;
   report(field, value, "must be a number, 0 or more", "Use a finite number that is not negative, or leave it out.");
+}
+
+const PATTERNS: readonly { readonly found: (given: string) => boolean; readonly what: string }[] = [
+  { found: hasPlaceholder, what: "a template placeholder {{…}}" },
+  { found: (given) => /<script/i.test(given), what: "a <script tag" },
+  { found: (given) => /javascript:/i.test(given), what: "a javascript: address" },
+];
+
+/** What in a description looks like an attempt at whoever renders or fills it in, in words; undefined where nothing does. */
+export function suspiciousText(given: string): string | undefined {
+  return PATTERNS.find(({ found }) => found(given))?.what;
+}
+
+/** `{{` and a later `}}` on one line. Not a regular expression, which would take quadratic time on a long row of braces. */
+function hasPlaceholder(given: string): boolean {
+  if (!given.includes("{{")) return false;
+  return given.split("\n").some((line) => {
+    const start = line.indexOf("{{");
+    return start >= 0 && line.lastIndexOf("}}") >= start + 2;
+  });
 }

@@ -1,14 +1,13 @@
-import { assembleTool } from "../assemble-tool.ts";
+import { assembleTool, CAPABILITIES, type Capability, RISK_LEVELS, type Tool, type ToolSource } from "../tool.ts";
 import { DRAFT_FIELDS, isItself } from "./check-draft.ts";
 import { divide, fitDescription, isFittingDescription } from "./complete-description.ts";
-import type { HashedFields } from "../content-hash.ts";
-import { shortHash } from "../content-hash.ts";
-import { canonicalJson } from "../canonical-json.ts";
+import { canonicalJson, type HashedFields, shortHash } from "../canonical-json.ts";
 import type { SourceDraft, ToolDraft } from "../draft.ts";
 import { isPlainObject } from "../json-schema.ts";
 import { DEFAULT_NAMESPACE, LIMITS, riskOf } from "../limits.ts";
 import {
   type Normalised,
+  saysDeprecated,
   toAnnotations,
   toCost,
   toDependencies,
@@ -20,10 +19,8 @@ import {
   toVersion,
 } from "./normalise-fields.ts";
 import { type DataLimits, toPlainData } from "../schema/plain-data.ts";
-import { saysDeprecated } from "./says-deprecated.ts";
 import { DEFINITION_LIMITS, measureSchema, refusedParameters } from "../schema/schema-limits.ts";
 import { toName, toNamespace, withTail } from "./slug.ts";
-import { CAPABILITIES, type Capability, RISK_LEVELS, type Tool, type ToolSource } from "../tool.ts";
 
 export { fromMcpAnnotations } from "./mcp-annotations.ts";
 

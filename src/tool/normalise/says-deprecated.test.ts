@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { saysDeprecated } from "./says-deprecated.ts";
+import { saysDeprecated } from "./normalise-fields.ts";
 
 const described = (description: string): boolean => saysDeprecated({ name: "read_file", description });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { suspiciousText } from "./suspicious-text.ts";
+import { suspiciousText } from "./check-draft.ts";
 
 describe("suspiciousText", () => {
   it.each([

@@ -2,7 +2,6 @@ import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 import type { ParametersSchema, StandardResult, StandardSchema } from "../infer.ts";
 import { isPlainObject, type JsonSchema } from "../json-schema.ts";
-import { fromValibot } from "./valibot-schema.ts";
 
 /** What a tool needs of a schema: its JSON Schema, and the library's own check where the schema is of a library. */
 export interface ConvertedParameters {
@@ -71,4 +70,166 @@ function refusal(message: string, fix: string, cause?: unknown): ArsenalError {
     issues: [{ field: "parameters", message, fix }],
     cause,
   });
+}
+
+type Valibot = Readonly<Record<string, unknown>>;
+type Written = Record<string, unknown>;
+
+/**
+ * JSON Schema from a plain Valibot schema, which describes itself as data. A part that JSON Schema cannot express is left open: Valibot
+ * still checks it when the tool is called. Undefined if the schema is not an object.
+ */
+function fromValibot(schema: unknown): JsonSchema | undefined {
+  const converted = convert(schema);
+  return converted["type"] === "object" ? converted : undefined;
+}
+
+function convert(schema: unknown): Written {
+  if (!isPlainObject(schema)) return {};
+  const { pipe } = schema;
+  return Array.isArray(pipe) ? convertPipe(pipe) : convertSchema(schema);
+}
+
+/** Steps after a transformation are about its outcome, not about what the model sends. */
+function convertPipe(pipe: readonly unknown[]): Written {
+  const [first, ...steps] = pipe.filter(isPlainObject);
+  const written = convert(first);
+  let asSent = true;
+  for (const step of steps) {
+    if (step["kind"] === "schema" || step["kind"] === "transformation") asSent = false;
+    if (asSent || step["kind"] === "metadata") Object.assign(written, convertStep(step, written));
+  }
+  return written;
+}
+
+function convertSchema(schema: Valibot): Written {
+  const { type, wrapped, options } = schema;
+  switch (type) {
+    case "string":
+    case "number":
+    case "boolean":
+    case "null":
+      return { type };
+    case "array":
+      return { type, items: convert(schema["item"]) };
+    case "object":
+    case "loose_object":
+    case "strict_object":
+    case "object_with_rest":
+      return convertObject(schema);
+    case "record":
+      return {
+        type: "object",
+        propertyNames: convert(schema["key"]),
+        additionalProperties: convert(schema["value"]),
+      };
+    case "optional":
+    case "exact_optional":
+    case "undefinedable":
+      return { ...convert(wrapped), ...defaultOf(schema) };
+    case "nullable":
+    case "nullish":
+      return { anyOf: [convert(wrapped), { type: "null" }], ...defaultOf(schema) };
+    case "literal":
+      return isJsonValue(schema["literal"]) ? { const: schema["literal"] } : {};
+    case "enum":
+    case "picklist":
+      return convertChoice(options);
+    case "union":
+      return { anyOf: listed(options).map(convert) };
+    case "variant":
+      return { oneOf: listed(options).map(convert) };
+    case "intersect":
+      return { allOf: listed(options).map(convert) };
+    default:
+      return {};
+  }
+}
+
+const MAY_BE_MISSING: ReadonlySet<unknown> = new Set(["optional", "exact_optional", "nullish"]);
+
+function convertObject({ type, entries, rest }: Valibot): Written {
+  const fields = Object.entries(isPlainObject(entries) ? entries : {});
+  return {
+    type: "object",
+    properties: Object.fromEntries(fields.map(([name, field]) => [name, convert(field)])),
+    required: fields.filter(([, field]) => !MAY_BE_MISSING.has((field as Valibot)["type"])).map(([name]) => name),
+    ...(type === "strict_object" ? { additionalProperties: false } : {}),
+    ...(type === "object_with_rest" ? { additionalProperties: convert(rest) } : {}),
+  };
+}
+
+function convertChoice(options: unknown): Written {
+  const values = listed(options);
+  const types = new Set(values.map((value) => typeof value));
+  if (!values.every(isJsonValue)) return {};
+  return { enum: [...values], type: types.size === 1 ? [...types][0] : [...types].toSorted().toReversed() };
+}
+
+function defaultOf({ default: given }: Valibot): Written {
+  const value: unknown = typeof given === "function" ? (given as () => unknown)() : given;
+  return isJsonValue(value) || value === null ? { default: value } : {};
+}
+
+/** Only formats that accept everything Valibot accepts. */
+const FORMATS: Readonly<Record<string, string>> = {
+  email: "email",
+  url: "uri",
+  uuid: "uuid",
+  ipv4: "ipv4",
+  ipv6: "ipv6",
+  iso_date: "date",
+  iso_timestamp: "date-time",
+};
+
+function convertStep(step: Valibot, { type, pattern }: Written): Written {
+  const { type: name, requirement } = step;
+  const count = type === "array" ? "Items" : "Length";
+  switch (name) {
+    case "description":
+    case "title":
+    case "examples":
+      return { [name]: step[name] };
+    case "metadata":
+      return isPlainObject(step["metadata"]) ? { ...step["metadata"] } : {};
+    case "integer":
+    case "safe_integer":
+      return { type: "integer" };
+    case "min_value":
+      return typeof requirement === "number" ? { minimum: requirement } : {};
+    case "max_value":
+      return typeof requirement === "number" ? { maximum: requirement } : {};
+    case "gt_value":
+      return typeof requirement === "number" ? { exclusiveMinimum: requirement } : {};
+    case "lt_value":
+      return typeof requirement === "number" ? { exclusiveMaximum: requirement } : {};
+    case "multiple_of":
+      return { multipleOf: requirement };
+    case "min_length":
+      return { [`min${count}`]: requirement };
+    case "max_length":
+      return { [`max${count}`]: requirement };
+    case "length":
+      return { [`min${count}`]: requirement, [`max${count}`]: requirement };
+    case "non_empty":
+      return { [`min${count}`]: 1 };
+    case "regex":
+      return requirement instanceof RegExp && requirement.flags === "" && pattern === undefined
+        ? { pattern: requirement.source }
+        : {};
+    default: {
+      const format = FORMATS[String(name)];
+      return format === undefined ? {} : { format };
+    }
+  }
+}
+
+function listed(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function isJsonValue(value: unknown): boolean {
+  return (
+    typeof value === "string" || typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value))
+  );
 }

@@ -17,12 +17,12 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
 import { ed25519Key, hmacKey } from "../../../guard/audit/key.ts";
-import { type FileVerification, verify } from "../../../guard/audit/verify.ts";
+import { type FileVerification, verify } from "../../../guard/audit/verifier.ts";
 import type { AuditRecord } from "../../../guard/audit.port.ts";
 import { auditContract } from "../../../testing/audit.contract.ts";
 import { createManualClock } from "../../../testing/manual-clock.ts";
 import { fileAudit, type FileAuditOptions } from "./file.ts";
-import { auditFiles } from "./segments.ts";
+import { auditFiles } from "./segment-writer.ts";
 
 const root = mkdtempSync(join(tmpdir(), "arsenal-audit-"));
 afterAll(() => rmSync(root, { recursive: true }));

@@ -1,13 +1,15 @@
 import { choice, type Filled, object, path, text, whole } from "../../settings.ts";
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
-import { type ChainWriter, createChainWriter } from "../../../guard/audit/chain-writer.ts";
+import { type ChainWriter, createChainWriter } from "../../../guard/audit/chain.ts";
 import type { AuditKey } from "../../../guard/audit/key.ts";
 import type { AuditLog, AuditRecord } from "../../../guard/audit.port.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
-import { createFileLock } from "./file-lock.ts";
 import { openKeyFile } from "./key-file.ts";
 import { createSegmentWriter, type SegmentWriter } from "./segment-writer.ts";
+import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
+import type { DatabaseSync } from "node:sqlite";
+import { loadSqlite } from "../../state/load-sqlite.ts";
 
 export interface FileAuditOptions {
   /** Its folder is created. Only this user can read it. */
@@ -180,4 +182,74 @@ export function create(settings: Filled<typeof config>, parts: Pick<FileAuditOpt
     throw new ArsenalError("CONFIG_INVALID", `audit.file is missing. ${fix}`, { field: "audit.file", fix });
   }
   return fileAudit({ file, ...(keyFile !== undefined && { keyFile }), checkpointEvery, fsync, maxFileBytes, ...parts });
+}
+
+/** Lets one process at a time do something. */
+interface FileLock {
+  hold<Value>(work: () => Promise<Value>): Promise<Value>;
+  close(): void;
+}
+
+const SQLITE_BUSY = 5;
+const POLL_MS = 5;
+const PATIENCE_MS = 10_000;
+
+/**
+ * A lock that the system takes back from a process that dies: SQLite's, on an empty database of its own. A file that merely exists would
+ * stay locked after a crash.
+ */
+function createFileLock(file: string, clock: Clock): FileLock {
+  let database: DatabaseSync | undefined;
+  /** Settles when those who asked before in this process are done: SQLite tells processes apart, not callers. */
+  let turn: Promise<unknown> = Promise.resolve();
+
+  function open(): DatabaseSync {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    closeSync(openSync(file, "a", 0o600));
+    chmodSync(file, 0o600);
+    const { DatabaseSync } = loadSqlite();
+    return new DatabaseSync(file, { timeout: 0 });
+  }
+
+  function tryLock(): boolean {
+    try {
+      database ??= open();
+      database.exec("BEGIN EXCLUSIVE");
+      return true;
+    } catch (error) {
+      if (error instanceof Error && "errcode" in error && Number(error.errcode) === SQLITE_BUSY) return false;
+      throw error;
+    }
+  }
+
+  async function acquire(): Promise<void> {
+    for (let waited = 0; !tryLock(); waited += POLL_MS) {
+      if (waited >= PATIENCE_MS) {
+        const fix = "End the process that holds it.";
+        throw new ArsenalError("STORE_FAILED", `Another process holds ${file} for too long. ${fix}`, { fix });
+      }
+      await new Promise<void>((done) => void clock.after(POLL_MS, done));
+    }
+  }
+
+  async function hold<Value>(work: () => Promise<Value>): Promise<Value> {
+    await acquire();
+    try {
+      return await work();
+    } finally {
+      database?.exec("ROLLBACK");
+    }
+  }
+
+  return {
+    hold(work) {
+      const held = turn.then(() => hold(work));
+      turn = held.catch(() => {});
+      return held;
+    },
+    close() {
+      database?.close();
+      database = undefined;
+    },
+  };
 }

@@ -1,12 +1,10 @@
 import { hash } from "node:crypto";
 import { constants } from "node:fs";
-import { type FileHandle, mkdir, open, rename, stat } from "node:fs/promises";
-import { dirname } from "node:path";
-import { EMPTY_LOG } from "../../../guard/audit/chain.ts";
-import type { ChainWriter } from "../../../guard/audit/chain-writer.ts";
+import { type FileHandle, mkdir, open, readdir, rename, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { type ChainWriter, EMPTY_LOG, readLine } from "../../../guard/audit/chain.ts";
 import type { AuditHead } from "../../../guard/audit.port.ts";
-import { readTail } from "./read-tail.ts";
-import { fullSegments, segmentName } from "./segments.ts";
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
 
 /** The files of a log, for one process at a time that holds its lock. */
 export interface SegmentWriter {
@@ -144,4 +142,75 @@ async function syncFolder(file: string): Promise<void> {
   const handle = await open(dirname(file), "r").catch(() => undefined);
   await handle?.sync().catch(() => {});
   await handle?.close().catch(() => {});
+}
+
+const CHUNK = 64 * 1024;
+const LINE_BREAK = 10;
+
+/** How a file of a log ends. */
+interface Tail {
+  /** The last whole record; undefined where there is none. */
+  readonly head: AuditHead | undefined;
+  /** Bytes up to and with the last line break. */
+  readonly wholeBytes: number;
+  /** What a write that was cut off left after it. */
+  readonly torn: Buffer;
+}
+
+/** Reads the end of a file. Throws where its last whole line is no intact record: a log is not continued from what is not known to be one. */
+async function readTail(handle: FileHandle, file: string): Promise<Tail> {
+  const { size } = await handle.stat();
+  const torn = await readBack(handle, size);
+  const wholeBytes = size - torn.length;
+  if (wholeBytes === 0) return { head: undefined, wholeBytes, torn };
+  const line = await readBack(handle, wholeBytes - 1);
+  const read = readLine(line);
+  if (read?.intact === true) return { head: { seq: read.record.seq, hash: read.hash }, wholeBytes, torn };
+  const fix = "Look at it with: toolarsenal audit verify. Then move it away to begin a new log.";
+  throw new ArsenalError("STORE_FAILED", `The audit log ${file} was changed or damaged at its end. ${fix}`, {
+    field: "audit.file",
+    value: file,
+    fix,
+  });
+}
+
+/** What stands between the last line break before `end` and `end`. */
+async function readBack(handle: FileHandle, end: number): Promise<Buffer> {
+  let found = Buffer.alloc(0);
+  for (let position = end; position > 0;) {
+    const length = Math.min(CHUNK, position);
+    position -= length;
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, position);
+    const chunk = buffer.subarray(0, bytesRead);
+    const at = chunk.lastIndexOf(LINE_BREAK);
+    found = Buffer.concat([chunk.subarray(at + 1), found]);
+    if (at >= 0) break;
+  }
+  return found;
+}
+
+const DIGITS = 15;
+
+/** The name a full file gets: `audit.jsonl` becomes `audit.jsonl.000000000012345`, by the last record in it. */
+function segmentName(file: string, lastSeq: number): string {
+  return `${file}.${String(lastSeq).padStart(DIGITS, "0")}`;
+}
+
+/** The full files of a log, oldest first. */
+async function fullSegments(file: string): Promise<readonly string[]> {
+  const start = `${basename(file)}.`;
+  const names = await readdir(dirname(file)).catch((): string[] => []);
+  return names
+    .filter((name) => name.startsWith(start) && new RegExp(`^\\d{${DIGITS}}$`).test(name.slice(start.length)))
+    .sort()
+    .map((name) => join(dirname(file), name));
+}
+
+/** Every file of a log, oldest first: the full ones, and the one that is written to where it is there. */
+export async function auditFiles(file: string): Promise<readonly string[]> {
+  const active = await stat(file).then(
+    () => [file],
+    () => [],
+  );
+  return [...(await fullSegments(file)), ...active];
 }

@@ -1,11 +1,10 @@
-import type { StreamingDialect } from "../../../transcode/dialect.port.ts";
+import type { CallStream, StreamingDialect } from "../../../transcode/dialect.port.ts";
 import type { SchemaTarget } from "../../../transcode/convert-schema.ts";
 import { PLAIN_FEATURES } from "../../../transcode/features.ts";
 import { definitions, type ObjectSchema } from "../parts/definitions.ts";
-import { fromGeminiSchema, type GeminiSchema, toGeminiSchema } from "./gemini-schema.ts";
-import { createGeminiStream } from "./gemini-stream.ts";
-import { asRecord, asRecords, toReadCall } from "../parts/read-call.ts";
+import { asRecord, asRecords, createCallAssembly, toReadCall } from "../parts/read-call.ts";
 import { contentOf, textOf } from "../parts/result-content.ts";
+import { isPlainObject } from "../../../tool/json-schema.ts";
 
 /** A function declaration as the Gemini API takes it. */
 export type GeminiTool = { name: string; description: string; parametersJsonSchema: ObjectSchema };
@@ -119,7 +118,7 @@ export function geminiDialect({ schema: form = "json" }: GeminiOptions = {}): St
               parts: answered.map((each) => ({ functionResponse: toResponse(each) })),
             },
           ],
-    readStream: () => createGeminiStream(callsOf),
+    readStream: () => createGeminiStream(),
   };
 }
 
@@ -158,3 +157,140 @@ function toResponse(answered: Parameters<typeof contentOf>[0]): GeminiFunctionRe
 }
 
 export const create = (): StreamingDialect<GeminiTool, GeminiResults> => geminiDialect();
+
+/** A schema in the closed subset that Gemini's `parameters` take. */
+type GeminiSchema = {
+  type?: "STRING" | "NUMBER" | "INTEGER" | "BOOLEAN" | "ARRAY" | "OBJECT" | "NULL";
+  title?: string;
+  description?: string;
+  format?: string;
+  nullable?: boolean;
+  default?: unknown;
+  example?: unknown;
+  enum?: string[];
+  items?: GeminiSchema;
+  minItems?: string;
+  maxItems?: string;
+  properties?: { [name: string]: GeminiSchema };
+  required?: string[];
+  propertyOrdering?: string[];
+  minProperties?: string;
+  maxProperties?: string;
+  minimum?: number;
+  maximum?: number;
+  minLength?: string;
+  maxLength?: string;
+  pattern?: string;
+  anyOf?: GeminiSchema[];
+};
+
+/** Counts, which 64-bit fields of the protocol hold as text. */
+const COUNTS = ["minItems", "maxItems", "minProperties", "maxProperties", "minLength", "maxLength"];
+
+/** A schema that is already within the subset, in the protocol's own spelling. */
+function toGeminiSchema(schema: Readonly<Record<string, unknown>>): GeminiSchema {
+  return walk(schema, (key, value) => {
+    if (key === "type" && typeof value === "string") return [key, value.toUpperCase()];
+    if (COUNTS.includes(key) && typeof value === "number") return [key, String(value)];
+    return [key, value];
+  }) as GeminiSchema;
+}
+
+/** JSON Schema from the protocol's spelling, as somebody else wrote it. */
+function fromGeminiSchema(schema: unknown): unknown {
+  return walk(schema, (key, value, { nullable, type }) => {
+    if (key === "type" && typeof value === "string") {
+      const name = value.toLowerCase();
+      if (name === "type_unspecified") return undefined;
+      return [key, nullable === true ? [name, "null"] : name];
+    }
+    // In JSON Schema an enum holds for null as well.
+    if (key === "enum" && Array.isArray(value))
+      return [key, nullable === true ? [...(value as unknown[]), null] : value];
+    if (key === "nullable") return typeof type === "string" ? undefined : [key, value];
+    if (key === "propertyOrdering") return undefined;
+    if (key === "example") return ["examples", [value]];
+    if (COUNTS.includes(key) && typeof value === "string" && /^\d+$/.test(value)) return [key, Number(value)];
+    return [key, value];
+  });
+}
+
+type Rewrite = (
+  key: string,
+  value: unknown,
+  schema: Readonly<Record<string, unknown>>,
+) => readonly [string, unknown] | undefined;
+
+/** Rewrites the keywords of a schema and of every schema within it; values such as defaults stay as they are. */
+function walk(schema: unknown, rewrite: Rewrite): unknown {
+  if (!isPlainObject(schema)) return schema;
+  const entries = Object.entries(schema).flatMap(([key, value]) => {
+    const rewritten = rewrite(key, inner(key, value, rewrite), schema);
+    return rewritten === undefined ? [] : [rewritten];
+  });
+  return Object.fromEntries(entries);
+}
+
+function inner(key: string, value: unknown, rewrite: Rewrite): unknown {
+  if (key === "items") return walk(value, rewrite);
+  if (key === "anyOf" && Array.isArray(value)) return value.map((each) => walk(each, rewrite));
+  if (key === "properties" && isPlainObject(value))
+    return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, walk(each, rewrite)]));
+  return value;
+}
+
+/**
+ * Gathers calls from streamed answers. A call mostly comes whole; where the request asked for streamed arguments it comes as a first chunk
+ * with its name, chunks with values at paths (`$.place.city`), and a last one without `willContinue`.
+ */
+function createGeminiStream(): CallStream {
+  const assembly = createCallAssembly();
+  let growing: Record<string, unknown> | undefined;
+
+  return {
+    push: (event) =>
+      callsOf(event).flatMap((call) => {
+        const { id, name, args, partialArgs, willContinue } = call;
+        if (growing === undefined && willContinue !== true && partialArgs === undefined)
+          return [assembly.whole({ id, name, arguments: args })];
+        growing ??= {};
+        assembly.open(GROWING, { id, name });
+        for (const piece of asRecords(partialArgs)) place(growing, piece);
+        assembly.set(GROWING, growing);
+        if (willContinue === true) return [];
+        growing = undefined;
+        return assembly.close(GROWING);
+      }),
+    end: () => assembly.closeAll().map((call) => ({ ...call, problem: CUT })),
+  };
+}
+
+/** One call grows at a time. */
+const GROWING = "growing";
+const CUT = "The answer ended in the middle of the arguments. Call the tool again.";
+
+/** Puts a value where its path says; text that continues is appended. */
+function place(root: Record<string, unknown>, piece: Json): void {
+  const { jsonPath } = piece;
+  const path = typeof jsonPath === "string" ? jsonPath : "";
+  const steps = [...path.matchAll(/\.([^.[\]]+)|\[(\d+)\]|\['([^']*)'\]/g)].map(
+    ([, member, index, quoted]) => member ?? quoted ?? Number(index),
+  );
+  const last = steps.pop();
+  if (last === undefined) return;
+  let target = root as Record<string | number, unknown>;
+  for (const [position, step] of steps.entries()) {
+    const following = steps[position + 1] ?? last;
+    if (!Object.hasOwn(target, step) || typeof target[step] !== "object" || target[step] === null)
+      define(target, step, typeof following === "number" ? [] : {});
+    target = target[step] as Record<string | number, unknown>;
+  }
+  const value = piece["stringValue"] ?? piece["numberValue"] ?? piece["boolValue"] ?? null;
+  const before = Object.hasOwn(target, last) ? target[last] : undefined;
+  define(target, last, typeof before === "string" && typeof value === "string" ? before + value : value);
+}
+
+/** Never through a setter: a path may name `__proto__`. */
+function define(target: object, key: string | number, value: unknown): void {
+  Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
+}

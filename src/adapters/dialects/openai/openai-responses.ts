@@ -1,8 +1,7 @@
 import type { CallStream, ReadCall, StreamingDialect } from "../../../transcode/dialect.port.ts";
 import { OPENAI_LIMITS, OPENAI_STRICT_TARGET, OPENAI_TARGET } from "./openai.ts";
-import { createCallAssembly } from "../parts/call-assembly.ts";
+import { asRecord, asRecords, createCallAssembly, toReadCall } from "../parts/read-call.ts";
 import { definitions, type ObjectSchema } from "../parts/definitions.ts";
-import { asRecord, asRecords, toReadCall } from "../parts/read-call.ts";
 import { contentOf, type MediaPart, type ResultPart, textOf, unshown } from "../parts/result-content.ts";
 
 /** A tool as the Responses API takes it. The API makes a tool strict unless told otherwise. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createCallAssembly } from "./call-assembly.ts";
+import { createCallAssembly } from "./read-call.ts";
 
 describe("createCallAssembly", () => {
   it("tells made-up ids apart over a whole stream", () => {

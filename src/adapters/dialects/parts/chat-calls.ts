@@ -1,8 +1,7 @@
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import type { CallStream, ReadCall } from "../../../transcode/dialect.port.ts";
-import { createCallAssembly } from "./call-assembly.ts";
+import { asRecord, asRecords, createCallAssembly, type RawCall, toReadCall } from "./read-call.ts";
 import type { DefinitionShape, ObjectSchema } from "./definitions.ts";
-import { asRecord, asRecords, type RawCall, toReadCall } from "./read-call.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../../tool/json-schema.ts";
-import type { ReadCall } from "../../../transcode/dialect.port.ts";
+import type { CallStream, ReadCall } from "../../../transcode/dialect.port.ts";
 
 /** One call as a provider has it. */
 export interface RawCall {
@@ -60,4 +60,78 @@ export function asRecord(value: unknown): Readonly<Record<string, unknown>> {
 /** The objects of a list; none where it is no list. */
 export function asRecords(value: unknown): readonly Readonly<Record<string, unknown>>[] {
   return Array.isArray(value) ? value.filter(isPlainObject) : [];
+}
+
+/** Calls that arrive in pieces. */
+interface CallAssembly {
+  /** Begins the call with this key, or learns more of it. */
+  open(key: string, start: { readonly id?: unknown; readonly name?: unknown }): void;
+  /** Adds to the text of a call's arguments. */
+  add(key: string, text: unknown): void;
+  /** Replaces the arguments by their whole. */
+  set(key: string, whole: unknown): void;
+  has(key: string): boolean;
+  /** The provider's id of a call that is open. */
+  idOf(key: string): unknown;
+  /** The call, which is complete with this. */
+  close(key: string): readonly ReadCall[];
+  /** A call that came in one piece. */
+  whole(raw: RawCall): ReadCall;
+  /** Every call still open whose key begins so, in the order they began. */
+  closeAll(prefix?: string): readonly ReadCall[];
+}
+
+interface OpenCall {
+  id: unknown;
+  name: unknown;
+  text: string;
+  whole: unknown;
+}
+
+/** Gathers the pieces of streamed calls. Made-up ids are told apart over the whole stream. */
+export function createCallAssembly(): CallAssembly {
+  const calls = new Map<string, OpenCall>();
+  let closed = 0;
+
+  const close = (key: string): readonly ReadCall[] => {
+    const call = calls.get(key);
+    if (call === undefined) return [];
+    calls.delete(key);
+    const { id, name, text, whole } = call;
+    return [toReadCall({ id, name, arguments: text === "" ? whole : text }, closed++)];
+  };
+
+  return {
+    open(key, { id, name }) {
+      const call = calls.get(key) ?? { id: undefined, name: undefined, text: "", whole: undefined };
+      calls.set(key, call);
+      if (isText(id)) call.id ??= id;
+      if (isText(name)) call.name ??= name;
+    },
+    add(key, text) {
+      const call = calls.get(key);
+      if (call !== undefined && typeof text === "string") call.text += text;
+    },
+    set(key, whole) {
+      const call = calls.get(key);
+      if (call === undefined) return;
+      if (typeof whole === "string") call.text = whole;
+      else call.whole = whole;
+    },
+    has: (key) => calls.has(key),
+    idOf: (key) => calls.get(key)?.id,
+    close,
+    whole: (raw) => toReadCall(raw, closed++),
+    closeAll: (prefix = "") => [...calls.keys()].filter((key) => key.startsWith(prefix)).flatMap(close),
+  };
+}
+
+/** Reads a stream in which every event is a whole message. */
+export function createMessageStream(callsOf: (message: unknown) => readonly RawCall[]): CallStream {
+  const assembly = createCallAssembly();
+  return { push: (message) => callsOf(message).map(assembly.whole), end: () => [] };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
 }

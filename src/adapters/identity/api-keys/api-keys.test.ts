@@ -7,8 +7,7 @@ import type { Principal } from "../../../guard/principal.ts";
 import { identityContract } from "../../../testing/identity.contract.ts";
 import { createManualClock } from "../../../testing/manual-clock.ts";
 import { apiKeyFile, apiKeys, type StoredKey } from "./api-keys.ts";
-import { updateKeyFile } from "./key-file.ts";
-import { createKeyText, hashOfKey } from "./key-text.ts";
+import { createKeyText, hashOfKey, updateKeyFile } from "./key-file.ts";
 
 const principal: Principal = { id: "ci", roles: [], capabilities: ["read_data"], scopes: ["build"], local: false };
 const KEY = createKeyText("ci");

@@ -5,8 +5,7 @@ import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import { bearerCredential } from "../../../guard/identity/bearer-credential.ts";
 import type { Credentials, Identified, Identity } from "../../../guard/identity.port.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
-import { readKeyFile, type StoredKey } from "./key-file.ts";
-import { hashOfKey, KEY_HASH, KEY_NAME, nameInKey } from "./key-text.ts";
+import { hashOfKey, KEY_HASH, KEY_NAME, nameInKey, readKeyFile, type StoredKey } from "./key-file.ts";
 
 export type { StoredKey } from "./key-file.ts";
 

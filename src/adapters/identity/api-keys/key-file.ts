@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import { showValue } from "../../../errors/show-value.ts";
@@ -6,7 +6,6 @@ import type { Principal } from "../../../guard/principal.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import { CAPABILITIES, type Capability } from "../../../tool/tool.ts";
 import { withFileLock } from "../../../system/file-lock.ts";
-import { KEY_HASH, KEY_NAME } from "./key-text.ts";
 
 /** What is kept of one key. The key itself is nowhere. */
 export interface StoredKey {
@@ -95,4 +94,27 @@ function isCapability(value: string): value is Capability {
 function unusable(path: string, why: string, fix: string, cause?: unknown): ArsenalError {
   const message = `The key file ${showValue(path)} ${why}. ${fix}`;
   return new ArsenalError("CONFIG_INVALID", message, { field: "server.auth.api_keys.file", value: path, fix, cause });
+}
+
+/** What a key can be called. The name is a part of the key and no secret. */
+export const KEY_NAME: RegExp = /^[a-z][a-z0-9-]{0,62}$/;
+
+const KEY = /^ta_([a-z][a-z0-9-]{0,62})_[A-Za-z0-9_-]{43}$/;
+
+/** A new key, `ta_NAME_SECRET`. Its 256 random bits cannot be guessed, which is why a fast hash of it is enough. */
+export function createKeyText(name: string): string {
+  return `ta_${name}_${randomBytes(32).toString("base64url")}`;
+}
+
+/** The name in what may be a key; undefined for what is of no such form. */
+export function nameInKey(text: string): string | undefined {
+  return KEY.exec(text)?.[1];
+}
+
+/** How what is kept of a key looks. */
+export const KEY_HASH: RegExp = /^sha256:[0-9a-f]{64}$/;
+
+/** What is kept of a key: `sha256:` and 64 hexadecimal digits. */
+export function hashOfKey(text: string): string {
+  return `sha256:${createHash("sha256").update(text).digest("hex")}`;
 }

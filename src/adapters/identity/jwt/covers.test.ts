@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { covers } from "./covers.ts";
+import { covers } from "./jwt.ts";
 
 const MCP = "https://tools.example.com/mcp";
 

@@ -5,7 +5,7 @@ import type { Identified } from "../../../guard/identity.port.ts";
 import { identityContract } from "../../../testing/identity.contract.ts";
 import { createManualClock, type ManualClock } from "../../../testing/manual-clock.ts";
 import { jwtIdentity, type JwtOptions } from "./jwt.ts";
-import { COOL_DOWN_MS, FRESH_MS, USABLE_MS } from "./key-set.ts";
+import { COOL_DOWN_MS, FRESH_MS, USABLE_MS } from "./issuer-keys.ts";
 
 const RESOURCE = "https://tools.example.com/mcp";
 const NOW_S = 1_800_000_000;

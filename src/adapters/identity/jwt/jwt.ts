@@ -1,19 +1,14 @@
 import { choice, entry, type Filled, list, object, optional, text } from "../../settings.ts";
 import type * as Jose from "jose";
-import type { JWTPayload, JWTVerifyGetKey } from "jose";
+import type { errors, JWTHeaderParameters, JWTPayload, JWTVerifyGetKey } from "jose";
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import { bearerCredential } from "../../../guard/identity/bearer-credential.ts";
 import { createEgress, type Egress } from "../../../guard/egress/egress.ts";
 import type { Credentials, Identified, Identity } from "../../../guard/identity.port.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import { CAPABILITIES, type Capability } from "../../../tool/tool.ts";
-import { JWT_ALGORITHMS, type JwtAlgorithm } from "./algorithms.ts";
 import { type ClaimNames, toPrincipal } from "./claims.ts";
-import { covers } from "./covers.ts";
-import { createIssuerKeys } from "./issuer-keys.ts";
-import { createKeySet } from "./key-set.ts";
-import { whyNotAccessToken } from "./not-access-token.ts";
-import { whyRefused } from "./why-refused.ts";
+import { createIssuerKeys, createKeySet } from "./issuer-keys.ts";
 
 /** Whose tokens are taken, and what they say of their callers. */
 export interface JwtOptions {
@@ -33,6 +28,22 @@ export interface JwtOptions {
   readonly egress?: Egress;
   readonly clock?: Clock;
 }
+
+/** The signatures that can be accepted: those whose verifier cannot sign. */
+const JWT_ALGORITHMS = [
+  "RS256",
+  "RS384",
+  "RS512",
+  "PS256",
+  "PS384",
+  "PS512",
+  "ES256",
+  "ES384",
+  "ES512",
+  "EdDSA",
+  "Ed25519",
+] as const;
+type JwtAlgorithm = (typeof JWT_ALGORITHMS)[number];
 
 const DEFAULT_ALGORITHMS: readonly JwtAlgorithm[] = ["RS256", "PS256", "ES256", "EdDSA", "Ed25519"];
 
@@ -168,4 +179,65 @@ export const config = entry(
 
 export function create(settings: Filled<typeof config>, { egress }: { readonly egress?: Egress } = {}): Identity {
   return jwtIdentity({ ...settings, ...(egress === undefined ? {} : { egress }) });
+}
+
+/** Claims that only the proof of a login has. */
+const ID_TOKEN_CLAIMS = ["nonce", "at_hash", "c_hash", "s_hash"];
+
+/**
+ * Why a verified token is no access token that may be used as it is; undefined where it is one. An ID token tells its client who logged
+ * in; whoever can get hold of one must not call tools with it.
+ */
+function whyNotAccessToken({ typ }: Pick<JWTHeaderParameters, "typ">, payload: JWTPayload): string | undefined {
+  const kind = (typ ?? "jwt").toLowerCase().replace(/^application\//, "");
+  if (kind !== "jwt" && kind !== "at+jwt") return "The token is of another kind than an access token.";
+  if (ID_TOKEN_CLAIMS.some((claim) => payload[claim] !== undefined)) return "The token is an ID token.";
+  const client = payload["azp"] ?? payload["client_id"];
+  const audience = [payload.aud ?? []].flat();
+  // Only the older kind is ambiguous: RFC 9068 gave access tokens a type of their own so that they are not.
+  if (kind === "jwt" && typeof client === "string" && audience.includes(client))
+    return "The token is for its own client, as an ID token is.";
+  if (payload["cnf"] !== undefined) return "The token is bound to a key, and a bearer cannot prove to hold it.";
+  return undefined;
+}
+
+/** What is wrong with a token, in words that give nothing of it away. */
+function whyRefused(error: errors.JOSEError): string {
+  switch (error.code) {
+    case "ERR_JWT_EXPIRED":
+      return "The token has expired.";
+    case "ERR_JOSE_ALG_NOT_ALLOWED":
+      return "The token is signed with an algorithm that is not accepted.";
+    case "ERR_JWKS_NO_MATCHING_KEY":
+      return "The token is signed with a key that its issuer does not publish.";
+    case "ERR_JWS_SIGNATURE_VERIFICATION_FAILED":
+      return "The signature of the token is wrong.";
+    case "ERR_JWT_CLAIM_VALIDATION_FAILED":
+      return WRONG_CLAIMS[(error as errors.JWTClaimValidationFailed).claim] ?? "A claim of the token is wrong.";
+    default:
+      return "The token is malformed.";
+  }
+}
+
+const WRONG_CLAIMS: Readonly<Record<string, string>> = {
+  iss: "The token is from another issuer.",
+  aud: "The token is for another audience.",
+  nbf: "The token is not valid yet.",
+  exp: "The token does not say when it expires.",
+};
+
+/**
+ * True where a token for `audience` is one for `resource`: both are the same address, or the resource lies below the audience. A token for
+ * `https://tools.example.com/mcp` serves at `/mcp/upstreams/files`, and the other way round it does not.
+ */
+export function covers(audience: string, resource: string): boolean {
+  const [wide, narrow] = [canonical(audience), canonical(resource)];
+  return wide !== undefined && narrow !== undefined && (narrow === wide || narrow.startsWith(`${wide}/`));
+}
+
+/** Scheme and host in lower case, without the slash at the end; undefined for what is no plain address. */
+function canonical(address: string): string | undefined {
+  const url = URL.parse(address);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "") return undefined;
+  return (url.origin + url.pathname).replace(/\/$/, "");
 }

@@ -2,10 +2,18 @@ import type { Policy, PolicyDecision, PolicyView } from "../../../guard/policy.p
 import type { Principal } from "../../../guard/principal.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import { askedByTool } from "../patterns.ts";
-import { principalEntity, toolEntity } from "./entities.ts";
-import { type CedarLibrary, type CedarValue, loadCedar } from "./library.ts";
-import { readPolicies } from "./read-policies.ts";
-import { toRecord } from "./values.ts";
+import {
+  type CedarAnswer,
+  type CedarEntity,
+  type CedarId,
+  type CedarLibrary,
+  type CedarValue,
+  loadCedar,
+} from "./library.ts";
+import { isPlainObject } from "../../../tool/json-schema.ts";
+import { toolView } from "../rules/tool-view.ts";
+import { createHash } from "node:crypto";
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
 
 /** What Cedar policies can be given beside their text. */
 export interface CedarParts {
@@ -125,4 +133,130 @@ function refused(tool: Tool, principal: Principal, by: string | undefined): Poli
     return { effect: "deny", rule: by, reason: `Policy "${by}" forbids ${tool.id} to "${principal.id}".` };
   const reason = `No policy permits ${tool.id} to "${principal.id}". Add a permit, or use another tool.`;
   return { effect: "deny", rule: "default-deny", reason };
+}
+
+/** Who asks: `Principal::"id"`, in `Role::"…"` for each of its roles and in `Tenant::"…"`. */
+function principalEntity({ id, tenant, roles, scopes, capabilities, local }: Principal): CedarEntity {
+  return {
+    uid: { type: "Principal", id },
+    attrs: present({ id, tenant, roles, scopes, capabilities, local }),
+    parents: [
+      ...roles.map((role): CedarId => ({ type: "Role", id: role })),
+      ...(tenant === undefined ? [] : [{ type: "Tenant", id: tenant }]),
+    ],
+  };
+}
+
+/** What is called: `Tool::"namespace.name"`, in `Namespace::"namespace"`. */
+function toolEntity(tool: Tool): CedarEntity {
+  return {
+    uid: { type: "Tool", id: tool.id },
+    attrs: present(toolView(tool)),
+    parents: [{ type: "Namespace", id: tool.namespace }],
+  };
+}
+
+/** Cedar has no word for what is not there, so it is left out. What is of no kind that it knows, the library refuses. */
+function present(attributes: object): Record<string, CedarValue> {
+  const entries = Object.entries(attributes).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries.map(([name, value]) => [name, isPlainObject(value) ? present(value) : value]));
+}
+
+/** Deeper data is refused: the library gives up on some of it without an answer. */
+const MAX_DEPTH = 64;
+
+/** Keys by which the library would take data for an entity or an extension, and so for something that it is not. */
+const RESERVED: ReadonlySet<string> = new Set(["__entity", "__extn", "__expr"]);
+
+/**
+ * JSON data as Cedar has it. Lists become sets. What is null is left out, as Cedar has no such thing. A number that is no whole one is a
+ * decimal where four places hold it, and a text otherwise, which a policy that compares numbers fails on. Throws an Error that says what
+ * cannot be shown to a policy.
+ */
+function toCedarValue(value: unknown, depth = 0): CedarValue | undefined {
+  if (depth > MAX_DEPTH) throw new Error(`they are nested deeper than ${MAX_DEPTH} levels`);
+  switch (typeof value) {
+    case "boolean":
+    case "string":
+      return value;
+    case "number":
+      return toNumber(value);
+    case "object":
+      if (value === null) return undefined;
+      return Array.isArray(value) ? toSet(value, depth) : toRecord(value, depth);
+    case "undefined":
+      return undefined;
+    default:
+      throw new Error(`they hold a ${typeof value}`);
+  }
+}
+
+function toSet(list: readonly unknown[], depth: number): CedarValue[] {
+  const members = list.map((member) => toCedarValue(member, depth + 1));
+  return members.filter((member) => member !== undefined);
+}
+
+/** A record of data, as Cedar has it. */
+function toRecord(data: object, depth = 0): Record<string, CedarValue> {
+  const members = Object.entries(data).map(([key, member]) => {
+    if (RESERVED.has(key)) throw new Error(`they have the key ${key}`);
+    return [key, toCedarValue(member, depth + 1)] as const;
+  });
+  return Object.fromEntries(members.filter((member): member is [string, CedarValue] => member[1] !== undefined));
+}
+
+function toNumber(value: number): CedarValue {
+  if (Number.isSafeInteger(value)) return value;
+  const text = String(value);
+  return /^-?\d{1,14}\.\d{1,4}$/.test(text) ? { __extn: { fn: "decimal", arg: text } } : text;
+}
+
+/** Policies that were read once, and are asked by the id they are kept under. */
+interface ReadPolicies {
+  readonly setId: string;
+  /** Their names in the order of the text: `@id("…")`, or `policy N`, counted from 1. */
+  readonly names: readonly string[];
+  /** Permissions that a person must approve, by name, each with what `@require_approval("…")` says. */
+  readonly approvals: ReadonlyMap<string, string>;
+}
+
+/** Reads the text of policies. Throws CONFIG_INVALID with line and fix. `name` stands in messages. */
+function readPolicies(text: string, name: string, library: CedarLibrary): ReadPolicies {
+  const lineOf = (policy: string): number => text.slice(0, text.indexOf(policy)).split("\n").length;
+  const { policies, policy_templates: templates } = found(library.policySetTextToParts(text), text, name);
+  const [template] = templates;
+  if (template !== undefined)
+    throw invalid(`${name}:${lineOf(template)}`, "is a template", "Write the principal and the resource out.");
+
+  const read = new Map<string, string>();
+  const approvals = new Map<string, string>();
+  // The library orders them by numbers as texts: 10 before 2. The same text twice is one policy.
+  const ordered = [...new Set(policies)].sort((one, other) => text.indexOf(one) - text.indexOf(other));
+  for (const [index, policy] of ordered.entries()) {
+    const { effect, annotations = {} } = found(library.policyToJson(policy), text, name).json;
+    const at = `${name}:${lineOf(policy)}`;
+    const id = annotations["id"] ?? `policy ${index + 1}`;
+    if (read.has(id)) throw invalid(at, `has the id ${JSON.stringify(id)} of another policy`, "Give it its own @id.");
+    const approval = annotations["require_approval"];
+    if (approval !== undefined && effect === "forbid")
+      throw invalid(at, "forbids, and nobody can approve that", "Write @require_approval on a permit.");
+    if (approval !== undefined) approvals.set(id, approval);
+    read.set(id, policy);
+  }
+  // By content, so that reading a file again takes no more memory.
+  const setId = `toolarsenal-${createHash("sha256").update(text).digest("hex")}`;
+  found(library.preparsePolicySet(setId, { staticPolicies: Object.fromEntries(read) }), text, name);
+  return { setId, names: [...read.keys()], approvals };
+}
+
+function found<Found extends object>(answer: CedarAnswer<Found>, text: string, name: string): Found {
+  if (answer.type === "success") return answer;
+  const [error] = answer.errors;
+  const start = error?.sourceLocations?.[0]?.start ?? 0;
+  const line = Buffer.from(text).subarray(0, start).toString("utf8").split("\n").length;
+  throw invalid(`${name}:${line}`, `is not a valid policy: ${error?.message ?? "it cannot be read"}`, "Fix it there.");
+}
+
+function invalid(at: string, problem: string, fix: string): ArsenalError {
+  return new ArsenalError("CONFIG_INVALID", `${at} ${problem}. ${fix}`, { field: at, fix });
 }

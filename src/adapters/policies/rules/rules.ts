@@ -3,14 +3,16 @@ import type { Policy, PolicyDecision, PolicyRequest } from "../../../guard/polic
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import { DEFAULT_CONFIRMATION } from "../patterns.ts";
 import { checkDocument } from "./document/check-document.ts";
-import type { PolicyDocument, RegistrationSettings } from "./document/document.ts";
-import { type Explained, explainRules } from "./explain.ts";
+import type { Effect, PolicyDocument, RegistrationSettings } from "./document/document.ts";
 import { createJudge, DEFAULT_DENY } from "./judge.ts";
-import type { Locate } from "./document/problems.ts";
+import type { Locate } from "./document/check-fields.ts";
 import { readDocument } from "./document/read-document.ts";
-import { compileRules } from "./rule.ts";
+import { compileRules, type Rule } from "./rule.ts";
 import { createToolRules } from "./tool-rules.ts";
-import { visibleTo } from "./visible.ts";
+import type { ToolFilter } from "../../../tool/tool-filter.ts";
+import type { Capability, RiskLevel, Tool, ToolSource } from "../../../tool/tool.ts";
+import { type Caller, type Condition, isAboutReach } from "./conditions/conditions.ts";
+import type { Facts } from "./conditions/when.ts";
 
 /** What a policy of rules can be given beside its document. */
 export interface RulesParts {
@@ -70,4 +72,122 @@ export function rulesPolicy(document: string | PolicyDocument, parts: RulesParts
       ...(allowDuplicateNames !== undefined && { allowDuplicateNames }),
     },
   };
+}
+
+/** What the rules let a caller see, as a filter; undefined if a rule that decides on it looks at more than a filter can. */
+function visibleTo(caller: Caller, rules: readonly Rule[], denyByDefault: boolean): ToolFilter | undefined {
+  const holds = (condition: Condition<Caller>): boolean => condition.holds(caller);
+  const hiding = rules.filter(({ hides, aboutCaller }) => hides && aboutCaller.every(holds));
+  const reaching = rules.filter(({ grants, aboutCaller }) => grants && aboutCaller.filter(isAboutReach).every(holds));
+  const hidden: readonly (ToolFilter | undefined)[] = hiding.map(({ aboutTool, when }) =>
+    when === undefined ? hiddenBy(aboutTool) : undefined,
+  );
+  const reached: readonly (ToolFilter | undefined)[] = denyByDefault
+    ? reaching.map(({ aboutTool }) => reachedBy(aboutTool.filter(isAboutReach)))
+    : [];
+  if (!isStated(hidden) || !isStated(reached)) return undefined;
+  const shown: readonly ToolFilter[] = hidden.map((filter) => ({ not: filter }));
+  return { all: denyByDefault ? [{ any: reached }, ...shown] : shown };
+}
+
+function isStated(filters: readonly (ToolFilter | undefined)[]): filters is readonly ToolFilter[] {
+  return filters.every((filter) => filter !== undefined);
+}
+
+/** The tools that a rule hides: those named exactly. What a source calls its tool is left to `sees`. */
+function hiddenBy(conditions: readonly Condition<Tool>[]): ToolFilter | undefined {
+  return allOf(conditions, (ids) => ({ any: [{ ids }, { names: ids }] }));
+}
+
+/** The tools that a permission reaches. A bare name also means what a source calls its tool, so only ids can be stated. */
+function reachedBy(conditions: readonly Condition<Tool>[]): ToolFilter | undefined {
+  return allOf(conditions, (ids) => (ids.every((id) => id.includes(".")) ? { ids } : undefined));
+}
+
+function allOf(
+  conditions: readonly Condition<Tool>[],
+  named: (ids: readonly string[]) => ToolFilter | undefined,
+): ToolFilter | undefined {
+  const stated = conditions.map((condition) => toFilter(condition, named));
+  return isStated(stated) ? { all: stated } : undefined;
+}
+
+function toFilter(
+  { field, wants }: Condition<Tool>,
+  named: (ids: readonly string[]) => ToolFilter | undefined,
+): ToolFilter | undefined {
+  if (wants.some((pattern) => /[*?]/.test(pattern))) return undefined;
+  // Ids, names and namespaces have no capitals.
+  const folded = wants.map((text) => text.toLowerCase());
+  switch (field) {
+    case "tools":
+      return named(folded);
+    case "namespaces":
+      return { namespaces: folded };
+    case "tags":
+      return { tags: [...new Set([...wants, ...folded])] };
+    case "sources":
+      return { sources: wants as readonly ToolSource[] };
+    case "risk":
+      return { risks: wants as readonly RiskLevel[] };
+    case "capabilities":
+      return { capabilities: wants as readonly Capability[], match: "any" };
+    default:
+      return undefined;
+  }
+}
+
+/** A decision, and how every rule of the document stood to it. */
+export interface Explained {
+  readonly decision: PolicyDecision;
+  /** Whether the caller sees the tool at all. */
+  readonly visible: boolean;
+  /** The rules that matched, or failed and so refuse, in the order of the document. */
+  readonly matched: readonly MatchedRule[];
+  /** The others, each with the first condition that did not hold. */
+  readonly unmatched: readonly UnmatchedRule[];
+}
+
+interface MatchedRule {
+  readonly id: string;
+  readonly effect: Effect;
+  /** True for the one that the decision names. */
+  readonly decides: boolean;
+  /** Why it could not be decided, where it could not. */
+  readonly failed?: string;
+}
+
+interface UnmatchedRule {
+  readonly id: string;
+  readonly effect: Effect;
+  /** `roles: none of support, admin` */
+  readonly why: string;
+}
+
+/** Asks every rule, without the index, why it did or did not match. */
+function explainRules(
+  rules: readonly Rule[],
+  request: PolicyRequest,
+  facts: Facts,
+  decided: { readonly decision: PolicyDecision; readonly visible: boolean },
+): Explained {
+  const matched: MatchedRule[] = [];
+  const unmatched: UnmatchedRule[] = [];
+  for (const rule of rules) {
+    const { id, effect } = rule;
+    const why = unmetCondition(rule, request);
+    const holds = why === undefined ? (rule.when?.evaluate(facts) ?? true) : false;
+    if (typeof holds === "object" || holds) {
+      const failed = typeof holds === "object" ? { failed: holds.failed } : {};
+      matched.push({ id, effect, decides: decided.decision.rule === id, ...failed });
+    } else unmatched.push({ id, effect, why: why ?? `when: ${rule.when?.text} is false` });
+  }
+  return { ...decided, matched, unmatched };
+}
+
+function unmetCondition(rule: Rule, { tool, principal, toolset }: PolicyRequest): string | undefined {
+  const unmet =
+    rule.aboutTool.find(({ holds }) => !holds(tool)) ??
+    rule.aboutCaller.find(({ holds }) => !holds({ principal, toolset }));
+  return unmet === undefined ? undefined : `${unmet.field}: none of ${unmet.wants.join(", ")}`;
 }

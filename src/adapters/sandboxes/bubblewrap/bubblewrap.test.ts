@@ -6,8 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { markedProcesses } from "../../../../test/e2e/open-descriptors.ts";
 import { SANDBOX_LIMITS, type SandboxJob, type SandboxOutcome } from "../../../execute/sandbox.port.ts";
 import { sandboxContract } from "../../../testing/sandbox.contract.ts";
-import { bubblewrapArguments } from "./bubblewrap-arguments.ts";
-import { bubblewrapSandbox } from "./bubblewrap.ts";
+import { bubblewrapArguments, bubblewrapSandbox } from "./bubblewrap.ts";
 
 const works = await bubblewrapSandbox().available();
 const isInstalled = works === true || !works.includes("cannot be started");

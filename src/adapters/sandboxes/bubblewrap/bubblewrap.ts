@@ -1,12 +1,9 @@
-import { accessSync, constants, readFileSync, realpathSync } from "node:fs";
+import { accessSync, constants, existsSync, lstatSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
-import { SANDBOX_LIMITS, type Sandbox, type SandboxJob, type SandboxOutcome } from "../../../execute/sandbox.port.ts";
-import { runProcess } from "../subprocess/run-process.ts";
+import { type Sandbox, SANDBOX_LIMITS, type SandboxJob, type SandboxOutcome } from "../../../execute/sandbox.port.ts";
+import { runProcess, untilGone, withLimits } from "../subprocess/run-process.ts";
 import { environment, programOf } from "../subprocess/subprocess.ts";
-import { untilGone } from "../subprocess/until-gone.ts";
-import { withLimits } from "../subprocess/with-limits.ts";
-import { bubblewrapArguments, SYSTEM_FOLDERS } from "./bubblewrap-arguments.ts";
 
 /** Where bubblewrap is, and what its jobs find. */
 export interface BubblewrapSettings {
@@ -128,3 +125,42 @@ export function endedBySignal(ended: SandboxOutcome): SandboxOutcome {
 }
 
 export { bubblewrapSandbox as create };
+
+/** What a program finds on most systems: programs and libraries. Nothing of it is anybody's data. */
+const SYSTEM_FOLDERS: readonly string[] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"];
+
+/** What a program needs to find servers and to check them. */
+const NETWORK_FILES: readonly string[] = ["/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/ssl"];
+
+/** What bwrap is told: a file system with the named paths and nothing else, and namespaces of its own for everything. */
+export function bubblewrapArguments(
+  job: Pick<SandboxJob, "read" | "write" | "network" | "limits">,
+  programs: readonly string[],
+): readonly string[] {
+  const { read = [], write = [], network = false, limits } = job;
+  const size = String(limits.memoryBytes);
+  const parts: readonly (readonly string[])[] = [
+    ["--unshare-all"],
+    // Without a user namespace of its own it would go on with our rights; within one it must not make another, where it would be root.
+    ["--unshare-user", "--disable-userns", "--cap-drop", "ALL"],
+    network ? ["--share-net"] : [],
+    ["--die-with-parent", "--new-session"],
+    // The settings of the kernel in /proc/sys belong to root, namespaces or not: where root starts jobs, they could be written.
+    ["--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev"],
+    // Files in memory count as memory.
+    ["--size", size, "--tmpfs", "/dev/shm", "--remount-ro", "/dev", "--size", size, "--tmpfs", "/tmp"],
+    programs.flatMap(showing),
+    (network ? NETWORK_FILES : []).flatMap((path) => ["--ro-bind-try", path, path]),
+    read.flatMap((path) => ["--ro-bind", path, path]),
+    write.flatMap((path) => ["--bind", path, path]),
+    // The root itself is a file system in memory too.
+    ["--remount-ro", "/", "--chdir", write[0] ?? "/tmp", "--"],
+  ];
+  return parts.flat();
+}
+
+/** A path of the system as it is there: a link stays a link. */
+function showing(path: string): readonly string[] {
+  if (!existsSync(path)) return [];
+  return lstatSync(path).isSymbolicLink() ? ["--symlink", readlinkSync(path), path] : ["--ro-bind", path, path];
+}

@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SANDBOX_LIMITS } from "../../../execute/sandbox.port.ts";
 import { sandboxContract } from "../../../testing/sandbox.contract.ts";
-import { dockerArguments } from "./docker-arguments.ts";
-import { dockerSandbox } from "./docker.ts";
+import { dockerArguments, dockerSandbox } from "./docker.ts";
 
 const works = await dockerSandbox().available();
 if (works !== true) process.stderr.write(`Tests of docker against an engine do not run: ${works}\n`);

@@ -1,10 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
-import { SANDBOX_LIMITS, type Sandbox, type SandboxJob, type SandboxOutcome } from "../../../execute/sandbox.port.ts";
+import { type Sandbox, SANDBOX_LIMITS, type SandboxJob, type SandboxOutcome } from "../../../execute/sandbox.port.ts";
 import { endedBySignal } from "../bubblewrap/bubblewrap.ts";
 import { runProcess } from "../subprocess/run-process.ts";
 import { programOf } from "../subprocess/subprocess.ts";
-import { dockerArguments } from "./docker-arguments.ts";
 
 /** Which engine, and which image. */
 export interface DockerSettings {
@@ -39,7 +38,7 @@ export function dockerSandbox(settings: DockerSettings = {}): Sandbox {
     const { limits, signal } = job;
     const ended = await runProcess({
       sandbox: "docker",
-      argv: [program, ...dockerArguments(job, { image, name, user: user() }), ...argv],
+      argv: [program, ...dockerArguments(job, { image, name, user: containerUser() }), ...argv],
       env: { ...engineEnvironment(), ...job.env },
       cwd: "/",
       input,
@@ -74,7 +73,7 @@ export function dockerSandbox(settings: DockerSettings = {}): Sandbox {
 }
 
 /** Ourselves, so that jobs can write where we let them; nobody instead of root. */
-function user(): string {
+function containerUser(): string {
   const [id, group] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0];
   return id === 0 ? "65534:65534" : `${id}:${group}`;
 }
@@ -104,3 +103,34 @@ function failed(why: string): ArsenalError {
 }
 
 export { dockerSandbox as create };
+
+/** Processes and threads of a job at once. */
+const PROCESSES = 128;
+
+/** What Node needs for itself, beside the memory of the code it runs. */
+const NODE_OWN_BYTES = 128 * 1024 * 1024;
+
+/** What `docker` is told to run one job in a container of its own, up to and with the image. Values of variables are not in it. */
+export function dockerArguments(
+  job: Pick<SandboxJob, "kind" | "read" | "write" | "network" | "limits" | "env">,
+  { image, name, user }: { readonly image: string; readonly name: string; readonly user: string },
+): readonly string[] {
+  const { read = [], write = [], network = false, limits, env = {} } = job;
+  const memory = String(limits.memoryBytes + (job.kind === "javascript" ? NODE_OWN_BYTES : 0));
+  const parts: readonly (readonly string[])[] = [
+    ["run", "--rm", "--interactive", "--name", name, "--pull", "never", "--init"],
+    ["--network", network ? "bridge" : "none"],
+    ["--read-only", "--tmpfs", `/tmp:rw,noexec,nosuid,nodev,size=${limits.memoryBytes}`],
+    // As much swap as memory means none.
+    ["--memory", memory, "--memory-swap", memory, "--cpus", "1", "--pids-limit", String(PROCESSES)],
+    ["--ulimit", `cpu=${Math.ceil(limits.cpuMs / 1000)}`, "--ulimit", "core=0"],
+    ["--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--user", user],
+    read.flatMap((path) => ["--volume", `${path}:${path}:ro`]),
+    write.flatMap((path) => ["--volume", `${path}:${path}`]),
+    ["--workdir", write[0] ?? "/tmp"],
+    // The command line takes the values from its own environment, which no list of processes shows.
+    Object.keys(env).flatMap((variable) => ["--env", variable]),
+    [image],
+  ];
+  return parts.flat();
+}

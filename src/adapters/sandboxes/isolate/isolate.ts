@@ -1,8 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import type { JavaScriptJob, Sandbox, SandboxJob, SandboxOutcome } from "../../../execute/sandbox.port.ts";
-import { readForeign } from "../subprocess/foreign-json.ts";
-import { cancelled, tookTooLong } from "../subprocess/run-process.ts";
+import { cancelled, readForeign, tookTooLong } from "../subprocess/run-process.ts";
 import { cannotGive } from "../subprocess/subprocess.ts";
 import { compileInterpreter } from "./interpreter.ts";
 import type { FromThread, ThreadStart, ToThread } from "./messages.ts";

@@ -1,7 +1,6 @@
 import { Worker } from "node:worker_threads";
 import type { JavaScriptJob, Sandbox, SandboxOutcome } from "../../../execute/sandbox.port.ts";
-import { readForeign } from "../subprocess/foreign-json.ts";
-import { cancelled, runProcess, saidTooMuch, tookTooLong } from "../subprocess/run-process.ts";
+import { cancelled, readForeign, runProcess, saidTooMuch, tookTooLong } from "../subprocess/run-process.ts";
 import { cannotGive } from "../subprocess/subprocess.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { readForeign } from "./foreign-json.ts";
+import { readForeign } from "./run-process.ts";
 
 it.each([
   '{"__proto__":{"x":1},"kept":[{"__proto__":1}]}',

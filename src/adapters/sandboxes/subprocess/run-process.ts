@@ -1,9 +1,9 @@
-import { spawn, type ChildProcess, type ChildProcessWithoutNullStreams } from "node:child_process";
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import type { Readable } from "node:stream";
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import type { SandboxLimits, SandboxOutcome } from "../../../execute/sandbox.port.ts";
 import { isGroupAlive, signalGroup } from "../../../system/process-group.ts";
-import { untilGone } from "./until-gone.ts";
+import { setTimeout as sleep } from "node:timers/promises";
 
 /** A program to run, and when to end it. */
 export interface ProcessJob {
@@ -138,4 +138,59 @@ function notStarted({ sandbox, argv }: ProcessJob, cause: Error): ArsenalError {
   const fix = `Check that ${argv[0]} is installed and may be run.`;
   const message = `The sandbox "${sandbox}" could not start ${argv[0]}: ${cause.message}. ${fix}`;
   return new ArsenalError("SANDBOX_FAILED", message, { field: "argv", value: argv[0], fix, cause, beforeSend: true });
+}
+
+/**
+ * Reads JSON that foreign code wrote. A member `__proto__` is left out: whoever copies it into another object changes that object's prototype.
+ * Throws on text that is no JSON or is nested too deep.
+ */
+export function readForeign(text: string): unknown {
+  if (!text.includes("__proto__") && !text.includes("\\u")) return JSON.parse(text);
+  return JSON.parse(text, (key, value: unknown) => (key === "__proto__" ? undefined : value));
+}
+
+/** How long the end of killed processes is waited for, and how often it is looked for, in milliseconds. */
+const GONE_WITHIN_MS = 2_000;
+const LOOK_EVERY_MS = 5;
+
+/** Waits until killed processes that are not our children have ended: nothing tells us when they do, so they are looked at. */
+export async function untilGone(isLiving: () => boolean): Promise<void> {
+  for (let waited = 0; waited < GONE_WITHIN_MS && isLiving(); waited += LOOK_EVERY_MS) await sleep(LOOK_EVERY_MS);
+}
+
+/** Address space that Node takes before any code runs. Most of it is reserved for compiled code and never used. */
+const NODE_OWN_BYTES = 640 * 1024 * 1024;
+
+/** Files a job may have open. */
+const OPEN_FILES = 256;
+
+/** Which limits the system keeps for a program. */
+interface ProcessLimits extends Pick<SandboxLimits, "cpuMs" | "memoryBytes"> {
+  /** True where the program is our Node, which needs memory of its own. */
+  readonly isNode: boolean;
+  /** Processes and threads at once. Systems count those of a user, so it fits only where the user is the job's own. */
+  readonly processes?: number;
+}
+
+/**
+ * A command that puts limits on itself and becomes the program. A shell reads the numbers; the program and its arguments are handed through
+ * as they are. A limit that the system does not know, or that is lower already, is passed over.
+ */
+export function withLimits(
+  argv: readonly [string, ...string[]],
+  { cpuMs, memoryBytes, isNode, processes }: ProcessLimits,
+): readonly [string, ...string[]] {
+  const kibibytes = Math.ceil((memoryBytes + (isNode ? NODE_OWN_BYTES : 0)) / 1024);
+  const limits = [
+    `ulimit -t ${Math.ceil(cpuMs / 1000)}`,
+    // Private memory that can be written. The whole address space would be the stricter limit, but Node reserves far more than it uses.
+    `ulimit -d ${kibibytes}`,
+    // Blocks of 512 bytes, for each file that is written.
+    `ulimit -f ${Math.ceil(memoryBytes / 512)}`,
+    `ulimit -n ${OPEN_FILES}`,
+    "ulimit -c 0",
+    // Shells spell this one differently.
+    ...(processes === undefined ? [] : [`ulimit -u ${processes} || ulimit -p ${processes}`]),
+  ];
+  return ["/bin/sh", "-c", `{ ${limits.join("; ")}; } 2>/dev/null; exec "$@"`, "sh", ...argv];
 }

@@ -1,8 +1,7 @@
-import type { JavaScriptJob, Sandbox, SandboxJob } from "../../../execute/sandbox.port.ts";
+import type { JavaScriptJob, Sandbox, SandboxJob, SandboxOutcome } from "../../../execute/sandbox.port.ts";
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
-import { nodeProgram } from "./node-program.ts";
-import { runProcess } from "./run-process.ts";
-import { withLimits } from "./with-limits.ts";
+import { readForeign, runProcess, withLimits } from "./run-process.ts";
+import { randomUUID } from "node:crypto";
 
 /**
  * Runs jobs as processes of this user: a scrubbed environment, limits of the system, a process group that is killed whole. JavaScript
@@ -56,3 +55,70 @@ export function cannotGive(sandbox: string, field: string, fix: string): Arsenal
 }
 
 export { subprocessSandbox as create };
+
+/**
+ * The program that runs the code: it gets code and input on stdin, and writes what became of them behind a mark at the end of stdout. It is
+ * given as text, so that Node needs to read no file for it. Whatever the code does to it, it does to its own outcome.
+ */
+const PROGRAM = `
+const { mark, code, input } = JSON.parse(require("node:fs").readFileSync(0, "utf8"));
+const AsyncFunction = (async () => {}).constructor;
+const end = (frame) => process.stdout.write(mark + frame, () => process.exit(0));
+const show = (error) => (error instanceof Error ? error.name + ": " + error.message : String(error));
+(async () => JSON.stringify({ result: await new AsyncFunction("input", code)(input) }))()
+  .then(end, (error) => end(JSON.stringify({ error: show(error) })));
+`;
+
+/** JavaScript as a Node program of its own. */
+interface NodeProgram {
+  /** Node's arguments: what the code may touch, and the program. */
+  readonly arguments: readonly string[];
+  readonly input: string;
+  /** The outcome of the code, from that of the process. */
+  toOutcome(ended: SandboxOutcome): SandboxOutcome;
+}
+
+/** Turns a job into a Node program that can read and write what the job names, start nothing, and load no foreign library. */
+function nodeProgram(job: JavaScriptJob): NodeProgram {
+  const mark = `\n${randomUUID()} `;
+  return {
+    arguments: [...permissions(job), `--max-old-space-size=${toMebibytes(job.limits.memoryBytes)}`, "--eval", PROGRAM],
+    input: JSON.stringify({ mark, code: job.code, input: job.input }),
+    toOutcome(ended) {
+      const at = ended.stdout.lastIndexOf(mark);
+      if (at < 0) return ended.status === "ok" ? { ...ended, status: "failed", reason: NO_RESULT } : ended;
+      const told = { stdout: ended.stdout.slice(0, at), stderr: ended.stderr };
+      if (ended.status !== "ok") return { ...ended, ...told };
+      const frame = readFrame(ended.stdout.slice(at + mark.length));
+      if (frame.error !== undefined) return { ...told, status: "failed", exitCode: 0, reason: String(frame.error) };
+      return { ...told, status: "ok", exitCode: 0, ...("result" in frame ? { result: frame.result } : {}) };
+    },
+  };
+}
+
+const NO_RESULT = "It ended without a result: it waited for something that never comes, or left by itself.";
+
+/** Node's permission model: nothing but what is named. Newer versions deny the network too; older ones cannot. */
+function permissions({ read = [], write = [], network }: JavaScriptJob): readonly string[] {
+  return [
+    "--permission",
+    ...[...read, ...write].map((path) => `--allow-fs-read=${path}`),
+    ...write.map((path) => `--allow-fs-write=${path}`),
+    ...(network === true && CAN_DENY_NETWORK ? ["--allow-net"] : []),
+  ];
+}
+
+/** True where this Node's permission model covers the network. */
+export const CAN_DENY_NETWORK: boolean = process.allowedNodeEnvironmentFlags.has("--allow-net");
+
+function readFrame(text: string): { readonly result?: unknown; readonly error?: unknown } {
+  try {
+    return readForeign(text) as { readonly result?: unknown; readonly error?: unknown };
+  } catch {
+    return { error: "Its result cannot be read." };
+  }
+}
+
+function toMebibytes(bytes: number): number {
+  return Math.max(1, Math.floor(bytes / (1024 * 1024)));
+}

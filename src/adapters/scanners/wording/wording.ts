@@ -1,5 +1,4 @@
-import { excerpt } from "../../../guard/scan/excerpt.ts";
-import type { Place } from "../../../guard/scan/finding.ts";
+import { excerpt, type Place } from "../../../guard/scan/finding.ts";
 import type { Span } from "../../../guard/scan/rules/rule.ts";
 import type { ScannerRule, TextScanner } from "../../../guard/scanner.port.ts";
 import { featuresOf } from "./features.ts";

@@ -1,6 +1,6 @@
 import { createEgress, type Egress } from "../../../guard/egress/egress.ts";
 import { createSecrets, type Secrets } from "../../../guard/secrets/secrets.ts";
-import { secretsInAddress } from "../../../guard/secrets/written-out.ts";
+import { secretsInAddress } from "../../../guard/secrets/looks-secret.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import type { Emit } from "../../../observe/events.ts";
 import type { Source } from "../../../register/source.port.ts";

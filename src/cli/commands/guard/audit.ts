@@ -1,12 +1,12 @@
 import { count } from "../../../errors/show-value.ts";
 import { resolve } from "node:path";
 import { readKeyFile } from "../../../adapters/audit/file/key-file.ts";
-import { auditFiles } from "../../../adapters/audit/file/segments.ts";
+import { auditFiles } from "../../../adapters/audit/file/segment-writer.ts";
 import { auditKey } from "../../../config/parts/arsenal-parts.ts";
 import type { ResolvedConfig } from "../../../config/load/resolve-config.ts";
 import type { AuditKey } from "../../../guard/audit/key.ts";
 import { createSecrets } from "../../../guard/secrets/secrets.ts";
-import { type FileVerification, linesOf, verify } from "../../../guard/audit/verify.ts";
+import { type FileVerification, linesOf, verify } from "../../../guard/audit/verifier.ts";
 import type { AuditHead } from "../../../guard/audit.port.ts";
 import type { Command, Input, Terminal } from "../../command.ts";
 import { readSettings } from "../../arsenal/open-arsenal.ts";

@@ -1,6 +1,11 @@
 import { resolve } from "node:path";
-import { readKeyFile, updateKeyFile } from "../../../adapters/identity/api-keys/key-file.ts";
-import { createKeyText, hashOfKey, KEY_NAME } from "../../../adapters/identity/api-keys/key-text.ts";
+import {
+  createKeyText,
+  hashOfKey,
+  KEY_NAME,
+  readKeyFile,
+  updateKeyFile,
+} from "../../../adapters/identity/api-keys/key-file.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import { CAPABILITIES, type Capability } from "../../../tool/tool.ts";
 import type { Command, Input, Terminal } from "../../command.ts";

@@ -1,6 +1,5 @@
 import { dirname, resolve } from "node:path";
-import type { Explained } from "../../../adapters/policies/rules/explain.ts";
-import type { RulesPolicy } from "../../../adapters/policies/rules/rules.ts";
+import type { Explained, RulesPolicy } from "../../../adapters/policies/rules/rules.ts";
 import { readPolicyFile } from "../../../config/parts/configured-policy.ts";
 import { count, harmless, showValue } from "../../../errors/show-value.ts";
 import type { Policy } from "../../../guard/policy.port.ts";

@@ -48,3 +48,86 @@ function readable(values: readonly number[]): string | undefined {
   const text = Buffer.from(values).toString("utf8");
   return READABLE.test(text) ? text : undefined;
 }
+
+/** Scripts whose spelling needs joiners between letters. Their invisible marks are no letters and need none. */
+const JOINING =
+  /(?=[\p{L}\p{M}])[\p{Script=Arabic}\p{Script=Syriac}\p{Script=Mongolian}\p{Script=Nko}\p{Script=Thaana}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Oriya}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Tibetan}\p{Script=Myanmar}\p{Script=Khmer}\p{Script=Adlam}\p{Script=Hebrew}]/u;
+
+/** Scripts written without spaces, where a zero-width space marks the end of a word. */
+const SPACELESS =
+  /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Tibetan}\p{Script=Javanese}]/u;
+
+const RIGHT_TO_LEFT =
+  /(?=\p{L})[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/u;
+
+const EMOJI_BEFORE_JOINER = /[\p{Extended_Pictographic}\p{Emoji_Modifier}\uFE0F\u{E007F}]/u;
+
+/** True for a character of a script that needs zero-width joiners and non-joiners. */
+export function needsJoiner(character: string): boolean {
+  return JOINING.test(character);
+}
+
+/** True for a character of a script that marks the ends of words with zero-width spaces. */
+export function needsZeroWidthSpace(character: string): boolean {
+  return SPACELESS.test(character);
+}
+
+/** True where a text has letters of a language that runs from right to left. */
+export function hasRightToLeft(text: string): boolean {
+  return RIGHT_TO_LEFT.test(text);
+}
+
+/** True where a joiner between the two makes one emoji of them. */
+export function joinsEmoji(before: string, after: string): boolean {
+  return EMOJI_BEFORE_JOINER.test(before) && /\p{Extended_Pictographic}/u.test(after);
+}
+
+/** True where the variation selector is one that its base character knows: emoji or text style, or a glyph of an ideograph. */
+export function isVariation(base: string, selector: number): boolean {
+  if (selector === 0xfe0f || selector === 0xfe0e) return /[\p{Emoji}\p{Extended_Pictographic}]/u.test(base);
+  if (selector >= 0xe0100) return /\p{Script=Han}/u.test(base);
+  return /[\p{Script=Han}\p{Script=Myanmar}\p{Script=Phags_Pa}\p{Script=Manichaean}\p{Sm}\u3001\u3002\uFF01-\uFF1F]/u.test(
+    base,
+  );
+}
+
+/** A sequence that steers a terminal, and what it does to what a person sees there. */
+interface TerminalEscape {
+  readonly effect: "colour" | "conceal" | "steer" | "text";
+  /** What it carries and a terminal does not show: the address of a link, a title. */
+  readonly hidden: string;
+}
+
+/** Everything that begins with ESC or its one-character forms, as the inside of a regular expression. Each part is bounded, so reading is linear. */
+export const TERMINAL_ESCAPE: string = [
+  String.raw`(?:\x1B\[|\x9B)[0-?]{0,64}[ -/]{0,8}[@-~]?`,
+  String.raw`(?:\x1B[\]PX^_]|[\x90\x98\x9D\x9E\x9F])[^\x07\x1B\x90\x98\x9B-\x9F]{0,4096}(?:\x07|\x1B\\|\x9C)?`,
+  String.raw`\x1B[ -/]{0,4}[0-~]?`,
+].join("|");
+
+const CONTROL = new RegExp(String.raw`^(?:\x1B\[|\x9B)([0-9;:]*)(.?)$`, "s");
+const CARRIES = new RegExp(String.raw`^(?:\x1B[\]PX^_]|[\x90\x98\x9D\x9E\x9F])([^\x07\x1B\x9C]*)`);
+
+/** Says what one escape sequence does. */
+export function readEscape(sequence: string): TerminalEscape {
+  const control = CONTROL.exec(sequence);
+  if (control === null) {
+    const carried = CARRIES.exec(sequence)?.[1];
+    return carried === undefined ? { effect: "steer", hidden: "" } : { effect: "text", hidden: carried };
+  }
+  const [, parameters = "", final] = control;
+  if (final !== "m") return { effect: "steer", hidden: "" };
+  return { effect: conceals(parameters.split(/[;:]/)) ? "conceal" : "colour", hidden: "" };
+}
+
+/** True for the attribute "concealed", and for a letter in the colour of its ground. */
+function conceals(attributes: readonly string[]): boolean {
+  // In 38;5;N and 38;2;R;G;B the numbers after 38 are a colour and no attribute.
+  const extended = attributes.findIndex((attribute) => attribute === "38" || attribute === "48");
+  const plain = extended < 0 ? attributes : attributes.slice(0, extended);
+  if (plain.includes("8")) return true;
+  const tens = (from: number): string | undefined =>
+    plain.find((attribute) => Math.floor(Number(attribute) / 10) === from);
+  const [letter, ground] = [tens(3) ?? tens(9), tens(4) ?? tens(10)];
+  return letter !== undefined && ground !== undefined && letter.at(-1) === ground.at(-1);
+}

@@ -1,9 +1,17 @@
-import { decodeBits, decodeSelectors, decodeTags } from "./decode-hidden.ts";
-import { disguises, spelledWithFlags, styledWords, type Disguise } from "./lookalikes.ts";
-import { hasRightToLeft, isVariation, joinsEmoji, needsJoiner, needsZeroWidthSpace } from "./passing-characters.ts";
-import type { Severity } from "../severity.ts";
-import { reaches } from "../severity.ts";
-import { readEscape, TERMINAL_ESCAPE } from "./terminal-escapes.ts";
+import {
+  decodeBits,
+  decodeSelectors,
+  decodeTags,
+  hasRightToLeft,
+  isVariation,
+  joinsEmoji,
+  needsJoiner,
+  needsZeroWidthSpace,
+  readEscape,
+  TERMINAL_ESCAPE,
+} from "./decode-hidden.ts";
+import { type Disguise, disguises, spelledWithFlags, styledWords } from "./lookalikes.ts";
+import { reaches, type Severity } from "../finding.ts";
 
 /** The ways to hide text, or what it says, from a person who looks at it. */
 export type HidingKind =

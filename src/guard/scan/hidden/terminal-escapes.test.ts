@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { readEscape } from "./terminal-escapes.ts";
+import { readEscape } from "./decode-hidden.ts";
 
 it.each([
   ["no attribute", "\u001B[m", "colour"],

@@ -1,5 +1,4 @@
-import type { FindingCategory } from "../finding.ts";
-import type { Severity } from "../severity.ts";
+import type { FindingCategory, Severity } from "../finding.ts";
 import { chains, isMeant, type Rule, type RuleText, type Span } from "./rule.ts";
 import { VOCABULARY } from "./vocabulary.ts";
 

@@ -1,5 +1,4 @@
-import type { FindingCategory, Place } from "../finding.ts";
-import type { Severity } from "../severity.ts";
+import type { FindingCategory, Place, Severity } from "../finding.ts";
 
 /** Something to look for in a text. */
 export interface Rule {

@@ -1,10 +1,8 @@
 import { createRequire } from "node:module";
 import type * as Cel from "@bufbuild/cel";
 import type { RE2JS } from "re2js";
-import { createVariables } from "./expression-variables.ts";
-import { inspectExpression } from "./inspect-expression.ts";
-import { exceeds } from "./measure-arguments.ts";
 import type { Facts, When } from "./when.ts";
+import { isPlainObject } from "../../../../tool/json-schema.ts";
 
 /** Characters of one expression. */
 const MAX_LENGTH = 2_000;
@@ -134,4 +132,202 @@ function inPlace(message: string, text: string, offset: number | undefined): Exp
 function messageOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return message.length <= 200 ? message : `${message.slice(0, 199)}…`;
+}
+
+/** The variables of expressions, as the library takes them. Made when first asked for, once for each call; those of a tool, once. */
+function createVariables(
+  cel: typeof Cel,
+  timestamp: (ms: number) => Cel.CelInput,
+): (facts: Facts) => Record<string, Cel.CelInput> {
+  const byFacts = new WeakMap<Facts, Record<string, Cel.CelInput>>();
+  const byTool = new WeakMap<object, Cel.CelInput>();
+
+  /** The library's own map takes a key that holds null for one that is not there: `has(args.x)` would be false. */
+  function toMap(object: Readonly<Record<string, unknown>>): Cel.CelInput {
+    const entries = Object.entries(object).filter(([, member]) => member !== undefined);
+    const map = cel.celMap(new Map(entries.map(([key, member]) => [key, toInput(member)])));
+    return Object.assign(map, { has: (key: Parameters<typeof map.has>[0]) => map.get(key) !== undefined });
+  }
+
+  function toInput(value: unknown): Cel.CelInput {
+    if (Array.isArray(value)) return value.map(toInput);
+    // What is no JSON is left to the library, which refuses it where an expression looks at it.
+    return isPlainObject(value) ? toMap(value) : (value as Cel.CelInput);
+  }
+
+  function toolOf(view: Readonly<Record<string, unknown>>): Cel.CelInput {
+    let tool = byTool.get(view);
+    if (tool === undefined) byTool.set(view, (tool = toMap(view)));
+    return tool;
+  }
+
+  return (facts) => {
+    const known = byFacts.get(facts);
+    if (known !== undefined) return known;
+    const made: Record<string, Cel.CelInput> = {};
+    const offer = (name: string, make: () => Cel.CelInput): void => {
+      let value: Cel.CelInput | undefined;
+      Object.defineProperty(made, name, { get: () => (value ??= make()) });
+    };
+    offer("tool", () => toolOf(facts.tool));
+    offer("principal", () => toMap(facts.principal));
+    offer("args", () => toMap(facts.arguments));
+    offer("now", () => timestamp(facts.now()));
+    byFacts.set(facts, made);
+    return made;
+  };
+}
+
+/** What a rule's expression may name. */
+const VARIABLES: ReadonlySet<string> = new Set(["tool", "args", "principal", "now"]);
+
+/** Types are values in CEL: `type(args.amount) == double`. */
+const TYPES: ReadonlySet<string> = new Set([
+  "int",
+  "uint",
+  "double",
+  "bool",
+  "string",
+  "bytes",
+  "list",
+  "map",
+  "null_type",
+  "type",
+]);
+
+/** The part of a parsed expression that is looked at. */
+interface ParsedExpression {
+  readonly expr?: unknown;
+  readonly sourceInfo?: { readonly positions?: Readonly<Record<string, number>> } | undefined;
+}
+
+/** What of an expression is known before it ever runs. */
+type Inspected =
+  | { readonly variables: ReadonlySet<string>; readonly loops: boolean }
+  | { readonly problem: { readonly message: string; readonly offset: number | undefined } };
+
+/**
+ * Finds what an expression uses, and refuses at once what could only fail, or take long, with every call: names and functions that do not
+ * exist, patterns that are wrong or come from the call, and loops within loops.
+ */
+function inspectExpression(
+  parsed: ParsedExpression,
+  known: { knowsFunction(name: string): boolean; patternProblem(source: string): string | undefined },
+): Inspected {
+  const variables = new Set<string>();
+  let loops = false;
+  let problem: { readonly message: string; readonly offset: number | undefined } | undefined;
+
+  function refuse(node: Node, message: string): void {
+    problem ??= { message, offset: parsed.sourceInfo?.positions?.[String(node.id)] };
+  }
+
+  function visit(value: unknown, scope: ReadonlySet<string>, inLoop: boolean): void {
+    const node = value as Node | undefined;
+    if (node?.exprKind === undefined) return;
+    const { case: kind, value: part = {} } = node.exprKind;
+    switch (kind) {
+      case "identExpr": {
+        const name = String(part["name"]);
+        if (scope.has(name)) return;
+        if (VARIABLES.has(name)) variables.add(name);
+        else if (!TYPES.has(name)) refuse(node, `there is no "${name}"; there are ${[...VARIABLES].join(", ")}`);
+        return;
+      }
+      case "selectExpr":
+        return visit(part["operand"], scope, inLoop);
+      case "callExpr": {
+        const name = String(part["function"]);
+        const given = part["args"] as readonly Node[];
+        if (/^[A-Za-z]/.test(name) && !known.knowsFunction(name)) refuse(node, `there is no function "${name}"`);
+        if (name === "matches") {
+          const source = literalText(given.at(-1));
+          const wrong = source === undefined ? "it must be a text, not computed" : known.patternProblem(source);
+          if (wrong !== undefined) refuse(node, `the pattern of matches() cannot be used: ${wrong}`);
+        }
+        visit(part["target"], scope, inLoop);
+        for (const argument of given) visit(argument, scope, inLoop);
+        return;
+      }
+      case "listExpr":
+        for (const element of part["elements"] as readonly unknown[]) visit(element, scope, inLoop);
+        return;
+      case "structExpr": {
+        if (part["messageName"] !== "") refuse(node, `there is no type "${String(part["messageName"])}"`);
+        for (const entry of part["entries"] as readonly { keyKind?: { value?: unknown }; value?: unknown }[]) {
+          visit(entry.keyKind?.value, scope, inLoop);
+          visit(entry.value, scope, inLoop);
+        }
+        return;
+      }
+      case "comprehensionExpr": {
+        loops = true;
+        if (inLoop) refuse(node, "a loop (all, exists, map, filter) stands within another");
+        visit(part["iterRange"], scope, inLoop);
+        visit(part["accuInit"], scope, inLoop);
+        const inner = new Set([...scope, ...["iterVar", "iterVar2", "accuVar"].map((key) => String(part[key]))]);
+        for (const key of ["loopCondition", "loopStep", "result"]) visit(part[key], inner, true);
+        return;
+      }
+      default:
+        return;
+    }
+  }
+
+  visit(parsed.expr, new Set(), false);
+  return problem === undefined ? { variables, loops } : { problem };
+}
+
+interface Node {
+  readonly id?: unknown;
+  readonly exprKind?: { readonly case?: string | undefined; readonly value?: Readonly<Record<string, unknown>> };
+}
+
+function literalText(node: Node | undefined): string | undefined {
+  if (node?.exprKind?.case !== "constExpr") return undefined;
+  const constant = node.exprKind.value?.["constantKind"] as { readonly case?: string; readonly value?: unknown };
+  return constant.case === "stringValue" ? String(constant.value) : undefined;
+}
+
+/** What an expression may look through once, and what one with a loop may look through again and again. */
+const LIMITS = {
+  once: { values: 100_000, characters: 4_000_000 },
+  looping: { values: 2_000, characters: 64_000 },
+} as const;
+
+interface Size {
+  readonly values: number;
+  readonly characters: number;
+}
+
+const known = new WeakMap<Facts, Size>();
+
+/** Whether the arguments of a call are too large for an expression. They are measured once a call. */
+function exceeds(facts: Facts, loops: boolean): boolean {
+  let size = known.get(facts);
+  if (size === undefined) known.set(facts, (size = measure(facts.arguments)));
+  const { values, characters } = loops ? LIMITS.looping : LIMITS.once;
+  return size.values > values || size.characters > characters;
+}
+
+/** Counts values, and the characters of texts and keys, no further than the larger limit. */
+function measure(value: unknown): Size {
+  const waiting: unknown[] = [value];
+  let values = 0;
+  let characters = 0;
+  while (waiting.length > 0 && values <= LIMITS.once.values && characters <= LIMITS.once.characters) {
+    const next = waiting.pop();
+    values++;
+    if (typeof next === "string") characters += next.length;
+    else if (Array.isArray(next)) {
+      if (next.length > LIMITS.once.values) return { values: next.length, characters };
+      for (const member of next) waiting.push(member);
+    } else if (typeof next === "object" && next !== null) {
+      for (const [key, member] of Object.entries(next)) {
+        characters += key.length;
+        waiting.push(member);
+      }
+    }
+  }
+  return { values, characters };
 }

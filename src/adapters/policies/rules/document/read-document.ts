@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import type * as Yaml from "yaml";
-import { documentInvalid, type Locate } from "./problems.ts";
+import { documentInvalid, type Locate } from "./check-fields.ts";
 
 /** More aliases than this are an attack, or a mistake. */
 const MAX_ALIASES = 100;

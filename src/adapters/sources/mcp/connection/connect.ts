@@ -1,5 +1,5 @@
 import type { PriorDiscovery, Transport } from "@modelcontextprotocol/client";
-import { outsideCalls } from "../../../../guard/egress/call-scope.ts";
+import { outsideCalls } from "../../../../guard/egress/domain-bound.ts";
 import { createEgress, type Egress } from "../../../../guard/egress/egress.ts";
 import { type Clock, systemClock } from "../../../../observe/clock.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";

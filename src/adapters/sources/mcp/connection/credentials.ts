@@ -1,7 +1,7 @@
 import type { Redactor } from "../../../../guard/redaction/redactor.ts";
 import { fillMembers } from "../../../../guard/secrets/fill-members.ts";
 import { createSecrets, type Secrets } from "../../../../guard/secrets/secrets.ts";
-import { secretsInAddress, secretsInArguments } from "../../../../guard/secrets/written-out.ts";
+import { secretsInAddress, secretsInArguments } from "../../../../guard/secrets/looks-secret.ts";
 import type { Caller } from "../../../../tool/handler.ts";
 import type { McpServerSettings, OAuthSettings } from "../settings.ts";
 

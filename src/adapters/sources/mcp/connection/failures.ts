@@ -1,5 +1,5 @@
 import { ArsenalError, isArsenalError } from "../../../../errors/arsenal-error.ts";
-import { NOT_CONNECTED } from "../../../../guard/egress/request-failure.ts";
+import { NOT_CONNECTED } from "../../../../guard/egress/check-url.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
 import { RpcError } from "../../../../mcp/protocol.ts";
 

@@ -1,5 +1,5 @@
 import { ArsenalError } from "../../../../errors/arsenal-error.ts";
-import { outsideCalls } from "../../../../guard/egress/call-scope.ts";
+import { outsideCalls } from "../../../../guard/egress/domain-bound.ts";
 import type { Clock } from "../../../../observe/clock.ts";
 import { withDeadline } from "../../../../register/with-deadline.ts";
 import type { McpConnection } from "../../../../mcp/connection.ts";

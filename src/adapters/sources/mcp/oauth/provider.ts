@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { outsideCalls } from "../../../../guard/egress/call-scope.ts";
+import { outsideCalls } from "../../../../guard/egress/domain-bound.ts";
 import { createEgress, type Egress } from "../../../../guard/egress/egress.ts";
 import { createCredentials, type Credentials } from "../connection/credentials.ts";
 import type { OAuthSettings } from "../settings.ts";

@@ -4,10 +4,10 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { afterEach, describe, expect, it } from "vitest";
-import { withinDomains } from "../../../../guard/egress/call-scope.ts";
+import { withinDomains } from "../../../../guard/egress/domain-bound.ts";
 import { createEgress } from "../../../../guard/egress/egress.ts";
 import { createManualClock } from "../../../../testing/manual-clock.ts";
-import { webSocketTransport, type WebSocketOptions } from "./websocket-transport.ts";
+import { type WebSocketOptions, webSocketTransport } from "./websocket-transport.ts";
 
 const TEXT = 1;
 const BINARY = 2;

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { startProtectedServer } from "../../../../../test/e2e/protected-server.ts";
 import { startLegacyServer, type UpstreamServer } from "../../../../../test/mcp/upstream-server.ts";
-import { mayReachInCall, withinDomains } from "../../../../guard/egress/call-scope.ts";
+import { mayReachInCall, withinDomains } from "../../../../guard/egress/domain-bound.ts";
 import { createEgress } from "../../../../guard/egress/egress.ts";
 import { createManualClock } from "../../../../testing/manual-clock.ts";
 import { ownIdentity } from "../../../../mcp/client-identity.ts";

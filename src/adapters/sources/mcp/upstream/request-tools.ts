@@ -1,11 +1,10 @@
 import { ArsenalError } from "../../../../errors/arsenal-error.ts";
 import type { Registration } from "../../../../register/registry.ts";
-import { assembleTool } from "../../../../tool/assemble-tool.ts";
+import { assembleTool, type Capability, type Tool } from "../../../../tool/tool.ts";
 import type { Handler, HandlerContext } from "../../../../tool/handler.ts";
 import { isPlainObject, type JsonSchema } from "../../../../tool/json-schema.ts";
 import { normaliseTool } from "../../../../tool/normalise/normalise-tool.ts";
 import { toNamespace } from "../../../../tool/normalise/slug.ts";
-import type { Capability, Tool } from "../../../../tool/tool.ts";
 import type { JsonObject } from "../../../../mcp/protocol.ts";
 import { answered, callOf, sendRequest, type ServerRequest } from "../connection/send-request.ts";
 import type { McpServerSettings } from "../settings.ts";

@@ -1,5 +1,5 @@
 import { ArsenalError } from "../../../../errors/arsenal-error.ts";
-import { outsideCalls } from "../../../../guard/egress/call-scope.ts";
+import { outsideCalls } from "../../../../guard/egress/domain-bound.ts";
 import { systemClock } from "../../../../observe/clock.ts";
 import type { Secrets } from "../../../../guard/secrets/secrets.ts";
 import { withDeadline } from "../../../../register/with-deadline.ts";

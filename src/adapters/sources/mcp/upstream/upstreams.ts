@@ -4,7 +4,7 @@ import type { Clock } from "../../../../observe/clock.ts";
 import type { Emit } from "../../../../observe/events.ts";
 import type { Found, Registration, Registry } from "../../../../register/registry.ts";
 import type { Source } from "../../../../register/source.port.ts";
-import { isUnlisted } from "../../../../tool/unlisted.ts";
+import { isUnlisted } from "../../../../tool/tool.ts";
 import { untilAborted } from "../../../../catalog/dense/until-aborted.ts";
 import { createRequestTools, ownToolPrefix } from "./request-tools.ts";
 import type { McpSource } from "../mcp.ts";

@@ -1,6 +1,6 @@
 import { text } from "node:stream/consumers";
 import { ArsenalError, isArsenalError } from "../../../../errors/arsenal-error.ts";
-import { outsideCalls } from "../../../../guard/egress/call-scope.ts";
+import { outsideCalls } from "../../../../guard/egress/domain-bound.ts";
 import type { Egress } from "../../../../guard/egress/egress.ts";
 import type { Clock } from "../../../../observe/clock.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";

@@ -2,7 +2,7 @@ import { RPC, RpcError } from "../../../../mcp/protocol.ts";
 import type { McpUpstream } from "../../../../adapters/sources/mcp/upstream/upstream.ts";
 import { showValue } from "../../../../errors/show-value.ts";
 import type { Listings } from "../listings.ts";
-import { shortHash } from "../../../../tool/content-hash.ts";
+import { shortHash } from "../../../../tool/canonical-json.ts";
 import { toName } from "../../../../tool/normalise/slug.ts";
 
 const MAX_NAME = 64;
