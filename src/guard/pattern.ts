@@ -1,6 +1,7 @@
 import { ArsenalError } from "../errors/arsenal-error.ts";
 import { showValue } from "../errors/show-value.ts";
 import type { Tool } from "../tool/tool.ts";
+import { remember } from "../tool/remember.ts";
 
 /** The first pattern that matches a tool's name, id or source name; undefined where none does. */
 export type PatternMatcher = (tool: NamedTool) => string | undefined;
@@ -31,14 +32,7 @@ export function compilePatterns(patterns: readonly string[], options: PatternOpt
   const compiled = patterns.map((pattern: unknown, index) => compilePattern(pattern, `${field}.${index}`, grants));
   if (compiled.length === 0) return () => undefined;
   // Tools are immutable and every retrieval asks about all of them, so each is compared once.
-  const known = new WeakMap<NamedTool, { readonly pattern: string | undefined }>();
-  return (tool) => {
-    const before = known.get(tool);
-    if (before !== undefined) return before.pattern;
-    const pattern = firstMatch(compiled, tool);
-    known.set(tool, { pattern });
-    return pattern;
-  };
+  return remember((tool) => firstMatch(compiled, tool));
 }
 
 interface CompiledPattern {

@@ -4,6 +4,7 @@ import { below, createReferences, type References } from "./schema/find-referenc
 import { fits, parameterNames, partsOf, startEffort } from "./repair/fits.ts";
 import { saferNames } from "./schema/parameter-names.ts";
 import { type RepairTask, repairValue } from "./repair/repair-value.ts";
+import { remember } from "../tool/remember.ts";
 
 /** One change that made arguments fit. */
 export interface Repair {
@@ -20,7 +21,12 @@ export function repairArguments(
   args: Readonly<Record<string, unknown>>,
   schema: JsonSchema,
 ): { readonly arguments: Record<string, unknown>; readonly repairs: readonly Repair[] } {
-  const task: RepairTask = { references: referencesOf(schema), effort: startEffort(), path: "", depth: 0 };
+  const task: RepairTask = {
+    references: isPlainObject(schema) ? indexOf(schema) : createReferences(schema),
+    effort: startEffort(),
+    path: "",
+    depth: 0,
+  };
   const { references, effort } = task;
   const repairs: Repair[] = [];
   const named = rename(args, schema, references, repairs);
@@ -36,16 +42,8 @@ export function repairArguments(
   return { arguments: repaired.value, repairs: [...repairs, ...repaired.repairs] };
 }
 
-/** Schemas do not change and are called again and again: each is indexed once. */
-const indexed = new WeakMap<object, References>();
-
-function referencesOf(schema: JsonSchema): References {
-  const known = isPlainObject(schema) ? indexed.get(schema) : undefined;
-  if (known !== undefined) return known;
-  const references = createReferences(schema);
-  if (isPlainObject(schema)) indexed.set(schema, references);
-  return references;
-}
+/** Schemas are called again and again: each is indexed once. */
+const indexOf = remember((schema: JsonSchema) => createReferences(schema));
 
 /** Parameters back under their own names. */
 function rename(

@@ -74,7 +74,7 @@ interface StaticTableOptions {
   readonly ignore?: readonly number[];
 }
 
-/** Makes an embedder of a token table. Plain TypeScript: it answers from the first millisecond. */
+/** Makes an embedder of a token table. Plain TypeScript: it answers from the first millisecond. @internal */
 export function createStaticTable({ rows, scales, dimension, ignore = [] }: StaticTableOptions): StaticTable {
   if (rows.length !== scales.length * dimension) {
     throw new ArsenalError(

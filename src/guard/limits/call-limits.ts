@@ -1,3 +1,4 @@
+import { remember } from "../../tool/remember.ts";
 import { isUnlisted, type Tool } from "../../tool/tool.ts";
 import type { RateWindow } from "../../state/limits.port.ts";
 import type { Obligations, PolicyRequest } from "../policy.port.ts";
@@ -25,15 +26,7 @@ const MINUTE_MS = 60_000;
 /** The limits of calls by configuration. */
 export function createCallLimits({ maxRequestsPerMinute, rates = {} }: LimitSettings): CallLimits {
   // A tool is the same object from call to call.
-  const ofTool = new WeakMap<Tool, NamedLimit>();
-
-  function toolLimit(tool: Tool): NamedLimit {
-    let limit = ofTool.get(tool);
-    if (limit === undefined) {
-      ofTool.set(tool, (limit = aMinute(`tool ${tool.id}`, toolRate(tool, maxRequestsPerMinute))));
-    }
-    return limit;
-  }
+  const toolLimit = remember((tool: Tool) => aMinute(`tool ${tool.id}`, toolRate(tool, maxRequestsPerMinute)));
 
   return ({ tool, principal: { id, tenant }, toolset }, obligations) => {
     const limits: NamedLimit[] = [];

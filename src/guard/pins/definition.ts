@@ -3,6 +3,7 @@ import { canonicalJson } from "../../tool/canonical-json.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { fromMcpAnnotations } from "../../tool/normalise/mcp-annotations.ts";
 import type { Tool } from "../../tool/tool.ts";
+import { remember } from "../../tool/remember.ts";
 
 /** What a source says of one thing, by field, in a form that no order of its parts changes. */
 export type Definition = Readonly<Record<string, unknown>>;
@@ -121,15 +122,8 @@ export function hashOf(definition: Definition): string {
   return hash("sha256", canonicalJson(definition), "hex");
 }
 
-/** Tools never change, so the hash of one is kept for as long as the tool itself. */
-const hashes = new WeakMap<Tool, string>();
-
 /** The hash of what a source says of a tool, made once. */
-export function hashOfTool(tool: Tool): string {
-  let made = hashes.get(tool);
-  if (made === undefined) hashes.set(tool, (made = hashOf(definitionOf(tool))));
-  return made;
-}
+export const hashOfTool: (tool: Tool) => string = remember((tool) => hashOf(definitionOf(tool)));
 
 /** Keywords whose lists are sets: their order means nothing. */
 const SETS: ReadonlySet<string> = new Set(["required", "enum", "type", "anyOf", "oneOf", "allOf", "examples"]);

@@ -1,6 +1,7 @@
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { References } from "./find-reference.ts";
 import { type SchemaNode, TYPE_OF } from "./keywords.ts";
+import { remember } from "../../tool/remember.ts";
 
 /** The types a JSON value can have. Integers are numbers here. */
 export const VALUE_TYPES: readonly string[] = ["string", "number", "boolean", "object", "array", "null"];
@@ -25,13 +26,9 @@ const MAX_DEPTH = 60;
 type Reading = "meant" | "said";
 
 /** What was found out about a schema's parts; they are asked for again and again. */
-const known = new WeakMap<References, Record<Reading, WeakMap<object, ReadonlySet<string>>>>();
-
-function knownTo(references: References): Record<Reading, WeakMap<object, ReadonlySet<string>>> {
-  const found = known.get(references) ?? { meant: new WeakMap(), said: new WeakMap() };
-  known.set(references, found);
-  return found;
-}
+const knownTo = remember((_references: References): Record<Reading, WeakMap<object, ReadonlySet<string>>> => {
+  return { meant: new WeakMap(), said: new WeakMap() };
+});
 
 /** The types that values of a schema can have, as its author `meant` it, where `properties` alone means an object, or as the schema `says`. */
 export function typesOf(schema: unknown, references: References, reading: Reading = "meant"): ReadonlySet<string> {

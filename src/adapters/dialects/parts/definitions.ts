@@ -7,6 +7,7 @@ import { toAlias } from "../../../transcode/alias.ts";
 import { type ConvertedSchema, convertSchema, type SchemaTarget } from "../../../transcode/convert-schema.ts";
 import type { Dialect } from "../../../transcode/dialect.port.ts";
 import type { Loss } from "../../../transcode/losses.ts";
+import { remember } from "../../../tool/remember.ts";
 
 /** A schema of arguments as providers' libraries type it. */
 export type ObjectSchema = {
@@ -75,8 +76,8 @@ export function definitions<Definition extends object>(
   shape: DefinitionShape<Definition>,
 ): Pick<Dialect<Definition>, "name" | "supports" | "fromCanonical" | "convert" | "toCanonical"> {
   const { name, target, strictTarget, adjust = (converted) => converted } = shape;
-  const plain = remember((schema) => adjust(convertSchema(schema, target)));
-  const strictly = strictTarget && remember((schema) => adjust(convertSchema(schema, strictTarget)));
+  const plain = converter(target, adjust);
+  const strictly = strictTarget && converter(strictTarget, adjust);
 
   const convert: Dialect<Definition>["convert"] = (tool, options = {}) => {
     const asked = options.strict === true;
@@ -118,19 +119,16 @@ function toDraft(read: ReadDefinition, sourceMeta: Record<string, unknown>): Sou
   };
 }
 
-/** Tools do not change, and the same few are written again every turn: each schema is converted once. */
-function remember(convert: (schema: JsonSchema) => ConvertedSchema): (schema: JsonSchema) => ConvertedSchema {
-  const known = new WeakMap<JsonSchema, ConvertedSchema>();
-  return (schema) => {
-    let converted = known.get(schema);
-    if (converted === undefined) {
-      converted = convert(schema);
-      freeze(converted.schema);
-      known.set(schema, converted);
-    }
+/** The same few tools are written again every turn: each schema is converted once. */
+function converter(target: SchemaTarget, adjust: (converted: ConvertedSchema) => ConvertedSchema): ConvertOnce {
+  return remember((schema) => {
+    const converted = adjust(convertSchema(schema, target));
+    freeze(converted.schema);
     return converted;
-  };
+  });
 }
+
+type ConvertOnce = (schema: JsonSchema) => ConvertedSchema;
 
 /** What is handed out more than once must not change under anybody. */
 function freeze(value: unknown): void {

@@ -14,6 +14,7 @@ import { isPlainObject } from "../../../tool/json-schema.ts";
 import { toolView } from "../rules/tool-view.ts";
 import { createHash } from "node:crypto";
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { remember } from "../../../tool/remember.ts";
 
 /** What Cedar policies can be given beside their text. */
 export interface CedarParts {
@@ -44,14 +45,8 @@ type Answer =
 export function cedarPolicy(text: string, parts: CedarParts = {}): Policy {
   const { library = loadCedar(), name = "policies", mode = "standard" } = parts;
   const { setId, names, approvals } = readPolicies(text, name, library);
-  const entities = new WeakMap<Tool, ReturnType<typeof toolEntity>>();
+  const entityOf = remember(toolEntity);
   const views = new Map<string, WeakMap<Tool, boolean>>();
-
-  function entityOf(tool: Tool): ReturnType<typeof toolEntity> {
-    let entity = entities.get(tool);
-    if (entity === undefined) entities.set(tool, (entity = toolEntity(tool)));
-    return entity;
-  }
 
   function ask(action: "see" | "call", tool: Tool, principal: Principal, context: Record<string, CedarValue>): Answer {
     const [asking, asked] = [principalEntity(principal), entityOf(tool)];

@@ -137,7 +137,7 @@ function toFilter(
   }
 }
 
-/** A decision, and how every rule of the document stood to it. */
+/** A decision, and how every rule of the document stood to it. @internal */
 export interface Explained {
   readonly decision: PolicyDecision;
   /** Whether the caller sees the tool at all. */

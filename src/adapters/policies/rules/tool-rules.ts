@@ -5,6 +5,7 @@ import { askedByTool } from "../patterns.ts";
 import { isAboutReach } from "./conditions/conditions.ts";
 import type { Rule } from "./rule.ts";
 import { toolView } from "./tool-view.ts";
+import { remember } from "../../../tool/remember.ts";
 
 /** Everything of a policy that depends on the tool alone, found once for each tool. */
 export interface ToolRules {
@@ -35,9 +36,7 @@ export function createToolRules(options: {
 }): (tool: Tool) => ToolRules {
   const { rules, mode, confirmed } = options;
   const candidates = createRuleIndex(rules);
-  const known = new WeakMap<Tool, ToolRules>();
-
-  function find(tool: Tool): ToolRules {
+  return remember((tool) => {
     const broken = brokenAttribute(tool);
     if (broken !== undefined) return { ...NOTHING, broken };
     const found = candidates(tool);
@@ -53,13 +52,7 @@ export function createToolRules(options: {
       view: toolView(tool),
       broken: undefined,
     };
-  }
-
-  return (tool) => {
-    let found = known.get(tool);
-    if (found === undefined) known.set(tool, (found = find(tool)));
-    return found;
-  };
+  });
 }
 
 const NOTHING = { matching: [], hiding: [], reaching: [], asked: undefined, named: undefined, view: {} } as const;

@@ -108,7 +108,7 @@ function permissions({ read = [], write = [], network }: JavaScriptJob): readonl
   ];
 }
 
-/** True where this Node's permission model covers the network. */
+/** True where this Node's permission model covers the network. @internal */
 export const CAN_DENY_NETWORK: boolean = process.allowedNodeEnvironmentFlags.has("--allow-net");
 
 function readFrame(text: string): { readonly result?: unknown; readonly error?: unknown } {

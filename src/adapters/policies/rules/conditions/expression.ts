@@ -3,6 +3,7 @@ import type * as Cel from "@bufbuild/cel";
 import type { RE2JS } from "re2js";
 import type { Facts, When } from "./when.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
+import { remember } from "../../../../tool/remember.ts";
 
 /** Characters of one expression. */
 const MAX_LENGTH = 2_000;
@@ -139,9 +140,6 @@ function createVariables(
   cel: typeof Cel,
   timestamp: (ms: number) => Cel.CelInput,
 ): (facts: Facts) => Record<string, Cel.CelInput> {
-  const byFacts = new WeakMap<Facts, Record<string, Cel.CelInput>>();
-  const byTool = new WeakMap<object, Cel.CelInput>();
-
   /** The library's own map takes a key that holds null for one that is not there: `has(args.x)` would be false. */
   function toMap(object: Readonly<Record<string, unknown>>): Cel.CelInput {
     const entries = Object.entries(object).filter(([, member]) => member !== undefined);
@@ -155,15 +153,9 @@ function createVariables(
     return isPlainObject(value) ? toMap(value) : (value as Cel.CelInput);
   }
 
-  function toolOf(view: Readonly<Record<string, unknown>>): Cel.CelInput {
-    let tool = byTool.get(view);
-    if (tool === undefined) byTool.set(view, (tool = toMap(view)));
-    return tool;
-  }
+  const toolOf = remember(toMap);
 
-  return (facts) => {
-    const known = byFacts.get(facts);
-    if (known !== undefined) return known;
+  return remember((facts) => {
     const made: Record<string, Cel.CelInput> = {};
     const offer = (name: string, make: () => Cel.CelInput): void => {
       let value: Cel.CelInput | undefined;
@@ -173,9 +165,8 @@ function createVariables(
     offer("principal", () => toMap(facts.principal));
     offer("args", () => toMap(facts.arguments));
     offer("now", () => timestamp(facts.now()));
-    byFacts.set(facts, made);
     return made;
-  };
+  });
 }
 
 /** What a rule's expression may name. */
@@ -300,12 +291,12 @@ interface Size {
   readonly characters: number;
 }
 
-const known = new WeakMap<Facts, Size>();
+/** They are measured once a call. */
+const sizeOf = remember(({ arguments: args }: Facts) => measure(args));
 
-/** Whether the arguments of a call are too large for an expression. They are measured once a call. */
+/** Whether the arguments of a call are too large for an expression. */
 function exceeds(facts: Facts, loops: boolean): boolean {
-  let size = known.get(facts);
-  if (size === undefined) known.set(facts, (size = measure(facts.arguments)));
+  const size = sizeOf(facts);
   const { values, characters } = loops ? LIMITS.looping : LIMITS.once;
   return size.values > values || size.characters > characters;
 }

@@ -1,0 +1,9 @@
+/** Makes a function that finds its answer for each object once. For tools, schemas and requests, which never change. */
+export function remember<Key extends WeakKey, Value>(find: (key: Key) => Value): (key: Key) => Value {
+  const known = new WeakMap<Key, { readonly value: Value }>();
+  return (key) => {
+    let found = known.get(key);
+    if (found === undefined) known.set(key, (found = { value: find(key) }));
+    return found.value;
+  };
+}
