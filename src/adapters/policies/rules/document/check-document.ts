@@ -36,20 +36,15 @@ const KNOWN: Readonly<Partial<Record<ListField, readonly string[]>>> = {
 /** Checks everything but expressions, and throws one error with every problem. */
 export function checkDocument(value: unknown, locate: Locate): CheckedDocument {
   const problems: Problem[] = [];
-  const report: Report = (problem) => void problems.push(problem);
+  const report: Report = (path, message, given, fix) => void problems.push({ path, message, value: given, fix });
   const document = isPlainObject(value) ? value : {};
   if (!isPlainObject(value)) {
     const fix = "Start with `version: 1`, then `rules:` and a list.";
-    report({ path: [], message: `must be a mapping of keys, not ${showValue(value)}`, value, fix });
+    report([], `must be a mapping of keys, not ${showValue(value)}`, value, fix);
   } else {
     checkKeys(document, [], DOCUMENT_KEYS, report);
-    if (document["version"] !== 1)
-      report({
-        path: ["version"],
-        message: `must be 1, not ${showValue(document["version"])}`,
-        value: document["version"],
-        fix: "Write `version: 1`.",
-      });
+    const { version } = document;
+    if (version !== 1) report(["version"], `must be 1, not ${showValue(version)}`, version, "Write `version: 1`.");
   }
   const mode = oneOf(document["mode"] ?? "standard", ["mode"], MODES, report) ?? "strict";
   const presets = checkPresets(document["presets"] ?? [], report);
@@ -61,7 +56,7 @@ export function checkDocument(value: unknown, locate: Locate): CheckedDocument {
 function checkRules(value: unknown, report: Report): readonly CheckedRule[] {
   if (!Array.isArray(value)) {
     const fix = "Begin each rule with `- id:`.";
-    report({ path: ["rules"], message: `must be a list of rules, not ${showValue(value)}`, value, fix });
+    report(["rules"], `must be a list of rules, not ${showValue(value)}`, value, fix);
     return [];
   }
   const ids = new Set<string>();
@@ -69,13 +64,13 @@ function checkRules(value: unknown, report: Report): readonly CheckedRule[] {
     const path = ["rules", String(index)];
     if (!isPlainObject(rule)) {
       const fix = "Write a rule as `- id: …` with `effect: …`.";
-      report({ path, message: `must be a rule, not ${showValue(rule)}`, value: rule, fix });
+      report(path, `must be a rule, not ${showValue(rule)}`, rule, fix);
       return [];
     }
     const checked = checkRule(rule, path, report);
     if (ids.has(checked.id)) {
       const fix = "Give each rule an id of its own.";
-      report({ path: [...path, "id"], message: `another rule is ${showValue(checked.id)}`, value: checked.id, fix });
+      report([...path, "id"], `another rule is ${showValue(checked.id)}`, checked.id, fix);
     }
     ids.add(checked.id);
     return [checked];
@@ -87,7 +82,7 @@ function checkRule(rule: Readonly<Record<string, unknown>>, path: readonly strin
   const { id, hide, reason, when } = rule;
   if (typeof id !== "string" || !RULE_ID.test(id)) {
     const fix = "Write a short name of letters, digits, _, . and -, such as `id: refunds-need-finance`.";
-    report({ path: [...path, "id"], message: `must name the rule, not ${showValue(id)}`, value: id, fix });
+    report([...path, "id"], `must name the rule, not ${showValue(id)}`, id, fix);
   }
   const effect: Effect = oneOf(rule["effect"], [...path, "effect"], EFFECTS, report) ?? "deny";
   for (const [key, text] of [
@@ -96,14 +91,14 @@ function checkRule(rule: Readonly<Record<string, unknown>>, path: readonly strin
   ] as const) {
     if (text === undefined || (typeof text === "string" && text.trim() !== "")) continue;
     const fix = key === "when" ? 'Write an expression, such as "args.amount > 100".' : "Write a sentence.";
-    report({ path: [...path, key], message: `must be a text, not ${showValue(text)}`, value: text, fix });
+    report([...path, key], `must be a text, not ${showValue(text)}`, text, fix);
   }
   if (hide !== undefined && (typeof hide !== "boolean" || effect !== "deny")) {
     const message =
       typeof hide === "boolean"
         ? `is for deny, and this is ${effect}`
         : `must be true or false, not ${showValue(hide)}`;
-    report({ path: [...path, "hide"], message, value: hide, fix: "Leave it out, or write it in a deny rule." });
+    report([...path, "hide"], message, hide, "Leave it out, or write it in a deny rule.");
   }
   const obligations = checkObligations(rule["obligations"], effect, [...path, "obligations"], report);
   return {
@@ -122,6 +117,7 @@ function checkRule(rule: Readonly<Record<string, unknown>>, path: readonly strin
 }
 
 const KEYS = ["rate", "redact", "egress", "max_result_bytes"];
+const REDACT_FIX = "Write a path such as items.*.ssn, or /RE2 pattern/.";
 
 const UNITS: Readonly<Record<string, number>> = { second: 1_000, minute: 60_000, hour: 3_600_000, day: 86_400_000 };
 
@@ -138,26 +134,23 @@ function checkObligations(
   if (value === undefined) return undefined;
   if (!isPlainObject(value)) {
     const fix = `Write a mapping with some of ${KEYS.join(", ")}.`;
-    report({ path, message: `must be a mapping of keys, not ${showValue(value)}`, value, fix });
+    report(path, `must be a mapping of keys, not ${showValue(value)}`, value, fix);
     return undefined;
   }
   if (effect === "deny")
-    report({
-      path,
-      message: "are for calls that run, and this rule denies",
-      fix: "Remove them, or change the effect.",
-    });
+    report(path, "are for calls that run, and this rule denies", undefined, "Remove them, or change the effect.");
   checkKeys(value, path, KEYS, report);
   const { rate, redact, egress, max_result_bytes: maxResultBytes } = value;
   const limit = rate === undefined ? undefined : checkRate(rate, [...path, "rate"], report);
   if (maxResultBytes !== undefined && !(Number.isSafeInteger(maxResultBytes) && Number(maxResultBytes) > 0)) {
     const message = `must be a whole number of bytes above 0, not ${showValue(maxResultBytes)}`;
-    const fix = "Write a number such as 65536.";
-    report({ path: [...path, "max_result_bytes"], message, value: maxResultBytes, fix });
+    report([...path, "max_result_bytes"], message, maxResultBytes, "Write a number such as 65536.");
   }
   return {
     ...(limit !== undefined && { rate: limit }),
-    ...(redact !== undefined && { redact: checkRedact(redact, [...path, "redact"], report) }),
+    ...(redact !== undefined && {
+      redact: checkEach(redact, [...path, "redact"], report, redactionProblem, REDACT_FIX),
+    }),
     ...(egress !== undefined && { egress: checkEgress(egress, [...path, "egress"], report) }),
     ...(typeof maxResultBytes === "number" && { maxResultBytes }),
   };
@@ -168,17 +161,22 @@ function checkRate(value: unknown, path: readonly string[], report: Report): Che
   const windowMs = UNITS[unit];
   if (windowMs !== undefined && Number(calls) > 0) return { calls: Number(calls), windowMs };
   const fix = "Write it as 10/minute; second, hour and day do as well.";
-  report({ path, message: `must be a number of calls in a span, not ${showValue(value)}`, value, fix });
+  report(path, `must be a number of calls in a span, not ${showValue(value)}`, value, fix);
   return undefined;
 }
 
-function checkRedact(value: unknown, path: readonly string[], report: Report): readonly string[] {
+/** A list of texts that each have to pass a check. */
+function checkEach(
+  value: unknown,
+  path: readonly string[],
+  report: Report,
+  problemOf: (text: string) => string | undefined,
+  fix: string,
+): readonly string[] {
   const list = checkList(value, path, report);
   for (const [index, text] of list.entries()) {
-    const problem = text === "" ? undefined : redactionProblem(text);
-    if (problem === undefined) continue;
-    const at = Array.isArray(value) ? [...path, String(index)] : path;
-    report({ path: at, value: text, message: problem, fix: "Write a path such as items.*.ssn, or /RE2 pattern/." });
+    const problem = text === "" ? undefined : problemOf(text);
+    if (problem !== undefined) report(Array.isArray(value) ? [...path, String(index)] : path, problem, text, fix);
   }
   return list;
 }
@@ -186,12 +184,8 @@ function checkRedact(value: unknown, path: readonly string[], report: Report): r
 /** An empty list is a list here: the call reaches nothing. */
 function checkEgress(value: unknown, path: readonly string[], report: Report): readonly string[] {
   if (Array.isArray(value) && value.length === 0) return [];
-  const list = checkList(value, path, report);
-  for (const [index, domain] of list.entries()) {
-    if (domain === "" || DOMAIN.test(domain)) continue;
-    const at = Array.isArray(value) ? [...path, String(index)] : path;
-    const fix = "Write example.com, or *.example.com for all below it, without scheme, port and path.";
-    report({ path: at, message: `must be a domain, not ${showValue(domain)}`, value: domain, fix });
-  }
-  return list.map((domain) => domain.toLowerCase());
+  const fix = "Write example.com, or *.example.com for all below it, without scheme, port and path.";
+  const problemOf = (domain: string) =>
+    DOMAIN.test(domain) ? undefined : `must be a domain, not ${showValue(domain)}`;
+  return checkEach(value, path, report, problemOf, fix).map((domain) => domain.toLowerCase());
 }

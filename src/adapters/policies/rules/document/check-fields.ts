@@ -1,8 +1,8 @@
 import { nearest, showValue } from "../../../../errors/show-value.ts";
 import { ArsenalError } from "../../../../errors/arsenal-error.ts";
 
-/** Reports one problem. */
-export type Report = (problem: Problem) => void;
+/** Reports one problem: where it is, what it is, the value that has it, and what to do. */
+export type Report = (path: readonly string[], message: string, value: unknown, fix: string) => void;
 
 /** A list of texts, of the `known` ones where those are closed. One text stands for a list of it. */
 export function checkList(
@@ -14,14 +14,14 @@ export function checkList(
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (list.length === 0) {
     const fix = "Name at least one, or leave the key out to match all.";
-    report({ path, message: "is an empty list, which matches nothing", value, fix });
+    report(path, "is an empty list, which matches nothing", value, fix);
   }
   return list.map((entry, index) => {
     const at = Array.isArray(value) ? [...path, String(index)] : path;
     if (known !== undefined) return oneOf(entry, at, known, report) ?? "";
     if (typeof entry !== "string" || entry.trim() === "") {
       const fix = "Write a name, with * for any characters where it stands for several.";
-      report({ path: at, message: `must be a text that is not empty, not ${showValue(entry)}`, value: entry, fix });
+      report(at, `must be a text that is not empty, not ${showValue(entry)}`, entry, fix);
       return "";
     }
     return entry.trim();
@@ -37,12 +37,8 @@ export function oneOf<T extends string>(
 ): T | undefined {
   if (known.includes(value as T)) return value as T;
   const near = typeof value === "string" ? nearest(value, known) : undefined;
-  report({
-    path,
-    message: `must be one of ${known.join(", ")}, not ${showValue(value)}`,
-    value,
-    fix: near === undefined ? `Write one of ${known.join(", ")}.` : `Did you mean "${near}"?`,
-  });
+  const fix = near === undefined ? `Write one of ${known.join(", ")}.` : `Did you mean "${near}"?`;
+  report(path, `must be one of ${known.join(", ")}, not ${showValue(value)}`, value, fix);
   return undefined;
 }
 
@@ -57,7 +53,7 @@ export function checkKeys(
     if (known.includes(key)) continue;
     const near = nearest(key, known);
     const fix = near === undefined ? `Known keys here: ${known.join(", ")}.` : `Did you mean "${near}"?`;
-    report({ path: [...path, key], message: `unknown key "${key}"`, value: key, fix });
+    report([...path, key], `unknown key "${key}"`, key, fix);
   }
 }
 

@@ -24,7 +24,7 @@ type Preset = (typeof PRESETS)[number];
 export function checkPresets(value: unknown, report: Report): CheckedPresets {
   if (!Array.isArray(value)) {
     const fix = "Write a list of names, such as [blockHighRiskWithoutApproval].";
-    report({ path: ["presets"], message: `must be a list of presets, not ${showValue(value)}`, value, fix });
+    report(["presets"], `must be a list of presets, not ${showValue(value)}`, value, fix);
     return {};
   }
   const found: Record<string, unknown> = {};
@@ -35,7 +35,7 @@ export function checkPresets(value: unknown, report: Report): CheckedPresets {
       if (!isPreset(name)) {
         const near = nearest(name, PRESETS);
         const fix = near === undefined ? `There are ${PRESETS.join(", ")}.` : `Did you mean "${near}"?`;
-        report({ path, message: `there is no preset ${showValue(entry)}`, value: name, fix });
+        report(path, `there is no preset ${showValue(entry)}`, name, fix);
       } else found[name] = checkValue(name, given, isPlainObject(entry) ? [...path, name] : path, report);
     }
   }
@@ -50,40 +50,30 @@ function checkValue(name: Preset, given: unknown, path: readonly string[], repor
   switch (name) {
     case "blockedCommands":
       return given === undefined ? BLOCKED_COMMANDS : checkList(given, path, report);
-    case "maxTools": {
+    case "maxTools":
       if (given === undefined) return MAX_TOOLS;
-      if (!(Number.isSafeInteger(given) && Number(given) > 0)) {
-        const message = `must be a whole number above 0, not ${showValue(given)}`;
-        report({ path, message, value: given, fix: "Write a number such as 1000." });
-      }
+      if (!(Number.isSafeInteger(given) && Number(given) > 0))
+        report(path, `must be a whole number above 0, not ${showValue(given)}`, given, "Write a number such as 1000.");
       return given;
-    }
-    default: {
-      if (given !== undefined && typeof given !== "boolean") {
-        const message = `must be true or false, not ${showValue(given)}`;
-        report({ path, message, value: given, fix: "Write the name alone, or true or false." });
-      }
+    default:
+      if (given !== undefined && typeof given !== "boolean")
+        report(
+          path,
+          `must be true or false, not ${showValue(given)}`,
+          given,
+          "Write the name alone, or true or false.",
+        );
       return given ?? true;
-    }
   }
 }
 
 /** The presets that decide on calls, as the rules they stand for. */
 export function presetRules(presets: CheckedPresets): readonly CheckedRule[] {
-  const rules: CheckedRule[] = [];
-  if (presets.blockHighRiskWithoutApproval === true)
-    rules.push({
-      id: "preset:blockHighRiskWithoutApproval",
-      effect: "require_approval",
-      tightens: true,
-      lists: { risk: ["high", "critical"] },
-    });
-  if (presets.confirmDestructiveNames === true)
-    rules.push({
-      id: "preset:confirmDestructiveNames",
-      effect: "require_approval",
-      tightens: true,
-      lists: { tools: DEFAULT_CONFIRMATION },
-    });
-  return rules;
+  const lists = {
+    blockHighRiskWithoutApproval: { risk: ["high", "critical"] },
+    confirmDestructiveNames: { tools: DEFAULT_CONFIRMATION },
+  };
+  return (["blockHighRiskWithoutApproval", "confirmDestructiveNames"] as const)
+    .filter((name) => presets[name] === true)
+    .map((name) => ({ id: `preset:${name}`, effect: "require_approval", tightens: true, lists: lists[name] }));
 }
