@@ -5,13 +5,12 @@ import type { Emit } from "../observe/events.ts";
 import type { ToolFilter } from "../tool/tool-filter.ts";
 import type { Tool } from "../tool/tool.ts";
 import { createApprovals } from "./approvals/approvals.ts";
-import { missingCapabilities, missingScopes } from "./capabilities.ts";
+import { missingCapabilities, missingScopes, type Principal } from "./principal.ts";
 import { withinDomains } from "./egress/domain-bound.ts";
 import { createCallLimits, type LimitSettings, type NamedLimit } from "./limits/call-limits.ts";
 import { isPositive, unkeepable } from "./obligations.ts";
 import type { Pins } from "./pins/pins.ts";
 import type { Obligations, Policy, PolicyDecision, PolicyRequest, PolicyView } from "./policy.port.ts";
-import type { Principal } from "./principal.ts";
 import type { InspectedResult, Inspection } from "./scan/inspection.ts";
 import type { State } from "../state/state.port.ts";
 

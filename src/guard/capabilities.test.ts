@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { missingCapabilities, missingScopes } from "./capabilities.ts";
+import { missingCapabilities, missingScopes } from "./principal.ts";
 
 describe("missingCapabilities", () => {
   it("names what the principal lacks, in the tool's order", () => {

@@ -1,7 +1,7 @@
 import { ArsenalError } from "../errors/arsenal-error.ts";
 import { showValue } from "../errors/show-value.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
-import { CAPABILITIES, type Capability } from "../tool/tool.ts";
+import { CAPABILITIES, type Capability, type Tool } from "../tool/tool.ts";
 
 /** Who asks. */
 export interface Principal {
@@ -35,4 +35,21 @@ export function principalOr(operator: Principal, given: Principal | undefined): 
   const fix = "Give { id, roles, capabilities, scopes, local }, or leave it out.";
   const details = { field: "principal", value: showValue(given), fix };
   throw new ArsenalError("QUERY_INVALID", `principal is no principal: ${showValue(given)}. ${fix}`, details);
+}
+
+/** The capabilities a tool declares and the principal lacks, in the tool's order. */
+export function missingCapabilities(
+  tool: Pick<Tool, "capabilities">,
+  principal: Pick<Principal, "capabilities">,
+): readonly Capability[] {
+  return tool.capabilities.filter((capability) => !principal.capabilities.includes(capability));
+}
+
+/** The scopes a tool requires and the principal lacks, in the tool's order. The scope `*` covers all. */
+export function missingScopes(
+  tool: Pick<Tool, "requiredScopes">,
+  principal: Pick<Principal, "scopes">,
+): readonly string[] {
+  if (principal.scopes.includes("*")) return [];
+  return tool.requiredScopes.filter((scope) => !principal.scopes.includes(scope));
 }

@@ -1,8 +1,7 @@
 import type { JsonSchema } from "../tool/json-schema.ts";
 import type { Tool } from "../tool/tool.ts";
-import type { Converted, Dialect, SetLimits } from "./dialect.port.ts";
-import type { Loss } from "./losses.ts";
-import { measureSchema, type SchemaSize } from "./schema/measure-schema.ts";
+import type { Converted, Dialect, Loss, SetLimits } from "./dialect.port.ts";
+import { measureSchema, type SchemaSize } from "./convert-schema.ts";
 
 /** How a set of definitions is written. */
 export interface ConvertSetOptions {

@@ -3,7 +3,6 @@ import type { ToolResult } from "../execute/result.ts";
 import type { SourceDraft } from "../tool/draft.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { SchemaFeature } from "./features.ts";
-import type { Loss } from "./losses.ts";
 
 /**
  * One provider's shape for tool definitions, for the calls in its answers and for the results it wants back. `Definition` and `Message` are
@@ -96,4 +95,18 @@ export interface SetLimits {
   readonly maxDepth?: number;
   readonly maxEnumValues?: number;
   readonly maxCharacters?: number;
+}
+
+/** One change a schema went through on its way to a provider. */
+export interface Loss {
+  /** JSON Pointer into the tool's parameters: `/properties/when/format`. */
+  readonly path: string;
+  readonly keyword: string;
+  /**
+   * `resolved`: the same values are accepted, said otherwise. `described`: written into the description for the model to read. `widened`: more
+   * values are accepted than the original takes; the original still checks them. `dropped`: gone. `refused`: why the tool cannot be strict.
+   */
+  readonly action: "resolved" | "described" | "widened" | "dropped" | "refused";
+  /** What was done, in words. */
+  readonly message: string;
 }

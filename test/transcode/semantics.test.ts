@@ -5,7 +5,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonSchema } from "../../src/tool/json-schema.ts";
 import { convertSchema, type SchemaTarget } from "../../src/transcode/convert-schema.ts";
-import type { Loss } from "../../src/transcode/losses.ts";
+import type { Loss } from "../../src/transcode/dialect.port.ts";
 import { repairArguments } from "../../src/transcode/repair-arguments.ts";
 import { arbitraryInstance } from "./arbitrary-instance.ts";
 import { arbitraryPlainSchema } from "./arbitrary-schema.ts";

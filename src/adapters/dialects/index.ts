@@ -34,5 +34,5 @@ export type {
   StreamingDialect,
 } from "../../transcode/dialect.port.ts";
 export type { SchemaFeature } from "../../transcode/features.ts";
-export type { Loss } from "../../transcode/losses.ts";
+export type { Loss } from "../../transcode/dialect.port.ts";
 export { repairArguments, type Repair } from "../../transcode/repair-arguments.ts";

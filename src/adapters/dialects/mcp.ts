@@ -1,6 +1,6 @@
 import { withoutForeignReferences } from "../../tool/schema/foreign-references.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
-import { fromMcpAnnotations } from "../../tool/normalise/mcp-annotations.ts";
+import { fromMcpAnnotations } from "../../tool/normalise/normalise-fields.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { ConvertedSchema } from "../../transcode/convert-schema.ts";
 import type { AnsweredCall, StreamingDialect } from "../../transcode/dialect.port.ts";

@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
-import { bearerCredential } from "../../guard/identity/bearer-credential.ts";
+import { bearerCredential } from "../../guard/identity/any-identity.ts";
 import type { Identity } from "../../guard/identity.port.ts";
 import type { Principal } from "../../guard/principal.ts";
 import { CAPABILITIES } from "../../tool/tool.ts";

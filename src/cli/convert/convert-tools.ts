@@ -4,8 +4,7 @@ import { normaliseTool } from "../../tool/normalise/normalise-tool.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { toAlias } from "../../transcode/alias.ts";
 import { convertSet } from "../../transcode/convert-set.ts";
-import type { Dialect } from "../../transcode/dialect.port.ts";
-import type { Loss } from "../../transcode/losses.ts";
+import type { Dialect, Loss } from "../../transcode/dialect.port.ts";
 
 /** One loss, and the tool it belongs to. */
 interface ToolLoss extends Loss {

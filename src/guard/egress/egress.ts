@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { type Duplex, pipeline, type Readable, Transform } from "node:stream";
 import type { DuplexStream, InputStream } from "../../tool/streams.ts";
-import { readPins } from "./certificate-pins.ts";
+import { createConnections, readPins, type Resolve, resolveAll } from "./connections.ts";
 import {
   checkAddress,
   type EgressRules,
@@ -11,7 +11,6 @@ import {
   requestFailed,
   toRequestFailure,
 } from "./check-url.ts";
-import { createConnections, type Resolve, resolveAll } from "./connections.ts";
 import { boundOfSetting } from "./domain-bound.ts";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { ArsenalError } from "../../errors/arsenal-error.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { bearerCredential } from "./bearer-credential.ts";
+import { bearerCredential } from "./any-identity.ts";
 
 it.each([
   ["Bearer abc.d-e_f", "abc.d-e_f"],

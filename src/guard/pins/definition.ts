@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { canonicalJson } from "../../tool/canonical-json.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
-import { fromMcpAnnotations } from "../../tool/normalise/mcp-annotations.ts";
+import { fromMcpAnnotations } from "../../tool/normalise/normalise-fields.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { remember } from "../../tool/remember.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ATTACK, BROKEN, MILD, STRUCK } from "../../../test/guard/scan-fixtures.ts";
 import type { EventMap, EventName } from "../../observe/events.ts";
 import { defineTool } from "../../tool/define-tool.ts";
-import { READ_CHARACTERS } from "./texts/bounded-texts.ts";
+import { READ_CHARACTERS } from "./texts/value-texts.ts";
 import { createInspection, type Inspection, type InspectionSettings } from "./inspection.ts";
 import type { Rule } from "./rules/rule.ts";
 

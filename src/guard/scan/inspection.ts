@@ -1,12 +1,11 @@
 import { showValue } from "../../errors/show-value.ts";
 import type { Emit } from "../../observe/events.ts";
 import type { Tool } from "../../tool/tool.ts";
-import { type BoundedTexts, cleanTexts, gatherTexts, kindOf, READ_CHARACTERS } from "./texts/bounded-texts.ts";
+import { type BoundedTexts, cleanTexts, gatherTexts, kindOf, mapTexts, READ_CHARACTERS } from "./texts/value-texts.ts";
 import { type Place, reaches, type Severity } from "./finding.ts";
 import type { TextScanner } from "../scanner.port.ts";
 import type { Rule } from "./rules/rule.ts";
 import { createScanner, type Scanner, type ScanReport } from "./scanner.ts";
-import { mapTexts } from "./texts/value-texts.ts";
 import { wrapUntrusted } from "./wrap-untrusted.ts";
 
 /** Looks through what passes a call. Never throws: a text that could not be looked at is let through or refused as configured, and told. */

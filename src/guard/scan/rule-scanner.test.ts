@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { scannerContract } from "../../testing/scanner.contract.ts";
 import { SCAN_RULES } from "./rules/all-rules.ts";
-import { ruleScanner } from "./rule-scanner.ts";
+import { ruleScanner } from "./scan-text.ts";
 
 describe("ruleScanner, as a scanner", () => {
   for (const { name, run } of scannerContract(() => ({ adapter: ruleScanner(SCAN_RULES) }))) it(name, run);

@@ -2,10 +2,9 @@ import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 import type { TextScanner } from "../scanner.port.ts";
 import { type Finding, type Place, reaches, SEVERITIES, type Severity, worst } from "./finding.ts";
-import { ruleScanner } from "./rule-scanner.ts";
+import { ruleScanner, scanText as searchText, type TextScan } from "./scan-text.ts";
 import { SCAN_RULES } from "./rules/all-rules.ts";
 import type { Rule } from "./rules/rule.ts";
-import { scanText as searchText, type TextScan } from "./scan-text.ts";
 import { toolTexts } from "./texts/tool-texts.ts";
 import { mapTexts } from "./texts/value-texts.ts";
 

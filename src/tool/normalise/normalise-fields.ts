@@ -1,7 +1,6 @@
 import { isItself } from "./check-draft.ts";
 import { isPlainObject, type JsonSchema } from "../json-schema.ts";
 import { DEFAULT_VERSION, LIMITS, VERSION_PATTERN } from "../limits.ts";
-import { fromMcpAnnotations } from "./mcp-annotations.ts";
 import type { Annotations, Cost, Dependency } from "../tool.ts";
 import { splitWords } from "../split-words.ts";
 
@@ -204,4 +203,21 @@ function isMarked(name: string, description: string): boolean {
   if (/DEPRECATED/.test(name)) return name !== name.toUpperCase();
   const words = splitWords(name);
   return words.length > 2 && words.at(-1) === "deprecated" && !/deprecated/i.test(description);
+}
+
+const FROM_MCP = {
+  readOnlyHint: "readOnly",
+  destructiveHint: "destructive",
+  idempotentHint: "idempotent",
+  openWorldHint: "openWorld",
+} as const;
+
+/** Annotations from the hints of an MCP tool. Nobody confirmed them; anything malformed is left out. */
+export function fromMcpAnnotations(hints: unknown): Annotations {
+  const annotations: { -readonly [Key in keyof Annotations]: Annotations[Key] } = { confirmed: false };
+  for (const [hint, key] of Object.entries(FROM_MCP)) {
+    const value = isPlainObject(hints) ? hints[hint] : undefined;
+    if (typeof value === "boolean") annotations[key] = value;
+  }
+  return annotations;
 }

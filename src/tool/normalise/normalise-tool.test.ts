@@ -2,7 +2,8 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { checkDraft } from "./check-draft.ts";
 import type { SourceDraft } from "../draft.ts";
-import { type DraftOrigin, fromMcpAnnotations, normaliseTool, originalOf } from "./normalise-tool.ts";
+import { fromMcpAnnotations } from "./normalise-fields.ts";
+import { type DraftOrigin, normaliseTool, originalOf } from "./normalise-tool.ts";
 import type { Tool } from "../tool.ts";
 
 const from: DraftOrigin = { source: "mcp", namespace: "files", createdAt: 5 };

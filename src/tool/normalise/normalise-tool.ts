@@ -22,8 +22,6 @@ import { type DataLimits, toPlainData } from "../schema/plain-data.ts";
 import { DEFINITION_LIMITS, measureSchema, refusedParameters } from "../schema/schema-limits.ts";
 import { toName, toNamespace, withTail } from "./slug.ts";
 
-export { fromMcpAnnotations } from "./mcp-annotations.ts";
-
 /** Where a draft comes from. */
 export interface DraftOrigin {
   readonly source: ToolSource;

@@ -2,7 +2,7 @@ import type { JsonSchema } from "../../tool/json-schema.ts";
 import type { SchemaTarget } from "../convert-schema.ts";
 import type { SchemaFeature } from "../features.ts";
 import { below, createReferences, type References } from "../schema/find-reference.ts";
-import type { Loss } from "../losses.ts";
+import type { Loss } from "../dialect.port.ts";
 
 /** One schema on its way to one target: what was found out, what was lost, and how much work is left. */
 export interface Conversion {

@@ -5,8 +5,7 @@ import { isPlainObject, type JsonSchema } from "../../../tool/json-schema.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import { toAlias } from "../../../transcode/alias.ts";
 import { type ConvertedSchema, convertSchema, type SchemaTarget } from "../../../transcode/convert-schema.ts";
-import type { Dialect } from "../../../transcode/dialect.port.ts";
-import type { Loss } from "../../../transcode/losses.ts";
+import type { Dialect, Loss } from "../../../transcode/dialect.port.ts";
 import { remember } from "../../../tool/remember.ts";
 
 /** A schema of arguments as providers' libraries type it. */

@@ -2,7 +2,7 @@ import * as setting from "../../settings.ts";
 import { timingSafeEqual } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
-import { bearerCredential } from "../../../guard/identity/bearer-credential.ts";
+import { bearerCredential } from "../../../guard/identity/any-identity.ts";
 import type { Credentials, Identified, Identity } from "../../../guard/identity.port.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import { hashOfKey, KEY_HASH, KEY_NAME, nameInKey, readKeyFile, type StoredKey } from "./key-file.ts";

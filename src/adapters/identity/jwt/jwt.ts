@@ -2,7 +2,7 @@ import { choice, entry, type Filled, list, object, optional, text } from "../../
 import type * as Jose from "jose";
 import type { errors, JWTHeaderParameters, JWTPayload, JWTVerifyGetKey } from "jose";
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
-import { bearerCredential } from "../../../guard/identity/bearer-credential.ts";
+import { bearerCredential } from "../../../guard/identity/any-identity.ts";
 import { createEgress, type Egress } from "../../../guard/egress/egress.ts";
 import type { Credentials, Identified, Identity } from "../../../guard/identity.port.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";

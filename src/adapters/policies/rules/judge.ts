@@ -8,10 +8,9 @@ import type {
 } from "../../../guard/policy.port.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import type { Tool } from "../../../tool/tool.ts";
-import { type Caller, isAboutReach } from "./conditions/conditions.ts";
+import { type Caller, type Facts, isAboutReach } from "./conditions/conditions.ts";
 import type { Rule } from "./rule.ts";
 import type { ToolRules } from "./tool-rules.ts";
-import type { Facts } from "./conditions/when.ts";
 
 /** What a decision is made from. */
 export interface Judge {

@@ -1,12 +1,11 @@
 import type { Redaction } from "../../../guard/policy.port.ts";
 import type { Tool } from "../../../tool/tool.ts";
-import { type Caller, callerConditions, type Condition, toolConditions } from "./conditions/conditions.ts";
+import { type Caller, callerConditions, type Condition, toolConditions, type When } from "./conditions/conditions.ts";
 import type { CheckedDocument, CheckedObligations, CheckedRule, Effect } from "./document/document.ts";
 import { compileExpression, type ExpressionProblem } from "./conditions/expression.ts";
 import { presetRules } from "./document/presets.ts";
 import { documentInvalid, type Locate, type Problem } from "./document/check-fields.ts";
 import { createRedaction } from "./redaction.ts";
-import type { When } from "./conditions/when.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 
 /** A rule, compiled. */

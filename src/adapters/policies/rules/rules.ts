@@ -11,8 +11,7 @@ import { compileRules, type Rule } from "./rule.ts";
 import { createToolRules } from "./tool-rules.ts";
 import type { ToolFilter } from "../../../tool/tool-filter.ts";
 import type { Capability, RiskLevel, Tool, ToolSource } from "../../../tool/tool.ts";
-import { type Caller, type Condition, isAboutReach } from "./conditions/conditions.ts";
-import type { Facts } from "./conditions/when.ts";
+import { type Caller, type Condition, type Facts, isAboutReach } from "./conditions/conditions.ts";
 
 /** What a policy of rules can be given beside its document. */
 export interface RulesParts {

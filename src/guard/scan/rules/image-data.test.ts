@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { rulesFor } from "../../../../test/guard/rules-for.ts";
-import { ruleScanner } from "../rule-scanner.ts";
-import { scanText } from "../scan-text.ts";
+import { ruleScanner, scanText } from "../scan-text.ts";
 import { scanRules } from "./all-rules.ts";
 
 const RULE = "exfiltration.image-data";

@@ -1,7 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { nestedRepetitions } from "../../../../test/guard/nested-repetitions.ts";
-import { ruleScanner } from "../rule-scanner.ts";
-import { scanText } from "../scan-text.ts";
+import { ruleScanner, scanText } from "../scan-text.ts";
 import { PHRASE_TABLES, SCAN_RULES } from "./all-rules.ts";
 
 describe("rules", () => {

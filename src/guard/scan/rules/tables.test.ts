@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { NEAR_MISSES, ORDINARY } from "../../../../test/guard/scan-samples.ts";
 import { rulesFor } from "../../../../test/guard/rules-for.ts";
-import { ruleScanner } from "../rule-scanner.ts";
-import { scanText } from "../scan-text.ts";
+import { ruleScanner, scanText } from "../scan-text.ts";
 import { reaches } from "../finding.ts";
 import { PHRASE_TABLES, SCAN_RULES } from "./all-rules.ts";
 import { always, type PhraseRule } from "./phrases.ts";

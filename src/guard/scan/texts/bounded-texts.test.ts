@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cleanTexts, gatherTexts, kindOf, READ_CHARACTERS } from "./bounded-texts.ts";
+import { cleanTexts, gatherTexts, kindOf, READ_CHARACTERS } from "./value-texts.ts";
 
 const HALF = READ_CHARACTERS / 2;
 const dots = (text: string): string => text.replaceAll("x", ".");

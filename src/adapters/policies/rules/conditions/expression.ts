@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import type * as Cel from "@bufbuild/cel";
 import type { RE2JS } from "re2js";
-import type { Facts, When } from "./when.ts";
+import type { Facts, When } from "./conditions.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
 import { remember } from "../../../../tool/remember.ts";
 

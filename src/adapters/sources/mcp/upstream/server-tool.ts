@@ -4,7 +4,7 @@ import type { JsonObject } from "../../../../mcp/protocol.ts";
 import type { SourceDraft } from "../../../../tool/draft.ts";
 import type { Handler } from "../../../../tool/handler.ts";
 import { isPlainObject, type JsonSchema } from "../../../../tool/json-schema.ts";
-import { fromMcpAnnotations } from "../../../../tool/normalise/mcp-annotations.ts";
+import { fromMcpAnnotations } from "../../../../tool/normalise/normalise-fields.ts";
 import { DEFINITION_LIMITS, measureSchema } from "../../../../tool/schema/schema-limits.ts";
 import type { Tool } from "../../../../tool/tool.ts";
 import { callOf, sendRequest } from "../connection/send-request.ts";
