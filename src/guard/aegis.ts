@@ -110,7 +110,7 @@ export interface PendingApproval {
 
 /** What of the guard can be configured. */
 export interface AegisSettings extends LimitSettings {
-  /** Seconds an unanswered or unused confirmation is kept. */
+  /** Seconds a request waits for an answer, and again an approval for its use. */
   readonly confirmationTimeoutS: number;
   /** Whether the local operator may approve their own calls. */
   readonly selfApproval: "never" | "local";

@@ -7,24 +7,17 @@ import { showValue } from "../errors/show-value.ts";
 
 /** Files below some folders, and no others: whatever a path is made of, what is opened lies in one of the folders. */
 export interface FileRoots {
-  /** Rejects with PERMISSION_DENIED outside the folders, and with EXECUTION_FAILED where there is no such file or it is longer than allowed. */
-  read(path: string, options: { readonly maxBytes: number }): Promise<FileRead>;
-  /** Replaces the file as a whole, or leaves it as it was. Folders on the way are created. */
-  write(path: string, bytes: Uint8Array, options: { readonly maxBytes: number }): Promise<FileWritten>;
-}
-
-/** A file that was read. */
-export interface FileRead {
-  /** Where it lies, links resolved. */
-  readonly path: string;
-  readonly bytes: Uint8Array;
-}
-
-/** A file that was written. */
-export interface FileWritten {
-  readonly path: string;
-  /** False where there was one before. */
-  readonly created: boolean;
+  /**
+   * Reads a file; `path` is where it lies, links resolved. Rejects with PERMISSION_DENIED outside the folders, and with EXECUTION_FAILED if there is
+   * no such file or it is longer than allowed.
+   */
+  read(path: string, options: { readonly maxBytes: number }): Promise<{ path: string; bytes: Uint8Array }>;
+  /** Replaces the file as a whole, or leaves it as it was. Folders on the way are created. `created` is false if there was one before. */
+  write(
+    path: string,
+    bytes: Uint8Array,
+    options: { readonly maxBytes: number },
+  ): Promise<{ path: string; created: boolean }>;
 }
 
 /** What the folders can be given. */
@@ -161,11 +154,8 @@ function isWithin(path: string, roots: readonly string[]): boolean {
 
 function malformed(path: unknown): ArsenalError {
   const fix = "Give a path below the allowed folders.";
-  return new ArsenalError("ARGUMENTS_INVALID", `${showValue(path)} is no path. ${fix}`, {
-    field: "path",
-    value: path,
-    fix,
-  });
+  const details = { field: "path", value: path, fix };
+  return new ArsenalError("ARGUMENTS_INVALID", `${showValue(path)} is no path. ${fix}`, details);
 }
 
 /** The same for what is there and what is not: nothing outside can be found out. */

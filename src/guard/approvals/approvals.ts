@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../../observe/clock.ts";
 import type { Emit, EventMap } from "../../observe/events.ts";
-import type { Approvals, PendingApproval } from "../aegis.ts";
+import type { AegisSettings, Approvals, PendingApproval } from "../aegis.ts";
 import {
   type ApprovalRecord,
   argumentsToShow,
@@ -35,13 +35,6 @@ export type ApprovalState =
   | { readonly state: "pending"; readonly reason: string }
   | { readonly state: "invalid"; readonly reason: string };
 
-export interface ApprovalSettings {
-  /** Seconds a request waits for an answer, and again an approval for its use. */
-  readonly confirmationTimeoutS: number;
-  /** Whether the person at this machine may approve their own calls. It holds for what is asked for here, whichever process is then told the answer. */
-  readonly selfApproval: "never" | "local";
-}
-
 /** Open approvals held at once, and settled ones remembered, so that a caller that asks without end cannot fill the state. */
 export const MAX_APPROVALS = 1_000;
 
@@ -65,7 +58,8 @@ export function createApprovals(options: {
   readonly state: State;
   readonly clock: Clock;
   readonly emit: Emit;
-  readonly settings: ApprovalSettings;
+  /** `selfApproval` holds for what is asked for here, whichever process is then told the answer. */
+  readonly settings: Pick<AegisSettings, "confirmationTimeoutS" | "selfApproval">;
 }): ApprovalBook {
   const { state, clock, emit, settings } = options;
   const timeoutMs = settings.confirmationTimeoutS * 1_000;
