@@ -10,7 +10,7 @@ import { divideId } from "../meta-tools/tool-names.ts";
 import type { ServedArsenal } from "../served-arsenal.ts";
 import { answerOf, runForClient, withoutConfirmation } from "./client-call.ts";
 import type { Exchange } from "./plane.ts";
-import { refusal } from "./refusal.ts";
+import { refusal } from "./call-result.ts";
 
 /** Time a request may take where the server's own settings do not say: a person may be asked in the middle of it. */
 const LONGEST_REQUEST_MS = 300_000;

@@ -14,11 +14,10 @@ import type { ReadLimits } from "../http/read-json.ts";
 import type { HttpExchange } from "../surface.ts";
 import { shuttingDown } from "../work.ts";
 import { claimedVersion, unsupportedVersion } from "../../mcp/envelope.ts";
-import { errorBody } from "./error-body.ts";
 import { failure, readMessage, type Received } from "../../mcp/message.ts";
 import { headerMismatch } from "../../mcp/headers.ts";
 import { createModernRequests, type ModernRequestsOptions } from "./modern/modern-requests.ts";
-import type { Plane } from "./plane.ts";
+import { errorBody, type Plane } from "./plane.ts";
 import { createReply } from "./reply.ts";
 import { createSessionStore, NO_ROOM } from "./legacy/session-store.ts";
 

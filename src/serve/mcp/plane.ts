@@ -1,7 +1,15 @@
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
+import { toWire } from "../../errors/to-wire.ts";
 import type { Ask, ServerDescription } from "../../mcp/connection.ts";
 import type { Peer } from "../../mcp/envelope.ts";
-import type { JsonObject, RequestId, RpcNotification } from "../../mcp/protocol.ts";
+import {
+  type JsonObject,
+  type RequestId,
+  RPC,
+  RpcError,
+  type RpcErrorBody,
+  type RpcNotification,
+} from "../../mcp/protocol.ts";
 export type { Peer };
 
 /** One request of a client, answered once. */
@@ -74,4 +82,12 @@ export function askOf({ peer, ask }: Pick<Exchange, "peer" | "ask">): { readonly
 /** True for a client that said a server may ask it something. */
 export function canBeAsked({ capabilities }: Peer): boolean {
   return "elicitation" in capabilities || "sampling" in capabilities || "roots" in capabilities;
+}
+
+/** What a client is told of a failure. An unexpected error is told without its message, which could name paths or secrets. */
+export function errorBody(error: unknown): RpcErrorBody {
+  if (error instanceof RpcError) return error.body;
+  if (!isArsenalError(error))
+    return { code: RPC.internalError, message: "Internal error: the request could not be answered." };
+  return { code: toWire(error.code).jsonRpcCode, message: error.message, data: { code: error.code } };
 }

@@ -1,7 +1,6 @@
 import { type JsonObject, RpcError, type RpcNotification } from "../../mcp/protocol.ts";
 import type { Redactor } from "../../guard/redaction/redactor.ts";
-import { errorBody } from "./error-body.ts";
-import type { Exchange, Plane, PlaneSession, Push } from "./plane.ts";
+import { errorBody, type Exchange, type Plane, type PlaneSession, type Push } from "./plane.ts";
 
 /**
  * Wraps a plane so that no known secret reaches a client through it, whatever an upstream repeats: results, errors, progress, log messages,

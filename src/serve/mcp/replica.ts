@@ -4,7 +4,7 @@ import { type JsonObject, RPC, RpcError, type RpcErrorBody } from "../../mcp/pro
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import type { SharedState } from "../../state/shared-state.ts";
 import type { State } from "../../state/state.port.ts";
-import { errorBody } from "./error-body.ts";
+import { errorBody } from "./plane.ts";
 import { createSeal, type Seal, type SealBinding } from "./modern/seal.ts";
 
 /** The part of the shared state that processes behind one address use to act as one. */

@@ -6,13 +6,12 @@ import { guardedRequest } from "../guarded-request.ts";
 import { type Exchange, nobodyToAsk, type Plane, type PlaneSession } from "../plane.ts";
 import type { Seal } from "../modern/seal.ts";
 import { type Startup, STARTED } from "../../startup.ts";
-import { answerRequest, type RequestParts } from "./answer-request.ts";
+import { answerRequest, type SessionState } from "./answer-request.ts";
 import { createChanges, listOf, type ServedList } from "./changes.ts";
 import { type CommonTools, configuredTools, learnedTools } from "../../meta-tools/hybrid-tools.ts";
 import { instructionsFor, type ServeMode } from "../../meta-tools/definitions.ts";
 import { createMetaTools } from "../../meta-tools/meta-tools.ts";
 import { createListings } from "./listings.ts";
-import type { LogLevel } from "./relay.ts";
 import { changesTools, type ServedArsenal } from "../../served-arsenal.ts";
 import {
   createSubscriptions,
@@ -23,6 +22,7 @@ import {
   urisOf,
 } from "./resources/subscriptions.ts";
 import { toServedUri } from "./resources/resource-uri.ts";
+import type { AnswerParts } from "./upstream-request.ts";
 
 /** What the aggregate is made of. */
 export interface AggregateParts {
@@ -74,7 +74,7 @@ export function aggregatePlane(parts: AggregateParts): Plane {
     changes.changed("resources");
     changes.changed("prompts");
   });
-  const request: RequestParts = {
+  const request: Omit<AnswerParts, "sessionLevel"> = {
     arsenal,
     metaTools,
     common,
@@ -119,7 +119,7 @@ export function aggregatePlane(parts: AggregateParts): Plane {
     async openSession(peer, { push, ask }) {
       const subscriptions = createSubscriptions(subscribing({ peer, ask }));
       const forget = changes.add({ push, wants: () => true, watches: subscriptions.watches });
-      const own: { level: LogLevel | undefined; subscriptions: Subscriptions } = { level: undefined, subscriptions };
+      const own: SessionState = { level: undefined, subscriptions };
       const session: PlaneSession = {
         ...shared,
         handle: (exchange) => answerRequest(exchange, request, own),

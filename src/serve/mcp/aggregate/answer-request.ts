@@ -1,31 +1,21 @@
+import type { McpUpstream } from "../../../adapters/sources/mcp/upstream/upstream.ts";
 import { type JsonObject, META, RPC, RpcError } from "../../../mcp/protocol.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
-import { mayKnow } from "../guarded-request.ts";
-import type { Exchange } from "../plane.ts";
-import { callNamed, listTools, type ToolsParts } from "./tools/answer-tools.ts";
-import { completeArgument } from "./resources/complete-argument.ts";
-import { findPrompt, unknownPrompt } from "./resources/prompt-name.ts";
-import { type AllListings, type Listings, servedPrompts, servedResources, servedTemplates } from "./listings.ts";
-import { type LogLevel, toLogLevel } from "./relay.ts";
-import { pageOf } from "./page.ts";
-import { findResource, type Subscriptions, unknownResource } from "./resources/subscriptions.ts";
-import { requestUpstream } from "./upstream-request.ts";
 import { withConnecting } from "../../startup.ts";
-
-/** What answering any request needs. */
-export interface RequestParts extends Omit<ToolsParts, "sessionLevel"> {
-  readonly listings: AllListings;
-}
+import { mayKnow, wrongReference } from "../guarded-request.ts";
+import type { Exchange } from "../plane.ts";
+import { type ListedKind, servedList } from "./listings.ts";
+import { pageOf } from "./page.ts";
+import { type LogLevel, toLogLevel } from "./relay.ts";
+import { findPrompt, unknownPrompt } from "./resources/prompt-name.ts";
+import { findResource, type Subscriptions, unknownResource } from "./resources/subscriptions.ts";
+import { callNamed, listTools } from "./tools/answer-tools.ts";
+import { type AnswerParts, requestUpstream } from "./upstream-request.ts";
 
 /** What the aggregate keeps of one legacy client. */
 export interface SessionState {
   level: LogLevel | undefined;
   readonly subscriptions: Subscriptions;
-}
-
-/** What answering one request needs: the lists are those that its client may see. */
-interface AnswerParts extends ToolsParts {
-  readonly listings: Listings;
 }
 
 type Answer = (exchange: Exchange, parts: AnswerParts) => Promise<JsonObject>;
@@ -36,20 +26,25 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
   ping: async () => ({}),
   "tools/list": listTools,
   "tools/call": callNamed,
-  "resources/list": listing("resources", servedResources),
-  "resources/templates/list": listing("resourceTemplates", servedTemplates),
-  "prompts/list": listing("prompts", servedPrompts),
-  async "resources/read"(exchange, parts) {
-    const { uri: served } = exchange.params;
-    const { upstream, uri } = findResource(served, parts.upstream);
-    return (await requestUpstream(exchange, upstream, { uri }, parts)) ?? refuse(unknownResource(served));
+  "resources/list": listing("resources"),
+  "resources/templates/list": listing("resourceTemplates"),
+  "prompts/list": listing("prompts"),
+  "resources/read": async (exchange, parts) => ask(exchange, parts, resourceAt(exchange.params["uri"], parts)),
+  "prompts/get": async (exchange, parts) =>
+    ask(exchange, parts, await promptNamed(exchange.params["name"], exchange, parts)),
+  /** Asks the upstream whose prompt or template the argument belongs to. One that completes nothing has no values. */
+  async "completion/complete"(exchange, parts) {
+    const ref = isPlainObject(exchange.params["ref"]) ? exchange.params["ref"] : {};
+    if (ref["type"] !== "ref/prompt" && ref["type"] !== "ref/resource") throw wrongReference();
+    const isPrompt = ref["type"] === "ref/prompt";
+    const target = isPrompt ? await promptNamed(ref["name"], exchange, parts) : resourceAt(ref["uri"], parts);
+    const { state } = target.upstream;
+    if (state.kind !== "connected" || state.server.capabilities["completions"] !== undefined)
+      return ask(exchange, parts, { ...target, own: { ref: { ...ref, ...target.own } } });
+    const tool = isPrompt ? "prompts/get" : "resources/read";
+    if (!(await mayKnow(target.upstream, tool, exchange.peer.principal, parts.arsenal))) throw target.unknown();
+    return { completion: { values: [] } };
   },
-  async "prompts/get"(exchange, parts) {
-    const { name } = exchange.params;
-    const { upstream, prompt } = await findPrompt(name, parts);
-    return (await requestUpstream(exchange, upstream, { name: prompt }, parts)) ?? refuse(unknownPrompt(name));
-  },
-  "completion/complete": completeArgument,
 };
 
 /** The requests that only a client with a session can make. */
@@ -80,13 +75,12 @@ export const AGGREGATE_METHODS: readonly string[] = [...answers.keys(), ...sessi
 /** Answers one request of a client. `session` is absent for a modern one. */
 export async function answerRequest(
   given: Exchange,
-  request: RequestParts,
+  request: Omit<AnswerParts, "sessionLevel">,
   session: SessionState | undefined,
 ): Promise<JsonObject> {
   const exchange = withLogLevel(given, session?.level);
-  const { method, peer } = exchange;
-  const listings = request.listings.seenBy(peer.principal);
-  const parts: AnswerParts = { ...request, listings, sessionLevel: session?.level };
+  const { method } = exchange;
+  const parts: AnswerParts = { ...request, sessionLevel: session?.level };
   const answer = answers.get(method);
   if (answer !== undefined) return answer(exchange, parts);
   const inSession = session === undefined ? undefined : sessionAnswers.get(method);
@@ -94,16 +88,37 @@ export async function answerRequest(
   throw new RpcError({ code: RPC.methodNotFound, message: `Method not found: ${method}` });
 }
 
-function refuse(error: RpcError): never {
-  throw error;
+/** Something of an upstream that a client named. */
+interface Target {
+  readonly upstream: McpUpstream;
+  /** The members of the request that name it, as the upstream knows it. */
+  readonly own: JsonObject;
+  /** What a client is told that may not know of it. */
+  readonly unknown: () => RpcError;
+}
+
+function resourceAt(served: unknown, parts: AnswerParts): Target {
+  const { upstream, uri } = findResource(served, parts.upstream);
+  return { upstream, own: { uri }, unknown: () => unknownResource(served) };
+}
+
+async function promptNamed(name: unknown, { peer }: Exchange, parts: AnswerParts): Promise<Target> {
+  const { upstream, prompt } = await findPrompt(name, peer.principal, parts);
+  return { upstream, own: { name: prompt }, unknown: () => unknownPrompt(name) };
+}
+
+async function ask(exchange: Exchange, parts: AnswerParts, { upstream, own, unknown }: Target): Promise<JsonObject> {
+  const answer = await requestUpstream(exchange, upstream, own, parts);
+  if (answer === undefined) throw unknown();
+  return answer;
 }
 
 /** Answers with a page of one of the upstreams' lists, once the upstreams have been tried. */
-function listing(key: string, read: (listings: Listings) => Promise<readonly JsonObject[]>): Answer {
-  return async ({ params, signal }, { listings, startup }) => {
+function listing(kind: ListedKind): Answer {
+  return async ({ params, peer, signal }, { listings, startup }) => {
     await startup.wait(signal);
-    const { entries, cursor } = pageOf(await read(listings), params["cursor"]);
-    return withConnecting({ [key]: entries, ...cursor }, startup.connecting());
+    const all = await servedList(kind, peer.principal, listings);
+    return withConnecting(pageOf(kind, all, params["cursor"]), startup.connecting());
   };
 }
 

@@ -13,17 +13,16 @@ export interface Listed {
   readonly item: JsonObject;
 }
 
-/** What the upstreams list beside tools, to whoever asks. */
-export interface AllListings {
-  /** Without the upstreams whose resources, or prompts, the principal may not know of. */
-  seenBy(principal: Principal): Listings;
-}
+/**
+ * Everything of one kind that a principal may know of, in the order of the upstreams. Never rejects: an upstream that fails or is slow has what
+ * it last listed.
+ */
+export type Listings = (listing: ListedKind, principal: Principal) => Promise<readonly Listed[]>;
 
-/** What the upstreams list beside tools. */
-export interface Listings {
-  /** Everything of one kind, in the order of the upstreams. Never rejects: an upstream that fails or is slow has what it last listed. */
-  all(listing: Listing): Promise<readonly Listed[]>;
-}
+/** What upstreams list beside tools, and the member of an entry that names it. */
+const NAMED_BY = { resources: "uri", resourceTemplates: "uriTemplate", prompts: "name" } as const;
+
+export type ListedKind = keyof typeof NAMED_BY;
 
 /** Time an upstream has for its list before the others' are shown without it. */
 const LIST_DEADLINE_MS = 3_000;
@@ -39,7 +38,7 @@ export function createListings({
   readonly upstreams: () => readonly McpUpstream[];
   readonly clock: Clock;
   readonly late: (listing: Listing) => void;
-}): AllListings {
+}): Listings {
   const last = new WeakMap<McpUpstream, Map<Listing, readonly JsonObject[]>>();
 
   async function read(upstream: McpUpstream, listing: Listing): Promise<readonly JsonObject[]> {
@@ -67,43 +66,29 @@ export function createListings({
     return shown();
   }
 
-  return {
-    seenBy: (principal) => ({
-      async all(listing) {
-        const tool = listing === "prompts" ? "prompts/get" : "resources/read";
-        const lists = await Promise.all(
-          upstreams().map(async (upstream) => {
-            if (!(await mayKnow(upstream, tool, principal, arsenal))) return [];
-            return (await inTime(upstream, listing)).map((item) => ({ upstream, item }));
-          }),
-        );
-        return lists.flat();
-      },
-    }),
+  return async (listing, principal) => {
+    const tool = listing === "prompts" ? "prompts/get" : "resources/read";
+    const lists = await Promise.all(
+      upstreams().map(async (upstream) => {
+        if (!(await mayKnow(upstream, tool, principal, arsenal))) return [];
+        return (await inTime(upstream, listing)).map((item) => ({ upstream, item }));
+      }),
+    );
+    return lists.flat();
   };
 }
 
-/** The upstreams' resources as clients know them. What has no URI is left out, or a client could refuse the whole list for it. */
-export async function servedResources(listings: Listings): Promise<readonly JsonObject[]> {
-  return (await listings.all("resources")).flatMap((listed) => served(listed, "uri"));
-}
-
-/** The upstreams' resource templates as clients know them. */
-export async function servedTemplates(listings: Listings): Promise<readonly JsonObject[]> {
-  return (await listings.all("resourceTemplates")).flatMap((listed) => served(listed, "uriTemplate"));
-}
-
-/** The upstreams' prompts as clients know them. */
-export async function servedPrompts(listings: Listings): Promise<readonly JsonObject[]> {
-  return (await listings.all("prompts")).flatMap(({ upstream, item }) => {
-    const { name } = item;
-    return typeof name === "string" ? [{ ...item, name: toPromptName(upstream.name, name) }] : [];
+/** One of the upstreams' lists as clients know it. An entry that names nothing is left out, or a client could refuse the whole list for it. */
+export async function servedList(
+  kind: ListedKind,
+  principal: Principal,
+  listings: Listings,
+): Promise<readonly JsonObject[]> {
+  return (await listings(kind, principal)).flatMap(({ upstream, item }) => {
+    const named = item[NAMED_BY[kind]];
+    if (typeof named !== "string") return [];
+    if (kind === "prompts") return [{ ...item, name: toPromptName(upstream.name, named) }];
+    const shown = withServedUri(item, upstream.name) as JsonObject;
+    return [typeof item["name"] === "string" ? shown : { ...shown, name: named }];
   });
-}
-
-function served({ upstream, item }: Listed, key: "uri" | "uriTemplate"): readonly JsonObject[] {
-  const { [key]: address, name } = item;
-  if (typeof address !== "string") return [];
-  const shown = withServedUri(item, upstream.name) as JsonObject;
-  return [typeof name === "string" ? shown : { ...shown, name: address }];
 }

@@ -1,22 +1,14 @@
-import { RPC, RpcError } from "../../../mcp/protocol.ts";
+import { type JsonObject, RPC, RpcError } from "../../../mcp/protocol.ts";
 
 /** Entries a page. Many clients never ask for the second one, so it is large. */
 export const PAGE_SIZE = 1_000;
 
-/** One page of a list, and where the next begins. */
-export interface Page<Entry> {
-  readonly entries: readonly Entry[];
-  readonly cursor: { readonly nextCursor?: string };
-}
-
-/** The page that a cursor asks for: the first where there is none. */
-export function pageOf<Entry>(all: readonly Entry[], cursor: unknown): Page<Entry> {
+/** The page of a list that a cursor asks for, and where the next one begins. Without a cursor it is the first. */
+export function pageOf(key: string, all: readonly unknown[], cursor: unknown): JsonObject {
   const start = cursor === undefined || cursor === null ? 0 : startOf(cursor);
   const end = start + PAGE_SIZE;
-  return {
-    entries: all.length <= PAGE_SIZE && start === 0 ? all : all.slice(start, end),
-    cursor: end < all.length ? { nextCursor: Buffer.from(`from:${end}`).toString("base64url") } : {},
-  };
+  const next = end < all.length ? { nextCursor: Buffer.from(`from:${end}`).toString("base64url") } : {};
+  return { [key]: all.slice(start, end), ...next };
 }
 
 function startOf(cursor: unknown): number {

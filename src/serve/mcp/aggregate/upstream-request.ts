@@ -1,30 +1,41 @@
 import { isInputRequired, type JsonObject, RPC, RpcError } from "../../../mcp/protocol.ts";
 import type { McpUpstream } from "../../../adapters/sources/mcp/upstream/upstream.ts";
-import { guardedRequest } from "../guarded-request.ts";
-import { askOf, type Exchange } from "../plane.ts";
-import type { Seal } from "../modern/seal.ts";
-import { createRelay, type LogLevel } from "./relay.ts";
-import { createRequestState } from "./request-state.ts";
-import { rewriteUris } from "./resources/resource-uri.ts";
+import type { ServeMode } from "../../meta-tools/definitions.ts";
+import type { CommonTools } from "../../meta-tools/hybrid-tools.ts";
+import type { MetaTools } from "../../meta-tools/meta-tools.ts";
 import type { ServedArsenal } from "../../served-arsenal.ts";
+import type { Startup } from "../../startup.ts";
+import { guardedRequest } from "../guarded-request.ts";
+import type { Seal, SealBinding } from "../modern/seal.ts";
+import { askOf, type Exchange } from "../plane.ts";
+import type { Listings } from "./listings.ts";
+import { createRelay, type LogLevel } from "./relay.ts";
+import { rewriteUris } from "./resources/resource-uri.ts";
 
-/** What asking an upstream for a client needs. */
-export interface UpstreamRequestParts {
+/** What answering one request needs. */
+export interface AnswerParts {
   readonly arsenal: ServedArsenal;
+  readonly upstream: (name: string) => McpUpstream | undefined;
+  readonly listings: Listings;
+  readonly metaTools: MetaTools;
+  readonly mode: ServeMode;
+  readonly common: CommonTools;
+  readonly startup: Startup;
   readonly seal: Seal;
   readonly plane: string;
+  /** The log level that a legacy client set for its session. */
   readonly sessionLevel: LogLevel | undefined;
 }
 
 /**
- * Hands a client's request on, under policy, to the upstream it is for, with the names in it changed to the upstream's own. Undefined where
- * the client may not know of such things of this upstream.
+ * Hands a client's request on, under policy, to the upstream it is for, with the names in it changed to the upstream's own. Undefined if the
+ * client may not know of such things of this upstream.
  */
 export async function requestUpstream(
   exchange: Exchange,
   upstream: McpUpstream,
   own: JsonObject,
-  parts: UpstreamRequestParts,
+  parts: AnswerParts,
 ): Promise<JsonObject | undefined> {
   const state = createRequestState(exchange, exchange.params, parts);
   const params = { ...state.open(exchange.params), ...own };
@@ -36,4 +47,33 @@ export async function requestUpstream(
   if (exchange.peer.era === "modern") return state.seal(result);
   const message = `${upstream.name} needs an answer that this client cannot be asked for.`;
   throw new RpcError({ code: RPC.internalError, message });
+}
+
+/**
+ * What an upstream wants back when the client repeats a request, carried by the client and sealed. It is good for one caller and one target,
+ * such as a tool and its arguments.
+ */
+export function createRequestState(
+  { peer, method }: Pick<Exchange, "peer" | "method">,
+  target: JsonObject,
+  { seal, plane }: Pick<AnswerParts, "seal" | "plane">,
+) {
+  const binding: SealBinding = { principal: peer.principal, plane, method, params: target };
+  return {
+    /** The members of a repeated request for the upstream, its own state among them. Throws if the client's state is not for this request. */
+    open(extra: JsonObject): JsonObject {
+      const { requestState: sealed, ...others } = extra;
+      if (sealed === undefined) return extra;
+      const opened = typeof sealed === "string" ? seal.open(sealed, binding) : undefined;
+      if (opened !== undefined) return { ...others, requestState: opened["state"] };
+      const message =
+        "requestState has expired, was changed, or belongs to another request. Make the request again without it.";
+      throw new RpcError({ code: RPC.invalidParams, message });
+    },
+    /** An upstream's `input_required` result for the client. */
+    seal(result: JsonObject): JsonObject {
+      const { requestState: state } = result;
+      return state === undefined ? result : { ...result, requestState: seal.seal({ state }, binding) };
+    },
+  };
 }

@@ -12,9 +12,8 @@ import {
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
-import { errorBody } from "../error-body.ts";
 import { answer, failure, readMessage } from "../../../mcp/message.ts";
-import type { Exchange, Peer, Plane, PlaneSession } from "../plane.ts";
+import { errorBody, type Exchange, type Peer, type Plane, type PlaneSession } from "../plane.ts";
 import { createQuestions } from "../questions.ts";
 import type { SessionRecord, SessionSettings } from "./session-records.ts";
 

@@ -2,10 +2,9 @@ import type { Requester } from "../../../mcp/connection.ts";
 import { RPC, RpcError, type JsonObject } from "../../../mcp/protocol.ts";
 import { ownToolPrefix } from "../../../adapters/sources/mcp/upstream/request-tools.ts";
 import type { McpServerSettings } from "../../../adapters/sources/mcp/settings.ts";
-import { toCallResult } from "../aggregate/tools/to-call-result.ts";
 import { answerOf, runForClient, unknownTool, withoutConfirmation } from "../client-call.ts";
 import { askOf, type Exchange } from "../plane.ts";
-import { refusal } from "../refusal.ts";
+import { refusal, toCallResult } from "../call-result.ts";
 import type { ServedTools } from "../../served-arsenal.ts";
 import type { NameIndex } from "./served-tools.ts";
 

@@ -1,6 +1,7 @@
 import { RPC, RpcError } from "../../../../mcp/protocol.ts";
 import type { McpUpstream } from "../../../../adapters/sources/mcp/upstream/upstream.ts";
 import { showValue } from "../../../../errors/show-value.ts";
+import type { Principal } from "../../../../guard/principal.ts";
 import type { Listings } from "../listings.ts";
 import { shortHash } from "../../../../tool/canonical-json.ts";
 import { toName } from "../../../../tool/normalise/slug.ts";
@@ -39,6 +40,7 @@ function double(text: string): string {
 /** The prompt that a client's name means. Throws the protocol's error where it means none. */
 export async function findPrompt(
   name: unknown,
+  principal: Principal,
   parts: { readonly upstream: (name: string) => McpUpstream | undefined; readonly listings: Listings },
 ): Promise<{ readonly upstream: McpUpstream; readonly prompt: string }> {
   if (typeof name === "string") {
@@ -46,7 +48,7 @@ export async function findPrompt(
     const upstream = spelled === undefined ? undefined : parts.upstream(spelled.upstream);
     if (spelled !== undefined && upstream !== undefined) return { upstream, prompt: spelled.prompt };
     // What ends in a hash can only be found among those that are listed.
-    for (const listed of spelled === undefined ? await parts.listings.all("prompts") : []) {
+    for (const listed of spelled === undefined ? await parts.listings("prompts", principal) : []) {
       const prompt = listed.item["name"];
       if (typeof prompt === "string" && toPromptName(listed.upstream.name, prompt) === name)
         return { upstream: listed.upstream, prompt };

@@ -1,43 +1,35 @@
-import { type JsonObject, RPC, RpcError } from "../../../../mcp/protocol.ts";
+import type { ToolCall } from "../../../../execute/call.ts";
+import type { ToolResult } from "../../../../execute/result.ts";
+import { isInputRequired, type JsonObject, RPC, RpcError } from "../../../../mcp/protocol.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
-import type { CommonTools } from "../../../meta-tools/hybrid-tools.ts";
-import { META_TOOL_NAMES, META_TOOLS, type ServeMode } from "../../../meta-tools/definitions.ts";
-import type { MetaTools } from "../../../meta-tools/meta-tools.ts";
-import { fromToolName } from "../../../meta-tools/tool-names.ts";
-import type { ServedArsenal } from "../../../served-arsenal.ts";
-import { sayConnecting, type Startup, withConnecting } from "../../../startup.ts";
-import { unknownTool } from "../../client-call.ts";
-import type { Exchange } from "../../plane.ts";
-import { refusal } from "../../refusal.ts";
+import type { Tool } from "../../../../tool/tool.ts";
+import { META_TOOL_NAMES, META_TOOLS } from "../../../meta-tools/definitions.ts";
+import { divideId, fromToolName } from "../../../meta-tools/tool-names.ts";
+import { sayConnecting, withConnecting } from "../../../startup.ts";
+import { refusal, toCallResult } from "../../call-result.ts";
+import { answerOf, runForClient, unknownTool, withoutConfirmation } from "../../client-call.ts";
+import { askOf, canBeAsked, type Exchange, type Peer } from "../../plane.ts";
 import { pageOf } from "../page.ts";
-import { callTool, type CallToolParts } from "./call-tool.ts";
+import { createRelay } from "../relay.ts";
+import { rewriteUris } from "../resources/resource-uri.ts";
+import { type AnswerParts, createRequestState } from "../upstream-request.ts";
 import { listedTool } from "./tool-entry.ts";
 
-/** What answering `tools/list` and `tools/call` needs. */
-export interface ToolsParts extends CallToolParts {
-  readonly arsenal: ServedArsenal;
-  readonly metaTools: MetaTools;
-  readonly mode: ServeMode;
-  readonly common: CommonTools;
-  readonly startup: Startup;
-}
-
 /** Answers `tools/list`, in the same order for every caller. Waits for servers only if their tools are listed. */
-export async function listTools({ params, peer, signal }: Exchange, parts: ToolsParts): Promise<JsonObject> {
+export async function listTools({ params, peer, signal }: Exchange, parts: AnswerParts): Promise<JsonObject> {
   const { mode, common, arsenal, startup } = parts;
   if (mode !== "dynamic") await startup.wait(signal);
   const tools = mode === "dynamic" ? [] : await arsenal.listTools({ principal: peer.principal });
   const shown = mode === "hybrid" ? tools.filter((tool) => common.includes(tool)) : tools;
   const listed = shown.map((tool) => listedTool(tool, peer.era));
   const all: readonly object[] = mode === "static" ? listed : [...META_TOOLS, ...listed];
-  const { entries, cursor } = pageOf(all, params["cursor"]);
-  return withConnecting({ tools: entries, ...cursor }, mode === "dynamic" ? [] : startup.connecting());
+  return withConnecting(pageOf("tools", all, params["cursor"]), mode === "dynamic" ? [] : startup.connecting());
 }
 
 const MAY_BE_THEIRS = "The tool may be theirs: try again in a few seconds.";
 
 /** Answers `tools/call`: of a meta-tool, where there are any, or of any tool by its name, listed or not. */
-export async function callNamed(exchange: Exchange, parts: ToolsParts): Promise<JsonObject> {
+export async function callNamed(exchange: Exchange, parts: AnswerParts): Promise<JsonObject> {
   const { params, peer, signal } = exchange;
   const { name, arguments: given } = params;
   if (typeof name !== "string") throw unknownTool(name);
@@ -58,7 +50,7 @@ export async function callNamed(exchange: Exchange, parts: ToolsParts): Promise<
  * Found tools are sent once, as text: clients show models the text of a tool without output schema, and some of them add structured content to
  * it, which would then cost twice.
  */
-async function callMetaTool(name: string, exchange: Exchange, parts: ToolsParts): Promise<JsonObject> {
+async function callMetaTool(name: string, exchange: Exchange, parts: AnswerParts): Promise<JsonObject> {
   const { params, peer, signal } = exchange;
   const answer = await parts.metaTools.answer(name, params["arguments"], { principal: peer.principal, signal });
   switch (answer.kind) {
@@ -74,4 +66,59 @@ async function callMetaTool(name: string, exchange: Exchange, parts: ToolsParts)
       return withConnecting(refusal(called.missing, sayConnecting(connecting, MAY_BE_THEIRS)), connecting);
     }
   }
+}
+
+/** Time a call may take where a person may be asked in the middle of it and nobody set another. */
+const ASKING_TIMEOUT_MS = 300_000;
+
+/**
+ * Runs one tool through the arsenal, whichever way the client named it. An MCP server's answer goes back as it came, but for its URIs; what
+ * the arsenal refused is a result that says so. `missing` where there is no such tool, or the client may not know of it.
+ */
+async function callTool(
+  exchange: Exchange,
+  target: { readonly toolName: string; readonly arguments: unknown },
+  parts: AnswerParts,
+): Promise<{ readonly answer: JsonObject } | { readonly missing: ToolResult }> {
+  const { peer } = exchange;
+  const { name: _, arguments: __, ...extra } = withoutConfirmation(exchange.params);
+  const { toolName } = target;
+  const args = target.arguments as ToolCall["arguments"] & object;
+  const state = createRequestState(exchange, { tool: toolName, arguments: args }, parts);
+  const relay = createRelay(exchange, parts.sessionLevel);
+  const named = await toolOf(toolName, peer, parts);
+  const opened = state.open(extra);
+  const timeout = canBeAsked(peer) ? timeoutFor(named, parts) : {};
+  const result = await runForClient(
+    exchange,
+    parts.arsenal,
+    { toolName, arguments: args, ...timeout, onProgress: relay.onProgress },
+    { extra: opened, ...askOf(exchange), onNotification: relay.onNotification },
+  );
+  if (result.error?.code === "TOOL_NOT_FOUND" && result.toolId === undefined) return { missing: result };
+  const tool = named ?? (await toolOf(result.toolId ?? "", peer, parts));
+  const answer = answerOf(result);
+  if (answer === undefined) {
+    const { status, result: value } = result;
+    return { answer: status === "success" ? toCallResult(value, tool, peer.era) : refusal(result) };
+  }
+  if (isInputRequired(answer)) return { answer: peer.era === "modern" ? state.seal(answer) : cannotAsk() };
+  return { answer: tool?.ensemble === undefined ? answer : rewriteUris(answer, tool.ensemble) };
+}
+
+/** The tool of an id; undefined for a name that is none. */
+async function toolOf(id: string, { principal }: Peer, { arsenal }: AnswerParts): Promise<Tool | undefined> {
+  const { name, namespace } = divideId(id);
+  return namespace === "" ? undefined : arsenal.getTool(name, namespace, { principal });
+}
+
+function timeoutFor(tool: Tool | undefined, { upstream }: AnswerParts): { readonly timeoutMs?: number } {
+  const settings = tool?.ensemble === undefined ? undefined : upstream(tool.ensemble)?.settings;
+  const isOpen = settings !== undefined && settings.timeoutMs === undefined && tool?.timeoutMs === undefined;
+  return isOpen ? { timeoutMs: ASKING_TIMEOUT_MS } : {};
+}
+
+function cannotAsk(): JsonObject {
+  const text = "The tool needs an answer that this client cannot be asked for. Use another tool, or tell the user.";
+  return { content: [{ type: "text", text }], isError: true };
 }

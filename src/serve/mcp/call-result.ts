@@ -1,6 +1,26 @@
-import type { Era, JsonObject } from "../../../../mcp/protocol.ts";
-import { isPlainObject } from "../../../../tool/json-schema.ts";
-import type { Tool } from "../../../../tool/tool.ts";
+import { formatResult } from "../../execute/results/format-result.ts";
+import type { ToolResult } from "../../execute/result.ts";
+import type { Era, JsonObject } from "../../mcp/protocol.ts";
+import { isPlainObject } from "../../tool/json-schema.ts";
+import type { Tool } from "../../tool/tool.ts";
+
+/** A call that the arsenal refused, or whose tool gave no answer, as a tool result that a model can read; `note` is added to its text. */
+export function refusal(result: ToolResult, note = ""): JsonObject {
+  const { status, error, confirmationId, traceId } = result;
+  return {
+    content: [{ type: "text", text: [formatResult(result), note].filter((text) => text !== "").join("\n") }],
+    isError: true,
+    _meta: {
+      "toolarsenal/error": {
+        status,
+        traceId,
+        ...(error === undefined ? {} : { code: error.code, message: error.message }),
+        ...(error?.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
+        ...(confirmationId === undefined ? {} : { confirmationId }),
+      },
+    },
+  };
+}
 
 const BLOCKS: ReadonlySet<unknown> = new Set(["text", "image", "audio", "resource", "resource_link"]);
 
