@@ -12,9 +12,6 @@ import { answerOf, runForClient, withoutConfirmation } from "./client-call.ts";
 import type { Exchange } from "./plane.ts";
 import { refusal } from "./call-result.ts";
 
-/** Time a request may take where the server's own settings do not say: a person may be asked in the middle of it. */
-const LONGEST_REQUEST_MS = 300_000;
-
 /** A client's request beside `tools/call`, for one server, under that server's own names. */
 export interface GuardedRequest {
   readonly upstream: McpUpstream;
@@ -33,19 +30,19 @@ export async function guardedRequest(
 ): Promise<JsonObject | undefined> {
   const { method } = exchange;
   const { tool, arguments: args, extra } = toCall(method, withoutConfirmation(params));
-  const { timeoutMs = LONGEST_REQUEST_MS } = upstream.settings;
-  const call = {
-    toolName: requestToolId(upstream.settings, tool),
-    arguments: args,
-    checkArguments: false,
-    timeoutMs: Math.min(timeoutMs, LONGEST_REQUEST_MS),
-  };
+  const toolName = requestToolId(upstream.settings, tool);
+  const call = { toolName, arguments: args, checkArguments: false, timeoutMs: timeoutFor(upstream) };
   const result = await runForClient(exchange, arsenal, call, { ...context, method, extra });
   const answer = answerOf(result);
   if (answer !== undefined) return answer;
   if (result.status === "success") return isPlainObject(result.result) ? result.result : {};
   if (result.error?.code === "TOOL_NOT_FOUND") return undefined;
   throw refused(result);
+}
+
+/** Time a request to a server may take, in milliseconds. Without a setting it is long: a person may be asked in the middle of it. */
+export function timeoutFor({ settings }: McpUpstream): number {
+  return Math.min(settings.timeoutMs ?? 300_000, 300_000);
 }
 
 /** Whether a principal may know what a server has of one kind. */
@@ -69,13 +66,11 @@ interface RequestCall {
 /** The call that a request is. Being told of a resource's changes is reading it, and completing an argument is using what it belongs to. */
 function toCall(method: string, params: JsonObject): RequestCall {
   switch (method) {
-    case "resources/read": {
-      const { uri, ...extra } = params;
-      return { tool: "resources/read", arguments: given({ uri }), extra };
-    }
+    case "resources/read":
     case "resources/subscribe": {
       const { uri, ...extra } = params;
-      return { tool: "resources/read", arguments: given({ uri, subscribe: true }), extra };
+      const subscribe = method === "resources/subscribe" || undefined;
+      return { tool: "resources/read", arguments: given({ uri, subscribe }), extra };
     }
     case "prompts/get": {
       const { name, arguments: args, ...extra } = params;

@@ -1,6 +1,7 @@
+import { type JsonObject, RpcError, type RpcNotification } from "../../mcp/protocol.ts";
+import type { Redactor } from "../../guard/redaction/redactor.ts";
 import type { Serving } from "../surface.ts";
-import type { Plane, PlaneSession } from "./plane.ts";
-import { redactedPlane } from "./redacted-plane.ts";
+import { errorBody, type Exchange, type Plane, type PlaneSession, type Push } from "./plane.ts";
 
 /** A plane as clients get it: its requests count as work under way, and no known secret passes. */
 export function servedPlane(plane: Plane, { work, redactor }: Pick<Serving, "work" | "redactor">): Plane {
@@ -13,5 +14,65 @@ export function servedPlane(plane: Plane, { work, redactor }: Pick<Serving, "wor
     ...redacted,
     shared: counted(redacted.shared),
     openSession: async (peer, channel) => counted(await redacted.openSession(peer, channel)),
+  };
+}
+
+/**
+ * Wraps a plane so that no known secret reaches a client through it, whatever an upstream repeats: results, errors, progress, log messages,
+ * questions, definitions and instructions. Text that only looks like a credential is redacted in errors, progress and logs, and left alone
+ * in results. What contains no secret passes as the same object.
+ */
+function redactedPlane(plane: Plane, redactor: Redactor): Plane {
+  const { known } = redactor;
+
+  /** Rejects with what the client is told of the failure, redacted. */
+  const safely = async <Result>(task: () => Promise<Result>): Promise<Result> => {
+    try {
+      return known.value(await task());
+    } catch (error) {
+      throw new RpcError(redactor.value(errorBody(error)));
+    }
+  };
+
+  const redactParams = ({ method, params }: RpcNotification): JsonObject | undefined =>
+    method === "notifications/message" ? redactor.value(params) : known.value(params);
+
+  /** Redacts what belongs to one request. An upstream may split a secret over several progress messages. */
+  const redactNotify = (notify: Push): Push => {
+    let progress: ((part: string) => string) | undefined;
+    return (notification) => {
+      let params = redactParams(notification);
+      if (notification.method === "notifications/progress" && typeof params?.["message"] === "string") {
+        progress ??= redactor.stream();
+        params = { ...params, message: progress(params["message"]) };
+      }
+      notify(params === undefined || params === notification.params ? notification : { ...notification, params });
+    };
+  };
+
+  const redactAsk =
+    (ask: Exchange["ask"]): Exchange["ask"] =>
+    (method, params, options) =>
+      ask(method, known.value(params), options);
+
+  const redactSession = (session: PlaneSession): PlaneSession => ({
+    describe: () => safely(() => session.describe()),
+    handle: (exchange) =>
+      safely(() =>
+        session.handle({ ...exchange, notify: redactNotify(exchange.notify), ask: redactAsk(exchange.ask) }),
+      ),
+    notified: (notification) => session.notified(notification),
+    close: () => session.close(),
+  });
+
+  return {
+    name: plane.name,
+    shared: redactSession(plane.shared),
+    openSession: (peer, { push, ask }) =>
+      safely(async () =>
+        redactSession(await plane.openSession(peer, { push: redactNotify(push), ask: redactAsk(ask) })),
+      ),
+    listen: (filter, push, options) => safely(() => plane.listen(filter, redactNotify(push), options)),
+    close: () => plane.close(),
   };
 }

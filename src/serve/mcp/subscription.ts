@@ -1,15 +1,55 @@
 import { type JsonObject, META, RPC, RpcError, type RpcNotification } from "../../mcp/protocol.ts";
+import type { Listing } from "../../adapters/sources/mcp/upstream/upstream.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Exchange, Plane } from "./plane.ts";
 import type { Leg } from "./modern/suspended-calls.ts";
 
-/** Which member of the filter asks for a notification. */
-const FILTER_KEYS: Readonly<Record<string, string>> = {
-  "notifications/tools/list_changed": "toolsListChanged",
-  "notifications/prompts/list_changed": "promptsListChanged",
-  "notifications/resources/list_changed": "resourcesListChanged",
-  "notifications/resources/updated": "resourceSubscriptions",
-};
+/** The lists that clients may hold and must be told about, each with the member of a filter that asks for its changes. */
+const LIST_FILTERS = {
+  tools: "toolsListChanged",
+  prompts: "promptsListChanged",
+  resources: "resourcesListChanged",
+} as const;
+
+export type ServedList = keyof typeof LIST_FILTERS;
+
+export const SERVED_LISTS = Object.keys(LIST_FILTERS) as readonly ServedList[];
+
+/** Which member of a filter asks for a notification. */
+const FILTER_KEYS: ReadonlyMap<string, string> = new Map([
+  ["notifications/resources/updated", "resourceSubscriptions"],
+  ...SERVED_LISTS.map((list) => [listChanged(list).method, LIST_FILTERS[list]] as const),
+]);
+
+/** The list of clients that an upstream's is part of. Templates are told of like resources. */
+export function listOf(listing: Listing): ServedList {
+  return listing === "resourceTemplates" ? "resources" : listing;
+}
+
+/** Tells a client that a list may be another. */
+export function listChanged(list: ServedList): RpcNotification {
+  return { jsonrpc: "2.0", method: `notifications/${list}/list_changed` };
+}
+
+/** What a modern client's filter asks for: changes of lists, and of the resources with these URIs. */
+export function readFilter(filter: JsonObject): {
+  readonly lists: readonly ServedList[];
+  readonly uris: readonly string[];
+} {
+  const { resourceSubscriptions: uris } = filter;
+  return {
+    lists: SERVED_LISTS.filter((list) => filter[LIST_FILTERS[list]] === true),
+    uris: Array.isArray(uris) ? uris.filter((uri) => typeof uri === "string") : [],
+  };
+}
+
+/** The filter that asks for these. */
+export function toFilter(lists: readonly ServedList[], uris: readonly string[]): JsonObject {
+  return {
+    ...Object.fromEntries(lists.map((list) => [LIST_FILTERS[list], true])),
+    ...(uris.length > 0 ? { resourceSubscriptions: uris } : {}),
+  };
+}
 
 /** A modern client's `subscriptions/listen`, open until either side ends it. */
 export interface Subscription extends Leg {
@@ -68,7 +108,6 @@ export function openSubscription(
 
 /** A notification that the protocol lets a client choose is sent only where the client chose it. */
 function wanted({ method }: RpcNotification, filter: JsonObject): boolean {
-  const key = Object.hasOwn(FILTER_KEYS, method) ? FILTER_KEYS[method] : undefined;
-  if (key === undefined) return true;
-  return filter[key] === true || Array.isArray(filter[key]);
+  const key = FILTER_KEYS.get(method);
+  return key === undefined || filter[key] === true || Array.isArray(filter[key]);
 }

@@ -7,20 +7,14 @@ import { type Exchange, nobodyToAsk, type Plane, type PlaneSession } from "../pl
 import type { Seal } from "../modern/seal.ts";
 import { type Startup, STARTED } from "../../startup.ts";
 import { answerRequest, type SessionState } from "./answer-request.ts";
-import { createChanges, listOf, type ServedList } from "./changes.ts";
+import { listOf, readFilter, toFilter } from "../subscription.ts";
+import { createChanges } from "./changes.ts";
 import { type CommonTools, configuredTools, learnedTools } from "../../meta-tools/hybrid-tools.ts";
 import { instructionsFor, type ServeMode } from "../../meta-tools/definitions.ts";
 import { createMetaTools } from "../../meta-tools/meta-tools.ts";
 import { createListings } from "./listings.ts";
 import { changesTools, type ServedArsenal } from "../../served-arsenal.ts";
-import {
-  createSubscriptions,
-  findResource,
-  type Subscribe,
-  type Subscriptions,
-  unknownResource,
-  urisOf,
-} from "./resources/subscriptions.ts";
+import { createSubscriptions, findResource, type Subscribe, unknownResource } from "./resources/subscriptions.ts";
 import { toServedUri } from "./resources/resource-uri.ts";
 import type { AnswerParts } from "./upstream-request.ts";
 
@@ -51,14 +45,6 @@ const CAPABILITIES: JsonObject = {
   completions: {},
   logging: {},
 };
-
-/** What a modern client asks to be told, by the list that it is about. */
-const FILTERS: Readonly<Record<ServedList, string>> = {
-  tools: "toolsListChanged",
-  resources: "resourcesListChanged",
-  prompts: "promptsListChanged",
-};
-const SERVED_LISTS = Object.keys(FILTERS) as readonly ServedList[];
 
 /** The arsenal's tools, and everything else that its MCP servers have, as one MCP server. */
 export function aggregatePlane(parts: AggregateParts): Plane {
@@ -134,23 +120,22 @@ export function aggregatePlane(parts: AggregateParts): Plane {
     },
     async listen(filter, push, { peer, signal }) {
       const subscriptions = createSubscriptions(subscribing({ peer, ask: nobodyToAsk }));
-      const wanted = SERVED_LISTS.filter((list) => filter[FILTERS[list]] === true);
-      const forget = changes.add({
-        push,
-        wants: (list) => wanted.includes(list),
-        watches: subscriptions.watches,
-      });
+      const { lists, uris } = readFilter(filter);
+      const forget = changes.add({ push, wants: (list) => lists.includes(list), watches: subscriptions.watches });
       const end = (): void => {
         forget();
         subscriptions.close();
       };
       signal.addEventListener("abort", end, { once: true });
-      const uris = await honoured(urisOf(filter), subscriptions, request.upstream);
+      // Resources that cannot be subscribed to are left out.
+      const added = await Promise.allSettled(
+        uris.map(async (uri) => subscriptions.add(findResource(uri, request.upstream))),
+      );
       if (signal.aborted) end();
-      return {
-        ...Object.fromEntries(wanted.map((list) => [FILTERS[list], true])),
-        ...(uris.length > 0 ? { resourceSubscriptions: uris } : {}),
-      };
+      return toFilter(
+        lists,
+        uris.filter((_, index) => added[index]?.status === "fulfilled"),
+      );
     },
     async close() {
       await Promise.all([...sessions].map((session) => session.close()));
@@ -161,14 +146,4 @@ export function aggregatePlane(parts: AggregateParts): Plane {
       changes.close();
     },
   };
-}
-
-/** Subscribes to each resource; those that cannot be subscribed to are left out. */
-async function honoured(
-  uris: readonly string[],
-  subscriptions: Subscriptions,
-  upstream: (name: string) => McpUpstream | undefined,
-): Promise<readonly string[]> {
-  const added = await Promise.allSettled(uris.map(async (uri) => subscriptions.add(findResource(uri, upstream))));
-  return uris.filter((_, index) => added[index]?.status === "fulfilled");
 }

@@ -1,11 +1,9 @@
 import type { RpcNotification } from "../../../mcp/protocol.ts";
-import type { Listing, McpUpstream, UpstreamChange } from "../../../adapters/sources/mcp/upstream/upstream.ts";
+import type { McpUpstream, UpstreamChange } from "../../../adapters/sources/mcp/upstream/upstream.ts";
 import type { Clock } from "../../../observe/clock.ts";
 import type { Push } from "../plane.ts";
+import { listChanged, listOf, type ServedList } from "../subscription.ts";
 import { toServedUri } from "./resources/resource-uri.ts";
-
-/** A list that clients may hold and must be told about. */
-export type ServedList = "tools" | "resources" | "prompts";
 
 /** A client that is told of changes. */
 export interface Listener {
@@ -42,8 +40,7 @@ export function createChanges(parts: {
     if (gathering.has(list)) return;
     const tell = (): void => {
       gathering.delete(list);
-      const notification: RpcNotification = { jsonrpc: "2.0", method: `notifications/${list}/list_changed` };
-      for (const listener of listeners) if (listener.wants(list)) listener.push(notification);
+      for (const listener of listeners) if (listener.wants(list)) listener.push(listChanged(list));
     };
     gathering.set(list, clock.after(GATHER_MS, tell, { background: true }));
   }
@@ -60,12 +57,9 @@ export function createChanges(parts: {
   function tellUpdate({ name }: McpUpstream, { method, params }: RpcNotification): void {
     const uri = params?.["uri"];
     if (method !== "notifications/resources/updated" || typeof uri !== "string") return;
-    const notification: RpcNotification = {
-      jsonrpc: "2.0",
-      method,
-      params: { ...params, uri: toServedUri(name, uri) },
-    };
-    for (const listener of listeners) if (listener.watches(name, uri)) listener.push(notification);
+    const served = { ...params, uri: toServedUri(name, uri) };
+    for (const listener of listeners)
+      if (listener.watches(name, uri)) listener.push({ jsonrpc: "2.0", method, params: served });
   }
 
   /** Watches upstreams that came, and lets go of those that went. */
@@ -105,9 +99,4 @@ export function createChanges(parts: {
       listeners.clear();
     },
   };
-}
-
-/** The list of clients that an upstream's is part of. Templates are told of like resources. */
-export function listOf(listing: Listing): ServedList {
-  return listing === "resourceTemplates" ? "resources" : listing;
 }

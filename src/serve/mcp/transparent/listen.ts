@@ -1,19 +1,8 @@
 import type { JsonObject } from "../../../mcp/protocol.ts";
-import type { Listing } from "../../../adapters/sources/mcp/upstream/upstream.ts";
 import { guardedRequest } from "../guarded-request.ts";
 import { type Exchange, nobodyToAsk, type Peer, type Push } from "../plane.ts";
+import { listChanged, listOf, readFilter, toFilter } from "../subscription.ts";
 import { type Relay, unknownTo } from "./pass-request.ts";
-
-/** What a client can ask to be told, and the list that it is about. */
-const LISTS: readonly { readonly key: string; readonly listings: readonly Listing[]; readonly method: string }[] = [
-  { key: "toolsListChanged", listings: ["tools"], method: "notifications/tools/list_changed" },
-  { key: "promptsListChanged", listings: ["prompts"], method: "notifications/prompts/list_changed" },
-  {
-    key: "resourcesListChanged",
-    listings: ["resources", "resourceTemplates"],
-    method: "notifications/resources/list_changed",
-  },
-];
 
 /** Tells a client what its filter asks of one upstream until the signal fires. Returns the part of the filter that is honoured. */
 export async function listen(
@@ -22,21 +11,17 @@ export async function listen(
   push: Push,
   { peer, signal }: { readonly peer: Peer; readonly signal: AbortSignal },
 ): Promise<JsonObject> {
-  const wanted = LISTS.filter(({ key }) => filter[key] === true);
-  const uris = Array.isArray(filter["resourceSubscriptions"]) ? filter["resourceSubscriptions"].map(String) : [];
+  const { lists, uris } = readFilter(filter);
   const end = relay.upstream.watch((change) => {
     if (change.kind !== "listed") return;
-    const list = wanted.find(({ listings }) => listings.includes(change.listing));
-    if (list) push({ jsonrpc: "2.0", method: list.method });
+    const list = listOf(change.listing);
+    if (lists.includes(list)) push(listChanged(list));
   });
   signal.addEventListener("abort", end, { once: true });
   await Promise.all(
     uris.map((uri) => subscribe({ params: { uri }, peer, ask: nobodyToAsk }, relay, { until: signal, push })),
   );
-  return {
-    ...Object.fromEntries(wanted.map(({ key }) => [key, true])),
-    ...(uris.length > 0 ? { resourceSubscriptions: uris } : {}),
-  };
+  return toFilter(lists, uris);
 }
 
 /**

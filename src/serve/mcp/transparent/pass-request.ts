@@ -1,13 +1,15 @@
 import type { Requester } from "../../../mcp/connection.ts";
+import type { McpRequestParts } from "../../../mcp/mcp-request.ts";
 import { type JsonObject, RPC, RpcError } from "../../../mcp/protocol.ts";
-import { isKnown, type RequestTool } from "../../../adapters/sources/mcp/upstream/request-tools.ts";
+import { isKnown, ownToolPrefix, type RequestTool } from "../../../adapters/sources/mcp/upstream/request-tools.ts";
 import type { McpUpstream } from "../../../adapters/sources/mcp/upstream/upstream.ts";
 import { withoutForeignReferences } from "../../../tool/schema/foreign-references.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import type { ServedArsenal, ServedTools } from "../../served-arsenal.ts";
-import { guardedRequest, mayKnow } from "../guarded-request.ts";
+import { refusal, toCallResult } from "../call-result.ts";
+import { answerOf, runForClient, unknownTool, withoutConfirmation } from "../client-call.ts";
+import { guardedRequest, mayKnow, timeoutFor } from "../guarded-request.ts";
 import { askOf, type Exchange, type Peer } from "../plane.ts";
-import { callTool } from "./call-tool.ts";
 import type { NameIndex } from "./served-tools.ts";
 
 /** What passing a request on needs. */
@@ -15,16 +17,16 @@ export interface Relay {
   readonly upstream: McpUpstream;
   readonly arsenal: ServedTools & Pick<ServedArsenal, "getTool" | "approvals">;
   readonly names: NameIndex;
+  /** The session's own connection, if the upstream keeps state for it. */
+  readonly connection?: Requester;
 }
 
-type Pass = (exchange: Exchange, relay: Relay, connection?: Requester) => Promise<JsonObject>;
+type Pass = (exchange: Exchange, relay: Relay) => Promise<JsonObject>;
 
 /** How each request passes that this program knows. */
 const PASSES: Readonly<Record<string, Pass>> = {
-  "tools/call": (exchange, { upstream: { settings }, arsenal, names }, connection) =>
-    callTool(exchange, { arsenal, names, settings, ...(connection === undefined ? {} : { connection }) }),
-  "tools/list": async (exchange, relay, connection) =>
-    withoutHidden(await forward(exchange, relay, connection), exchange.peer, relay.names),
+  "tools/call": callTool,
+  "tools/list": async (exchange, relay) => withoutHidden(await forward(exchange, relay), exchange.peer, relay.names),
   "resources/list": listed("resources/read", { resources: [] }),
   "resources/templates/list": listed("resources/read", { resourceTemplates: [] }),
   "prompts/list": listed("prompts/get", { prompts: [] }),
@@ -43,56 +45,80 @@ const passes = new Map(Object.entries(PASSES));
 export const TRANSPARENT_METHODS: readonly string[] = [...passes.keys()];
 
 /** Hands one request to the upstream, under policy where it asks for anything, and its answer back. */
-export async function passRequest(given: Exchange, relay: Relay, connection?: Requester): Promise<JsonObject> {
+export async function passRequest(given: Exchange, relay: Relay): Promise<JsonObject> {
   const { method } = given;
   const exchange = { ...given, headers: mirroredHeaders(given) };
   const pass = passes.get(method) ?? (isKnown(method) ? undefined : guarded);
-  if (pass === undefined) throw new RpcError({ code: RPC.methodNotFound, message: `Method not found: ${method}` });
-  return pass(exchange, relay, connection);
+  if (pass === undefined) throw unknownTo(given);
+  return pass(exchange, relay);
 }
 
 /** The protocol's error for what the server has and the client may not know of. */
 export function unknownTo({ method, params }: Pick<Exchange, "method" | "params">): RpcError {
   const { uri, name, ref } = params;
-  if (method === "prompts/get")
-    return new RpcError({ code: RPC.invalidParams, message: `Unknown prompt: ${String(name).slice(0, 200)}` });
-  if (method === "resources/read" || method === "resources/subscribe")
-    return new RpcError({ code: RPC.resourceNotFound, message: "Resource not found", data: { uri } });
-  if (method === "completion/complete")
-    return new RpcError({
-      code: RPC.invalidParams,
-      message: "There is nothing of that name to complete.",
-      data: { ref },
-    });
-  return new RpcError({ code: RPC.methodNotFound, message: `Method not found: ${method}` });
+  switch (method) {
+    case "prompts/get":
+      return new RpcError({ code: RPC.invalidParams, message: `Unknown prompt: ${String(name).slice(0, 200)}` });
+    case "resources/read":
+    case "resources/subscribe":
+      return new RpcError({ code: RPC.resourceNotFound, message: "Resource not found", data: { uri } });
+    case "completion/complete": {
+      const message = "There is nothing of that name to complete.";
+      return new RpcError({ code: RPC.invalidParams, message, data: { ref } });
+    }
+    default:
+      return new RpcError({ code: RPC.methodNotFound, message: `Method not found: ${method}` });
+  }
 }
 
-async function guarded(exchange: Exchange, relay: Relay, connection?: Requester): Promise<JsonObject> {
-  const { params, notify: onNotification, headers } = exchange;
-  const context = { headers, onNotification, ...(connection && { connection }), ...askOf(exchange) };
+async function guarded(exchange: Exchange, relay: Relay): Promise<JsonObject> {
+  const { params } = exchange;
+  const context = contextOf(exchange, relay);
   const answer = await guardedRequest(exchange, { upstream: relay.upstream, params, context }, relay.arsenal);
   if (answer === undefined) throw unknownTo(exchange);
   return answer;
 }
 
-async function forward(exchange: Exchange, { upstream }: Relay, connection?: Requester): Promise<JsonObject> {
+function contextOf(exchange: Exchange, { connection }: Relay): Omit<McpRequestParts, "extra" | "passInputRequired"> {
+  const { headers, notify: onNotification } = exchange;
+  return { headers, onNotification, ...(connection && { connection }), ...askOf(exchange) };
+}
+
+/**
+ * Runs `tools/call` through the arsenal, so that policy, limits and records are those of every other call, and returns the server's own
+ * answer unchanged. What the arsenal refuses is a tool result that says so.
+ */
+async function callTool(exchange: Exchange, relay: Relay): Promise<JsonObject> {
+  const { name, arguments: args = {}, ...extra } = withoutConfirmation(exchange.params);
+  if (typeof name !== "string") throw unknownTool(name);
+  const { arsenal, names, upstream } = relay;
+  const toolName = (await names.idOf(name)) ?? ownToolPrefix(upstream.settings) + name;
+  if (!isPlainObject(args)) {
+    const message = "arguments is not an object. Give one member a parameter.";
+    throw new RpcError({ code: RPC.invalidParams, message });
+  }
+  const call = { toolName, arguments: args, checkArguments: false, timeoutMs: timeoutFor(upstream) };
+  const result = await runForClient(exchange, arsenal, call, { extra, ...contextOf(exchange, relay) });
+  const answer = answerOf(result);
+  if (answer !== undefined) return answer;
+  if (result.error?.code === "TOOL_NOT_FOUND") throw unknownTool(name);
+  return result.status === "success" ? toCallResult(result.result, undefined, exchange.peer.era) : refusal(result);
+}
+
+async function forward(exchange: Exchange, { upstream, connection }: Relay): Promise<JsonObject> {
   const { method, params, peer, signal, notify, headers } = exchange;
   const options = { signal, onNotification: notify, headers };
   if (connection !== undefined) return connection.request(method, params, options);
-  return upstream.request(method, params, {
-    ...options,
-    caller: peer.principal,
-    ...askOf(exchange),
-    passInputRequired: peer.era === "modern",
-  });
+  const passInputRequired = peer.era === "modern";
+  const asked = { ...options, caller: peer.principal, ...askOf(exchange), passInputRequired };
+  return upstream.request(method, params, asked);
 }
 
 /** A list that is empty to whoever may not know what is on it. */
 function listed(tool: RequestTool, nothing: JsonObject): Pass {
-  return async (exchange, relay, connection) => {
+  return async (exchange, relay) => {
     const { upstream, arsenal } = relay;
-    if (!(await mayKnow(upstream, tool, exchange.peer.principal, arsenal))) return nothing;
-    return forward(exchange, relay, connection);
+    return (await mayKnow(upstream, tool, exchange.peer.principal, arsenal)) ? forward(exchange, relay) : nothing;
   };
 }
 

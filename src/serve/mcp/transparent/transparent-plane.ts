@@ -3,19 +3,17 @@ import { META, type JsonObject } from "../../../mcp/protocol.ts";
 import type { Pins } from "../../../guard/pins/pins.ts";
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import type { Exchange, Peer, Plane, PlaneSession } from "../plane.ts";
+import { SERVED_LISTS, toFilter } from "../subscription.ts";
 import { listen, subscribe } from "./listen.ts";
 import { createOwnConnection, type OwnConnection } from "./own-connection.ts";
 import { passRequest, type Relay } from "./pass-request.ts";
 import { createNameIndex } from "./served-tools.ts";
 
-/** What serving one upstream untouched needs. */
-export type TransparentPlaneParts = Pick<Relay, "upstream" | "arsenal">;
-
 /**
  * One upstream as it is: names, URIs and results pass unchanged. A legacy client of a legacy server has a connection of its own, so that
  * what the server keeps for a session stays apart; everybody else shares the upstream's.
  */
-export function transparentPlane({ upstream, arsenal }: TransparentPlaneParts): Plane {
+export function transparentPlane({ upstream, arsenal }: Pick<Relay, "upstream" | "arsenal">): Plane {
   const names = createNameIndex(arsenal, upstream.name);
   const sessions = new Set<PlaneSession>();
   const relay = { upstream, arsenal, names };
@@ -62,7 +60,7 @@ const CLIENT_NOTIFICATIONS: ReadonlySet<string> = new Set([
 function ownSession(own: OwnConnection, relay: Relay, closed: () => void): PlaneSession {
   return {
     describe: () => withAcceptedInstructions(own.server, relay.upstream.name, relay.arsenal.pins),
-    handle: (exchange) => own.during(exchange, () => passRequest(exchange, relay, own)),
+    handle: (exchange) => own.during(exchange, () => passRequest(exchange, { ...relay, connection: own })),
     notified(notification) {
       if (CLIENT_NOTIFICATIONS.has(notification.method)) own.notify(notification);
     },
@@ -84,8 +82,7 @@ function sharedSession(
   const ended = new AbortController();
   const subscriptions = new Map<string, AbortController>();
   let logLevel: unknown;
-  const filter = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true };
-  void listen(relay, filter, channel.push, { peer, signal: ended.signal }).catch(() => {});
+  void listen(relay, toFilter(SERVED_LISTS, []), channel.push, { peer, signal: ended.signal }).catch(() => {});
 
   /** Members of `_meta` that tell a modern server what this session said once. */
   const told = (exchange: Exchange): Exchange => {

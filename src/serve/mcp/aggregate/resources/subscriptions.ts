@@ -1,4 +1,4 @@
-import { type JsonObject, RPC, RpcError } from "../../../../mcp/protocol.ts";
+import { RPC, RpcError } from "../../../../mcp/protocol.ts";
 import type { McpUpstream } from "../../../../adapters/sources/mcp/upstream/upstream.ts";
 import { showValue } from "../../../../errors/show-value.ts";
 import { fromServedUri } from "./resource-uri.ts";
@@ -70,25 +70,14 @@ export function createSubscriptions(subscribe: Subscribe): Subscriptions {
       held.delete(key);
     },
     watches(name, uri) {
-      for (const { upstream, uri: whole, granted } of held.values()) {
-        if (
-          granted &&
-          upstream.name === name &&
-          (uri === whole || uri.startsWith(whole.endsWith("/") ? whole : `${whole}/`))
-        )
-          return true;
-      }
-      return false;
+      return [...held.values()].some(({ upstream, uri: whole, granted }) => {
+        if (!granted || upstream.name !== name) return false;
+        return uri === whole || uri.startsWith(whole.endsWith("/") ? whole : `${whole}/`);
+      });
     },
     close() {
       for (const { controller } of held.values()) controller.abort();
       held.clear();
     },
   };
-}
-
-/** The URIs of a modern client's filter. */
-export function urisOf(filter: JsonObject): readonly string[] {
-  const { resourceSubscriptions: uris } = filter;
-  return Array.isArray(uris) ? uris.filter((uri) => typeof uri === "string") : [];
 }
