@@ -1,10 +1,10 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { showValue } from "../errors/show-value.ts";
 import type { Redactor } from "../guard/redaction/redactor.ts";
 import { createBoundedQueue, type BoundedQueue } from "./bounded-queue.ts";
 import type { Clock } from "./clock.ts";
-import type { ArsenalEvent, Emit } from "./events.ts";
+import type { ArsenalEvent, Emit, EventMap, EventName } from "./events.ts";
 import { levelOf } from "./levels.ts";
-import { createEventRedaction, type RedactEvent } from "./redact-events.ts";
 import type { Sink } from "./sink.port.ts";
 
 /** Takes events from the stages to the sinks and listeners, outside the path of any call. */
@@ -57,12 +57,8 @@ export function createEvents(options: EventsOptions): Events {
   const emit: Emit = (name, data) => {
     if (outlets.size === 0 || closing !== undefined) return;
     // The cast joins a name and its own payload, which the compiler cannot see for a name that is generic.
-    deliver({
-      name,
-      level: levelOf(name, data),
-      at: Math.round(clock.now()),
-      data: redact(name, data),
-    } as ArsenalEvent);
+    const at = Math.round(clock.now());
+    deliver({ name, level: levelOf(name, data), at, data: redact(name, data) } as ArsenalEvent);
   };
 
   function deliver(event: ArsenalEvent, except?: Outlet): void {
@@ -116,9 +112,7 @@ export function createEvents(options: EventsOptions): Events {
   async function close(): Promise<void> {
     await drained();
     const hanging = new Set(Array.from(outlets).filter(({ draining }) => draining !== undefined));
-    for (const outlet of outlets) {
-      if (outlet.lost > 0) report(outlet);
-    }
+    for (const outlet of outlets) if (outlet.lost > 0) report(outlet);
     const closed = Array.from(outlets, async (outlet) => {
       // A sink that hangs on a write is closed all the same, so that it can release what it holds.
       if (!hanging.has(outlet)) await outlet.draining;
@@ -179,8 +173,25 @@ function listenerSink(listener: (event: ArsenalEvent) => void, hasEnded: () => b
   };
 }
 
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
+/** Takes the secrets out of what an event tells. */
+type RedactEvent = <Name extends EventName>(name: Name, data: EventMap[Name]) => EventMap[Name];
+
+/** Creates what redacts events. The messages of one call's progress are parts of one text: a secret may be split over them. */
+function createEventRedaction(redactor: Pick<Redactor, "value" | "stream">): RedactEvent {
+  const running = new Map<string, (part: string) => string>();
+
+  function joined(data: EventMap["call-progressed"]): EventMap["call-progressed"] {
+    const { spanId, message } = data;
+    if (typeof message !== "string") return data;
+    let stream = running.get(spanId);
+    if (stream === undefined) running.set(spanId, (stream = redactor.stream()));
+    const shown = stream(message);
+    return shown === message ? data : { ...data, message: shown };
+  }
+
+  return (name, data) => {
+    if (name === "call-finished") running.delete((data as EventMap["call-finished"]).spanId);
+    const told = name === "call-progressed" ? (joined(data as EventMap["call-progressed"]) as typeof data) : data;
+    return redactor.value(told);
+  };
 }

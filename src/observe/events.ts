@@ -4,6 +4,13 @@ import type { Place, Severity } from "../guard/scan/finding.ts";
 import type { ScanAction } from "../guard/scan/inspection.ts";
 import type { Health, ToolSource } from "../tool/tool.ts";
 
+/** Which call an event is about. */
+interface OfCall {
+  readonly toolId: string;
+  readonly traceId: string;
+  readonly spanId: string;
+}
+
 /** Everything that happens, by name. Names are noun-verb; payloads are plain data and carry no arguments or results. */
 export interface EventMap {
   "tool-registered": { readonly toolId: string; readonly version: string; readonly source: ToolSource };
@@ -53,46 +60,24 @@ export interface EventMap {
     readonly filteredCount: number;
     readonly durationMs: number;
   };
-  "call-started": {
-    readonly toolId: string;
-    readonly traceId: string;
-    readonly spanId: string;
-    readonly attempt: number;
-  };
+  "call-started": OfCall & { readonly attempt: number };
   /** A model's arguments were made to fit, each change named. */
-  "arguments-repaired": {
-    readonly toolId: string;
-    readonly traceId: string;
-    readonly spanId: string;
+  "arguments-repaired": OfCall & {
     readonly repairs: readonly { readonly path: string; readonly message: string }[];
   };
-  "call-retried": {
-    readonly toolId: string;
-    readonly traceId: string;
-    readonly spanId: string;
+  "call-retried": OfCall & {
     readonly attempt: number;
     readonly delayMs: number;
     readonly message: string;
   };
   /** An attempt failed, another could have followed, and the retry budget had none left. */
-  "retry-refused": {
-    readonly toolId: string;
-    readonly traceId: string;
-    readonly spanId: string;
-    readonly attempt: number;
-  };
-  "call-progressed": {
-    readonly toolId: string;
-    readonly traceId: string;
-    readonly spanId: string;
+  "retry-refused": OfCall & { readonly attempt: number };
+  "call-progressed": OfCall & {
     readonly progress: number;
     readonly total?: number;
     readonly message?: string;
   };
-  "call-finished": {
-    readonly toolId: string;
-    readonly traceId: string;
-    readonly spanId: string;
+  "call-finished": OfCall & {
     readonly parentSpanId?: string;
     readonly status: ExecutionStatus;
     readonly code?: ErrorCode;

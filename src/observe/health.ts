@@ -68,38 +68,30 @@ export function createHealth({ clock, emit }: { readonly clock: Clock; readonly 
       if ((records.get(toolId)?.health ?? NEVER_CALLED).circuitOpen === open) return;
       update(toolId, ({ health }) => ({ ...health, circuitOpen: open }));
     },
-    forget(toolId) {
-      records.delete(toolId);
-    },
+    forget: (toolId) => void records.delete(toolId),
   };
 }
 
 interface ToolRecord {
-  readonly recent: RecentCalls;
+  readonly recent: ReturnType<typeof createRecentCalls>;
   health: Health;
 }
 
-interface RecentCalls {
-  add(success: boolean, latencyMs: number): void;
-  successRate(): number;
-  averageLatencyMs(): number;
-}
-
-function createRecentCalls(): RecentCalls {
+function createRecentCalls() {
   const successes = new Uint8Array(HEALTH_WINDOW);
   const latencies = new Float64Array(HEALTH_WINDOW);
   let next = 0;
   let count = 0;
   return {
-    add(success, latencyMs) {
+    add(success: boolean, latencyMs: number): void {
       successes[next] = success ? 1 : 0;
       latencies[next] = latencyMs;
       next = (next + 1) % HEALTH_WINDOW;
       count = Math.min(count + 1, HEALTH_WINDOW);
     },
     // Summed anew: a running sum would gather rounding errors for as long as the process lives.
-    successRate: () => successes.reduce((sum, success) => sum + success, 0) / count,
-    averageLatencyMs: () => latencies.reduce((sum, latency) => sum + latency, 0) / count,
+    successRate: (): number => successes.reduce((sum, success) => sum + success, 0) / count,
+    averageLatencyMs: (): number => latencies.reduce((sum, latency) => sum + latency, 0) / count,
   };
 }
 

@@ -1,8 +1,6 @@
 import { ArsenalError } from "../errors/arsenal-error.ts";
 import { showValue } from "../errors/show-value.ts";
 import type { Clock } from "../observe/clock.ts";
-import type { Emit } from "../observe/events.ts";
-import type { Registry } from "./registry.ts";
 import type { Source } from "./source.port.ts";
 import { takeIn, type TakeInParts } from "./take-in.ts";
 import { withDeadline } from "./with-deadline.ts";
@@ -35,14 +33,8 @@ export interface EnsembleSettings {
 }
 
 /** What ensembles need of the other stages. */
-export interface EnsemblesParts {
-  readonly registry: Pick<Registry, "add" | "own" | "others" | "ofEnsemble" | "deleteAll">;
-  readonly emit: Emit;
+export interface EnsemblesParts extends Pick<TakeInParts, "registry" | "emit" | "screen" | "review"> {
   readonly clock: Clock;
-  /** A tool as it may be registered; undefined where it may not be. Every tool as it comes, where absent. */
-  readonly screen?: TakeInParts["screen"];
-  /** What of an offer may be registered. All of it, where absent. */
-  readonly review?: TakeInParts["review"];
   /** Time that connecting, listing and disconnecting may take, each. Default 30,000. */
   readonly connectTimeoutMs?: number;
 }
@@ -193,21 +185,12 @@ function toMember(source: Source): Member {
 }
 
 function refuseName(name: unknown, members: ReadonlyMap<string, Member>): void {
-  if (typeof name !== "string" || name.trim() === "") {
-    throw new ArsenalError("CONFIG_INVALID", `An ensemble's name is ${showValue(name)}. Give the source a name.`, {
-      field: "name",
-      value: name,
-      fix: "Give the source a name.",
-    });
-  }
-  if (members.has(name)) {
-    const fix = "Give one of them another name, or remove the first.";
-    throw new ArsenalError("CONFIG_INVALID", `There is already an ensemble named ${showValue(name)}. ${fix}`, {
-      field: "name",
-      value: name,
-      fix,
-    });
-  }
+  const isName = typeof name === "string" && name.trim() !== "";
+  if (isName && !members.has(name)) return;
+  const shown = showValue(name);
+  const what = isName ? `There is already an ensemble named ${shown}` : `An ensemble's name is ${shown}`;
+  const fix = isName ? "Give one of them another name, or remove the first." : "Give the source a name.";
+  throw new ArsenalError("CONFIG_INVALID", `${what}. ${fix}`, { field: "name", value: name, fix });
 }
 
 function failure(

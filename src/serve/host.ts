@@ -1,5 +1,6 @@
 import { ArsenalError } from "../errors/arsenal-error.ts";
 import { createHttpServer, type HttpServer, type HttpServerOptions } from "./http/http-server.ts";
+import type { ServedMcp } from "./serve-mcp.ts";
 import type { CreateSurface, Serving, Surface, SurfaceContext } from "./surface.ts";
 
 /** How a host listens, and how it shuts down. */
@@ -9,16 +10,7 @@ export interface HostOptions extends Omit<HttpServerOptions, "routes"> {
 }
 
 /** One HTTP server with surfaces mounted on it. */
-export interface Host {
-  /** `http://127.0.0.1:8080` */
-  readonly url: string;
-  /** Resolves when it has closed. */
-  readonly closed: Promise<void>;
-  /** Calls under way. */
-  readonly pending: number;
-  /** Lets calls under way end for `drainMs`, cuts off the rest, and stops listening. Safe to call twice. */
-  close(): Promise<void>;
-}
+export type Host = Required<ServedMcp>;
 
 /** Mounts surfaces on one HTTP server. Each request is checked and authenticated before its surface gets it. */
 export async function openHost(

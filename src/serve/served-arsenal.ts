@@ -20,18 +20,16 @@ export interface ServedArsenal {
 }
 
 /** The part of an arsenal that serving one upstream needs. */
-export interface ServedTools {
+export interface ServedTools extends Pick<ServedArsenal, "execute" | "approvals" | "subscribe"> {
   listTools(filter: { readonly source: "mcp"; readonly principal?: Principal }): Promise<readonly Tool[]>;
-  execute(call: ToolCall): Promise<ToolResult>;
-  readonly approvals: Approvals;
   readonly pins?: Pins | undefined;
-  subscribe(listener: (event: ArsenalEvent) => void): () => void;
 }
 
 /** What serving every tool and every upstream needs of an arsenal. */
 export type ServableArsenal = ServedArsenal &
   ServedTools & {
     readonly upstreams: readonly McpUpstream[];
+    /** Resolves when the server's first attempt to connect has ended: its tools are registered, or it failed. */
     upstreamsAttempted(options: { readonly name: string }): Promise<void>;
   };
 

@@ -1,7 +1,7 @@
 import type { McpUpstream } from "../adapters/sources/mcp/upstream/upstream.ts";
 import { untilAborted } from "../catalog/dense/until-aborted.ts";
 import { type Clock, systemClock } from "../observe/clock.ts";
-import type { ArsenalEvent } from "../observe/events.ts";
+import type { ServableArsenal } from "./served-arsenal.ts";
 
 /** Knows which MCP servers are still connecting for the first time, and lets requests wait for them. */
 export interface Startup {
@@ -18,12 +18,7 @@ export interface Startup {
 
 /** What following first attempts needs. */
 export interface StartupParts {
-  readonly arsenal: {
-    readonly upstreams: readonly McpUpstream[];
-    /** Resolves when the server's first attempt has ended: its tools are registered, or it failed. */
-    upstreamsAttempted(options: { readonly name: string }): Promise<void>;
-    subscribe(listener: (event: ArsenalEvent) => void): () => void;
-  };
+  readonly arsenal: Pick<ServableArsenal, "upstreams" | "upstreamsAttempted" | "subscribe">;
   /** Resolves when every configured server has been added. Defaults to: they have been. */
   readonly starting?: Promise<unknown>;
   /** The longest that one request waits, in milliseconds. Default 10,000. */

@@ -10,7 +10,6 @@ import {
 } from "../../mcp/protocol.ts";
 import { systemClock } from "../../observe/clock.ts";
 import { answerJson, refuse, refuseMethod } from "../http/answer.ts";
-import type { ReadLimits } from "../http/read-json.ts";
 import type { HttpExchange } from "../surface.ts";
 import { shuttingDown } from "../work.ts";
 import { claimedVersion, unsupportedVersion } from "../../mcp/envelope.ts";
@@ -34,7 +33,6 @@ export interface McpEndpointOptions extends ModernRequestsOptions {
   readonly sessionLimit?: number;
   /** After so long without an answer, a reply becomes a stream that is kept alive: 15 s. */
   readonly quietMs?: number;
-  readonly limits?: ReadLimits;
 }
 
 /** An address at which MCP clients of either era are answered. */
@@ -46,7 +44,7 @@ export interface McpEndpoint {
 
 /** Serves a plane over streamable HTTP. */
 export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions = {}): McpEndpoint {
-  const { clock = systemClock, quietMs = 15_000, sessionIdleMs = 3_600_000, sessionLimit = 1000, limits } = options;
+  const { clock = systemClock, quietMs = 15_000, sessionIdleMs = 3_600_000, sessionLimit = 1000 } = options;
   const modern = createModernRequests(plane, options);
   const { replica } = options;
   const sessions = createSessionStore({
@@ -79,7 +77,7 @@ export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions = {}
       const message = "Accept must name application/json and text/event-stream.";
       return refuse(response, { status: 406, message });
     }
-    const read = await exchange.json(limits);
+    const read = await exchange.json();
     if (closed) return refuse(response, { status: 503, message: "The server is closing." });
     if ("refused" in read) return refuse(response, read.refused);
     const received = readMessage(read.value);

@@ -6,8 +6,6 @@ import { type EventStream, openEventStream, type StreamEvent } from "./event-str
 
 /** The HTTP reply to one request: plain JSON where nothing comes before the answer, a stream of events otherwise. */
 export interface Reply {
-  /** True once the reply is a stream. */
-  readonly streaming: boolean;
   /** Sends something ahead of the answer. */
   write(event: () => StreamEvent): void;
   /** Sends the answer and ends the reply. A stream has sent its status already, and takes the answer as `event` gives it. */
@@ -55,9 +53,6 @@ export function createReply(response: ServerResponse, options: ReplyOptions): Re
   }
 
   return {
-    get streaming() {
-      return stream !== undefined;
-    },
     write(event) {
       if (ended) return;
       // The stream's opening event comes first, also in the order of ids.

@@ -13,26 +13,18 @@ export interface CatalogView {
   meant(name: string): Tool | undefined;
 }
 
-/** Views of the catalog, made again only after it changed. */
-export interface CatalogViews {
-  of(principal: Principal): Promise<CatalogView>;
-  /** Drops every view. Events about the catalog come a turn late; this is for a caller who knows now that it changed. */
-  clear(): void;
-  close(): void;
-}
-
 /** Principals whose view is kept; beyond it the one used longest ago is dropped. */
 const MAX_VIEWS = 64;
 
-/** Keeps the views of one arsenal. Policy is asked again by the arsenal for every list, search and call, whatever a view says. */
-export function createCatalogViews(arsenal: Pick<ServedArsenal, "listTools" | "subscribe">): CatalogViews {
+/** Keeps the views of one arsenal, made again only after the catalog changed. Policy is asked again by the arsenal for every list, search and call, whatever a view says. */
+export function createCatalogViews(arsenal: Pick<ServedArsenal, "listTools" | "subscribe">) {
   const views = new Map<string, Promise<CatalogView>>();
   const unsubscribe = arsenal.subscribe((event) => {
     if (changesTools(event)) views.clear();
   });
 
   return {
-    of(principal) {
+    of(principal: Principal): Promise<CatalogView> {
       const key = keyOf(principal);
       const view = views.get(key) ?? arsenal.listTools({ principal }).then(createView);
       views.delete(key);
@@ -44,7 +36,8 @@ export function createCatalogViews(arsenal: Pick<ServedArsenal, "listTools" | "s
       }
       return view;
     },
-    clear: () => views.clear(),
+    /** Drops every view. Events about the catalog come a turn late; this is for a caller who knows now that it changed. */
+    clear: (): void => views.clear(),
     close: unsubscribe,
   };
 }

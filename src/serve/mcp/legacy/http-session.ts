@@ -232,7 +232,6 @@ export function createHttpSession(parts: HttpSessionParts): HttpSession {
     const running = [...streams.values()].find(({ number }) => number === position.stream);
     if (running === undefined) return void stream.end();
     const reply: Reply = {
-      streaming: true,
       write: (event) => stream.write(event()),
       answer(_message, _status, event) {
         stream.write(event());

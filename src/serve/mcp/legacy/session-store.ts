@@ -10,20 +10,6 @@ import { orAway, type Replica } from "../replica.ts";
 import { createHttpSession, type HttpSession } from "./http-session.ts";
 import { createSessionRecords, isSame, type SessionNews, type SessionRecord } from "./session-records.ts";
 
-/** The sessions of one endpoint: those in use in this process, and with a replica those of every process. */
-export interface SessionStore {
-  /** Begins a session. Undefined if there is no room: as many sessions as are allowed, and all of them in use. */
-  open(principal: Principal): HttpSession | undefined;
-  /** The session of that id, if it is this caller's. One from another process goes on here. Rejects if it cannot. */
-  find(id: string, principal: Principal): Promise<HttpSession | undefined>;
-  /** Takes what needs no reply: a notification, or the answer to a question. False if the caller has no such session. */
-  take(id: string, principal: Principal, message: RpcMessage): Promise<boolean>;
-  /** Ends a session in every process. False if the caller has no such session. */
-  end(id: string, principal: Principal): Promise<boolean>;
-  /** Ends what this process does for its sessions. Other processes can go on with them. */
-  close(): Promise<void>;
-}
-
 /** What a session store stands on. */
 export interface SessionStoreParts {
   readonly plane: Plane;
@@ -48,8 +34,11 @@ interface Entry {
 const TELL_MS = 60_000;
 const LONGEST_REASON = 500;
 
-/** Keeps sessions until they are ended, have been idle too long, or make room for new ones. */
-export function createSessionStore(parts: SessionStoreParts): SessionStore {
+/**
+ * The sessions of one endpoint: those in use in this process, and with a replica those of every process. They are kept until they are ended,
+ * have been idle too long, or make room for new ones.
+ */
+export function createSessionStore(parts: SessionStoreParts) {
   const { plane, clock, idleMs, limit, replica } = parts;
   const records = replica && createSessionRecords(replica, { plane: plane.name, idleMs, clock });
   const kinds = { message: `session/${plane.name}`, stream: `stream/${plane.name}` };
@@ -199,9 +188,12 @@ export function createSessionStore(parts: SessionStoreParts): SessionStore {
   }
 
   return {
-    open: (principal) => create(randomUUID(), principal),
-    find: async (id, principal) => inUse(id, principal) ?? restore(id, principal),
-    async take(id, principal, message) {
+    /** Begins a session. Undefined if there is no room: as many sessions as are allowed, and all of them in use. */
+    open: (principal: Principal): HttpSession | undefined => create(randomUUID(), principal),
+    /** The session of that id, if it is this caller's. One from another process goes on here. Rejects if it cannot. */
+    find: async (id: string, principal: Principal) => inUse(id, principal) ?? restore(id, principal),
+    /** Takes what needs no reply: a notification, or the answer to a question. False if the caller has no such session. */
+    async take(id: string, principal: Principal, message: RpcMessage): Promise<boolean> {
       const session = inUse(id, principal);
       if (session === undefined && (await load(id, principal)) === undefined) return false;
       // The client is told that the message arrived. Whoever it was for may have gone.
@@ -209,14 +201,16 @@ export function createSessionStore(parts: SessionStoreParts): SessionStore {
       if (!isPassedOn) session?.take(message);
       return true;
     },
-    async end(id, principal) {
+    /** Ends a session in every process. False if the caller has no such session. */
+    async end(id: string, principal: Principal): Promise<boolean> {
       const session = inUse(id, principal);
       if (session !== undefined) return endEverywhere(session).then(() => true);
       if (records === undefined || (await load(id, principal)) === undefined) return false;
       await orAway(records.delete(id));
       return true;
     },
-    async close() {
+    /** Ends what this process does for its sessions. Other processes can go on with them. */
+    async close(): Promise<void> {
       closing.abort();
       for (const stop of stops) stop?.();
       await Promise.all([...entries.values()].map(({ session }) => session.end()));

@@ -27,18 +27,8 @@ export interface Leg {
 }
 
 /** What a call runs with. `params` are those of the request that started it. */
-export type CallChannel = Pick<Exchange, "params" | "signal" | "notify" | "ask" | "resumed">;
-
-/** Calls that may ask their client something while no request is open. */
-export interface SuspendedCalls {
-  /**
-   * Starts the call that a request asks for, or goes on with the one that its `requestState` names. Throws an `RpcError` if that state, or what
-   * comes with it, is not valid. A `requestState` that was not sealed here belongs to the plane.
-   */
-  handle(binding: SealBinding, carrier: Carrier, run: (channel: CallChannel) => Promise<JsonObject>): Leg;
-  /** Ends every call. */
-  close(): void;
-}
+type CallChannel = Pick<Exchange, "params" | "signal" | "notify" | "ask" | "resumed">;
+type Run = (channel: CallChannel) => Promise<JsonObject>;
 
 /** How calls are kept. */
 export interface SuspendedCallsOptions {
@@ -94,7 +84,7 @@ const KEPT_NOTIFICATIONS = 100;
  * client carries all of it, sealed. Any other call is in the middle of something and waits in this process, which other processes hand the
  * answers to.
  */
-export function createSuspendedCalls(options: SuspendedCallsOptions): SuspendedCalls {
+export function createSuspendedCalls(options: SuspendedCallsOptions) {
   const { seal, replica, work, ttlMs = 600_000, limit = 1000, clock = systemClock } = options;
   const live = new Set<Call>();
   const waiting = new Map<string, Call>();
@@ -258,7 +248,7 @@ export function createSuspendedCalls(options: SuspendedCallsOptions): SuspendedC
   function start(
     binding: SealBinding,
     carrier: Carrier,
-    run: (channel: CallChannel) => Promise<JsonObject>,
+    run: Run,
     given: Pick<CallChannel, "params" | "resumed"> & { readonly asked?: number },
   ): Leg {
     const { params, resumed, asked = 0 } = given;
@@ -322,7 +312,11 @@ export function createSuspendedCalls(options: SuspendedCallsOptions): SuspendedC
   }
 
   return {
-    handle(given, carrier, run) {
+    /**
+     * Starts the call that a request asks for, or goes on with the one that its `requestState` names. Throws an `RpcError` if that state, or
+     * what comes with it, is not valid. A `requestState` that was not sealed here belongs to the plane.
+     */
+    handle(given: SealBinding, carrier: Carrier, run: Run): Leg {
       const { requestState, inputResponses = {}, ...others } = given.params;
       // The plane may seal with the same key: what it sealed is of no use here.
       const binding = { ...given, plane: kind };
@@ -343,7 +337,8 @@ export function createSuspendedCalls(options: SuspendedCallsOptions): SuspendedC
       const isHere = replica === undefined || owner === undefined || owner === replica.id;
       return isHere ? goOn(body, carrier) : passOn(String(owner), body, carrier, replica);
     },
-    close() {
+    /** Ends every call. */
+    close(): void {
       stopServing?.();
       for (const call of live) end(call, "The server is closing.");
       for (const controller of elsewhere) controller.abort(cancelled("The server is closing."));
