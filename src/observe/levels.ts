@@ -3,6 +3,16 @@ import type { EventLevel, EventMap, EventName } from "./events.ts";
 /** The levels, quietest first. */
 export const EVENT_LEVELS: readonly EventLevel[] = ["debug", "info", "warn", "error"];
 
+const LEVEL_OF_CALL: Readonly<Record<EventMap["call-finished"]["status"], EventLevel>> = {
+  success: "info",
+  pending_confirmation: "info",
+  cancelled: "info",
+  failure: "warn",
+  timeout: "warn",
+  permission_denied: "warn",
+  circuit_open: "warn",
+};
+
 /** How loud each event is. A finished call is as loud as its status. */
 const LEVEL_OF: { readonly [Name in EventName]: EventLevel | ((data: EventMap[Name]) => EventLevel) } = {
   "tool-registered": "debug",
@@ -31,7 +41,7 @@ const LEVEL_OF: { readonly [Name in EventName]: EventLevel | ((data: EventMap[Na
   "call-retried": "warn",
   "retry-refused": "warn",
   "call-progressed": "debug",
-  "call-finished": ({ status }) => levelOfCall(status),
+  "call-finished": ({ status }) => LEVEL_OF_CALL[status],
   "confirmation-requested": "info",
   "confirmation-resolved": "info",
   "scan-flagged": "warn",
@@ -54,18 +64,4 @@ export function levelOf<Name extends EventName>(name: Name, data: EventMap[Name]
 /** True where an event of this level is shown at that threshold. */
 export function isAtLeast(level: EventLevel, threshold: EventLevel): boolean {
   return EVENT_LEVELS.indexOf(level) >= EVENT_LEVELS.indexOf(threshold);
-}
-
-function levelOfCall(status: EventMap["call-finished"]["status"]): EventLevel {
-  switch (status) {
-    case "success":
-    case "pending_confirmation":
-    case "cancelled":
-      return "info";
-    case "failure":
-    case "timeout":
-    case "permission_denied":
-    case "circuit_open":
-      return "warn";
-  }
 }

@@ -16,14 +16,16 @@ export function auditContract(make: Make<AuditLog>): readonly ContractCase[] {
     traceId: "0".repeat(32),
     spanId: "0".repeat(16),
   });
-  return contract(make, {
+  const makeClosing: Make<AuditLog> = async () => {
+    const { adapter, dispose } = await make();
+    return { adapter, dispose: () => adapter.close().then(() => dispose?.()) };
+  };
+  return contract(makeClosing, {
     "has a name": async (log) => {
       assert.ok(log.name.length > 0);
-      await log.close();
     },
     "ends nowhere while it is empty": async (log) => {
       assert.deepEqual(await log.head(), { seq: 0, hash: "0".repeat(64) });
-      await log.close();
     },
     "ends further on, and elsewhere, with each record": async (log) => {
       const heads = [await log.head()];
@@ -36,14 +38,12 @@ export function auditContract(make: Make<AuditLog>): readonly ContractCase[] {
         assert.ok(index === 0 || head.seq > (heads[index - 1]?.seq ?? Infinity));
       }
       assert.equal(new Set(heads.map(({ hash }) => hash)).size, heads.length);
-      await log.close();
     },
     "keeps every one of many records that come at once": async (log) => {
       await log.append(record("first"));
       const { seq } = await log.head();
       await Promise.all(Array.from({ length: 500 }, (_, index) => log.append(record(`tool-${index}`))));
       assert.ok((await log.head()).seq >= seq + 500);
-      await log.close();
     },
     "keeps what was given before it was closed, refuses what comes after, and closes twice": async (log) => {
       const given = log.append(record("last"));

@@ -7,50 +7,46 @@ interface Question {
   readonly reject: (error: unknown) => void;
 }
 
-/** What a legacy client was asked and has not answered yet. */
-export interface Questions {
-  /** Asks in the name of a request, or of none. Once `ended` fires, the question is withdrawn. */
-  ask(relatedTo: RequestId | undefined, ended: AbortSignal, capabilities: JsonObject): Ask;
-  /** Takes a client's answer; one to nothing that was asked is ignored. */
-  answer(response: RpcResponse): void;
-}
-
 /**
- * Keeps the questions to one legacy client. With the id of this process as `asker`, the ids of questions say who asked, so that an answer that
+ * Keeps the questions that one legacy client has not answered yet. With the id of this process as `asker`, the ids of questions say who asked, so that an answer that
  * reaches another process finds its way back.
  */
-export function createQuestions(send: (message: RpcMessage, relatedTo?: RequestId) => void, asker?: string): Questions {
+export function createQuestions(send: (message: RpcMessage, relatedTo?: RequestId) => void, asker?: string) {
   const open = new Map<RequestId, Question>();
   let last = 0;
 
   return {
-    ask: (relatedTo, ended, capabilities) => (method, params, options) => {
-      const refused = unaskable(method, params, { era: "legacy", capabilities });
-      if (refused !== undefined) return Promise.reject(refused);
-      const signal = AbortSignal.any([options.signal, ended]);
-      if (signal.aborted) return Promise.reject(toError(signal.reason));
-      const number = ++last;
-      const id = asker === undefined ? number : `${asker}.${number}`;
-      return new Promise<JsonObject>((resolve, reject) => {
-        const withdraw = (): void => {
-          open.delete(id);
-          const notice = { requestId: id, reason: "The question is no longer of interest." };
-          send({ jsonrpc: "2.0", method: "notifications/cancelled", params: notice }, relatedTo);
-          reject(toError(signal.reason));
-        };
-        const settled = (): void => {
-          open.delete(id);
-          signal.removeEventListener("abort", withdraw);
-        };
-        signal.addEventListener("abort", withdraw, { once: true });
-        open.set(id, {
-          resolve: (result) => (settled(), resolve(result)),
-          reject: (error) => (settled(), reject(error)),
+    /** Asks in the name of a request, or of none. Once `ended` fires, the question is withdrawn. */
+    ask:
+      (relatedTo: RequestId | undefined, ended: AbortSignal, capabilities: JsonObject): Ask =>
+      (method, params, options) => {
+        const refused = unaskable(method, params, { era: "legacy", capabilities });
+        if (refused !== undefined) return Promise.reject(refused);
+        const signal = AbortSignal.any([options.signal, ended]);
+        if (signal.aborted) return Promise.reject(toError(signal.reason));
+        const number = ++last;
+        const id = asker === undefined ? number : `${asker}.${number}`;
+        return new Promise<JsonObject>((resolve, reject) => {
+          const withdraw = (): void => {
+            open.delete(id);
+            const notice = { requestId: id, reason: "The question is no longer of interest." };
+            send({ jsonrpc: "2.0", method: "notifications/cancelled", params: notice }, relatedTo);
+            reject(toError(signal.reason));
+          };
+          const settled = (): void => {
+            open.delete(id);
+            signal.removeEventListener("abort", withdraw);
+          };
+          signal.addEventListener("abort", withdraw, { once: true });
+          open.set(id, {
+            resolve: (result) => (settled(), resolve(result)),
+            reject: (error) => (settled(), reject(error)),
+          });
+          send({ jsonrpc: "2.0", id, method, ...(params === undefined ? {} : { params }) }, relatedTo);
         });
-        send({ jsonrpc: "2.0", id, method, ...(params === undefined ? {} : { params }) }, relatedTo);
-      });
-    },
-    answer(response) {
+      },
+    /** Takes a client's answer; one to nothing that was asked is ignored. */
+    answer(response: RpcResponse): void {
       if (response.id === null) return;
       const question = open.get(response.id);
       if ("error" in response) question?.reject(new RpcError(response.error));

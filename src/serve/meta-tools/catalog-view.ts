@@ -3,7 +3,7 @@ import type { Tool } from "../../tool/tool.ts";
 import { isCutAlias, toAlias } from "../../transcode/alias.ts";
 import { META_TOOL_NAMES } from "./definitions.ts";
 import { type ServedArsenal, changesTools } from "../served-arsenal.ts";
-import { fromToolName } from "./tool-names.ts";
+import { fromToolName } from "./shown-tool.ts";
 
 /** The tools one principal may know of, indexed by every name that means one of them. */
 export interface CatalogView {

@@ -2,7 +2,7 @@ import { compilePatterns } from "../../guard/pattern.ts";
 import type { Clock } from "../../observe/clock.ts";
 import { isUnlisted, type Tool } from "../../tool/tool.ts";
 import type { ServedArsenal } from "../served-arsenal.ts";
-import { toToolName } from "./tool-names.ts";
+import { toToolName } from "./shown-tool.ts";
 
 /** The tools that hybrid mode lists beside the meta-tools. */
 export interface CommonTools {

@@ -13,29 +13,21 @@ export interface Listener {
   watches(upstream: string, uri: string): boolean;
 }
 
-/** Tells clients what changed. */
-export interface Changes {
-  /** Returns what ends it. */
-  add(listener: Listener): () => void;
-  /** Says that a list may be another. Clients are told once for all that happens within a moment. */
-  changed(list: ServedList): void;
-  close(): void;
-}
-
 /** Changes come in bursts: a server that connects brings its tools one by one. */
 const GATHER_MS = 100;
 
-/** Follows the upstreams, those that come later included. */
+/** Tells clients what changed. Follows the upstreams, those that come later included. */
 export function createChanges(parts: {
   readonly upstreams: () => readonly McpUpstream[];
   readonly watchUpstreams?: (changed: () => void) => () => void;
   readonly clock: Clock;
-}): Changes {
+}) {
   const { clock } = parts;
   const listeners = new Set<Listener>();
   const gathering = new Map<ServedList, () => void>();
   const watched = new Map<McpUpstream, () => void>();
 
+  /** Says that a list may be another. Clients are told once for all that happens within a moment. */
   function changed(list: ServedList): void {
     if (gathering.has(list)) return;
     const tell = (): void => {
@@ -87,12 +79,13 @@ export function createChanges(parts: {
   });
 
   return {
-    add(listener) {
+    /** Returns what ends it. */
+    add(listener: Listener): () => void {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
     changed,
-    close() {
+    close(): void {
       endWatch?.();
       for (const end of watched.values()) end();
       for (const cancel of gathering.values()) cancel();

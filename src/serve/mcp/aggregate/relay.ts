@@ -4,14 +4,6 @@ import type { Progress } from "../../../tool/handler.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import type { Exchange } from "../plane.ts";
 
-/** Hands on what is said about a request while it runs. */
-export interface Relay {
-  /** From the arsenal, about any tool. */
-  onProgress(update: Progress): void;
-  /** From an upstream. */
-  onNotification(notification: RpcNotification): void;
-}
-
 /** Changes of an upstream's own lists and resources are told apart from any request, with the names that clients know. */
 const TOLD_ELSEWHERE = /^notifications\/(?:.*\/list_changed|resources\/updated)$/;
 
@@ -19,7 +11,7 @@ const TOLD_ELSEWHERE = /^notifications\/(?:.*\/list_changed|resources\/updated)$
  * Hands on progress, under the token of the client's request, and log messages of the session's level. An update that the arsenal and the
  * upstream both tell is told once.
  */
-export function createRelay(exchange: Pick<Exchange, "params" | "notify">, level: LogLevel | undefined): Relay {
+export function createRelay(exchange: Pick<Exchange, "params" | "notify">, level: LogLevel | undefined) {
   const { _meta } = exchange.params;
   const token = isPlainObject(_meta) ? _meta["progressToken"] : undefined;
   let last = "";
@@ -35,8 +27,10 @@ export function createRelay(exchange: Pick<Exchange, "params" | "notify">, level
   }
 
   return {
-    onProgress: (update) => tellProgress({ ...update }),
-    onNotification(notification) {
+    /** From the arsenal, about any tool. */
+    onProgress: (update: Progress): void => tellProgress({ ...update }),
+    /** From an upstream. */
+    onNotification(notification: RpcNotification): void {
       const { method, params = {} } = notification;
       if (TOLD_ELSEWHERE.test(method)) return;
       if (method === "notifications/progress") return tellProgress(params);

@@ -160,7 +160,7 @@ export function createLegacySession(parts: LegacySessionParts): LegacySession {
       for (const pushed of early ?? []) send(pushed);
       early = undefined;
     } catch (error) {
-      closeQuietly(opening);
+      void opening.then((opened) => opened.close()).catch(() => undefined);
       opening = undefined;
       peer = undefined;
       if (lifetime.signal.aborted) return;
@@ -191,18 +191,8 @@ export function createLegacySession(parts: LegacySessionParts): LegacySession {
   async function set(method: string, params: JsonObject): Promise<void> {
     if (session === undefined || peer === undefined) return;
     const { signal } = lifetime;
-    const ask = questions.ask(undefined, signal, {});
-    const exchange = {
-      id: "restored",
-      method,
-      params,
-      peer,
-      headers: NO_HEADERS,
-      signal,
-      notify: () => undefined,
-      ask,
-    };
-    await session.handle(exchange).catch(() => undefined);
+    const channel = { headers: NO_HEADERS, signal, notify: () => undefined, ask: questions.ask(undefined, signal, {}) };
+    await session.handle({ id: "restored", method, params, peer, ...channel }).catch(() => undefined);
   }
 
   /** Keeps what a request set, for other processes. */
@@ -318,9 +308,4 @@ function refuseExcess({ subscriptions }: SessionSettings, { uri }: JsonObject): 
 
 function without({ subscriptions }: SessionSettings, uri: unknown): readonly string[] {
   return subscriptions.filter((other) => other !== uri);
-}
-
-/** Closes what may have been opened. That opening or closing failed has been told, or matters to nobody. */
-function closeQuietly(opening: Promise<PlaneSession> | undefined): void {
-  void opening?.then((opened) => opened.close()).catch(() => undefined);
 }

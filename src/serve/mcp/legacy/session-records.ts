@@ -29,20 +29,7 @@ export type SessionNews =
   | { readonly what: "cancelled"; readonly requestId: RequestId; readonly reason?: string };
 
 /** The sessions of one plane, as all processes know them. */
-export interface SessionRecords {
-  /** Names a session without giving its id away. */
-  keyOf(id: string): string;
-  create(id: string, peer: Peer): Promise<void>;
-  /** The record of a session, if it is this caller's. */
-  load(id: string, principal: Principal): Promise<SessionRecord | undefined>;
-  /** Changes the settings of a session and tells the other processes. Without a change, the session only counts as used. */
-  update(id: string, change?: (settings: SessionSettings) => SessionSettings): Promise<void>;
-  /** Ends a session in every process. */
-  delete(id: string): Promise<void>;
-  tell(id: string, news: SessionNews): Promise<void>;
-  /** Calls back for the news of other processes. Returns what ends it. */
-  watch(listener: (key: string, news: SessionNews) => void): () => void;
-}
+export type SessionRecords = ReturnType<typeof createSessionRecords>;
 
 const RECORD = "mcp/session/";
 const TOPIC = "mcp/sessions";
@@ -51,7 +38,8 @@ const TOPIC = "mcp/sessions";
 export function createSessionRecords(
   { id: self, state: { documents, changes } }: Replica,
   { plane, idleMs, clock }: { readonly plane: string; readonly idleMs: number; readonly clock: Clock },
-): SessionRecords {
+) {
+  /** Names a session without giving its id away. */
   const keyOf = (id: string): string => createHash("sha256").update(`${plane}\0${id}`).digest("base64url");
   const tell = (id: string, news: SessionNews): Promise<void> =>
     changes.publish(TOPIC, { from: self, key: keyOf(id), news });
@@ -59,7 +47,7 @@ export function createSessionRecords(
   return {
     keyOf,
     tell,
-    async create(id, { principal, protocolVersion, info, capabilities }) {
+    async create(id: string, { principal, protocolVersion, info, capabilities }: Peer): Promise<void> {
       const { tenant } = principal;
       const record: SessionRecord = {
         plane,
@@ -71,11 +59,13 @@ export function createSessionRecords(
       };
       await documents.set(RECORD + keyOf(id), record, { expiresAt: clock.now() + idleMs });
     },
-    async load(id, principal) {
+    /** The record of a session, if it is this caller's. */
+    async load(id: string, principal: Principal): Promise<SessionRecord | undefined> {
       const record = (await documents.get(RECORD + keyOf(id)))?.value as SessionRecord | undefined;
       return record !== undefined && isSame(record.owner, principal) ? record : undefined;
     },
-    async update(id, change) {
+    /** Changes the settings of a session and tells the other processes. Without a change, the session only counts as used. */
+    async update(id: string, change?: (settings: SessionSettings) => SessionSettings): Promise<void> {
       for (;;) {
         const kept = await documents.get(RECORD + keyOf(id));
         if (kept === undefined) return;
@@ -87,11 +77,13 @@ export function createSessionRecords(
         return;
       }
     },
-    async delete(id) {
+    /** Ends a session in every process. */
+    async delete(id: string): Promise<void> {
       await documents.delete(RECORD + keyOf(id));
       await tell(id, { what: "ended" });
     },
-    watch: (listener) =>
+    /** Calls back for the news of other processes. Returns what ends it. */
+    watch: (listener: (key: string, news: SessionNews) => void): (() => void) =>
       changes.subscribe(TOPIC, (data) => {
         if (!isPlainObject(data) || data["from"] === self) return;
         listener(String(data["key"]), data["news"] as SessionNews);

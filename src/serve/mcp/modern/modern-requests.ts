@@ -52,8 +52,7 @@ export interface ModernRequestsOptions {
   readonly work?: Pick<Work, "run" | "draining">;
   /** Seals the state of calls that wait for their client. Defaults to the replica's, or to one with a random key. */
   readonly seal?: Seal;
-  /** How long such a call waits, and how many may. */
-  readonly suspendedMs?: number;
+  /** How many such calls may wait. */
   readonly suspendedLimit?: number;
   readonly clock?: Clock;
 }
@@ -78,8 +77,8 @@ const CACHEABLE: ReadonlySet<string> = new Set([
 
 /** Speaks the protocol of 2026-07-28, and hands requests to the plane. */
 export function createModernRequests(plane: Plane, options: ModernRequestsOptions = {}): ModernRequests {
-  const { clock, suspendedMs, suspendedLimit, replica, work } = options;
-  const timed = { ...(clock && { clock }), ...(suspendedMs !== undefined && { ttlMs: suspendedMs }) };
+  const { clock, suspendedLimit, replica, work } = options;
+  const timed = clock ? { clock } : {};
   const calls = createSuspendedCalls({
     ...timed,
     plane: plane.name,

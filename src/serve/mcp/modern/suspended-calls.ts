@@ -39,8 +39,6 @@ export interface SuspendedCallsOptions {
   readonly replica?: Replica;
   /** What a repeat that another process runs counts as. */
   readonly work?: Pick<Work, "run">;
-  /** How long a call waits for its client; 600,000 ms by default. */
-  readonly ttlMs?: number;
   /** How many calls may wait at a time; 1000 by default. */
   readonly limit?: number;
   readonly clock?: Clock;
@@ -78,6 +76,8 @@ const MAY_ASK: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "reso
 /** Tells the state of a suspended call from what a plane may have sealed with the same key. */
 const MARK = "call.";
 const KEPT_NOTIFICATIONS = 100;
+/** How long a call waits for its client, as long as its sealed state is good. */
+const LONGEST_WAIT_MS = 600_000;
 
 /**
  * Carries the calls of modern clients over the requests that they take. A call that can start over from its question leaves nothing here: the
@@ -85,7 +85,7 @@ const KEPT_NOTIFICATIONS = 100;
  * answers to.
  */
 export function createSuspendedCalls(options: SuspendedCallsOptions) {
-  const { seal, replica, work, ttlMs = 600_000, limit = 1000, clock = systemClock } = options;
+  const { seal, replica, work, limit = 1000, clock = systemClock } = options;
   const live = new Set<Call>();
   const waiting = new Map<string, Call>();
   /** Repeats that were handed to other processes. */
@@ -207,7 +207,9 @@ export function createSuspendedCalls(options: SuspendedCallsOptions) {
     call.round += 1;
     if (!ask(call, { call: call.id, round: call.round, ...(replica && { owner: replica.id }) })) return;
     waiting.set(call.id, call);
-    call.stopWaiting = clock.after(ttlMs, () => end(call, "The client did not answer in time."), { background: true });
+    call.stopWaiting = clock.after(LONGEST_WAIT_MS, () => end(call, "The client did not answer in time."), {
+      background: true,
+    });
   }
 
   /** Answers the request that carries the call with the open questions. False if that failed, and ended the call. */

@@ -4,7 +4,7 @@ import { isInputRequired, type JsonObject, RPC, RpcError } from "../../../../mcp
 import { isPlainObject } from "../../../../tool/json-schema.ts";
 import type { Tool } from "../../../../tool/tool.ts";
 import { META_TOOL_NAMES, META_TOOLS } from "../../../meta-tools/definitions.ts";
-import { divideId, fromToolName } from "../../../meta-tools/tool-names.ts";
+import { divideId, fromToolName } from "../../../meta-tools/shown-tool.ts";
 import { sayConnecting, withConnecting } from "../../../startup.ts";
 import { refusal, toCallResult } from "../../call-result.ts";
 import { answerOf, runForClient, unknownTool, withoutConfirmation } from "../../client-call.ts";
