@@ -146,28 +146,18 @@ function callClaims({ answer, stream, sendsText, hasIds = true }: DialectSamples
           read.map(({ call }) => call),
           CALLS.map(({ name, arguments: text }) => ({ toolName: name, arguments: JSON.parse(text) as unknown })),
         );
-        assert.deepEqual(
-          read.map(({ problem }) => problem),
-          CALLS.map(() => undefined),
-        );
+        assert.ok(read.every(({ problem }) => problem === undefined));
         const ids = read.map(({ id }) => id);
         assert.equal(new Set(ids).size, CALLS.length);
-        if (hasIds)
-          assert.deepEqual(
-            ids,
-            CALLS.map(({ id }) => id),
-          );
+        if (hasIds) assert.ok(ids.every((id, at) => id === CALLS[at]?.id));
         else assert.ok(read.every(({ idMadeUp }) => idMadeUp === true));
       });
     },
     "takes empty arguments for none": async (dialect) => {
       const empty = sendsText ? ["", "{}"] : ["{}"];
       for (const text of empty)
-        await reads(dialect, [{ id: "call_a", name: "ping", arguments: text }], (read) =>
-          assert.deepEqual(
-            read.map(({ call }) => call),
-            [{ toolName: "ping", arguments: {} }],
-          ),
+        await reads(dialect, [{ id: "call_a", name: "ping", arguments: text }], ([read, ...others]) =>
+          assert.deepEqual([read?.call, others], [{ toolName: "ping", arguments: {} }, []]),
         );
     },
     "tells of arguments that cannot be read, and reads the other calls": async (dialect) => {

@@ -14,13 +14,8 @@ export function createManualClock(start = 0): ManualClock {
   let now = start;
 
   /** The timer that is due first; among equals, the one that was set first. */
-  function earliest(until: number): { readonly due: number; readonly callback: () => void } | undefined {
-    let first: { readonly due: number; readonly callback: () => void } | undefined;
-    for (const timer of timers) {
-      if (timer.due <= until && (first === undefined || timer.due < first.due)) first = timer;
-    }
-    return first;
-  }
+  const earliest = (until: number) =>
+    [...timers].filter(({ due }) => due <= until).sort((one, other) => one.due - other.due)[0];
 
   return {
     now: () => now,

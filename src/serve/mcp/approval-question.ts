@@ -43,12 +43,6 @@ export function approvalQuestion({ toolId, arguments: args, reason }: PendingApp
 export function readAnswer({ action, content }: JsonObject): PersonsAnswer {
   if (action === "decline") return "deny";
   if (action !== "accept" || !isPlainObject(content)) return undefined;
-  switch (content["approve"]) {
-    case true:
-      return "approve";
-    case false:
-      return "deny";
-    default:
-      return undefined;
-  }
+  const { approve } = content;
+  return approve === true ? "approve" : approve === false ? "deny" : undefined;
 }

@@ -3,12 +3,11 @@ import type { JsonObject, RequestId, RpcMessage, RpcRequest } from "../../../mcp
 import type { Principal } from "../../../guard/principal.ts";
 import type { Clock } from "../../../observe/clock.ts";
 import { createEventLog, type StreamPosition } from "./event-log.ts";
-import { type EventStream, openEventStream, type StreamEvent } from "../event-stream.ts";
 import { createLegacySession } from "./legacy-session.ts";
 import { isResponse } from "../../../mcp/message.ts";
 import type { Peer, Plane } from "../plane.ts";
 import type { Replica } from "../replica.ts";
-import { createReply, type Reply } from "../reply.ts";
+import { createReply, type EventStream, openEventStream, type Reply, type StreamEvent } from "../reply.ts";
 import type { SessionRecord, SessionRecords, SessionSettings } from "./session-records.ts";
 
 /** What came with a message. */

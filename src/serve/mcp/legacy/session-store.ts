@@ -3,7 +3,7 @@ import { isResponse } from "../../../mcp/message.ts";
 import { RPC, RpcError, type RequestId, type RpcMessage, type RpcNotification } from "../../../mcp/protocol.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import type { Clock } from "../../../observe/clock.ts";
-import type { StreamEvent } from "../event-stream.ts";
+import type { StreamEvent } from "../reply.ts";
 import type { Plane } from "../plane.ts";
 import { askedBy } from "../questions.ts";
 import { orAway, type Replica } from "../replica.ts";
@@ -67,8 +67,10 @@ export function createSessionStore(parts: SessionStoreParts) {
     switch (news.what) {
       case "ended":
         return session.end();
-      case "cancelled":
-        return session.take(cancelledNotice(news.requestId, news.reason));
+      case "cancelled": {
+        const { what: _, ...params } = news;
+        return session.take({ jsonrpc: "2.0", method: "notifications/cancelled", params });
+      }
       case "roots":
         return session.take({ jsonrpc: "2.0", method: "notifications/roots/list_changed" });
       case "changed": {
@@ -220,8 +222,3 @@ export function createSessionStore(parts: SessionStoreParts) {
 
 /** What a client hears when every session is in use. */
 export const NO_ROOM = "Too many sessions are in use: try again later.";
-
-function cancelledNotice(requestId: RequestId, reason: string | undefined): RpcNotification {
-  const params = { requestId, ...(reason === undefined ? {} : { reason }) };
-  return { jsonrpc: "2.0", method: "notifications/cancelled", params };
-}

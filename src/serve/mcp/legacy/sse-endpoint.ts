@@ -9,7 +9,7 @@ import { createLegacySession, type LegacySession } from "./legacy-session.ts";
 import { readMessage } from "../../../mcp/message.ts";
 import { RPC, RpcError, type RpcMessage } from "../../../mcp/protocol.ts";
 import { isArsenalError } from "../../../errors/arsenal-error.ts";
-import { openEventStream } from "../event-stream.ts";
+import { openEventStream } from "../reply.ts";
 import type { Plane } from "../plane.ts";
 import type { Replica } from "../replica.ts";
 import { isSame } from "./session-records.ts";
