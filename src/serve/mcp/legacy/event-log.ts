@@ -11,16 +11,7 @@ export interface LoggedEvent extends StreamPosition {
 }
 
 /** What a session sent lately on its streams, for clients that come back after a connection broke. */
-export interface EventLog {
-  /** Keeps an event, and gives the id that it is sent under. */
-  append(stream: number, data: string): LoggedEvent;
-  /** An id for a position on a stream; the present end of the log where no sequence is given. */
-  mark(stream: number, sequence?: number): string;
-  /** The position that an event id names, and the process whose log it is in if that is another. Undefined if it is not an id of ours. */
-  locate(eventId: string): (StreamPosition & { readonly elsewhere?: string }) | undefined;
-  /** What was sent on the stream after that position and is still kept, oldest first. */
-  after(position: StreamPosition): readonly LoggedEvent[];
-}
+export type EventLog = ReturnType<typeof createEventLog>;
 
 /** Bounds of a log. */
 export interface EventLogOptions {
@@ -33,7 +24,7 @@ export interface EventLogOptions {
 }
 
 /** A bounded log; what is oldest goes first. */
-export function createEventLog(options: EventLogOptions = {}): EventLog {
+export function createEventLog(options: EventLogOptions = {}) {
   const { keeper, maxEvents = 256, maxLength = 1_000_000 } = options;
   const prefix = keeper === undefined ? "" : `${keeper}.`;
   const events: LoggedEvent[] = [];
@@ -41,7 +32,8 @@ export function createEventLog(options: EventLogOptions = {}): EventLog {
   let sequence = 0;
 
   return {
-    append(stream, data) {
+    /** Keeps an event, and gives the id that it is sent under. */
+    append(stream: number, data: string): LoggedEvent {
       sequence += 1;
       const event = { id: `${prefix}${stream}-${sequence}`, data, stream, sequence };
       events.push(event);
@@ -50,15 +42,18 @@ export function createEventLog(options: EventLogOptions = {}): EventLog {
         length -= events.shift()?.data.length ?? 0;
       return event;
     },
-    mark: (stream, at = sequence) => `${prefix}${stream}-${at}`,
-    locate(eventId) {
+    /** An id for a position on a stream. Defaults to the present end of the log. */
+    mark: (stream: number, at: number = sequence): string => `${prefix}${stream}-${at}`,
+    /** The position that an event id names, and the process whose log it is in if that is another. Undefined if it is not an id of ours. */
+    locate(eventId: string): (StreamPosition & { readonly elsewhere?: string }) | undefined {
       const [, other, stream, at] = /^(?:([\w-]{1,64})\.)?(\d{1,15})-(\d{1,15})$/.exec(eventId) ?? [];
       if (stream === undefined) return undefined;
       const position = { stream: Number(stream), sequence: Number(at) };
       if (other !== keeper) return other === undefined ? undefined : { ...position, elsewhere: other };
       return position.sequence > sequence ? undefined : position;
     },
-    after: (position) =>
+    /** What was sent on the stream after that position and is still kept, oldest first. */
+    after: (position: StreamPosition): readonly LoggedEvent[] =>
       events.filter((event) => event.stream === position.stream && event.sequence > position.sequence),
   };
 }

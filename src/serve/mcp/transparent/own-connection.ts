@@ -1,27 +1,17 @@
-import type { McpConnection, ServerDescription } from "../../../mcp/connection.ts";
-import { type Era, LATEST_VERSION, type RpcNotification } from "../../../mcp/protocol.ts";
+import type { McpConnection } from "../../../mcp/connection.ts";
+import { LATEST_VERSION, type RpcNotification } from "../../../mcp/protocol.ts";
 import type { McpUpstream } from "../../../adapters/sources/mcp/upstream/upstream.ts";
 import type { Exchange, Peer, Plane } from "../plane.ts";
 
 /** The connection of one client's session alone. */
-export interface OwnConnection {
-  /** `modern` where the server has no sessions and the connection is the one that everybody shares. */
-  readonly era: Era;
-  readonly server: ServerDescription;
-  /** Sends a request over the connection, which is opened again first if it has ended. */
-  readonly request: McpConnection["request"];
-  /** Runs a request while the server's questions go to that request's own stream. */
-  during<Result>(exchange: Exchange, run: () => Promise<Result>): Promise<Result>;
-  notify(notification: RpcNotification): void;
-  close(): Promise<void>;
-}
+export type OwnConnection = Awaited<ReturnType<typeof createOwnConnection>>;
 
 /** Opens a connection to an upstream in a client's name: what the client can be asked, the server may ask. */
 export async function createOwnConnection(
   upstream: McpUpstream,
   peer: Peer,
   channel: Parameters<Plane["openSession"]>[1],
-): Promise<OwnConnection> {
+) {
   /** Requests under way, the latest last. */
   const running = new Set<Exchange>();
   let current: Promise<McpConnection> | undefined;
@@ -60,10 +50,14 @@ export async function createOwnConnection(
   }
 
   return {
+    /** `modern` if the server has no sessions and the connection is the one that everybody shares. */
     era,
     server,
-    request: async (method, params, options) => (await get(options?.signal)).request(method, params, options),
-    async during(exchange, run) {
+    /** Sends a request over the connection, which is opened again first if it has ended. */
+    request: (async (method, params, options) =>
+      (await get(options?.signal)).request(method, params, options)) satisfies McpConnection["request"],
+    /** Runs a request while the server's questions go to that request's own stream. */
+    async during<Result>(exchange: Exchange, run: () => Promise<Result>): Promise<Result> {
       running.add(exchange);
       try {
         return await run();
@@ -71,10 +65,10 @@ export async function createOwnConnection(
         running.delete(exchange);
       }
     },
-    notify({ method, params }) {
+    notify({ method, params }: RpcNotification): void {
       void current?.then((connection) => connection.notify(method, params)).catch(() => {});
     },
-    async close() {
+    async close(): Promise<void> {
       closed = true;
       await opened.then((connection) => connection.close()).catch(() => {});
     },

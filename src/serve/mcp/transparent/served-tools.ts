@@ -5,19 +5,10 @@ import type { Tool } from "../../../tool/tool.ts";
 import { changesTools, type ServedTools } from "../../served-arsenal.ts";
 
 /** Which registered tool a name of the upstream stands for. */
-export interface NameIndex {
-  /** The tool's id; undefined where the catalog has no such tool of this upstream. */
-  idOf(sourceName: string): Promise<string | undefined>;
-  /**
-   * Whether a principal may be shown an entry of the upstream's list: it may know of the tool, and the entry says nothing of it that was
-   * not accepted.
-   */
-  shownTo(principal: Principal): Promise<(listed: JsonObject) => boolean>;
-  close(): void;
-}
+export type NameIndex = ReturnType<typeof createNameIndex>;
 
 /** Keeps the index of one ensemble's names, read again only after the catalog changed. */
-export function createNameIndex(arsenal: ServedTools, ensemble: string): NameIndex {
+export function createNameIndex(arsenal: ServedTools, ensemble: string) {
   let ids: Promise<ReadonlyMap<string, string>> | undefined;
   const unsubscribe = arsenal.subscribe((event) => {
     if (changesTools(event)) ids = undefined;
@@ -33,8 +24,10 @@ export function createNameIndex(arsenal: ServedTools, ensemble: string): NameInd
   }
 
   return {
-    idOf: async (sourceName) => (await (ids ??= read())).get(sourceName),
-    async shownTo(principal) {
+    /** The tool's id; undefined if the catalog has no such tool of this upstream. */
+    idOf: async (sourceName: string): Promise<string | undefined> => (await (ids ??= read())).get(sourceName),
+    /** Whether a principal may be shown an entry of the upstream's list: it may know of the tool, and the entry says nothing that was not accepted. */
+    async shownTo(principal: Principal): Promise<(listed: JsonObject) => boolean> {
       const visible = new Map((await ours(principal)).map((tool) => [tool.sourceName, tool]));
       return (listed) => {
         const tool = visible.get(String(listed["name"]));

@@ -28,13 +28,7 @@ export function unknownResource(served: unknown): RpcError {
 }
 
 /** The resources one client is told about. */
-export interface Subscriptions {
-  add(resource: OwnResource): Promise<void>;
-  remove(resource: OwnResource): void;
-  /** Whether an update of this resource concerns the client: it subscribed to it, or to what it is a part of. */
-  watches(upstream: string, uri: string): boolean;
-  close(): void;
-}
+export type Subscriptions = ReturnType<typeof createSubscriptions>;
 
 /** Subscribes to a resource, under policy, until the signal fires. Rejects where that may not or cannot be. */
 export type Subscribe = (resource: OwnResource, until: AbortSignal) => Promise<void>;
@@ -46,12 +40,12 @@ interface Held extends OwnResource {
 }
 
 /** Starts without any. */
-export function createSubscriptions(subscribe: Subscribe): Subscriptions {
+export function createSubscriptions(subscribe: Subscribe) {
   const held = new Map<string, Held>();
   const keyOf = ({ upstream, uri }: OwnResource): string => `${upstream.name}\0${uri}`;
 
   return {
-    async add(resource) {
+    async add(resource: OwnResource): Promise<void> {
       const key = keyOf(resource);
       if (held.has(key)) return;
       const subscription: Held = { ...resource, controller: new AbortController(), granted: false };
@@ -64,18 +58,19 @@ export function createSubscriptions(subscribe: Subscribe): Subscriptions {
         throw error;
       }
     },
-    remove(resource) {
+    remove(resource: OwnResource): void {
       const key = keyOf(resource);
       held.get(key)?.controller.abort();
       held.delete(key);
     },
-    watches(name, uri) {
+    /** Whether an update of this resource concerns the client: it subscribed to it, or to what it is a part of. */
+    watches(name: string, uri: string): boolean {
       return [...held.values()].some(({ upstream, uri: whole, granted }) => {
         if (!granted || upstream.name !== name) return false;
         return uri === whole || uri.startsWith(whole.endsWith("/") ? whole : `${whole}/`);
       });
     },
-    close() {
+    close(): void {
       for (const { controller } of held.values()) controller.abort();
       held.clear();
     },
