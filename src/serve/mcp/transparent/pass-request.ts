@@ -1,5 +1,4 @@
-import type { Requester } from "../../../mcp/connection.ts";
-import type { McpRequestParts } from "../../../mcp/mcp-request.ts";
+import type { McpRequestParts, Requester } from "../../../mcp/connection.ts";
 import { type JsonObject, RPC, RpcError } from "../../../mcp/protocol.ts";
 import { isKnown, ownToolPrefix, type RequestTool } from "../../../adapters/sources/mcp/upstream/request-tools.ts";
 import type { McpUpstream } from "../../../adapters/sources/mcp/upstream/upstream.ts";
