@@ -4,6 +4,7 @@ import type { Egress, EgressResponse } from "../../../guard/egress/egress.ts";
 import type { Secrets } from "../../../guard/secrets/secrets.ts";
 import type { OfferedTool } from "../../../register/source.port.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
+import { parseObject } from "../parse-object.ts";
 import { argumentsOf, withoutEffect } from "./tool-parts.ts";
 import type { WebSearchSettings } from "./settings.ts";
 
@@ -59,7 +60,7 @@ export function webSearch(
 
 /** What of the answer a reader needs. */
 function toAnswer(text: string): { readonly results: readonly object[]; readonly answer?: string } {
-  const body = parsed(text);
+  const body = parseObject(text);
   const results = body?.["results"];
   if (!Array.isArray(results)) throw new ArsenalError("PROTOCOL_ERROR", "The search answered without results.");
   const answer = body?.["answer"];
@@ -70,7 +71,7 @@ function toAnswer(text: string): { readonly results: readonly object[]; readonly
 }
 
 function refused({ status, headers }: EgressResponse, text: string): ArsenalError {
-  const detail = parsed(text)?.["detail"];
+  const detail = parseObject(text)?.["detail"];
   const said = isPlainObject(detail) ? detail["error"] : detail;
   const why = typeof said === "string" ? said : text.slice(0, 200);
   const seconds = Number(headers["retry-after"]);
@@ -81,13 +82,4 @@ function refused({ status, headers }: EgressResponse, text: string): ArsenalErro
     answered: true,
     ...wait,
   });
-}
-
-function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const body: unknown = JSON.parse(text);
-    return isPlainObject(body) ? body : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,6 +1,7 @@
 import { ArsenalError, isArsenalError } from "../../../../errors/arsenal-error.ts";
 import { NOT_CONNECTED } from "../../../../guard/egress/check-url.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
+import { parseObject } from "../../parse-object.ts";
 import { RpcError } from "../../../../mcp/protocol.ts";
 
 const expired = new WeakSet<object>();
@@ -151,14 +152,8 @@ function httpTextOf(error: unknown): string | undefined {
 
 /** The JSON-RPC error in the body of a refusal. */
 function toRpcError(text: string | undefined): RpcError | undefined {
-  if (text === undefined || !text.trimStart().startsWith("{")) return undefined;
-  try {
-    const { error } = JSON.parse(text) as { error?: unknown };
-    if (!isPlainObject(error) || typeof error["code"] !== "number" || typeof error["message"] !== "string")
-      return undefined;
-    const { code, message, data } = error as { code: number; message: string; data?: unknown };
-    return new RpcError({ code, message, data });
-  } catch {
-    return undefined;
-  }
+  const error = parseObject(text ?? "")?.["error"];
+  if (!isPlainObject(error)) return undefined;
+  const { code, message, data } = error;
+  return typeof code === "number" && typeof message === "string" ? new RpcError({ code, message, data }) : undefined;
 }

@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import { ArsenalError, isArsenalError } from "../../../../errors/arsenal-error.ts";
 import type { Egress } from "../../../../guard/egress/egress.ts";
+import { parseObject } from "../../parse-object.ts";
 
 /** The part of `fetch` that the OAuth exchange uses. */
 export type FetchLike = (url: string | URL, init?: RequestInit) => Promise<Response>;
@@ -77,7 +78,8 @@ function toFetchFailure(error: unknown): never {
 async function withPlainAddresses(answer: Response): Promise<Response> {
   if (!answer.ok || answer.body === null) return answer;
   const text = await answer.text();
-  for (const server of authorizationServersIn(text)) {
+  const named = parseObject(text)?.["authorization_servers"];
+  for (const server of Array.isArray(named) ? named : []) {
     const { username, password } = URL.parse(String(server)) ?? {};
     if (!username && !password) continue;
     const fix = "Have whoever runs the MCP server fix its metadata.";
@@ -87,23 +89,10 @@ async function withPlainAddresses(answer: Response): Promise<Response> {
   return new Response(text, { status: answer.status, headers: answer.headers });
 }
 
-function authorizationServersIn(text: string): readonly unknown[] {
-  try {
-    const named = (JSON.parse(text) as { readonly authorization_servers?: unknown } | null)?.authorization_servers;
-    return Array.isArray(named) ? named : [];
-  } catch {
-    return [];
-  }
-}
-
 /** The answer of a token endpoint, where it is one; what else it may be is not repeated. */
 function tokenAnswer(text: string): string {
-  try {
-    const answer = JSON.parse(text) as Record<string, unknown> | null;
-    if (typeof answer?.["access_token"] === "string" || typeof answer?.["error"] === "string") return text;
-  } catch {
-    // Said below, without the text: a parser's message quotes it.
-  }
+  const answer = parseObject(text);
+  if (typeof answer?.["access_token"] === "string" || typeof answer?.["error"] === "string") return text;
   throw new Error("The authorization server answered a token request with something that is no token.");
 }
 

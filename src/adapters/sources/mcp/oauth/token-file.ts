@@ -4,6 +4,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { ArsenalError } from "../../../../errors/arsenal-error.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
+import { parseObject } from "../../parse-object.ts";
 import { withFileLock } from "../../../../system/file-lock.ts";
 import { NO_CREDENTIALS, type ServerCredentials, type TokenStore } from "./credentials.ts";
 
@@ -119,14 +120,8 @@ export function createTokenFile(
 }
 
 function parse(text: string): Content | undefined {
-  try {
-    const content: unknown = JSON.parse(text);
-    return isPlainObject(content) && content["version"] === 1 && isPlainObject(content["servers"])
-      ? (content as unknown as Content)
-      : undefined;
-  } catch {
-    return undefined;
-  }
+  const content = parseObject(text);
+  return content?.["version"] === 1 && isPlainObject(content["servers"]) ? (content as unknown as Content) : undefined;
 }
 
 /** One server's entry; where somebody edited it into something else, it counts as empty and the others stay. */

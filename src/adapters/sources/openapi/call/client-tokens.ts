@@ -3,7 +3,7 @@ import { ArsenalError, isArsenalError } from "../../../../errors/arsenal-error.t
 import { outsideCalls } from "../../../../guard/egress/domain-bound.ts";
 import type { Egress } from "../../../../guard/egress/egress.ts";
 import type { Clock } from "../../../../observe/clock.ts";
-import { isPlainObject } from "../../../../tool/json-schema.ts";
+import { parseObject } from "../../parse-object.ts";
 import { encodeForForm } from "./write-parameter.ts";
 
 /** A client that asks for a token. */
@@ -105,7 +105,7 @@ async function ask(request: TokenRequest, egress: Egress, clock: Clock, signal: 
   const body = await text(answer.body).catch((error: unknown) => {
     throw failed("the answer was lost", error);
   });
-  const read = parse(body);
+  const read = parseObject(body) ?? {};
   const token = read["access_token"];
   if (answer.status < 300 && typeof token === "string" && token !== "") {
     const seconds = Number(read["expires_in"]);
@@ -114,13 +114,4 @@ async function ask(request: TokenRequest, egress: Egress, clock: Clock, signal: 
   }
   const code = typeof read["error"] === "string" && /^[\w-]{1,60}$/.test(read["error"]) ? ` ${read["error"]}` : "";
   throw failed(`the server answered HTTP ${answer.status}${code}`);
-}
-
-function parse(body: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(body);
-    return isPlainObject(value) ? value : {};
-  } catch {
-    return {};
-  }
 }
