@@ -11,6 +11,19 @@ export interface EgressRules {
   readonly allowPrivate?: boolean;
 }
 
+/** An address of a host. */
+export interface HostAddress {
+  readonly address: string;
+  /** 4 or 6. */
+  readonly family: number;
+}
+
+/** Resolves a name to its addresses. */
+export type Resolve = (
+  host: string,
+  callback: (error: Error | null, addresses: readonly HostAddress[]) => void,
+) => void;
+
 /** What one address is held to. */
 export interface AddressLimits {
   /** All of them hold. */

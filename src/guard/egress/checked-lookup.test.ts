@@ -1,6 +1,7 @@
 import type { LookupAddress, LookupAllOptions, LookupOneOptions } from "node:dns";
 import { describe, expect, it } from "vitest";
-import { checkedLookup, type Resolve, resolveAll } from "./connections.ts";
+import type { Resolve } from "./check-url.ts";
+import { checkedLookup, resolveAll } from "./connections.ts";
 
 type Answer = readonly [error: Error | null, address: unknown, family: unknown];
 

@@ -5,7 +5,7 @@ import type { LookupFunction, Socket } from "node:net";
 import type Tls from "node:tls";
 import type { checkServerIdentity, ConnectionOptions, PeerCertificate } from "node:tls";
 import type Https from "node:https";
-import { hostOf } from "./check-url.ts";
+import { type HostAddress, hostOf, type Resolve } from "./check-url.ts";
 import { lookup as systemLookup } from "node:dns";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { createHash, X509Certificate } from "node:crypto";
@@ -127,19 +127,6 @@ function targetOf(url: URL): { readonly host: string; readonly port: number; rea
   const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
   return { host, port, servername: network().net.isIP(host) === 0 ? hostOf(url) : "" };
 }
-
-/** An address of a host. */
-interface HostAddress {
-  readonly address: string;
-  /** 4 or 6. */
-  readonly family: number;
-}
-
-/** Resolves a name to its addresses. */
-export type Resolve = (
-  host: string,
-  callback: (error: Error | null, addresses: readonly HostAddress[]) => void,
-) => void;
 
 /** Asks the system. */
 export const resolveAll: Resolve = (host, callback) => {

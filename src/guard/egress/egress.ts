@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { type Duplex, pipeline, type Readable, Transform } from "node:stream";
 import type { DuplexStream, InputStream } from "../../tool/streams.ts";
-import { createConnections, readPins, type Resolve, resolveAll } from "./connections.ts";
+import { createConnections, readPins, resolveAll } from "./connections.ts";
 import {
   checkAddress,
   type EgressRules,
@@ -9,13 +9,14 @@ import {
   isPublicAddress,
   refused,
   requestFailed,
+  type Resolve,
   toRequestFailure,
 } from "./check-url.ts";
 import { boundOfSetting } from "./domain-bound.ts";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 
-export type { Resolve } from "./connections.ts";
+export type { Resolve } from "./check-url.ts";
 
 /** A request that leaves the program. */
 export interface EgressRequest extends EgressRules {
