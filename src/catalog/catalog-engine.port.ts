@@ -75,7 +75,7 @@ export interface ToolVectors {
 export interface EngineQuery extends EngineOptions {
   /** The tools to look at. Defaults to every tool. */
   readonly filter?: ToolFilter;
-  /** The tools that exist for whoever asks: no other is put forward or counted. Defaults to every tool. */
+  /** The tools that the caller may know of: no other tool is returned or counted. Defaults to every tool. */
   readonly visible?: ToolFilter;
   /** Candidates that each ranker puts forward for each text or vector. */
   readonly limit: number;

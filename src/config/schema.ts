@@ -101,7 +101,7 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
       0.2,
     ),
     maxResultBytes: whole("The most a result may measure, in bytes.", 1_024, 1_073_741_824, 16_777_216),
-    onFailure: choice("What execute does with a result that is no success.", ["return", "throw"], "return"),
+    onFailure: choice("What execute does with a result that is not a success.", ["return", "throw"], "return"),
     enableSandbox: flag("Whether functions run in a sandbox.", false),
     sandboxType: choice("Which sandbox; it counts if enable_sandbox is true.", namesOf("sandboxes"), "none"),
   }),

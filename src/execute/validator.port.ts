@@ -12,7 +12,7 @@ export interface Validator {
 }
 
 export interface CompileOptions {
-  /** True if the schema was written by whoever runs the program. Defaults to false: schemas from outside may be hostile. */
+  /** True if the program's own author wrote the schema. Defaults to false: schemas from outside may be hostile. */
   readonly trusted?: boolean;
 }
 

@@ -172,7 +172,7 @@ export const config = object("A hash-chained file.", {
   secret: text("Signs it instead of a key: at least 32 characters, best from the environment."),
   checkpointEvery: whole("Records from one signed checkpoint to the next.", 1, 1_000_000, 1_000),
   fsync: choice("batch: a kept record survives a power failure; close: the process.", ["batch", "close"], "batch"),
-  maxFileBytes: whole("Bytes after which a new file is begun.", 1_024, Number.MAX_SAFE_INTEGER, 67_108_864),
+  maxFileBytes: whole("Size in bytes at which a new file is started.", 1_024, Number.MAX_SAFE_INTEGER, 67_108_864),
 });
 
 export function create(settings: Filled<typeof config>, parts: Pick<FileAuditOptions, "clock" | "key">): AuditLog {

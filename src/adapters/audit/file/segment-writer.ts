@@ -149,7 +149,7 @@ const LINE_BREAK = 10;
 
 /** How a file of a log ends. */
 interface Tail {
-  /** The last whole record; undefined where there is none. */
+  /** The last whole record; undefined if the file has none. */
   readonly head: AuditHead | undefined;
   /** Bytes up to and with the last line break. */
   readonly wholeBytes: number;
@@ -157,7 +157,7 @@ interface Tail {
   readonly torn: Buffer;
 }
 
-/** Reads the end of a file. Throws where its last whole line is no intact record: a log is not continued from what is not known to be one. */
+/** Reads the end of a file. Throws if its last whole line is not an intact record, because nothing may be appended after a damaged one. */
 async function readTail(handle: FileHandle, file: string): Promise<Tail> {
   const { size } = await handle.stat();
   const torn = await readBack(handle, size);

@@ -185,8 +185,8 @@ export function create(settings: Filled<typeof config>, { egress }: { readonly e
 const ID_TOKEN_CLAIMS = ["nonce", "at_hash", "c_hash", "s_hash"];
 
 /**
- * Why a verified token is no access token that may be used as it is; undefined where it is one. An ID token tells its client who logged
- * in; whoever can get hold of one must not call tools with it.
+ * Why a verified token must not be used as an access token; undefined if it may. An ID token only tells its client who logged in, and must
+ * not open any tool.
  */
 function whyNotAccessToken({ typ }: Pick<JWTHeaderParameters, "typ">, payload: JWTPayload): string | undefined {
   const kind = (typ ?? "jwt").toLowerCase().replace(/^application\//, "");
@@ -235,7 +235,7 @@ export function covers(audience: string, resource: string): boolean {
   return wide !== undefined && narrow !== undefined && (narrow === wide || narrow.startsWith(`${wide}/`));
 }
 
-/** Scheme and host in lower case, without the slash at the end; undefined for what is no plain address. */
+/** Scheme and host in lower case, without a trailing slash; undefined if it is not a plain address. */
 function canonical(address: string): string | undefined {
   const url = URL.parse(address);
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "") return undefined;

@@ -164,9 +164,9 @@ const MAX_DEPTH = 64;
 const RESERVED: ReadonlySet<string> = new Set(["__entity", "__extn", "__expr"]);
 
 /**
- * JSON data as Cedar has it. Lists become sets. What is null is left out, as Cedar has no such thing. A number that is no whole one is a
- * decimal where four places hold it, and a text otherwise, which a policy that compares numbers fails on. Throws an Error that says what
- * cannot be shown to a policy.
+ * Converts JSON data to Cedar's values. Lists become sets, and nulls are dropped, because Cedar has none. A fraction becomes a decimal if four
+ * places are enough for it, otherwise a text, on which a policy that compares numbers fails. Throws an Error that names what cannot be
+ * converted.
  */
 function toCedarValue(value: unknown, depth = 0): CedarValue | undefined {
   if (depth > MAX_DEPTH) throw new Error(`they are nested deeper than ${MAX_DEPTH} levels`);

@@ -132,7 +132,7 @@ const SYSTEM_FOLDERS: readonly string[] = ["/usr", "/bin", "/sbin", "/lib", "/li
 /** What a program needs to find servers and to check them. */
 const NETWORK_FILES: readonly string[] = ["/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/ssl"];
 
-/** What bwrap is told: a file system with the named paths and nothing else, and namespaces of its own for everything. @internal */
+/** The arguments for bwrap: a file system with only the named paths, and its own namespace for everything. @internal */
 export function bubblewrapArguments(
   job: Pick<SandboxJob, "read" | "write" | "network" | "limits">,
   programs: readonly string[],

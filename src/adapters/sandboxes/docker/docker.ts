@@ -107,10 +107,10 @@ export { dockerSandbox as create };
 /** Processes and threads of a job at once. */
 const PROCESSES = 128;
 
-/** What Node needs for itself, beside the memory of the code it runs. */
+/** Memory that Node itself needs, on top of that of the code it runs. */
 const NODE_OWN_BYTES = 128 * 1024 * 1024;
 
-/** What `docker` is told to run one job in a container of its own, up to and with the image. Values of variables are not in it. @internal */
+/** The arguments for `docker` that run one job in its own container, up to and including the image. They contain no values of variables. @internal */
 export function dockerArguments(
   job: Pick<SandboxJob, "kind" | "read" | "write" | "network" | "limits" | "env">,
   { image, name, user }: { readonly image: string; readonly name: string; readonly user: string },

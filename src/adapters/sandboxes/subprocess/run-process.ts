@@ -141,8 +141,8 @@ function notStarted({ sandbox, argv }: ProcessJob, cause: Error): ArsenalError {
 }
 
 /**
- * Reads JSON that foreign code wrote. A member `__proto__` is left out: whoever copies it into another object changes that object's prototype.
- * Throws on text that is no JSON or is nested too deep.
+ * Reads JSON that foreign code wrote. Drops `__proto__`, because copying it into another object would change that object's prototype.
+ * Throws if the text is not JSON or is nested too deep.
  */
 export function readForeign(text: string): unknown {
   if (!text.includes("__proto__") && !text.includes("\\u")) return JSON.parse(text);

@@ -55,7 +55,7 @@ interface Opened extends Database {
 /** A change that waits to be written. */
 interface Change {
   readonly durable: boolean;
-  /** Writes it, and returns what tells whoever asked, once it is written. */
+  /** Makes the change, and returns a function that answers the caller once it is written. */
   write(database: Database): () => void;
   reject(error: unknown): void;
 }

@@ -30,8 +30,8 @@ interface WaiterRow {
 }
 
 /**
- * Limits in a file that processes share. Calls that wait for a place stand in one queue of all processes. Whoever makes room admits the first
- * that fits, and its process finds the answer in the file.
+ * Limits in a file that processes share. Calls that wait for a place are in one queue for all processes. The process that frees a place admits
+ * the first call that fits, and that call's process finds the answer in the file.
  */
 export function createSqliteLimits(
   file: StateFile,
@@ -63,7 +63,7 @@ export function createSqliteLimits(
     );
   }
 
-  /** Answers whoever waits and can be answered, in any process. Returns what tells those of this one. */
+  /** Admits the waiting calls that can run now, in any process. Returns a function that answers those of this process. */
   function serve(database: Database, now: number): () => void {
     const rows = database.all<WaiterRow>("SELECT n, id, request, answer FROM waiter WHERE until > :now ORDER BY n", {
       now,

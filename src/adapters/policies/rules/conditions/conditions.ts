@@ -111,7 +111,7 @@ export interface When {
   readonly text: string;
   readonly usesArguments: boolean;
   readonly usesTime: boolean;
-  /** Whether it holds. Never throws: what fails is told, and refuses the call. */
+  /** Whether it holds. Never throws: a failure is reported and refuses the call. */
   evaluate(facts: Facts): boolean | Failure;
 }
 

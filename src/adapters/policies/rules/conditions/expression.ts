@@ -94,7 +94,7 @@ function load(): Loaded {
   return { cel, environment, pattern, variablesOf: createVariables(cel, timestamp) };
 }
 
-/** The library makes NaN of a text that is no number, and a comparison with NaN is false: a refusal would not hold. */
+/** The library turns a text that is not a number into NaN. Comparing with NaN is always false, so a rule that refuses would not apply. */
 function strictDouble({ celFunc, CelScalar }: typeof Cel): Cel.CelFunc {
   return celFunc("double", [CelScalar.STRING], CelScalar.DOUBLE, (text) => {
     const value = text.trim() === "" ? Number.NaN : Number(text);
@@ -149,7 +149,7 @@ function createVariables(
 
   function toInput(value: unknown): Cel.CelInput {
     if (Array.isArray(value)) return value.map(toInput);
-    // What is no JSON is left to the library, which refuses it where an expression looks at it.
+    // The library refuses values that are not JSON when an expression reads them.
     return isPlainObject(value) ? toMap(value) : (value as Cel.CelInput);
   }
 

@@ -18,7 +18,7 @@ const FILTERS = {
   resources: "resourcesListChanged",
 } as const;
 
-/** Who is told of changes. */
+/** Receives changes. */
 export interface ChangeListener {
   readonly listed: (listing: Listing) => void;
   readonly other: (notification: RpcNotification) => void;
@@ -58,7 +58,7 @@ export function followChanges(connection: McpConnection, clock: Clock, { listed,
   });
 }
 
-/** What is listened for, and who is told. */
+/** Which changes to listen for, and who receives them. */
 export interface Listening {
   /** The notifications that the server is asked for. */
   readonly filter: JsonObject;
