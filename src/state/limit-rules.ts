@@ -48,7 +48,7 @@ const NONE: readonly never[] = [];
 
 /** Takes everything a call needs, or nothing. */
 export function tryAdmit(tables: LimitTables, request: AdmitRequest, id: string, now: number): Admission {
-  const { windows = NONE, places = NONE, breaker: settings, budget, heldUntil } = request;
+  const { windows = NONE, places = NONE, breaker: settings, budget, holdMs } = request;
   const breaker = settings === undefined ? undefined : tables.breaker(settings.key);
   const refused =
     refusedByBreaker(settings, breaker, now) ??
@@ -57,9 +57,10 @@ export function tryAdmit(tables: LimitTables, request: AdmitRequest, id: string,
   if (refused !== undefined) return refused;
   const probe = breaker?.probeAt !== undefined;
   for (const window of windows) tables.addCall(window, now);
-  tables.hold(id, places, heldUntil, now);
+  const until = now + holdMs;
+  tables.hold(id, places, until, now);
   if (budget !== undefined) tables.count(budget.key, "calls", secondOf(now));
-  if (settings !== undefined && probe) tables.setBreaker(settings.key, { ...breaker, probe: { id, until: heldUntil } });
+  if (settings !== undefined && probe) tables.setBreaker(settings.key, { ...breaker, probe: { id, until } });
   return { admitted: true, pass: { id, probe, places, breaker: settings, era: breaker?.era ?? 0 } };
 }
 

@@ -1,11 +1,11 @@
 /**
  * The limits that every process must agree on: rates, places for calls that run at once, circuit breakers and retry budgets. A call asks for
- * everything in one round trip before it runs, and reports once after it. A store that is away rejects; whoever uses it decides what then
- * holds.
+ * everything in one round trip before it runs, and reports once after it. A store that is away rejects; its user decides what holds then. Times
+ * are spans, measured by the store's clock: the clocks of processes differ.
  */
 export interface Limits {
   /**
-   * Takes everything the call needs, or nothing. If only a place is missing, it waits for one until `waitUntil` or the signal, in the order
+   * Takes everything the call needs, or nothing. If only a place is missing, it waits for one until `waitMs` are over or the signal fires, in the order
    * in which calls came; everything else refuses at once. An adapter in memory may answer without a promise.
    */
   admit(request: AdmitRequest, options?: { readonly signal?: AbortSignal | undefined }): Admission | Promise<Admission>;
@@ -29,10 +29,10 @@ export interface AdmitRequest {
   readonly breaker?: BreakerSettings | undefined;
   /** The budget that this call counts towards. */
   readonly budget?: RetryBudget | undefined;
-  /** Milliseconds since the epoch until which the call may wait for a place. Not at all if omitted. */
-  readonly waitUntil?: number;
-  /** Milliseconds since the epoch from which the call's places and probe are free again, even if its process never reports. */
-  readonly heldUntil: number;
+  /** Milliseconds that the call may wait for a place. Not at all if omitted. */
+  readonly waitMs?: number;
+  /** Milliseconds after it was admitted from which its places and probe are free again, even if its process never reports. */
+  readonly holdMs: number;
 }
 
 /** So many calls, a whole number from 1, in a span of time, wherever it begins. */
@@ -105,6 +105,6 @@ export interface Released {
 /** A breaker opened or closed. */
 export interface BreakerChange {
   readonly key: string;
-  /** Milliseconds since the epoch from which a call may probe it; absent if it is closed. */
+  /** Milliseconds since the epoch, by this process's clock, from which a call may probe it; absent if it is closed. */
   readonly probeAt?: number;
 }

@@ -9,7 +9,7 @@ function aMinute(key: string, calls: number): readonly RateWindow[] {
 }
 
 function take(limits: Limits, windows: readonly RateWindow[]): Admission {
-  const admission = limits.admit({ windows, heldUntil: 0 });
+  const admission = limits.admit({ windows, holdMs: 0 });
   if (admission instanceof Promise) throw new Error("Nothing to wait for.");
   return admission;
 }
@@ -145,9 +145,9 @@ describe("createLocalLimits", () => {
   it("leaves no timer behind, and forgets passes that were never given back", async () => {
     const clock = createManualClock();
     const limits = createLocalLimits({ clock });
-    const request = { places: [{ key: "p", limit: 1 }], waitUntil: 9_000, heldUntil: 5_000 };
+    const request = { places: [{ key: "p", limit: 1 }], waitMs: 9_000, holdMs: 5_000 };
     limits.admit(request);
-    const waiting = [limits.admit({ ...request, heldUntil: 90_000 }), limits.admit({ ...request, waitUntil: 100 })];
+    const waiting = [limits.admit({ ...request, holdMs: 90_000 }), limits.admit({ ...request, waitMs: 100 })];
     await clock.advance(5_000);
     expect(await Promise.all(waiting)).toMatchObject([{ admitted: true }, { because: "places" }]);
     const closing = limits.admit(request);

@@ -76,7 +76,7 @@ export function createLocalLimits({ clock, ids = "" }: { readonly clock: Clock; 
       const now = clock.now();
       const id = ids + String(++lastId);
       const admission = tryAdmit(tables, request, id, now);
-      const waitMs = (request.waitUntil ?? 0) - now;
+      const { waitMs = 0 } = request;
       if (admission.admitted || admission.because !== "places" || waitMs <= 0) return admission;
       return wait(id, request, waitMs, signal);
     },

@@ -28,7 +28,7 @@ function setUp() {
 }
 
 function window(calls: number): Parameters<Limits["admit"]>[0] {
-  return { windows: [{ key: "w", calls, windowMs: 60_000 }], heldUntil: 10_000_000 };
+  return { windows: [{ key: "w", calls, windowMs: 60_000 }], holdMs: 10_000_000 };
 }
 
 describe("limits whose store is away", () => {
@@ -60,7 +60,7 @@ describe("limits whose store is away", () => {
 
   it("give places back once the store is there again, without being asked", async () => {
     const { limits, inner, store, clock } = setUp();
-    const request = { places: [{ key: "p", limit: 1 }], heldUntil: 10_000_000 };
+    const request = { places: [{ key: "p", limit: 1 }], holdMs: 10_000_000 };
     const admission = await limits.admit(request);
     if (!admission.admitted) throw new Error("refused");
     store.away = true;
@@ -79,14 +79,14 @@ describe("limits whose store is away", () => {
     limits.watchBreakers((change) => void heard.push(change));
     store.away = true;
     for (let failure = 0; failure < 2; failure++) {
-      const admission = await limits.admit({ breaker: BREAKER, heldUntil: 10_000_000 });
+      const admission = await limits.admit({ breaker: BREAKER, holdMs: 10_000_000 });
       if (admission.admitted) await limits.release(admission.pass, "failure");
     }
-    expect(await limits.admit({ breaker: BREAKER, heldUntil: 10_000_000 })).toMatchObject({ because: "breaker" });
+    expect(await limits.admit({ breaker: BREAKER, holdMs: 10_000_000 })).toMatchObject({ because: "breaker" });
     expect(await limits.retry({ key: "b", share: 0.2 })).toBe(true);
     store.away = false;
     await clock.advance(1_000);
-    expect(await limits.admit({ breaker: BREAKER, heldUntil: 10_000_000 })).toMatchObject({ admitted: true });
+    expect(await limits.admit({ breaker: BREAKER, holdMs: 10_000_000 })).toMatchObject({ admitted: true });
     expect(heard).toEqual([{ key: "tool", probeAt: 60_000 }, { key: "tool" }]);
   });
 

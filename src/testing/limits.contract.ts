@@ -16,9 +16,7 @@ const windowClaims: Claims = {
     const windows = [{ key: "w", calls: 5, windowMs: 1_000 }];
     const times: number[] = [];
     for (let step = 0; step < 60; step++) {
-      const burst = Array.from({ length: 1 + Math.floor(random() * 6) }, (_, index) =>
-        admit(slow(index), { windows }, clock),
-      );
+      const burst = Array.from({ length: 1 + Math.floor(random() * 6) }, (_, index) => admit(slow(index), { windows }));
       const answers = await Promise.all(burst);
       const now = clock.now();
       const room = 5 - times.filter((at) => at > now - 1_000).length;
@@ -31,52 +29,48 @@ const windowClaims: Claims = {
   },
   "says after how many whole milliseconds a call fits, and then it does": async ({ clock, one, other }) => {
     const windows = [{ key: "w", calls: 2, windowMs: 60_000 }];
-    await admitted(one, { windows }, clock);
+    await admitted(one, { windows });
     await clock.advance(10_000.5);
-    await admitted(other, { windows }, clock);
-    assert.partialDeepStrictEqual(await admit(one, { windows }, clock), {
+    await admitted(other, { windows });
+    assert.partialDeepStrictEqual(await admit(one, { windows }), {
       because: "window",
       key: "w",
       windowMs: 60_000,
       retryAfterMs: 50_000,
     });
     await clock.advance(49_999);
-    await refused(other, { windows }, clock, "window");
+    await refused(other, { windows }, "window");
     await clock.advance(1);
-    await admitted(other, { windows }, clock);
-    await refused(one, { windows }, clock, "window");
+    await admitted(other, { windows });
+    await refused(one, { windows }, "window");
   },
   "holds calls to a limit that was lowered, at once": async ({ clock, one, other }) => {
     for (let call = 0; call < 10; call++) {
-      await admitted(one, { windows: [{ key: "w", calls: 10, windowMs: 60_000 }] }, clock);
+      await admitted(one, { windows: [{ key: "w", calls: 10, windowMs: 60_000 }] });
       await clock.advance(1_000);
     }
     const lower = { windows: [{ key: "w", calls: 3, windowMs: 60_000 }] };
-    assert.partialDeepStrictEqual(await admit(other, lower, clock), { because: "window", retryAfterMs: 57_000 });
+    assert.partialDeepStrictEqual(await admit(other, lower), { because: "window", retryAfterMs: 57_000 });
     await clock.advance(57_000);
-    await admitted(other, lower, clock);
-    await refused(other, lower, clock, "window");
+    await admitted(other, lower);
+    await refused(other, lower, "window");
   },
-  "names the window that must be waited for the longest, and keeps keys and spans apart": async ({
-    clock,
-    one,
-    other,
-  }) => {
+  "names the window that must be waited for the longest, and keeps keys and spans apart": async ({ one, other }) => {
     const minute = { key: "a", calls: 1, windowMs: 60_000 };
     const hour = { key: "a", calls: 2, windowMs: 3_600_000 };
-    await admitted(one, { windows: [minute, hour] }, clock);
-    assert.partialDeepStrictEqual(await admit(other, { windows: [minute, hour] }, clock), {
+    await admitted(one, { windows: [minute, hour] });
+    assert.partialDeepStrictEqual(await admit(other, { windows: [minute, hour] }), {
       windowMs: 60_000,
       retryAfterMs: 60_000,
     });
-    await admitted(other, { windows: [hour] }, clock);
-    assert.partialDeepStrictEqual(await admit(one, { windows: [minute, hour] }, clock), {
+    await admitted(other, { windows: [hour] });
+    assert.partialDeepStrictEqual(await admit(one, { windows: [minute, hour] }), {
       windowMs: 3_600_000,
       retryAfterMs: 3_600_000,
     });
-    await admitted(one, { windows: [{ ...minute, key: "b" }] }, clock);
+    await admitted(one, { windows: [{ ...minute, key: "b" }] });
   },
-  "takes everything or nothing": async ({ clock, one, other }) => {
+  "takes everything or nothing": async ({ one, other }) => {
     const [room, none] = [
       { key: "room", calls: 1, windowMs: 60_000 },
       { key: "none", calls: 1, windowMs: 60_000 },
@@ -85,21 +79,21 @@ const windowClaims: Claims = {
       { key: "free", limit: 1 },
       { key: "full", limit: 1 },
     ];
-    await admitted(one, { windows: [none], places: [full] }, clock);
-    for (let failure = 0; failure < 3; failure++) await run(one, { breaker: BREAKER }, clock, "failure");
+    await admitted(one, { windows: [none], places: [full] });
+    for (let failure = 0; failure < 3; failure++) await run(one, { breaker: BREAKER }, "failure");
     for (const state of [one, other]) {
-      await refused(state, { windows: [room, none], places: [free] }, clock, "window");
-      await refused(state, { windows: [room], places: [free, full] }, clock, "places");
-      await refused(state, { windows: [room], places: [free], breaker: BREAKER }, clock, "breaker");
+      await refused(state, { windows: [room, none], places: [free] }, "window");
+      await refused(state, { windows: [room], places: [free, full] }, "places");
+      await refused(state, { windows: [room], places: [free], breaker: BREAKER }, "breaker");
     }
-    await admitted(other, { windows: [room], places: [free] }, clock);
+    await admitted(other, { windows: [room], places: [free] });
   },
 };
 
 const budgetClaims: Claims = {
   "shares one retry budget, a share of the calls of the last minute": async ({ clock, one, slow }) => {
     const budget = { key: "b", share: 0.2 };
-    await Promise.all(Array.from({ length: 100 }, (_, index) => admitted(slow(index), { budget }, clock)));
+    await Promise.all(Array.from({ length: 100 }, (_, index) => admitted(slow(index), { budget })));
     const retries = async (): Promise<number> => {
       const asked = Array.from({ length: 60 }, (_, index) => slow(index).limits.retry(budget));
       return (await Promise.all(asked)).filter(Boolean).length;

@@ -114,20 +114,19 @@ export function createAdmissions(parts: {
       return wait > 0 ? circuitOpen(tool, Math.ceil(wait)) : undefined;
     },
     async takeRates(checked, rates) {
-      const admission = await limits.admit({ windows: rates, heldUntil: clock.now() });
+      const admission = await limits.admit({ windows: rates, holdMs: 0 });
       return admission.admitted ? undefined : toOutcome(admission, checked, rates);
     },
     enter(checked, rates) {
       const { tool, ensemble, limits: bounds, maxAttempts } = checked;
       const { places, breaker, budget } = needsOf(tool, ensemble?.maxConcurrent);
-      const waitUntil = clock.now() + timeLeftMs(bounds);
       const request = {
         windows: rates,
         places,
         breaker,
         budget,
-        waitUntil,
-        heldUntil: waitUntil + longestRunMs(bounds.timeoutMs, maxAttempts),
+        waitMs: timeLeftMs(bounds),
+        holdMs: longestRunMs(bounds.timeoutMs, maxAttempts),
       };
       const admission = limits.admit(request, bounds);
       return admission instanceof Promise

@@ -35,7 +35,7 @@ function by(id: string, tenant?: string, toolset?: string): AegisRequest {
 function fates({ limitsOf, limits }: Guard, ...calls: readonly AegisRequest[]): readonly (true | string)[] {
   return calls.map((call) => {
     const windows = limitsOf(call);
-    const admission = limits.admit({ windows, heldUntil: 0 });
+    const admission = limits.admit({ windows, holdMs: 0 });
     if (admission instanceof Promise) throw new Error("Nothing to wait for.");
     return admission.admitted || (windows.find(({ key }) => key === admission.key)?.name ?? "");
   });

@@ -7,32 +7,25 @@ export const BREAKER = { key: "tool", threshold: 3, coolDownMs: 1_000 };
 
 type Asked = { readonly limits: Limits };
 type Wanted = Partial<AdmitRequest>;
-type Time = { now(): number };
 
-export async function admit(
-  { limits }: Asked,
-  wanted: Wanted,
-  { now }: Time,
-  signal?: AbortSignal,
-): Promise<Admission> {
-  return limits.admit({ heldUntil: now() + FAR, ...wanted }, signal && { signal });
+export async function admit({ limits }: Asked, wanted: Wanted, signal?: AbortSignal): Promise<Admission> {
+  return limits.admit({ holdMs: FAR, ...wanted }, signal && { signal });
 }
 
-export async function admitted(state: Asked, wanted: Wanted, clock: Time): Promise<Pass> {
-  const admission = await admit(state, wanted, clock);
+export async function admitted(state: Asked, wanted: Wanted): Promise<Pass> {
+  const admission = await admit(state, wanted);
   assert.ok(admission.admitted, `refused: ${JSON.stringify(admission)}`);
   return admission.pass;
 }
 
-export async function refused(state: Asked, wanted: Wanted, clock: Time, because: string): Promise<void> {
-  assert.partialDeepStrictEqual(await admit(state, wanted, clock), { admitted: false, because });
+export async function refused(state: Asked, wanted: Wanted, because: string): Promise<void> {
+  assert.partialDeepStrictEqual(await admit(state, wanted), { admitted: false, because });
 }
 
-export async function run(state: Asked, wanted: Wanted, clock: Time, outcome: CallOutcome): Promise<object> {
-  return state.limits.release(await admitted(state, wanted, clock), outcome);
+export async function run(state: Asked, wanted: Wanted, outcome: CallOutcome): Promise<object> {
+  return state.limits.release(await admitted(state, wanted), outcome);
 }
 
-export async function openBreaker(state: Asked, clock: Time): Promise<void> {
-  for (let failure = 0; failure < BREAKER.threshold; failure++)
-    await run(state, { breaker: BREAKER }, clock, "failure");
+export async function openBreaker(state: Asked): Promise<void> {
+  for (let failure = 0; failure < BREAKER.threshold; failure++) await run(state, { breaker: BREAKER }, "failure");
 }

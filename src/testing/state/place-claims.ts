@@ -12,7 +12,7 @@ export const placeClaims: Claims = {
     let most = 0;
     const calls = Array.from({ length: 60 }, async (_, index) => {
       const state = slow(index);
-      const pass = await admitted(state, { places, waitUntil: clock.now() + FAR }, clock);
+      const pass = await admitted(state, { places, waitMs: FAR });
       most = Math.max(most, ++running);
       await new Promise<void>((resolve) => void clock.after(random() * 30, resolve));
       running--;
@@ -21,12 +21,12 @@ export const placeClaims: Claims = {
     await until(Promise.all(calls));
     assert.equal(most, 3);
   },
-  "gives places in the order in which a process asked, and lets nobody overtake": async ({ clock, one, until }) => {
-    const request = { places: [{ key: "p", limit: 1 }], waitUntil: clock.now() + FAR };
-    const first = await admitted(one, request, clock);
+  "gives places in the order in which a process asked, and lets nobody overtake": async ({ one, until }) => {
+    const request = { places: [{ key: "p", limit: 1 }], waitMs: FAR };
+    const first = await admitted(one, request);
     const order: number[] = [];
     const waiting = [0, 1, 2, 3, 4].map(async (index) => {
-      const pass = await admitted(one, request, clock);
+      const pass = await admitted(one, request);
       order.push(index);
       if (index === 2) await nextTurn();
       await one.limits.release(pass, "success");
@@ -36,15 +36,15 @@ export const placeClaims: Claims = {
     assert.deepEqual(order, [0, 1, 2, 3, 4]);
   },
   "gives a place to a process that waits, however busy another one is": async ({ clock, one, other, until }) => {
-    const request = { places: [{ key: "p", limit: 1 }], waitUntil: clock.now() + FAR };
+    const request = { places: [{ key: "p", limit: 1 }], waitMs: FAR };
     const order: string[] = [];
     const call = async (name: string, state: TwoHandles["one"]): Promise<void> => {
-      const pass = await admitted(state, request, clock);
+      const pass = await admitted(state, request);
       order.push(name);
       await nextTurn();
       await state.limits.release(pass, "success");
     };
-    const first = await admitted(one, request, clock);
+    const first = await admitted(one, request);
     const early = [1, 2, 3].map(() => call("busy", one));
     await clock.advance(30);
     const patient = call("patient", other);
@@ -57,14 +57,12 @@ export const placeClaims: Claims = {
   },
   "does not hold back calls that need other places": async ({ clock, one, other, until }) => {
     const all = { key: "all", limit: 3 };
-    const slow = { places: [{ key: "slow", limit: 1 }, all], waitUntil: clock.now() + FAR };
-    await admitted(one, slow, clock);
+    const slow = { places: [{ key: "slow", limit: 1 }, all], waitMs: FAR };
+    await admitted(one, slow);
     const stuck = new AbortController();
-    const waiting = Array.from({ length: 10 }, (_, index) =>
-      admit(index % 2 === 0 ? one : other, slow, clock, stuck.signal),
-    );
+    const waiting = Array.from({ length: 10 }, (_, index) => admit(index % 2 === 0 ? one : other, slow, stuck.signal));
     await clock.advance(50);
-    await until(admitted(other, { places: [{ key: "quick", limit: 1 }, all], waitUntil: clock.now() + FAR }, clock));
+    await until(admitted(other, { places: [{ key: "quick", limit: 1 }, all], waitMs: FAR }));
     stuck.abort();
     for (const answer of await until(Promise.all(waiting))) assert.equal(answer.admitted, false);
   },
@@ -76,40 +74,40 @@ export const placeClaims: Claims = {
     until,
   }) => {
     const places = [{ key: "p", limit: 1 }];
-    const lost = await admit(one, { places, heldUntil: clock.now() + 5_000 }, clock);
+    const lost = await admit(one, { places, holdMs: 5_000 });
     assert.ok(lost.admitted);
     stop();
-    await refused(other, { places }, clock, "places");
+    await refused(other, { places }, "places");
     const from = clock.now();
-    const pass = await until(admitted(other, { places, waitUntil: from + FAR }, clock));
+    const pass = await until(admitted(other, { places, waitMs: FAR }));
     assert.ok(clock.now() >= from + 5_000, "a place was given twice");
     assert.ok(clock.now() <= from + 6_000, "a place came free too late");
     // The late report gives nothing back that belongs to another.
     await one.limits.release(lost.pass, "success");
-    await refused(other, { places }, clock, "places");
+    await refused(other, { places }, "places");
     await other.limits.release(pass, "success");
-    await admitted(other, { places }, clock);
+    await admitted(other, { places });
   },
   "gives no place for long to a process that disappeared while it waited": async (handles) => {
     const { clock, one, other, single, stop, until } = handles;
     // One process alone cannot disappear.
     if (single) return;
-    const request = { places: [{ key: "p", limit: 1 }], waitUntil: clock.now() + FAR };
-    const held = await admitted(other, request, clock);
-    const suspended = admitted(one, request, clock);
+    const request = { places: [{ key: "p", limit: 1 }], waitMs: FAR };
+    const held = await admitted(other, request);
+    const suspended = admitted(one, request);
     await clock.advance(50);
     const resume = stop();
     await other.limits.release(held, "success");
     const from = clock.now();
-    const next = await until(admitted(other, request, clock));
+    const next = await until(admitted(other, request));
     assert.ok(clock.now() <= from + 5_000, `it came after ${clock.now() - from} ms`);
     // It was only suspended: it gets its turn, and takes nobody's place.
     resume();
     await clock.advance(5_000);
-    await refused(other, { places: request.places }, clock, "places");
+    await refused(other, { places: request.places }, "places");
     await other.limits.release(next, "success");
     await one.limits.release(await until(suspended), "success");
-    await admitted(other, { places: request.places }, clock);
+    await admitted(other, { places: request.places });
   },
   "keeps nothing for calls that gave up waiting, at whatever moment": async ({ clock, slow, one, until }) => {
     const random = createRandom(11);
@@ -118,8 +116,8 @@ export const placeClaims: Claims = {
       const state = slow(index);
       const controller = new AbortController();
       clock.after(random() * 200, () => controller.abort());
-      const waitUntil = clock.now() + random() * 200;
-      const answer = await admit(state, { places, waitUntil }, clock, controller.signal);
+      const waitMs = random() * 200;
+      const answer = await admit(state, { places, waitMs }, controller.signal);
       if (!answer.admitted) return assert.ok(answer.because === "places" || answer.because === "aborted");
       await new Promise<void>((resolve) => void clock.after(random() * 40, resolve));
       await state.limits.release(answer.pass, "success");
@@ -127,31 +125,31 @@ export const placeClaims: Claims = {
     await until(Promise.all(calls));
     await clock.advance(300);
     for (let turn = 0; turn < 20; turn++) await clock.advance(1);
-    for (let call = 0; call < 2; call++) await admitted(one, { places }, clock);
-    await refused(one, { places }, clock, "places");
+    for (let call = 0; call < 2; call++) await admitted(one, { places });
+    await refused(one, { places }, "places");
   },
   "says why a wait ended, at its time": async ({ clock, one, other, until }) => {
     const places = [{ key: "p", limit: 1 }];
-    await admitted(one, { places }, clock);
+    await admitted(one, { places });
     const from = clock.now();
-    const late = await until(admit(other, { places, waitUntil: from + 1_000 }, clock), 50);
+    const late = await until(admit(other, { places, waitMs: 1_000 }), 50);
     assert.partialDeepStrictEqual(late, { admitted: false, because: "places" });
     assert.ok(clock.now() >= from + 1_000);
     const controller = new AbortController();
-    const gone = admit(other, { places, waitUntil: from + FAR }, clock, controller.signal);
+    const gone = admit(other, { places, waitMs: FAR }, controller.signal);
     await clock.advance(50);
     controller.abort();
     assert.partialDeepStrictEqual(await until(gone), { admitted: false, because: "aborted" });
-    const never = await admit(other, { places, waitUntil: from + FAR }, clock, AbortSignal.abort());
+    const never = await admit(other, { places, waitMs: FAR }, AbortSignal.abort());
     assert.partialDeepStrictEqual(never, { admitted: false, because: "aborted" });
   },
-  "gives back a place once, however often it is told": async ({ clock, one, other }) => {
+  "gives back a place once, however often it is told": async ({ one, other }) => {
     const places = [{ key: "p", limit: 2 }];
-    const [first] = [await admitted(one, { places }, clock), await admitted(other, { places }, clock)];
+    const [first] = [await admitted(one, { places }), await admitted(other, { places })];
     await one.limits.release(first, "success");
     await one.limits.release(first, "success");
     await other.limits.release(first, "success");
-    await admitted(one, { places }, clock);
-    await refused(other, { places }, clock, "places");
+    await admitted(one, { places });
+    await refused(other, { places }, "places");
   },
 };

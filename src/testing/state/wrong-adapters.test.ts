@@ -26,10 +26,10 @@ function readThenWrite({ documents }: Pick<SharedState, "documents">, now: () =>
     ((await documents.get(`held:${key}`))?.value ?? {}) as Record<string, number>;
   let last = 0;
   return {
-    async admit({ places = [], windows = [], heldUntil }) {
+    async admit({ places = [], windows = [], holdMs }) {
       const id = String(++last);
       const of = new Map([
-        ...places.map(({ key, limit }) => [key, { limit, until: heldUntil }] as const),
+        ...places.map(({ key, limit }) => [key, { limit, until: now() + holdMs }] as const),
         ...windows.map(({ key, calls, windowMs }) => [key, { limit: calls, until: now() + windowMs }] as const),
       ]);
       for (const [key, { limit }] of of) {
@@ -75,7 +75,7 @@ const mistakes: Readonly<Record<string, { readonly make: () => StateBackend; rea
     make: () =>
       broken((limits) => ({
         async admit({ windows = [], ...request }, options) {
-          const taken = await limits.admit({ windows, heldUntil: request.heldUntil });
+          const taken = await limits.admit({ windows, holdMs: request.holdMs });
           return taken.admitted ? limits.admit(request, options) : taken;
         },
       })),
@@ -84,7 +84,7 @@ const mistakes: Readonly<Record<string, { readonly make: () => StateBackend; rea
   "a process that disappears keeps its places and its probe": {
     make: () =>
       broken((limits) => ({
-        admit: (request, options) => limits.admit({ ...request, heldUntil: Number.MAX_SAFE_INTEGER }, options),
+        admit: (request, options) => limits.admit({ ...request, holdMs: 1e12 }, options),
       })),
     caught: [
       "frees the places of a process that disappeared, at their time and not before",

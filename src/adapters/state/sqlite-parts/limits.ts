@@ -84,8 +84,8 @@ export function createSqliteLimits(
       if (!isMine && given !== null) continue;
       const request = JSON.parse(text) as AdmitRequest;
       const admission = given === null ? undefined : (JSON.parse(given) as Admission);
-      if (admission !== undefined && claim(database, admission, request.heldUntil, now)) answer({ n, id }, admission);
-      else unanswered.push({ n, id, request: isMine ? request : { ...request, heldUntil: now + CLAIM_MS } });
+      if (admission !== undefined && claim(database, admission, now + request.holdMs, now)) answer({ n, id }, admission);
+      else unanswered.push({ n, id, request: isMine ? request : { ...request, holdMs: CLAIM_MS } });
     }
     serveWaiting(limitTables(database), unanswered, now, answer);
     return () => answers.forEach((tellOne) => tellOne());
@@ -147,7 +147,7 @@ export function createSqliteLimits(
         void changing((database, now) => leave(database, id, now)).then(run, () => {});
       };
       const onAbort = (): void => giveUp("aborted");
-      const cancelTimer = clock.after((request.waitUntil ?? 0) - clock.now(), () => giveUp("places"));
+      const cancelTimer = clock.after(request.waitMs ?? 0, () => giveUp("places"));
       stop = () => {
         cancelTimer();
         signal?.removeEventListener("abort", onAbort);
@@ -191,9 +191,9 @@ export function createSqliteLimits(
         const { admission, told } = await changing((database, now) => {
           const others = serve(database, now);
           const first = tryAdmit(limitTables(database), request, id, now);
-          if (!first.admitted && first.because === "places" && (request.waitUntil ?? 0) > now) {
+          if (!first.admitted && first.because === "places" && (request.waitMs ?? 0) > 0) {
             const sql = "INSERT INTO waiter (id, request, until) VALUES (:id, :request, :until)";
-            database.run(sql, { id, request: JSON.stringify(request), until: request.waitUntil ?? 0 });
+            database.run(sql, { id, request: JSON.stringify(request), until: now + (request.waitMs ?? 0) });
             wait = enqueue(id);
           }
           return { admission: first, told: others };

@@ -1,0 +1,14 @@
+import type { Egress } from "../guard/egress/egress.ts";
+import type { Secrets } from "../guard/secrets/secrets.ts";
+import type { Clock } from "../observe/clock.ts";
+import type { Emit } from "../observe/events.ts";
+
+/** What `create` of an adapter that reaches other machines is given beside its settings. */
+export interface Surroundings {
+  readonly clock: Clock;
+  readonly emit: Emit;
+  /** The way out for everything that speaks HTTP. */
+  readonly egress: Egress;
+  /** Looks up keys and passwords, which settings hold by reference, when they are needed. */
+  readonly secrets: Secrets;
+}
