@@ -11,16 +11,14 @@ import {
   refuseMissingParts,
 } from "./config/parts/arsenal-parts.ts";
 import type { ToolArsenalParts } from "./config/parts/arsenal-parts.ts";
-import { configuredEgress } from "./config/parts/configured-egress.ts";
 import { configuredGuard, type ConfiguredGuard } from "./config/parts/configured-guard.ts";
+import { createSurroundings } from "./config/parts/surroundings.ts";
 import type { ConfiguredExecutors } from "./config/parts/configured-executors.ts";
 import type { Started } from "./config/parts/start-configured.ts";
 import { ArsenalError } from "./errors/arsenal-error.ts";
 import { forgetPast } from "./execute/forget-past.ts";
 import { localOperator } from "./guard/principal.ts";
 import type { Redactor } from "./guard/redaction/redactor.ts";
-import { createSecrets } from "./guard/secrets/secrets.ts";
-import { systemClock } from "./observe/clock.ts";
 import { createEvents, type Events } from "./observe/emitter.ts";
 import { createHealth, type HealthBook } from "./observe/health.ts";
 import { createEnsembles } from "./register/ensembles.ts";
@@ -61,25 +59,23 @@ export interface Wired {
 export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): Wired {
   const config = resolveConfig(given);
   refuseMissingParts(config, parts);
-  const clock = parts.clock ?? systemClock;
   const operator = localOperator();
-  const egress = configuredEgress(config);
 
   // observe
-  const secrets = createSecrets({ ...parts, clock, emit: (...event) => events.emit(...event) });
+  const surroundings = createSurroundings(config, parts, (...event) => events.emit(...event));
+  const { clock, emit, egress, secrets } = surroundings;
   const { redactor } = secrets;
   const events = createEvents({ sinks: [...configuredSinks(config), ...(parts.sinks ?? [])], clock, redactor });
-  const { emit } = events;
   const health = createHealth({ clock, emit });
 
   // guard
   const relist = (name: string): Promise<void> => ensembles.relist(name);
-  const guard = configuredGuard(config, parts, { clock, emit, egress, secrets, relist });
+  const guard = configuredGuard(config, parts, surroundings, relist);
   const { aegis, screen, review, limits } = guard;
 
   // catalog, register
-  const tiers = configuredTiers(config, parts, emit);
-  const catalog = createCatalog({ engine: configuredEngine(config, parts), tiers, emit, clock });
+  const tiers = configuredTiers(config, parts, surroundings);
+  const catalog = createCatalog({ engine: configuredEngine(config, parts, surroundings), tiers, emit, clock });
   const registry = createRegistry({
     catalog,
     emit: (name, data) => (emit(name, data), forgetPast(name, data, { engine: calls?.engine, health })),

@@ -11,6 +11,7 @@ import {
   type Settled,
   type SettledOptions,
   type Tier,
+  type Tiers,
 } from "./dense/tiers.ts";
 import { untilAborted } from "./dense/until-aborted.ts";
 
@@ -43,8 +44,8 @@ export interface Catalog {
 /** What a catalog works with. It opens and closes all of it. */
 export interface CatalogParts {
   readonly engine: CatalogEngine;
-  /** Embedders from the least to the best. Without any, tools are found by their words alone. */
-  readonly tiers?: readonly Tier[];
+  /** Embedders from the least to the best, or what loads them with the first use. Without any, tools are found by their words alone. */
+  readonly tiers?: readonly Tier[] | (() => Promise<readonly Tier[]>);
   readonly emit: Emit;
   readonly clock: Clock;
 }
@@ -54,13 +55,20 @@ const RETRIED = 64;
 
 /** Creates a catalog, not yet opened. */
 export function createCatalog({ engine, tiers: given = [], emit, clock }: CatalogParts): Catalog {
-  const tiers = createTiers({ tiers: given, engine, size: () => size, emit, clock });
+  let loaded: readonly Tier[] | undefined;
+  let tiers = typeof given === "function" ? undefined : useTiers(given);
   let size = 0;
   let state: "new" | "open" | "closed" = "new";
   let opening: Promise<void> | undefined;
   let lastChange: Promise<unknown> = Promise.resolve();
 
+  function useTiers(all: readonly Tier[]): Tiers | undefined {
+    loaded = all;
+    return createTiers({ tiers: all, engine, size: () => size, emit, clock });
+  }
+
   async function load(): Promise<void> {
+    if (loaded === undefined && typeof given === "function") tiers = useTiers(await given());
     await engine.open();
     size = await engine.count();
     await tiers?.open();
@@ -150,8 +158,11 @@ export function createCatalog({ engine, tiers: given = [], emit, clock }: Catalo
       const stopping = tiers?.close();
       await opening?.catch(() => {});
       await lastChange;
-      await stopping;
-      const outcomes = await Promise.allSettled([engine.close(), ...given.map(({ embedder }) => embedder.close?.())]);
+      await (stopping ?? tiers?.close());
+      const outcomes = await Promise.allSettled([
+        engine.close(),
+        ...(loaded ?? []).map(({ embedder }) => embedder.close?.()),
+      ]);
       for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
     },
   };

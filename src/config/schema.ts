@@ -15,6 +15,32 @@ import {
 } from "../adapters/settings.ts";
 import { configOf, namesOf, proofs, scanModes, section } from "./adapter-settings.ts";
 
+/** What every embedder may take. */
+const EMBEDDER = {
+  type: choice(
+    "Which embedder; sentence_transformers is the one that ships with the package.",
+    ["sentence_transformers", ...namesOf("embedders")],
+    "sentence_transformers",
+  ),
+  tier: choice("The best of the shipped rankers that may answer. Defaults to tuned.", ["lexical", "static", "tuned"]),
+  cache: schema<string | boolean>({
+    description:
+      "A folder that keeps the vectors of tools between runs; true for the user's cache folder, false for none. Defaults to true for commands and false for the library.",
+    anyOf: [{ type: "string", minLength: 1, format: "path" }, { enum: [false, true] }],
+  }),
+  model: text("The embedder's model."),
+  apiKey: text("Key of the embedder's API."),
+  apiBase: text("Address of the embedder's API."),
+  batchSize: whole("Texts sent in one request.", 1, 10_000, 100),
+  maxRetries: whole("Attempts at one request.", 0, 20, 3),
+};
+
+/** What every state may take. */
+const STATE = {
+  type: choice("Which store. Defaults to sqlite if a file is set, else to memory.", namesOf("state")),
+  url: text("Address of the store."),
+};
+
 /**
  * The configuration, declared once, in the library's camelCase: its keys, types, defaults and descriptions. What an adapter can be configured with is
  * declared in the adapter's own file. Files are checked against the snake_case twin, which `npm run derive` also writes to `config.schema.json`.
@@ -29,27 +55,21 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
     options: anything("Further options, handed to the store as they are."),
   }),
   embedder: section("What turns text into vectors.", "embedders", {
-    type: choice(
-      "Which embedder; sentence_transformers is the one that ships with the package.",
-      ["sentence_transformers"],
-      "sentence_transformers",
+    ...EMBEDDER,
+    replaces: optional(
+      section(
+        "The embedder used until now. It answers while the new one learns the tools in the background.",
+        "embedders",
+        EMBEDDER,
+      ),
     ),
-    tier: choice("The best of the shipped rankers that may answer. Defaults to tuned.", ["lexical", "static", "tuned"]),
-    cache: schema<string | boolean>({
-      description:
-        "A folder that keeps the vectors of tools between runs; true for the user's cache folder, false for none. Defaults to true for commands and false for the library.",
-      anyOf: [{ type: "string", minLength: 1, format: "path" }, { enum: [false, true] }],
-    }),
-    model: text("The embedder's model."),
-    apiKey: text("Key of the embedder's API."),
-    apiBase: text("Address of the embedder's API."),
-    batchSize: whole("Texts sent in one request.", 1, 10_000, 100),
-    maxRetries: whole("Attempts at one request.", 0, 20, 3),
   }),
   reranker: object("A second, slower ordering of the best candidates.", {
     enabled: flag("Whether it runs.", false),
     type: choice("Which reranker.", ["cohere", "cross_encoder", "llm"], "cross_encoder"),
     model: text("The reranker's model."),
+    apiKey: text("Key of the reranker's API."),
+    apiBase: text("Address of the reranker's API."),
     topK: whole("How many of the best candidates are ordered again.", 1, 200, 10),
   }),
   routing: object("How tools are ranked.", {
@@ -167,7 +187,16 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
       ["never", "local"],
     ),
   }),
-  state: section("Where pins, approvals and idempotency keys are kept.", "state", {}),
+  state: section("Where pins, approvals, idempotency keys and limits are kept.", "state", {
+    ...STATE,
+    limits: optional(
+      section(
+        "Another store for rates, breakers, places, changes and leases. Defaults to the same one.",
+        "state",
+        STATE,
+      ),
+    ),
+  }),
   audit: section("The record of every call.", "audit", {
     type: choice(
       "Where it is kept. Defaults to file if a file is set; otherwise nothing is recorded.",

@@ -26,7 +26,12 @@ const TOKEN = "a-token-of-enough-letters";
 const FIXTURES: Readonly<Record<keyof typeof KINDS, Fixture>> = {
   audit: { factory: "fixtureAudit", base: ["memoryAudit", "./memory.ts"], suite: "auditContract", named: true },
   dialects: { factory: "fixtureDialect", base: ["ollamaDialect", "./ollama.ts"], suite: "dialectContract" },
-  embedders: { factory: "fixtureEmbedder", base: ["staticEmbedder", "./static.ts"], suite: "embedderContract" },
+  embedders: {
+    factory: "fixtureEmbedder",
+    base: ["staticEmbedder", "./static.ts"],
+    suite: "embedderContract",
+    named: true,
+  },
   engines: {
     factory: "fixtureEngine",
     base: ["memoryEngine", "./memory.ts"],
@@ -58,11 +63,7 @@ const FIXTURES: Readonly<Record<keyof typeof KINDS, Fixture>> = {
   },
   sinks: { factory: "fixtureSink", base: ["consoleSink", "./console.ts"], suite: "sinkContract", named: true },
   sources: { factory: "fixtureSource", base: ["builtinSource", "./builtin/builtin.ts"], suite: "sourceContract" },
-  state: {
-    factory: "fixtureState",
-    base: ["memoryState", "./memory.ts"],
-    suite: "stateContract",
-  },
+  state: { factory: "fixtureState", base: ["memoryState", "./memory.ts"], suite: "stateContract", named: true },
   validators: {
     factory: "fixtureValidator",
     base: ["jsonSchemaValidator", "./json-schema/json-schema.ts"],
@@ -148,12 +149,15 @@ it("answers", async () => {
 const PROGRAM = `import assert from "node:assert/strict";
 import { ToolArsenal, type ToolArsenalConfig } from "./src/index.ts";
 import { checkAdapters } from "./src/config/parts/check-adapters.ts";
+import { createSurroundings } from "./src/config/parts/surroundings.ts";
 import { configuredIdentity } from "./src/config/parts/configured-identity.ts";
 import { resolveConfig } from "./src/config/load/resolve-config.ts";
 ${kinds.map(([kind, { factory }]) => `import { ${factory} } from "./src/adapters/${kind}/index.ts";`).join("\n")}
 
 const config: ToolArsenalConfig = {
   vectorStore: { type: "fixture", fixtureLevel: "whole" },
+  embedder: { type: "fixture" },
+  state: { type: "fixture" },
   telemetry: { type: "fixture", level: "error" },
   audit: { type: "fixture" },
   execution: { enableSandbox: true, sandboxType: "fixture" },
@@ -164,10 +168,11 @@ for (const factory of [${kinds.map(([, { factory }]) => factory).join(", ")}]) a
 
 const resolved = resolveConfig(config);
 assert.equal(resolved.vectorStore.fixtureLevel, "whole");
-assert.deepEqual((await checkAdapters(resolved)).map(({ message }) => message), ["engines whole", "sinks whole".replace("whole", resolved.telemetry.fixtureLevel), "audit " + resolved.audit.fixtureLevel]);
+const checked = (await checkAdapters(resolved, createSurroundings(resolved, {}))).map(({ message }) => message);
+assert.deepEqual(checked, ["engines whole", ...["embedders", "state", "sinks", "audit"].map((kind) => kind + " ${TOKEN}")]);
 const identity = await configuredIdentity(resolved.server);
 assert.ok(await identity?.authenticate({ headers: { authorization: "Bearer ${TOKEN}" } }));
-for (const section of [{ vectorStore: { type: "x" } }, { telemetry: { type: "x" } }, { audit: { type: "x" } }, { execution: { sandboxType: "x" } }])
+for (const section of [{ vectorStore: { type: "x" } }, { embedder: { type: "x" } }, { state: { type: "x" } }, { telemetry: { type: "x" } }, { audit: { type: "x" } }, { execution: { sandboxType: "x" } }])
   assert.throws(() => resolveConfig(section as never), /must be one of .*fixture/);
 
 await using arsenal = new ToolArsenal(config);

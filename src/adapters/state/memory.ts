@@ -6,6 +6,7 @@ import type { SharedState } from "../../state/shared-state.ts";
 import type { State } from "../../state/state.port.ts";
 import { createTopics } from "../../state/topics.ts";
 import { toPlainData } from "../../tool/schema/plain-data.ts";
+import type { Surroundings } from "../surroundings.ts";
 
 export interface MemoryStateOptions {
   readonly clock?: Clock;
@@ -36,6 +37,10 @@ export function memoryState({ clock = systemClock }: MemoryStateOptions = {}): S
       limits.close();
     },
   };
+}
+
+export function create(_settings: object, { clock }: Pick<Surroundings, "clock">): SharedState {
+  return memoryState({ clock });
 }
 
 type RefuseIfClosed = (signal?: AbortSignal) => void;

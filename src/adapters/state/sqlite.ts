@@ -8,6 +8,7 @@ import { createStateFile, type Database, type StateFile } from "./sqlite-parts/f
 import { nextVersion } from "./sqlite-parts/limit-tables.ts";
 import { createSqliteLimits } from "./sqlite-parts/limits.ts";
 import { createPoller } from "./sqlite-parts/poller.ts";
+import type { Surroundings } from "../surroundings.ts";
 
 export interface SqliteStateOptions {
   /** Its folder is created. Only this user can read the file. */
@@ -126,6 +127,31 @@ function toText(key: string, value: unknown): string {
 
 export const config = setting.object("A SQLite file, which several processes may share.", {
   file: setting.path(
-    "A SQLite file, which several processes may share. Defaults to memory; the command line then keeps approvals in the home folder, unless this is ':memory:'.",
+    "For sqlite: the file, which several processes may share. Without a type, a file means sqlite. Defaults to ./.toolarsenal/state.sqlite. ':memory:' keeps everything in memory.",
   ),
 });
+
+export function create(
+  { file }: setting.Filled<typeof config>,
+  { clock, emit }: Pick<Surroundings, "clock" | "emit">,
+): SharedState {
+  if (file === undefined) {
+    const fix = "Name the file that the state is kept in.";
+    throw new ArsenalError("CONFIG_INVALID", `state.file is needed for sqlite. ${fix}`, { field: "state.file", fix });
+  }
+  return sqliteState({ file, clock, onLost: ({ message }) => emit("state-lost", { message }) });
+}
+
+/** Opens the file as the arsenal will. */
+export async function check(
+  settings: setting.Filled<typeof config>,
+  surroundings: Pick<Surroundings, "clock" | "emit">,
+): Promise<string> {
+  const state = create(settings, surroundings);
+  try {
+    await state.documents.get("doctor");
+  } finally {
+    await state.close();
+  }
+  return `keeps state in ${settings.file ?? ""}`;
+}

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { accessSync, constants, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { IN_MEMORY } from "../../config/parts/arsenal-parts.ts";
+import { IN_MEMORY, stateType } from "../../config/load/state-type.ts";
 import { asChecked, type ResolvedConfig } from "../../config/load/resolve-config.ts";
 import type { Terminal } from "../command.ts";
 import { PROGRAM } from "../program.ts";
@@ -10,7 +10,7 @@ type Place = Pick<Terminal, "environment" | "folder">;
 
 /**
  * The configuration as the command line uses it. The person at this machine may approve their own calls unless callers prove who they are, and
- * calls that wait are kept where `toolarsenal approvals` finds them, even without `state.file`. `configFile` is the absolute path of the file
+ * calls that wait are kept where `toolarsenal approvals` finds them, even if the state is in memory. `configFile` is the absolute path of the file
  * that the configuration was read from.
  */
 export function forOperator(config: ResolvedConfig, place: Place, configFile?: string): ResolvedConfig {
@@ -25,17 +25,24 @@ export function forOperator(config: ResolvedConfig, place: Place, configFile?: s
 }
 
 /**
- * The files in which `toolarsenal approvals` looks for calls that wait: the one that the configuration names, and those of this user's gateways
- * whose configurations name none. Undefined if approvals are kept in memory.
+ * Where `toolarsenal approvals` looks for calls that wait: in the configured state, unless that is memory, and in the files of this user's gateways
+ * whose configurations name no state. Undefined if approvals are kept in memory.
  */
-export function approvalFiles({ state }: ResolvedConfig, { environment }: Place): readonly string[] | undefined {
-  if (state.file === IN_MEMORY) return undefined;
+export function approvalPlaces(
+  { state }: ResolvedConfig,
+  { environment }: Place,
+): { readonly configured: boolean; readonly files: readonly string[] } | undefined {
+  if (staysInMemory(state)) return undefined;
+  const configured = stateType(state) !== "memory";
   const folder = approvalsFolder(environment);
-  const configured = state.file === undefined ? [] : [state.file];
-  if (folder === undefined) return state.file === undefined ? undefined : configured;
-  if (!existsSync(folder)) return configured;
-  const names = readdirSync(folder).filter((name) => name.endsWith(".sqlite"));
-  return [...configured, ...names.toSorted().map((name) => join(folder, name))];
+  if (folder === undefined) return configured ? { configured, files: [] } : undefined;
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".sqlite")) : [];
+  return { configured, files: names.toSorted().map((name) => join(folder, name)) };
+}
+
+/** True if the configuration asks for approvals to be kept in memory, too. */
+function staysInMemory(state: ResolvedConfig["state"]): boolean {
+  return state.file === IN_MEMORY && stateType(state) === "memory";
 }
 
 function isIdentified({ server: { tokens, auth = {} } }: ResolvedConfig, { environment }: Place): boolean {
@@ -43,10 +50,9 @@ function isIdentified({ server: { tokens, auth = {} } }: ResolvedConfig, { envir
 }
 
 function approvalsOf(config: ResolvedConfig, place: Place, configFile?: string): ResolvedConfig["approvals"] {
-  const { file: stateFile } = config.state;
-  if (stateFile === IN_MEMORY) return undefined;
+  if (staysInMemory(config.state)) return undefined;
   const approve = `${PROGRAM} approvals approve`;
-  if (stateFile !== undefined)
+  if (stateType(config.state) !== "memory")
     return { command: configFile === undefined ? approve : `${approve} --config ${quoted(configFile)}` };
   const folder = approvalsFolder(place.environment);
   if (folder === undefined) return undefined;

@@ -2,6 +2,8 @@ import type { ToolArsenal } from "../../arsenal.ts";
 import type { McpUpstream } from "../../adapters/sources/mcp/upstream/upstream.ts";
 import type { ResolvedConfig } from "../../config/load/resolve-config.ts";
 import { checkAdapters } from "../../config/parts/check-adapters.ts";
+import { createSurroundings } from "../../config/parts/surroundings.ts";
+import { stateType } from "../../config/load/state-type.ts";
 import { boot } from "../../config/parts/boot.ts";
 import type { DocumentReport } from "../../config/parts/start-configured.ts";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
@@ -59,10 +61,12 @@ async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promi
   try {
     configured = await loadConfigured(files, terminal);
     findings.push({ check: "configuration", state: "ok", message: files.paths.join(", ") });
-    for (const { part, message = "", error } of await checkAdapters(configured.config)) {
+    const surroundings = createSurroundings(configured.config, terminal);
+    for (const { part, message = "", error } of await checkAdapters(configured.config, surroundings)) {
       if (error === undefined) findings.push({ check: part, state: "ok", message });
       else findings.push(...failures(part, error));
     }
+    surroundings.egress.close();
     for (const { server, field, message, fix } of configured.problems)
       findings.push({ check: server, state: "failed", message: `${field} ${message}`, fix });
   } catch (error) {
@@ -99,9 +103,19 @@ async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promi
 function checkMemory({ security, state, audit }: ResolvedConfig): readonly Finding[] {
   if (security.policy !== "strict") return [];
   const lost = [
-    { check: "state", file: state.file, message: "pins end with the process", fix: "Set state.file." },
-    { check: "audit", file: audit.file, message: "calls are not recorded", fix: "Set audit.file." },
-  ].filter(({ file }) => file === undefined);
+    {
+      check: "state",
+      kept: stateType(state) !== "memory",
+      message: "pins end with the process",
+      fix: "Set state.file.",
+    },
+    {
+      check: "audit",
+      kept: (audit.type ?? audit.file) !== undefined,
+      message: "calls are not recorded",
+      fix: "Set audit.file.",
+    },
+  ].filter(({ kept }) => !kept);
   return lost.map(({ check, message, fix }) => ({ check, state: "warning", message, fix }));
 }
 

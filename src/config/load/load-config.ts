@@ -4,7 +4,7 @@ import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 import { systemClock } from "../../observe/clock.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
-import { IN_MEMORY } from "../parts/arsenal-parts.ts";
+import { IN_MEMORY } from "./state-type.ts";
 import { checkConfig } from "./check-config.ts";
 import { type ClientServers, readClientConfig } from "../clients/client-config.ts";
 import { CLIENT_KEYS } from "../clients/client-keys.ts";

@@ -4,6 +4,7 @@ import type { Filled } from "../../adapters/settings.ts";
 import type { ToolArsenalConfig } from "../config.ts";
 import type { CONFIG_SCHEMA } from "../schema.ts";
 import { refuseContradictions } from "./contradictions.ts";
+import { stateFile } from "./state-type.ts";
 import { refuseTooManyServers } from "../clients/server-problem.ts";
 
 /** A checked configuration with every default in place. */
@@ -41,6 +42,7 @@ export function foldShortForm(checked: Record<string, unknown>, style: KeyStyle,
     origin,
   );
   refuseContradictions(config, style, origin);
+  const file = stateFile(config.state);
   return {
     ...config,
     execution: {
@@ -49,6 +51,7 @@ export function foldShortForm(checked: Record<string, unknown>, style: KeyStyle,
       ...(maxConcurrentTools === undefined ? {} : { maxConcurrent: maxConcurrentTools }),
     },
     mcp: { ...config.mcp, servers: [...config.mcp.servers, ...mcpServers] },
+    state: { ...config.state, ...(file === undefined ? {} : { file }) },
   };
 }
 

@@ -6,30 +6,35 @@ import { memoryAudit } from "../../adapters/audit/memory.ts";
 import { hmacKey } from "../../guard/audit/key.ts";
 import { createSecrets } from "../../guard/secrets/secrets.ts";
 import { createManualClock } from "../../testing/manual-clock.ts";
-import { configuredAudit, configuredCallAudit, configuredState } from "./arsenal-parts.ts";
+import { configuredAudit, configuredCallAudit } from "./arsenal-parts.ts";
+import { createSurroundings } from "./surroundings.ts";
 import { resolveConfig } from "../load/resolve-config.ts";
 
 const clock = createManualClock();
+const defaults = resolveConfig({});
+const surroundings = createSurroundings(defaults, { clock });
 
 describe("the configured audit", () => {
   it("is waited for where the policy is strict, and only there", async () => {
     const audit = (policy: "strict" | "standard"): unknown =>
-      configuredCallAudit(resolveConfig({ security: { policy } }), memoryAudit({ clock }), () => {}).record({
-        kind: "gap",
-        records: 1,
-      });
+      configuredCallAudit(
+        resolveConfig({ security: { policy } }),
+        memoryAudit({ clock }),
+        () => {},
+        createSecrets(),
+      ).record({ kind: "gap", records: 1 });
     expect(audit("strict")).toBeInstanceOf(Promise);
     expect(audit("standard")).toBeUndefined();
   });
 
   it("is none where no file is named, and the file where one is", async () => {
-    expect(configuredAudit(resolveConfig({}), clock)).toBeUndefined();
-    expect(configuredAudit(resolveConfig({ audit: { file: "audit.jsonl" } }), clock)?.name).toBe("file");
+    expect(configuredAudit(defaults, surroundings)).toBeUndefined();
+    expect(configuredAudit(resolveConfig({ audit: { file: "audit.jsonl" } }), surroundings)?.name).toBe("file");
   });
 
   it("refuses a secret that is too short to sign with", () => {
     const config = resolveConfig({ audit: { file: "audit.jsonl", secret: "short" } });
-    expect(() => configuredAudit(config, clock)).toThrow("Give at least 32 random characters.");
+    expect(() => configuredAudit(config, surroundings)).toThrow("Give at least 32 random characters.");
   });
 });
 
@@ -37,7 +42,8 @@ describe("the secret of the configured audit", () => {
   const use = async (secret: string, environment: Record<string, string>): Promise<string> => {
     const folder = await mkdtemp(join(tmpdir(), "arsenal-parts-"));
     const file = join(folder, "audit.jsonl");
-    const log = configuredAudit(resolveConfig({ audit: { file, secret } }), clock, createSecrets({ environment }));
+    const own = createSurroundings(defaults, { clock, environment });
+    const log = configuredAudit(resolveConfig({ audit: { file, secret } }), own);
     try {
       await log?.append({ kind: "gap", records: 1 });
       await log?.close();
@@ -52,16 +58,5 @@ describe("the secret of the configured audit", () => {
     expect(await use("env:AUDIT", { AUDIT: secret })).toContain(hmacKey(secret).id);
     await expect(use("env:AUDIT", { AUDIT: "short-one" })).rejects.toThrow("Give at least 32 random characters.");
     await expect(use("env:AUDIT", {})).rejects.toThrow('audit.secret of "audit" refers to env:AUDIT');
-  });
-});
-
-describe("the configured state", () => {
-  it("is in memory, or in the file that is named", async () => {
-    expect(configuredState(resolveConfig({}), clock).name).toBe("memory");
-    const folder = await mkdtemp(join(tmpdir(), "arsenal-parts-"));
-    const state = configuredState(resolveConfig({ state: { file: join(folder, "state.sqlite") } }), clock);
-    expect(state.name).toBe("sqlite");
-    await state.close();
-    await rm(folder, { recursive: true });
   });
 });

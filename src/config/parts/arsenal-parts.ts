@@ -1,8 +1,7 @@
 import { auditLogs } from "../../adapters/audit/manifest.ts";
-import { shippedTiers } from "../../adapters/embedders/shipped-tiers.ts";
+import { embedders } from "../../adapters/embedders/manifest.ts";
 import { sinks } from "../../adapters/sinks/manifest.ts";
-import { memoryState } from "../../adapters/state/memory.ts";
-import { sqliteState } from "../../adapters/state/sqlite.ts";
+import type { Surroundings } from "../../adapters/surroundings.ts";
 import { engines } from "../../adapters/engines/manifest.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import type { Embedder } from "../../catalog/embedder.port.ts";
@@ -15,7 +14,7 @@ import { type AuditKey, hmacKey } from "../../guard/audit/key.ts";
 import type { AuditLog } from "../../guard/audit.port.ts";
 import type { Policy } from "../../guard/policy.port.ts";
 import { hasSecret } from "../../guard/secrets/reference.ts";
-import { createSecrets, type Secrets } from "../../guard/secrets/secrets.ts";
+import type { Secrets } from "../../guard/secrets/secrets.ts";
 import type { SharedState } from "../../state/shared-state.ts";
 import type { Clock } from "../../observe/clock.ts";
 import type { Emit } from "../../observe/events.ts";
@@ -23,6 +22,7 @@ import type { Sink } from "../../observe/sink.port.ts";
 import type { IntentClassifier } from "../../retrieve/understand/intent.ts";
 import type { Reranker } from "../../retrieve/reranker.port.ts";
 import type { ResolvedConfig } from "../load/resolve-config.ts";
+import { createAdapter } from "./create-adapter.ts";
 import { lazyPort } from "./lazy-port.ts";
 
 /** Parts that stand in for the built-in ones. */
@@ -51,15 +51,46 @@ export interface ToolArsenalParts {
 }
 
 /** Where tools are stored and searched: the injected engine, or else the configured one. */
-export function configuredEngine({ vectorStore }: ResolvedConfig, parts: ToolArsenalParts): CatalogEngine {
+export function configuredEngine(
+  { vectorStore }: ResolvedConfig,
+  parts: ToolArsenalParts,
+  surroundings: Surroundings,
+): CatalogEngine {
   const { type } = vectorStore;
-  return parts.engine ?? lazyPort(type, async () => (await engines[type]()).create(vectorStore));
+  return parts.engine ?? lazyPort(type, () => createAdapter<CatalogEngine>(engines, type, vectorStore, surroundings));
 }
 
-/** What ranks: the injected embedder or tiers, else the shipped ones. */
-export function configuredTiers(config: ResolvedConfig, parts: ToolArsenalParts, emit: Emit): readonly Tier[] {
-  const { embedder, tiers } = parts;
-  return tiers ?? (embedder ? [{ embedder }] : shippedTiers(config.embedder, emit));
+/** What ranks: the injected embedder or tiers, else what loads the configured ones. */
+export function configuredTiers(
+  { embedder: { replaces, ...settings } }: ResolvedConfig,
+  { embedder, tiers }: ToolArsenalParts,
+  surroundings: Surroundings,
+): readonly Tier[] | (() => Promise<readonly Tier[]>) {
+  if (tiers !== undefined) return tiers;
+  if (embedder !== undefined) return [{ embedder }];
+  return async () => [
+    ...(replaces === undefined ? [] : await tiersOf(withCache(replaces, settings), surroundings)),
+    ...(await tiersOf(settings, surroundings)),
+  ];
+}
+
+type EmbedderSettings = Omit<ResolvedConfig["embedder"], "replaces">;
+
+function withCache(settings: EmbedderSettings, { cache }: EmbedderSettings): EmbedderSettings {
+  return cache === undefined ? settings : { cache, ...settings };
+}
+
+/** The shipped embedders, or the one that is named. Its vectors are cached here, whichever it is. */
+async function tiersOf(settings: EmbedderSettings, surroundings: Surroundings): Promise<readonly Tier[]> {
+  const { type, cache = false } = settings;
+  if (type === "sentence_transformers") {
+    const { shippedTiers } = await import("../../adapters/embedders/shipped-tiers.ts");
+    return shippedTiers(settings, surroundings.emit);
+  }
+  const embedder = await createAdapter<Embedder>(embedders, type, settings, surroundings);
+  if (cache === false) return [{ embedder }];
+  const { cachedEmbedder } = await import("../../adapters/embedders/cached.ts");
+  return [{ embedder: cachedEmbedder(embedder, cache === true ? {} : { folder: cache }) }];
 }
 
 /** Throws CONFIG_INVALID if the configuration turns on what has to be injected, and nothing was. */
@@ -87,25 +118,12 @@ function lazySink(name: keyof typeof sinks, telemetry: ResolvedConfig["telemetry
   };
 }
 
-/** The value of `state.file` that keeps everything in memory. */
-export const IN_MEMORY = ":memory:";
-
-/** Creates the state that the configuration names: what processes that share it agree on. */
-export function configuredState({ state: { file } }: ResolvedConfig, clock: Clock, emit?: Emit): SharedState {
-  if (file === undefined || file === IN_MEMORY) return memoryState({ clock });
-  return sqliteState({ file, clock, onLost: ({ message }) => emit?.("state-lost", { message }) });
-}
-
 /** The configured audit log; undefined if nothing is recorded. */
-export function configuredAudit(
-  { audit }: ResolvedConfig,
-  clock: Clock,
-  secrets: Secrets = createSecrets(),
-): AuditLog | undefined {
+export function configuredAudit({ audit }: ResolvedConfig, surroundings: Surroundings): AuditLog | undefined {
   const { type = audit.file === undefined ? undefined : "file", secret } = audit;
   if (type === undefined) return undefined;
-  const key = secret === undefined ? {} : { key: auditKey(secret, secrets) };
-  return lazyPort(type, async () => (await auditLogs[type]()).create(audit, { clock, ...key }));
+  const key = secret === undefined ? {} : { key: auditKey(secret, surroundings.secrets) };
+  return lazyPort(type, () => createAdapter<AuditLog>(auditLogs, type, audit, { ...surroundings, ...key }));
 }
 
 /** How calls are recorded: strictly where the policy is strict. */
@@ -113,7 +131,7 @@ export function configuredCallAudit(
   { audit, security }: ResolvedConfig,
   log: AuditLog,
   emit: Emit,
-  secrets: Secrets = createSecrets(),
+  secrets: Secrets,
 ): CallAudit {
   const { text: redact } = secrets.redactor;
   return createCallAudit({ log, emit, strict: security.policy === "strict", arguments: audit.arguments, redact });

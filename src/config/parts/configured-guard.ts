@@ -1,18 +1,15 @@
 import type { SharedState } from "../../state/shared-state.ts";
-import { sqliteState } from "../../adapters/state/sqlite.ts";
+import type { Surroundings } from "../../adapters/surroundings.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { type Aegis, createAegis } from "../../guard/aegis.ts";
 import { type CallAudit, withAudit } from "../../guard/audit/call-audit.ts";
-import type { Egress } from "../../guard/egress/egress.ts";
 import { createIdempotency, type Idempotency } from "../../guard/idempotency.ts";
-import type { Secrets } from "../../guard/secrets/secrets.ts";
 import { createPins } from "../../guard/pins/create-pins.ts";
 import type { Pins } from "../../guard/pins/pins.ts";
 import { screenedOffer, screenedPins } from "../../guard/pins/screened-pins.ts";
-import type { Clock } from "../../observe/clock.ts";
-import type { Emit } from "../../observe/events.ts";
 import type { RegistrationLimits } from "../../register/registration-limits.ts";
-import { configuredAudit, configuredCallAudit, configuredState, type ToolArsenalParts } from "./arsenal-parts.ts";
+import { configuredAudit, configuredCallAudit, type ToolArsenalParts } from "./arsenal-parts.ts";
+import { configuredState, stateInFile } from "./configured-state.ts";
 import { configuredPolicy } from "./configured-policy.ts";
 import type { Limits } from "../../state/limits.port.ts";
 import { withLocalLimits } from "../../state/with-local-limits.ts";
@@ -50,21 +47,16 @@ export interface ConfiguredGuard {
 export function configuredGuard(
   config: ResolvedConfig,
   parts: ToolArsenalParts,
-  surroundings: {
-    readonly clock: Clock;
-    readonly emit: Emit;
-    readonly egress: Egress;
-    readonly secrets: Secrets;
-    /** Lists an ensemble again after something of it was accepted. */
-    readonly relist: (ensemble: string) => Promise<void>;
-  },
+  surroundings: Surroundings,
+  /** Lists an ensemble again after something of it was accepted. */
+  relist: (ensemble: string) => Promise<void>,
 ): ConfiguredGuard {
   const { security, approvals } = config;
-  const { clock, emit, secrets, relist } = surroundings;
+  const { clock, emit, secrets } = surroundings;
   const policy = replaceablePolicy(parts.policy ?? configuredPolicy(config, clock));
-  const state = parts.state ?? configuredState(config, clock, emit);
+  const state = parts.state ?? configuredState(config, surroundings);
   const callLimits = withLocalLimits(state.limits, { clock, emit });
-  const log = parts.audit ?? configuredAudit(config, clock, secrets);
+  const log = parts.audit ?? configuredAudit(config, surroundings);
   const audit = log === undefined ? undefined : configuredCallAudit(config, log, emit, secrets);
   const tell = audit === undefined ? emit : withAudit(emit, audit);
   const { inspection, screen, screenInstructions, load } = configuredScan(config, tell);
@@ -79,7 +71,7 @@ export function configuredGuard(
   const webhook = configuredWebhook(config, { ...surroundings, find: (id) => aegis.approvals.get(id) });
   const told = webhook?.watching(tell) ?? tell;
   const ownFile = parts.state === undefined ? approvals?.file : undefined;
-  const kept = ownFile === undefined ? state : sqliteState({ file: ownFile, clock });
+  const kept = ownFile === undefined ? state : stateInFile(ownFile, surroundings);
   const settings = { ...security, selfApproval: security.selfApproval ?? "never", approveCommand: approvals?.command };
   const aegis = createAegis({ policy, state: kept.documents, clock, emit: told, settings, inspection, pins });
   return {

@@ -1,0 +1,30 @@
+import { memoryState } from "../../adapters/state/memory.ts";
+import { states } from "../../adapters/state/manifest.ts";
+import type { Surroundings } from "../../adapters/surroundings.ts";
+import type { SharedState } from "../../state/shared-state.ts";
+import { splitState } from "../../state/split-state.ts";
+import { stateType } from "../load/state-type.ts";
+import type { ResolvedConfig } from "../load/resolve-config.ts";
+import { createAdapter } from "./create-adapter.ts";
+import { lazyState } from "./lazy-state.ts";
+
+type StateSettings = Omit<ResolvedConfig["state"], "limits">;
+
+/** Creates the state that the configuration names: what processes that share it agree on. */
+export function configuredState({ state }: Pick<ResolvedConfig, "state">, surroundings: Surroundings): SharedState {
+  const { limits, ...own } = state;
+  const kept = stateOf(own, surroundings);
+  return limits === undefined ? kept : splitState(kept, stateOf(limits, surroundings));
+}
+
+/** The state in memory answers at once, so it is not loaded late. */
+function stateOf(settings: StateSettings, surroundings: Surroundings): SharedState {
+  const type = stateType(settings);
+  if (type === "memory") return memoryState(surroundings);
+  return lazyState(type, () => createAdapter(states, type, settings, surroundings));
+}
+
+/** A state of its own in a SQLite file. */
+export function stateInFile(file: string, surroundings: Surroundings): SharedState {
+  return lazyState("sqlite", () => createAdapter(states, "sqlite", { file }, surroundings));
+}

@@ -1,0 +1,81 @@
+import { ArsenalError } from "../../errors/arsenal-error.ts";
+import type { SharedState } from "../../state/shared-state.ts";
+
+/**
+ * A shared state whose adapter is loaded with the first use. Once it is loaded, limits answer as fast as the adapter does. If it cannot be
+ * loaded, what was asked rejects, and the next use tries again. `close` loads nothing.
+ */
+export function lazyState(name: string, load: () => Promise<SharedState>): SharedState {
+  let loaded: SharedState | undefined;
+  let loading: Promise<SharedState> | undefined;
+  let closing: Promise<void> | undefined;
+  /** Subscriptions that begin once the state is loaded. */
+  const waiting = new Set<(state: SharedState) => void>();
+
+  async function open(): Promise<SharedState> {
+    if (closing !== undefined && loading === undefined)
+      throw new ArsenalError("CLOSED", "This state was closed and keeps nothing more. Create a new one.");
+    return (loading ??= load().then(
+      (state) => {
+        loaded = state;
+        for (const begin of waiting) begin(state);
+        waiting.clear();
+        return state;
+      },
+      (error: unknown) => {
+        loading = undefined;
+        throw error;
+      },
+    ));
+  }
+
+  function ask<Answer>(one: (state: SharedState) => Answer | Promise<Answer>): Answer | Promise<Answer> {
+    return loaded === undefined ? open().then(one) : one(loaded);
+  }
+
+  async function promise<Answer>(one: (state: SharedState) => Promise<Answer>): Promise<Answer> {
+    return one(loaded ?? (await open()));
+  }
+
+  function subscribe(one: (state: SharedState) => () => void): () => void {
+    if (loaded !== undefined) return one(loaded);
+    let end: (() => void) | undefined;
+    const begin = (state: SharedState): void => void (end = one(state));
+    waiting.add(begin);
+    open().catch(() => {}); // the next question rejects with the reason
+    return () => {
+      waiting.delete(begin);
+      end?.();
+    };
+  }
+
+  async function close(): Promise<void> {
+    const state = loaded ?? (await loading?.catch(() => undefined));
+    waiting.clear();
+    await state?.close();
+  }
+
+  return {
+    name,
+    documents: {
+      get: (...given) => promise(({ documents }) => documents.get(...given)),
+      set: (...given) => promise(({ documents }) => documents.set(...given)),
+      delete: (...given) => promise(({ documents }) => documents.delete(...given)),
+      list: (...given) => promise(({ documents }) => documents.list(...given)),
+    },
+    limits: {
+      admit: (...given) => ask(({ limits }) => limits.admit(...given)),
+      release: (...given) => ask(({ limits }) => limits.release(...given)),
+      retry: (...given) => ask(({ limits }) => limits.retry(...given)),
+      watchBreakers: (listener) => subscribe(({ limits }) => limits.watchBreakers(listener)),
+      forget: (key) => ask(({ limits }) => limits.forget(key)),
+    },
+    changes: {
+      publish: (...given) => promise(({ changes }) => changes.publish(...given)),
+      subscribe: (...given) => subscribe(({ changes }) => changes.subscribe(...given)),
+    },
+    leases: { acquire: (...given) => promise(({ leases }) => leases.acquire(...given)) },
+    healthCheck: () => promise((state) => state.healthCheck()).catch(() => false),
+    close: () => (closing ??= close()),
+  };
+}

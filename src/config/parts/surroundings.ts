@@ -1,0 +1,16 @@
+import type { Surroundings } from "../../adapters/surroundings.ts";
+import { createSecrets } from "../../guard/secrets/secrets.ts";
+import { type Clock, systemClock } from "../../observe/clock.ts";
+import type { Emit } from "../../observe/events.ts";
+import type { ResolvedConfig } from "../load/resolve-config.ts";
+import { configuredEgress } from "./configured-egress.ts";
+
+/** What the adapters of a configuration share. Throws CONFIG_INVALID if a certificate pin is invalid. */
+export function createSurroundings(
+  config: Pick<ResolvedConfig, "security">,
+  parts: { readonly clock?: Clock; readonly environment?: Readonly<Record<string, string | undefined>> },
+  emit: Emit = () => {},
+): Surroundings {
+  const { clock = systemClock } = parts;
+  return { clock, emit, egress: configuredEgress(config), secrets: createSecrets({ ...parts, clock, emit }) };
+}
