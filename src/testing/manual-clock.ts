@@ -8,8 +8,11 @@ export interface ManualClock extends Clock {
   readonly pending: number;
 }
 
-/** A clock for tests: nothing happens until `advance`, and then everything happens in order. */
-export function createManualClock(start = 0): ManualClock {
+/**
+ * A clock for tests: nothing happens until `advance`, and then everything happens in order. `settled` resolves once nothing more happens by
+ * itself; it defaults to one turn of the event loop, which is not enough if another process has to answer.
+ */
+export function createManualClock(start = 0, settled: () => Promise<void> = promisesSettled): ManualClock {
   const timers = new Set<{ readonly due: number; readonly callback: () => void }>();
   let now = start;
 
@@ -45,6 +48,6 @@ export function createManualClock(start = 0): ManualClock {
 const nextTurn = setImmediate;
 
 /** Resolves once every promise that can settle now has settled. */
-function settled(): Promise<void> {
+function promisesSettled(): Promise<void> {
   return new Promise((resolve) => void nextTurn(resolve));
 }

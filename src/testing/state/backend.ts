@@ -9,6 +9,8 @@ export interface StateBackend {
   open(clock: Clock): SharedState;
   /** True if every handle is the same object, so that none of them can stop alone. */
   readonly single?: boolean;
+  /** Resolves once the store has answered everything it was asked. For stores that are reached through a connection: time moves on only then. */
+  readonly settle?: () => Promise<void>;
   dispose?(): Promise<void>;
 }
 
@@ -38,7 +40,7 @@ export function stateCases(make: () => StateBackend | Promise<StateBackend>, cla
     name,
     async run() {
       const backend = await make();
-      const clock = createManualClock(1_700_000_000_000.25);
+      const clock = createManualClock(1_700_000_000_000.25, backend.settle);
       const stoppable = createStoppable(clock);
       const one = backend.open(stoppable.clock);
       const others: SharedState[] = [];
