@@ -1,0 +1,47 @@
+/** What a query returns. */
+export interface PostgresRows {
+  readonly rows: readonly object[];
+}
+
+/** One connection of a pool. */
+export interface PostgresConnection {
+  query(sql: string, values?: unknown[]): Promise<PostgresRows | readonly PostgresRows[]>;
+  /** Gives the connection back. With true it is closed instead. */
+  release(destroy?: boolean): void;
+  on(event: string, listener: (value: never) => void): unknown;
+  removeListener(event: string, listener: (value: never) => void): unknown;
+}
+
+/** A connection pool: `new Pool(…)` of the package pg. */
+export interface PostgresPool {
+  connect(): Promise<PostgresConnection>;
+}
+
+/** A transaction inside an embedded database. */
+export interface EmbeddedTransaction {
+  query(sql: string, values?: unknown[]): Promise<PostgresRows>;
+  exec(sql: string): Promise<readonly PostgresRows[]>;
+}
+
+/** A database inside this process, with one connection: an instance of PGlite. */
+export interface EmbeddedPostgres extends EmbeddedTransaction {
+  transaction<Value>(work: (transaction: EmbeddedTransaction) => Promise<Value>): Promise<Value>;
+  listen(channel: string, listener: (payload: string) => void): Promise<() => Promise<void>>;
+}
+
+/** A client that the caller made, and closes. */
+export type PostgresClient = PostgresPool | EmbeddedPostgres;
+
+/** True for a database inside this process. */
+export function isEmbedded(client: PostgresClient): client is EmbeddedPostgres {
+  return "transaction" in client && "exec" in client;
+}
+
+/** The parts of the package pg that are used. */
+export interface PgLibrary {
+  readonly Pool: new (config: object) => PostgresPool & {
+    end(): Promise<void>;
+    on(event: "error", listener: (error: Error) => void): unknown;
+  };
+  readonly types: { getTypeParser(oid: number, format?: "text" | "binary"): (value: string) => unknown };
+}

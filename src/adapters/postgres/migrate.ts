@@ -1,0 +1,55 @@
+import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { quoted, type Postgres } from "./postgres.ts";
+
+/** The schema that tables live in, unless configured. */
+export const SCHEMA = "toolarsenal";
+
+/** Tables that one part of the system owns. */
+export interface PostgresPart {
+  readonly name: string;
+  /** The schema the tables are in. It is created. Default `toolarsenal`. The steps name it themselves. */
+  readonly schema?: string;
+  /** What brings the tables from each version to the next. Append to it; never change what was released. */
+  readonly steps: readonly string[];
+}
+
+/**
+ * Brings tables up to date: one advisory lock, one transaction, a version table per schema with a row per part. Refuses tables from a newer version
+ * and changes nothing. A user who may not create tables can use them once somebody else has.
+ */
+export async function migrate(postgres: Postgres, { name, schema = SCHEMA, steps }: PostgresPart): Promise<void> {
+  const versions = `${quoted(schema)}.versions`;
+
+  async function versionOf(query: Postgres["query"]): Promise<number> {
+    // Read as a table: to_regclass may answer from before the lock was taken.
+    const [found] = await query(
+      "SELECT 1 FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = $1 AND relname = 'versions'",
+      [schema],
+    );
+    if (found === undefined) return 0;
+    const [row] = await query<{ version: number }>(`SELECT version FROM ${versions} WHERE part = $1`, [name]);
+    const version = row?.version ?? 0;
+    if (version <= steps.length) return version;
+    const fix = "Use that release or a later one, or another schema.";
+    throw new ArsenalError(
+      "STORE_FAILED",
+      `The ${name} tables in the schema ${schema} were written by a later release (version ${version}, this release knows ${steps.length}). ${fix}`,
+      { value: version, fix },
+    );
+  }
+
+  if ((await versionOf(postgres.query)) === steps.length) return;
+  await postgres.transaction(async (query) => {
+    await query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [`toolarsenal:${schema}`]);
+    const version = await versionOf(query);
+    if (version === steps.length) return;
+    const [known] = await query("SELECT 1 FROM pg_namespace WHERE nspname = $1", [schema]);
+    if (known === undefined) await query(`CREATE SCHEMA ${quoted(schema)}`);
+    await query(`CREATE TABLE IF NOT EXISTS ${versions} (part text PRIMARY KEY, version integer NOT NULL)`);
+    for (const step of steps.slice(version)) await query(step);
+    await query(`INSERT INTO ${versions} VALUES ($1, $2) ON CONFLICT (part) DO UPDATE SET version = excluded.version`, [
+      name,
+      steps.length,
+    ]);
+  });
+}

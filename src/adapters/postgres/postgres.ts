@@ -1,0 +1,326 @@
+import { ArsenalError } from "../../errors/arsenal-error.ts";
+import {
+  isEmbedded,
+  type EmbeddedPostgres,
+  type PgLibrary,
+  type PostgresClient,
+  type PostgresConnection,
+  type PostgresPool,
+  type PostgresRows,
+} from "./client.ts";
+import { codeOf, isAway, isConflict, postgresFailure, type PostgresUse } from "./failure.ts";
+
+/**
+ * A connection pool. Values are bound; rows are objects; bigint arrives as a number. Errors are ArsenalErrors with the fix. A query without values
+ * may hold several statements, and returns the rows of the last one.
+ */
+export interface Postgres {
+  query<Row extends object>(sql: string, values?: readonly unknown[], options?: QueryOptions): Promise<readonly Row[]>;
+  /** One transaction on one connection. Rolled back if the work rejects; serialization failures and deadlocks are run again a few times. */
+  transaction<Value>(work: (query: Postgres["query"]) => Promise<Value>, options?: QueryOptions): Promise<Value>;
+  /**
+   * Hears NOTIFY on a channel, on a connection of its own that reconnects by itself; calls `again` after each (re)connect, when notifications may
+   * have been missed. Returns what ends it.
+   */
+  listen(channel: string, listener: (payload: string) => void, again?: () => void): () => void;
+  /** Closes the connections. A client that was injected stays open. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+export interface QueryOptions {
+  /** Rejects at once when aborted, and closes the connection. */
+  readonly signal?: AbortSignal;
+}
+
+export interface PostgresOptions extends PostgresUse {
+  /** `postgres://user:password@host:5432/database`. A function is called whenever a pool is made, so a changed password is picked up. */
+  readonly url: string | (() => Promise<string>);
+  /** A pool of the package pg, or PGlite, to use instead. */
+  readonly client?: PostgresClient;
+}
+
+/** Connections a process opens at most. */
+const CONNECTIONS = 10;
+/** How long to wait for a connection, in milliseconds. */
+const CONNECT_MS = 10_000;
+/** Runs of a transaction that others get in the way of. */
+const RUNS = 5;
+/** Waits before a lost listener connects again, in milliseconds; the last one is repeated. */
+const RECONNECT_MS = [50, 100, 200, 400];
+
+/** Connects when first used. */
+export function openPostgres({ url, client: injected, what, field }: PostgresOptions): Postgres {
+  let own: Promise<{ readonly pool: OwnPool; readonly place: string }> | undefined;
+  let closed = false;
+  const listeners = new Set<() => void>();
+  let place = "the given client";
+  const fail = (error: unknown): ArsenalError => postgresFailure(error, place, { what, field });
+
+  async function client(): Promise<PostgresClient> {
+    if (closed) throw new ArsenalError("CLOSED", `${what} closed its connection to PostgreSQL.`);
+    if (injected) return injected;
+    own ??= connect(url, { what, field });
+    own.catch(() => (own = undefined));
+    const opened = await own;
+    place = opened.place;
+    return opened.pool;
+  }
+
+  /** One use of one connection. */
+  async function use<Value>(
+    { signal }: QueryOptions,
+    work: (query: RawQuery) => Promise<Value>,
+    inTransaction: boolean,
+  ): Promise<Value> {
+    signal?.throwIfAborted();
+    try {
+      const opened = await client();
+      return await (isEmbedded(opened)
+        ? useEmbedded(opened, signal, work, inTransaction)
+        : usePool(opened, signal, work, inTransaction));
+    } catch (error) {
+      signal?.throwIfAborted();
+      // The password may have been changed: the next use reads it again.
+      if (codeOf(error) === "28P01") await dropPool();
+      throw fail(error);
+    }
+  }
+
+  async function dropPool(): Promise<void> {
+    const dropped = own;
+    own = undefined;
+    await dropped?.then(({ pool }) => pool.end()).catch(() => {});
+  }
+
+  return {
+    query: <Row extends object>(sql: string, values?: readonly unknown[], options: QueryOptions = {}) =>
+      use(options, (query) => query(sql, values), false) as Promise<readonly Row[]>,
+
+    async transaction(work, options = {}) {
+      for (let run = 1; ; run++) {
+        try {
+          return await use(options, (query) => work(query as Postgres["query"]), true);
+        } catch (error) {
+          if (run === RUNS || !isConflict(error)) throw error;
+        }
+      }
+    },
+
+    listen(channel, listener, again) {
+      const end = keepListening(client, channel, listener, again);
+      const stop = (): void => {
+        listeners.delete(stop);
+        end();
+      };
+      listeners.add(stop);
+      return stop;
+    },
+
+    async close() {
+      closed = true;
+      for (const stop of listeners) stop();
+      await dropPool();
+    },
+  };
+}
+
+type RawQuery = (sql: string, values?: readonly unknown[]) => Promise<readonly object[]>;
+type OwnPool = PostgresPool & { end(): Promise<void> };
+
+async function connect(
+  given: PostgresOptions["url"],
+  use: PostgresUse,
+): Promise<{ readonly pool: OwnPool; readonly place: string }> {
+  const url = typeof given === "string" ? given : await given();
+  const place = placeOf(url, use);
+  const { Pool, types } = await loadPg(use);
+  const pool = new Pool({
+    connectionString: url,
+    max: CONNECTIONS,
+    connectionTimeoutMillis: CONNECT_MS,
+    idleTimeoutMillis: 30_000,
+    allowExitOnIdle: true,
+    keepAlive: true,
+    fallback_application_name: "toolarsenal",
+    types: {
+      getTypeParser: (oid: number, format?: "text" | "binary") =>
+        oid === BIGINT && format !== "binary" ? Number : types.getTypeParser(oid, format),
+    },
+  });
+  // A connection that is lost while idle is replaced when one is needed.
+  pool.on("error", () => {});
+  return { pool, place };
+}
+
+/** The type number of bigint. */
+const BIGINT = 20;
+
+async function loadPg({ what }: PostgresUse): Promise<PgLibrary> {
+  try {
+    return ((await import("pg")) as unknown as { readonly default: PgLibrary }).default;
+  } catch (cause) {
+    const fix = "npm install pg";
+    throw new ArsenalError("LIBRARY_MISSING", `${what} needs the PostgreSQL client: ${fix}`, { fix, cause });
+  }
+}
+
+/** The URL without its password and options. */
+function placeOf(url: string, { what, field }: PostgresUse): string {
+  // A socket's URL has no host, which the parser of URLs wants.
+  const parsed = /^postgres(?:ql)?:/.test(url) ? URL.parse(url.replace("@/", "@localhost/")) : null;
+  if (parsed === null) {
+    const fix = `Write ${field}: postgres://USER@HOST:5432/DATABASE`;
+    throw new ArsenalError("CONFIG_INVALID", `${what} needs the URL of a PostgreSQL database in ${field}. ${fix}`, {
+      field,
+      fix,
+    });
+  }
+  const user = parsed.username === "" ? "" : `${decodeURIComponent(parsed.username)}@`;
+  return `${user}${parsed.searchParams.get("host") ?? parsed.host}${parsed.pathname}`;
+}
+
+async function usePool<Value>(
+  pool: PostgresPool,
+  signal: AbortSignal | undefined,
+  work: (query: RawQuery) => Promise<Value>,
+  inTransaction: boolean,
+): Promise<Value> {
+  const connection = await pool.connect();
+  let released = false;
+  const release = (destroy: boolean): void => {
+    if (released) return;
+    released = true;
+    signal?.removeEventListener("abort", abort);
+    connection.release(destroy);
+  };
+  let reject: ((reason: unknown) => void) | undefined;
+  const aborted = new Promise<never>((_, given) => (reject = given));
+  aborted.catch(() => {});
+  const abort = (): void => {
+    release(true);
+    reject?.(signal?.reason);
+  };
+  signal?.addEventListener("abort", abort);
+  const query: RawQuery = (sql, values) => {
+    signal?.throwIfAborted();
+    return Promise.race([aborted, connection.query(sql, values && [...values]).then(rowsOf)]);
+  };
+  const ignore = (): void => {};
+  // A connection in use that is lost says so twice: to the query, and by this event.
+  connection.on("error", ignore);
+  try {
+    if (inTransaction) await query("BEGIN");
+    const value = await work(query);
+    if (inTransaction) await query("COMMIT");
+    connection.removeListener("error", ignore);
+    release(false);
+    return value;
+  } catch (error) {
+    const usable = !released && !isAway(error) && (!inTransaction || (await rolledBack(connection)));
+    connection.removeListener("error", ignore);
+    release(!usable);
+    throw error;
+  }
+}
+
+async function rolledBack(connection: PostgresConnection): Promise<boolean> {
+  try {
+    await connection.query("ROLLBACK");
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function useEmbedded<Value>(
+  database: EmbeddedPostgres,
+  signal: AbortSignal | undefined,
+  work: (query: RawQuery) => Promise<Value>,
+  inTransaction: boolean,
+): Promise<Value> {
+  const bound =
+    (on: Pick<EmbeddedPostgres, "query" | "exec">): RawQuery =>
+    async (sql, values) => {
+      signal?.throwIfAborted();
+      return rowsOf(await (values === undefined ? on.exec(sql) : on.query(sql, [...values])));
+    };
+  return inTransaction ? database.transaction((transaction) => work(bound(transaction))) : work(bound(database));
+}
+
+/** Several statements have several results. */
+function rowsOf(result: PostgresRows | readonly PostgresRows[]): readonly object[] {
+  return "rows" in result ? result.rows : (result.at(-1)?.rows ?? []);
+}
+
+function keepListening(
+  client: () => Promise<PostgresClient>,
+  channel: string,
+  listener: (payload: string) => void,
+  again: (() => void) | undefined,
+): () => void {
+  let ended = false;
+  let lost = 0;
+  let release: (() => void) | undefined;
+
+  function retry(): void {
+    release = undefined;
+    if (ended) return;
+    const delay = RECONNECT_MS[Math.min(lost++, RECONNECT_MS.length - 1)];
+    const timer = setTimeout(() => void start().catch(retry), delay);
+    timer.unref();
+    release = () => clearTimeout(timer);
+  }
+
+  async function start(): Promise<void> {
+    const opened = await client();
+    if (ended) return;
+    if (isEmbedded(opened)) {
+      const end = await opened.listen(quoted(channel), listener);
+      release = () => void end().catch(() => {});
+    } else {
+      await startOn(await opened.connect());
+    }
+    if (ended) return release?.();
+    lost = 0;
+    again?.();
+  }
+
+  async function startOn(connection: PostgresConnection): Promise<void> {
+    let over = false;
+    const hear = ({ channel: from, payload = "" }: { channel: string; payload?: string }): void => {
+      if (from === channel && !ended) listener(payload);
+    };
+    const drop = (): void => {
+      if (over) return;
+      over = true;
+      connection.release(true);
+    };
+    const fail = (): void => {
+      if (over) return;
+      drop();
+      retry();
+    };
+    connection.on("notification", hear);
+    connection.on("error", fail);
+    connection.on("end", fail);
+    release = drop;
+    try {
+      await connection.query(`LISTEN ${quoted(channel)}`);
+    } catch (error) {
+      drop();
+      throw error;
+    }
+  }
+
+  void start().catch(retry);
+  return () => {
+    ended = true;
+    release?.();
+    release = undefined;
+  };
+}
+
+/** A name as SQL writes it. */
+export function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}

@@ -1,0 +1,167 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { EmbeddedPostgres } from "../../src/adapters/postgres/client.ts";
+import { openPostgres } from "../../src/adapters/postgres/postgres.ts";
+
+/** A database inside this process, with the vector extension at hand. It has one connection. */
+export async function pglite(): Promise<EmbeddedPostgres & { close(): Promise<void> }> {
+  const { PGlite } = await import("@electric-sql/pglite");
+  const { vector } = await import("@electric-sql/pglite-pgvector");
+  return PGlite.create({ extensions: { vector } });
+}
+
+/** A server of its own, in a temporary folder. */
+export interface RealPostgres {
+  /** With the administrator's password. */
+  readonly url: string;
+  /** For messages: "PostgreSQL 17". */
+  readonly version: string;
+  /** True if the vector extension can be created. */
+  readonly hasVector: boolean;
+  /** The URL of a new, empty database. */
+  database(): Promise<string>;
+  /** Stops the server in order; `start` starts it again with the same data. */
+  stop(): Promise<void>;
+  /** kill -9 of the server and all its processes. */
+  kill(): Promise<void>;
+  start(): Promise<void>;
+  /** Stops it for good and removes its folder. */
+  remove(): Promise<void>;
+}
+
+/** An installed PostgreSQL. */
+interface Installed {
+  /** The folder it sees as `/`, which is another one if it lives in a folder made by `scripts/ci-services`. */
+  readonly root: string;
+  readonly version: string;
+  readonly hasVector: boolean;
+}
+
+/** Where `scripts/ci-services` puts a Debian with PostgreSQL and pgvector. */
+export const TRIXIE = join(import.meta.dirname, "../../node_modules/.cache/trixie");
+
+function installed(): Installed | undefined {
+  const roots = process.getuid?.() === 0 ? [TRIXIE, "/"] : ["/"];
+  for (const root of roots) {
+    const versions = join(root, "usr/lib/postgresql");
+    if (!existsSync(versions)) continue;
+    const [version] = readdirSync(versions)
+      .filter((name) => existsSync(join(versions, name, "bin/postgres")))
+      .toSorted((a, b) => Number(b) - Number(a));
+    if (version === undefined) continue;
+    const control = join(root, "usr/share/postgresql", version, "extension/vector.control");
+    return { root, version, hasVector: existsSync(control) };
+  }
+  return undefined;
+}
+
+/**
+ * Starts a server from the newest PostgreSQL at hand, preferably one with pgvector. Undefined, with a printed reason, if there is none, or none with
+ * pgvector where that is asked for; with CI=true that is an error.
+ */
+export async function realPostgres(options: { readonly vector?: boolean } = {}): Promise<RealPostgres | undefined> {
+  const found = installed();
+  if (found === undefined || (options.vector === true && !found.hasVector)) {
+    const reason = `No PostgreSQL${options.vector === true ? " with pgvector" : ""} on this machine: run scripts/ci-services as root.`;
+    if (process.env["CI"] === "true") throw new Error(reason);
+    process.stderr.write(`Skipped: ${reason}\n`);
+    return undefined;
+  }
+  const folder = join("tmp", `ta-pg-${randomBytes(4).toString("hex")}`);
+  const outside = found.root === "/" ? mkdtempSync(join(tmpdir(), "ta-pg-")) : join(found.root, folder);
+  const inside = found.root === "/" ? outside : `/${folder}`;
+  mkdirSync(outside, { recursive: true });
+  const password = randomBytes(9).toString("hex");
+  writeFileSync(join(outside, "password"), password);
+  const as = serverUser(found.root);
+  if (as) for (const path of [outside, join(outside, "password")]) chownSync(path, as.uid, as.gid);
+
+  const program = (name: string): string => `/usr/lib/postgresql/${found.version}/bin/${name}`;
+  /** In its own root, as a user that is not root: PostgreSQL refuses to run as root. */
+  function command(name: string, ...args: readonly string[]): readonly [string, string[]] {
+    if (found?.root !== "/") {
+      const user = `--userspec=${as?.uid}:${as?.gid}`;
+      return ["chroot", [user, found?.root ?? "/", program(name), ...args]];
+    }
+    if (!as) return [program(name), [...args]];
+    return ["setpriv", [`--reuid=${as.uid}`, `--regid=${as.gid}`, "--clear-groups", program(name), ...args]];
+  }
+
+  const init = ["-D", `${inside}/data`, "-U", "postgres", "-A", "scram-sha-256", `--pwfile=${inside}/password`];
+  const [initdb, initArgs] = command("initdb", ...init, "-E", "UTF8", "--locale=C", "--no-sync");
+  const made = spawnSync(initdb, initArgs, { encoding: "utf8", cwd: "/" });
+  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}${made.stdout}`);
+
+  const url = (database: string): string => `postgres://postgres:${password}@/${database}?host=${outside}`;
+  const admin = (): ReturnType<typeof openPostgres> =>
+    openPostgres({ url: url("postgres"), what: "A test", field: "url" });
+  let server: ChildProcess | undefined;
+  let log = "";
+  let databases = 0;
+
+  async function start(): Promise<void> {
+    // A folder's file system needs no flush: what a killed server wrote is still in the machine's memory.
+    const settings = ["fsync=off", "listen_addresses=", "max_connections=200", "dynamic_shared_memory_type=mmap"];
+    const [name, args] = command(
+      "postgres",
+      "-D",
+      `${inside}/data`,
+      "-k",
+      inside,
+      ...settings.flatMap((each) => ["-c", each]),
+    );
+    const child = spawn(name, args, { cwd: "/", stdio: ["ignore", "ignore", "pipe"] });
+    server = child;
+    await new Promise<void>((resolve, reject) => {
+      child.once("error", reject);
+      child.once("exit", () => reject(new Error(`PostgreSQL did not start: ${log}`)));
+      child.stderr.on("data", (text: Buffer) => {
+        log = `${log}${String(text)}`.slice(-20_000);
+        if (/database system is ready to accept connections/.test(String(text))) resolve();
+      });
+    });
+  }
+
+  async function end(signal: "SIGINT" | "SIGKILL"): Promise<void> {
+    const child = server;
+    server = undefined;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    // The children of a killed server end by themselves, as soon as they notice.
+    const exited = once(child, "exit");
+    child.kill(signal);
+    await exited;
+  }
+
+  await start();
+  const started: RealPostgres = {
+    url: url("postgres"),
+    version: `PostgreSQL ${found.version}`,
+    hasVector: found.hasVector,
+    async database() {
+      const name = `test_${++databases}`;
+      const postgres = admin();
+      await postgres.query(`CREATE DATABASE ${name}`);
+      await postgres.close();
+      return url(name);
+    },
+    stop: () => end("SIGINT"),
+    kill: () => end("SIGKILL"),
+    start,
+    async remove() {
+      await end("SIGINT");
+      rmSync(outside, { recursive: true, force: true, maxRetries: 10 });
+    },
+  };
+  return started;
+}
+
+/** Who runs the server: the owner of this process, or the user that the package made if that is root. */
+function serverUser(root: string): { readonly uid: number; readonly gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const { uid, gid } = statSync(join(root, "var/lib/postgresql"));
+  return { uid, gid };
+}
