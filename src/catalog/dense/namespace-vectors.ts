@@ -24,8 +24,8 @@ interface Sum {
   count: number;
 }
 
-/** With fewer, nearly every request is about each of them. */
-const LEAST_NAMESPACES = 10;
+/** With fewer namespaces, nearly every request is about each of them, and nothing is said of any. */
+export const LEAST_NAMESPACES = 10;
 /** The mean of unit vectors is the shorter the less they have in common: below the first number it stands for nothing, from the second fully. */
 const INCOHERENT = 0.5;
 const COHERENT = 0.7;
@@ -78,7 +78,14 @@ function fitOf(namespace: string, { vector, count }: Sum, query: Float32Array): 
     product += value * (query[index] ?? 0);
     square += value * value;
   }
-  const length = Math.sqrt(square);
+  return toNamespaceFit(namespace, { product, length: Math.sqrt(square), count });
+}
+
+/** How a namespace fits, from the sum of its tools' vectors: its product with the request's vector, its length, and how many it adds up. */
+export function toNamespaceFit(
+  namespace: string,
+  { product, length, count }: { readonly product: number; readonly length: number; readonly count: number },
+): NamespaceFit {
   return { cosine: length > 0 ? product / length : 0, trust: trustIn(namespace, length / count, count) };
 }
 

@@ -1,30 +1,25 @@
-import type { EngineAnswer, EngineQuery, MatchedTerm } from "../../../catalog/catalog-engine.port.ts";
+import type { EngineAnswer, EngineQuery } from "../../../catalog/catalog-engine.port.ts";
 import type { ModelVectors } from "../../../catalog/dense/model-vectors.ts";
 import type { NamespaceFits } from "../../../catalog/dense/namespace-vectors.ts";
 import {
   createScores,
   measureFields,
-  rarity,
   scoreDocuments,
   type Scores,
   setScore,
-  toMatchedTerms,
-  weighted,
   weighTerms,
 } from "../../../catalog/lexical/bm25f.ts";
 import { DEFAULT_LEXICAL_SETTINGS, LEXICAL_FIELDS } from "../../../catalog/lexical/lexical-fields.ts";
 import { MOST_NAMESPACES, MOST_OTHER_TOOLS, readMentions } from "../../../catalog/lexical/mentions.ts";
 import { FIELD_SPAN } from "../../../catalog/lexical/posting.ts";
-import { createTermVectors } from "../../../catalog/lexical/term-vectors.ts";
 import { nameKey } from "../../../catalog/lexical/tokenize.ts";
-import { toolFields } from "../../../catalog/tool-text.ts";
 import { createTopK } from "../../../catalog/top-k.ts";
 import type { ToolFilter } from "../../../tool/tool-filter.ts";
-import type { Tool } from "../../../tool/tool.ts";
+import { type Found, judge } from "../judge.ts";
+import { toWord } from "../tool-words.ts";
 import type { Database } from "./database.ts";
 import { decode, isEveryTool, toCondition } from "./filter-sql.ts";
 import type { Mirror } from "./mirror.ts";
-import { readWords, type ToolWords, toWord } from "./tool-words.ts";
 
 /** Where a term stands: keys are `slot * FIELD_SPAN + field`, in ascending order. */
 interface Occurrences {
@@ -60,94 +55,50 @@ export function searchDatabase(database: Database, mirror: Mirror, query: Engine
   const measures = measureFields(DEFAULT_LEXICAL_SETTINGS, mirror);
   const occurrencesOf = (term: string): Occurrences | undefined =>
     mirror.once(`occurrences of ${term}`, () => readOccurrences(database, toWord(term)));
-  const documentsWith = (term: string): number =>
+  const documentsOf = (term: string): number =>
     mirror.once(`documents with ${term}`, () => countDocuments(database, "terms", term));
-  const found = new Set<number>();
+  const { size } = mirror;
+  const best = new Set<number>();
 
   const coverage = texts.map((text) => {
     const scores = createScores(mirror.slots);
-    const terms = weighTerms(text, occurrencesOf, mirror.size);
+    const terms = weighTerms(text, occurrencesOf, size);
     scoreDocuments(terms, { lengths: mirror.lengths, measures, saturation }, scores);
     for (const slot of slotsNamed(database, nameKey(text))) setScore(scores, slot, 1);
-    addBest(found, scores, { mirror, limit, accepted });
+    addBest(best, scores, { mirror, limit, accepted });
     return scores.values;
   });
   const models = vectors.map(({ model, vector }) => {
     const kept = mirror.vectorsOf(model);
-    kept?.nearest(vector, { limit, accepted, count }, found);
+    kept?.nearest(vector, { limit, accepted, count }, best);
     return kept;
   });
-  for (const slot of slotsWhere(database, { ids: besides })) if (accepted[slot] === 1) found.add(slot);
+  for (const slot of slotsWhere(database, { ids: besides })) if (accepted[slot] === 1) best.add(slot);
 
-  const slots = [...found];
+  const slots = [...best];
   const cosines = vectors.map(({ vector }, at) => models[at]?.cosines(vector, slots) ?? []);
   const tools = mirror.toolsAt(slots);
-  const candidates = slots.flatMap((slot, at) => {
+  const found = slots.flatMap((slot, at): Found[] => {
     const tool = tools.get(slot);
     if (tool === undefined) return [];
-    return [{ tool, coverage: coverage.map((of) => of[slot] ?? 0), cosines: cosines.map((of) => of[at]) }];
+    const judged = { coverage: coverage.map((of) => of[slot] ?? 0), cosines: cosines.map((of) => of[at]) };
+    return [{ tool, ...judged, stays: true }];
   });
-
-  const placeOf = new Map(candidates.map(({ tool }, at) => [tool.id, at]));
-  const words: ToolWords[] = [];
-  const wordsAt = (place: number): ToolWords =>
-    (words[place] ??= readWords(toolFields(candidates[place]?.tool as Tool)));
-  const { size } = mirror;
-  const frequencyIn = ({ counts, lengths }: ToolWords, term: string, leftOut?: number): number => {
-    let sum = 0;
-    counts.get(term)?.forEach((times, field) => {
-      if (times > 0 && field !== leftOut) sum += weighted(measures, field, times, lengths[field] ?? 0);
-    });
-    return sum;
-  };
-  const saturated = (frequency: number): number => frequency / (saturation + frequency);
-  const alike = createTermVectors((place) => {
-    const own = wordsAt(place);
-    return Array.from(own.counts.keys(), (term) => {
-      const worth = rarity(documentsWith(term), size);
-      return [term, worth * saturated(frequencyIn(own, term, NAMESPACE))] as const;
-    });
-  });
-
-  function matchedTerms(text: string, id: string): readonly MatchedTerm[] {
-    const place = placeOf.get(id);
-    if (place === undefined) return [];
-    const own = wordsAt(place);
-    const find = (term: string): { term: string; documents: number } => {
-      const word = toWord(term);
-      return { term: word, documents: documentsWith(word) };
-    };
-    return toMatchedTerms(
-      weighTerms(text, find, size).flatMap(({ word, posting, weight }) => {
-        const term = posting?.term ?? "";
-        const counts = own.counts.get(term);
-        if (!counts) return [];
-        const fields = LEXICAL_FIELDS.filter((_, field) => (counts[field] ?? 0) > 0);
-        return [{ word, value: weight * saturated(frequencyIn(own, term)), fields }];
-      }),
-    );
-  }
-
   const fits: (NamespaceFits | undefined)[] = [];
-  return {
-    candidates,
+  return judge(query, {
+    found,
+    corpus: { size, totalLength: mirror.totalLength, documentsWith: mirror.documentsWith, documentsOf },
     accepted: count,
     total,
     embedded: models.map((model) => (model?.size === size ? count : countEmbedded(model, accepted))),
     named: readNamed(texts[0] ?? "", { database, mirror, occurrencesOf }),
-    matchedTerms,
-    similarity(a, b) {
-      const [placeA, placeB] = [placeOf.get(a), placeOf.get(b)];
-      if (placeA === undefined || placeB === undefined) return 0;
-      return placeA === placeB ? 1 : alike.cosine(placeA, placeB);
-    },
     namespaceFit(namespace, at) {
       const vector = vectors[at]?.vector;
       if (vector === undefined) return undefined;
       fits[at] ??= models[at]?.namespaceFits(vector);
       return fits[at]?.get(namespace);
     },
-  };
+  });
 }
 
 /** Applies both filters, where the tools are kept. */

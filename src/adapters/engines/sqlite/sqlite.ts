@@ -5,7 +5,6 @@ import type { CatalogEngine, PutTools, ToolVectors } from "../../../catalog/cata
 import { checkDimension } from "../../../catalog/dense/model-vectors.ts";
 import { LEXICAL_FIELDS } from "../../../catalog/lexical/lexical-fields.ts";
 import { toMentionable } from "../../../catalog/lexical/mentions.ts";
-import { spellingsOf } from "../../../catalog/lexical/tokenize.ts";
 import { toolFields } from "../../../catalog/tool-text.ts";
 import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
 import { EVERY_TOOL } from "../../../tool/tool-filter.ts";
@@ -16,7 +15,7 @@ import { CATALOG, type Database, openDatabase } from "./database.ts";
 import { decode, encode, toCondition } from "./filter-sql.ts";
 import { createMirror, type Mirror, toBytes } from "./mirror.ts";
 import { countWhere, searchDatabase } from "./search.ts";
-import { readWords, toWord } from "./tool-words.ts";
+import { readWords, toWord } from "../tool-words.ts";
 
 export interface SqliteEngineOptions {
   /**
@@ -40,7 +39,6 @@ interface Prepared {
   readonly tool: Tool;
   readonly json: string;
   readonly words: ReturnType<typeof readWords>;
-  readonly spellings: readonly string[];
   readonly mentionable: boolean;
   readonly otherWords: string;
 }
@@ -211,7 +209,6 @@ function prepare(tool: Tool): Prepared {
     tool,
     json: toJson(tool),
     words: readWords(texts),
-    spellings: spellingsOf(texts),
     mentionable: key !== undefined,
     otherWords: otherTerms.map(toWord).join(" "),
   };
@@ -225,7 +222,7 @@ const INSERT_WORDS = `INSERT INTO words (rowid, ${LEXICAL_FIELDS.join()}) VALUES
 function write(database: Database, tools: readonly Prepared[]): PutTools {
   if (tools.length === 0) return { changed: [], revision: metaOf(database).revision };
   const revision = nextRevision(database);
-  for (const { tool, json, words, spellings, mentionable, otherWords } of tools) {
+  for (const { tool, json, words, mentionable, otherWords } of tools) {
     const id = encode(tool.id);
     const known = database.get<{ slot: number }>("SELECT slot FROM tools WHERE id = ?", id);
     if (known) forget(database, known.slot);
@@ -243,8 +240,8 @@ function write(database: Database, tools: readonly Prepared[]): PutTools {
       tool.ensemble === undefined ? null : encode(tool.ensemble),
       tool.category === undefined ? null : encode(tool.category),
       toTenant(tool.metadata["tenant"]),
-      spellings[0] ?? null,
-      spellings[1] ?? null,
+      words.spellings[0] ?? null,
+      words.spellings[1] ?? null,
       mentionable ? 1 : 0,
       new Uint8Array(words.lengths.buffer),
       json,

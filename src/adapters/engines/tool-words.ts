@@ -1,6 +1,6 @@
-import { type FieldTexts, LEXICAL_FIELDS } from "../../../catalog/lexical/lexical-fields.ts";
-import { FIELD_SPAN } from "../../../catalog/lexical/posting.ts";
-import { tokenize } from "../../../catalog/lexical/tokenize.ts";
+import { type FieldTexts, LEXICAL_FIELDS } from "../../catalog/lexical/lexical-fields.ts";
+import { FIELD_SPAN } from "../../catalog/lexical/posting.ts";
+import { spellingsOf, tokenize } from "../../catalog/lexical/tokenize.ts";
 
 /** The words of one tool. */
 export interface ToolWords {
@@ -10,9 +10,11 @@ export interface ToolWords {
   readonly lengths: Uint32Array;
   /** How often each term stands in each field. */
   readonly counts: ReadonlyMap<string, Uint32Array>;
+  /** The keys of its name, alone and after its namespace. */
+  readonly spellings: readonly string[];
 }
 
-/** SQLite cuts longer words off, so they are cut off before. */
+/** Databases limit the length of what they index, so longer words are cut off. */
 const LONGEST_WORD = 1_000;
 
 /** Reads the words of a tool with the catalog's own tokenizer. */
@@ -29,7 +31,7 @@ export function readWords(texts: FieldTexts): ToolWords {
     }
     return terms.join(" ");
   });
-  return { fields, lengths, counts };
+  return { fields, lengths, counts, spellings: spellingsOf(texts) };
 }
 
 /** A term as it is indexed. */

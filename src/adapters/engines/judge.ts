@@ -1,0 +1,170 @@
+import type { EngineAnswer, EngineCandidate, EngineQuery, MatchedTerm } from "../../catalog/catalog-engine.port.ts";
+import {
+  attainableBy,
+  type FieldLengths,
+  type FieldMeasures,
+  measureFields,
+  rarity,
+  toMatchedTerms,
+  weighted,
+  weighTerms,
+} from "../../catalog/lexical/bm25f.ts";
+import { DEFAULT_LEXICAL_SETTINGS, LEXICAL_FIELDS } from "../../catalog/lexical/lexical-fields.ts";
+import { createTermVectors } from "../../catalog/lexical/term-vectors.ts";
+import { nameKey } from "../../catalog/lexical/tokenize.ts";
+import { toolFields } from "../../catalog/tool-text.ts";
+import { createTopK } from "../../catalog/top-k.ts";
+import type { Tool } from "../../tool/tool.ts";
+import { readWords, type ToolWords, toWord } from "./tool-words.ts";
+
+/** What a tool's words are weighed by: numbers of the whole catalog, whatever the filters are. */
+export interface Corpus extends FieldLengths {
+  /** How many tools there are. */
+  readonly size: number;
+  /** In how many tools a term stands; asked for the terms of the texts and, when candidates are compared, for those of the tools found. */
+  documentsOf(term: string): number;
+}
+
+/** A tool that the filters accept. */
+export interface Found {
+  readonly tool: Tool;
+  /** For each vector of the query: its cosine with the tool; undefined if the tool has no vector of its model. */
+  readonly cosines: readonly (number | undefined)[];
+  /**
+   * True if a vector puts the tool forward, or the query asks for it. The others stay only if they are among the best `limit` by the words of a
+   * text, so an engine may find more by words than it needs, in a rough order.
+   */
+  readonly stays: boolean;
+  /** For each text, if the engine knows it already. */
+  readonly coverage?: readonly number[];
+  /** If they were read before. */
+  readonly words?: ToolWords;
+}
+
+/** What an engine gathered for a query. */
+export interface Gathered extends Pick<EngineAnswer, "accepted" | "total" | "embedded" | "named" | "namespaceFit"> {
+  readonly corpus: Corpus;
+  /** Each tool once. */
+  readonly found: readonly Found[];
+}
+
+const { saturation } = DEFAULT_LEXICAL_SETTINGS;
+const NAMESPACE = LEXICAL_FIELDS.indexOf("namespace");
+
+/**
+ * Makes an engine's answer from what it gathered: judges the tools found by their words exactly as the memory engine does, and cuts. For engines
+ * that find tools in a database and judge them in the process.
+ */
+export function judge({ texts, limit }: EngineQuery, gathered: Gathered): EngineAnswer {
+  const { corpus, found, ...said } = gathered;
+  const measures = measureFields(DEFAULT_LEXICAL_SETTINGS, corpus);
+  const words: (ToolWords | undefined)[] = found.map(({ words: own }) => own);
+  const wordsAt = (place: number): ToolWords => (words[place] ??= readWords(toolFields(found[place]?.tool as Tool)));
+
+  const scorers = texts.map((text) => createScorer(text, corpus, measures));
+  const judged = found.map(({ coverage }, place) => coverage ?? scorers.map((score) => score(wordsAt(place))));
+  const stay = new Set(found.flatMap(({ stays }, place) => (stays ? [place] : [])));
+  texts.forEach((_, at) => {
+    const best = createTopK(limit, (a, b) => (found[a]?.tool.id ?? "") < (found[b]?.tool.id ?? ""));
+    judged.forEach((coverage, place) => {
+      if ((coverage[at] ?? 0) > 0) best.offer(coverage[at] ?? 0, place);
+    });
+    for (const { row } of best.take()) stay.add(row);
+  });
+
+  const placeOf = new Map<string, number>();
+  const candidates: EngineCandidate[] = [];
+  found.forEach(({ tool, cosines }, place) => {
+    if (!stay.has(place)) return;
+    placeOf.set(tool.id, place);
+    candidates.push({ tool, coverage: judged[place] ?? [], cosines });
+  });
+
+  const alike = createTermVectors((place) => {
+    const own = wordsAt(place);
+    return Array.from(own.counts.keys(), (term) => {
+      const worth = rarity(corpus.documentsOf(term), corpus.size);
+      return [term, worth * saturated(frequencyIn(measures, own, term, NAMESPACE))] as const;
+    });
+  });
+
+  return {
+    ...said,
+    candidates,
+
+    matchedTerms(text, id): readonly MatchedTerm[] {
+      const place = placeOf.get(id);
+      if (place === undefined) return [];
+      const own = wordsAt(place);
+      return toMatchedTerms(
+        weighTerms(text, (term) => known(term, corpus), corpus.size).flatMap(({ word, posting, weight }) => {
+          const term = posting?.term ?? "";
+          const counts = own.counts.get(term);
+          if (!counts) return [];
+          const fields = LEXICAL_FIELDS.filter((_, field) => (counts[field] ?? 0) > 0);
+          return [{ word, value: weight * saturated(frequencyIn(measures, own, term)), fields }];
+        }),
+      );
+    },
+
+    similarity(a, b) {
+      const [placeA, placeB] = [placeOf.get(a), placeOf.get(b)];
+      if (placeA === undefined || placeB === undefined) return 0;
+      return placeA === placeB ? 1 : alike.cosine(placeA, placeB);
+    },
+  };
+}
+
+/** The terms of a text with what finding each is worth, as shares of the most that a tool could cover. */
+export function sharesOf(
+  text: string,
+  corpus: Pick<Corpus, "size" | "documentsOf">,
+): readonly { readonly term: string; readonly documents: number; readonly share: number }[] {
+  const terms = weighTerms(text, (term) => known(term, corpus), corpus.size);
+  const attainable = attainableBy(terms);
+  return terms.map(({ posting, weight }) => ({
+    term: posting?.term ?? "",
+    documents: posting?.documents ?? 0,
+    share: weight / attainable,
+  }));
+}
+
+/** How often a term stands in a tool, by the fields' weights and lengths, as a number in [0, 1) that grows ever more slowly. */
+export function impactOf(measures: FieldMeasures, words: ToolWords, term: string): number {
+  return saturated(frequencyIn(measures, words, term));
+}
+
+/** Returns the coverage of a text by a tool, rounded at the same places as in the memory engine. */
+function createScorer(text: string, corpus: Corpus, measures: FieldMeasures): (words: ToolWords) => number {
+  const terms = sharesOf(text, corpus);
+  const key = nameKey(text);
+  return (words) => {
+    if (key !== "" && words.spellings.includes(key)) return 1;
+    let score = 0;
+    for (const { term, share } of terms) {
+      const frequency = frequencyIn(measures, words, term);
+      if (frequency > 0) score = Math.fround(score + (share * frequency) / (saturation + frequency));
+    }
+    return score;
+  };
+}
+
+function known(
+  term: string,
+  { documentsOf }: Pick<Corpus, "documentsOf">,
+): { readonly term: string; readonly documents: number } {
+  const word = toWord(term);
+  return { term: word, documents: documentsOf(word) };
+}
+
+function frequencyIn(measures: FieldMeasures, { counts, lengths }: ToolWords, term: string, leftOut?: number): number {
+  let sum = 0;
+  counts.get(term)?.forEach((times, field) => {
+    if (times > 0 && field !== leftOut) sum += weighted(measures, field, times, lengths[field] ?? 0);
+  });
+  return sum;
+}
+
+function saturated(frequency: number): number {
+  return frequency / (saturation + frequency);
+}
