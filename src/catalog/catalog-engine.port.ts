@@ -25,6 +25,10 @@ export interface CatalogEngine {
     model: string,
     query: EngineOptions & { readonly after?: string; readonly limit: number },
   ): Promise<readonly string[]>;
+  /** The models that any tool has vectors of, sorted. */
+  models(options?: EngineOptions): Promise<readonly string[]>;
+  /** Removes every vector of a model. The catalog's revision stays. */
+  deleteVectors(model: string, options?: EngineOptions): Promise<void>;
   /** The evidence for one request, in one round trip. The filter runs before the cut. */
   search(query: EngineQuery): Promise<EngineAnswer>;
   /** What changed after a revision, so that another process can follow. */

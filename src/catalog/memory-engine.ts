@@ -290,6 +290,16 @@ export function createMemoryEngine(createRows: CreateRows): CatalogEngine {
       return lacking;
     },
 
+    async models({ signal } = {}) {
+      check(signal);
+      return [...models].flatMap(([model, { size }]) => (size > 0 ? [model] : [])).sort();
+    },
+
+    async deleteVectors(model, { signal } = {}) {
+      check(signal);
+      models.delete(model);
+    },
+
     async search(query) {
       check(query.signal);
       return search(query);

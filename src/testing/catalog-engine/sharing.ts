@@ -32,6 +32,18 @@ export const sharingClaims: Readonly<
     assert.equal(await other.count(), 1);
   },
 
+  "no longer finds by vectors that another handle removed": async (engine, another) => {
+    const other = await another();
+    const a = toolNamed("a");
+    const query = { vectors: [{ model: "m", vector: unit(1, 0) }] };
+    await engine.put([a]);
+    await engine.putVectors("m", [vectorsOf(a)]);
+    assert.deepEqual(candidateIds(await searchAll(other, query)), ["default.a"]);
+    await engine.deleteVectors("m");
+    assert.deepEqual(await other.models(), []);
+    assert.deepEqual(candidateIds(await searchAll(other, query)), []);
+  },
+
   "tells one handle what another changed": async (engine, another) => {
     const other = await another();
     await engine.put([toolNamed("a"), toolNamed("b")]);

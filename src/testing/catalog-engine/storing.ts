@@ -196,6 +196,30 @@ export const storingClaims: EngineClaims = {
     assert.deepEqual(idsOf(found.candidates.map(({ tool }) => tool)), ["default.b"]);
   },
 
+  "names the models that have vectors, and removes all vectors of one": async (engine) => {
+    const [a, b] = [toolNamed("a"), toolNamed("b")];
+    const { revision } = await engine.put([a, b]);
+    assert.deepEqual(await engine.models(), []);
+    await engine.putVectors("org/model B:2", [vectorsOf(a), vectorsOf(b)]);
+    await engine.putVectors("a", [vectorsOf(a)]);
+    assert.deepEqual(await engine.models(), ["a", "org/model B:2"]);
+    await engine.deleteVectors("org/model B:2");
+    await engine.deleteVectors("unknown");
+    assert.deepEqual(await engine.models(), ["a"]);
+    assert.deepEqual(await engine.withoutVectors("org/model B:2", { limit: 9 }), ["default.a", "default.b"]);
+    assert.deepEqual(await engine.withoutVectors("a", { limit: 9 }), ["default.b"]);
+    const vectors = ["org/model B:2", "a"].map((model) => ({ model, vector: unit(1, 0) }));
+    const { candidates, embedded } = await searchAll(engine, { vectors });
+    assert.deepEqual([idsOf(candidates.map(({ tool }) => tool)), embedded], [["default.a"], [0, 1]]);
+    assert.equal(candidates[0]?.cosines[0], undefined);
+    assert.equal((await engine.changes(0)).revision, revision);
+    // A model that comes back may have another dimension.
+    await engine.putVectors("org/model B:2", [vectorsOf(b, unit(0, 0, 1))]);
+    assert.deepEqual(await engine.withoutVectors("org/model B:2", { limit: 9 }), ["default.a"]);
+    await engine.delete([b.id]);
+    assert.deepEqual(await engine.models(), ["a"]);
+  },
+
   "keeps hostile texts as they are and finds tools by them without failing": async (engine) => {
     const tools = HOSTILE_TEXTS.map((text, index) => {
       const { category: _category, ...fields } = toolNamed(`t_${index}`, { namespace: "constructor" });
@@ -223,6 +247,8 @@ export const storingClaims: EngineClaims = {
     await assert.rejects(engine.count({ signal }), /given up/);
     await assert.rejects(engine.putVectors("m", [vectorsOf(toolNamed("a"))], { signal }), /given up/);
     await assert.rejects(engine.withoutVectors("m", { limit: 1, signal }), /given up/);
+    await assert.rejects(engine.models({ signal }), /given up/);
+    await assert.rejects(engine.deleteVectors("m", { signal }), /given up/);
     await assert.rejects(engine.search({ limit: 1, texts: ["a"], signal }), /given up/);
     await assert.rejects(engine.changes(0, { signal }), /given up/);
     assert.equal(typeof (await engine.healthCheck({ signal })), "boolean");

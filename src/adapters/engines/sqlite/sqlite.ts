@@ -147,6 +147,25 @@ export function sqliteEngine({ file: given = CATALOG_FILE }: SqliteEngineOptions
       });
     },
 
+    async models({ signal } = {}) {
+      return using(signal, (database) =>
+        database
+          .rows<readonly [string]>("SELECT DISTINCT model FROM vectors")
+          .map(([model]) => decode(model))
+          .sort(),
+      );
+    },
+
+    deleteVectors: (model, { signal } = {}) =>
+      inTurn(async () =>
+        using(signal, (database) =>
+          database.change(() => {
+            database.run("DELETE FROM vectors WHERE model = ?", encode(model));
+            database.run("UPDATE meta SET vectors_revision = vectors_revision + 1");
+          }),
+        ),
+      ),
+
     async search(query) {
       return using(query.signal, (database, mirror) =>
         database.read(() => {
