@@ -5,6 +5,8 @@ const config: ViteUserConfig = defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     testTimeout: 30_000,
+    // Hooks start databases and gateways.
+    hookTimeout: 60_000,
     setupFiles: ["test/property-seed.ts"],
     // Arsenals that a test builds start no model's worker unless the test names a tier: test/e2e/tiers.test.ts runs each of them.
     env: { TOOLARSENAL_TIER: "lexical" },
