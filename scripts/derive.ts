@@ -9,7 +9,7 @@ const ROOT = new URL("..", import.meta.url);
 const REST = /^\/\/ The rest of toolarsenal\/[^]*/m;
 
 /** What an adapter's file exports for the configuration, not for users. */
-const RESERVED: ReadonlySet<string> = new Set(["create", "config", "check"]);
+const RESERVED: ReadonlySet<string> = new Set(["create", "config", "needs", "check"]);
 
 const SETTINGS = "src/config/adapter-settings.json";
 
@@ -33,8 +33,8 @@ async function settingsText(): Promise<string> {
   const kinds = Object.entries(KINDS).map(async ([kind, manifest]) => {
     const adapters = Object.entries(manifest as Record<string, () => Promise<Record<string, unknown>>>).map(
       async ([name, load]) => {
-        const { create, config } = await load();
-        return [name, { create: create !== undefined, ...(config === undefined ? {} : { config }) }] as const;
+        const { create, config, needs } = await load();
+        return [name, { create: create !== undefined, needs, config }] as const;
       },
     );
     return [kind, Object.fromEntries(await Promise.all(adapters))] as const;

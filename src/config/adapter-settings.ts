@@ -15,7 +15,8 @@ import declared from "./adapter-settings.json" with { type: "json" };
 
 /*
  * What adapters declare in their own files, without loading them: adapter-settings.json holds the schemas, and the compiler reads the types from
- * the manifests. An adapter can be named in a configuration if its file exports `create`; what it takes is its `config`.
+ * the manifests. An adapter can be named in a configuration if its file exports `create`; what it takes is its `config`,
+ * and which settings it cannot do without, its `needs`.
  */
 type Manifests = typeof KINDS;
 export type Kind = keyof Manifests;
@@ -43,6 +44,8 @@ type Camel<Name> = Name extends `${infer Start}-${infer Rest}` ? `${Start}${Capi
 
 interface Declared {
   readonly create: boolean;
+  /** Settings that it cannot do without. */
+  readonly needs?: readonly string[];
   readonly config?: Setting;
 }
 const DECLARED = declared as unknown as Readonly<Record<Kind, Readonly<Record<string, Declared>>>>;
@@ -52,6 +55,11 @@ export function namesOf<Of extends Kind>(kind: Of): readonly NameOf<Of>[] {
   return Object.entries(DECLARED[kind])
     .filter(([, { create }]) => create)
     .map(([name]) => name as NameOf<Of>);
+}
+
+/** The settings that an adapter cannot do without. */
+export function needsOf(kind: Kind, name: string): readonly string[] {
+  return DECLARED[kind][name]?.needs ?? [];
 }
 
 /** What one adapter takes. */

@@ -3,6 +3,7 @@ import type { McpUpstream } from "../../adapters/sources/mcp/upstream/upstream.t
 import type { ResolvedConfig } from "../../config/load/resolve-config.ts";
 import { checkAdapters } from "../../config/parts/check-adapters.ts";
 import { createSurroundings } from "../../config/parts/surroundings.ts";
+import { auditType } from "../../config/load/chosen-adapters.ts";
 import { stateType } from "../../config/load/state-type.ts";
 import { boot } from "../../config/parts/boot.ts";
 import type { DocumentReport } from "../../config/parts/start-configured.ts";
@@ -111,7 +112,7 @@ function checkMemory({ security, state, audit }: ResolvedConfig): readonly Findi
     },
     {
       check: "audit",
-      kept: (audit.type ?? audit.file) !== undefined,
+      kept: auditType(audit) !== undefined,
       message: "calls are not recorded",
       fix: "Set audit.file.",
     },

@@ -1,6 +1,7 @@
 import { readReference } from "../../guard/secrets/reference.ts";
 import { configInvalid, type KeyStyle, type LocatedIssue, type Origin } from "./check-config.ts";
-import { namesOf } from "../adapter-settings.ts";
+import { namesOf, needsOf } from "../adapter-settings.ts";
+import { chosenAdapters } from "./chosen-adapters.ts";
 import { toSnake } from "./key-style.ts";
 import type { ResolvedConfig } from "./resolve-config.ts";
 
@@ -44,10 +45,21 @@ const CONTRADICTIONS: readonly Contradiction[] = [
   },
 ];
 
-/** Throws CONFIG_INVALID, with every such pair of settings. */
+/** Throws CONFIG_INVALID, with every such pair of settings, and every setting that a chosen adapter needs and lacks. */
 export function refuseContradictions(config: ResolvedConfig, style: KeyStyle, origin?: Origin): void {
-  const issues = CONTRADICTIONS.filter(({ holds }) => holds(config)).map(({ path, message, fix }): LocatedIssue => {
-    const keys = style === "snake" ? path.map(toSnake) : path;
+  const spelled = (path: readonly string[]): readonly string[] => (style === "snake" ? path.map(toSnake) : path);
+  const contradictions = CONTRADICTIONS.filter(({ holds }) => holds(config));
+  const lacking = chosenAdapters(config).flatMap(({ kind, name, path, settings }) =>
+    needsOf(kind, name)
+      .filter((key) => settings[key] === undefined)
+      .map((key) => ({
+        path: [...path, key],
+        message: `is needed for ${name}`,
+        fix: `Set it, or change ${spelled([...path, "type"]).join(".")}.`,
+      })),
+  );
+  const issues = [...contradictions, ...lacking].map(({ path, message, fix }): LocatedIssue => {
+    const keys = spelled(path);
     return { field: keys.join("."), message, fix, at: origin?.locate(keys) ?? "" };
   });
   if (issues.length > 0) throw configInvalid(issues);

@@ -21,6 +21,7 @@ import type { Emit } from "../../observe/events.ts";
 import type { Sink } from "../../observe/sink.port.ts";
 import type { IntentClassifier } from "../../retrieve/understand/intent.ts";
 import type { Reranker } from "../../retrieve/reranker.port.ts";
+import { auditType } from "../load/chosen-adapters.ts";
 import type { ResolvedConfig } from "../load/resolve-config.ts";
 import { createAdapter } from "./create-adapter.ts";
 import { lazyPort } from "./lazy-port.ts";
@@ -120,7 +121,8 @@ function lazySink(name: keyof typeof sinks, telemetry: ResolvedConfig["telemetry
 
 /** The configured audit log; undefined if nothing is recorded. */
 export function configuredAudit({ audit }: ResolvedConfig, surroundings: Surroundings): AuditLog | undefined {
-  const { type = audit.file === undefined ? undefined : "file", secret } = audit;
+  const { secret } = audit;
+  const type = auditType(audit);
   if (type === undefined) return undefined;
   const key = secret === undefined ? {} : { key: auditKey(secret, surroundings.secrets) };
   return lazyPort(type, () => createAdapter<AuditLog>(auditLogs, type, audit, { ...surroundings, ...key }));

@@ -175,13 +175,14 @@ export const config = object("A hash-chained file.", {
   maxFileBytes: whole("Size in bytes at which a new file is started.", 1_024, Number.MAX_SAFE_INTEGER, 67_108_864),
 });
 
-export function create(settings: Filled<typeof config>, parts: Pick<FileAuditOptions, "clock" | "key">): AuditLog {
-  const { file, keyFile, checkpointEvery, fsync, maxFileBytes } = settings;
-  if (file === undefined) {
-    const fix = "Name the file that the log is kept in.";
-    throw new ArsenalError("CONFIG_INVALID", `audit.file is missing. ${fix}`, { field: "audit.file", fix });
-  }
-  return fileAudit({ file, ...(keyFile !== undefined && { keyFile }), checkpointEvery, fsync, maxFileBytes, ...parts });
+export const needs = ["file"];
+
+export function create(
+  { file = "", keyFile, checkpointEvery, fsync, maxFileBytes }: Filled<typeof config>,
+  { clock, key }: Required<Pick<FileAuditOptions, "clock">> & Pick<FileAuditOptions, "key">,
+): AuditLog {
+  const given = { ...(keyFile !== undefined && { keyFile }), ...(key !== undefined && { key }) };
+  return fileAudit({ file, checkpointEvery, fsync, maxFileBytes, clock, ...given });
 }
 
 /** Lets one process at a time do something. */
