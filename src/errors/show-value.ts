@@ -1,5 +1,3 @@
-import { stripVTControlCharacters } from "node:util";
-
 /** A value as it may stand in an error message: JSON, one line, at most `max` characters. */
 export function showValue(value: unknown, max = 60): string {
   let text: string | undefined;
@@ -56,5 +54,8 @@ export function count(number: number, one: string, many = `${one}s`): string {
 
 /** Removes what could steer a terminal, or change the order in which it shows letters, from text that others wrote. Keeps line breaks and tabs. */
 export function harmless(text: string): string {
-  return stripVTControlCharacters(text).replaceAll(/[^\P{Cc}\n\t]|[\p{Bidi_Control}\u2028\u2029]/gu, "");
+  return process
+    .getBuiltinModule("node:util")
+    .stripVTControlCharacters(text)
+    .replaceAll(/[^\P{Cc}\n\t]|[\p{Bidi_Control}\u2028\u2029]/gu, "");
 }

@@ -1,6 +1,6 @@
-import { hash } from "node:crypto";
 import type { Clock } from "../observe/clock.ts";
 import { canonicalJson } from "../tool/canonical-json.ts";
+import { sha256 } from "../tool/crypto.ts";
 import { toPlainData } from "../tool/schema/plain-data.ts";
 import type { PolicyRequest } from "./policy.port.ts";
 import type { State } from "../state/state.port.ts";
@@ -128,9 +128,9 @@ export function createIdempotency(state: State, clock: Clock): Idempotency {
 
 function nameOf({ tool, principal, idempotencyKey }: KeyedCall): string {
   const parts = [tool.id, principal.id, principal.tenant ?? null, idempotencyKey];
-  return PREFIX + hash("sha256", canonicalJson(parts), "base64url");
+  return PREFIX + sha256(canonicalJson(parts), "base64url");
 }
 
 function fingerprintOf({ arguments: args }: KeyedCall): string {
-  return hash("sha256", canonicalJson(args), "base64url");
+  return sha256(canonicalJson(args), "base64url");
 }

@@ -1,4 +1,4 @@
-import { hash } from "node:crypto";
+import { sha256 } from "./crypto.ts";
 import type { Tool } from "./tool.ts";
 
 /**
@@ -55,5 +55,5 @@ export function contentHash(tool: HashedFields): string {
 
 /** The first `digits` hex digits of a text's SHA-256. */
 export function shortHash(text: string, digits: number): string {
-  return hash("sha256", text, "hex").slice(0, digits);
+  return sha256(text).slice(0, digits);
 }

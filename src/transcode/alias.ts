@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { sha256 } from "../tool/crypto.ts";
 
 const MAX_ALIAS = 64;
 const HASH_DIGITS = 12;
@@ -18,7 +18,7 @@ export function toAlias(id: string): string {
   const alias = spell(id);
   if (alias.length <= MAX_ALIAS) return alias;
   // No name starts with a digit, so nothing but a hash follows a dash with one.
-  const tail = `-0${createHash("sha256").update(id).digest("hex").slice(0, HASH_DIGITS)}`;
+  const tail = `-0${sha256(id).slice(0, HASH_DIGITS)}`;
   const room = MAX_ALIAS - tail.length;
   // A name has no dashes, so the last one ends the namespace.
   const end = alias.lastIndexOf("-");

@@ -13,12 +13,42 @@ function packagesLoadedBy(module: string, then = ""): readonly string[] {
   return JSON.parse(printed) as string[];
 }
 
+/** Node's own modules, and the package's by their path in src/, in order. */
+function modulesLoadedBy(module: string): readonly string[] {
+  const url = pathToFileURL(ROOT + module).href;
+  const program = `import { registerHooks } from "node:module";
+    const loaded = new Set();
+    registerHooks({ resolve(name, context, next) { const found = next(name, context); loaded.add(found.url); return found; } });
+    await import(${JSON.stringify(url)});
+    console.log(JSON.stringify([...loaded].sort()));`;
+  const printed = execFileSync(process.execPath, ["--input-type=module", "--eval", program], { encoding: "utf8" });
+  const src = pathToFileURL(`${ROOT}src/`).href;
+  return (JSON.parse(printed) as string[]).map((each) => each.replace(src, ""));
+}
+
 describe("importing", () => {
   it("toolarsenal loads nothing from npm, with its first schema neither, and RE2 with the first pattern [000-3.1-no-dependencies]", () => {
     expect(packagesLoadedBy("src/index.ts")).toEqual([]);
     const check = (schema: object): string => `loaded.jsonSchemaValidator().compile(${JSON.stringify(schema)})("x")`;
     expect(packagesLoadedBy("src/adapters/validators/index.ts", check({ type: "string", format: "date" }))).toEqual([]);
     expect(packagesLoadedBy("src/adapters/validators/index.ts", check({ pattern: "^a" }))).toEqual(["re2js"]);
+  });
+
+  it("toolarsenal loads neither Node's large modules nor the adapters that a program may never use", () => {
+    const loaded = modulesLoadedBy("src/index.ts");
+    expect(loaded.filter((url) => url.startsWith("node:"))).toEqual([
+      "node:async_hooks",
+      "node:timers/promises",
+      "node:url",
+    ]);
+    const adapters = loaded.filter((url) => url.startsWith("adapters/") && !url.endsWith("/manifest.ts"));
+    expect(adapters).toEqual([
+      "adapters/policies/patterns.ts",
+      "adapters/settings.ts",
+      "adapters/sources/mcp/upstream/upstreams.ts",
+      "adapters/state/memory.ts",
+    ]);
+    expect(loaded.length).toBeLessThan(140);
   });
 
   it("toolarsenal/testing loads nothing from npm", () => {

@@ -1,6 +1,6 @@
-import { hash } from "node:crypto";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { canonicalJson } from "../../tool/canonical-json.ts";
+import { sha256 } from "../../tool/crypto.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { toPlainData } from "../../tool/schema/plain-data.ts";
 import type { ApprovalAnswer, PendingApproval } from "../aegis.ts";
@@ -32,7 +32,7 @@ export type SettledApproval = Extract<ApprovalRecord, { readonly open: false }>;
 export function bindingOf({ tool, principal }: PolicyRequest, args: Readonly<Record<string, unknown>>): string {
   const { id, tenant = null, local } = principal;
   const parts = [tool.id, tool.version, tool.contentHash, id, tenant, local, args];
-  return hash("sha256", canonicalJson(parts), "base64url");
+  return sha256(canonicalJson(parts), "base64url");
 }
 
 /** The arguments as a person reads them. What JSON cannot hold would be hidden from the approver, and left out of the hash. */

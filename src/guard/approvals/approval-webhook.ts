@@ -1,7 +1,7 @@
-import { createHmac } from "node:crypto";
 import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
 import type { Clock } from "../../observe/clock.ts";
 import type { Emit, EventMap } from "../../observe/events.ts";
+import { nodeCrypto } from "../../tool/crypto.ts";
 import type { PendingApproval } from "../aegis.ts";
 import type { AuditedArguments } from "../audit.port.ts";
 import { outsideCalls } from "../egress/domain-bound.ts";
@@ -103,7 +103,8 @@ export function createApprovalWebhook(options: ApprovalWebhookOptions): Approval
     const headers = { "content-type": "application/json", [TIMESTAMP_HEADER]: timestamp };
     if (secret === undefined) return headers;
     // The time is signed too, so that what was overheard cannot be sent again later.
-    const signature = createHmac("sha256", await secret())
+    const signature = nodeCrypto()
+      .createHmac("sha256", await secret())
       .update(`${timestamp}.${body}`)
       .digest("hex");
     return { ...headers, [SIGNATURE_HEADER]: `sha256=${signature}` };

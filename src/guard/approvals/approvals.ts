@@ -1,6 +1,6 @@
-import { randomBytes } from "node:crypto";
 import type { Clock } from "../../observe/clock.ts";
 import type { Emit, EventMap } from "../../observe/events.ts";
+import { nodeCrypto } from "../../tool/crypto.ts";
 import type { AegisSettings, Approvals, PendingApproval } from "../aegis.ts";
 import {
   type ApprovalRecord,
@@ -210,7 +210,7 @@ export function createApprovals(options: {
         await makeRoom();
 
         // Hexadecimal, because an id is also typed on a command line, where a leading dash would be an option.
-        const id = randomBytes(16).toString("hex");
+        const id = nodeCrypto().randomBytes(16).toString("hex");
         const requestedAt = Math.round(clock.now());
         const shown: PendingApproval = {
           id,

@@ -1,5 +1,5 @@
-import { hash } from "node:crypto";
 import { canonicalJson } from "../../tool/canonical-json.ts";
+import { sha256 as toSha256 } from "../../tool/crypto.ts";
 import type { AuditedArguments } from "../audit.port.ts";
 import { redactValue } from "../redaction/redact-value.ts";
 
@@ -14,7 +14,7 @@ export function describeArguments(
   redact: (text: string) => string,
 ): AuditedArguments {
   const text = canonicalJson(args);
-  const sha256 = hash("sha256", text, "hex");
+  const sha256 = toSha256(text);
   if (mode === "shape") return { sha256, shape: shapeOf(args, 0, redact) };
   // Read back from the text that was hashed: what the handler does to its arguments later is not what was asked for.
   return { sha256, value: redactValue<unknown>(JSON.parse(text), redact) };

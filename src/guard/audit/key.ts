@@ -1,5 +1,5 @@
-import { createHmac, createPrivateKey, createPublicKey, hash, sign, timingSafeEqual, verify } from "node:crypto";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { nodeCrypto, sha256 } from "../../tool/crypto.ts";
 
 /** What signs a log's checkpoints, and checks them. */
 export interface AuditKey {
@@ -15,12 +15,13 @@ const MIN_SECRET = 32;
 
 /** An Ed25519 key from its PEM text: the private one signs and checks, the public one checks. */
 export function ed25519Key(pem: string): AuditKey {
+  const { createPrivateKey, createPublicKey, sign, verify } = nodeCrypto();
   const isPrivate = pem.includes("PRIVATE KEY");
   try {
     const publicKey = createPublicKey(pem);
     const privateKey = isPrivate ? createPrivateKey(pem) : undefined;
     if (publicKey.asymmetricKeyType !== "ed25519") throw new Error(`it is of type ${publicKey.asymmetricKeyType}`);
-    const id = hash("sha256", publicKey.export({ type: "spki", format: "pem" }), "hex").slice(0, 16);
+    const id = sha256(publicKey.export({ type: "spki", format: "pem" })).slice(0, 16);
     return {
       id: `ed25519:${id}`,
       ...(privateKey && { sign: (text: string) => sign(null, Buffer.from(text), privateKey).toString("base64url") }),
@@ -46,6 +47,7 @@ export function hmacKey(secret: string): AuditKey {
       fix,
     });
   }
+  const { createHmac, timingSafeEqual } = nodeCrypto();
   const digest = (text: string): Buffer => createHmac("sha256", secret).update(text).digest();
   return {
     id: `hmac:${digest("key id").toString("hex").slice(0, 16)}`,

@@ -1,4 +1,5 @@
-import { BlockList, isIP, isIPv4, isIPv6 } from "node:net";
+import type Net from "node:net";
+import type { BlockList } from "node:net";
 import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 import { boundOfSetting, type DomainBound, isWithin, mayReachInCall } from "./domain-bound.ts";
@@ -88,7 +89,7 @@ export function refused(url: URL, why: string, fix: string): ArsenalError {
 }
 
 function mayBePublic(host: string, isPublic: (address: string) => boolean): boolean {
-  if (isIP(host) !== 0) return isPublic(host);
+  if (net().isIP(host) !== 0) return isPublic(host);
   return !LOCAL_NAMES.some((name) => host === name || host.endsWith(`.${name}`));
 }
 
@@ -130,18 +131,24 @@ const IPV6_RANGES: readonly (readonly [string, number])[] = [
   ["3fff::", 20],
 ];
 
-const blocked4 = listOf(IPV4_RANGES, "ipv4");
-const blocked6 = listOf(IPV6_RANGES, "ipv6");
-const public6 = listOf([["2000::", 3]], "ipv6");
+/** Loaded with the first address, as the rest of Node's network modules. */
+const net = (): typeof Net => process.getBuiltinModule("node:net");
+
+let lists: { readonly blocked4: BlockList; readonly blocked6: BlockList; readonly public6: BlockList } | undefined;
 
 /** True for an IP address that the whole internet can have, so that reaching it reaches nothing of this machine or its network. */
 export function isPublicAddress(address: string): boolean {
-  if (isIPv4(address)) return !blocked4.check(address, "ipv4");
-  return isIPv6(address) && public6.check(address, "ipv6") && !blocked6.check(address, "ipv6");
+  const { blocked4, blocked6, public6 } = (lists ??= {
+    blocked4: listOf(IPV4_RANGES, "ipv4"),
+    blocked6: listOf(IPV6_RANGES, "ipv6"),
+    public6: listOf([["2000::", 3]], "ipv6"),
+  });
+  if (net().isIPv4(address)) return !blocked4.check(address, "ipv4");
+  return net().isIPv6(address) && public6.check(address, "ipv6") && !blocked6.check(address, "ipv6");
 }
 
 function listOf(ranges: readonly (readonly [string, number])[], family: "ipv4" | "ipv6"): BlockList {
-  const list = new BlockList();
+  const list = new (net().BlockList)();
   for (const [network, prefix] of ranges) list.addSubnet(network, prefix, family);
   return list;
 }

@@ -6,9 +6,8 @@ import type Tls from "node:tls";
 import type { checkServerIdentity, ConnectionOptions, PeerCertificate } from "node:tls";
 import type Https from "node:https";
 import { type HostAddress, hostOf, type Resolve } from "./check-url.ts";
-import { lookup as systemLookup } from "node:dns";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
-import { createHash, X509Certificate } from "node:crypto";
+import { nodeCrypto, sha256 } from "../../tool/crypto.ts";
 import { domainToASCII } from "node:url";
 
 /** What connections are made by. */
@@ -130,7 +129,7 @@ function targetOf(url: URL): { readonly host: string; readonly port: number; rea
 
 /** Asks the system. */
 export const resolveAll: Resolve = (host, callback) => {
-  systemLookup(host, { all: true }, (error, addresses) => callback(error, addresses));
+  process.getBuiltinModule("node:dns").lookup(host, { all: true }, (error, addresses) => callback(error, addresses));
 };
 
 /** What `net.connect` takes as its `lookup`. */
@@ -212,8 +211,8 @@ function toHost(host: string): string {
 }
 
 function pinOf({ raw }: PeerCertificate): string {
-  const key = new X509Certificate(raw).publicKey.export({ type: "spki", format: "der" });
-  return `sha256/${createHash("sha256").update(key).digest("base64")}`;
+  const key = new (nodeCrypto().X509Certificate)(raw).publicKey.export({ type: "spki", format: "der" });
+  return `sha256/${sha256(key, "base64")}`;
 }
 
 function mismatch(host: string, shown: string): ArsenalError {

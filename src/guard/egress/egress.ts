@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { type Duplex, pipeline, type Readable, Transform } from "node:stream";
+import type { Duplex, Readable, Transform } from "node:stream";
 import type { DuplexStream, InputStream } from "../../tool/streams.ts";
 import { createConnections, readPins, resolveAll } from "./connections.ts";
 import {
@@ -13,7 +13,6 @@ import {
   toRequestFailure,
 } from "./check-url.ts";
 import { boundOfSetting } from "./domain-bound.ts";
-import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 
 export type { Resolve } from "./check-url.ts";
@@ -203,9 +202,9 @@ function toHeaders({ headers }: IncomingMessage): Record<string, string> {
 }
 
 const DECODERS: Readonly<Record<string, () => Duplex>> = {
-  gzip: createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
+  gzip: () => process.getBuiltinModule("node:zlib").createGunzip(),
+  deflate: () => process.getBuiltinModule("node:zlib").createInflate(),
+  br: () => process.getBuiltinModule("node:zlib").createBrotliDecompress(),
 };
 
 /** Encodings of a body that are undone, as `accept-encoding` names them. */
@@ -225,12 +224,14 @@ function decoded(answer: IncomingMessage, maxBytes: number): Readable {
   const limit = !decoder && length <= maxBytes ? [] : [limited(maxBytes)];
   const stages = decoder ? [decoder, ...limit] : limit;
   // Whoever reads the body learns of a failure from the body itself.
-  return stages.length === 0 ? answer : (pipeline([answer, ...stages], () => {}) as unknown as Readable);
+  if (stages.length === 0) return answer;
+  const { pipeline } = process.getBuiltinModule("node:stream");
+  return pipeline([answer, ...stages], () => {}) as unknown as Readable;
 }
 
 function limited(maxBytes: number): Transform {
   let count = 0;
-  return new Transform({
+  return new (process.getBuiltinModule("node:stream").Transform)({
     transform(chunk: Buffer, _encoding, done) {
       count += chunk.length;
       if (count <= maxBytes) return done(null, chunk);

@@ -1,5 +1,5 @@
-import { hash } from "node:crypto";
 import { canonicalJson } from "../../tool/canonical-json.ts";
+import { sha256 } from "../../tool/crypto.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { fromMcpAnnotations } from "../../tool/normalise/normalise-fields.ts";
 import type { Tool } from "../../tool/tool.ts";
@@ -119,7 +119,7 @@ function membersOf(value: unknown): ReadonlyMap<string, unknown> {
 
 /** SHA-256 in hexadecimal digits of a definition. */
 export function hashOf(definition: Definition): string {
-  return hash("sha256", canonicalJson(definition), "hex");
+  return sha256(canonicalJson(definition));
 }
 
 /** The hash of what a source says of a tool, made once. */

@@ -3,6 +3,7 @@ import { open } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { execFile } from "node:child_process";
+import { Missing } from "./missing.ts";
 
 /** No secret is longer: this is some other file. */
 const MAX_BYTES = 64 * 1024;
@@ -101,14 +102,4 @@ function run({ command, args, store }: Program, { environment, signal }: Keychai
       else reject(new Missing(`${command} gave no answer`, `Unlock the keychain, or try: ${store}`));
     });
   });
-}
-
-/** Why there is no secret where a reference leads, and what to do about it. Holds no part of a secret. */
-export class Missing extends Error {
-  readonly fix: string;
-
-  constructor(reason: string, fix: string) {
-    super(reason);
-    this.fix = fix;
-  }
 }

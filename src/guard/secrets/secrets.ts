@@ -4,9 +4,10 @@ import type { Clock } from "../../observe/clock.ts";
 import type { Emit } from "../../observe/events.ts";
 import type { Caller } from "../../tool/handler.ts";
 import { createRedactor, type Redactor } from "../redaction/redactor.ts";
+import type * as Readers from "./read-secret-file.ts";
 import { MIN_SECRET_LENGTH } from "../redaction/form-index.ts";
 import { callerProblem, fillCaller } from "./fill-members.ts";
-import { Missing, readKeychain, readSecretFile } from "./read-secret-file.ts";
+import { Missing } from "./missing.ts";
 import {
   readReference,
   type ReadReference,
@@ -46,6 +47,9 @@ export interface SecretsOptions {
   readonly platform?: string;
 }
 
+/** Loaded with the first secret that is in a file or a keychain. */
+const readers = (): Promise<typeof Readers> => import("./read-secret-file.ts");
+
 /** Asking the keychain starts a program, so its answer is kept this long. */
 const KEYCHAIN_MS = 60_000;
 
@@ -65,14 +69,16 @@ export function createSecrets(options: SecretsOptions = {}): Secrets {
         return value;
       }
       case "file":
-        return readSecretFile(fillCaller(reference.path, use.principal));
+        return (await readers()).readSecretFile(fillCaller(reference.path, use.principal));
       case "keychain": {
         const service = fillCaller(reference.service, use.principal);
         const account = fillCaller(reference.account, use.principal);
         const key = JSON.stringify([service, account]);
         const earlier = kept.get(key);
         if (earlier !== undefined && earlier.until > clock.now()) return earlier.value;
-        const value = await readKeychain({ service, account }, { platform, environment, signal: use.signal });
+        const value = await (
+          await readers()
+        ).readKeychain({ service, account }, { platform, environment, signal: use.signal });
         kept.set(key, { value, until: clock.now() + KEYCHAIN_MS });
         return value;
       }

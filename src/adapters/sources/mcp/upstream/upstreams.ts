@@ -6,7 +6,7 @@ import type { Found, Registration, Registry } from "../../../../register/registr
 import type { Source } from "../../../../register/source.port.ts";
 import { isUnlisted } from "../../../../tool/tool.ts";
 import { untilAborted } from "../../../../catalog/dense/until-aborted.ts";
-import { createRequestTools, ownToolPrefix } from "./request-tools.ts";
+import type * as RequestTools from "./request-tools.ts";
 import type { McpSource } from "../mcp.ts";
 import type { McpServerSettings } from "../settings.ts";
 import type { McpUpstream } from "./upstream.ts";
@@ -47,6 +47,8 @@ export interface UpstreamsParts {
 interface Member {
   readonly upstream: McpUpstream;
   readonly attempted: Promise<void>;
+  /** What the server's own names of its tools stand behind. */
+  readonly prefix: string;
   readonly requests: ReadonlyMap<string, Required<Registration>>;
 }
 
@@ -56,9 +58,13 @@ export function createUpstreams(parts: UpstreamsParts): Upstreams {
   const members = new Map<string, Member>();
   const requests = new Map<string, Required<Registration>>();
 
-  function take({ name, upstream, capabilities }: McpSource): void {
+  function take(
+    { name, upstream, capabilities }: McpSource,
+    { createRequestTools, ownToolPrefix }: typeof RequestTools,
+  ): void {
     const member: Member = {
       upstream,
+      prefix: ownToolPrefix(upstream.settings),
       attempted: upstream.attempted.then(() => relist(name)),
       requests: createRequestTools(upstream, capabilities),
     };
@@ -72,8 +78,7 @@ export function createUpstreams(parts: UpstreamsParts): Upstreams {
   }
 
   function findOwn(name: string): FoundTool | undefined {
-    for (const { upstream } of members.values()) {
-      const prefix = ownToolPrefix(upstream.settings);
+    for (const { upstream, prefix } of members.values()) {
       if (!name.startsWith(prefix)) continue;
       const sourceName = name.slice(prefix.length);
       const tool = registry.ofEnsemble(upstream.name).find((each) => each.sourceName === sourceName);
@@ -90,9 +95,11 @@ export function createUpstreams(parts: UpstreamsParts): Upstreams {
       return addEnsemble(mcpSource(settings, { ...options, clock, emit, egress, secrets }));
     },
     async during(source, adding) {
+      if (!isMcpSource(source)) return adding();
+      const requestTools = await import("./request-tools.ts");
       // An ensemble refuses a name that is taken, and the server that has it stays.
-      if (!isMcpSource(source) || members.has(source.name)) return adding();
-      take(source);
+      if (members.has(source.name)) return adding();
+      take(source, requestTools);
       try {
         return await adding();
       } catch (error) {
