@@ -1,5 +1,6 @@
 /** State stores by name, each loaded when it is first used. A new one is one line here; see CONTRIBUTING.md. */
 export const states = {
   memory: () => import("./memory.ts"),
+  redis: () => import("./redis.ts"),
   sqlite: () => import("./sqlite.ts"),
 };

@@ -1,0 +1,179 @@
+import { randomUUID } from "node:crypto";
+import type { Clock } from "../../../observe/clock.ts";
+import type { Changes, Lease, Leases } from "../../../state/changes.port.ts";
+import { createTopics } from "../../../state/topics.ts";
+import type { Connection } from "./connection.ts";
+import type { News } from "./news.ts";
+import { createScript } from "./script.ts";
+
+/** How often to look for messages in case the one that wakes was lost. */
+const LOOK_MS = 500;
+
+/** A new listener also hears what was published this much earlier. */
+const SLACK_MS = 1_000;
+
+/** Messages that are read at once. */
+const PAGE = 500;
+
+export const CHANGES = createScript(String.raw`
+local changes = root .. "changes"
+
+local function isBefore(one, other)
+  local ms, sequence = string.match(one, "(%d+)-(%d+)")
+  local otherMs, otherSequence = string.match(other, "(%d+)-(%d+)")
+  if ms ~= otherMs then return tonumber(ms) < tonumber(otherMs) end
+  return tonumber(sequence) < tonumber(otherSequence)
+end
+
+if action == "publish" then
+  redis.call("XADD", changes, "MAXLEN", "~", 10000, "*", "topic", ARGV[4], "data", ARGV[5])
+  redis.call("PUBLISH", changes, "")
+elseif action == "read" then
+  local last = ARGV[4]
+  local newest = redis.call("XREVRANGE", changes, "+", "-", "COUNT", 1)[1]
+  if last == "" then
+    last = string.format("%.0f-0", math.floor(server - ARGV[5]))
+  elseif newest and isBefore(newest[1], last) then
+    -- The messages were lost, and the clock was set back.
+    last = "0-0"
+  end
+  local found = { last }
+  for _, entry in ipairs(redis.call("XRANGE", changes, "(" .. last, "+", "COUNT", ARGV[6])) do
+    found[1] = entry[1]
+    found[#found + 1] = entry[2][2]
+    found[#found + 1] = entry[2][4]
+  end
+  return found
+end
+
+local lease = root .. "lease:" .. ARGV[4]
+local kept = redis.call("GET", lease)
+local untilText, holder = string.match(kept or "", "^(%S+) (.*)$")
+local isHeld = untilText and tonumber(untilText) > now
+local isMine = isHeld and holder == ARGV[5]
+if action == "acquire" and not isHeld or action == "renew" and isMine then
+  local ttlMs = tonumber(ARGV[6])
+  redis.call("SET", lease, exact(now + ttlMs) .. " " .. ARGV[5], "PX", math.ceil(ttlMs))
+  return 1
+elseif action == "release" and isMine then
+  redis.call("DEL", lease)
+end
+return 0
+`);
+
+/** Messages in a stream, which every process reads when it is woken. */
+export function createRedisChanges(connection: Connection, news: News, clock: Clock): Changes & { close(): void } {
+  const topics = createTopics();
+  /** The last message that was read. The first look goes by time. */
+  let last = "";
+  let since = 0;
+  let stop: (() => void) | undefined;
+  let looking = Promise.resolve();
+
+  async function read(): Promise<void> {
+    for (;;) {
+      if (topics.size === 0) return;
+      const spanMs = clock.now() - since + SLACK_MS;
+      const reply = await connection.run(CHANGES, "read", [last, String(spanMs), String(PAGE)]);
+      const [newest = "", ...messages] = reply as readonly string[];
+      last = newest;
+      for (let index = 0; index < messages.length; index += 2)
+        topics.tell(messages[index] ?? "", messages[index + 1] ?? "");
+      if (messages.length < 2 * PAGE) return;
+    }
+  }
+
+  /** One look after another: each begins where the last one ended. */
+  function look(): Promise<void> {
+    const next = looking.then(read);
+    looking = next.catch(() => {});
+    return next;
+  }
+
+  return {
+    async publish(topic, data, { signal } = {}) {
+      await connection.run(CHANGES, "publish", [topic, JSON.stringify(data)], signal);
+    },
+    subscribe(topic, listener) {
+      if (topics.size === 0) [last, since] = ["", clock.now()];
+      const end = topics.subscribe(topic, listener);
+      stop ??= news.follow("changes", look, LOOK_MS);
+      return () => {
+        end();
+        if (topics.size > 0) return;
+        stop?.();
+        stop = undefined;
+      };
+    },
+    close: () => stop?.(),
+  };
+}
+
+/** Leases that the server ends, renewed three times in their time to live. */
+export function createRedisLeases(
+  connection: Connection,
+  clock: Clock,
+): Leases & {
+  /** Gives back what this process holds. */
+  close(): Promise<void>;
+} {
+  const held = new Set<{ renew(): Promise<void>; release(): Promise<void> }>();
+  // The data may be lost, and with it the lease.
+  connection.watch((change) => {
+    if (!(change instanceof Error)) for (const lease of held) void lease.renew();
+  });
+
+  function hold(name: string, holder: string, ttlMs: number, until: number): Lease {
+    const lost = new AbortController();
+    let end = until;
+    let over = false;
+    let cancel = clock.after(ttlMs / 3, () => void renew(), { background: true });
+
+    function stop(): void {
+      over = true;
+      cancel();
+      held.delete(own);
+    }
+
+    async function renew(): Promise<void> {
+      cancel();
+      const sentAt = clock.now();
+      try {
+        const renewed = await connection.run(CHANGES, "renew", [name, holder, String(ttlMs)]);
+        end = renewed === 1 ? sentAt + ttlMs : 0;
+      } catch {
+        // The server is away. The lease is good until its time is over.
+      }
+      if (over) return;
+      cancel();
+      if (clock.now() < end) {
+        cancel = clock.after(Math.min(ttlMs / 3, end - clock.now()), () => void renew(), { background: true });
+        return;
+      }
+      stop();
+      lost.abort(new Error(`The lease "${name}" could not be renewed in time.`));
+    }
+
+    async function release(): Promise<void> {
+      if (over) return;
+      stop();
+      await connection.run(CHANGES, "release", [name, holder]);
+    }
+
+    const own = { renew, release };
+    held.add(own);
+    return { name, lost: lost.signal, release };
+  }
+
+  return {
+    async acquire(name, { ttlMs, signal }) {
+      const holder = randomUUID();
+      const sentAt = clock.now();
+      const acquired = await connection.run(CHANGES, "acquire", [name, holder, String(ttlMs)], signal);
+      return acquired === 1 ? hold(name, holder, ttlMs, sentAt + ttlMs) : undefined;
+    },
+    async close() {
+      await Promise.allSettled([...held].map(({ release }) => release()));
+    },
+  };
+}

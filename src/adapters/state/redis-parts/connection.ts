@@ -1,0 +1,241 @@
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import type { Clock } from "../../../observe/clock.ts";
+import { tellAll } from "../../../state/topics.ts";
+import { toFailure } from "./failure.ts";
+import type { Script } from "./script.ts";
+
+/** What of a client of the `redis` package is used. `createClient` and `createCluster` make one. */
+export interface RedisClient {
+  connect(): Promise<unknown>;
+  eval(script: string, options: RedisEvalOptions): Promise<unknown>;
+  evalSha(sha1: string, options: RedisEvalOptions): Promise<unknown>;
+  subscribe(channel: string, listener: (message: string) => void): Promise<unknown>;
+  unsubscribe(channel: string): Promise<unknown>;
+  on(event: "error", listener: (error: Error) => void): unknown;
+  destroy(): void;
+  /** Lets the process end although the connection is open. */
+  unref?(): void;
+  ref?(): void;
+}
+
+export interface RedisEvalOptions {
+  keys: string[];
+  arguments: string[];
+}
+
+/** How long the server may take to connect or to answer. */
+const ANSWER_MS = 2_000;
+
+const FIRST_RETRY_MS = 50;
+const LAST_RETRY_MS = 1_000;
+
+/** One connection, which is opened with the first use and again whenever it was lost. */
+export interface Connection {
+  /** Runs a script. Rejects with STORE_FAILED within a few seconds if the server is away; `beforeSend` says that nothing happened. */
+  run(script: Script, action: string, given: readonly string[], signal?: AbortSignal): Promise<unknown>;
+  /** Calls back for every message on a channel, and whenever some may have been missed. Returns what ends it. */
+  subscribe(channel: string, listener: () => void): () => void;
+  /** Hears when the connection is there, with the number that the data has had since it was empty, and when it was lost. Returns what ends it. */
+  watch(listener: (change: Error | { readonly born: string }) => void): () => void;
+  close(): Promise<void>;
+}
+
+interface Link {
+  readonly client: RedisClient;
+  readonly born: string;
+  /** What the server's clock is ahead of this process's. */
+  aheadMs: number;
+}
+
+/** Creates a connection that is not opened yet. */
+export function createConnection(options: {
+  readonly open: () => RedisClient | Promise<RedisClient>;
+  readonly scripts: readonly Script[];
+  /** Every key begins with it. */
+  readonly root: string;
+  /** How the server is named in errors. */
+  readonly address: () => string;
+  readonly clock: Clock;
+  /** Time for a test; the server's if omitted. */
+  readonly now?: (() => number) | undefined;
+}): Connection {
+  const { open, scripts, root, address, clock, now } = options;
+  const channels = new Map<string, () => void>();
+  const watchers = new Set<(change: Error | { readonly born: string }) => void>();
+  const pending = new Set<Promise<unknown>>();
+  let opening: Promise<Link> | undefined;
+  let ready: Link | undefined;
+  /** Why the last attempt to connect failed. */
+  let away: ArsenalError | undefined;
+  let retries = 0;
+  let cancelRetry: (() => void) | undefined;
+  let closed = false;
+
+  async function openLink(): Promise<Link> {
+    const client = await open();
+    const broken = new Promise<never>((_, reject) => {
+      client.on("error", (error) => {
+        reject(error);
+        lost(client, error);
+      });
+    });
+    broken.catch(() => {});
+    const started = async (): Promise<Link> => {
+      await client.connect();
+      const sentAt = clock.now();
+      // Loads every script, so that commands are run in the order in which they are sent.
+      const [[server, born] = ["", ""]] = (await Promise.all(
+        scripts.map(({ text }) => client.eval(text, { keys: [root], arguments: ["start", "9e15", stamp()] })),
+      )) as [string, string][];
+      return { client, born, aheadMs: Number(server) - sentAt };
+    };
+    try {
+      return await withinTime(Promise.race([started(), broken]), clock);
+    } catch (error) {
+      client.destroy();
+      throw error;
+    }
+  }
+
+  function connect(): Promise<Link> {
+    cancelRetry = undefined;
+    const link = openLink();
+    opening = link;
+    link.then(opened, failed);
+    return link;
+  }
+
+  function opened(link: Link): void {
+    if (closed) return link.client.destroy();
+    [ready, away, retries] = [link, undefined, 0];
+    if (pending.size === 0) link.client.unref?.();
+    for (const channel of channels.keys()) listen(channel);
+    tellAll(watchers, { born: link.born });
+  }
+
+  function failed(error: unknown): void {
+    opening = undefined;
+    if (closed) return;
+    away = toFailure(error, address(), true);
+    const ms = Math.min(FIRST_RETRY_MS * 2 ** retries++, LAST_RETRY_MS);
+    cancelRetry = clock.after(ms, () => void connect(), { background: true });
+  }
+
+  function lost(client: RedisClient, error: Error): void {
+    if (ready?.client !== client) return;
+    ready = undefined;
+    client.destroy();
+    tellAll(watchers, toFailure(error, address(), false));
+    if (!closed) void connect();
+  }
+
+  function listen(channel: string): void {
+    const heard = (): void => channels.get(channel)?.();
+    ready?.client.subscribe(channel, heard).then(heard, () => {});
+  }
+
+  function refuseIfClosed(): void {
+    if (closed) throw new ArsenalError("CLOSED", "This state was closed and keeps nothing more. Create a new one.");
+  }
+
+  /** The connection, or the one that is being opened. While the server is away nobody waits for it. */
+  function find(): Promise<Link> {
+    if (away !== undefined) throw away;
+    return opening ?? connect();
+  }
+
+  function stamp(): string {
+    return now === undefined ? "" : String(now());
+  }
+
+  async function ask({ client, aheadMs }: Link, { text, sha1 }: Script, given: readonly string[]): Promise<unknown> {
+    const [action = "", ...rest] = given;
+    const deadline = String(clock.now() + aheadMs + ANSWER_MS);
+    const sent = { keys: [root], arguments: [action, deadline, stamp(), ...rest] };
+    const asked = client.evalSha(sha1, sent).catch((error: unknown) => {
+      if (error instanceof Error && error.message.startsWith("NOSCRIPT")) return client.eval(text, sent);
+      throw error;
+    });
+    return withinTime(asked, clock);
+  }
+
+  async function run(script: Script, given: readonly string[]): Promise<unknown> {
+    let link: Link;
+    try {
+      link = ready ?? (await find());
+    } catch (error) {
+      throw toFailure(error, address(), true);
+    }
+    refuseIfClosed();
+    try {
+      return await ask(link, script, given);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      // The server's clock was set meanwhile, or the command was late indeed: then the second one is not.
+      const late = /^LATE (\S+)/.exec(message);
+      if (late !== null) {
+        link.aheadMs = Number(late[1]) - clock.now();
+        return await ask(link, script, given).catch((again: unknown) => {
+          throw toFailure(again, address(), false);
+        });
+      }
+      // Such a server takes no commands: another one may have taken its place.
+      if (error instanceof TimedOut || /^(READONLY|LOADING|MASTERDOWN)/.test(message))
+        lost(link.client, error as Error);
+      throw toFailure(error, address(), false);
+    }
+  }
+
+  return {
+    async run(script, action, given, signal) {
+      signal?.throwIfAborted();
+      refuseIfClosed();
+      if (pending.size === 0) ready?.client.ref?.();
+      const running = run(script, [action, ...given]);
+      pending.add(running);
+      try {
+        return await running;
+      } finally {
+        pending.delete(running);
+        if (pending.size === 0) ready?.client.unref?.();
+      }
+    },
+    subscribe(channel, listener) {
+      channels.set(channel, listener);
+      if (ready !== undefined) listen(channel);
+      else if (!closed && away === undefined) void find();
+      return () => {
+        if (channels.get(channel) !== listener) return;
+        channels.delete(channel);
+        ready?.client.unsubscribe(channel).catch(() => {});
+      };
+    },
+    watch(listener) {
+      watchers.add(listener);
+      return () => void watchers.delete(listener);
+    },
+    async close() {
+      await Promise.allSettled(pending);
+      closed = true;
+      cancelRetry?.();
+      ready?.client.destroy();
+      ready = undefined;
+    },
+  };
+}
+
+/** Nothing came back in time. */
+class TimedOut extends Error {}
+
+/** Rejects if the work takes too long. What has arrived by then, and was not read because this process was busy, still counts. */
+async function withinTime<Value>(work: Promise<Value>, clock: Clock): Promise<Value> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const cancel = clock.after(ANSWER_MS, () => {
+    setImmediate(() => setImmediate(() => reject(new TimedOut(`no answer within ${ANSWER_MS / 1_000} s`))));
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    cancel();
+  }
+}

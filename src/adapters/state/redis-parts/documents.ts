@@ -1,0 +1,119 @@
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import type { Clock } from "../../../observe/clock.ts";
+import type { ListedState, State } from "../../../state/state.port.ts";
+import type { Connection } from "./connection.ts";
+import { createScript } from "./script.ts";
+
+/** Documents that are listed at once. */
+const PAGE = 500;
+
+/** document:KEY is one. index has every key, to list them by prefix; expiring those that end, to take them out of the index. */
+export const DOCUMENTS = createScript(String.raw`
+local function find(key)
+  local found = redis.call("HMGET", root .. "document:" .. key, "version", "value", "until")
+  if not found[1] or (found[3] and tonumber(found[3]) <= now) then return nil end
+  return found
+end
+
+local function remove(key)
+  redis.call("DEL", root .. "document:" .. key)
+  redis.call("ZREM", root .. "index", key)
+  redis.call("ZREM", root .. "expiring", key)
+end
+
+if action == "get" then
+  local found = find(ARGV[4])
+  return found and { found[1], found[2] }
+elseif action == "set" then
+  local key, value, ifVersion, spanMs = ARGV[4], ARGV[5], ARGV[6], tonumber(ARGV[7])
+  local found = find(key)
+  if ifVersion ~= "" and (found and found[1] or "absent") ~= ifVersion then return 0 end
+  -- A few at a time, so that what has expired goes as fast as new entries come.
+  for _, old in ipairs(redis.call("ZRANGEBYSCORE", root .. "expiring", "-inf", now, "LIMIT", 0, 10)) do remove(old) end
+  remove(key)
+  redis.call("HSET", root .. "document:" .. key, "version", string.format("%.0f", nextNumber()), "value", value)
+  redis.call("ZADD", root .. "index", 0, key)
+  if spanMs then
+    redis.call("HSET", root .. "document:" .. key, "until", exact(now + spanMs))
+    redis.call("ZADD", root .. "expiring", now + spanMs, key)
+    redis.call("PEXPIRE", root .. "document:" .. key, math.ceil(spanMs))
+  end
+  return 1
+elseif action == "delete" then
+  local found = find(ARGV[4])
+  if not found or (ARGV[5] ~= "" and found[1] ~= ARGV[5]) then return 0 end
+  remove(ARGV[4])
+  return 1
+elseif action == "list" then
+  local prefix, after = ARGV[4], ARGV[5]
+  local first = after == "" and "[" .. prefix or "(" .. after
+  local keys = redis.call("ZRANGEBYLEX", root .. "index", first, "(" .. prefix .. string.char(255), "LIMIT", 0, ARGV[6])
+  local listed = { #keys == tonumber(ARGV[6]) and keys[#keys] or "" }
+  for _, key in ipairs(keys) do
+    local found = find(key)
+    if found then
+      listed[#listed + 1] = key
+      listed[#listed + 1] = found[1]
+      listed[#listed + 1] = found[2]
+    end
+  end
+  return listed
+end
+`);
+
+/** JSON documents. When they expire is measured by the server's clock. */
+export function createRedisDocuments(connection: Connection, clock: Clock): State & { used(): boolean } {
+  let isUsed = false;
+
+  function run(action: string, given: readonly string[], signal: AbortSignal | undefined): Promise<unknown> {
+    isUsed = true;
+    return connection.run(DOCUMENTS, action, given, signal);
+  }
+
+  return {
+    used: () => isUsed,
+
+    async get(key, { signal } = {}) {
+      const found = (await run("get", [key], signal)) as readonly [string, string] | null;
+      return found === null ? undefined : { value: JSON.parse(found[1]), version: Number(found[0]) };
+    },
+
+    async set(key, value, { ifVersion = "", expiresAt, signal } = {}) {
+      const spanMs = expiresAt === undefined ? "" : String(expiresAt - clock.now());
+      return (await run("set", [key, toText(key, value), String(ifVersion), spanMs], signal)) === 1;
+    },
+
+    async delete(key, { ifVersion = "", signal } = {}) {
+      return (await run("delete", [key, String(ifVersion)], signal)) === 1;
+    },
+
+    async list(prefix, { signal } = {}) {
+      const listed: ListedState[] = [];
+      let after = "";
+      do {
+        const reply = await run("list", [prefix, after, String(PAGE)], signal);
+        const [next = "", ...found] = reply as readonly string[];
+        for (let index = 0; index < found.length; index += 3)
+          listed.push({
+            key: found[index] ?? "",
+            version: Number(found[index + 1]),
+            value: JSON.parse(found[index + 2] ?? "null"),
+          });
+        after = next;
+      } while (after !== "");
+      return listed;
+    },
+  };
+}
+
+function toText(key: string, value: unknown): string {
+  let why = "it is not JSON";
+  try {
+    const text: string | undefined = JSON.stringify(value);
+    if (text !== undefined) return text;
+  } catch (error) {
+    why = error instanceof Error ? error.message : String(error);
+  }
+  const fix = "Give plain JSON data.";
+  throw new ArsenalError("STORE_FAILED", `The state ${key} cannot be kept: ${why}. ${fix}`, { fix });
+}

@@ -1,0 +1,45 @@
+import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
+
+/** What went wrong, as people would say it, and the fix, by what the server or the system said. */
+const CAUSES: readonly (readonly [RegExp, string, string])[] = [
+  [
+    /ECONNREFUSED/,
+    "connection refused",
+    "Check that it is running and that state.url is right. It is retried every second.",
+  ],
+  [/ENOTFOUND|EAI_AGAIN/, "unknown host", "Check the host in state.url. It is retried every second."],
+  [
+    /^WRONGPASS|^ERR AUTH|invalid username-password/,
+    "wrong user name or password",
+    "Fix the user name and password in state.url.",
+  ],
+  [/^NOAUTH/, "a password is required", "Put it into state.url: redis://:${secret:env:REDIS_PASSWORD}@host:6379."],
+  [/^NOPERM/, "the user lacks permissions", "Allow it the commands and keys that docs/adapters/state/redis.md lists."],
+  [/^OOM/, "it is out of memory", "Raise maxmemory; keep maxmemory-policy at noeviction."],
+  [/^MISCONF/, "it cannot write to its disk", "Free space on its disk."],
+  [/^READONLY/, "it is a replica", "Name the primary in state.url. It is retried every second."],
+  [/^LOADING/, "it is loading its data", "It is retried every second."],
+  [/^ERR unknown command.*HELLO/i, "it is too old", "Use Redis 6.2 or later, or Valkey."],
+  [/Unknown RESP type|decode/, "something else than Redis answers there", "Check the host and port in state.url."],
+  [/no answer within/, "it does not answer", "Check that it is running. It is retried every second."],
+  [/socket closed|ECONNRESET|EPIPE|disconnect/i, "the connection was lost", "It is retried every second."],
+];
+
+/** The error that a user meets. It names the server, never a password. */
+export function toFailure(error: unknown, address: string, beforeSend: boolean): ArsenalError {
+  if (isArsenalError(error)) return error;
+  // Several addresses of one host were tried.
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
+  const message = first instanceof Error ? first.message : String(first);
+  const [, why, fix] = CAUSES.find(([pattern]) => pattern.test(message)) ?? [
+    undefined,
+    message,
+    "It is retried every second.",
+  ];
+  return new ArsenalError("STORE_FAILED", `Cannot use Redis at ${address}: ${why}. ${fix}`, {
+    field: "state.url",
+    fix,
+    beforeSend,
+    cause: first,
+  });
+}

@@ -1,0 +1,145 @@
+import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { STATE_LOST } from "../../guard/state-loss.ts";
+import type { Secrets } from "../../guard/secrets/secrets.ts";
+import { type Clock, systemClock } from "../../observe/clock.ts";
+import type { SharedState } from "../../state/shared-state.ts";
+import * as setting from "../settings.ts";
+import type { Surroundings } from "../surroundings.ts";
+import { CHANGES, createRedisChanges, createRedisLeases } from "./redis-parts/changes.ts";
+import { openRedisClient, readRedisUrl } from "./redis-parts/client.ts";
+import { createConnection, type RedisClient } from "./redis-parts/connection.ts";
+import { createRedisDocuments, DOCUMENTS } from "./redis-parts/documents.ts";
+import { createRedisLimits } from "./redis-parts/limits.ts";
+import { LIMITS } from "./redis-parts/limits-script.ts";
+import { createNews } from "./redis-parts/news.ts";
+
+export type { RedisClient, RedisEvalOptions } from "./redis-parts/connection.ts";
+
+export interface RedisStateOptions {
+  /** `redis://user:password@host:port/database`, or `rediss://` for TLS. A function is asked for it whenever it connects. */
+  readonly url?: string | (() => Promise<string>);
+  /** Makes a client of the `redis` package, for what a URL cannot say: a cluster, Sentinel, certificates. It is called again whenever the connection was lost. */
+  readonly client?: () => RedisClient | Promise<RedisClient>;
+  /** Begins every key, so that several arsenals can share a server. Defaults to `toolarsenal:`. */
+  readonly keyPrefix?: string;
+  readonly clock?: Clock;
+  /** Called if the server turns out to have lost its data while this process used it. */
+  readonly onLost?: (error: ArsenalError) => void;
+  /** Tells time in place of the server. @internal */
+  readonly now?: () => number;
+}
+
+/**
+ * Keeps state in Redis or Valkey, which any number of processes on any number of machines may share. It connects with the first use. While
+ * the server is away, what is asked rejects soon; it reconnects by itself.
+ */
+export function redisState(options: RedisStateOptions): SharedState {
+  const { url, keyPrefix = "toolarsenal:", clock = systemClock, onLost, now } = options;
+  const written = typeof url === "string" ? readRedisUrl(url) : undefined;
+  let address = written?.shown ?? "the configured address";
+  const open = async (): Promise<RedisClient> => {
+    if (options.client !== undefined) return options.client();
+    const read = written ?? readRedisUrl(typeof url === "function" ? await url() : "");
+    address = read.shown;
+    return openRedisClient(read);
+  };
+  // Braces keep every key in one slot of a cluster.
+  const connection = createConnection({
+    open,
+    scripts: [LIMITS, DOCUMENTS, CHANGES],
+    root: `{${keyPrefix}}`,
+    address: () => address,
+    clock,
+    now,
+  });
+  const news = createNews(connection, clock);
+  const documents = createRedisDocuments(connection, clock);
+  const limits = createRedisLimits(connection, news, clock);
+  const changes = createRedisChanges(connection, news, clock);
+  const leases = createRedisLeases(connection, clock);
+  let closing: Promise<void> | undefined;
+
+  /** Which data this process has been using. */
+  let born: string | undefined;
+  connection.watch((change) => {
+    if (change instanceof Error || born === change.born) return;
+    const isLoss = born !== undefined && documents.used();
+    born = change.born;
+    if (isLoss) void rememberLoss();
+  });
+
+  async function rememberLoss(): Promise<void> {
+    const fix = "Turn on persistence (appendonly yes).";
+    const why = `Redis at ${address} lost its data while it was in use. ${fix}`;
+    await documents.set(STATE_LOST, { at: clock.now(), why }, { ifVersion: "absent" }).catch(() => {});
+    onLost?.(new ArsenalError("STORE_FAILED", why, { field: "state.url", fix }));
+  }
+
+  async function close(): Promise<void> {
+    changes.close();
+    await Promise.all([limits.close(), leases.close()]);
+    await connection.close();
+  }
+
+  return {
+    name: "redis",
+    documents,
+    limits,
+    changes,
+    leases,
+    async healthCheck() {
+      try {
+        await connection.run(LIMITS, "health", []);
+        return true;
+      } catch {
+        return false;
+      }
+    },
+    close: () => (closing ??= close()),
+  };
+}
+
+export const config = setting.object("A Redis or Valkey server.", {
+  keyPrefix: setting.text(
+    "For redis: begins every key, so that several arsenals can share a server. Defaults to 'toolarsenal:'.",
+  ),
+});
+
+type Settings = setting.Filled<typeof config> & { readonly url?: string | undefined };
+
+export function create({ url, keyPrefix }: Settings, { clock, emit, secrets }: Surroundings): SharedState {
+  if (url === undefined) {
+    const fix = "Write redis://host:6379.";
+    throw new ArsenalError("CONFIG_INVALID", `state.url is needed for redis. ${fix}`, { field: "state.url", fix });
+  }
+  return redisState({
+    url: () => filledUrl(url, secrets),
+    ...(keyPrefix !== undefined && { keyPrefix }),
+    clock,
+    onLost: ({ message }) => emit("state-lost", { message }),
+  });
+}
+
+/** Connects as the arsenal will, and reads and writes. */
+export async function check(settings: Settings, surroundings: Surroundings): Promise<string> {
+  const state = create(settings, surroundings);
+  try {
+    await state.documents.get("doctor");
+    await state.documents.set("doctor", true, { expiresAt: surroundings.clock.now() + 1_000 });
+  } finally {
+    await state.close();
+  }
+  const { shown } = readRedisUrl(await filledUrl(settings.url ?? "", surroundings.secrets));
+  return `keeps state in Redis at ${shown}`;
+}
+
+/** Looks up what the URL refers to. A password inside it may have any characters. */
+async function filledUrl(url: string, secrets: Secrets): Promise<string> {
+  const use = { scope: "state", field: "state.url" };
+  if (!/^rediss?:/.test(url)) return secrets.fill(url, use);
+  const { url: bare, username = "", password = "" } = readRedisUrl(url);
+  const filled = new URL(bare);
+  filled.username = encodeURIComponent(await secrets.fill(username, use));
+  filled.password = encodeURIComponent(await secrets.fill(password, use));
+  return filled.href;
+}
