@@ -78,7 +78,7 @@ export async function startRedis(settings: Readonly<Record<string, string>> = {}
 }
 
 /** A port that nobody listens on: Redis cannot pick one by itself. */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
