@@ -162,7 +162,7 @@ describe.skipIf(missing !== undefined)("redisState", () => {
     const cluster = await ownServer({ "cluster-enabled": "yes", "cluster-port": String(await freePort()) });
     cluster.command("CLUSTER", "ADDSLOTSRANGE", "0", "16383");
     await expect.poll(() => cluster.command("CLUSTER", "INFO"), { timeout: 20_000 }).toContain("cluster_state:ok");
-    const client = (): RedisClient => createCluster({ rootNodes: [{ url: cluster.url }] }) as unknown as RedisClient;
+    const client = (): RedisClient => createCluster({ rootNodes: [{ url: cluster.url }] });
     const [one, other] = [open({ client, keyPrefix: "c:" }), open({ client, keyPrefix: "c:" })];
     const heard = new Promise((resolve) => {
       other.changes.subscribe("t", resolve);

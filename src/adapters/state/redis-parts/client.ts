@@ -43,5 +43,5 @@ export async function openRedisClient({ url, username, password }: RedisAddress)
     disableOfflineQueue: true,
     maintNotifications: "disabled",
     socket: { reconnectStrategy: false },
-  }) as unknown as RedisClient;
+  });
 }

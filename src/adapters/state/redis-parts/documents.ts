@@ -28,10 +28,12 @@ elseif action == "set" then
   local key, value, ifVersion, spanMs = ARGV[4], ARGV[5], ARGV[6], tonumber(ARGV[7])
   local found = find(key)
   if ifVersion ~= "" and (found and found[1] or "absent") ~= ifVersion then return 0 end
+  -- Comes first: a server without memory refuses it, and nothing was removed yet.
+  local version = string.format("%.0f", nextNumber())
   -- A few at a time, so that what has expired goes as fast as new entries come.
   for _, old in ipairs(redis.call("ZRANGEBYSCORE", root .. "expiring", "-inf", now, "LIMIT", 0, 10)) do remove(old) end
   remove(key)
-  redis.call("HSET", root .. "document:" .. key, "version", string.format("%.0f", nextNumber()), "value", value)
+  redis.call("HSET", root .. "document:" .. key, "version", version, "value", value)
   redis.call("ZADD", root .. "index", 0, key)
   if spanMs then
     redis.call("HSET", root .. "document:" .. key, "until", exact(now + spanMs))
