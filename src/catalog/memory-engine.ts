@@ -3,17 +3,37 @@ import { ArsenalError } from "../errors/arsenal-error.ts";
 import { EVERY_TOOL, type ToolFilter, toPredicate } from "../tool/tool-filter.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { CatalogEngine, EngineAnswer, EngineQuery } from "./catalog-engine.port.ts";
+import { below, type Image } from "./image.ts";
 import { createModelVectors, type CreateRows, type ModelVectors } from "./dense/model-vectors.ts";
 import type { NamespaceFits } from "./dense/namespace-vectors.ts";
 import { createLexicalIndex, type LexicalHit } from "./lexical/lexical-index.ts";
 import { createMentions } from "./lexical/mentions.ts";
+import {
+  analysisOf,
+  byId,
+  type Entry,
+  firstAfter,
+  restoreEntries,
+  restoreModels,
+  type SavedIndex,
+  savedTools,
+  saveIndex,
+} from "./memory-image.ts";
 import { toolFields } from "./tool-text.ts";
 
-/** A tool, where the indexes have it, and the revision that brought it. */
-interface Entry {
-  readonly tool: Tool;
-  readonly slot: number;
-  readonly revision: number;
+/** An engine whose index can be written to a file and read again, so that nothing is indexed or embedded twice. */
+export interface MemoryEngine extends CatalogEngine {
+  /** The index as it is now, without the tools themselves. Also of an engine that was closed. */
+  save(): Promise<SavedIndex>;
+  /**
+   * Fills an empty engine. `read` gives the tool of a slot, each when it is first needed. Returns the ids by slot; undefined, and takes nothing, if
+   * words are indexed in another way today.
+   */
+  restore(image: Image, read: (slot: number) => Tool): readonly (string | undefined)[] | undefined;
+  /** Takes over the vectors of an image for tools that are the same as when it was made, and that have none of the model yet. */
+  adoptVectors(image: Image): Promise<void>;
+  /** The content hash of a tool. */
+  hashOf(id: string): string | undefined;
 }
 
 /** The tools that a query may find, by slot: the quickest way through all of them. */
@@ -30,14 +50,15 @@ const TURN = 500;
 const REMEMBERED_DELETIONS = 10_000;
 
 /** Keeps every tool in memory: exact search by words and vectors, gone when the process ends. */
-export function createMemoryEngine(createRows: CreateRows): CatalogEngine {
+export function createMemoryEngine(createRows: CreateRows): MemoryEngine {
   const lexical = createLexicalIndex();
   const mentions = createMentions();
   const entries = new Map<string, Entry>();
-  const toolAt: (Tool | undefined)[] = [];
-  const idsByName = new Map<string, Set<string>>();
+  const entryAt: (Entry | undefined)[] = [];
+  let readTool: ((slot: number) => Tool) | undefined;
+  const idsByName = new Map<string, string[]>();
   const models = new Map<string, ModelVectors>();
-  let sorted: readonly Tool[] | undefined;
+  let sorted: readonly Entry[] | undefined;
   let revision = 0;
   const deletions = new Map<string, number>();
   let forgottenAt = 0;
@@ -52,12 +73,24 @@ export function createMemoryEngine(createRows: CreateRows): CatalogEngine {
     });
   }
 
-  function remove({ tool, slot }: Entry): void {
-    const sharing = idsByName.get(tool.name);
-    sharing?.delete(tool.id);
-    if (sharing?.size === 0) idsByName.delete(tool.name);
-    for (const model of models.values()) model.remove(slot, tool.namespace);
-    toolAt[slot] = undefined;
+  function toolOf(entry: Entry): Tool {
+    return (entry.tool ??= readTool?.(entry.slot) as Tool);
+  }
+
+  function remove({ id, slot, filtered: { name, namespace } }: Entry): void {
+    const others = (idsByName.get(name) ?? []).filter((other) => other !== id);
+    if (others.length > 0) idsByName.set(name, others);
+    else idsByName.delete(name);
+    for (const model of models.values()) model.remove(slot, namespace);
+    entryAt[slot] = undefined;
+  }
+
+  function addEntry(entry: Entry): void {
+    entryAt[entry.slot] = entry;
+    entries.set(entry.id, entry);
+    const sharing = idsByName.get(entry.filtered.name);
+    if (sharing) sharing.push(entry.id);
+    else idsByName.set(entry.filtered.name, [entry.id]);
   }
 
   function index(tool: Tool): void {
@@ -66,22 +99,18 @@ export function createMemoryEngine(createRows: CreateRows): CatalogEngine {
     const fields = toolFields(tool);
     const slot = lexical.upsert(tool.id, fields);
     mentions.upsert(tool.id, tool.namespace, fields);
-    toolAt[slot] = tool;
-    entries.set(tool.id, { tool, slot, revision });
+    addEntry({ id: tool.id, contentHash: tool.contentHash, slot, revision, filtered: tool, tool });
     deletions.delete(tool.id);
-    const sharing = idsByName.get(tool.name);
-    if (sharing) sharing.add(tool.id);
-    else idsByName.set(tool.name, new Set([tool.id]));
     sorted = undefined;
   }
 
   function erase(id: string): void {
     const entry = entries.get(id);
     if (!entry) return;
+    mentions.remove(id);
     remove(entry);
     entries.delete(id);
     lexical.remove(id);
-    mentions.remove(id);
     deletions.set(id, revision);
     sorted = undefined;
     if (deletions.size <= REMEMBERED_DELETIONS) return;
@@ -101,18 +130,22 @@ export function createMemoryEngine(createRows: CreateRows): CatalogEngine {
     return result;
   }
 
+  function newVectors(): ModelVectors {
+    return createModelVectors(createRows, (a, b) => (entryAt[a]?.id ?? "") < (entryAt[b]?.id ?? ""));
+  }
+
   function slotOf(id: string): number {
     return entries.get(id)?.slot ?? -1;
   }
 
-  function inOrder(): readonly Tool[] {
-    return (sorted ??= Array.from(entries.values(), ({ tool }) => tool).sort((a, b) => (a.id < b.id ? -1 : 1)));
+  function inOrder(): readonly Entry[] {
+    return (sorted ??= [...entries.values()].sort(byId));
   }
 
   /** The ids that a filter can accept, if it names them; undefined if every tool must be looked at. */
   function narrowed(filter: ToolFilter): ReadonlySet<string> | undefined {
     if ("ids" in filter) return new Set(filter.ids);
-    if ("names" in filter) return new Set(filter.names.flatMap((name) => [...(idsByName.get(name) ?? [])]));
+    if ("names" in filter) return new Set(filter.names.flatMap((name) => idsByName.get(name) ?? []));
     if ("any" in filter) {
       const parts = filter.any.map(narrowed);
       return parts.some((part) => part === undefined) ? undefined : new Set(parts.flatMap((part) => [...(part ?? [])]));
@@ -121,25 +154,23 @@ export function createMemoryEngine(createRows: CreateRows): CatalogEngine {
   }
 
   /** The tools a filter accepts, ordered by id. */
-  function accepted(filter: ToolFilter): readonly Tool[] {
+  function accepted(filter: ToolFilter): readonly Entry[] {
     if (filter === EVERY_TOOL) return inOrder();
     const ids = narrowed(filter);
     const accepts = toPredicate(filter);
-    if (ids === undefined && sorted) return sorted.filter(accepts);
-    const tools =
-      ids === undefined
-        ? Array.from(entries.values(), ({ tool }) => tool)
-        : [...ids].flatMap((id) => entries.get(id)?.tool ?? []);
-    return tools.filter(accepts).sort((a, b) => (a.id < b.id ? -1 : 1));
+    const isAccepted = ({ filtered }: Entry): boolean => accepts(filtered);
+    if (ids === undefined && sorted) return sorted.filter(isAccepted);
+    const looked = ids === undefined ? [...entries.values()] : [...ids].flatMap((id) => entries.get(id) ?? []);
+    return looked.filter(isAccepted).sort(byId);
   }
 
   function sieve({ filter = EVERY_TOOL, visible = EVERY_TOOL }: EngineQuery): Sieve {
     const [exists, accepts] = [toPredicate(visible), toPredicate(filter)];
-    const bits = new Uint8Array(toolAt.length);
+    const bits = new Uint8Array(entryAt.length);
     let count = 0;
     let total = 0;
-    for (let slot = 0; slot < toolAt.length; slot++) {
-      const tool = toolAt[slot];
+    for (let slot = 0; slot < entryAt.length; slot++) {
+      const tool = entryAt[slot]?.filtered;
       if (tool === undefined || !exists(tool)) continue;
       total++;
       if (!accepts(tool)) continue;
@@ -183,9 +214,11 @@ export function createMemoryEngine(createRows: CreateRows): CatalogEngine {
     }
     return {
       candidates: slots.flatMap((slot, at) => {
-        const tool = toolAt[slot];
-        if (tool === undefined) return [];
-        return [{ tool, coverage: coverage.map((of) => of[at] ?? 0), cosines: cosines.map((of) => of[at]) }];
+        const entry = entryAt[slot];
+        if (entry === undefined) return [];
+        return [
+          { tool: toolOf(entry), coverage: coverage.map((of) => of[at] ?? 0), cosines: cosines.map((of) => of[at]) },
+        ];
       }),
       accepted: count,
       total: sifted.total,
@@ -208,13 +241,13 @@ export function createMemoryEngine(createRows: CreateRows): CatalogEngine {
     const others = slots.filter((slot) => !known.has(slot));
     const scores = lexical.scores(
       text,
-      others.map((slot) => toolAt[slot]?.id ?? ""),
+      others.map((slot) => entryAt[slot]?.id ?? ""),
     );
     others.forEach((slot, at) => known.set(slot, scores[at] ?? 0));
     return slots.map((slot) => known.get(slot) ?? 0);
   }
 
-  return {
+  const engine: MemoryEngine = {
     name: "memory",
 
     async open({ signal } = {}) {
@@ -226,7 +259,7 @@ export function createMemoryEngine(createRows: CreateRows): CatalogEngine {
       inTurn(signal, async () => {
         const latest = new Map(tools.map((tool) => [tool.id, tool]));
         const changed = [...latest.values()].filter(
-          ({ id, contentHash }) => entries.get(id)?.tool.contentHash !== contentHash,
+          ({ id, contentHash }) => entries.get(id)?.contentHash !== contentHash,
         );
         if (changed.length > 0) revision++;
         for (let start = 0; start < changed.length; start += TURN) {
@@ -246,7 +279,10 @@ export function createMemoryEngine(createRows: CreateRows): CatalogEngine {
 
     async get(ids, { signal } = {}) {
       check(signal);
-      return ids.flatMap((id) => entries.get(id)?.tool ?? []);
+      return ids.flatMap((id) => {
+        const entry = entries.get(id);
+        return entry === undefined ? [] : [toolOf(entry)];
+      });
     },
 
     async list({ filter = EVERY_TOOL, cursor, limit = PAGE, signal } = {}) {
@@ -255,7 +291,7 @@ export function createMemoryEngine(createRows: CreateRows): CatalogEngine {
       const start = cursor === undefined ? 0 : firstAfter(tools, cursor);
       const page = tools.slice(start, start + limit);
       const last = page.at(-1);
-      return { tools: page, ...(last && start + limit < tools.length ? { next: last.id } : {}) };
+      return { tools: page.map(toolOf), ...(last && start + limit < tools.length ? { next: last.id } : {}) };
     },
 
     async count({ filter = EVERY_TOOL, signal } = {}) {
@@ -266,15 +302,12 @@ export function createMemoryEngine(createRows: CreateRows): CatalogEngine {
     async putVectors(model, given, { signal } = {}) {
       check(signal);
       let vectors = models.get(model);
-      if (!vectors) {
-        const precedes = (a: number, b: number): boolean => (toolAt[a]?.id ?? "") < (toolAt[b]?.id ?? "");
-        models.set(model, (vectors = createModelVectors(createRows, precedes)));
-      }
+      if (!vectors) models.set(model, (vectors = newVectors()));
       vectors.set(
         given.flatMap(({ id, contentHash, vectors: own }) => {
-          const { tool, slot } = entries.get(id) ?? {};
-          if (tool?.contentHash !== contentHash || slot === undefined) return [];
-          return [{ slot, namespace: tool.namespace, vectors: own }];
+          const entry = entries.get(id);
+          if (entry?.contentHash !== contentHash) return [];
+          return [{ slot: entry.slot, namespace: entry.filtered.namespace, vectors: own }];
         }),
       );
     },
@@ -282,6 +315,7 @@ export function createMemoryEngine(createRows: CreateRows): CatalogEngine {
     async withoutVectors(model, { after = "", limit, signal }) {
       check(signal);
       const vectors = models.get(model);
+      if (vectors?.size === entries.size) return [];
       const lacking: string[] = [];
       for (const { id } of inOrder()) {
         if (lacking.length === limit) break;
@@ -322,16 +356,45 @@ export function createMemoryEngine(createRows: CreateRows): CatalogEngine {
       await lastChange;
       closed = true;
     },
-  };
-}
 
-/** The first place whose id comes after the cursor. */
-function firstAfter(tools: readonly Tool[], cursor: string): number {
-  let [low, high] = [0, tools.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((tools[middle]?.id ?? "") <= cursor) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+    save() {
+      const saved = lastChange.then(() => saveIndex({ entryAt, lexical, mentions, models }));
+      lastChange = saved.catch(() => {});
+      return saved;
+    },
+
+    restore(image, read) {
+      if (entries.size > 0 || image["analysis"] !== analysisOf()) return undefined;
+      readTool = read;
+      revision++;
+      const restored = restoreEntries(image, revision);
+      entryAt.length = restored.length;
+      for (const entry of restored) if (entry) addEntry(entry);
+      const ids = restored.map((entry) => entry?.id);
+      lexical.restore(below("lexical", image), ids);
+      const restoredAt = revision;
+      mentions.restore(below("mentions", image), (id) => {
+        const entry = entries.get(id);
+        if (entry?.revision !== restoredAt) return undefined;
+        return { namespace: entry.filtered.namespace, texts: toolFields(toolOf(entry)) };
+      });
+      for (const [model, vectors] of restoreModels(image, newVectors)) models.set(model, vectors);
+      return ids;
+    },
+
+    hashOf: (id) => entries.get(id)?.contentHash,
+
+    async adoptVectors(image) {
+      const tools = savedTools(image);
+      for (const [model, vectors] of restoreModels(image, newVectors)) {
+        const had = models.get(model);
+        const lacking = tools.flatMap((tool, slot) => {
+          if (tool === undefined || !vectors.has(slot) || had?.has(slotOf(tool.id)) === true) return [];
+          return [{ ...tool, vectors: vectors.vectorsOf(slot) }];
+        });
+        await engine.putVectors(model, lacking);
+      }
+    },
+  };
+  return engine;
 }

@@ -47,6 +47,8 @@ export interface EventMap {
     readonly total: number;
     readonly durationMs: number;
   };
+  /** A snapshot of the catalog could not be used or written. The message says what was done and how to fix it. */
+  "snapshot-failed": { readonly file: string; readonly message: string };
   /** `tools` are those that have no vector for now; 0 where a request could not be embedded. */
   "embedder-failed": { readonly model: string; readonly tools: number; readonly message: string };
   "ensemble-connected": { readonly ensemble: string; readonly tools: number };

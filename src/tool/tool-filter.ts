@@ -29,8 +29,24 @@ export type ToolFilter =
 /** Accepts every tool. */
 export const EVERY_TOOL: ToolFilter = Object.freeze({ all: [] });
 
+/** What a filter looks at. */
+export type FilteredTool = Pick<
+  Tool,
+  | "id"
+  | "name"
+  | "namespace"
+  | "source"
+  | "ensemble"
+  | "tags"
+  | "category"
+  | "riskLevel"
+  | "capabilities"
+  | "metadata"
+  | "deprecated"
+>;
+
 /** Compiles a filter once, for use on many tools. */
-export function toPredicate(filter: ToolFilter): (tool: Tool) => boolean {
+export function toPredicate(filter: ToolFilter): (tool: FilteredTool) => boolean {
   if ("ids" in filter) return isIn(filter.ids, (tool) => tool.id);
   if ("names" in filter) return isIn(filter.names, (tool) => tool.name);
   if ("namespaces" in filter) return isIn(filter.namespaces, (tool) => tool.namespace);
@@ -68,12 +84,12 @@ export function toPredicate(filter: ToolFilter): (tool: Tool) => boolean {
   };
 }
 
-function isIn<Value>(values: readonly Value[], of: (tool: Tool) => Value): (tool: Tool) => boolean {
+function isIn<Value>(values: readonly Value[], of: (tool: FilteredTool) => Value): (tool: FilteredTool) => boolean {
   const wanted = new Set(values);
   return (tool) => wanted.has(of(tool));
 }
 
-function byCapabilities(capabilities: readonly Capability[], match: "any" | "all" | "only"): (tool: Tool) => boolean {
+function byCapabilities(capabilities: readonly Capability[], match: "any" | "all" | "only"): (tool: FilteredTool) => boolean {
   const named = new Set(capabilities);
   if (match === "any") return (tool) => tool.capabilities.some((capability) => named.has(capability));
   if (match === "only") return (tool) => tool.capabilities.every((capability) => named.has(capability));

@@ -5,38 +5,52 @@ import * as setting from "../settings.ts";
 import type { CatalogEngine } from "../../catalog/catalog-engine.port.ts";
 import { createMemoryEngine } from "../../catalog/memory-engine.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
+import type { Emit } from "../../observe/events.ts";
 import type { RowFormat } from "../embedders/kernel/vector-rows.ts";
+import type { Surroundings } from "../surroundings.ts";
 import { kernelRows } from "./kernel-rows.ts";
 import { snapshotFile } from "./snapshot-file.ts";
 import { withSnapshot } from "./with-snapshot.ts";
 
 export interface MemoryEngineOptions {
-  /** A file that keeps the tools between runs. Optional. */
+  /** A file that keeps the tools between runs. Beside it, `.index` keeps their index and vectors. Optional. */
   readonly snapshot?: string;
   /** `int8` takes a quarter of the memory and a third of the time of `float32`, with an error of about 0.003 in a cosine. Default `int8`. */
   readonly vectors?: RowFormat;
   readonly clock?: Clock;
+  /** Told what is wrong with the snapshot. */
+  readonly emit?: Emit;
 }
 
 /**
- * Keeps tools and vectors in memory and searches them exactly: 100,000 tools in a few milliseconds. With `snapshot`, the tools are written to
- * one file shortly after each change and on `close`; vectors are not.
+ * Keeps tools and vectors in memory and searches them exactly: 100,000 tools in a few milliseconds. With `snapshot`, tools, index and vectors are
+ * written to files and read again at the next start.
  */
 export function memoryEngine({
   snapshot,
   vectors = "int8",
   clock = systemClock,
+  emit = () => {},
 }: MemoryEngineOptions = {}): CatalogEngine {
   const engine = createMemoryEngine(kernelRows(vectors));
-  return snapshot === undefined ? engine : withSnapshot(engine, snapshotFile(snapshot), clock);
+  return snapshot === undefined ? engine : withSnapshot(engine, snapshotFile(snapshot), { clock, emit });
 }
 
 export const config = setting.object("In memory, with an optional snapshot file.", {
-  snapshot: setting.path("For memory: a file that keeps the tools between runs. Optional."),
+  snapshot: setting.path(
+    "For memory: a file that keeps the tools between runs; their index and vectors are in a file beside it. Optional.",
+  ),
 });
 
-export function create({ snapshot }: setting.Filled<typeof config>): CatalogEngine {
-  return memoryEngine(snapshot === undefined ? {} : { snapshot });
+export function create(
+  { snapshot }: setting.Filled<typeof config>,
+  { clock, emit }: Partial<Pick<Surroundings, "clock" | "emit">> = {},
+): CatalogEngine {
+  return memoryEngine({
+    ...(snapshot === undefined ? {} : { snapshot }),
+    ...(clock && { clock }),
+    ...(emit && { emit }),
+  });
 }
 
 /** Opens the snapshot as the arsenal will, which also makes its folder. */
@@ -51,7 +65,7 @@ export async function check(settings: setting.Filled<typeof config>): Promise<st
   } catch (cause) {
     const fix = "Make the folder writable, or change vector_store.snapshot.";
     const details = { field: "vector_store.snapshot", value: snapshot, fix, cause };
-    throw new ArsenalError("CONFIG_INVALID", `${dirname(snapshot)} cannot be written. ${fix}`, details);
+    throw new ArsenalError("CONFIG_INVALID", `Cannot write to ${dirname(snapshot)}. ${fix}`, details);
   }
   return `keeps tools in ${snapshot}`;
 }

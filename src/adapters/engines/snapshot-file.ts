@@ -15,19 +15,40 @@ import { basename, dirname, resolve } from "node:path";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 
 /**
- * Lines of text in one file that is whole at every moment: a new version is written beside it and takes its place in one step. The version
- * before is kept as `.bak`.
+ * Lines of text in one file that is whole at every moment: a new version is written beside it and takes its place in one step. The previous version
+ * is kept as `.bak`.
  */
 export interface SnapshotFile {
-  /** The lines of the last good version; none where there is no file. A damaged file is set aside as `.corrupt-1`, `-2` … */
-  read(): Promise<readonly string[]>;
-  /** Replaces all lines. */
-  write(lines: readonly string[]): Promise<void>;
+  readonly path: string;
+  /**
+   * The lines of the last good version; undefined if there is no file. A damaged file is set aside as `.corrupt-1`, `-2` …, and the backup takes its
+   * place.
+   */
+  read(): Promise<SnapshotLines | undefined>;
+  /** Replaces all lines. Returns their checksum. */
+  write(lines: Iterable<string | Uint8Array>): Promise<string>;
+  readonly replace: ReplaceFile;
 }
 
-const MARK = "toolarsenal-snapshot 1";
+/** Lines as they are in the file, each with a newline at its end. */
+export interface SnapshotLines {
+  readonly bytes: Buffer;
+  readonly checksum: string;
+  /** Says that the file was damaged and what was done, if so. */
+  readonly restored?: string;
+}
+
+/** Writes a new version of a file beside it, and puts it in its place. If anything fails, the old version stays as it was. */
+export type ReplaceFile = (
+  file: string,
+  write: (append: (bytes: Uint8Array) => Promise<void>, handle: FileHandle) => Promise<void>,
+) => Promise<void>;
+
+const FORMAT = 1;
+const MARK = `toolarsenal-snapshot ${FORMAT}`;
 const HEADER = new RegExp(`^${MARK} sha256:([0-9a-f]{64})\n`);
 const HEADER_LENGTH = MARK.length + " sha256:".length + 64 + 1;
+const NEWER = /^toolarsenal-snapshot (\d+) sha256:/;
 const LINES_A_WRITE = 1000;
 
 export function snapshotFile(path: string): SnapshotFile {
@@ -35,26 +56,38 @@ export function snapshotFile(path: string): SnapshotFile {
   const backup = `${file}.bak`;
   const folder = dirname(file);
 
-  /** The lines of a file; undefined where it is damaged, "missing" where there is none. */
-  async function readLines(from: string): Promise<readonly string[] | "missing" | "damaged"> {
+  async function readLines(from: string): Promise<SnapshotLines | "missing" | "damaged"> {
     let bytes: Buffer;
     try {
       bytes = await readFile(from);
     } catch (cause) {
       if (codeOf(cause) === "ENOENT") return "missing";
-      throw failure(`The snapshot ${from} cannot be read: ${messageOf(cause)}`, from, "Make the file readable.", cause);
+      throw failure(`Cannot read the snapshot ${from}: ${messageOf(cause)}`, from, "Make the file readable.", cause);
     }
-    const expected = HEADER.exec(bytes.subarray(0, HEADER_LENGTH).toString("latin1"))?.[1];
-    const body = bytes.subarray(HEADER_LENGTH);
-    if (expected === undefined || createHash("sha256").update(body).digest("hex") !== expected) return "damaged";
-    return body.toString("utf8").split("\n").slice(0, -1);
+    const header = bytes.subarray(0, HEADER_LENGTH).toString("latin1");
+    const format = Number(NEWER.exec(header)?.[1] ?? FORMAT);
+    // A digit may be damaged too; then there is a backup in the format that is read here.
+    if (format > FORMAT && (from === backup || typeof (await readLines(backup)) === "string")) {
+      const fix = "Upgrade toolarsenal, or set another file.";
+      throw failure(
+        `The snapshot ${from} has format ${format}, and this version of toolarsenal reads format ${FORMAT}. Nothing was changed. ${fix}`,
+        from,
+        fix,
+      );
+    }
+    const checksum = HEADER.exec(header)?.[1];
+    const lines = bytes.subarray(HEADER_LENGTH);
+    if (checksum === undefined || createHash("sha256").update(lines).digest("hex") !== checksum) return "damaged";
+    return { bytes: lines, checksum };
   }
 
-  /** Keeps the damaged file for whoever wants to look, and puts the backup in its place; the file is never absent in between. */
-  async function restoreBackup(): Promise<void> {
+  /** Keeps a copy of the damaged file, and puts the backup in its place; the file is never absent in between. Returns the name of the copy. */
+  async function restoreBackup(): Promise<string> {
+    let aside = "";
     for (let number = 1; ; number++) {
       try {
-        await copyFile(file, `${file}.corrupt-${number}`, constants.COPYFILE_EXCL);
+        aside = `${file}.corrupt-${number}`;
+        await copyFile(file, aside, constants.COPYFILE_EXCL);
         break;
       } catch (cause) {
         if (codeOf(cause) !== "EEXIST") throw cause;
@@ -65,6 +98,7 @@ export function snapshotFile(path: string): SnapshotFile {
     await syncFile(temporary);
     await rename(temporary, file);
     await syncFolder();
+    return aside;
   }
 
   function temporaryName(): string {
@@ -113,77 +147,105 @@ export function snapshotFile(path: string): SnapshotFile {
     await rm(temporary, { force: true });
   }
 
+  async function replace(
+    target: string,
+    write: Parameters<ReplaceFile>[1],
+    before: () => Promise<void> = async () => {},
+  ): Promise<void> {
+    const temporary = temporaryName();
+    try {
+      const handle = await open(temporary, "wx");
+      try {
+        let position = 0;
+        const append = async (bytes: Uint8Array): Promise<void> => {
+          await writeAll(handle, bytes, position);
+          position += bytes.length;
+        };
+        await write(append, handle);
+        await handle.sync();
+      } finally {
+        await handle.close();
+      }
+      await before();
+      await rename(temporary, target);
+      await syncFolder();
+    } catch (cause) {
+      await rm(temporary, { force: true }).catch(() => {});
+      const fix = "Check that its folder exists, is writable and has free space.";
+      throw failure(
+        `Cannot write the snapshot ${target}: ${messageOf(cause)}. The previous version is intact. ${fix}`,
+        target,
+        fix,
+        cause,
+      );
+    }
+  }
+
   return {
+    path: file,
+    replace: (target, write) => replace(target, write),
+
     async read() {
       try {
         await mkdir(folder, { recursive: true });
         await removeLeftovers();
       } catch (cause) {
         throw failure(
-          `The folder of the snapshot ${file} cannot be used: ${messageOf(cause)}`,
+          `Cannot use the folder of the snapshot ${file}: ${messageOf(cause)}`,
           file,
-          "Choose a folder that can be written.",
+          "Choose a writable folder.",
           cause,
         );
       }
       const lines = await readLines(file);
-      if (lines === "missing") return [];
+      if (lines === "missing") return undefined;
       if (lines !== "damaged") return lines;
       const kept = await readLines(backup);
       if (kept === "missing" || kept === "damaged") {
         const fix = `Move ${file} away to start without it, or put a copy of it in its place.`;
         const also = kept === "damaged" ? `, and so is ${backup}` : ", and there is no backup";
-        throw failure(`The snapshot ${file} is damaged or no snapshot${also}. ${fix}`, file, fix);
+        throw failure(`The snapshot ${file} is damaged or not a snapshot${also}. ${fix}`, file, fix);
       }
-      await restoreBackup();
-      return kept;
+      const aside = await restoreBackup();
+      const restored = `The snapshot ${file} was damaged. It is kept as ${aside}; the version before was restored. Check the disk, then delete it.`;
+      return { ...kept, restored };
     },
 
     async write(lines) {
-      const temporary = temporaryName();
-      try {
-        await writeLines(temporary, lines);
-        await keepBackup();
-        await rename(temporary, file);
-        await syncFolder();
-      } catch (cause) {
-        await rm(temporary, { force: true }).catch(() => {});
-        throw failure(
-          `The snapshot ${file} cannot be written: ${messageOf(cause)}`,
-          file,
-          "Check that the folder exists, can be written and has room.",
-          cause,
-        );
-      }
+      let checksum = "";
+      await replace(
+        file,
+        async (append, handle) => {
+          const hash = createHash("sha256");
+          await append(Buffer.alloc(HEADER_LENGTH));
+          for (const bytes of inBatches(lines)) {
+            hash.update(bytes);
+            await append(bytes);
+          }
+          checksum = hash.digest("hex");
+          await writeAll(handle, Buffer.from(`${MARK} sha256:${checksum}\n`), 0);
+        },
+        keepBackup,
+      );
+      return checksum;
     },
   };
 }
 
-async function writeLines(name: string, lines: readonly string[]): Promise<void> {
-  const handle: FileHandle = await open(name, "wx");
-  try {
-    const hash = createHash("sha256");
-    let position = HEADER_LENGTH;
-    for (let start = 0; start < lines.length; start += LINES_A_WRITE) {
-      const bytes = Buffer.from(
-        lines
-          .slice(start, start + LINES_A_WRITE)
-          .map((line) => `${line}\n`)
-          .join(""),
-      );
-      hash.update(bytes);
-      await writeAll(handle, bytes, position);
-      position += bytes.length;
-    }
-    await writeAll(handle, Buffer.from(`${MARK} sha256:${hash.digest("hex")}\n`), 0);
-    await handle.sync();
-  } finally {
-    await handle.close();
+/** Lines as bytes, many at a time. */
+function* inBatches(lines: Iterable<string | Uint8Array>): IterableIterator<Uint8Array> {
+  let batch: Uint8Array[] = [];
+  for (const line of lines) {
+    batch.push(typeof line === "string" ? Buffer.from(`${line}\n`) : line);
+    if (batch.length < LINES_A_WRITE) continue;
+    yield Buffer.concat(batch);
+    batch = [];
   }
+  if (batch.length > 0) yield Buffer.concat(batch);
 }
 
 /** One write may take only part of the bytes. */
-async function writeAll(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {
+async function writeAll(handle: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
   for (let done = 0; done < bytes.length;) {
     done += (await handle.write(bytes, done, bytes.length - done, position + done)).bytesWritten;
   }
@@ -202,10 +264,10 @@ function failure(message: string, file: string, fix: string, cause?: unknown): A
   return new ArsenalError("STORE_FAILED", message, { field: "snapshot", value: file, fix, cause });
 }
 
-function codeOf(cause: unknown): unknown {
+export function codeOf(cause: unknown): unknown {
   return cause instanceof Error && "code" in cause ? cause.code : undefined;
 }
 
-function messageOf(cause: unknown): string {
+export function messageOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }

@@ -1,33 +1,111 @@
+import { below, type Image, numbersIn, under } from "../../catalog/image.ts";
 import type { CatalogEngine } from "../../catalog/catalog-engine.port.ts";
+import type { MemoryEngine } from "../../catalog/memory-engine.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import type { Clock } from "../../observe/clock.ts";
+import type { Emit } from "../../observe/events.ts";
 import type { Tool } from "../../tool/tool.ts";
-import type { SnapshotFile } from "./snapshot-file.ts";
+import type { SnapshotFile, SnapshotLines } from "./snapshot-file.ts";
+import { snapshotIndex } from "./snapshot-index.ts";
 
 /** How long changes are gathered before they are written, in milliseconds. A process that is killed loses at most these. */
 const GATHER_MS = 100;
+/** The index is written less often: it is large, and whoever is killed before only has to make it again. */
+const GATHER_INDEX_MS = 10_000;
+/** Writing the index takes at most one part in so many of the time. */
+const INDEX_SHARE = 20;
 
-/** Keeps an engine's tools in a file too. They are read when it is opened, and written shortly after each change. */
-export function withSnapshot(engine: CatalogEngine, file: SnapshotFile, clock: Clock): CatalogEngine {
+export interface SnapshotParts {
+  readonly clock: Clock;
+  readonly emit: Emit;
+}
+
+/** A line of the file that was read, or a newer one. */
+type Line = string | { readonly start: number; readonly end: number };
+
+/**
+ * Keeps an engine's tools in a file, and its index in another one beside it. They are read when the engine is opened, and written some time after
+ * each change and when it is closed.
+ */
+export function withSnapshot(engine: MemoryEngine, file: SnapshotFile, { clock, emit }: SnapshotParts): CatalogEngine {
+  const indexFile = `${file.path}.index`;
+  const index = snapshotIndex(indexFile, file.replace);
   /** Each tool as it stands in the file, so that changing one does not write the others anew. */
-  const lines = new Map<string, string>();
+  const lines = new Map<string, Line>();
+  /** The file as it was read. */
+  let kept: Buffer = Buffer.alloc(0);
   let state: "new" | "open" | "closed" = "new";
   let opening: Promise<void> | undefined;
-  let dirty = false;
   let cancelTimer: (() => void) | undefined;
   let writing: Promise<void> | undefined;
+  let dirty = false;
   let failed = false;
+  /** Changes of the tools that were made, and those under way. */
+  let changes = 0;
+  let underWay = 0;
+  /** The tools on disk, and after which change. */
+  let written: { readonly checksum: string; readonly changes: number } | undefined;
+  let indexDirty = false;
+  let indexTookMs = 0;
+  let cancelIndexTimer: (() => void) | undefined;
+  let writingIndex: Promise<void> | undefined;
 
   async function load(): Promise<void> {
-    const found = (await file.read()).map((line) => ({ line, tool: JSON.parse(line) as Tool }));
+    const [found, saved] = await Promise.all([file.read(), index.read()]);
     await engine.open();
-    const kept = new Set(found.map(({ tool }) => tool.id));
-    await engine.delete([...lines.keys()].filter((id) => !kept.has(id)));
-    lines.clear();
-    for (const { line, tool } of found) lines.set(tool.id, line);
-    await engine.put(found.map(({ tool }) => tool));
+    if (found?.restored !== undefined) emit("snapshot-failed", { file: file.path, message: found.restored });
+    indexDirty = false;
+    if (found === undefined || saved === undefined || (await engine.count()) > 0) await readLines(found);
+    else if ("problem" in saved) await rebuild(found, saved.problem);
+    else if (saved.tools !== found.checksum) await rebuild(found, "is of other tools", saved.image);
+    else if (!restore(found, saved.image))
+      await rebuild(found, "was made by another version of toolarsenal", saved.image);
+    written = found && { checksum: found.checksum, changes };
     dirty = false;
     state = "open";
+  }
+
+  /** Takes the index as it is. Tools are parsed when they are first needed. */
+  function restore({ bytes }: SnapshotLines, image: Image): boolean {
+    const own = below("lines", image);
+    const starts = numbersIn(own, "starts", Uint32Array);
+    const ends = numbersIn(own, "ends", Uint32Array);
+    const read = (slot: number): Tool => JSON.parse(bytes.toString("utf8", starts[slot], ends[slot])) as Tool;
+    const ids = engine.restore(image, read);
+    if (ids === undefined) return false;
+    kept = bytes;
+    lines.clear();
+    ids.forEach((id, slot) => {
+      if (id !== undefined) lines.set(id, { start: starts[slot] ?? 0, end: ends[slot] ?? 0 });
+    });
+    return true;
+  }
+
+  /** Indexes the tools again; vectors that are still of the same tools are kept. */
+  async function rebuild(found: SnapshotLines, problem: string, image?: Image): Promise<void> {
+    await readLines(found);
+    if (image) await engine.adoptVectors(image);
+    indexDirty = true;
+    const message = `The index ${indexFile} ${problem}. The tools were indexed again from ${file.path}. No tool is lost, and the index is written again.`;
+    emit("snapshot-failed", { file: indexFile, message });
+  }
+
+  async function readLines(found: SnapshotLines | undefined): Promise<void> {
+    const tools: Tool[] = [];
+    const before = new Set(lines.keys());
+    lines.clear();
+    kept = found?.bytes ?? Buffer.alloc(0);
+    for (let start = 0; start < kept.length;) {
+      const end = kept.indexOf(10, start);
+      const tool = JSON.parse(kept.toString("utf8", start, end)) as Tool;
+      tools.push(tool);
+      before.delete(tool.id);
+      lines.set(tool.id, { start, end });
+      start = end + 1;
+    }
+    await engine.delete([...before]);
+    await engine.put(tools);
+    if (tools.length > 0) indexDirty = true;
   }
 
   function assertOpened(): void {
@@ -45,6 +123,13 @@ export function withSnapshot(engine: CatalogEngine, file: SnapshotFile, clock: C
         // Kept in `failed`: the next change tries again and reports it.
       });
     });
+    scheduleIndex();
+  }
+
+  function scheduleIndex(): void {
+    indexDirty = true;
+    const wait = Math.max(GATHER_INDEX_MS, INDEX_SHARE * indexTookMs);
+    cancelIndexTimer ??= clock.after(wait, () => void flushIndex(), { background: true });
   }
 
   /** Writes until nothing is left to write. One write at a time; those who ask meanwhile share the next. */
@@ -59,8 +144,10 @@ export function withSnapshot(engine: CatalogEngine, file: SnapshotFile, clock: C
 
   async function writeOnce(): Promise<void> {
     dirty = false;
+    const at = changes;
     try {
-      await file.write([...lines.values()]);
+      const checksum = await file.write(Array.from(lines.values(), bytesOf));
+      written = { checksum, changes: at };
       failed = false;
     } catch (error) {
       dirty = true;
@@ -69,11 +156,66 @@ export function withSnapshot(engine: CatalogEngine, file: SnapshotFile, clock: C
     }
   }
 
+  function bytesOf(line: Line): string | Uint8Array {
+    return typeof line === "string" ? line : kept.subarray(line.start, line.end + 1);
+  }
+
+  async function flushIndex(): Promise<void> {
+    cancelIndexTimer?.();
+    cancelIndexTimer = undefined;
+    if (indexDirty) await (writingIndex ??= writeIndex().finally(() => (writingIndex = undefined)));
+  }
+
+  /** Writes the index of the tools on disk. A failure is reported and no more: the index only saves time. */
+  async function writeIndex(): Promise<void> {
+    const startedAt = clock.now();
+    indexDirty = false;
+    try {
+      await flush();
+      const { image, ids } = await engine.save();
+      // The tools have changed meanwhile: it is the next one's turn.
+      if (written === undefined || written.changes !== changes || underWay > 0) return scheduleIndex();
+      await index.write(written.checksum, { ...image, ...under("lines", placesOf(ids)) });
+    } catch (error) {
+      indexDirty = true;
+      const message = error instanceof Error ? error.message : String(error);
+      emit("snapshot-failed", { file: indexFile, message });
+    }
+    indexTookMs = clock.now() - startedAt;
+  }
+
+  /** By slot: where the line of its tool begins and ends in the file. */
+  function placesOf(ids: readonly (string | undefined)[]): Image {
+    const places = new Map<string, number>();
+    const starts = new Uint32Array(ids.length);
+    const ends = new Uint32Array(ids.length);
+    ids.forEach((id, slot) => id !== undefined && places.set(id, slot));
+    let position = 0;
+    for (const [id, line] of lines) {
+      const slot = places.get(id) ?? -1;
+      starts[slot] = position;
+      position += typeof line === "string" ? Buffer.byteLength(line) : line.end - line.start;
+      ends[slot] = position++;
+    }
+    return { starts, ends };
+  }
+
   /** A write that failed in the background is retried first, so that nobody relies on a snapshot that is not written. */
-  async function prepareChange(signal: AbortSignal | undefined): Promise<void> {
+  async function change<Outcome>(signal: AbortSignal | undefined, step: () => Promise<Outcome>): Promise<Outcome> {
     signal?.throwIfAborted();
     assertOpened();
     if (failed) await flush();
+    underWay++;
+    try {
+      return await step();
+    } finally {
+      underWay--;
+    }
+  }
+
+  function changed(): void {
+    changes++;
+    scheduleWrite();
   }
 
   return {
@@ -86,24 +228,33 @@ export function withSnapshot(engine: CatalogEngine, file: SnapshotFile, clock: C
       return opening;
     },
 
-    async put(tools, options = {}) {
-      await prepareChange(options.signal);
-      const known = await engine.get(tools.map(({ id }) => id));
-      const hashes = new Map(known.map(({ id, contentHash }) => [id, contentHash]));
-      const changed = tools.filter(({ id, contentHash }) => hashes.get(id) !== contentHash);
-      const written = changed.map((tool) => [tool.id, lineOf(tool)] as const);
-      const outcome = await engine.put(tools, options);
-      for (const [id, line] of written) lines.set(id, line);
-      if (outcome.changed.length > 0) scheduleWrite();
-      return outcome;
+    put: (tools, options = {}) =>
+      change(options.signal, async () => {
+        const fresh = tools.filter(({ id, contentHash }) => engine.hashOf(id) !== contentHash).map(toLine);
+        const outcome = await engine.put(tools, options);
+        if (outcome.changed.length === 0) return outcome;
+        for (const [id, line] of fresh) lines.set(id, line);
+        changed();
+        return outcome;
+      }),
+
+    delete: (ids, options = {}) =>
+      change(options.signal, async () => {
+        const count = await engine.delete(ids, options);
+        if (count === 0) return count;
+        for (const id of ids) lines.delete(id);
+        changed();
+        return count;
+      }),
+
+    async putVectors(model, entries, options) {
+      await engine.putVectors(model, entries, options);
+      scheduleIndex();
     },
 
-    async delete(ids, options = {}) {
-      await prepareChange(options.signal);
-      const count = await engine.delete(ids, options);
-      for (const id of ids) lines.delete(id);
-      if (count > 0) scheduleWrite();
-      return count;
+    async deleteVectors(model, options) {
+      await engine.deleteVectors(model, options);
+      scheduleIndex();
     },
 
     async get(ids, options) {
@@ -126,18 +277,22 @@ export function withSnapshot(engine: CatalogEngine, file: SnapshotFile, clock: C
       await engine.close();
       // A change may have come in meanwhile.
       await flush();
+      await writingIndex;
+      await flushIndex();
+      cancelIndexTimer?.();
+      cancelIndexTimer = undefined;
       state = "closed";
     },
   };
 }
 
-function lineOf(tool: Tool): string {
+function toLine(tool: Tool): readonly [id: string, line: string] {
   try {
-    return JSON.stringify(tool);
+    return [tool.id, JSON.stringify(tool)];
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     const fix = "Make the tool plain JSON data.";
-    throw new ArsenalError("STORE_FAILED", `Tool ${tool.id} cannot be written to the snapshot: ${reason}. ${fix}`, {
+    throw new ArsenalError("STORE_FAILED", `Cannot write the tool ${tool.id} to the snapshot: ${reason}. ${fix}`, {
       field: tool.id,
       fix,
       cause,

@@ -1,4 +1,5 @@
 import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { below, type Image, jsonIn, numbersIn, under } from "../image.ts";
 import { createTopK } from "../top-k.ts";
 import { createNamespaceVectors, type NamespaceFits } from "./namespace-vectors.ts";
 
@@ -10,6 +11,16 @@ export interface VectorRows {
   move(from: number, to: number): void;
   /** Dot products with the first so many rows, or with those selected, in order. The answer is good until the next call. */
   scores(query: Float32Array, rows: number | Uint32Array): Float32Array;
+  /** The first so many rows as they are kept, for `load` of rows of the same dimension and format. */
+  dump(count: number): SavedRows;
+  load(count: number, saved: SavedRows): void;
+}
+
+/** Rows as they are kept. */
+export interface SavedRows {
+  readonly format: string;
+  readonly bytes: Uint8Array;
+  readonly scales: Float32Array;
 }
 
 /** Creates rows of vectors of one dimension. */
@@ -28,6 +39,11 @@ export interface ModelVectors {
   /** The cosine of each tool, in order; undefined if it has no vector. */
   cosines(query: Float32Array, slots: readonly number[]): (number | undefined)[];
   namespaceFits(query: Float32Array): NamespaceFits;
+  /** The vectors of a tool as they are kept: that of its text first. */
+  vectorsOf(slot: number): readonly Float32Array[];
+  save(): Image;
+  /** Fills empty vectors with what others saved. Returns false, and takes nothing, if those kept their vectors in another way. */
+  restore(image: Image): boolean;
 }
 
 /** A tool's vectors: that of its text first. */
@@ -174,6 +190,48 @@ export function createModelVectors(
     },
 
     namespaceFits: (query) => namespaces.fit(query),
+    vectorsOf: (slot) => (rowsOf.get(slot) ?? []).flatMap((row) => rows?.get(row) ?? []),
+
+    save() {
+      const { format = "", bytes = new Uint8Array(), scales = new Float32Array() } = rows?.dump(slotOf.length) ?? {};
+      return {
+        about: JSON.stringify({ format, dimension: rows?.dimension, mostVectors }),
+        bytes,
+        scales,
+        slots: Uint32Array.from(slotOf),
+        examples: Uint8Array.from(isExample, Number),
+        ...under("namespaces", namespaces.save()),
+      };
+    },
+
+    restore(image) {
+      const { format, dimension, ...about } = jsonIn<{ format: string; dimension: number; mostVectors: number }>(
+        image,
+        "about",
+      );
+      const target = createRows(dimension);
+      if (target.dump(0).format !== format) return false;
+      const slots = numbersIn(image, "slots", Uint32Array);
+      const examples = numbersIn(image, "examples", Uint8Array);
+      target.load(slots.length, {
+        format,
+        bytes: numbersIn(image, "bytes", Uint8Array),
+        scales: numbersIn(image, "scales", Float32Array),
+      });
+      rows = target;
+      mostVectors = about.mostVectors;
+      for (let row = 0; row < slots.length; row++) {
+        const slot = slots[row] ?? 0;
+        slotOf.push(slot);
+        isExample.push(examples[row] === 1);
+        const own = rowsOf.get(slot);
+        if (own === undefined) rowsOf.set(slot, [row]);
+        else if (examples[row] === 1) own.push(row);
+        else own.unshift(row);
+      }
+      namespaces.restore(below("namespaces", image));
+      return true;
+    },
   };
 }
 

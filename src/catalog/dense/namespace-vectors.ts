@@ -1,5 +1,6 @@
 import type { NamespaceFit } from "../catalog-engine.port.ts";
 import { DEFAULT_NAMESPACE } from "../../tool/limits.ts";
+import { type Image, jsonIn, numbersIn } from "../image.ts";
 
 /** What each namespace is about: the mean of its tools' vectors. */
 export interface NamespaceVectors {
@@ -10,6 +11,9 @@ export interface NamespaceVectors {
   remove(namespace: string, vector: Float32Array): void;
   /** How near each namespace is to a request's vector; empty where there are too few namespaces for that to say anything. */
   fit(query: Float32Array): NamespaceFits;
+  save(): Image;
+  /** Takes over what others saved. */
+  restore(image: Image): void;
 }
 
 /** How near namespaces are to one request. Each is looked at when it is asked for: a request meets few of many. */
@@ -51,6 +55,21 @@ export function createNamespaceVectors(): NamespaceVectors {
     add: (namespace, vector) => shift(namespace, vector, 1),
     remove(namespace, vector) {
       if (sums.has(namespace)) shift(namespace, vector, -1);
+    },
+    save() {
+      const all = [...sums];
+      const dimension = all[0]?.[1].vector.length ?? 0;
+      const vectors = new Float64Array(all.length * dimension);
+      all.forEach(([, { vector }], at) => vectors.set(vector, at * dimension));
+      return { sums: vectors, counts: JSON.stringify(all.map(([namespace, { count }]) => [namespace, count])) };
+    },
+    restore(image) {
+      const vectors = numbersIn(image, "sums", Float64Array);
+      const counts = jsonIn<[string, number][]>(image, "counts");
+      const dimension = vectors.length / Math.max(counts.length, 1);
+      counts.forEach(([namespace, count], at) => {
+        sums.set(namespace, { vector: vectors.subarray(at * dimension, (at + 1) * dimension), count });
+      });
     },
     fit(query) {
       const fits = new Map<string, NamespaceFit>();

@@ -1,4 +1,5 @@
 import type { MatchedTerm } from "../catalog-engine.port.ts";
+import { type Image, jsonIn, numbersIn } from "../image.ts";
 import {
   attainableBy,
   clearScores,
@@ -20,7 +21,17 @@ import {
   type LexicalField,
   type LexicalSettings,
 } from "./lexical-fields.ts";
-import { addOccurrence, createPosting, FIELD_SPAN, lowerBound, type Posting, removeDocument } from "./posting.ts";
+import {
+  addOccurrence,
+  createPosting,
+  FIELD_SPAN,
+  lazyTerms,
+  lowerBound,
+  type Posting,
+  removeDocument,
+  restorePostings,
+  savePostings,
+} from "./posting.ts";
 import { createTermVectors } from "./term-vectors.ts";
 import { nameKey, spellingsOf, tokenize } from "./tokenize.ts";
 import { createTopK } from "../top-k.ts";
@@ -40,6 +51,10 @@ export interface LexicalIndex {
   explain(text: string, id: string): readonly MatchedTerm[];
   /** Cosine of two documents' weighted terms without those of their namespaces, in [0, 1]: 1 for copies. 0 where one is unknown. */
   similarity(a: string, b: string): number;
+  /** Everything but the ids, to be restored later. */
+  save(): Image;
+  /** Fills an empty index with what another one saved. `ids` are those of its slots. */
+  restore(image: Image, ids: readonly (string | undefined)[]): void;
 }
 
 export interface LexicalQuery {
@@ -65,11 +80,13 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
   const postings = new Map<string, Posting>();
   const slots = new Map<string, number>();
   const ids: (string | undefined)[] = [];
-  const termsOfSlot: Posting[][] = [];
+  const termsOfSlot: (Posting[] | undefined)[] = [];
+  /** The terms of slots that were restored, found out when one of them is asked for. */
+  let restoredTerms: (slot: number) => Posting[] = () => [];
   const namesOfSlot: (readonly string[])[] = [];
   const freeSlots: number[] = [];
   /** Slots by name: a text that is a tool's name means that tool, whatever its words weigh. */
-  const named = new Map<string, Set<number>>();
+  const named = new Map<string, number[]>();
   /** Tokens of each field of each slot, at the posting's key. */
   let lengths = new Float32Array(64 * FIELD_SPAN);
   const totalLength = LEXICAL_FIELDS.map(() => 0);
@@ -80,11 +97,15 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
 
   const vectors = createTermVectors((slot) => {
     const measures = measure();
-    return (termsOfSlot[slot] ?? []).map((posting) => [
+    return termsOf(slot).map((posting) => [
       posting,
       rarity(posting.documents, slots.size) * saturated(frequency(measures, posting, slot, NAMESPACE)),
     ]);
   });
+
+  function termsOf(slot: number): Posting[] {
+    return (termsOfSlot[slot] ??= restoredTerms(slot));
+  }
 
   function measure(): FieldMeasures {
     return measureFields(settings, { totalLength, documentsWith });
@@ -136,18 +157,22 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
 
   function takeSlot(): number {
     const slot = freeSlots.pop() ?? ids.length;
-    if (slot < scratch.values.length) return slot;
-    const capacity = scratch.values.length * 2;
+    reserve(slot + 1);
+    return slot;
+  }
+
+  function reserve(count: number): void {
+    if (count <= scratch.values.length) return;
+    const capacity = Math.max(count, scratch.values.length * 2);
     const grown = new Float32Array(capacity * FIELD_SPAN);
     grown.set(lengths);
     lengths = grown;
     scratch = createScores(capacity);
-    return slot;
   }
 
   function addText(slot: number, field: number, text: string): void {
     let length = 0;
-    const own = termsOfSlot[slot] ?? [];
+    const own = termsOf(slot);
     for (const { term } of tokenize(text)) {
       length++;
       let posting = postings.get(term);
@@ -155,32 +180,36 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
       if (addOccurrence(posting, slot, field)) own.push(posting);
     }
     lengths[slot * FIELD_SPAN + field] = length;
-    totalLength[field] = (totalLength[field] ?? 0) + length;
-    if (length > 0) documentsWith[field] = (documentsWith[field] ?? 0) + 1;
   }
 
-  function removeLengths(slot: number): void {
-    LEXICAL_FIELDS.forEach((_, field) => {
+  function countLengths(slot: number, by: 1 | -1): void {
+    for (let field = 0; field < LEXICAL_FIELDS.length; field++) {
       const length = lengths[slot * FIELD_SPAN + field] ?? 0;
-      totalLength[field] = (totalLength[field] ?? 0) - length;
-      if (length > 0) documentsWith[field] = (documentsWith[field] ?? 0) - 1;
-      lengths[slot * FIELD_SPAN + field] = 0;
-    });
+      totalLength[field] = (totalLength[field] ?? 0) + by * length;
+      if (length > 0) documentsWith[field] = (documentsWith[field] ?? 0) + by;
+    }
+  }
+
+  function addName(key: string, slot: number): void {
+    const sharing = named.get(key);
+    if (sharing) sharing.push(slot);
+    else named.set(key, [slot]);
   }
 
   function remove(id: string): boolean {
     const slot = slots.get(id);
     if (slot === undefined) return false;
-    for (const posting of termsOfSlot[slot] ?? []) {
+    for (const posting of termsOf(slot)) {
       removeDocument(posting, slot);
       if (posting.documents === 0) postings.delete(posting.term);
     }
     for (const key of namesOfSlot[slot] ?? []) {
-      const sharing = named.get(key);
-      sharing?.delete(slot);
-      if (sharing?.size === 0) named.delete(key);
+      const others = (named.get(key) ?? []).filter((other) => other !== slot);
+      if (others.length > 0) named.set(key, others);
+      else named.delete(key);
     }
-    removeLengths(slot);
+    countLengths(slot, -1);
+    lengths.fill(0, slot * FIELD_SPAN, (slot + 1) * FIELD_SPAN);
     termsOfSlot[slot] = [];
     namesOfSlot[slot] = [];
     ids[slot] = undefined;
@@ -202,13 +231,10 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
       ids[slot] = id;
       termsOfSlot[slot] = [];
       LEXICAL_FIELDS.forEach((field, index) => addText(slot, index, texts[field]));
+      countLengths(slot, 1);
       const keys = spellingsOf(texts);
       namesOfSlot[slot] = keys;
-      for (const key of keys) {
-        const sharing = named.get(key);
-        if (sharing) sharing.add(slot);
-        else named.set(key, new Set([slot]));
-      }
+      for (const key of keys) addName(key, slot);
       vectors.clear();
       return slot;
     },
@@ -241,7 +267,7 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
       const meant = named.get(nameKey(text));
       return wanted.map((id) => {
         const slot = slots.get(id);
-        return slot === undefined ? 0 : meant?.has(slot) ? 1 : scoreOf(slot, query, how);
+        return slot === undefined ? 0 : meant?.includes(slot) ? 1 : scoreOf(slot, query, how);
       });
     },
 
@@ -263,6 +289,32 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
       const slotA = slots.get(a);
       const slotB = slots.get(b);
       return slotA === undefined || slotB === undefined ? 0 : vectors.cosine(slotA, slotB);
+    },
+
+    save: () => ({
+      ...savePostings([...postings.values()]),
+      lengths: lengths.slice(0, ids.length * FIELD_SPAN),
+      names: JSON.stringify(namesOfSlot),
+    }),
+
+    restore(image, given) {
+      const restored = restorePostings(image);
+      for (const posting of restored) postings.set(posting.term, posting);
+      reserve(given.length);
+      lengths.set(numbersIn(image, "lengths", Float32Array));
+      for (const keys of jsonIn<string[][]>(image, "names")) namesOfSlot.push(keys);
+      for (let slot = 0; slot < given.length; slot++) {
+        const id = given[slot];
+        ids.push(id);
+        if (id === undefined) {
+          freeSlots.push(slot);
+          continue;
+        }
+        slots.set(id, slot);
+        countLengths(slot, 1);
+        for (const key of namesOfSlot[slot] ?? []) addName(key, slot);
+      }
+      restoredTerms = lazyTerms(restored, given.length);
     },
   };
 }

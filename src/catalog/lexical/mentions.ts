@@ -1,4 +1,5 @@
 import { splitWords } from "../../tool/split-words.ts";
+import { type Image, jsonIn } from "../image.ts";
 import type { FieldTexts } from "./lexical-fields.ts";
 import { nameKey, tokenize } from "./tokenize.ts";
 
@@ -7,8 +8,21 @@ export interface Mentions {
   /** Adds a tool or replaces the one with this id. */
   upsert(id: string, namespace: string, texts: Pick<FieldTexts, "name" | "description" | "namespace">): void;
   remove(id: string): void;
+  /** Everything, to be restored later. */
+  save(): Image;
+  /**
+   * Fills empty mentions with what others saved. `textsOf` gives the texts of a tool that was restored; it is asked before the tool is removed
+   * or replaced.
+   */
+  restore(image: Image, textsOf: (id: string) => MentionTexts | undefined): void;
   /** What a request names: tools by their whole name, namespaces by a word that hardly anybody else uses. */
   find(text: string): Mentioned;
+}
+
+/** A tool's namespace, and the texts that name it. */
+export interface MentionTexts {
+  readonly namespace: string;
+  readonly texts: Pick<FieldTexts, "name" | "description" | "namespace">;
 }
 
 /** Ids of tools, and namespaces. */
@@ -43,7 +57,8 @@ const NON_ASCII = /\P{ASCII}/u;
 /** Starts empty. */
 export function createMentions(): Mentions {
   const known = new Map<string, Known>();
-  const idsByName = new Map<string, Set<string>>();
+  const idsByName = new Map<string, string[]>();
+  let textsOf: (id: string) => MentionTexts | undefined = () => undefined;
   /** By a word of a namespace's name: the namespaces that have it, with how many tools say so. */
   const namespacesByTerm = new Map<string, Map<string, number>>();
   const otherTools = new Map<string, number>();
@@ -59,14 +74,19 @@ export function createMentions(): Mentions {
   }
 
   function remove(id: string): void {
-    const tool = known.get(id);
+    const tool = known.get(id) ?? restored(id);
     if (!tool) return;
     known.delete(id);
     count(tool, -1);
     if (tool.key === undefined) return;
-    const sharing = idsByName.get(tool.key);
-    sharing?.delete(id);
-    if (sharing?.size === 0) idsByName.delete(tool.key);
+    const others = (idsByName.get(tool.key) ?? []).filter((other) => other !== id);
+    if (others.length > 0) idsByName.set(tool.key, others);
+    else idsByName.delete(tool.key);
+  }
+
+  function restored(id: string): Known | undefined {
+    const found = textsOf(id);
+    return found && { namespace: found.namespace, ...toMentionable(found.texts) };
   }
 
   return {
@@ -77,11 +97,26 @@ export function createMentions(): Mentions {
       count(tool, 1);
       if (tool.key === undefined) return;
       const sharing = idsByName.get(tool.key);
-      if (sharing) sharing.add(id);
-      else idsByName.set(tool.key, new Set([id]));
+      if (sharing) sharing.push(id);
+      else idsByName.set(tool.key, [id]);
     },
 
     remove,
+
+    save: () => ({
+      names: JSON.stringify([...idsByName]),
+      namespaces: JSON.stringify(Array.from(namespacesByTerm, ([term, counts]) => [term, [...counts]])),
+      others: JSON.stringify([...otherTools]),
+    }),
+
+    restore(image, given) {
+      textsOf = given;
+      for (const [key, ids] of jsonIn<[string, string[]][]>(image, "names")) idsByName.set(key, ids);
+      for (const [term, counts] of jsonIn<[string, [string, number][]][]>(image, "namespaces")) {
+        namespacesByTerm.set(term, new Map(counts));
+      }
+      for (const [term, tools] of jsonIn<[string, number][]>(image, "others")) otherTools.set(term, tools);
+    },
 
     find(text) {
       const { names, terms } = readMentions(text);

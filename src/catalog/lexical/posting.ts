@@ -1,3 +1,5 @@
+import { type Image, jsonIn, numbersIn } from "../image.ts";
+
 /** Fields a row can have: a posting's key is `slot * FIELD_SPAN + field`. */
 export const FIELD_SPAN = 8;
 
@@ -59,8 +61,9 @@ export function lowerBound(posting: Posting, key: number): number {
 
 function insert(posting: Posting, at: number, key: number): void {
   if (posting.length === posting.keys.length) {
-    const keys = new Uint32Array(posting.length * 2);
-    const counts = new Uint16Array(posting.length * 2);
+    const room = Math.max(posting.length * 2, 2);
+    const keys = new Uint32Array(room);
+    const counts = new Uint16Array(room);
     keys.set(posting.keys);
     counts.set(posting.counts);
     posting.keys = keys;
@@ -73,4 +76,77 @@ function insert(posting: Posting, at: number, key: number): void {
   posting.keys[at] = key;
   posting.counts[at] = 1;
   posting.length++;
+}
+
+/** All postings, one after the other. */
+export function savePostings(postings: readonly Posting[]): Image {
+  const ends = new Uint32Array(postings.length);
+  let end = 0;
+  postings.forEach(({ length }, at) => (ends[at] = end += length));
+  const keys = new Uint32Array(end);
+  const counts = new Uint16Array(end);
+  postings.forEach((posting, at) => {
+    const start = (ends[at] ?? 0) - posting.length;
+    keys.set(posting.keys.subarray(0, posting.length), start);
+    counts.set(posting.counts.subarray(0, posting.length), start);
+  });
+  return {
+    terms: JSON.stringify(postings.map(({ term }) => term)),
+    documents: Uint32Array.from(postings, ({ documents }) => documents),
+    ends,
+    keys,
+    counts,
+  };
+}
+
+/** The postings of an image. They share its memory: each has its part of it, and gets its own when it needs more. */
+export function restorePostings(image: Image): readonly Posting[] {
+  const ends = numbersIn(image, "ends", Uint32Array);
+  const documents = numbersIn(image, "documents", Uint32Array);
+  const keys = numbersIn(image, "keys", Uint32Array);
+  const counts = numbersIn(image, "counts", Uint16Array);
+  let start = 0;
+  return jsonIn<string[]>(image, "terms").map((term, at) => {
+    const end = ends[at] ?? start;
+    const posting = {
+      term,
+      keys: keys.subarray(start, end),
+      counts: counts.subarray(start, end),
+      length: end - start,
+      documents: documents[at] ?? 0,
+      lastSlot: -1,
+    };
+    start = end;
+    return posting;
+  });
+}
+
+/** Finds the terms of a slot. Goes through all postings at the first call. */
+export function lazyTerms(postings: readonly Posting[], slots: number): (slot: number) => Posting[] {
+  let ends: Uint32Array | undefined;
+  let numbers = new Uint32Array(0);
+  const eachDocument = (visit: (slot: number, posting: number) => unknown): void =>
+    postings.forEach(({ keys, length }, number) => {
+      let last = -1;
+      for (let at = 0; at < length; at++) {
+        const slot = (keys[at] ?? 0) >>> 3;
+        if (slot !== last && slot < slots) visit(slot, number);
+        last = slot;
+      }
+    });
+  const read = (): Uint32Array => {
+    const starts = new Uint32Array(slots + 1);
+    const count = (at: number, by: number): number => (starts[at] = (starts[at] ?? 0) + by);
+    eachDocument((slot) => count(slot + 1, 1));
+    for (let slot = 0; slot < slots; slot++) count(slot + 1, starts[slot] ?? 0);
+    numbers = new Uint32Array(starts[slots] ?? 0);
+    // Each start moves to the end of its slot, which is where the next begins.
+    eachDocument((slot, number) => (numbers[count(slot, 1) - 1] = number));
+    return starts;
+  };
+  return (slot) => {
+    ends ??= read();
+    const own = slot < slots ? numbers.subarray(slot === 0 ? 0 : ends[slot - 1], ends[slot]) : [];
+    return Array.from(own, (number) => postings[number]).filter((posting) => posting !== undefined);
+  };
 }

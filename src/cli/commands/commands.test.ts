@@ -103,7 +103,7 @@ describe("doctor", () => {
     await writeFile(join(folder, "more.yaml"), "vector_store:\n  snapshot: boom.mjs/tools.json\nmodules: [boom.mjs]\n");
     const { code, out } = await run("doctor", "--config", "more.yaml");
     expect(code).toBe(1);
-    expect(out).toMatch(/failed {3}catalog: The folder of the snapshot .* cannot be used: .*\n {9}Choose a folder/);
+    expect(out).toMatch(/failed {3}catalog: Cannot use the folder of the snapshot .*\n {9}Choose a writable folder/);
     expect(out).toContain("modules: boom.mjs failed: boom");
     await writeFile(join(folder, "store.yaml"), "vector_store:\n  type: qdrant\n");
     expect((await run("doctor", "--config", "store.yaml")).out).toContain(

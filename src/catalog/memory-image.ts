@@ -1,0 +1,143 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { FilteredTool } from "../tool/tool-filter.ts";
+import type { Tool } from "../tool/tool.ts";
+import type { ModelVectors } from "./dense/model-vectors.ts";
+import { below, type Image, jsonIn, numbersIn, type Section, under } from "./image.ts";
+import { LEXICAL_FIELDS } from "./lexical/lexical-fields.ts";
+import { toMentionable } from "./lexical/mentions.ts";
+import { spellingsOf, tokenize } from "./lexical/tokenize.ts";
+import { toolFields } from "./tool-text.ts";
+
+/** A tool, where the indexes have it, and the revision that brought it. */
+export interface Entry {
+  readonly id: string;
+  readonly slot: number;
+  readonly revision: number;
+  readonly contentHash: string;
+  /** What filters look at. */
+  readonly filtered: FilteredTool;
+  /** The tool itself; undefined if it was restored and nobody has asked for it yet. */
+  tool: Tool | undefined;
+}
+
+/** Orders entries by id. */
+export function byId(a: Entry, b: Entry): number {
+  return a.id < b.id ? -1 : 1;
+}
+
+/** The first place whose id comes after the cursor. */
+export function firstAfter(entries: readonly Entry[], cursor: string): number {
+  let [low, high] = [0, entries.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((entries[middle]?.id ?? "") <= cursor) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** An index, and the id of the tool in each slot. */
+export interface SavedIndex {
+  readonly image: Image;
+  readonly ids: readonly (string | undefined)[];
+}
+
+/** What an index consists of. */
+interface IndexParts {
+  readonly entryAt: readonly (Entry | undefined)[];
+  readonly lexical: { save(): Image };
+  readonly mentions: { save(): Image };
+  readonly models: ReadonlyMap<string, ModelVectors>;
+}
+
+/** Copies an index. Other work gets a turn in between, so nothing may change the tools meanwhile. */
+export async function saveIndex({ entryAt, lexical, mentions, models }: IndexParts): Promise<SavedIndex> {
+  const ids = entryAt.map((entry) => entry?.id);
+  const image: Record<string, Section> = { analysis: analysisOf(), ...saveEntries(entryAt) };
+  for (const [name, part] of Object.entries({ lexical, mentions })) {
+    await nextTurn();
+    Object.assign(image, under(name, part.save()));
+  }
+  const kept = [...models].filter(([, { size }]) => size > 0);
+  image["models"] = JSON.stringify(kept.map(([model]) => model));
+  for (const [at, [, vectors]] of kept.entries()) Object.assign(image, under(`model${at}`, vectors.save()));
+  return { image, ids };
+}
+
+/** The vectors of an image, by model. */
+export function restoreModels(image: Image, create: () => ModelVectors): ReadonlyMap<string, ModelVectors> {
+  const models = jsonIn<string[]>(image, "models").map((model, at) => {
+    const vectors = create();
+    return [model, vectors.restore(below(`model${at}`, image)) ? vectors : undefined] as const;
+  });
+  return new Map(models.flatMap(([model, vectors]) => (vectors ? [[model, vectors]] : [])));
+}
+
+/** What filters look at, without what nearly every tool has of its own. */
+type Kind = Omit<FilteredTool, "id" | "name" | "metadata"> & { readonly tenant?: unknown };
+
+/** By slot: ids, hashes, and what filters look at. Tools that filters cannot tell apart but by name share one kind. */
+function saveEntries(entries: readonly (Entry | undefined)[]): Image {
+  const kinds = new Map<string, number>();
+  const kindOf = (entry: Entry | undefined): number => {
+    if (entry === undefined) return 0;
+    const { namespace, source, ensemble, tags, category, riskLevel, capabilities, deprecated, metadata } =
+      entry.filtered;
+    const { tenant } = metadata;
+    const kind = { namespace, source, ensemble, tags, category, riskLevel, capabilities, deprecated, tenant };
+    const text = JSON.stringify(kind);
+    const number = kinds.get(text) ?? kinds.size;
+    kinds.set(text, number);
+    return number;
+  };
+  return {
+    kindOf: Uint32Array.from(entries, kindOf),
+    kinds: `[${[...kinds.keys()].join()}]`,
+    ids: JSON.stringify(entries.map((entry) => entry?.id ?? null)),
+    names: JSON.stringify(entries.map((entry) => entry?.filtered.name ?? null)),
+    hashes: JSON.stringify(entries.map((entry) => entry?.contentHash ?? null)),
+  };
+}
+
+/** The entries of an image, by slot. */
+export function restoreEntries(image: Image, revision: number): readonly (Entry | undefined)[] {
+  const kindOf = numbersIn(image, "kindOf", Uint32Array);
+  const names = jsonIn<string[]>(image, "names");
+  const kinds = jsonIn<Kind[]>(image, "kinds").map(({ tenant, ...kind }) => ({
+    ...kind,
+    metadata: tenant === undefined ? {} : { tenant },
+  }));
+  return savedTools(image).map((saved, slot) => {
+    const kind = kinds[kindOf[slot] ?? 0];
+    if (saved === undefined || kind === undefined) return undefined;
+    const filtered = { id: saved.id, name: names[slot] ?? "", ...kind };
+    return { ...saved, slot, revision, filtered, tool: undefined };
+  });
+}
+
+/** By slot: the id and content hash of each tool that an image is of. */
+export function savedTools(
+  image: Image,
+): readonly ({ readonly id: string; readonly contentHash: string } | undefined)[] {
+  const hashes = jsonIn<(string | null)[]>(image, "hashes");
+  return jsonIn<(string | null)[]>(image, "ids").map((id, slot) =>
+    id === null ? undefined : { id, contentHash: hashes[slot] ?? "" },
+  );
+}
+
+/** Says how texts are taken apart. An index of words made in another way is of no use. */
+export function analysisOf(): string {
+  const fields = toolFields({
+    name: "getHTTPStatus_v2",
+    namespace: "acme-mcp.GitHub",
+    sourceName: "getHTTPStatus_v2",
+    sourceMeta: {},
+    title: "Status pages",
+    description: "Checks whether the Bücherei's 42 services are running. 状态を調べる OAuth2 base64.",
+    examples: ["which studies were cancelled?"],
+    tags: ["monitoring"],
+    parameters: { type: "object", properties: { userIds: { type: "array", description: "The users' ids." } } },
+  });
+  const terms = LEXICAL_FIELDS.map((field) => [field, tokenize(fields[field]).map(({ term }) => term)]);
+  return JSON.stringify([terms, spellingsOf(fields), toMentionable(fields)]);
+}
