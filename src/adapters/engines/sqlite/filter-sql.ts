@@ -1,5 +1,6 @@
 import type { SQLInputValue } from "node:sqlite";
 import type { ToolFilter } from "../../../tool/tool-filter.ts";
+import { encode } from "../stored-text.ts";
 
 /** A condition on rows of the table `tools`, with the values of its question marks. It is 0 or 1 for every tool, never NULL. */
 export interface Condition {
@@ -33,24 +34,6 @@ export function toCondition(filter: ToolFilter): Condition {
   }
   if ("not" in filter) return not(toCondition(filter.not));
   return "any" in filter ? joined(filter.any.map(toCondition), "OR") : joined(filter.all.map(toCondition), "AND");
-}
-
-/** True if the filter accepts every tool without a look at it. */
-export function isEveryTool(filter: ToolFilter | undefined): boolean {
-  return filter === undefined || ("all" in filter && filter.all.every(isEveryTool));
-}
-
-/**
- * A text as the database keeps and compares it: SQLite ends texts at NUL and cannot keep half of a surrogate pair, so both are escaped as JSON
- * escapes them. Most texts are unchanged.
- */
-export function encode(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
-}
-
-/** The text that was encoded. */
-export function decode(text: string): string {
-  return text.includes("\\") ? (JSON.parse(`"${text}"`) as string) : text;
 }
 
 function isOneOf(column: string, given: readonly string[]): Condition {

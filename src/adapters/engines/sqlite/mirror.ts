@@ -3,8 +3,8 @@ import { LEXICAL_FIELDS } from "../../../catalog/lexical/lexical-fields.ts";
 import { FIELD_SPAN } from "../../../catalog/lexical/posting.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import { kernelRows } from "../kernel-rows.ts";
+import { decode, encode } from "../stored-text.ts";
 import type { Database } from "./database.ts";
-import { decode, encode } from "./filter-sql.ts";
 
 /**
  * What a search needs of every tool: ids, namespaces, the lengths of their fields and the vectors of the models in use. Read once, and then only

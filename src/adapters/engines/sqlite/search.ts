@@ -16,9 +16,10 @@ import { nameKey } from "../../../catalog/lexical/tokenize.ts";
 import { createTopK } from "../../../catalog/top-k.ts";
 import type { ToolFilter } from "../../../tool/tool-filter.ts";
 import { type Found, judge } from "../judge.ts";
+import { decode, isEveryTool } from "../stored-text.ts";
 import { toWord } from "../tool-words.ts";
 import type { Database } from "./database.ts";
-import { decode, isEveryTool, toCondition } from "./filter-sql.ts";
+import { toCondition } from "./filter-sql.ts";
 import type { Mirror } from "./mirror.ts";
 
 /** Where a term stands: keys are `slot * FIELD_SPAN + field`, in ascending order. */

@@ -11,11 +11,12 @@ import { EVERY_TOOL } from "../../../tool/tool-filter.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import { sqliteFailure } from "../../state/load-sqlite.ts";
 import { isDamage } from "../../state/move-aside.ts";
+import { decode, encode, toJson, toTenant } from "../stored-text.ts";
+import { readWords, toWord } from "../tool-words.ts";
 import { CATALOG, type Database, openDatabase } from "./database.ts";
-import { decode, encode, toCondition } from "./filter-sql.ts";
+import { toCondition } from "./filter-sql.ts";
 import { createMirror, type Mirror, toBytes } from "./mirror.ts";
 import { countWhere, searchDatabase } from "./search.ts";
-import { readWords, toWord } from "../tool-words.ts";
 
 export interface SqliteEngineOptions {
   /**
@@ -332,26 +333,6 @@ function nextRevision(database: Database): number {
   return (
     database.get<{ revision: number }>("UPDATE meta SET revision = revision + 1 RETURNING revision")?.revision ?? 0
   );
-}
-
-/** A tenant that is not a text equals none: unlike an encoded text, it begins with a quote. */
-function toTenant(tenant: unknown): string | null {
-  if (tenant === undefined) return null;
-  return typeof tenant === "string" ? encode(tenant) : `"${JSON.stringify(tenant)}`;
-}
-
-function toJson(tool: Tool): string {
-  try {
-    return JSON.stringify(tool);
-  } catch (cause) {
-    const fix = "Make the tool plain JSON data.";
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new ArsenalError("STORE_FAILED", `The tool ${tool.id} cannot be kept: ${why}. ${fix}`, {
-      value: tool.id,
-      fix,
-      cause,
-    });
-  }
 }
 
 /** Says what went wrong with the file, and what to do. */

@@ -1,0 +1,42 @@
+import { ArsenalError } from "../../errors/arsenal-error.ts";
+import type { ToolFilter } from "../../tool/tool-filter.ts";
+import type { Tool } from "../../tool/tool.ts";
+
+/**
+ * A text as a database keeps and compares it: databases refuse NUL, and half of a surrogate pair, so both are escaped as JSON escapes them. Most
+ * texts are unchanged.
+ */
+export function encode(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+/** The text that was encoded. */
+export function decode(text: string): string {
+  return text.includes("\\") ? (JSON.parse(`"${text}"`) as string) : text;
+}
+
+/** A tool's tenant. One that is not a text equals none: unlike an encoded text, it begins with a quote. */
+export function toTenant(tenant: unknown): string | null {
+  if (tenant === undefined) return null;
+  return typeof tenant === "string" ? encode(tenant) : `"${JSON.stringify(tenant)}`;
+}
+
+/** A tool as it is kept. Throws if it is not plain data. */
+export function toJson(tool: Tool): string {
+  try {
+    return JSON.stringify(tool);
+  } catch (cause) {
+    const fix = "Make the tool plain JSON data.";
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new ArsenalError("STORE_FAILED", `The tool ${tool.id} cannot be kept: ${why}. ${fix}`, {
+      value: tool.id,
+      fix,
+      cause,
+    });
+  }
+}
+
+/** True if the filter accepts every tool without a look at it. */
+export function isEveryTool(filter: ToolFilter | undefined): boolean {
+  return filter === undefined || ("all" in filter && filter.all.every(isEveryTool));
+}
