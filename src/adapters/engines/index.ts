@@ -1,5 +1,6 @@
 // From manifest.ts, by `npm run derive`:
 export { memoryEngine, type MemoryEngineOptions } from "./memory.ts";
+export { postgresEngine, type PostgresEngineOptions } from "./postgres/postgres.ts";
 export { sqliteEngine, type SqliteEngineOptions } from "./sqlite/sqlite.ts";
 // The rest of toolarsenal/engines:
 export type {

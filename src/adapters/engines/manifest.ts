@@ -1,5 +1,6 @@
 /** Catalog engines by name, each loaded when it is first used. A new one is one line here; see CONTRIBUTING.md. */
 export const engines = {
   memory: () => import("./memory.ts"),
+  postgres: () => import("./postgres/postgres.ts"),
   sqlite: () => import("./sqlite/sqlite.ts"),
 };

@@ -62,7 +62,7 @@ export interface NearestOptions {
 }
 
 /** An example speaks for its tool, but a little less loudly than the tool's own text. */
-const EXAMPLE_SHARE = 0.95;
+export const EXAMPLE_SHARE = 0.95;
 /** If fewer than this share of the tools are accepted, their rows are picked out before scoring instead of checked afterwards. */
 const FEW = 0.5;
 

@@ -1,0 +1,224 @@
+import type { EngineQuery } from "../../../catalog/catalog-engine.port.ts";
+import { EXAMPLE_SHARE } from "../../../catalog/dense/model-vectors.ts";
+import { nameKey } from "../../../catalog/lexical/tokenize.ts";
+import type { ToolFilter } from "../../../tool/tool-filter.ts";
+import type { Postgres } from "../../postgres/postgres.ts";
+import { type Corpus, sharesOf } from "../judge.ts";
+import { isEveryTool } from "../stored-text.ts";
+import { type Binder, createBinder, toCondition } from "./filter-sql.ts";
+import { type Model, type Store, vectorTable } from "./tables.ts";
+import { toKey } from "./write.ts";
+
+/** Entries of the inverted index that one text reads in full, rarest terms first. Of a term beyond, it reads those that weigh most. */
+const READ_IN_FULL = 50_000;
+const READ_OF_COMMON = 10_000;
+/** If no more tools are accepted, common terms are looked up in each of them. */
+const FEW_TOOLS = 2_000;
+/** If no more tools are accepted, each of their vectors is compared: an index would look at too many others. */
+const FEW_VECTORS = 20_000;
+/** The index ranks words by the lengths of fields when a tool was written, so more are looked at than needed. */
+const MORE = 2;
+const AT_LEAST_MORE = 50;
+/** An index gives single vectors, of which a tool may have several. */
+const MOST_ROWS_EACH = 4;
+/** How many vectors an index looks at for one search, at least, at most, and in all before it gives up. */
+const LEAST_LOOK = 100;
+const MOST_LOOK = 1_000;
+const MOST_SCANNED = 40_000;
+
+/** One of the query's vectors. */
+export interface Asked {
+  readonly model: Model;
+  readonly indexed: boolean;
+  /** The vector as SQL writes it. */
+  readonly text: string;
+}
+
+/** What decides how to search. */
+export interface Known {
+  readonly corpus: Corpus;
+  readonly asked: readonly (Asked | undefined)[];
+  readonly accepted: number;
+  readonly embedded: readonly number[];
+}
+
+/** The slots found. They stay if a vector puts them forward or the query asks for them. */
+export type Slots = ReadonlyMap<number, { stays: boolean }>;
+
+/** The filters of a query as one condition on `t`; undefined if they accept every tool. */
+export function conditionOf({ filter, visible }: EngineQuery, binder: Binder): string | undefined {
+  const all = [visible, filter].filter((each): each is ToolFilter => each !== undefined && !isEveryTool(each));
+  return all.length === 0 ? undefined : toCondition({ all }, binder);
+}
+
+/** Finds what each text and each vector puts forward, in one statement. */
+export async function findSlots(store: Store, query: EngineQuery, known: Known): Promise<Slots> {
+  const found = new Map<number, { stays: boolean }>();
+  if (known.accepted === 0) return found;
+  const add = (slot: number, stays: boolean): void => {
+    const before = found.get(slot);
+    if (before) before.stays ||= stays;
+    else found.set(slot, { stays });
+  };
+  const useIndex = known.asked.map((asked) => asked !== undefined && isIndexUseful(store, query, asked, known));
+  const rows = await run(store, query, known, useIndex);
+  const counts = known.asked.map(() => 0);
+  for (const { nth, slot } of rows) {
+    if (nth >= 0) counts[nth] = (counts[nth] ?? 0) + 1;
+    add(slot, nth !== BY_WORDS);
+  }
+  // An index stops before it has looked at everything. If that was too early, all vectors are compared.
+  const unfilled = useIndex.map(
+    (used, at) => used && (counts[at] ?? 0) < Math.min(query.limit, known.embedded[at] ?? 0),
+  );
+  if (unfilled.includes(true)) {
+    const asked = known.asked.map((each, at) => (unfilled[at] === true ? each : undefined));
+    const again = await run(store, { ...query, texts: [], besides: [] }, { ...known, asked }, []);
+    for (const { slot } of again) add(slot, true);
+  }
+  return found;
+}
+
+/** Who puts a slot forward, if it is not the vector of that number. */
+const BY_WORDS = -1;
+const ASKED_FOR = -2;
+
+interface Row {
+  readonly nth: number;
+  readonly slot: number;
+}
+
+async function run(
+  store: Store,
+  query: EngineQuery,
+  known: Known,
+  useIndex: readonly boolean[],
+): Promise<readonly Row[]> {
+  const binder = createBinder();
+  const condition = conditionOf(query, binder);
+  const parts: string[] = [];
+  for (const text of query.texts) parts.push(...byWords(store, text, { ...known, query, binder, condition }));
+  known.asked.forEach((asked, at) => {
+    if (asked === undefined) return;
+    const near = useIndex[at] === true ? nearByIndex : nearest;
+    parts.push(
+      `SELECT ${at} AS nth, slot FROM (${near(store, asked, { limit: query.limit, binder, condition })}) AS v${at}`,
+    );
+  });
+  if (query.besides && query.besides.length > 0) {
+    const wanted = toCondition({ ids: query.besides }, binder);
+    parts.push(
+      `SELECT ${ASKED_FOR} AS nth, slot FROM ${store.table("tools")} t WHERE ${wanted} AND ${condition ?? "true"}`,
+    );
+  }
+  if (parts.length === 0) return [];
+  const sql = parts.map((part) => `(${part})`).join(" UNION ALL ");
+  const options = query.signal ? { signal: query.signal } : {};
+  const ask = (on: Postgres["query"]): Promise<readonly Row[]> => on<Row>(sql, binder.values);
+  if (!useIndex.includes(true)) return store.postgres.query<Row>(sql, binder.values, options);
+  const look = Math.min(Math.max(2 * query.limit, LEAST_LOOK), MOST_LOOK);
+  return store.postgres.transaction(async (on) => {
+    await on(
+      `SELECT set_config('hnsw.ef_search', '${look}', true), set_config('hnsw.iterative_scan', 'relaxed_order', true),
+      set_config('hnsw.max_scan_tuples', '${MOST_SCANNED}', true)`,
+      [],
+    );
+    return ask(on);
+  }, options);
+}
+
+interface Shape {
+  readonly binder: Binder;
+  readonly condition: string | undefined;
+}
+
+/** The tools that cover a text best, roughly: their coverage is computed exactly afterwards. And those whose name the text is. */
+function byWords(
+  { table }: Store,
+  text: string,
+  { query, corpus, accepted, binder, condition }: Known & Shape & { readonly query: EngineQuery },
+): readonly string[] {
+  const parts: string[] = [];
+  const limit = MORE * query.limit + AT_LEAST_MORE;
+  const accepts = condition ?? "true";
+  const key = nameKey(text);
+  if (key !== "") {
+    const bound = binder.bind(toKey(key), "text");
+    parts.push(
+      `SELECT ${BY_WORDS} AS nth, slot FROM ${table("tools")} t WHERE (name_key = ${bound} OR qualified_key = ${bound}) AND ${accepts} LIMIT ${limit}`,
+    );
+  }
+  const terms = sharesOf(text, corpus).filter(({ documents }) => documents > 0);
+  if (terms.length === 0) return parts;
+  const [whole, common]: [(typeof terms)[number][], (typeof terms)[number][]] = [[], []];
+  let entries = 0;
+  for (const term of terms.toSorted((a, b) => a.documents - b.documents)) {
+    entries += term.documents;
+    (entries <= READ_IN_FULL ? whole : common).push(term);
+  }
+  const given = (of: typeof terms): string => {
+    const keys = binder.bind(
+      of.map(({ term }) => toKey(term)),
+      "text[]",
+    );
+    return `unnest(${keys}, ${binder.bind(
+      of.map(({ share }) => share),
+      "float8[]",
+    )}) AS given(term, share)`;
+  };
+  const postings = table("postings");
+  const read: string[] = [];
+  if (common.length > 0 && accepted <= FEW_TOOLS) {
+    read.push(`SELECT slot, share * impact AS part FROM (SELECT slot, u.term, u.impact FROM ${table("tools")} t, unnest(t.terms, t.impacts) AS u(term, impact)
+      WHERE ${accepts}) AS own JOIN ${given(terms)} USING (term)`);
+  } else {
+    if (whole.length > 0)
+      read.push(`SELECT slot, share * impact AS part FROM ${given(whole)} JOIN ${postings} USING (term)`);
+    if (common.length > 0)
+      read.push(`SELECT slot, share * impact AS part FROM ${given(common)},
+        LATERAL (SELECT slot, impact FROM ${postings} p WHERE p.term = given.term ORDER BY impact DESC, slot LIMIT ${READ_OF_COMMON}) AS top`);
+  }
+  // Equal scores are ordered by id, so those at the cut are all looked at. Filters run tool by tool, until enough are accepted.
+  const scored = `SELECT slot, round(sum(part) * 1e6) AS score FROM (${read.join(" UNION ALL ")}) AS r GROUP BY slot ORDER BY score DESC`;
+  parts.push(`SELECT ${BY_WORDS} AS nth, slot FROM (
+    SELECT s.slot, s.score, a.id FROM (${scored}) AS s, LATERAL (SELECT t.id FROM ${table("tools")} t WHERE t.slot = s.slot AND ${accepts} OFFSET 0) AS a
+    ORDER BY s.score DESC FETCH FIRST ${limit} ROWS WITH TIES) AS best ORDER BY score DESC, id LIMIT ${limit}`);
+  return parts;
+}
+
+/** How near a vector is to the query's. That of an example counts a little less. */
+const closeness = (distance: string): string => `CASE WHEN nth = 0 THEN 1 ELSE ${EXAMPLE_SHARE} END * -(${distance})`;
+
+/** Compares every vector. */
+function nearest(
+  store: Store,
+  { model, text }: Asked,
+  { limit, binder, condition }: Shape & { readonly limit: number },
+): string {
+  const distance = `v.vector <#> ${binder.bind(text, store.vectors?.type ?? "vector")}`;
+  const accepted = condition === undefined ? "" : `JOIN ${store.table("tools")} t USING (slot) WHERE ${condition}`;
+  return `SELECT slot FROM (
+    SELECT v.slot, max(${closeness(distance)}) AS cosine FROM ${vectorTable(store, model)} v ${accepted}
+    GROUP BY v.slot ORDER BY cosine DESC FETCH FIRST ${limit} ROWS WITH TIES) AS near
+    JOIN ${store.table("tools")} USING (slot) ORDER BY cosine DESC, id LIMIT ${limit}`;
+}
+
+/** Asks the HNSW index, which goes on until the filters have accepted enough. */
+function nearByIndex(
+  store: Store,
+  { model, text }: Asked,
+  { limit, binder, condition }: Shape & { readonly limit: number },
+): string {
+  const distance = `v.vector <#> ${binder.bind(text, store.vectors?.type ?? "vector")}`;
+  const accepted = condition === undefined ? "" : `JOIN ${store.table("tools")} t USING (slot) WHERE ${condition}`;
+  const rows = limit * Math.min(model.most, MOST_ROWS_EACH);
+  return `SELECT slot FROM (
+    SELECT v.slot, v.nth, ${distance} AS distance FROM ${vectorTable(store, model)} v ${accepted} ORDER BY ${distance} LIMIT ${rows}) AS near
+    GROUP BY slot ORDER BY max(${closeness("distance")}) DESC LIMIT ${limit}`;
+}
+
+function isIndexUseful(store: Store, query: EngineQuery, { indexed }: Asked, { accepted, corpus }: Known): boolean {
+  if (!indexed) return false;
+  if (accepted === corpus.size && isEveryTool(query.filter) && isEveryTool(query.visible)) return true;
+  return store.vectors?.iterative === true && accepted > Math.min(FEW_VECTORS, store.exactBelow);
+}

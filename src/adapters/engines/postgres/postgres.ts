@@ -1,0 +1,271 @@
+import type { CatalogEngine, EngineChanges } from "../../../catalog/catalog-engine.port.ts";
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { EVERY_TOOL } from "../../../tool/tool-filter.ts";
+import type { Tool } from "../../../tool/tool.ts";
+import type { PostgresClient } from "../../postgres/client.ts";
+import { SCHEMA } from "../../postgres/migrate.ts";
+import { openPostgres, type Postgres } from "../../postgres/postgres.ts";
+import * as setting from "../../settings.ts";
+import type { Surroundings } from "../../surroundings.ts";
+import { decode, encode, isEveryTool } from "../stored-text.ts";
+import { createBinder, toCondition } from "./filter-sql.ts";
+import { createKept } from "./kept.ts";
+import { search } from "./search.ts";
+import { openTables, type Store, vectorTable } from "./tables.ts";
+import { buildIndex } from "./vector-index.ts";
+import { deleteTools, modelsOf, putTools, putVectors } from "./write.ts";
+
+export interface PostgresEngineOptions {
+  /** `postgres://user:password@host:5432/database`. A function is called before connecting, so that a password can be looked up. */
+  readonly url?: string | (() => Promise<string>);
+  /** A pool of the package pg, or PGlite, to use instead of a URL. It stays open when the engine closes. */
+  readonly client?: PostgresClient;
+  /** The schema that the tables are in. It is created. Default `toolarsenal`. */
+  readonly schema?: string;
+  /** False to search by words only, which needs no pgvector. Default true. */
+  readonly vectors?: boolean;
+  /** From so many tools with vectors on, an HNSW index is built and used. Default 20,000. */
+  readonly exactBelow?: number;
+}
+
+const PAGE = 1_000;
+const EXACT_BELOW = 20_000;
+const FIELD = "vector_store.url";
+
+/**
+ * Keeps the catalog in PostgreSQL: tools, words and vectors (with pgvector). Any number of processes on any machine may share it. Filters and
+ * searches run in the database, and the process holds none of the catalog but the tools it found last.
+ */
+export function postgresEngine(options: PostgresEngineOptions): CatalogEngine {
+  const { schema = SCHEMA, vectors = true, exactBelow = EXACT_BELOW } = options;
+  const kept = createKept();
+  let opening: Promise<Store> | undefined;
+  let closed = false;
+  let lastChange: Promise<unknown> = Promise.resolve();
+  let stopBuilding = new AbortController();
+  let building: Promise<void> | undefined;
+
+  async function using(signal: AbortSignal | undefined): Promise<Store> {
+    signal?.throwIfAborted();
+    if (closed) {
+      const fix = "Call open() to use it again.";
+      throw new ArsenalError("CLOSED", `The PostgreSQL engine was closed. ${fix}`, { fix });
+    }
+    if (!opening) {
+      const fix = "Call open() first.";
+      throw new ArsenalError("STORE_FAILED", `The PostgreSQL engine is not open yet. ${fix}`, { fix });
+    }
+    return opening;
+  }
+
+  async function connect(): Promise<Store> {
+    const postgres = toPostgres(options, schema);
+    try {
+      return await openTables(postgres, { schema, vectors, exactBelow });
+    } catch (error) {
+      await postgres.close();
+      throw error;
+    }
+  }
+
+  /** Writers wait for each other in the database. Those of one process wait here, so that they take one connection only. */
+  function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const result = lastChange.then(work, work);
+    lastChange = result.catch(() => {});
+    return result;
+  }
+
+  return {
+    name: "postgres",
+
+    async open({ signal } = {}) {
+      signal?.throwIfAborted();
+      if (!opening) {
+        const connecting = connect();
+        connecting.catch(() => (opening = undefined));
+        opening = connecting;
+        closed = false;
+        stopBuilding = new AbortController();
+      }
+      await opening;
+    },
+
+    put: (tools, { signal } = {}) => inTurn(async () => putTools(await using(signal), tools, signal)),
+
+    delete: (ids, { signal } = {}) => inTurn(async () => deleteTools(await using(signal), ids, signal)),
+
+    async get(ids, { signal } = {}) {
+      const { postgres, table } = await using(signal);
+      const rows = await postgres.query<{ id: string; body: string }>(
+        `SELECT id, body FROM ${table("tools")} WHERE id = ANY($1::text[])`,
+        [ids.map(encode)],
+        signal ? { signal } : {},
+      );
+      const tools = new Map(rows.map(({ id, body }) => [decode(id), JSON.parse(body) as Tool]));
+      return ids.flatMap((id) => tools.get(id) ?? []);
+    },
+
+    async list({ filter = EVERY_TOOL, cursor, limit = PAGE, signal } = {}) {
+      const { postgres, table } = await using(signal);
+      const binder = createBinder();
+      const after = cursor === undefined ? "true" : `t.id > ${binder.bind(encode(cursor), "text")}`;
+      const condition = toCondition(filter, binder);
+      const rows = await postgres.query<{ body: string }>(
+        `SELECT body FROM ${table("tools")} t WHERE ${after} AND ${condition} ORDER BY id LIMIT ${limit + 1}`,
+        binder.values,
+        signal ? { signal } : {},
+      );
+      const tools = rows.slice(0, limit).map(({ body }) => JSON.parse(body) as Tool);
+      const last = tools.at(-1);
+      return { tools, ...(last && rows.length > limit ? { next: last.id } : {}) };
+    },
+
+    async count({ filter = EVERY_TOOL, signal } = {}) {
+      const { postgres, table } = await using(signal);
+      const binder = createBinder();
+      const sql = isEveryTool(filter)
+        ? `SELECT tools AS count FROM ${table("meta")}`
+        : `SELECT count(*) AS count FROM ${table("tools")} t WHERE ${toCondition(filter, binder)}`;
+      const [row] = await postgres.query<{ count: number }>(sql, binder.values, signal ? { signal } : {});
+      return Number(row?.count);
+    },
+
+    putVectors: (model, entries, { signal } = {}) =>
+      inTurn(async () => {
+        const store = await using(signal);
+        const written = await putVectors(store, model, entries, signal);
+        if (written === undefined || building !== undefined) return;
+        // In the background: every vector is compared until the index is there, and also if it cannot be built. The next put tries again.
+        building = buildIndex(store, written, stopBuilding.signal)
+          .catch(() => {})
+          .finally(() => (building = undefined));
+      }),
+
+    async withoutVectors(model, { after = "", limit, signal }) {
+      const store = await using(signal);
+      const { postgres, table } = store;
+      const [known] = store.vectors ? await modelsOf(store, postgres.query, [model]) : [];
+      const [{ tools } = { tools: 0 }] = await postgres.query<{ tools: number }>(
+        `SELECT tools FROM ${table("meta")}`,
+        [],
+      );
+      if (known?.tools === Number(tools)) return [];
+      const without = known
+        ? `NOT EXISTS (SELECT 1 FROM ${vectorTable(store, known)} v WHERE v.slot = t.slot AND v.nth = 0)`
+        : "true";
+      const rows = await postgres.query<{ id: string }>(
+        `SELECT id FROM ${table("tools")} t WHERE id > $1 AND ${without} ORDER BY id LIMIT $2::int`,
+        [encode(after), limit],
+        signal ? { signal } : {},
+      );
+      return rows.map(({ id }) => decode(id));
+    },
+
+    async search(query) {
+      return search(await using(query.signal), kept, query);
+    },
+
+    async changes(since, { signal } = {}) {
+      const { postgres, table } = await using(signal);
+      return readChanges(postgres, table, since, signal);
+    },
+
+    async healthCheck({ signal } = {}) {
+      try {
+        const { postgres } = await using(signal);
+        const [row] = await postgres.query<{ standby: boolean }>(
+          "SELECT pg_is_in_recovery() AS standby",
+          [],
+          signal ? { signal } : {},
+        );
+        return row?.standby === false;
+      } catch {
+        return false;
+      }
+    },
+
+    async close() {
+      await lastChange;
+      closed = true;
+      stopBuilding.abort();
+      await building;
+      const store = await opening?.catch(() => undefined);
+      opening = undefined;
+      await store?.postgres.close();
+    },
+  };
+}
+
+/** In one statement, which sees one state of the catalog. */
+async function readChanges(
+  postgres: Postgres,
+  table: Store["table"],
+  since: number,
+  signal: AbortSignal | undefined,
+): Promise<EngineChanges> {
+  type Row = { revision: number; forgotten: number; changed: readonly string[]; deleted: readonly string[] };
+  const [row] = await postgres.query<Row>(
+    `SELECT revision, forgotten,
+      ARRAY(SELECT id FROM ${table("tools")} WHERE revision > $1 ORDER BY id) AS changed,
+      ARRAY(SELECT DISTINCT id FROM ${table("deletions")} d WHERE revision > $1 AND NOT EXISTS
+        (SELECT 1 FROM ${table("tools")} t WHERE t.id = d.id) ORDER BY id) AS deleted
+    FROM ${table("meta")}`,
+    [since],
+    signal ? { signal } : {},
+  );
+  const { changed = [], deleted = [] } = row ?? {};
+  const [revision, forgotten] = [Number(row?.revision), Number(row?.forgotten)];
+  return {
+    revision,
+    changed: changed.map(decode),
+    deleted: deleted.map(decode),
+    ...(since < forgotten || since > revision ? { incomplete: true } : {}),
+  };
+}
+
+function toPostgres({ url, client }: PostgresEngineOptions, schema: string): Postgres {
+  if (!/^[a-z_][a-z0-9_]{0,40}$/.test(schema)) {
+    const fix = "Use lower-case letters, digits and _, at most 41 of them.";
+    const message = `vector_store.schema is ${JSON.stringify(schema)}, which cannot name a schema. ${fix}`;
+    throw new ArsenalError("CONFIG_INVALID", message, { field: "vector_store.schema", value: schema, fix });
+  }
+  if (url === undefined && client === undefined) {
+    const fix = `Set ${FIELD}: postgres://USER@HOST:5432/DATABASE`;
+    throw new ArsenalError("CONFIG_INVALID", `The PostgreSQL engine needs the URL of a database. ${fix}`, {
+      field: FIELD,
+      fix,
+    });
+  }
+  return openPostgres({ url: url ?? "", what: "The catalog", field: FIELD, ...(client ? { client } : {}) });
+}
+
+export const config = setting.object("A PostgreSQL database with pgvector, shared by any number of processes.", {
+  schema: setting.text("For postgres: the schema that the tables are in. It is created.", "toolarsenal"),
+  vectors: setting.flag("For postgres: false to search by words only, without pgvector.", true),
+});
+
+/** What the engine reads of the settings that all engines share. */
+type Settings = setting.Filled<typeof config> & { readonly url?: string };
+
+export function create(
+  { url, schema, vectors }: Settings,
+  surroundings?: Pick<Surroundings, "secrets">,
+): CatalogEngine {
+  const { secrets } = surroundings ?? {};
+  const filled =
+    url === undefined || secrets === undefined
+      ? url
+      : (): Promise<string> => secrets.fill(url, { scope: "vector_store", field: FIELD });
+  return postgresEngine({ schema, vectors, ...(filled === undefined ? {} : { url: filled }) });
+}
+
+/** Opens the database as the arsenal will, which also creates the tables. */
+export async function check(settings: Settings, surroundings?: Pick<Surroundings, "secrets">): Promise<string> {
+  const engine = create(settings, surroundings);
+  try {
+    await engine.open();
+    return `schema ${settings.schema}, ${await engine.count()} tools`;
+  } finally {
+    await engine.close();
+  }
+}
