@@ -32,7 +32,7 @@ const EMBEDDER = {
   apiKey: text("Key of the embedder's API."),
   apiBase: text("Address of the embedder's API."),
   batchSize: whole("Texts sent in one request.", 1, 10_000, 100),
-  maxRetries: whole("Attempts at one request.", 0, 20, 3),
+  maxRetries: whole("How often a failed request is repeated.", 0, 20, 3),
 };
 
 /** What every state may take. */

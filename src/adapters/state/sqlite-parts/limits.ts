@@ -84,7 +84,8 @@ export function createSqliteLimits(
       if (!isMine && given !== null) continue;
       const request = JSON.parse(text) as AdmitRequest;
       const admission = given === null ? undefined : (JSON.parse(given) as Admission);
-      if (admission !== undefined && claim(database, admission, now + request.holdMs, now)) answer({ n, id }, admission);
+      if (admission !== undefined && claim(database, admission, now + request.holdMs, now))
+        answer({ n, id }, admission);
       else unanswered.push({ n, id, request: isMine ? request : { ...request, holdMs: CLAIM_MS } });
     }
     serveWaiting(limitTables(database), unanswered, now, answer);

@@ -1,0 +1,51 @@
+import type { Embedder } from "../../../catalog/embedder.port.ts";
+import { endpoint, type ModelApiSurroundings } from "../../model-api.ts";
+import { object, text } from "../../settings.ts";
+import { OPENAI_DIMENSIONS, openAiProvider } from "./openai.ts";
+import {
+  checkEmbedder,
+  createRemoteEmbedder,
+  dimensionOf,
+  needed,
+  REMOTE_SETTINGS,
+  type RemoteEmbedderSettings,
+} from "./remote-embedder.ts";
+
+/** What the Azure embedder takes. */
+export interface AzureEmbedderSettings extends RemoteEmbedderSettings {
+  /** The name of the deployment. Defaults to the model. */
+  readonly deployment?: string;
+  /** Defaults to 2024-10-21. */
+  readonly apiVersion?: string;
+}
+
+/** Embeds with a deployment of Azure OpenAI. */
+export function azureEmbedder(settings: AzureEmbedderSettings, surroundings?: ModelApiSurroundings): Embedder {
+  const { model = "text-embedding-3-small", apiKey = "env:AZURE_OPENAI_API_KEY", apiBase } = settings;
+  const { deployment = model, apiVersion = "2024-10-21" } = settings;
+  if (apiBase === undefined)
+    throw needed("api_base", "for azure", "Set it to the resource's endpoint: https://NAME.openai.azure.com.");
+  const path = `/openai/deployments/${encodeURIComponent(deployment)}/embeddings`;
+  const provider = {
+    ...openAiProvider(model, dimensionOf(model, settings, OPENAI_DIMENSIONS)),
+    title: "Azure OpenAI",
+    // The same models with the same weights: their vectors compare.
+    name: "openai",
+    url: `${endpoint(apiBase, path)}?api-version=${encodeURIComponent(apiVersion)}`,
+    apiKey,
+    keyHeaders: (key: string) => ({ "api-key": key }),
+  };
+  return createRemoteEmbedder(provider, settings, surroundings);
+}
+
+export const config = object("A deployment of Azure OpenAI.", {
+  ...REMOTE_SETTINGS,
+  deployment: text("For azure: the name of the deployment. Defaults to the model."),
+  apiVersion: text("For azure: the version of the API. Defaults to 2024-10-21."),
+});
+
+export { azureEmbedder as create };
+
+export function check(settings: AzureEmbedderSettings, surroundings?: ModelApiSurroundings): Promise<string> {
+  return checkEmbedder(azureEmbedder(settings, surroundings));
+}

@@ -1,0 +1,68 @@
+import type { Embedder } from "../../../catalog/embedder.port.ts";
+import { isPlainObject } from "../../../tool/json-schema.ts";
+import { endpoint, type ModelApiSurroundings } from "../../model-api.ts";
+import { object } from "../../settings.ts";
+import {
+  checkEmbedder,
+  createRemoteEmbedder,
+  dimensionOf,
+  REMOTE_SETTINGS,
+  type RemoteEmbedderSettings,
+  type RemoteProvider,
+} from "./remote-embedder.ts";
+
+const DIMENSIONS: Readonly<Record<string, number>> = {
+  "embed-v4.0": 1536,
+  "embed-english-v3.0": 1024,
+  "embed-multilingual-v3.0": 1024,
+  "embed-english-light-v3.0": 384,
+  "embed-multilingual-light-v3.0": 384,
+};
+
+/** The body of a request to `/v2/embed`. @internal */
+export interface CohereEmbedBody {
+  readonly model: string;
+  readonly texts: string[];
+  readonly input_type: "search_query" | "search_document";
+  readonly embedding_types: ["float"];
+  readonly truncate: "END";
+  readonly output_dimension?: number;
+}
+
+/** Embeds with Cohere's API. */
+export function cohereEmbedder(settings: RemoteEmbedderSettings = {}, surroundings?: ModelApiSurroundings): Embedder {
+  const { model = "embed-v4.0", apiKey = "env:COHERE_API_KEY", apiBase = "https://api.cohere.com" } = settings;
+  const { dimension, shortened } = dimensionOf(model, settings, DIMENSIONS);
+  const provider: RemoteProvider = {
+    title: "Cohere",
+    name: "cohere",
+    model,
+    dimension,
+    url: endpoint(apiBase, "/v2/embed"),
+    apiKey,
+    maxTexts: 96,
+    maxBytes: 1_000_000,
+    toBody: (texts, kind): CohereEmbedBody => ({
+      model,
+      texts: [...texts],
+      input_type: kind === "query" ? "search_query" : "search_document",
+      embedding_types: ["float"],
+      truncate: "END",
+      ...(shortened ? { output_dimension: dimension } : {}),
+    }),
+    toVectors(answer) {
+      const embeddings = isPlainObject(answer) ? answer["embeddings"] : undefined;
+      const vectors = isPlainObject(embeddings) ? embeddings["float"] : undefined;
+      return Array.isArray(vectors) ? vectors : undefined;
+    },
+  };
+  return createRemoteEmbedder(provider, settings, surroundings);
+}
+
+export const config = object("Cohere's API.", REMOTE_SETTINGS);
+
+export { cohereEmbedder as create };
+
+export function check(settings: RemoteEmbedderSettings, surroundings?: ModelApiSurroundings): Promise<string> {
+  return checkEmbedder(cohereEmbedder(settings, surroundings));
+}

@@ -1,0 +1,74 @@
+import type { Embedder } from "../../../catalog/embedder.port.ts";
+import { endpoint, type ModelApiSurroundings } from "../../model-api.ts";
+import { object } from "../../settings.ts";
+import { PREFIX_SETTINGS, type PrefixSettings, prefixesOf } from "./prefixes.ts";
+import {
+  checkEmbedder,
+  createRemoteEmbedder,
+  dimensionOf,
+  needed,
+  REMOTE_SETTINGS,
+  type RemoteEmbedderSettings,
+  type RemoteProvider,
+} from "./remote-embedder.ts";
+
+const ROUTER = "https://router.huggingface.co/hf-inference";
+
+/** What the Hugging Face embedder takes. */
+export type HuggingfaceEmbedderSettings = RemoteEmbedderSettings & PrefixSettings;
+
+/** The body of a request to `/embed` of Text Embeddings Inference, which the hosted API also takes. @internal */
+export interface FeatureExtractionBody {
+  readonly inputs: string[];
+  readonly normalize: true;
+  readonly truncate: true;
+}
+
+/** Embeds with Hugging Face: the hosted inference API, or a server of Text Embeddings Inference at `apiBase`. */
+export function huggingfaceEmbedder(
+  settings: HuggingfaceEmbedderSettings,
+  surroundings?: ModelApiSurroundings,
+): Embedder {
+  const { model, apiBase, apiKey = apiBase === undefined ? "env:HF_TOKEN" : undefined } = settings;
+  if (model === undefined)
+    throw needed("model", "for huggingface", "Set it to the model's id: BAAI/bge-small-en-v1.5.");
+  const hosted = `/models/${model.split("/").map(encodeURIComponent).join("/")}/pipeline/feature-extraction`;
+  const provider: RemoteProvider = {
+    title: "Hugging Face",
+    name: "huggingface",
+    model,
+    dimension: dimensionOf(model, settings, DIMENSIONS).dimension,
+    url: apiBase === undefined ? endpoint(ROUTER, hosted) : endpoint(apiBase, "/embed"),
+    apiKey,
+    // What a server of Text Embeddings Inference takes unless it is told otherwise.
+    maxTexts: 32,
+    maxBytes: 1_000_000,
+    prefixes: prefixesOf(model, settings),
+    toBody: (texts): FeatureExtractionBody => ({ inputs: [...texts], normalize: true, truncate: true }),
+    toVectors: (answer) => (Array.isArray(answer) ? answer : undefined),
+  };
+  return createRemoteEmbedder(provider, settings, surroundings);
+}
+
+const DIMENSIONS: Readonly<Record<string, number>> = {
+  "BAAI/bge-small-en-v1.5": 384,
+  "BAAI/bge-base-en-v1.5": 768,
+  "BAAI/bge-large-en-v1.5": 1024,
+  "BAAI/bge-m3": 1024,
+  "intfloat/e5-small-v2": 384,
+  "intfloat/multilingual-e5-small": 384,
+  "intfloat/multilingual-e5-large": 1024,
+  "sentence-transformers/all-MiniLM-L6-v2": 384,
+  "sentence-transformers/all-mpnet-base-v2": 768,
+};
+
+export const config = object("Hugging Face's inference API, or a server of Text Embeddings Inference.", {
+  ...REMOTE_SETTINGS,
+  ...PREFIX_SETTINGS,
+});
+
+export { huggingfaceEmbedder as create };
+
+export function check(settings: HuggingfaceEmbedderSettings, surroundings?: ModelApiSurroundings): Promise<string> {
+  return checkEmbedder(huggingfaceEmbedder(settings, surroundings));
+}

@@ -1,0 +1,47 @@
+import type { Embedder } from "../../../catalog/embedder.port.ts";
+import { endpoint, type ModelApiSurroundings } from "../../model-api.ts";
+import { object } from "../../settings.ts";
+import { openAiProvider } from "./openai.ts";
+import { PREFIX_SETTINGS, type PrefixSettings, prefixesOf } from "./prefixes.ts";
+import {
+  checkEmbedder,
+  createRemoteEmbedder,
+  dimensionOf,
+  needed,
+  REMOTE_SETTINGS,
+  type RemoteEmbedderSettings,
+} from "./remote-embedder.ts";
+
+/** What the embedder for OpenAI-compatible servers takes. */
+export type OpenaiCompatibleEmbedderSettings = RemoteEmbedderSettings & PrefixSettings;
+
+/** Embeds with any server that offers `POST /embeddings` as OpenAI does: vLLM, LiteLLM, LM Studio, llama.cpp and others. */
+export function openaiCompatibleEmbedder(
+  settings: OpenaiCompatibleEmbedderSettings,
+  surroundings?: ModelApiSurroundings,
+): Embedder {
+  const { model, apiKey, apiBase } = settings;
+  if (apiBase === undefined)
+    throw needed("api_base", "for openai_compatible", "Set it to the address before /embeddings: http://HOST:8000/v1.");
+  if (model === undefined) throw needed("model", "for openai_compatible", "Set it to a model that the server has.");
+  const provider = {
+    ...openAiProvider(model, dimensionOf(model, settings, {})),
+    title: `The embedder at ${URL.parse(apiBase)?.host ?? "embedder.api_base"}`,
+    name: "openai_compatible",
+    url: endpoint(apiBase, "/embeddings"),
+    apiKey,
+    prefixes: prefixesOf(model, settings),
+  };
+  return createRemoteEmbedder(provider, settings, surroundings);
+}
+
+export const config = object("Any server with OpenAI's embeddings API.", { ...REMOTE_SETTINGS, ...PREFIX_SETTINGS });
+
+export { openaiCompatibleEmbedder as create };
+
+export function check(
+  settings: OpenaiCompatibleEmbedderSettings,
+  surroundings?: ModelApiSurroundings,
+): Promise<string> {
+  return checkEmbedder(openaiCompatibleEmbedder(settings, surroundings));
+}

@@ -1,0 +1,88 @@
+import type { Embedder } from "../../../catalog/embedder.port.ts";
+import { isPlainObject } from "../../../tool/json-schema.ts";
+import { endpoint, type ModelApiSurroundings } from "../../model-api.ts";
+import { object } from "../../settings.ts";
+import {
+  checkEmbedder,
+  createRemoteEmbedder,
+  dimensionOf,
+  REMOTE_SETTINGS,
+  type RemoteEmbedderSettings,
+  type RemoteProvider,
+} from "./remote-embedder.ts";
+
+const OPENAI = "https://api.openai.com/v1";
+
+/** Lengths of OpenAI's own models. @internal */
+export const OPENAI_DIMENSIONS: Readonly<Record<string, number>> = {
+  "text-embedding-3-small": 1536,
+  "text-embedding-3-large": 3072,
+  "text-embedding-ada-002": 1536,
+};
+
+/** Texts and bytes that one request may have: the API takes 2,048 texts and 300,000 tokens, and a token is at least a byte. @internal */
+export const OPENAI_LIMITS = { maxTexts: 2048, maxBytes: 300_000 };
+
+/** The body of a request to `/embeddings`. @internal */
+export interface OpenAiEmbeddingBody {
+  readonly model: string;
+  readonly input: string[];
+  readonly encoding_format: "float";
+  readonly dimensions?: number;
+}
+
+/** The vectors in an answer of `/embeddings`, in the order of the texts. @internal */
+export function openAiVectors(answer: unknown): readonly unknown[] | undefined {
+  const data = isPlainObject(answer) ? answer["data"] : undefined;
+  if (!Array.isArray(data)) return undefined;
+  const vectors: unknown[] = [];
+  for (const [at, entry] of data.entries()) {
+    if (!isPlainObject(entry)) return undefined;
+    const { index = at, embedding } = entry;
+    if (typeof index !== "number" || !(index in data) || index in vectors) return undefined;
+    vectors[index] = embedding;
+  }
+  return vectors;
+}
+
+/** What OpenAI, Azure and compatible servers have in common. @internal */
+export function openAiProvider(
+  model: string,
+  { dimension, shortened }: ReturnType<typeof dimensionOf>,
+): Pick<RemoteProvider, "model" | "dimension" | "maxTexts" | "maxBytes" | "toVectors"> & {
+  toBody(texts: readonly string[]): OpenAiEmbeddingBody;
+} {
+  return {
+    model,
+    dimension,
+    ...OPENAI_LIMITS,
+    toBody: (texts) => ({
+      model,
+      input: [...texts],
+      encoding_format: "float",
+      ...(shortened ? { dimensions: dimension } : {}),
+    }),
+    toVectors: openAiVectors,
+  };
+}
+
+/** Embeds with OpenAI's API. */
+export function openaiEmbedder(settings: RemoteEmbedderSettings = {}, surroundings?: ModelApiSurroundings): Embedder {
+  const { model = "text-embedding-3-small", apiKey = "env:OPENAI_API_KEY", apiBase = OPENAI } = settings;
+  const provider = {
+    ...openAiProvider(model, dimensionOf(model, settings, OPENAI_DIMENSIONS)),
+    title: "OpenAI",
+    name: "openai",
+    url: endpoint(apiBase, "/embeddings"),
+    apiKey,
+  };
+  return createRemoteEmbedder(provider, settings, surroundings);
+}
+
+export const config = object("OpenAI's API.", REMOTE_SETTINGS);
+
+export { openaiEmbedder as create };
+
+export function check(settings: RemoteEmbedderSettings, surroundings?: ModelApiSurroundings): Promise<string> {
+  return checkEmbedder(openaiEmbedder(settings, surroundings));
+}

@@ -1,0 +1,39 @@
+import { schema } from "../../settings.ts";
+import type { Prefixes } from "./remote-embedder.ts";
+
+/** Settings of providers that send a text as it is: some models were trained with a word before it. */
+export const PREFIX_SETTINGS = {
+  queryPrefix: schema<string>({
+    description: "Put before a request. Defaults to what the model was trained with, if that is known.",
+    type: "string",
+  }),
+  toolPrefix: schema<string>({
+    description: "Put before a tool's text. Defaults to what the model was trained with, if that is known.",
+    type: "string",
+  }),
+};
+
+/** What a provider that sends a text as it is also takes. */
+export interface PrefixSettings {
+  /** Put before a request. Defaults to what the model was trained with, if that is known. */
+  readonly queryPrefix?: string;
+  /** Put before a tool's text. Defaults to what the model was trained with, if that is known. */
+  readonly toolPrefix?: string;
+}
+
+const PASSAGE_SEARCH = "Represent this sentence for searching relevant passages: ";
+
+/** Families of models by name, with the prefixes that their model cards ask for. */
+const FAMILIES: readonly (readonly [name: RegExp, prefixes: Prefixes])[] = [
+  [/\bnomic-embed-text/i, { query: "search_query: ", tool: "search_document: " }],
+  [/\be5-(?!.*instruct)/i, { query: "query: ", tool: "passage: " }],
+  [/\bbge-(?:small|base|large)-en/i, { query: PASSAGE_SEARCH, tool: "" }],
+  [/\bmxbai-embed-large/i, { query: PASSAGE_SEARCH, tool: "" }],
+  [/\bembeddinggemma/i, { query: "task: search result | query: ", tool: "title: none | text: " }],
+];
+
+/** The prefixes to use with a model. */
+export function prefixesOf(model: string, { queryPrefix, toolPrefix }: PrefixSettings): Prefixes {
+  const known = FAMILIES.find(([name]) => name.test(model))?.[1];
+  return { query: queryPrefix ?? known?.query ?? "", tool: toolPrefix ?? known?.tool ?? "" };
+}

@@ -1,0 +1,260 @@
+import { hash } from "node:crypto";
+import type { Embedder, EmbedOptions } from "../../../catalog/embedder.port.ts";
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { systemClock } from "../../../observe/clock.ts";
+import { createModelApi, type ModelApiSurroundings } from "../../model-api.ts";
+import { whole } from "../../settings.ts";
+import { createRequestQueue } from "./request-queue.ts";
+import { createSelfCalibration } from "./self-calibration.ts";
+
+/** Settings that every remote embedder takes. The section `embedder` adds model, api_key, api_base, batch_size and max_retries. */
+export const REMOTE_SETTINGS = {
+  dimension: whole("Length of the vectors. Needed for a model whose length is not known.", 1, 65_536),
+  maxConcurrent: whole("Requests to the embedder's API under way at once. Defaults to 4.", 1, 256),
+  timeoutMs: whole(
+    "Time one request to the embedder's API may take, in milliseconds. Defaults to 30000.",
+    100,
+    600_000,
+  ),
+  maxInputBytes: whole("Bytes of a text that are sent; the rest is cut off. Defaults to 8000.", 16, 1_000_000),
+};
+
+/** What a remote embedder takes. */
+export interface RemoteEmbedderSettings {
+  readonly model?: string;
+  /** A reference to the key (`env:NAME`, `file:PATH`), or the key itself. */
+  readonly apiKey?: string;
+  readonly apiBase?: string;
+  /** Texts in one request. Defaults to 100, and is never more than the API allows. */
+  readonly batchSize?: number;
+  /** How often a failed request is repeated. Defaults to 3. */
+  readonly maxRetries?: number;
+  /** Length of the vectors. Needed for a model whose length is not known. */
+  readonly dimension?: number;
+  /** Requests under way at once. Defaults to 4. */
+  readonly maxConcurrent?: number;
+  /** Time one attempt may take. Defaults to 30 seconds. */
+  readonly timeoutMs?: number;
+  /** Bytes of a text that are sent; the rest is cut off. Defaults to 8,000. */
+  readonly maxInputBytes?: number;
+}
+
+/** What one provider adds: where to ask, what to send, and how to read the answer. */
+export interface RemoteProvider {
+  /** For messages: `OpenAI`. */
+  readonly title: string;
+  /** The first part of the model's name: `openai`. */
+  readonly name: string;
+  readonly model: string;
+  readonly dimension: number;
+  readonly url: string;
+  readonly apiKey?: string | undefined;
+  readonly keyHeaders?: (key: string) => Readonly<Record<string, string>>;
+  /** The most texts and the most bytes of text that the API takes in one request. */
+  readonly maxTexts: number;
+  readonly maxBytes: number;
+  /** What is put before a tool's text and before a request, for models that were trained with it. */
+  readonly prefixes?: Prefixes;
+  toBody(texts: readonly string[], kind: EmbedOptions["kind"]): object;
+  /** The vectors in an answer, in the order of the texts; undefined if it holds none. */
+  toVectors(answer: unknown): readonly unknown[] | undefined;
+}
+
+export interface Prefixes {
+  readonly query: string;
+  readonly tool: string;
+}
+
+/** A number takes at most this many bytes in an answer, with its comma. */
+const NUMBER_BYTES = 32;
+/** Vectors of recent requests are kept: one request is often searched for more than once. */
+const REMEMBERED = 128;
+/** A success is taken as a sign of health for this long. */
+const HEALTHY_MS = 60_000;
+
+/** Makes an embedder of a provider. Nothing is sent before the first text. */
+export function createRemoteEmbedder(
+  provider: RemoteProvider,
+  settings: RemoteEmbedderSettings,
+  surroundings: ModelApiSurroundings = {},
+): Embedder {
+  const { title, dimension, url, apiKey, keyHeaders, prefixes } = provider;
+  const { batchSize = 100, maxRetries = 3, maxConcurrent = 4, timeoutMs = 30_000, maxInputBytes = 8000 } = settings;
+  const { clock = systemClock } = surroundings;
+  const api = createModelApi(
+    { provider: title, section: "embedder", url, apiKey, ...(keyHeaders ? { keyHeaders } : {}), maxRetries, timeoutMs },
+    surroundings,
+  );
+  const queue = createRequestQueue(maxConcurrent);
+  const calibration = createSelfCalibration((texts, options) => send(texts, options));
+  const remembered = new Map<string, Float32Array>();
+  const closing = new AbortController();
+  let workedAt = Number.NEGATIVE_INFINITY;
+
+  async function request(texts: readonly string[], options: EmbedOptions): Promise<readonly Float32Array[]> {
+    const maxBytes = (texts.length * dimension + 1024) * NUMBER_BYTES;
+    const answer = await api.post(provider.toBody(texts, options.kind), { ...options, maxBytes });
+    const vectors = provider.toVectors(answer);
+    if (vectors?.length !== texts.length) {
+      const given = vectors === undefined ? "no vectors" : `${vectors.length} vectors`;
+      throw new ArsenalError("PROTOCOL_ERROR", `${title} returned ${given} for ${texts.length} texts.`);
+    }
+    workedAt = clock.now();
+    return vectors.map((vector) => toUnit(vector, provider));
+  }
+
+  /** Sends texts in batches and returns their vectors in order. One that fails cancels the others. */
+  async function send(texts: readonly string[], options: EmbedOptions): Promise<readonly Float32Array[]> {
+    const prefix = prefixes?.[options.kind] ?? "";
+    const prepared = texts.map((text) => (text.trim() === "" ? "" : prefix + cut(text, maxInputBytes)));
+    const vectors: Float32Array[] = texts.map(() => new Float32Array(dimension));
+    const failed = new AbortController();
+    const signal = AbortSignal.any([closing.signal, failed.signal, ...(options.signal ? [options.signal] : [])]);
+    const limits = { count: Math.min(batchSize, provider.maxTexts), bytes: provider.maxBytes };
+    const batches = toBatches(prepared, limits).map(async (batch) => {
+      const asked = batch.map((at) => prepared[at] ?? "");
+      const found = await queue.run(() => request(asked, { ...options, signal }), {
+        signal,
+        urgent: options.kind === "query",
+      });
+      for (const [index, at] of batch.entries()) vectors[at] = found[index] ?? new Float32Array(dimension);
+    });
+    try {
+      await Promise.all(batches);
+    } catch (error) {
+      failed.abort();
+      await Promise.allSettled(batches);
+      options.signal?.throwIfAborted();
+      throw error;
+    }
+    return vectors;
+  }
+
+  async function embed(texts: readonly string[], options: EmbedOptions): Promise<readonly Float32Array[]> {
+    options.signal?.throwIfAborted();
+    if (texts.length === 0) return [];
+    const isKnown = (text: string): boolean => text.trim() === "" || remembered.has(text);
+    if (options.kind === "query" && texts.every(isKnown))
+      return texts.map((text) => remembered.get(text)?.slice() ?? new Float32Array(dimension));
+    const [vectors] = await Promise.all([send(texts, options), calibration.measure(options)]);
+    if (options.kind === "query") for (const [at, text] of texts.entries()) remember(text, vectors[at]);
+    return vectors;
+  }
+
+  function remember(text: string, vector: Float32Array | undefined): void {
+    if (vector === undefined || text.trim() === "") return;
+    remembered.delete(text);
+    remembered.set(text, vector.slice());
+    const [oldest] = remembered.keys();
+    if (remembered.size > REMEMBERED && oldest !== undefined) remembered.delete(oldest);
+  }
+
+  return {
+    model: modelName(provider),
+    dimension,
+    embed,
+    calibrate: (cosine) => calibration.calibrate(cosine),
+    async healthCheck(options = {}) {
+      if (clock.now() - workedAt < HEALTHY_MS) return true;
+      return send(["ready"], { kind: "query", ...options }).then(
+        () => true,
+        () => false,
+      );
+    },
+    async close() {
+      closing.abort(new ArsenalError("CLOSED", `The embedder ${provider.name} was closed. Create a new one.`));
+      api.close();
+    },
+  };
+}
+
+/** Provider, model and dimension, and a mark of what is put before a tool's text: everything that makes two vectors comparable. */
+function modelName({ name, model, dimension, prefixes }: RemoteProvider): string {
+  const mark = prefixes === undefined || prefixes.tool === "" ? "" : `/${hash("sha256", prefixes.tool).slice(0, 8)}`;
+  return `${name}/${model}/${dimension}${mark}`;
+}
+
+/** The beginning of a text that fits into so many bytes of UTF-8, in whole characters. A token of a model is at least a byte. */
+function cut(text: string, maxBytes: number): string {
+  if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text;
+  const bytes = Buffer.from(text).subarray(0, maxBytes);
+  // A character that was cut in half becomes U+FFFD.
+  return new TextDecoder().decode(bytes, { stream: true });
+}
+
+/** Indexes of the texts that are not empty, in batches of at most so many texts and bytes. */
+function toBatches(
+  texts: readonly string[],
+  most: { readonly count: number; readonly bytes: number },
+): readonly (readonly number[])[] {
+  const batches: number[][] = [];
+  let bytes = 0;
+  for (const [at, text] of texts.entries()) {
+    if (text === "") continue;
+    const size = Buffer.byteLength(text);
+    const last = batches.at(-1);
+    if (last !== undefined && last.length < most.count && bytes + size <= most.bytes) {
+      last.push(at);
+      bytes += size;
+    } else {
+      batches.push([at]);
+      bytes = size;
+    }
+  }
+  return batches;
+}
+
+function toUnit(vector: unknown, { title, model, dimension }: RemoteProvider): Float32Array {
+  const numbers = Array.isArray(vector) ? vector : [];
+  if (numbers.length !== dimension) {
+    const isPooled = !Array.isArray(numbers[0]);
+    const fix = isPooled
+      ? `Set embedder.dimension to ${numbers.length}, or choose a model with ${dimension}.`
+      : "Choose a sentence embedding model: this one returns a vector for each token.";
+    const message = `The vectors of ${model} have ${numbers.length} dimensions, not ${dimension}. ${fix}`;
+    throw new ArsenalError("CONFIG_INVALID", message, { field: "embedder.dimension", value: dimension, fix });
+  }
+  const values = Float32Array.from(numbers as readonly number[]);
+  let squares = 0;
+  for (const value of values) squares += value * value;
+  const length = Math.sqrt(squares);
+  if (!(length > 0 && Number.isFinite(length)))
+    throw new ArsenalError("PROTOCOL_ERROR", `${title} returned a vector that is not made of finite numbers.`);
+  for (let at = 0; at < values.length; at++) values[at] = (values[at] ?? 0) / length;
+  return values;
+}
+
+/** The dimension to use: the configured one, or the known one of the model. Throws CONFIG_INVALID if there is neither. */
+export function dimensionOf(
+  model: string,
+  { dimension }: Pick<RemoteEmbedderSettings, "dimension">,
+  known: Readonly<Record<string, number>>,
+): {
+  readonly dimension: number;
+  /** True if the API must be asked for shorter vectors than the model's own. */ readonly shortened: boolean;
+} {
+  const own = Object.hasOwn(known, model) ? known[model] : undefined;
+  const used = dimension ?? own;
+  if (used !== undefined) return { dimension: used, shortened: own !== undefined && used !== own };
+  throw needed(
+    "dimension",
+    `for ${model}`,
+    "Set it to the length of the model's vectors, as its documentation gives it.",
+  );
+}
+
+/** A setting that the provider cannot do without. */
+export function needed(setting: string, why: string, fix: string): ArsenalError {
+  const field = `embedder.${setting}`;
+  return new ArsenalError("CONFIG_INVALID", `${field} is needed ${why}. ${fix}`, { field, fix });
+}
+
+/** Tries an embedder for `toolarsenal doctor`: says that it answers, or rejects with what is wrong. */
+export async function checkEmbedder(embedder: Embedder): Promise<string> {
+  try {
+    await embedder.embed(["ready"], { kind: "query" });
+    return `${embedder.model} answers`;
+  } finally {
+    await embedder.close?.();
+  }
+}

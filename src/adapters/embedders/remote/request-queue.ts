@@ -1,0 +1,51 @@
+import { untilAborted } from "../../../catalog/dense/until-aborted.ts";
+
+/** Lets a limited number of requests run at once. */
+export interface RequestQueue {
+  /** Runs the work when there is room. Urgent work goes before the rest: somebody waits for it. Rejects when the signal fires, also in the queue. */
+  run<Result>(
+    work: () => Promise<Result>,
+    options: { readonly signal: AbortSignal; readonly urgent: boolean },
+  ): Promise<Result>;
+}
+
+export function createRequestQueue(most: number): RequestQueue {
+  const urgently: (() => void)[] = [];
+  const patiently: (() => void)[] = [];
+  let running = 0;
+
+  function next(): void {
+    if (running >= most) return;
+    const start = urgently.shift() ?? patiently.shift();
+    if (start === undefined) return;
+    running++;
+    start();
+  }
+
+  return {
+    async run(work, { signal, urgent }) {
+      const { promise: turn, resolve } = Promise.withResolvers<void>();
+      const line = urgent ? urgently : patiently;
+      line.push(resolve);
+      next();
+      try {
+        await untilAborted(turn, signal);
+      } catch (error) {
+        const place = line.indexOf(resolve);
+        if (place >= 0) line.splice(place, 1);
+        else release(); // its turn came at the same moment
+        throw error;
+      }
+      try {
+        return await work();
+      } finally {
+        release();
+      }
+    },
+  };
+
+  function release(): void {
+    running--;
+    next();
+  }
+}
