@@ -1,0 +1,130 @@
+import { randomUUID } from "node:crypto";
+import type { Clock } from "../../../observe/clock.ts";
+import type { Changes, Lease, Leases } from "../../../state/changes.port.ts";
+import { createTopics } from "../../../state/topics.ts";
+import type { StateDatabase } from "./database.ts";
+
+/** A new listener also hears what was published this much earlier, in milliseconds. */
+const SLACK_MS = 5_000;
+
+interface MessageRow {
+  /** The newest message there is. */
+  readonly newest: number;
+  readonly topic: string | null;
+  readonly data: string;
+}
+
+/** Messages in a table that every process reads when the database notifies it, and about once a second. */
+export function createPostgresChanges(database: StateDatabase, clock: Clock): Changes {
+  const { schema } = database;
+  const topics = createTopics();
+  /** The last message that was read; none yet, so the first look goes by time. */
+  let last: number | undefined;
+  let since = 0;
+  let stop: (() => void) | undefined;
+
+  async function look(): Promise<void> {
+    // If the newest is older than what was read, another database has taken the place of that one.
+    const sql = `
+      WITH newest AS (SELECT coalesce(max(n), 0) AS n FROM ${schema}.state_change)
+      SELECT newest.n::float8 AS newest, topic, data FROM newest LEFT JOIN ${schema}.state_change AS change
+        ON change.n > CASE WHEN $1::bigint <= newest.n THEN $1 ELSE 0 END AND change.n <= newest.n
+        AND ($2::float8 IS NULL OR change.at >= ${schema}.state_now($3) - $2)
+      ORDER BY change.n`;
+    const agoMs = last === undefined ? clock.now() - since + SLACK_MS : null;
+    const rows = await database.ask<MessageRow>(sql, [last ?? 0, agoMs, database.now()]);
+    last = rows[0]?.newest ?? last;
+    for (const { topic, data } of rows) if (topic !== null) topics.tell(topic, data);
+  }
+
+  return {
+    async publish(topic, data, { signal } = {}) {
+      const values = [topic, JSON.stringify(data), database.now()];
+      await database.ask(`SELECT ${schema}.state_publish($1, $2, $3)`, values, { signal });
+    },
+    subscribe(topic, listener) {
+      if (topics.size === 0) {
+        last = undefined;
+        since = clock.now();
+      }
+      const end = topics.subscribe(topic, listener);
+      stop ??= database.watch("change", look);
+      return () => {
+        end();
+        if (topics.size > 0) return;
+        stop?.();
+        stop = undefined;
+      };
+    },
+  };
+}
+
+/** Leases in a table, renewed three times in their time to live. */
+export function createPostgresLeases(
+  database: StateDatabase,
+  clock: Clock,
+): Leases & {
+  /** Gives back what this process holds. */
+  close(): Promise<void>;
+} {
+  const { schema } = database;
+  const releases = new Set<() => Promise<void>>();
+
+  /** `end` is by this process's clock, from before it asked: the database lets nobody else have the lease until then. */
+  function hold(name: string, holder: string, ttlMs: number, end: number): Lease {
+    const lost = new AbortController();
+    let over = false;
+    let cancel = clock.after(ttlMs / 3, () => void renew(), { background: true });
+
+    function stop(): void {
+      over = true;
+      cancel();
+      releases.delete(release);
+    }
+
+    async function renew(): Promise<void> {
+      const from = clock.now();
+      const sql = `UPDATE ${schema}.state_lease SET until = ${schema}.state_now($3) + $4 WHERE name = $1 AND holder = $2 AND until > ${schema}.state_now($3) RETURNING 1 AS kept`;
+      try {
+        const withinMs = Math.max(1, end - from);
+        const kept = await database.ask(sql, [name, holder, database.now(), ttlMs], { withinMs });
+        end = kept.length === 1 ? from + ttlMs : 0;
+      } catch {
+        // The database cannot be reached now. The lease is good until its time is over.
+      }
+      if (over) return;
+      const left = end - clock.now();
+      if (left > 0) {
+        cancel = clock.after(Math.min(ttlMs / 3, left), () => void renew(), { background: true });
+        return;
+      }
+      stop();
+      lost.abort(new Error(`The lease "${name}" could not be renewed in time.`));
+    }
+
+    async function release(): Promise<void> {
+      if (over) return;
+      stop();
+      await database.ask(`DELETE FROM ${schema}.state_lease WHERE name = $1 AND holder = $2`, [name, holder]);
+    }
+
+    releases.add(release);
+    return { name, lost: lost.signal, release };
+  }
+
+  return {
+    async acquire(name, { ttlMs, signal }) {
+      const holder = randomUUID();
+      const from = clock.now();
+      const sql = `
+        INSERT INTO ${schema}.state_lease AS lease VALUES ($1, $2, ${schema}.state_now($3) + $4)
+        ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
+        WHERE lease.until <= ${schema}.state_now($3) RETURNING 1 AS taken`;
+      const taken = await database.ask(sql, [name, holder, database.now(), ttlMs], { signal });
+      return taken.length === 0 ? undefined : hold(name, holder, ttlMs, from + ttlMs);
+    },
+    async close() {
+      await Promise.allSettled([...releases].map((release) => release()));
+    },
+  };
+}

@@ -1,0 +1,144 @@
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import type { Clock } from "../../../observe/clock.ts";
+import { migrate } from "../../postgres/migrate.ts";
+import { type Postgres, quoted } from "../../postgres/postgres.ts";
+import { limitTables } from "./limit-functions.ts";
+import { channelOf, stateTables } from "./tables.ts";
+
+/** How long the database may take to answer, in milliseconds. */
+const PATIENCE_MS = 10_000;
+
+/** How often to look without being notified, in milliseconds: a notification may be lost with its connection. */
+const LOOK_MS = 900;
+
+/** The database of a state, with its tables. */
+export interface StateDatabase {
+  /** The schema as SQL writes it. */
+  readonly schema: string;
+  /** Runs one statement once the tables are there. Rejects if it takes longer than `withinMs`. */
+  ask<Row extends object>(sql: string, values: readonly unknown[], options?: AskOptions): Promise<readonly Row[]>;
+  /** The time to hand to SQL: null for the server's own. */
+  now(): number | null;
+  /** Looks now, when the database says that there is something, and every `ms` milliseconds. Returns what ends it. */
+  watch(what: string, look: () => Promise<void>, ms?: number): () => void;
+}
+
+interface AskOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly withinMs?: number;
+}
+
+/** Creates the tables with the first statement. With `ownTime`, time is that of the clock, for tests. */
+export function createStateDatabase(
+  postgres: Postgres,
+  schema: string,
+  { clock, ownTime }: { readonly clock: Clock; readonly ownTime: boolean },
+): StateDatabase {
+  let ready: Promise<void> | undefined;
+  const looks = new Map<() => void, string>();
+  let stopListening: (() => void) | undefined;
+
+  function prepared(): Promise<void> {
+    ready ??= migrate(postgres, { name: "state", schema, steps: [stateTables(schema) + limitTables(schema)] });
+    ready.catch(() => (ready = undefined));
+    return ready;
+  }
+
+  /** Starts the looks that a message is for, or all of them. */
+  function wake(message?: string): void {
+    for (const [look, what] of looks) if (message === undefined || message === what) look();
+  }
+
+  return {
+    schema: quoted(schema),
+    async ask<Row extends object>(sql: string, values: readonly unknown[], options: AskOptions = {}) {
+      const { signal, withinMs = PATIENCE_MS } = options;
+      signal?.throwIfAborted();
+      const late = AbortSignal.timeout(withinMs);
+      const ended = signal === undefined ? late : AbortSignal.any([signal, late]);
+      try {
+        const work = prepared().then(() => postgres.query<Row>(sql, values, { signal: ended }));
+        return await orAborted(work, ended);
+      } catch (error) {
+        throw late.aborted && error === late.reason ? tooSlow(withinMs) : error;
+      }
+    },
+    now: () => (ownTime ? clock.now() : null),
+    watch(what, look, ms = LOOK_MS) {
+      const timer = createTimer(clock, look, ms);
+      looks.set(timer.soon, what);
+      stopListening ??= postgres.listen(channelOf(schema), wake, () => wake());
+      return () => {
+        timer.stop();
+        looks.delete(timer.soon);
+        if (looks.size > 0) return;
+        stopListening?.();
+        stopListening = undefined;
+      };
+    },
+  };
+}
+
+/** Looks at once, every `ms` milliseconds and when it is asked to, never twice at the same time. */
+function createTimer(clock: Clock, look: () => Promise<void>, ms: number): { soon(): void; stop(): void } {
+  const background = { background: true };
+  let looking = false;
+  let again = false;
+  let ended = false;
+  let cancelSoon: (() => void) | undefined;
+  let cancelNext: (() => void) | undefined;
+
+  async function lookNow(): Promise<void> {
+    again = looking;
+    if (looking) return;
+    looking = true;
+    // What cannot be read now is read by the next look.
+    await look().catch(() => {});
+    looking = false;
+    if (again && !ended) soon();
+  }
+
+  function soon(): void {
+    const run = (): void => {
+      cancelSoon = undefined;
+      void lookNow();
+    };
+    if (!ended) cancelSoon ??= clock.after(0, run, background);
+  }
+
+  function next(): void {
+    const run = (): void => {
+      next();
+      void lookNow();
+    };
+    cancelNext = clock.after(ms, run, background);
+  }
+
+  soon();
+  next();
+  return {
+    soon,
+    stop() {
+      ended = true;
+      cancelSoon?.();
+      cancelNext?.();
+    },
+  };
+}
+
+/** What the work gives, unless the signal fires first. */
+function orAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  const { promise, resolve, reject } = Promise.withResolvers<Value>();
+  const abort = (): void => reject(signal.reason);
+  signal.addEventListener("abort", abort, { once: true });
+  void work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  return promise;
+}
+
+function tooSlow(ms: number): ArsenalError {
+  const fix = "Check the load of the server and the network to it.";
+  return new ArsenalError("STORE_FAILED", `PostgreSQL did not answer within ${Math.round(ms)} ms. ${fix}`, {
+    field: "state.url",
+    fix,
+  });
+}

@@ -1,0 +1,132 @@
+import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { type Clock, systemClock } from "../../observe/clock.ts";
+import type { SharedState } from "../../state/shared-state.ts";
+import type { State } from "../../state/state.port.ts";
+import type { PostgresClient } from "../postgres/client.ts";
+import { SCHEMA } from "../postgres/migrate.ts";
+import { openPostgres } from "../postgres/postgres.ts";
+import { createPostgresChanges, createPostgresLeases } from "./postgres-parts/changes.ts";
+import { createStateDatabase, type StateDatabase } from "./postgres-parts/database.ts";
+import { createPostgresLimits } from "./postgres-parts/limits.ts";
+
+export interface PostgresStateOptions {
+  /** `postgres://user:password@host:5432/database`, or what looks it up whenever it is needed. */
+  readonly url: string | (() => Promise<string>);
+  /** The schema the tables are in. It is created. Defaults to `toolarsenal`. */
+  readonly schema?: string;
+  /** A pool of the package pg, or PGlite, to use instead of connecting to `url`. It is yours to close. */
+  readonly client?: PostgresClient;
+  readonly clock?: Clock;
+  /** Time is that of the clock and not the server's. For tests. @internal */
+  readonly ownTime?: boolean;
+}
+
+/** Writes between two looks for what has expired. */
+const WRITES_A_SWEEP = 256;
+
+/** How long giving everything back may take when the state is closed, in milliseconds. */
+const CLOSE_MS = 3_000;
+
+/**
+ * Keeps state in PostgreSQL, for any number of processes on any number of machines. It connects on first use. Time is the server's, so the clocks
+ * of machines need not agree.
+ */
+export function postgresState(options: PostgresStateOptions): SharedState {
+  const { url, schema = SCHEMA, client, clock = systemClock, ownTime = false } = options;
+  const postgres = openPostgres({ url, ...(client && { client }), what: "The state", field: "state.url" });
+  const database = createStateDatabase(postgres, schema, { clock, ownTime });
+  const limits = createPostgresLimits(database, clock);
+  const leases = createPostgresLeases(database, clock);
+  let closing: Promise<void> | undefined;
+
+  async function close(): Promise<void> {
+    const late = new Promise<void>((resolve) => void setTimeout(resolve, CLOSE_MS).unref());
+    await Promise.race([Promise.allSettled([limits.close(), leases.close()]), late]);
+    await postgres.close();
+  }
+
+  return {
+    name: "postgres",
+    documents: createDocuments(database),
+    limits,
+    changes: createPostgresChanges(database, clock),
+    leases,
+    async healthCheck() {
+      try {
+        const sql = "SELECT current_setting('transaction_read_only') = 'off' AS writable";
+        const [row] = await database.ask<{ writable: boolean }>(sql, []);
+        return row?.writable === true;
+      } catch {
+        return false;
+      }
+    },
+    close: () => (closing ??= close()),
+  };
+}
+
+interface Row {
+  readonly key: string;
+  readonly value: string;
+  readonly version: number;
+}
+
+function createDocuments(database: StateDatabase): State {
+  const { schema } = database;
+  const table = `${schema}.state_document`;
+  const now = `${schema}.state_now($1)`;
+  let writes = 0;
+
+  /** Runs a statement whose first value is the time. Returns whether it changed something. */
+  async function changes(sql: string, values: readonly unknown[], signal: AbortSignal | undefined): Promise<boolean> {
+    if (++writes % WRITES_A_SWEEP === 0)
+      void database.ask(`DELETE FROM ${table} WHERE expires_at <= ${now}`, [database.now()]).catch(() => {});
+    const rows = await database.ask(`${sql} RETURNING 1 AS changed`, [database.now(), ...values], { signal });
+    return rows.length > 0;
+  }
+
+  return {
+    async get(key, { signal } = {}) {
+      const sql = `SELECT value, version::float8 AS version FROM ${table} WHERE key = $2 AND (expires_at IS NULL OR expires_at > ${now})`;
+      const [row] = await database.ask<Row>(sql, [database.now(), key], { signal });
+      return row && { value: JSON.parse(row.value), version: row.version };
+    },
+
+    async set(key, value, { ifVersion, expiresAt = null, signal } = {}) {
+      const values = [key, toText(key, value), expiresAt];
+      const version = `nextval('${schema.replaceAll("'", "''")}.state_version')`;
+      if (typeof ifVersion === "number") {
+        const sql = `UPDATE ${table} SET value = $3, expires_at = $4, version = ${version}
+          WHERE key = $2 AND version = $5 AND (expires_at IS NULL OR expires_at > ${now})`;
+        return changes(sql, [...values, ifVersion], signal);
+      }
+      const sql = `INSERT INTO ${table} AS kept VALUES ($2, $3, ${version}, $4)
+        ON CONFLICT (key) DO UPDATE SET value = excluded.value, version = excluded.version, expires_at = excluded.expires_at
+        WHERE $5 OR kept.expires_at <= ${now}`;
+      return changes(sql, [...values, ifVersion === undefined], signal);
+    },
+
+    async delete(key, { ifVersion = null, signal } = {}) {
+      const sql = `DELETE FROM ${table} WHERE key = $2 AND (expires_at IS NULL OR expires_at > ${now}) AND ($3::bigint IS NULL OR version = $3)`;
+      return changes(sql, [key, ifVersion], signal);
+    },
+
+    async list(prefix, { signal } = {}) {
+      const sql = `SELECT key, value, version::float8 AS version FROM ${table} WHERE key LIKE $2 AND (expires_at IS NULL OR expires_at > ${now})`;
+      const pattern = `${prefix.replaceAll(/[\\%_]/g, "\\$&")}%`;
+      const rows = await database.ask<Row>(sql, [database.now(), pattern], { signal });
+      return rows.map(({ key, value, version }) => ({ key, value: JSON.parse(value), version }));
+    },
+  };
+}
+
+function toText(key: string, value: unknown): string {
+  let why = "JSON cannot say it";
+  try {
+    const text: string | undefined = JSON.stringify(value);
+    if (text !== undefined) return text;
+  } catch (error) {
+    why = error instanceof Error ? error.message : String(error);
+  }
+  const fix = "Give plain JSON data.";
+  throw new ArsenalError("STORE_FAILED", `The state ${key} cannot be kept: ${why}. ${fix}`, { fix });
+}
