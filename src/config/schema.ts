@@ -237,6 +237,12 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
       86_400,
       8,
     ),
+    shutdownDelayS: whole(
+      "Seconds in which the gateway still takes requests after it was asked to stop, while /readyz answers 503, so that load balancers send no more.",
+      0,
+      600,
+      0,
+    ),
     tokens: texts(
       "Callers by name, each with the bearer token it proves itself by. Without any, everybody who can connect is the local operator.",
       {},

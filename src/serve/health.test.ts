@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { McpUpstream } from "../adapters/sources/mcp/upstream/upstream.ts";
+import { createManualClock } from "../testing/manual-clock.ts";
 import { healthSurface } from "./health.ts";
 import { createHttpServer, type HttpServer } from "./http/http-server.ts";
 import { STARTED } from "./startup.ts";
@@ -95,5 +96,17 @@ describe("/readyz", () => {
     const work = createWork();
     await work.drain(0);
     expect(await get("/readyz", { work })).toEqual({ status: 503, body: { draining: true, upstreams: {} } });
+  });
+
+  it("is not ready during the shutdown delay, in which work is still taken", async () => {
+    const clock = createManualClock();
+    const work = createWork(clock);
+    const drained = work.drain(0, { delayMs: 1_000 });
+    const { signal } = new AbortController();
+    expect((await get("/readyz", { work })).status).toBe(503);
+    expect(await work.run(signal, async () => "done")).toBe("done");
+    await clock.advance(1_000);
+    await drained;
+    await expect(work.run(signal, async () => "late")).rejects.toMatchObject({ code: "CLOSED" });
   });
 });

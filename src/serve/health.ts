@@ -21,9 +21,9 @@ export function healthSurface(
     const said = isLocal
       ? { upstreams: Object.fromEntries(upstreams.map(({ name, state }) => [name, state.kind])) }
       : { upstreams: upstreams.length, connected };
-    const isReady = startup.connecting().length === 0 && problems.length === 0 && !work.draining;
+    const isReady = startup.connecting().length === 0 && problems.length === 0 && !work.stopping;
     answerJson(response, isReady ? 200 : 503, {
-      ...(work.draining && { draining: true }),
+      ...(work.stopping && { draining: true }),
       ...said,
       ...(isLocal && problems.length > 0 && { problems: Object.fromEntries(problems) }),
     });

@@ -7,6 +7,8 @@ import type { CreateSurface, Serving, Surface, SurfaceContext } from "./surface.
 export interface HostOptions extends Omit<HttpServerOptions, "routes"> {
   /** How long calls under way may take to end when the host closes, in milliseconds. */
   readonly drainMs: number;
+  /** How long the host still takes requests after it was asked to close, while `/readyz` says that it is not ready, in milliseconds. Default 0. */
+  readonly shutdownDelayMs?: number;
 }
 
 /** One HTTP server with surfaces mounted on it. */
@@ -45,8 +47,8 @@ export async function openHost(
   const ended = Promise.withResolvers<void>();
   let closing: Promise<void> | undefined;
   async function close(): Promise<void> {
+    await serving.work.drain(options.drainMs, { delayMs: options.shutdownDelayMs ?? 0 });
     serving.startup.close();
-    await serving.work.drain(options.drainMs);
     await closeSurfaces();
     await serving.replica.close();
     await stopListening();

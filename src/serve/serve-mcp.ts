@@ -25,6 +25,11 @@ export interface ServeMcpOptions extends ListenOptions {
    * Defaults to `server.drainTimeoutS` of the configuration, 8 s.
    */
   readonly drainMs?: number;
+  /**
+   * How long `http` still takes requests after it was asked to close, in milliseconds. Meanwhile `/readyz` answers 503, so that load balancers
+   * send nothing more. Defaults to `server.shutdownDelayS` of the configuration, 0.
+   */
+  readonly shutdownDelayMs?: number;
   /** What `stdio` reads and writes. Defaults to the process's standard streams. */
   readonly input?: InputStream;
   readonly output?: OutputStream;
@@ -47,7 +52,7 @@ export interface ServeMcpParts {
   /** The defaults of options that are left out. */
   readonly config: {
     readonly mcp: { readonly mcpMode: ServeMode; readonly startupWaitMs: number };
-    readonly server: { readonly drainTimeoutS: number };
+    readonly server: { readonly drainTimeoutS: number; readonly shutdownDelayS: number };
   };
   readonly redactor: Redactor;
   /** Shared with other processes that serve the same clients. */
@@ -72,7 +77,11 @@ export async function serveMcp(
   });
   const [work, replica] = [createWork(), await createReplica(state)];
   const serving: Serving = { arsenal, mode, ...(common && { common }), startup, work, replica, redactor };
-  const options = { drainMs: server.drainTimeoutS * 1000, ...given };
+  const options = {
+    drainMs: server.drainTimeoutS * 1000,
+    shutdownDelayMs: server.shutdownDelayS * 1000,
+    ...given,
+  };
   if (options.transport === "stdio") return overStdio(serving, options);
   const { openHost } = await import("./host.ts");
   const { SURFACES } = await import("./surfaces.ts");

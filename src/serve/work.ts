@@ -8,10 +8,15 @@ export interface Work {
   run<Result>(signal: AbortSignal, task: (signal: AbortSignal) => Promise<Result>): Promise<Result>;
   /** How many are under way. */
   readonly pending: number;
+  /** True from the moment that shutting down began. */
+  readonly stopping: boolean;
   /** True once no new work is taken. */
   readonly draining: boolean;
-  /** Refuses new work, lets work under way end for `graceMs`, then cuts off the rest. Safe to call twice. */
-  drain(graceMs: number): Promise<void>;
+  /**
+   * Shuts down: takes new work for `delayMs` more, so that load balancers can notice, then refuses it, lets work under way end for `graceMs`,
+   * and cuts off the rest. Safe to call twice.
+   */
+  drain(graceMs: number, options?: { readonly delayMs?: number }): Promise<void>;
 }
 
 /** How long work may take to end after it was cut off. */
@@ -22,6 +27,7 @@ export function createWork(clock: Clock = systemClock): Work {
   const running = new Set<AbortController>();
   let idle = Promise.withResolvers<void>();
   let ended: Promise<void> | undefined;
+  let draining = false;
 
   /** Waits until nothing runs, but no longer than that. */
   async function untilIdle(ms: number): Promise<void> {
@@ -32,7 +38,9 @@ export function createWork(clock: Clock = systemClock): Work {
     stopTimer();
   }
 
-  async function end(graceMs: number): Promise<void> {
+  async function end(graceMs: number, delayMs: number): Promise<void> {
+    if (delayMs > 0) await new Promise<void>((resolve) => void clock.after(delayMs, resolve));
+    draining = true;
     await untilIdle(graceMs);
     for (const controller of running) controller.abort(shutDown());
     await untilIdle(CUT_OFF_MS);
@@ -42,7 +50,7 @@ export function createWork(clock: Clock = systemClock): Work {
 
   return {
     async run(signal, task) {
-      if (ended !== undefined) throw shuttingDown();
+      if (draining) throw shuttingDown();
       const controller = new AbortController();
       const cancel = (): void => controller.abort(signal.reason);
       if (signal.aborted) cancel();
@@ -59,10 +67,13 @@ export function createWork(clock: Clock = systemClock): Work {
     get pending() {
       return running.size;
     },
-    get draining() {
+    get stopping() {
       return ended !== undefined;
     },
-    drain: (graceMs) => (ended ??= end(graceMs)),
+    get draining() {
+      return draining;
+    },
+    drain: (graceMs, { delayMs = 0 } = {}) => (ended ??= end(graceMs, delayMs)),
   };
 }
 

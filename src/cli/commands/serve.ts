@@ -148,13 +148,13 @@ export const command: Command = {
       announcer.tellConfigured(configured, documents);
       await untilStopped();
       announcer.close();
-      const { drainTimeoutS } = server;
+      const { drainTimeoutS, shutdownDelayS } = server;
       const calls = count(served.pending, "call is", "calls are");
       if (served.pending > 0)
         terminal.err.write(
           `${calls} still running; waiting up to ${drainTimeoutS} s. Press Ctrl-C again to exit now.\n`,
         );
-      const drainMs = drainTimeoutS * 1000;
+      const drainMs = (drainTimeoutS + (stdio ? 0 : shutdownDelayS)) * 1000;
       return await closeInTime([() => served.close(), () => arsenal.close()], terminal, { drainMs });
     } catch (error) {
       await arsenal.close();

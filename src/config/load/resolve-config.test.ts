@@ -64,7 +64,7 @@ describe("resolveConfig", () => {
       state: {},
       audit: { checkpointEvery: 1_000, fsync: "batch", maxFileBytes: 67_108_864, arguments: "shape" },
       mcp: { servers: [], serveMcp: false, mcpMode: "dynamic", commonTools: [], startupWaitMs: 10_000 },
-      server: { host: "127.0.0.1", port: 8080, allowedHosts: [], allowedOrigins: [], drainTimeoutS: 8, tokens: {} },
+      server: { host: "127.0.0.1", port: 8080, allowedHosts: [], allowedOrigins: [], drainTimeoutS: 8, shutdownDelayS: 0, tokens: {} },
       a2a: { agents: [], serveA2a: false, a2aPort: 8080 },
       builtins: {
         tools: [],

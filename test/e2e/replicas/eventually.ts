@@ -1,0 +1,16 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+
+/** Resolves with the milliseconds that passed until the condition held. Rejects if it does not hold in time. */
+export async function eventually(
+  what: string,
+  condition: () => Promise<boolean> | boolean,
+  { withinMs = 10_000 }: { readonly withinMs?: number } = {},
+): Promise<number> {
+  const since = performance.now();
+  for (;;) {
+    if (await condition()) return performance.now() - since;
+    const waited = performance.now() - since;
+    if (waited > withinMs) throw new Error(`After ${Math.round(waited)} ms it still does not hold that ${what}.`);
+    await nextTurn();
+  }
+}
