@@ -171,7 +171,7 @@ export class ToolArsenal {
     return engine.executeBatch(batch);
   }
 
-  /** Reads `security.policyFile` again, for calls from now on. Throws `CONFIG_INVALID`, and keeps the old policy, if the new one is invalid. */
+  /** Reads `security.policyFile` again, here and in every process on the same state, for calls from now on. Throws `CONFIG_INVALID`, and keeps the old policy, if the new one is invalid. */
   reloadPolicy(): void {
     this.#open.guard.reloadPolicy();
   }

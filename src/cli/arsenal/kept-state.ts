@@ -7,7 +7,6 @@ import type { ResolvedConfig } from "../../config/load/resolve-config.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { withAudit } from "../../guard/audit/call-audit.ts";
 import type { SharedState } from "../../state/shared-state.ts";
-import type { State } from "../../state/state.port.ts";
 import type { Emit, EventMap } from "../../observe/events.ts";
 import type { Input, Terminal } from "../command.ts";
 import { approvalPlaces } from "./local-approvals.ts";
@@ -16,7 +15,7 @@ import { readSettings } from "./open-arsenal.ts";
 /** Runs a step on state that other processes may be using at the same time. */
 type RunKept = (kept: {
   readonly config: ResolvedConfig;
-  readonly states: readonly State[];
+  readonly states: readonly SharedState[];
   /** Records events in the audit log, if there is one. A record that cannot be kept is reported to the person. */
   readonly emit: Emit;
 }) => Promise<number>;
@@ -56,7 +55,7 @@ async function withStates(input: Input, terminal: Terminal, statesOf: StatesOf, 
   try {
     const emit =
       log === undefined ? silent : withAudit(silent, configuredCallAudit(config, log, report, surroundings.secrets));
-    return await run({ config, states: opened.map(({ documents }) => documents), emit });
+    return await run({ config, states: opened, emit });
   } finally {
     await log?.close();
     for (const state of opened) await state.close();

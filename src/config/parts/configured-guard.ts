@@ -1,6 +1,5 @@
 import type { SharedState } from "../../state/shared-state.ts";
 import type { Surroundings } from "../../adapters/surroundings.ts";
-import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { type Aegis, createAegis } from "../../guard/aegis.ts";
 import { type CallAudit, withAudit } from "../../guard/audit/call-audit.ts";
 import { createIdempotency, type Idempotency } from "../../guard/idempotency.ts";
@@ -10,12 +9,11 @@ import { screenedOffer, screenedPins } from "../../guard/pins/screened-pins.ts";
 import type { RegistrationLimits } from "../../register/registration-limits.ts";
 import { configuredAudit, configuredCallAudit, type ToolArsenalParts } from "./arsenal-parts.ts";
 import { configuredState, stateInFile } from "./configured-state.ts";
-import { configuredPolicy } from "./configured-policy.ts";
 import type { Limits } from "../../state/limits.port.ts";
 import { withLocalLimits } from "../../state/with-local-limits.ts";
 import { type ConfiguredScan, configuredScan } from "./configured-scan.ts";
 import { configuredWebhook } from "./configured-webhook.ts";
-import { replaceablePolicy } from "./replaceable-policy.ts";
+import { sharedPolicy } from "./shared-policy.ts";
 import type { ResolvedConfig } from "../load/resolve-config.ts";
 
 /** What guards and records the calls of one arsenal. */
@@ -37,7 +35,7 @@ export interface ConfiguredGuard {
   readonly limits: RegistrationLimits;
   /** Loads what scans text. Nothing of a source, and no call, may pass before. */
   load(): Promise<void>;
-  /** Reads the policy file again; throws, and keeps the old policy, when the file cannot be used. */
+  /** Reads the policy file again, here and in every other process. Throws, and keeps the old policy, when the file cannot be used. */
   reloadPolicy(): void;
   /** Closes what the configuration opened; injected parts are their owners' to close. */
   close(): Promise<void>;
@@ -53,8 +51,9 @@ export function configuredGuard(
 ): ConfiguredGuard {
   const { security, approvals } = config;
   const { clock, emit, secrets } = surroundings;
-  const policy = replaceablePolicy(parts.policy ?? configuredPolicy(config, clock));
   const state = parts.state ?? configuredState(config, surroundings);
+  const shared = sharedPolicy(config, parts.policy, { changes: state.changes, clock, emit });
+  const { policy } = shared;
   const callLimits = withLocalLimits(state.limits, { clock, emit });
   const log = parts.audit ?? configuredAudit(config, surroundings);
   const audit = log === undefined ? undefined : configuredCallAudit(config, log, emit, secrets);
@@ -65,7 +64,14 @@ export function configuredGuard(
     mode === "off"
       ? undefined
       : screenedPins(
-          createPins({ state: state.documents, clock, emit: tell, mode, onAccepted: relist }),
+          createPins({
+            state: state.documents,
+            changes: state.changes,
+            clock,
+            emit: tell,
+            mode,
+            onAccepted: relist,
+          }),
           screenInstructions,
         );
   const webhook = configuredWebhook(config, { ...surroundings, find: (id) => aegis.approvals.get(id) });
@@ -79,19 +85,18 @@ export function configuredGuard(
     aegis,
     audit,
     callLimits,
-    load,
+    load() {
+      shared.follow();
+      return load();
+    },
     screen,
     pins,
     review: pins?.review ?? (async (offer) => screenedOffer(offer, screenInstructions)),
     limits: policy.registration ?? {},
-    reloadPolicy() {
-      const { policyFile } = security;
-      if (policyFile === undefined || parts.policy !== undefined) throw noPolicyFile();
-      policy.replace(configuredPolicy(config, clock));
-      emit("policy-reloaded", { file: policyFile });
-    },
+    reloadPolicy: shared.reload,
     idempotency: createIdempotency(state.documents, clock),
     async close() {
+      shared.close();
       pins?.close();
       callLimits.close();
       await webhook?.close();
@@ -100,12 +105,6 @@ export function configuredGuard(
       if (parts.state === undefined) await state.close();
     },
   };
-}
-
-function noPolicyFile(): ArsenalError {
-  const fix = "Set security.policy_file, and inject no policy of your own.";
-  const message = `There is no policy file to reload. ${fix}`;
-  return new ArsenalError("CONFIG_INVALID", message, { field: "security.policy_file", fix });
 }
 
 /** Whether changes wait for an operator, or everything does, or nothing. */

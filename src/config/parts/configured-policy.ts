@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { DEFAULT_CONFIRMATION, patternsPolicy } from "../../adapters/policies/patterns.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import type { Policy } from "../../guard/policy.port.ts";
@@ -5,12 +6,16 @@ import type { Clock } from "../../observe/clock.ts";
 import type { ResolvedConfig } from "../load/resolve-config.ts";
 import type * as FilePolicies from "./file-policies.ts";
 
-/** The configured policy: the rules, or the Cedar policies, of `security.policy_file`, or else the lists of `security`. */
-export function configuredPolicy({ security }: Pick<ResolvedConfig, "security">, clock: Clock): Policy {
+/**
+ * The configured policy: the rules, or the Cedar policies, of `security.policy_file`, or else the lists of `security`. `text` is what the file
+ * says; it is read if omitted.
+ */
+export function configuredPolicy({ security }: Pick<ResolvedConfig, "security">, clock: Clock, text?: string): Policy {
   const { policyFile } = security;
   if (policyFile === undefined) return patternsPolicy({ ...security, mode: security.policy });
   refuseLists(security);
-  return filePolicies().filePolicy(policyFile, { clock, mode: security.policy });
+  const rules = text ?? readPolicyText(policyFile);
+  return filePolicies().filePolicy(rules, { name: policyFile, clock, mode: security.policy });
 }
 
 /**
@@ -21,6 +26,17 @@ function filePolicies(): typeof FilePolicies {
   const { createRequire } = process.getBuiltinModule("node:module");
   const file = import.meta.url.endsWith(".ts") ? "./file-policies.ts" : "./file-policies.js";
   return createRequire(import.meta.url)(file) as typeof FilePolicies;
+}
+
+/** Reads a policy file. Throws `CONFIG_INVALID` if it cannot be read. */
+export function readPolicyText(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (cause) {
+    const fix = "Check the path, or leave security.policy_file out.";
+    const details = { field: "security.policy_file", value: path, fix, cause };
+    throw new ArsenalError("CONFIG_INVALID", `The policy file ${path} cannot be read. ${fix}`, details);
+  }
 }
 
 /** Refuses lists beside a policy file: they would be ignored, or contradict it. */

@@ -4,6 +4,7 @@ import type { Principal } from "../principal.ts";
 import { currentOf, type PinMode, type PinRecord, stateOf } from "./pin-record.ts";
 import type { AcceptOptions } from "./pins.ts";
 import type { Clock } from "../../observe/clock.ts";
+import type { Changes } from "../../state/changes.port.ts";
 import type { State } from "../../state/state.port.ts";
 
 /** Fewer digits of a hash could stand for two definitions that a server found by trying. */
@@ -58,29 +59,44 @@ export interface AcceptanceWatch {
 /** Changes with every acceptance, so that one small value is all that has to be looked at. */
 const ACCEPTED = "pins-accepted";
 
+/** Says that it changed. */
+const TOPIC = "pins";
+
 const LOOK_EVERY_MS = 2_000;
 
-/** Looks every two seconds, for as long as something waits or could not be read. */
+/**
+ * Looks when another process says that it accepted something, and every two seconds in case that was missed, for as long as something waits or
+ * could not be read.
+ */
 export function createAcceptanceWatch(parts: {
   readonly state: State;
+  /** Without it, acceptances are noticed by looking alone. */
+  readonly changes?: Changes | undefined;
   readonly clock: Clock;
   readonly listAgain: (ensemble: string) => Promise<void> | undefined;
 }): AcceptanceWatch {
-  const { state, clock, listAgain } = parts;
+  const { state, changes, clock, listAgain } = parts;
   const followed = new Map<string, "waiting" | "unread">();
   /** The version that was seen last; none yet, so that what was accepted before the first look is noticed by it. */
   let seen: number | undefined | "none" = "none";
   let cancel: (() => void) | undefined;
+  let unsubscribe: (() => void) | undefined;
   let closed = false;
 
   function schedule(): void {
     if (closed || cancel !== undefined || followed.size === 0) return;
     cancel = clock.after(LOOK_EVERY_MS, () => void look(), { background: true });
+    unsubscribe ??= changes?.subscribe(TOPIC, () => {
+      cancel?.();
+      void look();
+    });
   }
 
   function stop(): void {
     cancel?.();
     cancel = undefined;
+    unsubscribe?.();
+    unsubscribe = undefined;
   }
 
   async function look(): Promise<void> {
@@ -107,6 +123,8 @@ export function createAcceptanceWatch(parts: {
     },
     async announce() {
       await state.set(ACCEPTED, clock.now());
+      // The acceptance is kept. Whoever misses this notices it at the next look.
+      await changes?.publish(TOPIC, {}).catch(() => undefined);
     },
     close() {
       closed = true;

@@ -82,6 +82,26 @@ describe("the look for what others accept", () => {
     expect(again).toEqual(["files"]);
   });
 
+  it("comes at once when another process says that it accepted something", async () => {
+    const clock = createManualClock();
+    const { documents: state, changes } = memoryState({ clock });
+    const again: string[] = [];
+    const listAgain = async (ensemble: string): Promise<void> => void again.push(ensemble);
+    const [watch, other] = [listAgain, async () => {}].map((each) =>
+      createAcceptanceWatch({ state, changes, clock, listAgain: each }),
+    );
+    watch?.follow("files", "waiting");
+    await other?.announce();
+    await clock.advance(0);
+    expect(again).toEqual(["files"]);
+    expect(clock.pending).toBe(1);
+    watch?.follow("files", "settled");
+    await other?.announce();
+    await clock.advance(0);
+    expect(again).toEqual(["files"]);
+    expect(clock.pending).toBe(0);
+  });
+
   it("notices each acceptance once", async () => {
     const { watch, clock, again } = setUp();
     watch.follow("files", "waiting");

@@ -3,6 +3,7 @@ import type { Clock } from "../../observe/clock.ts";
 import type { Emit } from "../../observe/events.ts";
 import { assembleTool, isUnlisted, type Tool, type ToolSource } from "../../tool/tool.ts";
 import { STATE_LOST } from "../state-loss.ts";
+import type { Changes } from "../../state/changes.port.ts";
 import type { State } from "../../state/state.port.ts";
 import { afterAccepting, createAcceptanceWatch, refuseOthers } from "./accept.ts";
 import { hashOfTool } from "./definition.ts";
@@ -27,6 +28,8 @@ import type { OfferedEnsemble, Pin, Pins, ReviewedEnsemble } from "./pins.ts";
 export interface PinsParts {
   /** Where pins are kept, perhaps shared with other processes. */
   readonly state: State;
+  /** Tells other processes at once what was accepted. */
+  readonly changes?: Changes;
   readonly clock: Clock;
   readonly emit: Emit;
   readonly mode: PinMode;
@@ -60,7 +63,7 @@ interface ReviewedTool {
 }
 
 /** The pins over a state. Whatever cannot be compared with what was accepted is refused. */
-export function createPins({ state, clock, emit, mode, onAccepted }: PinsParts): Pins {
+export function createPins({ state, changes, clock, emit, mode, onAccepted }: PinsParts): Pins {
   /** By the id of the tool, or by `instructionsId` for all tools of an ensemble. What is not here is not looked up. */
   const blocks = new Map<string, Block>();
   /** What was told already, so that listing again tells nothing twice. */
@@ -68,7 +71,7 @@ export function createPins({ state, clock, emit, mode, onAccepted }: PinsParts):
   const toldWaiting = new Map<string, string>();
   /** Whether anything of an ensemble is accepted, by its last listing. */
   const admitted = new Map<string, boolean>();
-  const watch = createAcceptanceWatch({ state, clock, listAgain: (ensemble) => onAccepted?.(ensemble) });
+  const watch = createAcceptanceWatch({ state, changes, clock, listAgain: (ensemble) => onAccepted?.(ensemble) });
 
   async function read(id: string): Promise<{ readonly record: PinRecord; readonly version: number } | undefined> {
     const entry = await state.get(PIN + id);

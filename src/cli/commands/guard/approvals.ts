@@ -22,7 +22,9 @@ export const command: Command = {
     return withKeptApprovals(input, terminal, async ({ config, states, emit }) => {
       // Whether a caller may approve its own call is for the gateway to say that asked: it is kept with the call.
       const settings = { ...config.security, selfApproval: "never" } as const;
-      const books = states.map((state) => createApprovals({ state, clock: systemClock, emit, settings }));
+      const books = states.map(({ documents }) =>
+        createApprovals({ state: documents, clock: systemClock, emit, settings }),
+      );
       if (action === "list") {
         const waiting = (await Promise.all(books.map((book) => book.list()))).flat();
         show(

@@ -36,8 +36,9 @@ export const command: Command = {
       );
     return withKeptPins(input, terminal, async ({ config, states: [state], emit }) => {
       if (state === undefined) return 1;
-      const mode = pinMode(config);
-      const book = createPins({ state, clock: systemClock, emit, mode: mode === "off" ? "changes" : mode });
+      const { documents, changes } = state;
+      const mode = pinMode(config) === "all" ? "all" : "changes";
+      const book = createPins({ state: documents, changes, clock: systemClock, emit, mode });
       const listed = await book.list();
       if (action === "list") {
         show(listed, input, terminal);

@@ -1,0 +1,71 @@
+import { randomUUID } from "node:crypto";
+import { ArsenalError } from "../../errors/arsenal-error.ts";
+import type { Policy } from "../../guard/policy.port.ts";
+import type { Clock } from "../../observe/clock.ts";
+import type { Emit } from "../../observe/events.ts";
+import type { Changes } from "../../state/changes.port.ts";
+import { isPlainObject } from "../../tool/json-schema.ts";
+import type { ResolvedConfig } from "../load/resolve-config.ts";
+import { configuredPolicy, readPolicyText } from "./configured-policy.ts";
+import { replaceablePolicy } from "./replaceable-policy.ts";
+
+/** Says that a process has read its policy file again. */
+const TOPIC = "policy";
+
+/** The policy of one process among those that share a state. */
+export interface SharedPolicy {
+  readonly policy: Policy;
+  /** Reads the policy file again, here and in every other process. Throws, and keeps the old policy, when the file cannot be used. */
+  reload(): void;
+  /** Begins to follow what other processes reload. Safe to call twice. */
+  follow(): void;
+  close(): void;
+}
+
+/** The injected policy, or else the configured one, which can be reloaded. */
+export function sharedPolicy(
+  config: Pick<ResolvedConfig, "security">,
+  injected: Policy | undefined,
+  parts: { readonly changes: Changes; readonly clock: Clock; readonly emit: Emit },
+): SharedPolicy {
+  const { changes, clock, emit } = parts;
+  const file = injected === undefined ? config.security.policyFile : undefined;
+  const self = randomUUID();
+  let text = file === undefined ? undefined : readPolicyText(file);
+  const policy = replaceablePolicy(injected ?? configuredPolicy(config, clock, text));
+  let unsubscribe: (() => void) | undefined;
+
+  function put(path: string, next: string): void {
+    policy.replace(configuredPolicy(config, clock, next));
+    text = next;
+    emit("policy-reloaded", { file: path });
+  }
+
+  function heard(path: string, data: unknown): void {
+    if (isPlainObject(data) && data["from"] === self) return;
+    const next = readPolicyText(path);
+    // Each process that watches the file says so. Whoever has the text already is done.
+    if (next !== text) put(path, next);
+  }
+
+  return {
+    policy,
+    reload() {
+      if (file === undefined) throw noPolicyFile();
+      put(file, readPolicyText(file));
+      // Without the store, the others notice the file by themselves, or are told to reload as this one was.
+      changes.publish(TOPIC, { from: self }).catch(() => undefined);
+    },
+    follow() {
+      // A listener that throws keeps the old policy: whoever reloaded has reported why.
+      if (file !== undefined) unsubscribe ??= changes.subscribe(TOPIC, (data) => heard(file, data));
+    },
+    close: () => unsubscribe?.(),
+  };
+}
+
+function noPolicyFile(): ArsenalError {
+  const fix = "Set security.policy_file, and inject no policy of your own.";
+  const message = `There is no policy file to reload. ${fix}`;
+  return new ArsenalError("CONFIG_INVALID", message, { field: "security.policy_file", fix });
+}

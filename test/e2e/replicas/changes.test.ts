@@ -1,0 +1,81 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { updateKeyFile } from "../../../src/adapters/identity/api-keys/key-file.ts";
+import { SAMPLE_TOOLS } from "../../mcp/upstream-server.ts";
+import { modernClient } from "./clients.ts";
+import { eventually } from "./eventually.ts";
+import { type Fleet, startFleet } from "./fleet.ts";
+import { STATES } from "./states.ts";
+
+const MAIN = fileURLToPath(new URL("../../../src/cli/main.ts", import.meta.url));
+
+describe.each(STATES)("of three replicas on $name, every one knows within a second", ({ open }) => {
+  let fleet: Fleet;
+  beforeAll(async () => {
+    fleet = await startFleet(open);
+  }, 60_000);
+  afterAll(() => fleet.close());
+
+  /** Holds once every replica says so. Fails if that takes more than a second. */
+  async function everywhere(what: string, holds: (url: string) => Promise<boolean>): Promise<void> {
+    await Promise.all(
+      fleet.running().map(({ url }) => eventually(`${what} at ${url}`, () => holds(url), { withinMs: 1_000 })),
+    );
+  }
+  const at = (url: string, key = fleet.keys.asker) => modernClient({ url, key });
+  const lists = async (url: string, name: string): Promise<boolean> =>
+    (await at(url).tools()).some((tool) => tool.name === name);
+
+  it("of a tool that a server adds", async () => {
+    for (const [server, name] of [
+      [fleet.listed[0], "alpha-extra"],
+      [fleet.listed[1], "beta-extra"],
+    ] as const) {
+      const extra = { name: "extra", description: "One more.", inputSchema: { type: "object" } };
+      if (server !== undefined) server.pages = [[...SAMPLE_TOOLS, extra]];
+      await server?.listChanged();
+      await everywhere(`${name} is listed`, (url) => lists(url, name));
+    }
+  });
+
+  it("of a changed policy", async () => {
+    fleet.writePolicy([{ id: "closed", effect: "deny", tools: ["young.book"] }]);
+    await everywhere("the tool is hidden", async (url) => !(await lists(url, "young-book")));
+    fleet.writePolicy();
+    await everywhere("the tool is there again", (url) => lists(url, "young-book"));
+  });
+
+  it("of a new and of a revoked API key", async () => {
+    const key = await fleet.addKey("late");
+    const works = async (url: string): Promise<boolean> =>
+      (await at(url, key).call("young-book", { id: "by key" })).said !== undefined;
+    await everywhere("the key works", works);
+    await updateKeyFile(join(fleet.folder, "keys.json"), (keys) => keys.filter(({ id }) => id !== "late"));
+    await everywhere("the key is refused", async (url) => !(await works(url)));
+  });
+
+  it("of a changed tool that an operator accepts", async () => {
+    const [, server] = fleet.listed;
+    const changed = SAMPLE_TOOLS.map((tool) =>
+      tool["name"] === "echo" ? { ...tool, description: "Echoes, differently." } : tool,
+    );
+    if (server !== undefined) server.pages = [changed];
+    await server?.listChanged();
+    const echo = (url: string) => at(url).call("beta-echo", { text: "hi" });
+    await everywhere("the changed tool is refused", async (url) =>
+      Boolean((await echo(url)).failed?.includes("not what was accepted")),
+    );
+    const config = join(fleet.folder, "accept.yaml");
+    writeFileSync(config, JSON.stringify(fleet.state.settings));
+    const command = spawn(process.execPath, [MAIN, "pins", "accept", "beta.echo", "--config", config]);
+    expect((await once(command, "exit"))[0]).toBe(0);
+    await everywhere("the accepted tool is listed", async (url) =>
+      (await at(url).tools()).some(({ description }) => description === "Echoes, differently."),
+    );
+    for (const { url } of fleet.running()) expect((await echo(url)).said).toBe("hi");
+  });
+});
