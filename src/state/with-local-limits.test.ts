@@ -48,6 +48,17 @@ describe("limits whose store is away", () => {
     expect(events.slice(1)).toEqual([["state-restored", { part: "limits" }]]);
   });
 
+  it("say that the store is back, though nobody calls", async () => {
+    const { limits, store, clock, events } = setUp();
+    store.away = true;
+    await limits.admit(window(3));
+    await clock.advance(3_000);
+    store.away = false;
+    await clock.advance(1_000);
+    expect(events.slice(1)).toEqual([["state-restored", { part: "limits" }]]);
+    expect(clock.pending).toBe(0);
+  });
+
   it("do not ask the store for every call meanwhile", async () => {
     const { limits, store, clock } = setUp();
     store.away = true;

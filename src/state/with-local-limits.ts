@@ -6,6 +6,9 @@ import { createLocalLimits } from "./local-limits.ts";
 /** How long a store that failed is left alone before it is tried again. */
 const TRY_AGAIN_MS = 1_000;
 
+/** A breaker that nobody has. Forgetting it asks the store whether it works and changes nothing. */
+const NO_BREAKER = "is the state back?";
+
 /** Marks the passes that this process gave out by itself. */
 const LOCAL = "local:";
 
@@ -48,8 +51,9 @@ export function withLocalLimits(
       for (const [pass, outcome] of owed) {
         await shared.release(pass, outcome);
         owed.delete(pass);
-        works();
       }
+      await shared.forget(NO_BREAKER);
+      if (!closed) works();
     } catch (error) {
       failed(error);
     }

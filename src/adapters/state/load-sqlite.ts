@@ -35,6 +35,12 @@ export const BUSY_TIMEOUT_MS = 5_000;
 /** SQLite's number for a file that somebody else has locked. */
 export const SQLITE_BUSY = 5;
 
+/** True if something failed because another process has the file locked. */
+export function isBusy(error: unknown): boolean {
+  const { errcode, cause } = (error ?? {}) as { readonly errcode?: number; readonly cause?: unknown };
+  return errcode === SQLITE_BUSY || (cause !== undefined && isBusy(cause));
+}
+
 /** What a database file is for. */
 export interface SqliteFile {
   /** For messages: "The state file". */
@@ -123,7 +129,7 @@ function beginLog(database: DatabaseSync): void {
     try {
       return database.exec("PRAGMA journal_mode = WAL");
     } catch (error) {
-      if ((error as { readonly errcode?: number }).errcode !== SQLITE_BUSY || waitedMs >= BUSY_TIMEOUT_MS) throw error;
+      if (!isBusy(error) || waitedMs >= BUSY_TIMEOUT_MS) throw error;
       Atomics.wait(pause, 0, 0, 5);
     }
   }

@@ -307,6 +307,24 @@ describe("sqliteState", () => {
     await state.close();
   });
 
+  it("waits for a lock of another program while this one goes on", async () => {
+    const file = newFile();
+    const state = sqliteState({ file });
+    await state.documents.set("a", 1);
+    const { DatabaseSync } = loadSqlite();
+    const other = new DatabaseSync(file);
+    other.exec("BEGIN IMMEDIATE");
+    const changed = state.documents.set("a", 2);
+    // Two turns: the change was tried in the first.
+    for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve));
+    expect(await state.documents.get("a")).toMatchObject({ value: 1 });
+    other.exec("ROLLBACK");
+    other.close();
+    expect(await changed).toBe(true);
+    expect(await state.documents.get("a")).toMatchObject({ value: 2 });
+    await state.close();
+  });
+
   it("removes what has expired from the file in time", async () => {
     const file = newFile();
     const clock = createManualClock();

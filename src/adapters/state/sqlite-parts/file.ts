@@ -3,12 +3,23 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { resolve } from "node:path";
 import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
 import { STATE_LOST, type StateLoss } from "../../../guard/state-loss.ts";
-import type { Clock } from "../../../observe/clock.ts";
-import { inTransaction, openSqlite, schemaOf, sqliteFailure, type SqliteFile } from "../load-sqlite.ts";
+import { type Clock, systemClock } from "../../../observe/clock.ts";
+import {
+  BUSY_TIMEOUT_MS,
+  inTransaction,
+  isBusy,
+  openSqlite,
+  schemaOf,
+  sqliteFailure,
+  type SqliteFile,
+} from "../load-sqlite.ts";
 import { disappeared, isDamage, moveAside, wasMovedAside } from "../move-aside.ts";
 
 /** Changes that are written before everybody else in this process gets a turn. */
 const CHANGES_A_TURN = 256;
+
+/** How often a file that another process has locked is tried again. */
+const RETRY_MS = 5;
 
 const SCHEMA_VERSION = 2;
 /** "TAST": says whose file it is. */
@@ -94,6 +105,8 @@ export function createStateFile(
   /** Why the earlier file was lost, until the new one says so. */
   let loss: string | undefined;
   const waiting: Change[] = [];
+  /** Since when another process has the file locked. */
+  let busySince: number | undefined;
 
   /** Runs a step on the open database. If the file turns out to be lost, the next step uses the new one. */
   function using<Value>(signal: AbortSignal | undefined, step: (opened: Opened) => Value): Value {
@@ -137,24 +150,51 @@ export function createStateFile(
   }
 
   function writeSome(): void {
-    writeTogether(waiting.splice(0, CHANGES_A_TURN));
+    const changes = waiting.splice(0, CHANGES_A_TURN);
+    const error = writeTogether(changes, 0);
+    if (error !== undefined && isPatient(error)) {
+      waiting.unshift(...changes);
+      systemClock.after(RETRY_MS, writeSome);
+      return;
+    }
+    for (const { reject } of error === undefined ? [] : changes) reject(error);
     if (waiting.length > 0) setImmediate(writeSome);
   }
 
-  function writeTogether(changes: readonly Change[]): void {
-    if (changes.length === 0) return;
+  /**
+   * True for a lock that may still be waited for. After five seconds the file counts as away, and every change is refused at once until the lock
+   * is gone.
+   */
+  function isPatient(error: unknown): boolean {
+    if (!isBusy(error)) return false;
+    const now = systemClock.now();
+    busySince ??= now;
+    return now - busySince < BUSY_TIMEOUT_MS && !closed;
+  }
+
+  /** Writes changes in one transaction. Returns why not, if it cannot. Nobody else in this process gets a turn for up to `waitMs`. */
+  function writeTogether(changes: readonly Change[], waitMs: number): unknown {
+    if (changes.length === 0) return undefined;
     try {
       const durable = changes.some((change) => change.durable);
       const settle = using(undefined, (parts) => {
+        const { connection } = parts;
         if (parts.durable !== durable) {
-          parts.connection.exec(`PRAGMA synchronous = ${durable ? "FULL" : "NORMAL"}`);
+          connection.exec(`PRAGMA synchronous = ${durable ? "FULL" : "NORMAL"}`);
           parts.durable = durable;
         }
-        return inTransaction(parts.connection, () => changes.map(({ write }) => write(parts)));
+        connection.exec(`PRAGMA busy_timeout = ${waitMs}`);
+        try {
+          return inTransaction(connection, () => changes.map(({ write }) => write(parts)));
+        } finally {
+          connection.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+        }
       });
+      busySince = undefined;
       for (const done of settle) done();
+      return undefined;
     } catch (error) {
-      for (const { reject } of changes) reject(error);
+      return error;
     }
   }
 
@@ -182,7 +222,9 @@ export function createStateFile(
       ),
     exists: () => opened !== undefined || existsSync(file),
     close() {
-      if (!closed) writeTogether(waiting.splice(0));
+      const changes = closed ? [] : waiting.splice(0);
+      const error = writeTogether(changes, BUSY_TIMEOUT_MS);
+      for (const { reject } of error === undefined ? [] : changes) reject(error);
       closed = true;
       opened?.connection.close();
       opened = undefined;
