@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { redisMissing, startRedis } from "../../services/redis.ts";
 
 /** What the replicas of a fleet share, and how a test takes it away. */
 export interface StateService {
@@ -27,7 +28,24 @@ async function sqliteFile(folder: string): Promise<StateService> {
   };
 }
 
+/** One Redis server. It is away while it takes connections and answers nothing. */
+async function redisServer(): Promise<StateService> {
+  const redis = await startRedis();
+  return {
+    settings: { state: { type: "redis", url: redis.url } },
+    async takeAway() {
+      redis.pause();
+      return async () => redis.resume();
+    },
+    close: () => redis.stop(),
+  };
+}
+
+const missing = redisMissing();
+if (missing !== undefined) console.warn(`Replicas on Redis are not tested: ${missing}`);
+
 /** Every state that replicas can share. */
 export const STATES: readonly { readonly name: string; open(folder: string): Promise<StateService> }[] = [
   { name: "a SQLite file", open: sqliteFile },
+  ...(missing === undefined ? [{ name: "Redis", open: redisServer }] : []),
 ];
