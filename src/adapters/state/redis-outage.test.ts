@@ -60,10 +60,10 @@ describe.skipIf(missing !== undefined)("redisState, when the server is away", ()
       });
       opened.push({ close: async () => limits.close() });
       const request = { places: [{ key: "p", limit: 4 }], waitMs: 60_000, holdMs: 600_000 };
-      let ended = false;
+      const ending = new AbortController();
       let calls = 0;
       const caller = async (): Promise<void> => {
-        while (!ended) {
+        while (!ending.signal.aborted) {
           const admission = await limits.admit(request);
           if (!admission.admitted) throw new Error(`refused: ${admission.because}`);
           calls++;
@@ -83,7 +83,7 @@ describe.skipIf(missing !== undefined)("redisState, when the server is away", ()
       await back;
       const after = calls;
       await expect.poll(() => calls, { timeout: 20_000 }).toBeGreaterThan(after + 100);
-      ended = true;
+      ending.abort();
       await Promise.all(callers);
       expect(events).toEqual(["state-unavailable", "state-restored"]);
       // Nothing is left of calls whose answer was lost: all places are free.

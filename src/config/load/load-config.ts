@@ -10,7 +10,7 @@ import { type ClientServers, readClientConfig } from "../clients/client-config.t
 import { CLIENT_KEYS } from "../clients/client-keys.ts";
 import type { McpServerConfig } from "../config.ts";
 import { configuredExecutors } from "../parts/configured-executors.ts";
-import { configuredPolicy } from "../parts/configured-policy.ts";
+import { configuredPolicy } from "../parts/policy/configured-policy.ts";
 import { readMcpConfigFile } from "../clients/mcp-config-file.ts";
 import { isLocalDocument } from "../openapi-config.ts";
 import { CONFIG_SCHEMA } from "../schema.ts";

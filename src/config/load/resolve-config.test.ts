@@ -16,7 +16,13 @@ function refusal(config: unknown): unknown {
 describe("resolveConfig", () => {
   it("gives every default where nothing is configured", () => {
     expect(resolveConfig({})).toEqual({
-      vectorStore: { type: "memory", file: "./.toolarsenal/catalog.sqlite", collectionName: "tool_arsenal" },
+      vectorStore: {
+        type: "memory",
+        file: "./.toolarsenal/catalog.sqlite",
+        collectionName: "tool_arsenal",
+        schema: "toolarsenal",
+        vectors: true,
+      },
       embedder: { type: "sentence_transformers", batchSize: 100, maxRetries: 3 },
       reranker: { enabled: false, type: "cross_encoder", topK: 10 },
       routing: {
@@ -64,7 +70,15 @@ describe("resolveConfig", () => {
       state: {},
       audit: { checkpointEvery: 1_000, fsync: "batch", maxFileBytes: 67_108_864, arguments: "shape" },
       mcp: { servers: [], serveMcp: false, mcpMode: "dynamic", commonTools: [], startupWaitMs: 10_000 },
-      server: { host: "127.0.0.1", port: 8080, allowedHosts: [], allowedOrigins: [], drainTimeoutS: 8, shutdownDelayS: 0, tokens: {} },
+      server: {
+        host: "127.0.0.1",
+        port: 8080,
+        allowedHosts: [],
+        allowedOrigins: [],
+        drainTimeoutS: 8,
+        shutdownDelayS: 0,
+        tokens: {},
+      },
       a2a: { agents: [], serveA2a: false, a2aPort: 8080 },
       builtins: {
         tools: [],

@@ -13,7 +13,7 @@ import type { Limits } from "../../state/limits.port.ts";
 import { withLocalLimits } from "../../state/with-local-limits.ts";
 import { type ConfiguredScan, configuredScan } from "./configured-scan.ts";
 import { configuredWebhook } from "./configured-webhook.ts";
-import { sharedPolicy } from "./shared-policy.ts";
+import { sharedPolicy } from "./policy/shared-policy.ts";
 import type { ResolvedConfig } from "../load/resolve-config.ts";
 
 /** What guards and records the calls of one arsenal. */

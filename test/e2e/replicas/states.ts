@@ -42,7 +42,7 @@ async function redisServer(): Promise<StateService> {
 }
 
 const missing = redisMissing();
-if (missing !== undefined) console.warn(`Replicas on Redis are not tested: ${missing}`);
+if (missing !== undefined) process.stderr.write(`Replicas on Redis are not tested: ${missing}\n`);
 
 /** Every state that replicas can share. */
 export const STATES: readonly { readonly name: string; open(folder: string): Promise<StateService> }[] = [

@@ -1,6 +1,6 @@
 import { dirname, resolve } from "node:path";
 import type { Explained, RulesPolicy } from "../../../adapters/policies/rules/rules.ts";
-import { readPolicyFile } from "../../../config/parts/file-policies.ts";
+import { readPolicyFile } from "../../../config/parts/policy/file-policies.ts";
 import { count, harmless, showValue } from "../../../errors/show-value.ts";
 import type { Policy } from "../../../guard/policy.port.ts";
 import { localOperator, type Principal } from "../../../guard/principal.ts";

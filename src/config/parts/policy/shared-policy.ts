@@ -1,11 +1,10 @@
-import { randomUUID } from "node:crypto";
-import { ArsenalError } from "../../errors/arsenal-error.ts";
-import type { Policy } from "../../guard/policy.port.ts";
-import type { Clock } from "../../observe/clock.ts";
-import type { Emit } from "../../observe/events.ts";
-import type { Changes } from "../../state/changes.port.ts";
-import { isPlainObject } from "../../tool/json-schema.ts";
-import type { ResolvedConfig } from "../load/resolve-config.ts";
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import type { Policy } from "../../../guard/policy.port.ts";
+import type { Clock } from "../../../observe/clock.ts";
+import type { Emit } from "../../../observe/events.ts";
+import type { Changes } from "../../../state/changes.port.ts";
+import { isPlainObject } from "../../../tool/json-schema.ts";
+import type { ResolvedConfig } from "../../load/resolve-config.ts";
 import { configuredPolicy, readPolicyText } from "./configured-policy.ts";
 import { replaceablePolicy } from "./replaceable-policy.ts";
 
@@ -30,7 +29,7 @@ export function sharedPolicy(
 ): SharedPolicy {
   const { changes, clock, emit } = parts;
   const file = injected === undefined ? config.security.policyFile : undefined;
-  const self = randomUUID();
+  const self = crypto.randomUUID();
   let text = file === undefined ? undefined : readPolicyText(file);
   const policy = replaceablePolicy(injected ?? configuredPolicy(config, clock, text));
   let unsubscribe: (() => void) | undefined;
@@ -44,7 +43,7 @@ export function sharedPolicy(
   function heard(path: string, data: unknown): void {
     if (isPlainObject(data) && data["from"] === self) return;
     const next = readPolicyText(path);
-    // Each process that watches the file says so. Whoever has the text already is done.
+    // Every process that watches the file says so: often the text is known already.
     if (next !== text) put(path, next);
   }
 
@@ -57,7 +56,7 @@ export function sharedPolicy(
       changes.publish(TOPIC, { from: self }).catch(() => undefined);
     },
     follow() {
-      // A listener that throws keeps the old policy: whoever reloaded has reported why.
+      // A listener that throws keeps the old policy: the process that reloaded has reported why.
       if (file !== undefined) unsubscribe ??= changes.subscribe(TOPIC, (data) => heard(file, data));
     },
     close: () => unsubscribe?.(),

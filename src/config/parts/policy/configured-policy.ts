@@ -1,9 +1,8 @@
-import { readFileSync } from "node:fs";
-import { DEFAULT_CONFIRMATION, patternsPolicy } from "../../adapters/policies/patterns.ts";
-import { ArsenalError } from "../../errors/arsenal-error.ts";
-import type { Policy } from "../../guard/policy.port.ts";
-import type { Clock } from "../../observe/clock.ts";
-import type { ResolvedConfig } from "../load/resolve-config.ts";
+import { DEFAULT_CONFIRMATION, patternsPolicy } from "../../../adapters/policies/patterns.ts";
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import type { Policy } from "../../../guard/policy.port.ts";
+import type { Clock } from "../../../observe/clock.ts";
+import type { ResolvedConfig } from "../../load/resolve-config.ts";
 import type * as FilePolicies from "./file-policies.ts";
 
 /**
@@ -30,13 +29,7 @@ function filePolicies(): typeof FilePolicies {
 
 /** Reads a policy file. Throws `CONFIG_INVALID` if it cannot be read. */
 export function readPolicyText(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (cause) {
-    const fix = "Check the path, or leave security.policy_file out.";
-    const details = { field: "security.policy_file", value: path, fix, cause };
-    throw new ArsenalError("CONFIG_INVALID", `The policy file ${path} cannot be read. ${fix}`, details);
-  }
+  return filePolicies().readPolicyText(path);
 }
 
 /** Refuses lists beside a policy file: they would be ignored, or contradict it. */

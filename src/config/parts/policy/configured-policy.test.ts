@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { PEERS_ABSENT, peersInstalled } from "../../../test/peers/peers.ts";
-import { localOperator } from "../../guard/principal.ts";
-import { systemClock } from "../../observe/clock.ts";
-import { defineTool } from "../../tool/define-tool.ts";
+import { PEERS_ABSENT, peersInstalled } from "../../../../test/peers/peers.ts";
+import { localOperator } from "../../../guard/principal.ts";
+import { systemClock } from "../../../observe/clock.ts";
+import { defineTool } from "../../../tool/define-tool.ts";
 import { configuredPolicy } from "./configured-policy.ts";
-import { loadConfig } from "../load/load-config.ts";
-import { resolveConfig } from "../load/resolve-config.ts";
+import { loadConfig } from "../../load/load-config.ts";
+import { resolveConfig } from "../../load/resolve-config.ts";
 
 const run = promisify(execFile);
 const hasPeers = peersInstalled();
@@ -94,11 +94,11 @@ describe("security.policy_file", () => {
       join(folder, "cedar.yaml"),
       "modules: [./tools.mjs]\nsecurity: { policy_file: ./policies.cedar }\n",
     );
-    const program = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
+    const program = fileURLToPath(new URL("../../../cli/main.ts", import.meta.url));
     // As if the package lay beside ours, as it does where a user installs both.
     const env = {
       ...process.env,
-      NODE_PATH: fileURLToPath(new URL("../../../test/peers/node_modules", import.meta.url)),
+      NODE_PATH: fileURLToPath(new URL("../../../../test/peers/node_modules", import.meta.url)),
     };
     const { stdout } = await run(
       process.execPath,

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { memoryState } from "../../adapters/state/memory.ts";
-import { ToolArsenal } from "../../arsenal.ts";
-import { createManualClock } from "../../testing/manual-clock.ts";
+import { memoryState } from "../../../adapters/state/memory.ts";
+import { ToolArsenal } from "../../../arsenal.ts";
+import { createManualClock } from "../../../testing/manual-clock.ts";
 
 const OPEN = "version: 1\nrules: []\n";
 const CLOSED = "version: 1\nrules: [{ id: none, effect: deny, hide: false }]\n";

@@ -1,4 +1,4 @@
-import type { Policy } from "../../guard/policy.port.ts";
+import type { Policy } from "../../../guard/policy.port.ts";
 
 /** A policy that stands in for another, which can be replaced while calls run. */
 export interface ReplaceablePolicy extends Policy {
