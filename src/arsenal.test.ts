@@ -250,7 +250,7 @@ describe("parts of one's own", () => {
     await arsenal.addTools(tools);
     const result = await arsenal.retrieve({ context: { query: "send a letter to somebody" }, scoreThreshold: 0 });
     expect([result.tier, result.tools[0]?.tool.name]).toEqual(["hashing-256", "send_letter"]);
-    expect(await arsenal.healthCheck()).toEqual({ store: true, embedder: true });
+    expect(await arsenal.healthCheck()).toEqual({ store: true, embedder: true, state: true });
   });
 
   const backwards: Reranker = {

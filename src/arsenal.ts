@@ -222,8 +222,9 @@ export class ToolArsenal {
 
   /** Which parts work now. */
   async healthCheck(): Promise<Record<string, boolean>> {
-    const { catalog } = await this.#wired.ready();
-    return { ...(await catalog.healthCheck()) };
+    const { catalog, guard } = await this.#wired.ready();
+    const [parts, state] = await Promise.all([catalog.healthCheck(), guard.state.healthCheck()]);
+    return { ...parts, state };
   }
 
   /** Calls `listener` for every event. Returns a function that unsubscribes it. */

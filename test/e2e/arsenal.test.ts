@@ -211,7 +211,7 @@ describe("retrieving", () => {
 describe("an arsenal", () => {
   it("needs no arguments, and says which parts work [000-14-construct] [000-14-health-check]", async () => {
     await using arsenal = new ToolArsenal();
-    expect(await arsenal.healthCheck()).toEqual({ store: true });
+    expect(await arsenal.healthCheck()).toEqual({ store: true, state: true });
   });
 
   it("takes no more work once it is closed, and closes twice [000-14-close]", async () => {

@@ -93,7 +93,7 @@ describe("parts of one's own are used in place of the built-in ones", () => {
     expect(result.tools[0]?.tool.name).toBe("send_email");
     expect(await engine.count()).toBe(5);
     expect(await engine.withoutVectors(`pairs-1/${pairs().dimension}`, { limit: 10 })).toEqual([]);
-    expect(await arsenal.healthCheck()).toEqual({ store: true, embedder: true });
+    expect(await arsenal.healthCheck()).toEqual({ store: true, embedder: true, state: true });
   });
 
   it("reranker, only where the query asks for it [000-3.1-ports] [000-4.2-reranking]", async () => {

@@ -53,7 +53,7 @@ describe("the shipped tiers", () => {
     expect((await ask(arsenal, "do I need an umbrella tomorrow"))[1]).toBe("get_weather");
     await arsenal.ready();
     expect(await ask(arsenal, "do I need an umbrella tomorrow")).toEqual(["tuned", "get_weather"]);
-    expect(await arsenal.healthCheck()).toEqual({ store: true, embedder: true });
+    expect(await arsenal.healthCheck()).toEqual({ store: true, embedder: true, state: true });
   });
 
   it.each(["lexical", "static"] as const)("go no further than %s where the configuration says so", async (tier) => {

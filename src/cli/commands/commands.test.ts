@@ -105,10 +105,26 @@ describe("doctor", () => {
     expect(code).toBe(1);
     expect(out).toMatch(/failed {3}catalog: Cannot use the folder of the snapshot .*\n {9}Choose a writable folder/);
     expect(out).toContain("modules: boom.mjs failed: boom");
-    await writeFile(join(folder, "store.yaml"), "vector_store:\n  type: qdrant\n");
+    await writeFile(join(folder, "store.yaml"), "vector_store:\n  type: nowhere\n");
     expect((await run("doctor", "--config", "store.yaml")).out).toContain(
-      "Set vector_store.type to one of memory, sqlite.",
+      "Set vector_store.type to one of memory, sqlite",
     );
+  });
+
+  it("checks the state, with and without limits of its own", async () => {
+    await writeFile(
+      join(folder, "state.yaml"),
+      "state: { file: state.sqlite, limits: { type: sqlite, file: limits.sqlite } }\n",
+    );
+    const { code, out } = await run("doctor", "--config", "state.yaml");
+    expect(code).toBe(0);
+    expect(out).toMatch(/ok {7}state: keeps state in .*state\.sqlite\nok {7}limits: keeps state in .*limits\.sqlite\n/);
+    expect(out).toContain("ok       state: works\n");
+    await writeFile(join(folder, "a-file"), "");
+    await writeFile(join(folder, "no-state.yaml"), "state: { file: a-file/state.sqlite }\n");
+    const broken = await run("doctor", "--config", "no-state.yaml");
+    expect(broken.code).toBe(1);
+    expect(broken.out).toMatch(/failed {3}state: The state file .*a-file.state\.sqlite cannot be used: .*\n {9}\S/);
   });
 
   it("is content with a snapshot whose folder the arsenal will make, and tells of a damaged one, once", async () => {
@@ -131,7 +147,7 @@ describe("doctor", () => {
     await writeFile(join(folder, "good.yaml"), "modules: [greet.mjs]\n");
     const { code, out } = await run("doctor", "--config", "good.yaml");
     expect(code).toBe(0);
-    expect(out).toContain("ok       store: works\nok       tools: 1 registered\n");
+    expect(out).toContain("ok       store: works\nok       state: works\nok       tools: 1 registered\n");
   });
 });
 
