@@ -1,9 +1,20 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { EmbeddedPostgres } from "../../src/adapters/postgres/client.ts";
 import { openPostgres } from "../../src/adapters/postgres/postgres.ts";
 
@@ -130,10 +141,13 @@ export async function realPostgres(options: { readonly vector?: boolean } = {}):
     const child = server;
     server = undefined;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    // The children of a killed server end by themselves, as soon as they notice.
     const exited = once(child, "exit");
+    const others = signal === "SIGKILL" ? childrenOf(child.pid ?? 0) : [];
     child.kill(signal);
+    // They would answer on, until they notice that the server is gone.
+    for (const pid of others) process.kill(pid, "SIGKILL");
     await exited;
+    while (others.some(isRunning)) await nextTurn();
   }
 
   await start();
@@ -157,6 +171,19 @@ export async function realPostgres(options: { readonly vector?: boolean } = {}):
     },
   };
   return started;
+}
+
+function childrenOf(pid: number): readonly number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).map(Number);
+}
+
+/** False for a process that ended, also if nobody has taken note yet. */
+function isRunning(pid: number): boolean {
+  try {
+    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return false;
+  }
 }
 
 /** Who runs the server: the owner of this process, or the user that the package made if that is root. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, it } from "vitest";
 import { pglite, realPostgres } from "../../../../test/services/postgres.ts";
 import type { CatalogEngine } from "../../../catalog/catalog-engine.port.ts";
 import { catalogEngineContract } from "../../../testing/catalog-engine.contract.ts";
@@ -40,10 +40,4 @@ describe.skipIf(server === undefined)("postgresEngine on a real server, as a cat
     { another: make, cosineError: COSINE_ERROR },
   );
   for (const { name, run } of cases) it(name, run);
-});
-
-describe("postgresEngine", () => {
-  it("must be opened first", async () => {
-    await expect(postgresEngine({ url: "postgres://x" }).count()).rejects.toMatchObject({ code: "STORE_FAILED" });
-  });
 });

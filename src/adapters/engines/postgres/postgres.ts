@@ -13,7 +13,8 @@ import { createKept } from "./kept.ts";
 import { search } from "./search.ts";
 import { openTables, type Store, vectorTable } from "./tables.ts";
 import { buildIndex } from "./vector-index.ts";
-import { deleteTools, modelsOf, putTools, putVectors } from "./write.ts";
+import { deleteVectors, modelsOf, putVectors } from "./vectors.ts";
+import { deleteTools, putTools } from "./write.ts";
 
 export interface PostgresEngineOptions {
   /** `postgres://user:password@host:5432/database`. A function is called before connecting, so that a password can be looked up. */
@@ -160,6 +161,15 @@ export function postgresEngine(options: PostgresEngineOptions): CatalogEngine {
       );
       return rows.map(({ id }) => decode(id));
     },
+
+    async models({ signal } = {}) {
+      const store = await using(signal);
+      if (!store.vectors) return [];
+      const models = await modelsOf(store, store.postgres.query);
+      return models.flatMap(({ name, tools }) => (tools > 0 ? [name] : [])).sort();
+    },
+
+    deleteVectors: (model, { signal } = {}) => inTurn(async () => deleteVectors(await using(signal), model, signal)),
 
     async search(query) {
       return search(await using(query.signal), kept, query);

@@ -10,8 +10,8 @@ import { toWord } from "../tool-words.ts";
 import { createBinder, toCondition } from "./filter-sql.ts";
 import { type Asked, conditionOf, findSlots, type Slots } from "./find-slots.ts";
 import type { Kept, KeptTool } from "./kept.ts";
-import { type Model, type Store, toSql, vectorsAreOff, vectorTable } from "./tables.ts";
-import { type Meta, toKey } from "./write.ts";
+import { type Meta, type Model, type Store, toSql, vectorsAreOff, vectorTable } from "./tables.ts";
+import { toKey } from "./write.ts";
 
 /** Tools that a request can name. */
 const MOST_NAMED = 1_000;

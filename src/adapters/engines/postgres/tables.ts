@@ -2,6 +2,9 @@ import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
 import { codeOf } from "../../postgres/failure.ts";
 import { migrate } from "../../postgres/migrate.ts";
 import { type Postgres, quoted } from "../../postgres/postgres.ts";
+import { decode, encode } from "../stored-text.ts";
+
+export type Query = Postgres["query"];
 
 /** An open database, and the tables of the catalog in it. */
 export interface Store {
@@ -20,6 +23,15 @@ export interface VectorFeatures {
   readonly type: "halfvec" | "vector";
   /** True if an index is searched on until a filter has accepted enough, which needs pgvector 0.8. */
   readonly iterative: boolean;
+}
+
+/** Numbers of the whole catalog. */
+export interface Meta {
+  readonly revision: number;
+  readonly forgotten: number;
+  readonly tools: number;
+  readonly total_length: readonly number[];
+  readonly documents_with: readonly number[];
 }
 
 /** A model and its table of vectors. */
@@ -111,6 +123,33 @@ function withoutExtension(cause: unknown): ArsenalError {
     : "Install it on the server (Debian and Ubuntu: apt install postgresql-17-pgvector, with your version), then run CREATE EXTENSION vector; in this database. Or set vector_store.vectors: false to search by words only.";
   const message = `The catalog needs the PostgreSQL extension vector (pgvector), and ${why}. ${fix}`;
   return new ArsenalError("STORE_FAILED", message, { field: "vector_store.url", fix, cause });
+}
+
+/**
+ * Waits until no other process writes. Revisions are given out behind this lock, so they become visible in their order, and whoever reads
+ * "everything after revision 5" misses nothing.
+ */
+export async function lock(store: Store, query: Query): Promise<Meta> {
+  const [meta] = await query<Meta>(`SELECT * FROM ${store.table("meta")} FOR UPDATE`, []);
+  return meta as Meta;
+}
+
+/** One version of a tool. */
+export interface Version {
+  readonly slot: number;
+  readonly hash: string;
+}
+
+export async function versionsOf(
+  store: Store,
+  query: Query,
+  tools: readonly { readonly id: string }[],
+): Promise<ReadonlyMap<string, Version>> {
+  const rows = await query<Version & { id: string }>(
+    `SELECT id, slot, hash FROM ${store.table("tools")} WHERE id = ANY($1::text[])`,
+    [tools.map(({ id }) => encode(id))],
+  );
+  return new Map(rows.map(({ id, slot, hash }) => [decode(id), { slot, hash: decode(hash) }]));
 }
 
 /** The table of a model's vectors. */
