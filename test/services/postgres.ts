@@ -10,10 +10,11 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { EmbeddedPostgres } from "../../src/adapters/postgres/client.ts";
 import { openPostgres } from "../../src/adapters/postgres/postgres.ts";
@@ -55,48 +56,53 @@ interface Installed {
 /** Where `scripts/ci-services` puts a Debian with PostgreSQL and pgvector. */
 export const TRIXIE = join(import.meta.dirname, "../../node_modules/.cache/trixie");
 
-function installed(): Installed | undefined {
-  const roots = process.getuid?.() === 0 ? [TRIXIE, "/"] : ["/"];
-  for (const root of roots) {
+/** Every PostgreSQL that can be started. The folder of its own needs chroot, which only root may call. */
+function installed(): readonly Installed[] {
+  const roots = process.getuid?.() === 0 ? ["/", TRIXIE] : ["/"];
+  return roots.flatMap((root) => {
     const versions = join(root, "usr/lib/postgresql");
-    if (!existsSync(versions)) continue;
-    const [version] = readdirSync(versions)
-      .filter((name) => existsSync(join(versions, name, "bin/postgres")))
-      .toSorted((a, b) => Number(b) - Number(a));
-    if (version === undefined) continue;
-    const control = join(root, "usr/share/postgresql", version, "extension/vector.control");
-    return { root, version, hasVector: existsSync(control) };
-  }
-  return undefined;
+    const names = existsSync(versions) ? readdirSync(versions) : [];
+    return names
+      .filter((version) => existsSync(join(versions, version, "bin/postgres")))
+      .toSorted((a, b) => Number(b) - Number(a))
+      .map((version) => {
+        const control = join(root, "usr/share/postgresql", version, "extension/vector.control");
+        return { root, version, hasVector: existsSync(control) };
+      });
+  });
 }
 
 /**
- * Starts a server from the newest PostgreSQL at hand, preferably one with pgvector. Undefined, with a printed reason, if there is none, or none with
- * pgvector where that is asked for; with CI=true that is an error.
+ * Starts a server from this machine's PostgreSQL, or from the one with pgvector if that is asked for. Undefined, with a printed reason, if there is
+ * none; with CI=true that is an error.
  */
 export async function realPostgres(options: { readonly vector?: boolean } = {}): Promise<RealPostgres | undefined> {
-  const found = installed();
-  if (found === undefined || (options.vector === true && !found.hasVector)) {
+  const found = installed().find(({ hasVector }) => hasVector || options.vector !== true);
+  if (found === undefined) {
     const reason = `No PostgreSQL${options.vector === true ? " with pgvector" : ""} on this machine: run scripts/ci-services as root.`;
     if (process.env["CI"] === "true") throw new Error(reason);
     process.stderr.write(`Skipped: ${reason}\n`);
     return undefined;
   }
+  const { root, version } = found;
   const folder = join("tmp", `ta-pg-${randomBytes(4).toString("hex")}`);
-  const outside = found.root === "/" ? mkdtempSync(join(tmpdir(), "ta-pg-")) : join(found.root, folder);
-  const inside = found.root === "/" ? outside : `/${folder}`;
+  const outside = root === "/" ? mkdtempSync(join(tmpdir(), "ta-pg-")) : join(root, folder);
+  const inside = root === "/" ? outside : `/${folder}`;
   mkdirSync(outside, { recursive: true });
+  // The path of a socket may have 107 bytes, and a checkout may lie deep.
+  const socket = root === "/" ? outside : join(tmpdir(), basename(folder));
+  if (socket !== outside) symlinkSync(outside, socket);
   const password = randomBytes(9).toString("hex");
   writeFileSync(join(outside, "password"), password);
-  const as = serverUser(found.root);
+  const as = serverUser(root);
   if (as) for (const path of [outside, join(outside, "password")]) chownSync(path, as.uid, as.gid);
 
-  const program = (name: string): string => `/usr/lib/postgresql/${found.version}/bin/${name}`;
+  const program = (name: string): string => `/usr/lib/postgresql/${version}/bin/${name}`;
   /** In its own root, as a user that is not root: PostgreSQL refuses to run as root. */
   function command(name: string, ...args: readonly string[]): readonly [string, string[]] {
-    if (found?.root !== "/") {
+    if (root !== "/") {
       const user = `--userspec=${as?.uid}:${as?.gid}`;
-      return ["chroot", [user, found?.root ?? "/", program(name), ...args]];
+      return ["chroot", [user, root, program(name), ...args]];
     }
     if (!as) return [program(name), [...args]];
     return ["setpriv", [`--reuid=${as.uid}`, `--regid=${as.gid}`, "--clear-groups", program(name), ...args]];
@@ -107,7 +113,7 @@ export async function realPostgres(options: { readonly vector?: boolean } = {}):
   const made = spawnSync(initdb, initArgs, { encoding: "utf8", cwd: "/" });
   if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}${made.stdout}`);
 
-  const url = (database: string): string => `postgres://postgres:${password}@/${database}?host=${outside}`;
+  const url = (database: string): string => `postgres://postgres:${password}@/${database}?host=${socket}`;
   const admin = (): ReturnType<typeof openPostgres> =>
     openPostgres({ url: url("postgres"), what: "A test", field: "url" });
   let server: ChildProcess | undefined;
@@ -153,7 +159,7 @@ export async function realPostgres(options: { readonly vector?: boolean } = {}):
   await start();
   const started: RealPostgres = {
     url: url("postgres"),
-    version: `PostgreSQL ${found.version}`,
+    version: `PostgreSQL ${version}`,
     hasVector: found.hasVector,
     async database() {
       const name = `test_${++databases}`;
@@ -167,6 +173,7 @@ export async function realPostgres(options: { readonly vector?: boolean } = {}):
     start,
     async remove() {
       await end("SIGINT");
+      if (socket !== outside) rmSync(socket);
       rmSync(outside, { recursive: true, force: true, maxRetries: 10 });
     },
   };
