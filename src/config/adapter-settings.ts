@@ -44,8 +44,8 @@ type Camel<Name> = Name extends `${infer Start}-${infer Rest}` ? `${Start}${Capi
 
 interface Declared {
   readonly create: boolean;
-  /** Settings that it cannot do without. */
-  readonly needs?: readonly string[];
+  /** Settings that it cannot do without, each with what to write. */
+  readonly needs?: Readonly<Record<string, string>>;
   readonly config?: Setting;
 }
 const DECLARED = declared as unknown as Readonly<Record<Kind, Readonly<Record<string, Declared>>>>;
@@ -57,9 +57,9 @@ export function namesOf<Of extends Kind>(kind: Of): readonly NameOf<Of>[] {
     .map(([name]) => name as NameOf<Of>);
 }
 
-/** The settings that an adapter cannot do without. */
-export function needsOf(kind: Kind, name: string): readonly string[] {
-  return DECLARED[kind][name]?.needs ?? [];
+/** The settings that an adapter cannot do without, each with what to write. */
+export function needsOf(kind: Kind, name: string): Readonly<Record<string, string>> {
+  return DECLARED[kind][name]?.needs ?? {};
 }
 
 /** What one adapter takes. */

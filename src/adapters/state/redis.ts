@@ -107,11 +107,9 @@ export const config = setting.object("A Redis or Valkey server.", {
 
 type Settings = setting.Filled<typeof config> & { readonly url?: string | undefined };
 
-export function create({ url, keyPrefix }: Settings, { clock, emit, secrets }: Surroundings): SharedState {
-  if (url === undefined) {
-    const fix = "Write redis://host:6379.";
-    throw new ArsenalError("CONFIG_INVALID", `state.url is needed for redis. ${fix}`, { field: "state.url", fix });
-  }
+export const needs = { url: "Write redis://HOST:6379." };
+
+export function create({ url = "", keyPrefix }: Settings, { clock, emit, secrets }: Surroundings): SharedState {
   return redisState({
     url: () => filledUrl(url, secrets),
     ...(keyPrefix !== undefined && { keyPrefix }),

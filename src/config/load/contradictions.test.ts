@@ -26,7 +26,7 @@ describe("settings that do not go together", () => {
       { a2a: { agents: [{ name: "agent", url: "http://agent" }] } },
       "Leave it empty, or add a source of your own with addEnsemble.",
     ],
-    ["audit.file", { audit: { type: "file" } }, "Set it, or change audit.type."],
+    ["audit.file", { audit: { type: "file" } }, "Name the file that the log is kept in."],
   ];
 
   it.each(cases)("are refused with what to do: %s", (field, config, fix) => {

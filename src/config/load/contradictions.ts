@@ -50,13 +50,9 @@ export function refuseContradictions(config: ResolvedConfig, style: KeyStyle, or
   const spelled = (path: readonly string[]): readonly string[] => (style === "snake" ? path.map(toSnake) : path);
   const contradictions = CONTRADICTIONS.filter(({ holds }) => holds(config));
   const lacking = chosenAdapters(config).flatMap(({ kind, name, path, settings }) =>
-    needsOf(kind, name)
-      .filter((key) => settings[key] === undefined)
-      .map((key) => ({
-        path: [...path, key],
-        message: `is needed for ${name}`,
-        fix: `Set it, or change ${spelled([...path, "type"]).join(".")}.`,
-      })),
+    Object.entries(needsOf(kind, name))
+      .filter(([key]) => settings[key] === undefined)
+      .map(([key, fix]) => ({ path: [...path, key], message: `is needed for ${name}`, fix })),
   );
   const issues = [...contradictions, ...lacking].map(({ path, message, fix }): LocatedIssue => {
     const keys = spelled(path);

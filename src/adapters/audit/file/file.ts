@@ -175,7 +175,7 @@ export const config = object("A hash-chained file.", {
   maxFileBytes: whole("Size in bytes at which a new file is started.", 1_024, Number.MAX_SAFE_INTEGER, 67_108_864),
 });
 
-export const needs = ["file"];
+export const needs = { file: "Name the file that the log is kept in." };
 
 export function create(
   { file = "", keyFile, checkpointEvery, fsync, maxFileBytes }: Filled<typeof config>,

@@ -38,6 +38,8 @@ export function azureEmbedder(settings: AzureEmbedderSettings, surroundings?: Mo
   return createRemoteEmbedder(provider, settings, surroundings);
 }
 
+export const needs = { apiBase: "Set it to the resource's endpoint: https://NAME.openai.azure.com." };
+
 export const config = object("A deployment of Azure OpenAI.", {
   ...REMOTE_SETTINGS,
   deployment: text("For azure: the name of the deployment. Defaults to the model."),

@@ -62,6 +62,8 @@ const DIMENSIONS: Readonly<Record<string, number>> = {
   "sentence-transformers/all-mpnet-base-v2": 768,
 };
 
+export const needs = { model: "Set it to the model's id: BAAI/bge-small-en-v1.5." };
+
 export const config = object("Hugging Face's inference API, or a server of Text Embeddings Inference.", {
   ...REMOTE_SETTINGS,
   ...PREFIX_SETTINGS,

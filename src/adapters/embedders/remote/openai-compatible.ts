@@ -35,6 +35,11 @@ export function openaiCompatibleEmbedder(
   return createRemoteEmbedder(provider, settings, surroundings);
 }
 
+export const needs = {
+  apiBase: "Set it to the address before /embeddings: http://HOST:8000/v1.",
+  model: "Set it to a model that the server has.",
+};
+
 export const config = object("Any server with OpenAI's embeddings API.", { ...REMOTE_SETTINGS, ...PREFIX_SETTINGS });
 
 export { openaiCompatibleEmbedder as create };

@@ -254,6 +254,8 @@ export const config = setting.object("A PostgreSQL database with pgvector, share
   vectors: setting.flag("For postgres: false to search by words only, without pgvector.", true),
 });
 
+export const needs = { url: "Write postgres://USER@HOST:5432/DATABASE." };
+
 /** What the engine reads of the settings that all engines share. */
 type Settings = setting.Filled<typeof config> & { readonly url?: string };
 
