@@ -117,7 +117,7 @@ async function configurationText(): Promise<string> {
 /** Where a configuration file has the settings of an adapter. */
 function placeOf(kind: string, name: string): string {
   const sources: Record<string, string> = { mcp: "mcp.servers[]", openapi: "openapi[]", builtin: "builtins" };
-  const sections: Record<string, string> = { engines: "vector_store", embedders: "embedder", sinks: "telemetry" };
+  const sections: Record<string, string> = { engines: "vector_store", embedders: "embedder", rerankers: "reranker", sinks: "telemetry" };
   if (kind === "sources") return sources[name] ?? name;
   if (kind === "identity") return `server.auth.${name.replaceAll("-", "_")}`;
   return sections[kind] ?? kind;

@@ -17,6 +17,7 @@ import type { Ensembles } from "./register/ensembles.ts";
 import type { Registry } from "./register/registry.ts";
 import { createLearning } from "./retrieve/learn/learning.ts";
 import { createRetriever, type Retriever } from "./retrieve/retriever.ts";
+import type { Reranker } from "./retrieve/reranker.port.ts";
 import { repairArguments } from "./transcode/repair-arguments.ts";
 
 /** The stages that answer requests and run calls. */
@@ -42,6 +43,7 @@ export function wireCalls(stages: {
   readonly upstreams: Upstreams;
   /** What the configuration runs functions in. */
   readonly executors: readonly Executor[];
+  readonly reranker: Reranker | undefined;
 }): CallStages {
   const { config, parts, clock, emit, operator, health, redactor, guard, catalog, registry, ensembles, upstreams } =
     stages;
@@ -55,13 +57,14 @@ export function wireCalls(stages: {
     health,
     sees: (tool, principal) => aegis.sees(tool, principal ?? operator),
     visible: (principal) => aegis.visible(principal ?? operator),
-    ...(parts.reranker ? { reranker: parts.reranker } : {}),
+    ...(stages.reranker ? { reranker: stages.reranker } : {}),
     ...(parts.classifyIntent ? { classifyIntent: parts.classifyIntent } : {}),
     learning,
     settings: {
       ...routing,
       weights: { ...routing.weights, learned: routing.learning.weight },
       rerankTopK: reranker.topK,
+      rerankTimeoutMs: reranker.timeoutMs,
     },
     emit,
     clock,

@@ -6,9 +6,9 @@ import type { ToolArsenalConfig } from "./config/config.ts";
 import { type ResolvedConfig, resolveConfig } from "./config/load/resolve-config.ts";
 import {
   configuredEngine,
+  configuredReranker,
   configuredSinks,
   configuredTiers,
-  refuseMissingParts,
 } from "./config/parts/arsenal-parts.ts";
 import type { ToolArsenalParts } from "./config/parts/arsenal-parts.ts";
 import { configuredGuard, type ConfiguredGuard } from "./config/parts/configured-guard.ts";
@@ -58,7 +58,6 @@ export interface Wired {
 /** Wires the stages of an arsenal, in the order data takes. Throws CONFIG_INVALID if the configuration is broken. */
 export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): Wired {
   const config = resolveConfig(given);
-  refuseMissingParts(config, parts);
   const operator = localOperator();
 
   // observe
@@ -75,6 +74,7 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
 
   // catalog, register
   const tiers = configuredTiers(config, parts, surroundings);
+  const reranker = configuredReranker(config, parts, surroundings);
   const catalog = createCatalog({ engine: configuredEngine(config, parts, surroundings), tiers, emit, clock });
   const registry = createRegistry({
     catalog,
@@ -157,7 +157,7 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
       upstreams,
     };
     await guard.load();
-    calls = wireCalls({ ...stages, executors: (await executors()).executors });
+    calls = wireCalls({ ...stages, reranker, executors: (await executors()).executors });
     if (isClosed()) calls.engine.close();
     return { ...wired, ...calls, close: wired.close };
   }

@@ -5,6 +5,7 @@ import { engines } from "./engines/manifest.ts";
 import { executors } from "./executors/manifest.ts";
 import { identities } from "./identity/manifest.ts";
 import { policies } from "./policies/manifest.ts";
+import { rerankers } from "./rerankers/manifest.ts";
 import { sandboxes } from "./sandboxes/manifest.ts";
 import { scanners } from "./scanners/manifest.ts";
 import { sinks } from "./sinks/manifest.ts";
@@ -21,6 +22,7 @@ export const KINDS = {
   executors,
   identity: identities,
   policies,
+  rerankers,
   sandboxes,
   scanners,
   sinks,

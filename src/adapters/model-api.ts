@@ -235,6 +235,14 @@ export function endpoint(base: string, path: string): string {
   return url.href;
 }
 
+/** The beginning of a text that fits into so many bytes of UTF-8, in whole characters. A token of a model is at least a byte. */
+export function cutText(text: string, maxBytes: number): string {
+  if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text;
+  const bytes = Buffer.from(text).subarray(0, maxBytes);
+  // A character that was cut in half becomes U+FFFD.
+  return new TextDecoder().decode(bytes, { stream: true });
+}
+
 function pause(
   ms: number,
   {

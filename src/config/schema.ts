@@ -64,13 +64,19 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
       ),
     ),
   }),
-  reranker: object("A second, slower ordering of the best candidates.", {
+  reranker: section("A second, slower ordering of the best candidates.", "rerankers", {
     enabled: flag("Whether it runs.", false),
-    type: choice("Which reranker.", ["cohere", "cross_encoder", "llm"], "cross_encoder"),
+    type: choice("Which reranker. Defaults to cross_encoder.", namesOf("rerankers")),
     model: text("The reranker's model."),
     apiKey: text("Key of the reranker's API."),
     apiBase: text("Address of the reranker's API."),
     topK: whole("How many of the best candidates are ordered again.", 1, 200, 10),
+    timeoutMs: whole(
+      "How long a retrieval waits for the reranker, in milliseconds; after that the order is the search's own.",
+      10,
+      600_000,
+      5000,
+    ),
   }),
   routing: object("How tools are ranked.", {
     weights: object("How much each signal counts.", {

@@ -208,7 +208,9 @@ export function createRetriever(parts: RetrieverParts): Retriever {
     }
     const fitting = ranked.filter((candidate) => candidate.semanticScore >= query.scoreThreshold);
     const best = fitting.slice(0, settings.rerankTopK);
-    return untilCancelled(rerank(parts.reranker, text, best, query.signal), query.signal);
+    if (best.length === 0) return { scores: new Map(), lowest: 1 };
+    const options = { clock, timeoutMs: settings.rerankTimeoutMs, signal: query.signal };
+    return untilCancelled(rerank(parts.reranker, text, best, options), query.signal);
   }
 
   /** Judges whether what was found serves the request, and leaves out what does not. */

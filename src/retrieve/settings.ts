@@ -18,6 +18,8 @@ export interface RetrieverSettings {
   readonly refuse: RefuseMode;
   /** How many of the best candidates a reranker orders again. */
   readonly rerankTopK: number;
+  /** How long a retrieval waits for a reranker. */
+  readonly rerankTimeoutMs: number;
 }
 
 /** What is taken off a tool's score for each mark against it. */
@@ -38,4 +40,5 @@ export const DEFAULT_SETTINGS: RetrieverSettings = {
   scoreThreshold: 0.5,
   refuse: "confident",
   rerankTopK: 10,
+  rerankTimeoutMs: 5000,
 };

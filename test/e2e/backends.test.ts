@@ -7,10 +7,11 @@ import type { Surroundings } from "../../src/adapters/surroundings.ts";
 import { type Kind, namesOf, needsOf } from "../../src/config/adapter-settings.ts";
 import { loadConfig } from "../../src/config/load/load-config.ts";
 import type { ResolvedConfig } from "../../src/config/load/resolve-config.ts";
-import { configuredEngine, configuredTiers } from "../../src/config/parts/arsenal-parts.ts";
+import { configuredEngine, configuredReranker, configuredTiers } from "../../src/config/parts/arsenal-parts.ts";
 import { configuredState } from "../../src/config/parts/configured-state.ts";
 import { createAdapter } from "../../src/config/parts/create-adapter.ts";
 import { createSurroundings } from "../../src/config/parts/surroundings.ts";
+import type { Reranker } from "../../src/retrieve/reranker.port.ts";
 import { KINDS } from "../../src/adapters/kinds.ts";
 import { ToolArsenal } from "../../src/index.ts";
 import { ROOT } from "../repo/project.ts";
@@ -80,6 +81,13 @@ describe("changing only the type in config.prod.yaml changes the backend, which 
     await Promise.all(tiers.map((tier) => tier.embedder.close?.()));
   });
 
+  it.each(namesOf("rerankers"))("reranker.type: %s", async (type) => {
+    const { config, surroundings } = await withType("reranker", type);
+    const made = await createAdapter<Reranker>(KINDS.rerankers, type, config.reranker, surroundings);
+    expect(made.model).toBe(`${type}/rerank-english-v3.0`);
+    expect(configuredReranker(config, {}, surroundings)?.model).toBe(made.model);
+  });
+
   it.each(namesOf("state"))("state.type: %s", async (type) => {
     const { config, surroundings } = await withType("state", type);
     const { limits: _limits, ...settings } = config.state;
@@ -137,6 +145,7 @@ describe("a setting that the chosen backend needs", () => {
   const sections: Readonly<Partial<Record<Kind, string>>> = {
     engines: "vector_store",
     embedders: "embedder",
+    rerankers: "reranker",
     state: "state",
     audit: "audit",
   };

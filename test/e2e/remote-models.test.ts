@@ -4,11 +4,12 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type ArsenalEvent, ToolArsenal, type ToolArsenalConfig } from "../../src/index.ts";
 import { sampleTools } from "../../src/testing/index.ts";
+import { COHERE_KEY, cohereDouble } from "../doubles/cohere.ts";
 import type { HttpDouble } from "../doubles/http-double.ts";
 import { OPENAI_KEY, openAiDouble } from "../doubles/openai.ts";
 
 async function filled(config: ToolArsenalConfig, events: ArsenalEvent[] = []): Promise<ToolArsenal> {
-  const environment = { OPENAI_KEY };
+  const environment = { OPENAI_KEY, COHERE_KEY };
   const sinks = [{ name: "test", write: async (given: readonly ArsenalEvent[]) => void events.push(...given) }];
   const arsenal = new ToolArsenal(config, { environment, sinks });
   onTestFinished(() => arsenal.close());
@@ -83,5 +84,57 @@ describe("an embedder of the configuration", () => {
     await (await filled(config)).close();
     expect(once).toBeGreaterThan(5);
     expect(inputs(server).flat()).toHaveLength(once);
+  });
+});
+
+describe("a reranker of the configuration", () => {
+  const query = { context: { query: "send an email message about the refund of a customer" }, scoreThreshold: 0 };
+
+  it("orders the best candidates again, by its type, model and top_k [000-9.1-reranker-settings]", async () => {
+    const server = await cohereDouble();
+    onTestFinished(() => server.close());
+    const reranker = { enabled: true, type: "cohere", model: "rerank-english-v3.0", topK: 2 } as const;
+    const arsenal = await filled({
+      embedder: { tier: "lexical" },
+      reranker: { ...reranker, apiKey: "env:COHERE_KEY", apiBase: server.url },
+    });
+    const result = await arsenal.retrieve(query);
+    expect(server.requests).toHaveLength(1);
+    expect(server.requests[0]).toMatchObject({ path: "/v2/rerank", body: { model: "rerank-english-v3.0" } });
+    expect(server.requests[0]?.body).toMatchObject({ documents: [expect.any(String), expect.any(String)] });
+    expect(result.tools.filter(({ rerankScore }) => rerankScore !== undefined)).toHaveLength(2);
+    expect(result).not.toHaveProperty("rerankError");
+  });
+
+  it("that fails or hangs leaves the search's order, and says why without the key", async () => {
+    const server = await cohereDouble();
+    onTestFinished(() => server.close());
+    const connection = { apiKey: "env:COHERE_KEY", apiBase: server.url } as const;
+    const config = { embedder: { tier: "lexical" } } as const;
+    const plain = await (await filled(config)).retrieve(query);
+    const failing = await filled({
+      ...config,
+      reranker: { enabled: true, type: "cohere", ...connection, apiKey: "wrong-key-123" },
+    });
+    const failed = await failing.retrieve(query);
+    expect(failed.tools.map(({ tool }) => tool.id)).toEqual(plain.tools.map(({ tool }) => tool.id));
+    expect(failed.rerankError).toMatch(/^The reranker cohere.* failed, .*Check the key that reranker.api_key refers to/);
+    expect(JSON.stringify(failed)).not.toContain("wrong-key-123");
+    const hanging = await filled({
+      ...config,
+      reranker: { enabled: true, type: "cohere", ...connection, timeoutMs: 10 },
+    });
+    server.answerNext("hang", "hang");
+    const late = await hanging.retrieve(query);
+    expect(late.tools.map(({ tool }) => tool.id)).toEqual(plain.tools.map(({ tool }) => tool.id));
+    expect(late.rerankError).toContain("within 10 ms");
+  });
+
+  it.each([
+    [{ type: "cross_encoder" }, /reranker.apiBase.*is needed for cross_encoder/],
+    [{ type: "llm" }, /reranker.model.*is needed for llm/],
+    [{}, /reranker.api_base is needed for cross_encoder\. .*inject your own/],
+  ] as const)("that lacks a setting is refused with its name: %o", (given, message) => {
+    expect(() => new ToolArsenal({ reranker: { enabled: true, ...given } })).toThrow(message);
   });
 });

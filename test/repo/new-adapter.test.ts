@@ -49,6 +49,12 @@ const FIXTURES: Readonly<Record<keyof typeof KINDS, Fixture>> = {
     named: true,
   },
   policies: { factory: "fixturePolicy", base: ["patternsPolicy", "./patterns.ts"], suite: "policyContract" },
+  rerankers: {
+    factory: "fixtureReranker",
+    base: ["cohereReranker", "./cohere.ts"],
+    suite: "rerankerContract",
+    named: true,
+  },
   sandboxes: {
     factory: "fixtureSandbox",
     base: ["noSandbox", "./none/none.ts"],
@@ -106,11 +112,15 @@ ${kind === "dialects" ? `\nexport { ${fixture.factory} as create };\n` : named ?
 }
 
 function testText(kind: string, { factory, suite, base, adapter = `${factory}()`, more = "" }: Fixture): string {
-  // A dialect's contract needs samples of its API, and shared state a backend: those of the one it wraps.
-  if (kind === "dialects" || kind === "state") {
+  // A dialect's contract needs samples of its API, shared state a backend, and a reranker a server: those of the one it wraps.
+  if (["dialects", "state", "rerankers"].includes(kind)) {
     const [name, file] = base;
     const text = readFileSync(join(ROOT, "src/adapters", kind, file.replace(".ts", ".test.ts")), "utf8");
-    return text.replace(`import { ${name} } from "${file}"`, `import { ${factory} as ${name} } from "./fixture.ts"`);
+    const imported = new RegExp(`import \\{([^}]*)\\b${name}\\b,?([^}]*)\\} from "${file}"`);
+    return text.replace(
+      imported,
+      `import {$1$2} from "${file}";\nimport { ${factory} as ${name} } from "./fixture.ts"`,
+    );
   }
   return `import { it } from "vitest";
 import { ${suite} } from "../../testing/index.ts";
@@ -157,6 +167,7 @@ ${kinds.map(([kind, { factory }]) => `import { ${factory} } from "./src/adapters
 const config: ToolArsenalConfig = {
   vectorStore: { type: "fixture", fixtureLevel: "whole" },
   embedder: { type: "fixture" },
+  reranker: { enabled: true, type: "fixture" },
   state: { type: "fixture" },
   telemetry: { type: "fixture", level: "error" },
   audit: { type: "fixture" },
@@ -169,10 +180,10 @@ for (const factory of [${kinds.map(([, { factory }]) => factory).join(", ")}]) a
 const resolved = resolveConfig(config);
 assert.equal(resolved.vectorStore.fixtureLevel, "whole");
 const checked = (await checkAdapters(resolved, createSurroundings(resolved, {}))).map(({ message }) => message);
-assert.deepEqual(checked, ["engines whole", ...["embedders", "state", "sinks", "audit"].map((kind) => kind + " ${TOKEN}")]);
+assert.deepEqual(checked, ["engines whole", ...["embedders", "rerankers", "state", "sinks", "audit"].map((kind) => kind + " ${TOKEN}")]);
 const identity = await configuredIdentity(resolved.server);
 assert.ok(await identity?.authenticate({ headers: { authorization: "Bearer ${TOKEN}" } }));
-for (const section of [{ vectorStore: { type: "x" } }, { embedder: { type: "x" } }, { state: { type: "x" } }, { telemetry: { type: "x" } }, { audit: { type: "x" } }, { execution: { sandboxType: "x" } }])
+for (const section of [{ vectorStore: { type: "x" } }, { embedder: { type: "x" } }, { reranker: { type: "x" } }, { state: { type: "x" } }, { telemetry: { type: "x" } }, { audit: { type: "x" } }, { execution: { sandboxType: "x" } }])
   assert.throws(() => resolveConfig(section as never), /must be one of .*fixture/);
 
 await using arsenal = new ToolArsenal(config);
@@ -211,6 +222,7 @@ beforeAll(() => {
     "scripts",
     "docs",
     "test/repo",
+    "test/doubles",
     "test/golden/dialects",
     "test/serve",
     "test/property-seed.ts",

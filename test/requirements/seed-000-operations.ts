@@ -25,6 +25,7 @@ export const operations: readonly Requirement[] = [
     "000-9.1-sync-on-register": "Starts indexing at registration where the configuration wants it.",
     "000-9.1-editor-schema": "Ships a JSON Schema of the configuration file that is what the program checks.",
     "000-9.1-embedder-settings": "Applies model, api_key, api_base, batch_size and max_retries of the embedder.",
+    "000-9.1-reranker-settings": "Applies type, model and top_k of a vendor's reranker.",
     "000-9.2-environment": "Replaces ${NAME} and ${NAME:-default} by environment variables.",
     "000-9.2-dev": "Loads the development example of a configuration.",
     "000-9.2-prod": "Loads the production example of a configuration.",
@@ -35,7 +36,6 @@ export const operations: readonly Requirement[] = [
   }),
   ...open("backends", {
     "000-9.1-store-settings": "Applies url, api_key, collection_name, dimension and options of the store.",
-    "000-9.1-reranker-settings": "Applies type, model and top_k of a vendor's reranker.",
   }),
 
   ...open("telemetry", {

@@ -15,13 +15,14 @@ export interface ChosenAdapter {
 
 /** Every adapter that a configuration names. */
 export function chosenAdapters(config: ResolvedConfig): readonly ChosenAdapter[] {
-  const { vectorStore, embedder, state, telemetry, audit } = config;
+  const { vectorStore, embedder, reranker, state, telemetry, audit } = config;
   const { replaces } = embedder;
   const { limits } = state;
   return [
     chosen("catalog", "engines", vectorStore.type, ["vectorStore"], vectorStore),
     chosen("embedder", "embedders", embedder.type, ["embedder"], embedder),
     chosen("previous embedder", "embedders", replaces?.type, ["embedder", "replaces"], replaces),
+    chosen("reranker", "rerankers", reranker.enabled ? reranker.type : undefined, ["reranker"], reranker),
     chosen("state", "state", stateType(state), ["state"], state),
     chosen("limits", "state", limits && stateType(limits), ["state", "limits"], limits),
     chosen("telemetry", "sinks", telemetry.type, ["telemetry"], telemetry),

@@ -1,5 +1,6 @@
 import { auditLogs } from "../../adapters/audit/manifest.ts";
 import { embedders } from "../../adapters/embedders/manifest.ts";
+import { rerankers } from "../../adapters/rerankers/manifest.ts";
 import { sinks } from "../../adapters/sinks/manifest.ts";
 import type { Surroundings } from "../../adapters/surroundings.ts";
 import { engines } from "../../adapters/engines/manifest.ts";
@@ -21,6 +22,7 @@ import type { Emit } from "../../observe/events.ts";
 import type { Sink } from "../../observe/sink.port.ts";
 import type { IntentClassifier } from "../../retrieve/understand/intent.ts";
 import type { Reranker } from "../../retrieve/reranker.port.ts";
+import { needsOf } from "../adapter-settings.ts";
 import { auditType } from "../load/chosen-adapters.ts";
 import type { ResolvedConfig } from "../load/resolve-config.ts";
 import { createAdapter } from "./create-adapter.ts";
@@ -94,12 +96,30 @@ async function tiersOf(settings: EmbedderSettings, surroundings: Surroundings): 
   return [{ embedder: cachedEmbedder(embedder, cache === true ? {} : { folder: cache }) }];
 }
 
-/** Throws CONFIG_INVALID if the configuration turns on what has to be injected, and nothing was. */
-export function refuseMissingParts(config: ResolvedConfig, parts: ToolArsenalParts): void {
-  if (!config.reranker.enabled || parts.reranker !== undefined) return;
-  const fix = "Set it to false, or inject your own as `reranker`.";
-  const details = { field: "reranker.enabled", value: true, fix };
-  throw new ArsenalError("CONFIG_INVALID", `reranker.enabled is true, and there is no reranker. ${fix}`, details);
+/** What orders the best candidates again: the injected reranker, or the configured one, loaded with its first query. Undefined if there is none. */
+export function configuredReranker(
+  { reranker: settings }: Pick<ResolvedConfig, "reranker">,
+  { reranker }: ToolArsenalParts,
+  surroundings: Surroundings,
+): Reranker | undefined {
+  if (reranker !== undefined || !settings.enabled) return reranker;
+  const { type = "cross_encoder", model } = settings;
+  refuseMissingAddress(type, settings);
+  let loading: Promise<Reranker> | undefined;
+  const load = (): Promise<Reranker> => (loading ??= createAdapter<Reranker>(rerankers, type, settings, surroundings));
+  return {
+    model: model === undefined ? type : `${type}/${model}`,
+    rerank: async (...given) => (await load()).rerank(...given),
+  };
+}
+
+/** If no type is written, the configuration may count on an injected reranker: it is checked here, where none was. */
+function refuseMissingAddress(type: string, { apiBase }: ResolvedConfig["reranker"]): void {
+  const fix = needsOf("rerankers", type)["apiBase"];
+  if (apiBase !== undefined || fix === undefined) return;
+  const ways = `${fix} Or choose another reranker.type, or inject your own as \`reranker\`.`;
+  const details = { field: "reranker.api_base", fix: ways };
+  throw new ArsenalError("CONFIG_INVALID", `reranker.api_base is needed for ${type}. ${ways}`, details);
 }
 
 /** The configured sinks. A library prints nothing that nobody asked for. */

@@ -67,6 +67,29 @@ describe("reranking", () => {
     expect(result.rerankError).toMatch(/^The reranker broken failed/);
   });
 
+  it("does not wait for a slow reranker, and cancels it", async () => {
+    const own = createManualClock();
+    let cancelled = false;
+    const reranker = {
+      model: "slow",
+      rerank: (_query: string, _tools: readonly Tool[], options?: { readonly signal?: AbortSignal }) => {
+        options?.signal?.addEventListener("abort", () => (cancelled = true));
+        return new Promise<never>(() => {});
+      },
+    };
+    const settings = { ...DEFAULT_SETTINGS, rerankTimeoutMs: 250 };
+    const retriever = await retrieverOf(sampleTools(), { reranker, settings, clock: own });
+    const waiting = retriever.retrieve({ ...query, enableReranking: true });
+    while (own.pending === 0) await own.advance(0);
+    await own.advance(250);
+    const result = await waiting;
+    expect(result.tools).toEqual((await retriever.retrieve(query)).tools);
+    expect(result.rerankError).toBe(
+      "The reranker slow failed, so the order is the search's own: no answer within 250 ms. Raise reranker.timeout_ms to wait longer.",
+    );
+    expect([cancelled, own.pending]).toEqual([true, 0]);
+  });
+
   it("says so where there is no reranker", async () => {
     const retriever = await retrieverOf(sampleTools());
     expect((await retriever.retrieve({ ...query, enableReranking: true })).rerankError).toMatch(

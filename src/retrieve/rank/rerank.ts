@@ -1,23 +1,43 @@
 import { ArsenalError } from "../../errors/arsenal-error.ts";
+import type { Clock } from "../../observe/clock.ts";
 import { byScore, type Candidate } from "./candidate.ts";
 import type { Reranker } from "../reranker.port.ts";
 import type { Scorer } from "./scorer.ts";
+
+export interface RerankOptions {
+  readonly clock: Clock;
+  /** How long the reranker may take. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+}
 
 /** Scores of the candidates a reranker saw, by tool id, or why there are none. */
 export type Reranking =
   | { readonly scores: ReadonlyMap<string, number>; readonly lowest: number }
   | { readonly error: string };
 
-/** Asks the reranker about the best candidates. Its failure is an answer: retrieval goes on in the order there was. */
+/**
+ * Asks the reranker about the best candidates. A failure, or an answer that takes longer than `timeoutMs`, is an answer too: retrieval goes on
+ * in the order there was.
+ */
 export async function rerank(
   reranker: Reranker,
   query: string,
   candidates: readonly Candidate[],
-  signal: AbortSignal | undefined,
+  { clock, timeoutMs, signal }: RerankOptions,
 ): Promise<Reranking> {
+  const late = new AbortController();
+  const waited = Promise.withResolvers<never>();
+  const cancel = clock.after(timeoutMs, () => {
+    late.abort();
+    waited.reject(
+      new ArsenalError("TIMEOUT", `no answer within ${timeoutMs} ms. Raise reranker.timeout_ms to wait longer.`),
+    );
+  });
   try {
     const tools = candidates.map((candidate) => candidate.tool);
-    const answer = await reranker.rerank(query, tools, signal === undefined ? {} : { signal });
+    const either = signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]);
+    const answer = await Promise.race([reranker.rerank(query, tools, { signal: either }), waited.promise]);
     const scores = new Map<string, number>();
     for (const [index, tool] of tools.entries()) {
       const score = answer[index];
@@ -30,6 +50,8 @@ export async function rerank(
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return { error: `The reranker ${reranker.model} failed, so the order is the search's own: ${message}` };
+  } finally {
+    cancel();
   }
 }
 

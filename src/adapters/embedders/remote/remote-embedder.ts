@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { Embedder, EmbedOptions } from "../../../catalog/embedder.port.ts";
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import { systemClock } from "../../../observe/clock.ts";
-import { createModelApi, type ModelApiSurroundings } from "../../model-api.ts";
+import { createModelApi, cutText, type ModelApiSurroundings } from "../../model-api.ts";
 import { whole } from "../../settings.ts";
 import { createRequestQueue } from "./request-queue.ts";
 import { createSelfCalibration } from "./self-calibration.ts";
@@ -106,7 +106,7 @@ export function createRemoteEmbedder(
   /** Sends texts in batches and returns their vectors in order. One that fails cancels the others. */
   async function send(texts: readonly string[], options: EmbedOptions): Promise<readonly Float32Array[]> {
     const prefix = prefixes?.[options.kind] ?? "";
-    const prepared = texts.map((text) => (text.trim() === "" ? "" : prefix + cut(text, maxInputBytes)));
+    const prepared = texts.map((text) => (text.trim() === "" ? "" : prefix + cutText(text, maxInputBytes)));
     const vectors: Float32Array[] = texts.map(() => new Float32Array(dimension));
     const failed = new AbortController();
     const signal = AbortSignal.any([closing.signal, failed.signal, ...(options.signal ? [options.signal] : [])]);
@@ -172,14 +172,6 @@ export function createRemoteEmbedder(
 function modelName({ name, model, dimension, prefixes }: RemoteProvider): string {
   const mark = prefixes === undefined || prefixes.tool === "" ? "" : `/${hash("sha256", prefixes.tool).slice(0, 8)}`;
   return `${name}/${model}/${dimension}${mark}`;
-}
-
-/** The beginning of a text that fits into so many bytes of UTF-8, in whole characters. A token of a model is at least a byte. */
-function cut(text: string, maxBytes: number): string {
-  if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text;
-  const bytes = Buffer.from(text).subarray(0, maxBytes);
-  // A character that was cut in half becomes U+FFFD.
-  return new TextDecoder().decode(bytes, { stream: true });
 }
 
 /** Indexes of the texts that are not empty, in batches of at most so many texts and bytes. */

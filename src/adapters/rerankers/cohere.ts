@@ -1,0 +1,34 @@
+import type { Reranker } from "../../retrieve/reranker.port.ts";
+import { isPlainObject } from "../../tool/json-schema.ts";
+import { endpoint, type ModelApiSurroundings } from "../model-api.ts";
+import { checkReranker, createRemoteReranker, readRanks, type RemoteRerankerSettings } from "./remote-reranker.ts";
+
+/** The body of a request to `/v2/rerank`. @internal */
+export interface CohereRerankBody {
+  readonly model: string;
+  readonly query: string;
+  readonly documents: string[];
+}
+
+/** Reranks with Cohere's API. */
+export function cohereReranker(settings: RemoteRerankerSettings = {}, surroundings?: ModelApiSurroundings): Reranker {
+  const { model = "rerank-v3.5", apiKey = "env:COHERE_API_KEY", apiBase = "https://api.cohere.com" } = settings;
+  const title = "Cohere";
+  const provider = {
+    title,
+    model: `cohere/${model}`,
+    url: endpoint(apiBase, "/v2/rerank"),
+    apiKey,
+    maxTexts: 1000,
+    toBody: (query: string, texts: readonly string[]): CohereRerankBody => ({ model, query, documents: [...texts] }),
+    toScores: (answer: unknown, count: number) =>
+      readRanks(title, isPlainObject(answer) ? answer["results"] : undefined, "relevance_score", count),
+  };
+  return createRemoteReranker(provider, settings, surroundings);
+}
+
+export { cohereReranker as create };
+
+export function check(settings: RemoteRerankerSettings, surroundings?: ModelApiSurroundings): Promise<string> {
+  return checkReranker(cohereReranker(settings, surroundings));
+}

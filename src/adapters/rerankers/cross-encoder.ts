@@ -1,0 +1,84 @@
+import type { Reranker } from "../../retrieve/reranker.port.ts";
+import { isPlainObject } from "../../tool/json-schema.ts";
+import { endpoint, type ModelApiSurroundings } from "../model-api.ts";
+import { choice, object } from "../settings.ts";
+import {
+  checkReranker,
+  createRemoteReranker,
+  needed,
+  readRanks,
+  type RemoteRerankerSettings,
+  type RemoteReranking,
+} from "./remote-reranker.ts";
+
+/** What the cross-encoder takes. */
+export interface CrossEncoderSettings extends RemoteRerankerSettings {
+  /** What the server speaks: `tei` as Text Embeddings Inference, `jina` as Jina, vLLM and others. Defaults to `jina` if `apiBase` ends with `/v1`, else to `tei`. */
+  readonly format?: "tei" | "jina";
+}
+
+/** The body of a request to `/rerank` of Text Embeddings Inference. @internal */
+export interface TeiRerankBody {
+  readonly query: string;
+  readonly texts: string[];
+  readonly truncate: true;
+  readonly raw_scores: false;
+}
+
+/** Reranks with a cross-encoder behind any `/rerank` address. */
+export function crossEncoderReranker(settings: CrossEncoderSettings, surroundings?: ModelApiSurroundings): Reranker {
+  const { apiBase, apiKey, model } = settings;
+  if (apiBase === undefined) throw needed("api_base", "cross_encoder", needs.apiBase);
+  const { format = /\/v1\/*$/.test(apiBase) ? "jina" : "tei" } = settings;
+  const title = `The reranker at ${URL.parse(apiBase)?.host ?? "reranker.api_base"}`;
+  const connection = { title, url: endpoint(apiBase, "/rerank"), apiKey };
+  return createRemoteReranker(
+    { ...connection, ...(format === "tei" ? tei(title, model) : jina(title, model)) },
+    settings,
+    surroundings,
+  );
+}
+
+type Format = Pick<RemoteReranking, "model" | "maxTexts" | "toBody" | "toScores">;
+
+function tei(title: string, model = "tei"): Format {
+  return {
+    model: `cross_encoder/${model}`,
+    // What the server takes unless it is told otherwise. It scores each text by itself, so that parts compare.
+    maxTexts: 32,
+    toBody: (query, texts): TeiRerankBody => ({ query, texts: [...texts], truncate: true, raw_scores: false }),
+    toScores: (answer, count) => readRanks(title, answer, "score", count),
+  };
+}
+
+function jina(title: string, model?: string): Format {
+  if (model === undefined)
+    throw needed("model", "cross_encoder at a /v1 address", "Set it to a model that the server has.");
+  let isLogit = false;
+  return {
+    model: `cross_encoder/${model}`,
+    maxTexts: 1000,
+    toBody: (query, texts) => ({ model, query, documents: [...texts] }),
+    toScores(answer, count) {
+      const scores = readRanks(title, isPlainObject(answer) ? answer["results"] : undefined, "relevance_score", count);
+      // Some servers return the model's raw output, which knows no bounds.
+      isLogit ||= scores.some((score) => score < 0 || score > 1);
+      return isLogit ? scores.map((score) => 1 / (1 + Math.exp(-score))) : scores;
+    },
+  };
+}
+
+export const config = object("A cross-encoder behind a /rerank address.", {
+  format: choice(
+    "For cross_encoder: what the server speaks. Defaults to jina if api_base ends with /v1, else to tei.",
+    ["tei", "jina"],
+  ),
+});
+
+export const needs = { apiBase: "Set it to the address before /rerank: http://HOST:8080." };
+
+export { crossEncoderReranker as create };
+
+export function check(settings: CrossEncoderSettings, surroundings?: ModelApiSurroundings): Promise<string> {
+  return checkReranker(crossEncoderReranker(settings, surroundings));
+}
