@@ -9,12 +9,16 @@ import {
 /** A client that knows when the database has answered everything it was asked. */
 export function countedPostgres(client: PostgresClient): {
   readonly client: PostgresClient;
+  /** How often it was asked. */
+  readonly asked: number;
   /** Resolves then. */
   settle(): Promise<void>;
 } {
   let open = 0;
+  let asked = 0;
   async function counting<Value>(work: () => Promise<Value>): Promise<Value> {
     open++;
+    asked++;
     try {
       return await work();
     } finally {
@@ -23,6 +27,9 @@ export function countedPostgres(client: PostgresClient): {
   }
   return {
     client: isEmbedded(client) ? countedEmbedded(client, counting) : countedPool(client, counting),
+    get asked() {
+      return asked;
+    },
     async settle() {
       for (let quiet = 0; quiet < 3; quiet = open === 0 ? quiet + 1 : 0) await nextTurn();
     },

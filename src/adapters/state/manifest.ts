@@ -2,5 +2,6 @@
 export const states = {
   memory: () => import("./memory.ts"),
   redis: () => import("./redis.ts"),
+  postgres: () => import("./postgres.ts"),
   sqlite: () => import("./sqlite.ts"),
 };

@@ -1,8 +1,11 @@
+import * as setting from "../settings.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import type { SharedState } from "../../state/shared-state.ts";
 import type { State } from "../../state/state.port.ts";
+import type { Surroundings } from "../surroundings.ts";
 import type { PostgresClient } from "../postgres/client.ts";
+import { filledUrl } from "../postgres/filled-url.ts";
 import { SCHEMA } from "../postgres/migrate.ts";
 import { openPostgres } from "../postgres/postgres.ts";
 import { createPostgresChanges, createPostgresLeases } from "./postgres-parts/changes.ts";
@@ -24,7 +27,7 @@ export interface PostgresStateOptions {
 /** Writes between two looks for what has expired. */
 const WRITES_A_SWEEP = 256;
 
-/** How long giving everything back may take when the state is closed, in milliseconds. */
+/** How long closing may take if the server does not answer, in milliseconds. */
 const CLOSE_MS = 3_000;
 
 /**
@@ -42,7 +45,8 @@ export function postgresState(options: PostgresStateOptions): SharedState {
   async function close(): Promise<void> {
     const late = new Promise<void>((resolve) => void setTimeout(resolve, CLOSE_MS).unref());
     await Promise.race([Promise.allSettled([limits.close(), leases.close()]), late]);
-    await postgres.close();
+    // Ends at once, except for connections that are being made.
+    await Promise.race([postgres.close(), late]);
   }
 
   return {
@@ -129,4 +133,32 @@ function toText(key: string, value: unknown): string {
   }
   const fix = "Give plain JSON data.";
   throw new ArsenalError("STORE_FAILED", `The state ${key} cannot be kept: ${why}. ${fix}`, { fix });
+}
+
+export const config = setting.object("A PostgreSQL database.", {
+  schema: setting.text("For postgres: the schema the tables are in. It is created. Defaults to toolarsenal."),
+});
+
+export const needs = ["url"];
+
+type Settings = setting.Filled<typeof config> & { readonly url?: string | undefined };
+
+export function create({ url = "", schema }: Settings, { clock, secrets }: Surroundings): SharedState {
+  const use = { scope: "state", field: "state.url" };
+  return postgresState({
+    url: () => filledUrl(url, secrets, use),
+    ...(schema !== undefined && { schema }),
+    clock,
+  });
+}
+
+/** Connects as the arsenal will, and writes. */
+export async function check(settings: Settings, surroundings: Surroundings): Promise<string> {
+  const state = create(settings, surroundings);
+  try {
+    await state.documents.set("doctor", true, { expiresAt: surroundings.clock.now() + 1_000 });
+  } finally {
+    await state.close();
+  }
+  return `keeps state in PostgreSQL, schema ${settings.schema ?? SCHEMA}`;
 }

@@ -1,11 +1,12 @@
+import { hash } from "node:crypto";
 import { quoted } from "../../postgres/postgres.ts";
 
 /** How long a message is kept for processes that could not reach the database, in milliseconds. */
 const KEEP_MESSAGES_MS = 3_600_000;
 
-/** The channel on which processes are told that there is something to read. */
+/** The channel on which processes are notified that there is something to read. Its name must be shorter than that of a schema may be. */
 export function channelOf(schema: string): string {
-  return `${schema} state`;
+  return `toolarsenal_state_${hash("sha256", schema, "hex").slice(0, 16)}`;
 }
 
 /** Tables for documents, messages and leases. A text that looks like JSON is text: `jsonb` refuses some of what JSON can say. */
