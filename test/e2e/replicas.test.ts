@@ -8,24 +8,17 @@ import { eventsOf, legacy, messagesOf, modern, type SeenEvent } from "../mcp/sam
 import { type EraServer, startEraServer } from "./era-server.ts";
 import { type GatewayProcess, startGateway } from "./gateway-process.ts";
 import { type PayServer, startPayServer } from "./pay-server.ts";
+import { STATES, type StateService } from "./replicas/states.ts";
 
-/** Two gateways, each a process of its own, on one state file. */
+/** Two gateways, each a process of its own, on one state. */
 let a: GatewayProcess;
 let b: GatewayProcess;
 let pay: PayServer;
 let old: EraServer;
 let young: EraServer;
+let state: StateService;
 const folder = mkdtempSync(join(tmpdir(), "toolarsenal-replicas-"));
-
-beforeAll(async () => {
-  [pay, old, young] = await Promise.all([startPayServer(), startEraServer("legacy"), startEraServer("modern")]);
-  a = await start();
-  b = await start();
-}, 60_000);
-afterAll(async () => {
-  await Promise.all([a, b, pay, old, young].map((started) => started.close()));
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function start(): Promise<GatewayProcess> {
   const remote = ({ url }: { readonly url: string }) => ({ type: "http", url }) as const;
@@ -34,7 +27,7 @@ function start(): Promise<GatewayProcess> {
     mode: "static",
     tier: "lexical",
     settings: {
-      state: { file: join(folder, "state.sqlite") },
+      ...state.settings,
       security: { require_confirmation: ["pay"], self_approval: "local" },
     },
   });
@@ -95,7 +88,22 @@ async function initialize(gateway: GatewayProcess): Promise<Session> {
 const toolCall = (id: number, name: string, args: JsonObject = {}): JsonObject =>
   legacy(id, "tools/call", { name, arguments: args });
 
-describe("two gateway processes on one state file", () => {
+describe.each(STATES)("two gateway processes on $name", ({ open }) => {
+  beforeAll(async () => {
+    [pay, old, young, state] = await Promise.all([
+      startPayServer(),
+      startEraServer("legacy"),
+      startEraServer("modern"),
+      open(folder),
+    ]);
+    a = await start();
+    b = await start();
+  }, 60_000);
+  afterAll(async () => {
+    await Promise.all([a, b, pay, old, young].map((started) => started.close()));
+    await state.close();
+  });
+
   it("let a modern client answer an older server's question at the other process", async () => {
     const request = { arguments: { call: 8 } };
     const asked = await call(a, "old-greet", request);
@@ -135,54 +143,58 @@ describe("two gateway processes on one state file", () => {
     expect((await post(b, { jsonrpc: "2.0", id: asked["id"], result }, session)).status).toBe(202);
     expect(await nextMessage(events)).toMatchObject({ id: 1, result: { content: [{ text: "1: hello Ada" }] } });
   });
-});
 
-describe("after one of two gateway processes was killed", () => {
-  const [paying, remembering, greeting] = [{ arguments: { amount: 5 } }, { arguments: {} }, { arguments: { call: 9 } }];
-  let asked: readonly Called[];
-  let session: Session;
-
-  beforeAll(async () => {
-    asked = [
-      await call(a, "pay-pay", paying),
-      await call(a, "young-remember", remembering),
-      await call(a, "old-greet", greeting),
-      await call(a, "pay-pay", { arguments: { amount: 6 } }),
+  describe("after one of them was killed", () => {
+    const [paying, remembering, greeting] = [
+      { arguments: { amount: 5 } },
+      { arguments: {} },
+      { arguments: { call: 9 } },
     ];
-    session = await initialize(a);
-    process.kill(a.pid, "SIGKILL");
-  });
+    let asked: readonly Called[];
+    let session: Session;
 
-  it("the other runs the call that waited for its approval, once", async () => {
-    const answered = { ...paying, ...accepted(asked[0], { approve: true }) };
-    expect(said(await call(b, "pay-pay", answered))).toBe("paid 5");
-    expect((await call(b, "pay-pay", answered)).result).toMatchObject({ isError: true });
-    expect(pay.paid).toEqual([5]);
-  });
-
-  it("the other goes on with the question of a modern server", async () => {
-    const answered = { ...remembering, ...accepted(asked[1], { name: "Ada" }) };
-    expect(said(await call(b, "young-remember", answered))).toBe("welcome back, Ada");
-  });
-
-  it("the other says that the outcome is unknown of a call that was in the middle of an older server", async () => {
-    const { error } = await call(b, "old-greet", { ...greeting, ...accepted(asked[2], { name: "Ada" }) });
-    expect(error).toMatchObject({
-      message: expect.stringContaining("its outcome is unknown. Check whether the call took effect") as string,
-      data: { code: "OUTCOME_UNKNOWN" },
+    beforeAll(async () => {
+      asked = [
+        await call(a, "pay-pay", paying),
+        await call(a, "young-remember", remembering),
+        await call(a, "old-greet", greeting),
+        await call(a, "pay-pay", { arguments: { amount: 6 } }),
+      ];
+      session = await initialize(a);
+      process.kill(a.pid, "SIGKILL");
     });
-  }, 40_000);
 
-  it("the other goes on with an older client's session", async () => {
-    expect(await messageOf(await post(b, legacy(1, "ping"), session))).toEqual({ jsonrpc: "2.0", id: 1, result: {} });
+    it("the other runs the call that waited for its approval, once", async () => {
+      const answered = { ...paying, ...accepted(asked[0], { approve: true }) };
+      expect(said(await call(b, "pay-pay", answered))).toBe("paid 5");
+      expect((await call(b, "pay-pay", answered)).result).toMatchObject({ isError: true });
+      expect(pay.paid).toEqual([5]);
+    });
+
+    it("the other goes on with the question of a modern server", async () => {
+      const answered = { ...remembering, ...accepted(asked[1], { name: "Ada" }) };
+      expect(said(await call(b, "young-remember", answered))).toBe("welcome back, Ada");
+    });
+
+    it("the other says that the outcome is unknown of a call that was in the middle of an older server", async () => {
+      const { error } = await call(b, "old-greet", { ...greeting, ...accepted(asked[2], { name: "Ada" }) });
+      expect(error).toMatchObject({
+        message: expect.stringContaining("its outcome is unknown. Check whether the call took effect") as string,
+        data: { code: "OUTCOME_UNKNOWN" },
+      });
+    }, 40_000);
+
+    it("the other goes on with an older client's session", async () => {
+      expect(await messageOf(await post(b, legacy(1, "ping"), session))).toEqual({ jsonrpc: "2.0", id: 1, result: {} });
+    });
+
+    it("a gateway started later runs the call that waited for its approval, when no other is left", async () => {
+      await b.close();
+      b = await start();
+      const answered = { arguments: { amount: 6 }, ...accepted(asked[3], { approve: true }) };
+      expect(said(await call(b, "pay-pay", answered))).toBe("paid 6");
+    }, 40_000);
   });
-
-  it("a gateway started later runs the call that waited for its approval, when no other is left", async () => {
-    await b.close();
-    b = await start();
-    const answered = { arguments: { amount: 6 }, ...accepted(asked[3], { approve: true }) };
-    expect(said(await call(b, "pay-pay", answered))).toBe("paid 6");
-  }, 40_000);
 });
 
 async function messageOf(response: Response): Promise<unknown> {

@@ -5,24 +5,12 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { ToolArsenalConfig } from "../../src/index.ts";
 import { SAMPLE_TOOLS, startModernServer } from "../mcp/upstream-server.ts";
 import { type ArsenalProcess, type Said, startArsenal } from "./arsenal-process.ts";
+import { STATES } from "./replicas/states.ts";
 
 const opened: { close(): Promise<unknown> }[] = [];
 afterEach(async () => {
   for (const each of opened.splice(0).toReversed()) await each.close();
 });
-
-/** Two processes, each with its own arsenal, on one state file. */
-async function startTwo(
-  config: ToolArsenalConfig,
-  mcpUrl?: string,
-): Promise<readonly [ArsenalProcess, ArsenalProcess]> {
-  const folder = mkdtempSync(join(tmpdir(), "arsenal-two-"));
-  opened.push({ close: async () => rmSync(folder, { recursive: true }) });
-  const shared = { telemetry: { enabled: false }, ...config, state: { file: join(folder, "state.sqlite") } };
-  const started = await Promise.all([startArsenal(shared, mcpUrl), startArsenal(shared, mcpUrl)]);
-  opened.push(...started);
-  return started;
-}
 
 /** How many calls ended with each status. */
 function counted(results: readonly { readonly status: string }[]): Record<string, number> {
@@ -38,7 +26,24 @@ function isEvent(name: string, toolId?: string): (said: Said) => boolean {
     (toolId === undefined || (said.data as { readonly toolId?: string }).toolId === toolId);
 }
 
-describe("two processes on one state file", () => {
+describe.each(STATES)("two processes on $name", ({ name, open }) => {
+  /** Each has its own arsenal. */
+  async function startTwo(
+    config: ToolArsenalConfig,
+    mcpUrl?: string,
+  ): Promise<readonly [ArsenalProcess, ArsenalProcess]> {
+    const folder = mkdtempSync(join(tmpdir(), "arsenal-two-"));
+    opened.push({ close: async () => rmSync(folder, { recursive: true }) });
+    const state = await open(folder);
+    opened.push(state);
+    const shared = { telemetry: { enabled: false }, ...config, ...state.settings };
+    const started = await Promise.all([startArsenal(shared, mcpUrl), startArsenal(shared, mcpUrl)]);
+    opened.push(...started);
+    return started;
+  }
+  /** A test can move the clock of processes, not that of a server. */
+  const goesByServer = name !== "a SQLite file";
+
   it("admit together exactly what a rate allows", async () => {
     const processes = await startTwo({ security: { maxRequestsPerMinute: 7 } });
     const calls = Array.from({ length: 20 }, (_, index) =>
@@ -70,7 +75,8 @@ describe("two processes on one state file", () => {
     expect(most).toBe(2);
   });
 
-  it("get back the places of one that was killed", async () => {
+  // because it would take more than a minute by a server's clock; the contract suite shows it
+  it.skipIf(goesByServer)("get back the places of one that was killed", async () => {
     const [one, other] = await startTwo({ execution: { maxConcurrent: 1 } });
     void one.call({ toolName: "holds", timeoutMs: 1_000, retryCount: 1 });
     await one.said(({ said }) => said === "holding");
@@ -83,7 +89,7 @@ describe("two processes on one state file", () => {
     expect(await waiting).toMatchObject({ status: "success" });
   });
 
-  it("open a circuit together, both know of it, and one of many calls probes it", async () => {
+  it("open a circuit together, both know of it, and one of many calls probes it once it may", async () => {
     const [one, other] = await startTwo({ execution: { circuitBreakerThreshold: 4, circuitBreakerTimeoutS: 60 } });
     const heard = other.said(isEvent("health-changed", "default.fails"));
     for (const process of [one, other, one]) await process.call({ toolName: "fails" });
@@ -93,6 +99,7 @@ describe("two processes on one state file", () => {
     expect((await other.call({ toolName: "fails" })).status).toBe("circuit_open");
     await opening;
     expect(await other.ask({ health: "default.fails" })).toMatchObject({ circuitOpen: true, totalCalls: 1 });
+    if (goesByServer) return;
     for (const process of [one, other]) {
       await process.ask({ recover: true });
       await process.ask({ advance: 60_000 });
