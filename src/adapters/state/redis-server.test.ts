@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { createCluster } from "redis";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -229,6 +230,29 @@ describe.skipIf(missing !== undefined)("redisState", () => {
       expect(await state.documents.set("a", 1)).toBe(true);
     }
     expect(await check({ url }, around)).toBe(`keeps state in Redis at 127.0.0.1:${own.port}`);
+  });
+
+  it("works with the permissions that its page names, and says so if they are missing", async () => {
+    const own = await ownServer();
+    const page = readFileSync(new URL("../../../docs/adapters/state/redis.md", import.meta.url), "utf8");
+    const rules = /the user needs `([^`]+)`, `([^`]+)` and `([^`]+)`/.exec(page)?.slice(1).join(" ").split(" ") ?? [];
+    own.command("ACL", "SETUSER", "arsenal", "on", ">secret", ...rules);
+    own.command("ACL", "SETUSER", "nobody", "on", ">secret", "+@connection");
+    const at = `127.0.0.1:${own.port}`;
+    const state = open({ url: `redis://arsenal:secret@${at}`, keyPrefix: "toolarsenal:" });
+    const heard = new Promise((resolve) => {
+      state.changes.subscribe("t", resolve);
+    });
+    await state.documents.set("a", 1, { expiresAt: systemClock.now() + 60_000 });
+    await state.changes.publish("t", 1);
+    expect(await heard).toBe(1);
+    const admission = await state.limits.admit(EVERYTHING);
+    if (!admission.admitted) throw new Error("refused");
+    await state.limits.release(admission.pass, "failure");
+    expect(await state.limits.retry(EVERYTHING.budget)).toBe(true);
+    await expect(open({ url: `redis://nobody:secret@${at}` }).documents.get("a")).rejects.toThrow(
+      `Cannot use Redis at ${at}: the user lacks permissions.`,
+    );
   });
 
   it("does not keep a process alive that has nothing more to do", async () => {

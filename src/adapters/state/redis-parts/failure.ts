@@ -14,7 +14,11 @@ const CAUSES: readonly (readonly [RegExp, string, string])[] = [
     "Fix the user name and password in state.url.",
   ],
   [/^NOAUTH/, "a password is required", "Put it into state.url: redis://:${secret:env:REDIS_PASSWORD}@host:6379."],
-  [/^NOPERM/, "the user lacks permissions", "Allow it the commands and keys that docs/adapters/state/redis.md lists."],
+  [
+    /^NOPERM|executing the script can't/,
+    "the user lacks permissions",
+    "Allow it the commands and keys that docs/adapters/state/redis.md lists.",
+  ],
   [/^OOM/, "it is out of memory", "Raise maxmemory; keep maxmemory-policy at noeviction."],
   [/^MISCONF/, "it cannot write to its disk", "Free space on its disk."],
   [/^READONLY/, "it is a replica", "Name the primary in state.url. It is retried every second."],
@@ -33,7 +37,7 @@ export function toFailure(error: unknown, address: string, beforeSend: boolean):
   const message = first instanceof Error ? first.message : String(first);
   const [, why, fix] = CAUSES.find(([pattern]) => pattern.test(message)) ?? [
     undefined,
-    message,
+    message.replace(/\.$/, ""),
     "It is retried every second.",
   ];
   return new ArsenalError("STORE_FAILED", `Cannot use Redis at ${address}: ${why}. ${fix}`, {
