@@ -21,11 +21,12 @@ export interface RedisService {
   stop(): Promise<void>;
 }
 
-/** Why there is no server to test with; undefined if there is one. Continuous integration must have it. */
+/** Why there is no server to test with, which is printed; undefined if there is one. Continuous integration must have it. */
 export function redisMissing(): string | undefined {
   if (spawnSync("redis-server", ["--version"]).status === 0) return undefined;
   const why = "redis-server is not installed: run scripts/ci-services";
   if (process.env["CI"] === "true") throw new Error(why);
+  process.stderr.write(`Nothing is tested on Redis: ${why}\n`);
   return why;
 }
 
