@@ -72,6 +72,14 @@ function installed(): readonly Installed[] {
   });
 }
 
+/** Why there is no server to test with; undefined if there is one. Continuous integration must have it. */
+export function postgresMissing(): string | undefined {
+  if (installed() !== undefined) return undefined;
+  const why = "PostgreSQL is not installed: run scripts/ci-services as root";
+  if (process.env["CI"] === "true") throw new Error(why);
+  return why;
+}
+
 /**
  * Starts a server from this machine's PostgreSQL, or from the one with pgvector if that is asked for. Undefined, with a printed reason, if there is
  * none; with CI=true that is an error.

@@ -18,7 +18,7 @@ describe.each(STATES)("of three replicas on $name, every one knows within a seco
   beforeAll(async () => {
     fleet = await startFleet(open);
   }, 60_000);
-  afterAll(() => fleet.close());
+  afterAll(() => fleet?.close());
 
   /** Holds once every replica says so. Fails if that takes more than a second. */
   async function everywhere(what: string, holds: (url: string) => Promise<boolean>): Promise<void> {

@@ -1,3 +1,4 @@
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { JsonObject } from "../../../src/mcp/protocol.ts";
 import { eventsOf, legacy, messagesOf, modern, type SeenEvent } from "../../mcp/sample-endpoint.ts";
 
@@ -81,6 +82,21 @@ export async function legacyClient(caller: Caller): Promise<LegacyClient> {
     post,
     call: (name, args) => outcomeOf(ask("tools/call", { name, arguments: args })),
     tools: async () => toolsIn(await ask("tools/list", {})),
+  };
+}
+
+/** A client of the official SDK. It closes with the returned function. */
+export async function sdkClient(
+  { url, key }: Caller,
+  mode: "legacy" | "auto",
+): Promise<Pick<McpClient, "call"> & { close(): Promise<void> }> {
+  const client = new Client({ name: "sdk", version: "1.0.0" }, { versionNegotiation: { mode } });
+  const requestInit = { headers: { "x-api-key": key } };
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit }));
+  return {
+    call: (name, args) =>
+      outcomeOf(client.callTool({ name, arguments: args }, { timeout: 10_000 }).then((result) => ({ result }))),
+    close: () => client.close(),
   };
 }
 

@@ -119,7 +119,17 @@ export async function startFleet(
     return code;
   }
 
-  await Promise.all(Array.from({ length: size }, (_, index) => start(index)));
+  async function close(): Promise<void> {
+    await Promise.all(replicas.map((each) => each?.close()));
+    await Promise.all([proxy, old, young, moody, ...listed, state].map((each) => each.close()));
+    rmSync(folder, { recursive: true, force: true });
+  }
+  const started = await Promise.allSettled(Array.from({ length: size }, (_, index) => start(index)));
+  const failed = started.find(({ status }) => status === "rejected");
+  if (failed?.status === "rejected") {
+    await close();
+    throw failed.reason;
+  }
   return {
     folder,
     proxy,
@@ -136,10 +146,6 @@ export async function startFleet(
     start,
     writePolicy,
     addKey,
-    async close() {
-      await Promise.all(replicas.map((each) => each?.close()));
-      await Promise.all([proxy, old, young, moody, ...listed, state].map((each) => each.close()));
-      rmSync(folder, { recursive: true, force: true });
-    },
+    close,
   };
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type Called, legacyClient, type McpClient, modernClient } from "./clients.ts";
+import { type Called, legacyClient, type McpClient, modernClient, sdkClient } from "./clients.ts";
 import type { Fleet } from "./fleet.ts";
 
 /** One call under load, and what its caller heard. */
@@ -16,13 +16,13 @@ export interface Load {
   stop(): Promise<readonly LoadedCall[]>;
 }
 
-/** Starts callers that call one after the other, each with an id that nobody else uses, at servers of both eras. */
-export async function startLoad(fleet: Fleet, { callers = 8 }: { readonly callers?: number } = {}): Promise<Load> {
+/** Starts clients of the SDK and plain ones, half of them of each era, that call one after the other, each with an id that nobody else uses, at servers of both eras. */
+export async function startLoad(fleet: Fleet, { callers = 4 }: { readonly callers?: number } = {}): Promise<Load> {
   const caller = { url: fleet.proxy.url, key: fleet.keys.asker };
   const ended: LoadedCall[] = [];
   const stopped = new AbortController();
 
-  async function run(client: McpClient): Promise<void> {
+  async function run(client: Pick<McpClient, "call">): Promise<void> {
     for (let count = 0; !stopped.signal.aborted; count++) {
       const server = count % 2 === 0 ? "old" : "young";
       const id = randomUUID();
@@ -31,17 +31,17 @@ export async function startLoad(fleet: Fleet, { callers = 8 }: { readonly caller
     }
   }
 
-  const running = await Promise.all(
-    Array.from({ length: callers }, async (_, index) => {
-      const client = index % 2 === 0 ? modernClient(caller) : await legacyClient(caller);
-      return { done: run(client) };
-    }),
+  const sdk = await Promise.all((["legacy", "auto"] as const).map((mode) => sdkClient(caller, mode)));
+  const plain = await Promise.all(
+    Array.from({ length: callers }, (_, index) => (index % 2 === 0 ? modernClient(caller) : legacyClient(caller))),
   );
+  const running = [...sdk, ...plain].map(run);
   return {
     ended,
     async stop() {
       stopped.abort();
-      await Promise.all(running.map(({ done }) => done));
+      await Promise.all(running);
+      await Promise.all(sdk.map((client) => client.close()));
       return ended;
     },
   };

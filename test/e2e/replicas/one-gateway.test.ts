@@ -8,7 +8,7 @@ describe.each(STATES)("three replicas on $name act as one gateway", ({ open }) =
   beforeAll(async () => {
     fleet = await startFleet(open);
   }, 60_000);
-  afterAll(() => fleet.close());
+  afterAll(() => fleet?.close());
 
   const at = (index: number, key = fleet.keys.asker) => ({ url: fleet.replica(index).url, key });
   const anywhere = () => ({ url: fleet.proxy.url, key: fleet.keys.asker });

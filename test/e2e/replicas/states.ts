@@ -1,21 +1,40 @@
 import { join } from "node:path";
+import { postgresMissing, type RealPostgres, realPostgres } from "../../services/postgres.ts";
 import { redisMissing, startRedis } from "../../services/redis.ts";
 
-/** What the replicas of a fleet share, and how a test takes it away. */
+/** What the replicas of a fleet share, and what can happen to it. */
 export interface StateService {
   /** Sections of the configuration that name it. */
   readonly settings: Readonly<Record<string, unknown>>;
-  /** Takes it away: whoever uses it waits or fails. Returns what brings it back. */
-  takeAway(): Promise<() => Promise<void>>;
+  /** Ways in which it goes away. */
+  readonly troubles: Readonly<Record<string, Trouble>>;
   close(): Promise<void>;
 }
 
-/** One SQLite file. It is away while somebody else holds its lock. */
-async function sqliteFile(folder: string): Promise<StateService> {
-  const file = join(folder, "state.sqlite");
-  return {
-    settings: { state: { file } },
-    async takeAway() {
+/** Takes a part of the state away. */
+export interface Trouble {
+  /** How long it lasts. */
+  readonly ms: number;
+  /** What cannot be used meanwhile. */
+  readonly away: readonly ("documents" | "limits")[];
+  /** Begins it. Returns what ends it. */
+  begin(): Promise<() => Promise<void>>;
+}
+
+/** A kind of state that replicas can share. */
+export interface StateKind {
+  readonly name: string;
+  readonly troubles: readonly string[];
+  open(folder: string): Promise<StateService>;
+}
+
+/** One SQLite file. Another program may hold its lock. */
+const sqlite: StateKind = {
+  name: "a SQLite file",
+  troubles: ["is locked"],
+  async open(folder) {
+    const file = join(folder, "state.sqlite");
+    async function lock(): Promise<() => Promise<void>> {
       const { DatabaseSync } = await import("node:sqlite");
       const database = new DatabaseSync(file, { timeout: 10_000 });
       database.exec("BEGIN EXCLUSIVE");
@@ -23,29 +42,49 @@ async function sqliteFile(folder: string): Promise<StateService> {
         database.exec("ROLLBACK");
         database.close();
       };
-    },
-    close: async () => {},
-  };
-}
+    }
+    const troubles = { "is locked": { ms: 8_000, away: ["documents", "limits"], begin: lock } as const };
+    return { settings: { state: { file } }, troubles, close: async () => {} };
+  },
+};
 
-/** One Redis server. It is away while it takes connections and answers nothing. */
-async function redisServer(): Promise<StateService> {
-  const redis = await startRedis();
-  return {
-    settings: { state: { type: "redis", url: redis.url } },
-    async takeAway() {
-      redis.pause();
-      return async () => redis.resume();
-    },
-    close: () => redis.stop(),
-  };
-}
+/** Documents and the audit log in PostgreSQL, limits in Redis. */
+const servers: StateKind = {
+  name: "PostgreSQL and Redis",
+  troubles: ["has a Redis that does not answer", "has a PostgreSQL that is killed and started again"],
+  async open() {
+    const redis = await startRedis();
+    const postgres = (await realPostgres()) as RealPostgres;
+    const url = await postgres.database();
+    return {
+      settings: { state: { type: "postgres", url, limits: { type: "redis", url: redis.url } } },
+      troubles: {
+        "has a Redis that does not answer": {
+          ms: 20_000,
+          away: ["limits"],
+          async begin() {
+            redis.pause();
+            return async () => redis.resume();
+          },
+        },
+        "has a PostgreSQL that is killed and started again": {
+          ms: 3_000,
+          away: ["documents"],
+          async begin() {
+            await postgres.kill();
+            return () => postgres.start();
+          },
+        },
+      },
+      async close() {
+        await Promise.all([redis.stop(), postgres.remove()]);
+      },
+    };
+  },
+};
 
-const missing = redisMissing();
-if (missing !== undefined) process.stderr.write(`Replicas on Redis are not tested: ${missing}\n`);
+const noServers = redisMissing() ?? postgresMissing();
+if (noServers !== undefined) process.stderr.write(`Replicas are tested on a SQLite file alone: ${noServers}\n`);
 
-/** Every state that replicas can share. */
-export const STATES: readonly { readonly name: string; open(folder: string): Promise<StateService> }[] = [
-  { name: "a SQLite file", open: sqliteFile },
-  ...(missing === undefined ? [{ name: "Redis", open: redisServer }] : []),
-];
+/** Every kind of state that this machine has. */
+export const STATES: readonly StateKind[] = noServers === undefined ? [sqlite, servers] : [sqlite];
