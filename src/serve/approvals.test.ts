@@ -2,11 +2,13 @@ import { afterEach, describe, expect, it } from "vitest";
 import { bearerToken } from "../adapters/identity/bearer-token.ts";
 import { memoryState } from "../adapters/state/memory.ts";
 import { type ApprovalBook, createApprovals } from "../guard/approvals/approvals.ts";
+import type { Emit } from "../observe/events.ts";
 import { localOperator, type Principal } from "../guard/principal.ts";
 import { createManualClock, type ManualClock } from "../testing/manual-clock.ts";
 import { defineTool } from "../tool/define-tool.ts";
 import { approvalsSurface } from "./approvals.ts";
 import { createHttpServer, type HttpServer } from "./http/http-server.ts";
+import type { Surface } from "./surface.ts";
 
 const pay = defineTool({ name: "pay", description: "Pays an amount to somebody.", parameters: {}, createdAt: 0 });
 
@@ -28,16 +30,24 @@ const identity = bearerToken({
 let server: HttpServer;
 let clock: ManualClock;
 let book: ApprovalBook;
+let surface: Surface;
+let told: unknown[];
 
 async function serve(): Promise<void> {
   clock = createManualClock(1_000_000);
   const settings = { confirmationTimeoutS: 600, selfApproval: "never" } as const;
-  book = createApprovals({ state: memoryState({ clock }).documents, clock, emit: () => {}, settings });
-  const { routes } = approvalsSurface({ arsenal: { approvals: book } });
-  server = await createHttpServer({ port: 0, identity, routes });
+  told = [];
+  const state = memoryState({ clock });
+  const emit: Emit = (name, data) => void told.push([name, data]);
+  book = createApprovals({ state: state.documents, clock, emit, settings });
+  surface = approvalsSurface({ arsenal: { approvals: book }, replica: { state } }, clock);
+  server = await createHttpServer({ port: 0, identity, routes: surface.routes });
 }
 
-afterEach(() => server.close());
+afterEach(async () => {
+  await surface.close?.();
+  await server.close();
+});
 
 /** A call of somebody that waits. */
 async function waits(by: Principal, args: Readonly<Record<string, unknown>> = { amount: 5 }): Promise<string> {
@@ -205,5 +215,16 @@ describe("POST /api/v1/approvals/ID/approve and /deny", () => {
   it.each(["/", "/ID", "/ID/", "/ID/maybe", "/ID/approve/now"])("has nothing at %s", async (path) => {
     await serve();
     expect(await post("ada", path)).toMatchObject(problem(404, "ID/approve", "INPUT_INVALID") as object);
+  });
+});
+
+describe("approvals that nobody answers", () => {
+  it("expire within a minute of their time, though nobody looks", async () => {
+    await serve();
+    const id = await waits(PEOPLE.guest);
+    await clock.advance(599_999);
+    told = [];
+    await clock.advance(60_001);
+    expect(told).toEqual([["confirmation-resolved", { id, toolId: pay.id, outcome: "expired" }]]);
   });
 });

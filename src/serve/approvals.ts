@@ -1,8 +1,16 @@
 import type { ApprovalAnswer, Approvals } from "../guard/aegis.ts";
 import { visibleText } from "../guard/visible-text.ts";
+import { type Clock, systemClock } from "../observe/clock.ts";
+import type { Leases } from "../state/changes.port.ts";
+import { startLeasedWork } from "../state/leased-work.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
 import { answerJson, answerProblem, answerText, type Problem } from "./http/answer.ts";
 import type { HttpExchange, Surface } from "./surface.ts";
+
+/** What lets one process at a time prune. */
+interface Leased {
+  readonly state: { readonly leases: Leases };
+}
 
 const LIST = "/api/v1/approvals";
 const BELOW = `${LIST}/`;
@@ -10,10 +18,21 @@ const BELOW = `${LIST}/`;
 /** What is shown of a call that waits is nobody else's. */
 const PRIVATE = { "cache-control": "no-store" };
 
-/** `GET /api/v1/approvals`, the calls that the caller may approve, and `POST /api/v1/approvals/ID/approve` and `…/deny`. */
-export function approvalsSurface({ arsenal }: { readonly arsenal: { readonly approvals: Approvals } }): Surface {
+/** How often one of the processes looks for approvals that nobody answered in time. */
+const PRUNE_MS = 60_000;
+
+/**
+ * `GET /api/v1/approvals`, the calls that the caller may approve, and `POST /api/v1/approvals/ID/approve` and `…/deny`. One of the processes that
+ * share the approvals lets those expire that nobody answered, so that the audit log and the webhook hear of it though nobody looks.
+ */
+export function approvalsSurface(
+  { arsenal, replica }: { readonly arsenal: { readonly approvals: Approvals }; readonly replica: Leased },
+  clock: Clock = systemClock,
+): Surface {
+  const prune = { name: "prune", everyMs: PRUNE_MS, run: () => arsenal.approvals.list() };
   return {
     name: "approvals",
+    close: startLeasedWork(replica.state.leases, clock, prune),
     routes: [
       { path: LIST, handle: (exchange) => list(exchange, arsenal.approvals) },
       { path: BELOW, handle: (exchange) => answer(exchange, arsenal.approvals) },
