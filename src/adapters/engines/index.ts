@@ -2,6 +2,7 @@
 export { memoryEngine, type MemoryEngineOptions } from "./memory.ts";
 export { postgresEngine, type PostgresEngineOptions } from "./postgres/postgres.ts";
 export { sqliteEngine, type SqliteEngineOptions } from "./sqlite/sqlite.ts";
+export { qdrantEngine, type QdrantEngineOptions } from "./qdrant.ts";
 // The rest of toolarsenal/engines:
 export type {
   CatalogEngine,

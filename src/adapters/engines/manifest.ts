@@ -3,4 +3,5 @@ export const engines = {
   memory: () => import("./memory.ts"),
   postgres: () => import("./postgres/postgres.ts"),
   sqlite: () => import("./sqlite/sqlite.ts"),
+  qdrant: () => import("./qdrant.ts"),
 };

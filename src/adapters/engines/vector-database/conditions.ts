@@ -1,0 +1,192 @@
+import { createHash } from "node:crypto";
+import type { ToolFilter } from "../../../tool/tool-filter.ts";
+import { CAPABILITIES, type Tool } from "../../../tool/tool.ts";
+import { type Field, type FilterLimits, type List, LISTS } from "./driver.ts";
+
+/** Which records are meant. Negation stands at single fields only. An empty `all` is every record; an empty `any` is never handed to a driver. */
+export type Condition =
+  /** The field has one of these values; a list has at least one of them. */
+  | { readonly field: Field | List; readonly in: readonly string[] }
+  /** The field has none of these values. */
+  | { readonly field: Field | List; readonly notIn: readonly string[] }
+  | { readonly revisionAbove: number }
+  | { readonly revisionBelow: number }
+  | { readonly all: readonly Condition[] }
+  | { readonly any: readonly Condition[] };
+
+/** Every record. */
+export const EVERYTHING: Condition = { all: [] };
+/** No record. The engine answers without asking the database. */
+export const NOTHING: Condition = { any: [] };
+
+/** The value of a field that a tool does not have. */
+export const ABSENT = "\\-";
+const EMPTY = "\\e";
+/** A value that equals no filter's. */
+const UNEQUAL = "\\?";
+const LONGEST_VALUE = 512;
+
+/**
+ * A text as databases keep and compare it. Control characters and halves of surrogate pairs are escaped as JSON escapes them, and long texts
+ * are replaced by their hash. Most texts are unchanged.
+ */
+export function toValue(text: string): string {
+  if (text === "") return EMPTY;
+  const value = JSON.stringify(text).slice(1, -1);
+  return value.length > LONGEST_VALUE ? `\\#${createHash("sha256").update(value).digest("hex")}` : value;
+}
+
+/** Everything about a tool that filters look at. */
+export function filterFields(
+  tool: Tool,
+): Pick<
+  Record<Field, string>,
+  "name" | "namespace" | "source" | "ensemble" | "category" | "risk" | "deprecated" | "tenant"
+> {
+  const { tenant } = tool.metadata;
+  return {
+    name: toValue(tool.name),
+    namespace: toValue(tool.namespace),
+    source: toValue(tool.source),
+    ensemble: tool.ensemble === undefined ? ABSENT : toValue(tool.ensemble),
+    category: tool.category === undefined ? ABSENT : toValue(tool.category),
+    risk: toValue(tool.riskLevel),
+    deprecated: String(tool.deprecated),
+    tenant: tenant === undefined ? ABSENT : typeof tenant === "string" ? toValue(tenant) : UNEQUAL,
+  };
+}
+
+export function filterLists({ tags, capabilities }: Tool): Record<List, readonly string[]> {
+  return { tags: [...new Set(tags.map(toValue))], capabilities: [...new Set(capabilities)] };
+}
+
+/** Compiles a filter. `exact` is false if the condition accepts more than the filter, because the database could not be asked for it. */
+export function toCondition(
+  filter: ToolFilter,
+  limits: FilterLimits,
+): { readonly condition: Condition; readonly exact: boolean } {
+  const whole = compile(filter, false);
+  const budget = { values: limits.values, exact: true };
+  const condition = within(whole, limits.depth, budget);
+  return { condition, exact: budget.exact };
+}
+
+/** The filter or its opposite, as a condition with negation at the fields only. */
+function compile(filter: ToolFilter, negated: boolean): Condition {
+  const oneOf = (field: Field | List, values: readonly string[]): Condition =>
+    leaf(field, values.map(toValue), negated);
+  if ("ids" in filter) return oneOf("key", filter.ids);
+  if ("names" in filter) return oneOf("name", filter.names);
+  if ("namespaces" in filter) return oneOf("namespace", filter.namespaces);
+  if ("sources" in filter) return oneOf("source", filter.sources);
+  if ("ensembles" in filter) return oneOf("ensemble", filter.ensembles);
+  if ("categories" in filter) return oneOf("category", filter.categories);
+  if ("risks" in filter) return oneOf("risk", filter.risks);
+  if ("tags" in filter) return oneOf("tags", filter.tags);
+  if ("deprecated" in filter) return oneOf("deprecated", [String(filter.deprecated)]);
+  if ("tenant" in filter) return leaf("tenant", [ABSENT, toValue(filter.tenant)], negated);
+  if ("capabilities" in filter) {
+    const { capabilities, match } = filter;
+    if (match === "any") return oneOf("capabilities", capabilities);
+    if (match === "only")
+      return leaf(
+        "capabilities",
+        CAPABILITIES.filter((each) => !capabilities.includes(each)),
+        !negated,
+      );
+    return joined(
+      capabilities.map((each) => oneOf("capabilities", [each])),
+      negated ? "any" : "all",
+    );
+  }
+  if ("not" in filter) return compile(filter.not, !negated);
+  return "all" in filter
+    ? joined(
+        filter.all.map((each) => compile(each, negated)),
+        negated ? "any" : "all",
+      )
+    : joined(
+        filter.any.map((each) => compile(each, negated)),
+        negated ? "all" : "any",
+      );
+}
+
+function leaf(field: Field | List, values: readonly string[], negated: boolean): Condition {
+  if (values.length === 0) return negated ? EVERYTHING : NOTHING;
+  return negated ? { field, notIn: values } : { field, in: values };
+}
+
+/** All or any of several conditions, flattened, with lists of values about one field merged where that means the same. */
+export function joined(given: readonly Condition[], by: "all" | "any"): Condition {
+  const merged: Condition[] = [];
+  const places = new Map<string, number>();
+  for (const part of given.flatMap((each) => partsOf(each, by))) {
+    const key = "field" in part ? `${part.field} ${"in" in part}` : undefined;
+    const at = key === undefined ? undefined : places.get(key);
+    const both = at === undefined ? undefined : merge(merged[at], part, by);
+    if (at !== undefined && both !== undefined) merged[at] = both;
+    else if (key === undefined) merged.push(part);
+    else places.set(key, merged.push(part) - 1);
+  }
+  const decisive = merged.find((part) => isEmpty(part, by === "all" ? "any" : "all"));
+  if (decisive) return decisive;
+  const left = merged.filter((part) => !isEmpty(part, by));
+  const [first] = left;
+  return left.length === 1 && first ? first : by === "all" ? { all: left } : { any: left };
+}
+
+/** The parts of a condition that is joined in the same way, else the condition itself. */
+function partsOf(condition: Condition, by: "all" | "any"): readonly Condition[] {
+  if ("all" in condition) return by === "all" ? condition.all : [condition];
+  if ("any" in condition) return by === "any" ? condition.any : [condition];
+  return [condition];
+}
+
+function isEmpty(condition: Condition, by: "all" | "any"): boolean {
+  return by === "all"
+    ? "all" in condition && condition.all.length === 0
+    : "any" in condition && condition.any.length === 0;
+}
+
+/** Two conditions of the same kind on one field as one; undefined if there is no such condition. */
+function merge(a: Condition | undefined, b: Condition, by: "all" | "any"): Condition | undefined {
+  if (a === undefined || !("field" in a) || !("field" in b)) return undefined;
+  const [mine, others] = ["in" in a ? a.in : a.notIn, "in" in b ? b.in : b.notIn];
+  const unites = "in" in a === (by === "any");
+  // A list may have a value of each, so only what a single value must satisfy can be intersected.
+  if (!unites && isList(a.field)) return undefined;
+  const values = unites ? [...new Set([...mine, ...others])] : intersection(mine, others);
+  return leaf(a.field, values, "notIn" in a);
+}
+
+function intersection(a: readonly string[], b: readonly string[]): readonly string[] {
+  const others = new Set(b);
+  return a.filter((value) => others.has(value));
+}
+
+function isList(field: Field | List): boolean {
+  return (LISTS as readonly string[]).includes(field);
+}
+
+/** The condition as far as the limits go. What is left out makes it accept more, since nothing above a field is negated. */
+function within(condition: Condition, depth: number, budget: { values: number; exact: boolean }): Condition {
+  if ("field" in condition) {
+    const { length } = "in" in condition ? condition.in : condition.notIn;
+    if (length > budget.values) {
+      budget.exact = false;
+      return EVERYTHING;
+    }
+    budget.values -= length;
+    return condition;
+  }
+  if (!("all" in condition) && !("any" in condition)) return condition;
+  const parts = "all" in condition ? condition.all : condition.any;
+  if (parts.length > 0 && depth === 0) {
+    budget.exact = false;
+    return EVERYTHING;
+  }
+  return joined(
+    parts.map((part) => within(part, depth - 1, budget)),
+    "all" in condition ? "all" : "any",
+  );
+}

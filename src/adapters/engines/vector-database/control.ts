@@ -1,0 +1,134 @@
+import { randomInt } from "node:crypto";
+import type { Clock } from "../../../observe/clock.ts";
+import type { DriverOptions, Space, VectorDriver } from "./driver.ts";
+import { everyRecord } from "./scroll.ts";
+import { plain, recordId } from "./records.ts";
+
+/**
+ * What handles on one database agree on without transactions. Each handle owns one record, its head, with the last revision it wrote. Revisions
+ * are times, so that they grow whoever writes, with a number of the handle in the low bits, so that no two are equal.
+ */
+export interface Control {
+  /** The highest revision of any handle. */
+  readonly revision: number;
+  /** Changes whenever any handle has changed tools. */
+  readonly toolsKey: string;
+  /** Changes whenever any handle has changed vectors. */
+  readonly vectorsKey: string;
+  readonly models: ReadonlyMap<string, Model>;
+  readonly heads: readonly Head[];
+}
+
+/** A model that vectors are kept of. */
+export interface Model {
+  readonly name: string;
+  readonly dimension: number;
+  readonly space: Space;
+  /** When it was created: another number after all its vectors were removed and it came back. */
+  readonly stamp: number;
+}
+
+interface Head {
+  readonly id: string;
+  readonly writer: number;
+  readonly revision: number;
+  readonly vectors: number;
+}
+
+/** Revisions within one millisecond: one for each handle. */
+const WRITERS = 4096;
+/** 2025-01-01. Revisions are exact as numbers until 2094. */
+const EPOCH_MS = Date.UTC(2025, 0);
+
+/** A span of time as a difference of revisions. */
+export function spanOf(ms: number): number {
+  return ms * WRITERS;
+}
+
+/** The revision of a moment, for comparisons. */
+export function revisionAt(clock: Clock): number {
+  return Math.max(Math.floor(clock.now() - EPOCH_MS), 1) * WRITERS;
+}
+
+export interface Writer {
+  /** A revision above every known one. */
+  next(control: Control, clock: Clock): number;
+  /** Announces what this handle wrote. */
+  announce(
+    driver: VectorDriver,
+    tools: Space,
+    written: { revision?: number; vectors?: number },
+    options: DriverOptions,
+  ): Promise<void>;
+}
+
+/** A writer whose number none of these heads has. */
+export function createWriter(heads: readonly Head[]): Writer {
+  const taken = new Set(heads.map(({ writer }) => writer));
+  let number = randomInt(WRITERS);
+  while (taken.has(number) && taken.size < WRITERS / 2) number = randomInt(WRITERS);
+  const id = recordId(`head ${number} ${randomInt(2 ** 47)}`);
+  let [revision, vectors, last] = [0, 0, 0];
+  return {
+    next(control, clock) {
+      const known = Math.max(control.revision, last);
+      last = Math.max(revisionAt(clock), Math.floor(known / WRITERS) * WRITERS + WRITERS) + number;
+      return last;
+    },
+    async announce(driver, tools, written, options) {
+      revision = written.revision ?? revision;
+      vectors = written.vectors ?? vectors;
+      const text = JSON.stringify({ writer: number, revision, vectors });
+      await driver.upsert(tools, [plain(id, { kind: "head" }, Math.max(revision, vectors), text)], options);
+    },
+  };
+}
+
+/** Reads the heads of all handles and the models. */
+export async function readControl(driver: VectorDriver, tools: Space, options: DriverOptions): Promise<Control> {
+  const heads: Head[] = [];
+  const models = new Map<string, Model>();
+  const condition = { field: "kind", in: ["head", "model"] } as const;
+  for await (const { id, fields, revision, text = "{}" } of everyRecord(driver, tools, condition, ["text"], options)) {
+    if (fields["kind"] === "head") heads.push({ id, ...(JSON.parse(text) as Omit<Head, "id">) });
+    else {
+      const { name, dimension } = JSON.parse(text) as { name: string; dimension: number };
+      models.set(name, { name, dimension, space: vectorSpace(tools, name, dimension), stamp: revision });
+    }
+  }
+  heads.sort((a, b) => (a.id < b.id ? -1 : 1));
+  const stamps = [...models.values()].map(({ stamp }) => stamp).sort((a, b) => a - b);
+  return {
+    revision: Math.max(0, ...heads.map(({ revision }) => revision)),
+    toolsKey: heads.flatMap(({ revision }) => (revision > 0 ? [revision] : [])).join(),
+    vectorsKey: [...heads.map(({ vectors }) => vectors), ...stamps].join(),
+    models,
+    heads,
+  };
+}
+
+/** Where the vectors of a model are kept. */
+export function vectorSpace(tools: Space, model: string, dimension: number): Space {
+  return { name: `${tools.name}_${recordId(`model ${model}`).slice(0, 8)}`, dimension };
+}
+
+/** Makes a model known to every handle. */
+export async function announceModel(
+  driver: VectorDriver,
+  tools: Space,
+  model: { readonly name: string; readonly dimension: number; readonly stamp: number },
+  options: DriverOptions,
+): Promise<void> {
+  const { name, dimension, stamp } = model;
+  const record = plain(
+    modelRecordId(name),
+    { kind: "model", key: modelRecordId(name) },
+    stamp,
+    JSON.stringify({ name, dimension }),
+  );
+  await driver.upsert(tools, [record], options);
+}
+
+export function modelRecordId(model: string): string {
+  return recordId(`model ${model}`);
+}

@@ -1,0 +1,78 @@
+import type { Condition } from "./conditions.ts";
+import type { Model } from "./control.ts";
+import type { DriverOptions, Space, VectorDriver } from "./driver.ts";
+import { isNothing, type NamespaceSum } from "./search.ts";
+
+/** Answers of the database that hold while nothing changes. Each is kept under a key that changes with what it depends on. */
+export interface Kept {
+  /** A list of ids. Only the last few lists are kept. */
+  ids(key: string, read: () => Promise<readonly string[]>): Promise<readonly string[]>;
+  count(key: string, space: Space, condition: Condition, options: DriverOptions): Promise<number>;
+  namespaceSums(
+    key: string,
+    model: Model,
+    namespaces: readonly string[],
+    options: DriverOptions,
+  ): Promise<ReadonlyMap<string, NamespaceSum>>;
+}
+
+const KEPT_LISTS = 4;
+const KEPT_COUNTS = 500;
+const LONGEST_KEY = 20_000;
+const KEPT_NAMESPACES = 2_000;
+/** Enough vectors to tell what a namespace is about. */
+const SAMPLED_VECTORS = 256;
+
+export function createKept(driver: VectorDriver): Kept {
+  const lists = new Map<string, readonly string[]>();
+  let counts = { key: "", values: new Map<string, number>() };
+  let sums = { key: "", values: new Map<string, NamespaceSum>() };
+
+  async function sumOf({ space, dimension }: Model, namespace: string, options: DriverOptions): Promise<NamespaceSum> {
+    const condition: Condition = {
+      all: [
+        { field: "nth", in: ["0"] },
+        { field: "namespace", in: [namespace] },
+      ],
+    };
+    const page = { limit: SAMPLED_VECTORS, parts: ["vector"] } as const;
+    const { records } = await driver.scroll(space, condition, page, options);
+    const vector = new Float64Array(dimension);
+    for (const { vector: own } of records)
+      own?.forEach((value, index) => (vector[index] = (vector[index] ?? 0) + value));
+    return { vector, count: records.length };
+  }
+
+  return {
+    async ids(key, read) {
+      const known = lists.get(key) ?? (await read());
+      lists.delete(key);
+      lists.set(key, known);
+      const [oldest] = lists.keys();
+      if (lists.size > KEPT_LISTS && oldest !== undefined) lists.delete(oldest);
+      return known;
+    },
+
+    async count(key, space, condition, options) {
+      if (isNothing(condition)) return 0;
+      if (counts.key !== key || counts.values.size > KEPT_COUNTS) counts = { key, values: new Map() };
+      const { values } = counts;
+      const asked = `${space.name} ${JSON.stringify(condition)}`;
+      const known = values.get(asked) ?? (await driver.count(space, condition, options));
+      if (asked.length < LONGEST_KEY) values.set(asked, known);
+      return known;
+    },
+
+    async namespaceSums(key, model, namespaces, options) {
+      if (sums.key !== key || sums.values.size > KEPT_NAMESPACES) sums = { key, values: new Map() };
+      const { values } = sums;
+      const read = async (namespace: string): Promise<readonly [string, NamespaceSum]> => {
+        const asked = `${model.space.name} ${namespace}`;
+        const known = values.get(asked) ?? (await sumOf(model, namespace, options));
+        values.set(asked, known);
+        return [namespace, known];
+      };
+      return new Map(await Promise.all(namespaces.map(read)));
+    },
+  };
+}

@@ -1,0 +1,158 @@
+import { createHash } from "node:crypto";
+import { measureFields } from "../../../catalog/lexical/bm25f.ts";
+import {
+  DEFAULT_LEXICAL_SETTINGS,
+  LEXICAL_FIELDS,
+  type LexicalField,
+} from "../../../catalog/lexical/lexical-fields.ts";
+import { toMentionable } from "../../../catalog/lexical/mentions.ts";
+import { toolFields } from "../../../catalog/tool-text.ts";
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import type { Tool } from "../../../tool/tool.ts";
+import { impactOf } from "../judge.ts";
+import { readWords, toWord } from "../tool-words.ts";
+import { ABSENT, filterFields, filterLists, toValue } from "./conditions.ts";
+import type { NewRecord } from "./driver.ts";
+
+/** What statistics need of a tool, as its record keeps it. Terms are separated by spaces. */
+export interface About {
+  readonly terms: string;
+  readonly other: string;
+  readonly namespace: string;
+  /** Terms in each field. */
+  readonly lengths: readonly number[];
+}
+
+/**
+ * How long fields usually are. Databases rank by weights that are stored with each tool, so they cannot depend on the other tools. They decide
+ * which tools are looked at, not how these are judged.
+ */
+const USUAL_LENGTHS: Readonly<Record<LexicalField, number>> = {
+  name: 3,
+  description: 15,
+  tags: 3,
+  examples: 15,
+  parameterNames: 5,
+  parameterDescriptions: 25,
+  namespace: 2,
+};
+const USUAL = measureFields(DEFAULT_LEXICAL_SETTINGS, {
+  totalLength: LEXICAL_FIELDS.map((field) => USUAL_LENGTHS[field]),
+  documentsWith: LEXICAL_FIELDS.map(() => 1),
+});
+
+const BLANK = {
+  kind: ABSENT,
+  key: ABSENT,
+  hash: ABSENT,
+  name: ABSENT,
+  namespace: ABSENT,
+  source: ABSENT,
+  ensemble: ABSENT,
+  category: ABSENT,
+  risk: ABSENT,
+  deprecated: ABSENT,
+  tenant: ABSENT,
+  nameKey: ABSENT,
+  qualifiedKey: ABSENT,
+  mention: ABSENT,
+  nth: ABSENT,
+};
+const NO_WORDS: ReadonlyMap<string, number> = new Map();
+
+/** The id of a record about something: a UUID, which every database takes. */
+export function recordId(about: string): string {
+  const hex = createHash("sha256").update(about).digest("hex");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+/** The id of a tool's record. Its tombstone has the same one. */
+export function toolRecordId(id: string): string {
+  return recordId(`tool ${id}`);
+}
+
+export function vectorRecordId(id: string, nth: number): string {
+  return recordId(`vector ${nth} ${id}`);
+}
+
+export function toolRecord(tool: Tool, revision: number): NewRecord {
+  const texts = toolFields(tool);
+  const own = readWords(texts);
+  const { lengths, counts, spellings } = own;
+  const { key, otherTerms, namespaceTerms } = toMentionable(texts);
+  const [nameKey = "", qualifiedKey = nameKey] = spellings;
+  const words = new Map(Array.from(counts.keys(), (term) => [term, impactOf(USUAL, own, term)]));
+  const about: About = {
+    terms: [...counts.keys()].join(" "),
+    other: otherTerms.map(toWord).join(" "),
+    namespace: namespaceTerms.map(toWord).join(" "),
+    lengths: LEXICAL_FIELDS.map((_, field) => lengths[field] ?? 0),
+  };
+  return {
+    id: toolRecordId(tool.id),
+    revision,
+    fields: {
+      ...BLANK,
+      ...filterFields(tool),
+      kind: "tool",
+      key: toValue(tool.id),
+      hash: toValue(tool.contentHash),
+      nameKey: nameKey === "" ? ABSENT : toValue(nameKey),
+      qualifiedKey: qualifiedKey === "" ? ABSENT : toValue(qualifiedKey),
+      mention: key === undefined ? ABSENT : toValue(key),
+    },
+    lists: filterLists(tool),
+    about: JSON.stringify(about),
+    text: toJson(tool),
+    words,
+  };
+}
+
+/** Takes the place of a tool that was deleted, so that others learn of it. */
+export function tombstone(id: string, revision: number): NewRecord {
+  return plain(toolRecordId(id), { kind: "gone", key: toValue(id) }, revision, id);
+}
+
+/** One of a tool's vectors, with everything that filters look at. */
+export function vectorRecord(tool: Tool, nth: number, vector: Float32Array): NewRecord {
+  return {
+    ...plain(vectorRecordId(tool.id, nth), { kind: "vector", key: toValue(tool.id), nth: String(nth) }, 0, ""),
+    fields: {
+      ...BLANK,
+      ...filterFields(tool),
+      kind: "vector",
+      key: toValue(tool.id),
+      hash: toValue(tool.contentHash),
+      nth: String(nth),
+    },
+    lists: filterLists(tool),
+    vector,
+  };
+}
+
+/** A record of the engine's own. */
+export function plain(id: string, fields: Readonly<Record<string, string>>, revision: number, text: string): NewRecord {
+  return {
+    id,
+    revision,
+    fields: { ...BLANK, ...fields },
+    lists: { tags: [], capabilities: [] },
+    about: "",
+    text,
+    words: NO_WORDS,
+  };
+}
+
+function toJson(tool: Tool): string {
+  try {
+    return JSON.stringify(tool);
+  } catch (cause) {
+    const fix = "Make the tool plain JSON data.";
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new ArsenalError("STORE_FAILED", `The tool ${tool.id} cannot be kept: ${why}. ${fix}`, {
+      value: tool.id,
+      fix,
+      cause,
+    });
+  }
+}

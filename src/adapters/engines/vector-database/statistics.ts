@@ -1,0 +1,89 @@
+import type { FieldLengths } from "../../../catalog/lexical/bm25f.ts";
+import { LEXICAL_FIELDS } from "../../../catalog/lexical/lexical-fields.ts";
+import { MOST_NAMESPACES } from "../../../catalog/lexical/mentions.ts";
+import type { Condition } from "./conditions.ts";
+import type { Control } from "./control.ts";
+import type { DriverOptions, Space, VectorDriver } from "./driver.ts";
+import type { About } from "./records.ts";
+import { everyRecord } from "./scroll.ts";
+
+/** How often words stand in the catalog's tools: what their weights follow from. It grows with the vocabulary, not with the tools. */
+export interface Statistics extends FieldLengths {
+  readonly population: number;
+  /** By term: in how many tools it stands. */
+  readonly documents: ReadonlyMap<string, number>;
+  /** By term: in how many tools it stands outside the namespace's name. */
+  readonly others: ReadonlyMap<string, number>;
+  /** By a word of a namespace's name: the namespaces that have it, if these are few. */
+  readonly namespacesOf: ReadonlyMap<string, ReadonlySet<string>>;
+  /** How many namespaces there are. */
+  readonly namespaces: number;
+}
+
+/** Up to this many tools, statistics follow every change. */
+const ALWAYS_EXACT = 2_000;
+/** Above, they are read again once this share of the tools has changed. */
+const CHANGED_SHARE = 0.01;
+
+export const TOOLS: Condition = { field: "kind", in: ["tool"] };
+
+/** Reads statistics when they are needed, and keeps them until enough has changed. */
+export function createStatistics(
+  driver: VectorDriver,
+  tools: Space,
+): (control: Control, options: DriverOptions) => Promise<Statistics> {
+  let kept: { readonly value: Promise<Statistics>; readonly revision: number; keys: Set<string> } | undefined;
+  return async (control, options) => {
+    const { toolsKey, revision } = control;
+    if (kept?.keys.has(toolsKey)) return kept.value;
+    const before = await kept?.value.catch(() => undefined);
+    if (before && kept && before.population > ALWAYS_EXACT) {
+      const changed: Condition = {
+        all: [{ field: "kind", in: ["tool", "gone"] }, { revisionAbove: kept.revision }],
+      };
+      if ((await driver.count(tools, changed, options)) <= CHANGED_SHARE * before.population) {
+        kept.keys.add(toolsKey);
+        return before;
+      }
+    }
+    if (kept?.keys.has(toolsKey)) return kept.value;
+    const value = readStatistics(driver, tools, options);
+    const mine = (kept = { value, revision, keys: new Set([toolsKey]) });
+    value.catch(() => {
+      if (kept === mine) kept = undefined;
+    });
+    return value;
+  };
+}
+
+async function readStatistics(driver: VectorDriver, tools: Space, options: DriverOptions): Promise<Statistics> {
+  const documents = new Map<string, number>();
+  const others = new Map<string, number>();
+  const namespacesOf = new Map<string, Set<string>>();
+  const namespaces = new Set<string>();
+  const totalLength = LEXICAL_FIELDS.map(() => 0);
+  const documentsWith = LEXICAL_FIELDS.map(() => 0);
+  let population = 0;
+  for await (const { fields, about = "" } of everyRecord(driver, tools, TOOLS, ["about"], options)) {
+    const { terms, other, namespace, lengths } = JSON.parse(about) as About;
+    const { namespace: own = "" } = fields;
+    population++;
+    namespaces.add(own);
+    for (const term of split(terms)) documents.set(term, (documents.get(term) ?? 0) + 1);
+    for (const term of split(other)) others.set(term, (others.get(term) ?? 0) + 1);
+    for (const term of split(namespace)) {
+      const having = namespacesOf.get(term) ?? new Set();
+      // One more than may have it says that too many have it.
+      if (having.size <= MOST_NAMESPACES) namespacesOf.set(term, having.add(own));
+    }
+    lengths.forEach((length, field) => {
+      totalLength[field] = (totalLength[field] ?? 0) + length;
+      if (length > 0) documentsWith[field] = (documentsWith[field] ?? 0) + 1;
+    });
+  }
+  return { population, documents, others, namespacesOf, namespaces: namespaces.size, totalLength, documentsWith };
+}
+
+function split(terms: string): readonly string[] {
+  return terms === "" ? [] : terms.split(" ");
+}
