@@ -1,15 +1,14 @@
 /**
  * Takes the schemas of the operations that a double answers out of a provider's published API document (OpenAPI 3 or Swagger 2), without
- * descriptions: `node test/doubles/extract.ts DOCUMENT NAME VERSION SOURCE "POST /path" …` writes test/doubles/NAME.schema.json.
+ * descriptions: `node test/doubles/extract.ts DOCUMENT NAME VERSION LICENSE SOURCE "POST /path" …` writes test/doubles/NAME.schema.json.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { parse } from "yaml";
 
 type Node = Readonly<Record<string, unknown>>;
 
-const [document = "", name = "", version = "", source = "", ...operations] = process.argv.slice(2);
+const [document = "", name = "", version = "", license = "", source = "", ...operations] = process.argv.slice(2);
 const api = parse(readFileSync(document, "utf8")) as Record<string, Node>;
-const license = ((api["info"]?.["license"] ?? {}) as Node)["name"];
 const all = (api["components"]?.["schemas"] ?? api["definitions"] ?? {}) as Readonly<Record<string, Node>>;
 const schemas: Record<string, unknown> = {};
 
@@ -20,14 +19,15 @@ const KEPT = new Set(
   ),
 );
 
-/** A schema as JSON Schema. Objects take no other properties than those they name. */
+/** A schema as JSON Schema. Objects take no other properties than those they name; the parts of one are closed together. */
 function convert(schema: Node, isPart = false): unknown {
   const { $ref, nullable, ...rest } = schema;
   if (typeof $ref === "string") {
-    const target = $ref.split("/").at(-1) ?? "";
+    const name = $ref.split("/").at(-1) ?? "";
+    const target = isPart ? `${name}.part` : name;
     if (!(target in schemas)) {
       schemas[target] = true;
-      schemas[target] = convert(all[target] ?? {});
+      schemas[target] = convert(all[name] ?? {}, isPart);
     }
     const reference = { $ref: `#/schemas/${target}` };
     return nullable === true ? { anyOf: [reference, { type: "null" }] } : reference;
@@ -39,13 +39,15 @@ function convert(schema: Node, isPart = false): unknown {
       kept[key] = Object.fromEntries(
         Object.entries(value as Record<string, Node>).map(([own, each]) => [own, convert(each)]),
       );
-    else if (key === "anyOf" || key === "oneOf") kept[key] = (value as Node[]).map((each) => convert(each));
+    // Documents say oneOf of integer and number, which a whole number would match twice.
+    else if (key === "anyOf" || key === "oneOf") kept["anyOf"] = (value as Node[]).map((each) => convert(each));
     else if (key === "allOf") kept[key] = (value as Node[]).map((each) => convert(each, true));
     else if (key === "items" || key === "not" || (key === "additionalProperties" && typeof value === "object"))
       kept[key] = convert(value as Node);
     else kept[key] = value;
   }
-  if ("properties" in kept && !("additionalProperties" in kept) && !isPart) kept["additionalProperties"] = false;
+  if ("allOf" in kept && !isPart) kept["unevaluatedProperties"] = false;
+  else if ("properties" in kept && !("additionalProperties" in kept) && !isPart) kept["additionalProperties"] = false;
   if (nullable !== true) return kept;
   return Object.keys(kept).length === 0 ? { type: "null" } : { anyOf: [kept, { type: "null" }] };
 }

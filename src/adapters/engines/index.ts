@@ -3,6 +3,7 @@ export { memoryEngine, type MemoryEngineOptions } from "./memory.ts";
 export { postgresEngine, type PostgresEngineOptions } from "./postgres/postgres.ts";
 export { sqliteEngine, type SqliteEngineOptions } from "./sqlite/sqlite.ts";
 export { qdrantEngine, type QdrantEngineOptions } from "./qdrant.ts";
+export { chromaEngine, type ChromaEngineOptions } from "./chroma.ts";
 // The rest of toolarsenal/engines:
 export type {
   CatalogEngine,

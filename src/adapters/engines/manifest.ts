@@ -4,4 +4,5 @@ export const engines = {
   postgres: () => import("./postgres/postgres.ts"),
   sqlite: () => import("./sqlite/sqlite.ts"),
   qdrant: () => import("./qdrant.ts"),
+  chroma: () => import("./chroma.ts"),
 };

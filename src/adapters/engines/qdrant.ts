@@ -98,7 +98,7 @@ function qdrantDriver(
 
   return {
     title,
-    filterLimits: { depth: 12, values: 100_000 },
+    filterLimits: { depth: 12, values: 100_000, comparisons: 100_000 },
 
     async ensure(space, { signal }) {
       const path = `/collections/${encodeURIComponent(space.name)}`;

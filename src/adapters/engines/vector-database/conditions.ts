@@ -66,7 +66,7 @@ export function toCondition(
   limits: FilterLimits,
 ): { readonly condition: Condition; readonly exact: boolean } {
   const whole = compile(filter, false);
-  const budget = { values: limits.values, exact: true };
+  const budget = { ...limits, exact: true };
   const condition = within(whole, limits.depth, budget);
   return { condition, exact: budget.exact };
 }
@@ -164,19 +164,24 @@ function intersection(a: readonly string[], b: readonly string[]): readonly stri
   return a.filter((value) => others.has(value));
 }
 
-function isList(field: Field | List): boolean {
+export function isList(field: Field | List): boolean {
   return (LISTS as readonly string[]).includes(field);
 }
 
+/** What is left of the limits. */
+type Budget = { -readonly [Key in keyof FilterLimits]: number } & { exact: boolean };
+
 /** The condition as far as the limits go. What is left out makes it accept more, since nothing above a field is negated. */
-function within(condition: Condition, depth: number, budget: { values: number; exact: boolean }): Condition {
+function within(condition: Condition, depth: number, budget: Budget): Condition {
   if ("field" in condition) {
     const { length } = "in" in condition ? condition.in : condition.notIn;
-    if (length > budget.values) {
+    const comparisons = isList(condition.field) ? length : 1;
+    if (length > budget.values || comparisons > budget.comparisons) {
       budget.exact = false;
       return EVERYTHING;
     }
     budget.values -= length;
+    budget.comparisons -= comparisons;
     return condition;
   }
   if (!("all" in condition) && !("any" in condition)) return condition;

@@ -108,6 +108,8 @@ export interface FilterLimits {
   readonly depth: number;
   /** Values in all lists of a condition together. */
   readonly values: number;
+  /** Comparisons in all: one for each field, and one for each value that a list field is compared with. */
+  readonly comparisons: number;
 }
 
 /** Fields of records: each has one value in every record. */
