@@ -89,7 +89,10 @@ function isIn<Value>(values: readonly Value[], of: (tool: FilteredTool) => Value
   return (tool) => wanted.has(of(tool));
 }
 
-function byCapabilities(capabilities: readonly Capability[], match: "any" | "all" | "only"): (tool: FilteredTool) => boolean {
+function byCapabilities(
+  capabilities: readonly Capability[],
+  match: "any" | "all" | "only",
+): (tool: FilteredTool) => boolean {
   const named = new Set(capabilities);
   if (match === "any") return (tool) => tool.capabilities.some((capability) => named.has(capability));
   if (match === "only") return (tool) => tool.capabilities.every((capability) => named.has(capability));

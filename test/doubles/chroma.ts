@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { readApiSchema } from "./api-schema.ts";
-import { type Double, type DoubleAnswer, type DoubleRequest, startDouble } from "./http-double.ts";
+import { type Double, type DoubleAnswer, type DoubleRequest, startDouble } from "./documented-double.ts";
 
 type Metadata = Record<string, unknown>;
 

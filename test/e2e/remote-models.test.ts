@@ -118,7 +118,9 @@ describe("a reranker of the configuration", () => {
     });
     const failed = await failing.retrieve(query);
     expect(failed.tools.map(({ tool }) => tool.id)).toEqual(plain.tools.map(({ tool }) => tool.id));
-    expect(failed.rerankError).toMatch(/^The reranker cohere.* failed, .*Check the key that reranker.api_key refers to/);
+    expect(failed.rerankError).toMatch(
+      /^The reranker cohere.* failed, .*Check the key that reranker.api_key refers to/,
+    );
     expect(JSON.stringify(failed)).not.toContain("wrong-key-123");
     const hanging = await filled({
       ...config,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { chromaDouble } from "../../../test/doubles/chroma.ts";
 import { refusalCases } from "../../../test/doubles/engine-cases.ts";
-import type { Double } from "../../../test/doubles/http-double.ts";
+import type { Double } from "../../../test/doubles/documented-double.ts";
 import { catalogEngineContract } from "../../testing/catalog-engine.contract.ts";
 import { chromaEngine, check } from "./chroma.ts";
 
