@@ -34,6 +34,7 @@ async function settingsText(): Promise<string> {
     const adapters = Object.entries(manifest as Record<string, () => Promise<Record<string, unknown>>>).map(
       async ([name, load]) => {
         const { create, config, needs } = await load();
+        if (Array.isArray(needs)) throw new Error(`${kind}/${name}: needs must give each setting what to write.`);
         return [name, { create: create !== undefined, needs, config }] as const;
       },
     );
@@ -117,7 +118,12 @@ async function configurationText(): Promise<string> {
 /** Where a configuration file has the settings of an adapter. */
 function placeOf(kind: string, name: string): string {
   const sources: Record<string, string> = { mcp: "mcp.servers[]", openapi: "openapi[]", builtin: "builtins" };
-  const sections: Record<string, string> = { engines: "vector_store", embedders: "embedder", rerankers: "reranker", sinks: "telemetry" };
+  const sections: Record<string, string> = {
+    engines: "vector_store",
+    embedders: "embedder",
+    rerankers: "reranker",
+    sinks: "telemetry",
+  };
   if (kind === "sources") return sources[name] ?? name;
   if (kind === "identity") return `server.auth.${name.replaceAll("-", "_")}`;
   return sections[kind] ?? kind;

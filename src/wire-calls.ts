@@ -13,7 +13,7 @@ import type { Redactor } from "./guard/redaction/redactor.ts";
 import type { Clock } from "./observe/clock.ts";
 import type { Emit } from "./observe/events.ts";
 import type { HealthBook } from "./observe/health.ts";
-import type { Ensembles } from "./register/ensembles.ts";
+import type { EnsembleSettings } from "./register/ensembles.ts";
 import type { Registry } from "./register/registry.ts";
 import { createLearning } from "./retrieve/learn/learning.ts";
 import { createRetriever, type Retriever } from "./retrieve/retriever.ts";
@@ -39,14 +39,14 @@ export function wireCalls(stages: {
   readonly guard: ConfiguredGuard;
   readonly catalog: Catalog;
   readonly registry: Registry;
-  readonly ensembles: Ensembles;
+  /** What the tools of an ensemble share. */
+  readonly ensembleSettings: (ensemble: string) => EnsembleSettings;
   readonly upstreams: Upstreams;
   /** What the configuration runs functions in. */
   readonly executors: readonly Executor[];
   readonly reranker: Reranker | undefined;
 }): CallStages {
-  const { config, parts, clock, emit, operator, health, redactor, guard, catalog, registry, ensembles, upstreams } =
-    stages;
+  const { config, parts, clock, emit, operator, health, redactor, guard, catalog, registry, upstreams } = stages;
   const { routing, execution, reranker } = config;
   const { aegis, audit, idempotency } = guard;
 
@@ -90,7 +90,7 @@ export function wireCalls(stages: {
     repair: repairArguments,
     executors: [...(parts.executors ?? []), ...stages.executors, directExecutor()],
     health,
-    ensembleSettings: (name) => ensembles.settings(name),
+    ensembleSettings: stages.ensembleSettings,
     emit,
     clock,
     localPrincipal: operator,

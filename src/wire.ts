@@ -21,7 +21,7 @@ import { localOperator } from "./guard/principal.ts";
 import type { Redactor } from "./guard/redaction/redactor.ts";
 import { createEvents, type Events } from "./observe/emitter.ts";
 import { createHealth, type HealthBook } from "./observe/health.ts";
-import { createEnsembles } from "./register/ensembles.ts";
+import type { Ensembles, EnsembleSettings } from "./register/ensembles.ts";
 import { createRegistry, type Registry } from "./register/registry.ts";
 import type { Source } from "./register/source.port.ts";
 import { fromAlias, isCutAlias, toAlias } from "./transcode/alias.ts";
@@ -64,11 +64,15 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
   const surroundings = createSurroundings(config, parts, (...event) => events.emit(...event));
   const { clock, emit, egress, secrets } = surroundings;
   const { redactor } = secrets;
-  const events = createEvents({ sinks: [...configuredSinks(config), ...(parts.sinks ?? [])], clock, redactor });
+  const events = createEvents({
+    sinks: [...configuredSinks(config, surroundings), ...(parts.sinks ?? [])],
+    clock,
+    redactor,
+  });
   const health = createHealth({ clock, emit });
 
   // guard
-  const relist = (name: string): Promise<void> => ensembles.relist(name);
+  const relist = async (name: string): Promise<void> => ensembles?.relist(name);
   const guard = configuredGuard(config, parts, surroundings, relist);
   const { aegis, screen, review, limits } = guard;
 
@@ -83,7 +87,7 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
     alias: { toAlias, fromAlias, isCutAlias },
     limits,
   });
-  const ensembles = createEnsembles({ registry, emit, clock, screen, review });
+  let ensembles: Ensembles | undefined;
   const upstreams = createUpstreams({ addEnsemble, relist, registry, clock, emit, egress, secrets });
   const visible = createVisibleTools({
     get: async (id) => (await registry.get(id)) ?? upstreams.find(id)?.tool,
@@ -118,7 +122,10 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
     refuseIfClosed();
     // Opened first, so that a tool restored from the store is known to belong to its ensemble before its name is taken.
     await Promise.all([catalog.open(), guard.load()]);
-    const { tools } = await upstreams.during(source, () => ensembles.add(source));
+    const { createEnsembles } = await import("./register/ensembles.ts");
+    refuseIfClosed();
+    const all = (ensembles ??= createEnsembles({ registry, emit, clock, screen, review }));
+    const { tools } = await upstreams.during(source, () => all.add(source));
     if (config.syncOnRegister) await sync();
     return tools;
   }
@@ -153,18 +160,18 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
       guard,
       catalog,
       registry,
-      ensembles,
       upstreams,
     };
     await guard.load();
-    calls = wireCalls({ ...stages, reranker, executors: (await executors()).executors });
+    const ensembleSettings = (name: string): EnsembleSettings => ensembles?.settings(name) ?? {};
+    calls = wireCalls({ ...stages, ensembleSettings, reranker, executors: (await executors()).executors });
     if (isClosed()) calls.engine.close();
     return { ...wired, ...calls, close: wired.close };
   }
 
   async function disconnect(): Promise<void> {
     calls?.engine.close();
-    await ensembles.close();
+    await ensembles?.close();
     egress.close();
     try {
       await catalog.close();
@@ -189,7 +196,7 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
     addOpenApi,
     async removeEnsemble(name) {
       upstreams.forget(name);
-      return ensembles.remove(name);
+      return ensembles?.remove(name) ?? false;
     },
     start,
     async ready() {

@@ -62,7 +62,7 @@ describe("changing only the type in config.prod.yaml changes the backend, which 
   it.each(namesOf("engines"))("vector_store.type: %s", async (type) => {
     const { config, surroundings } = await withType("vector_store", type);
     expect(configuredEngine(config, {}, surroundings).name).toBe(type);
-    const made = await createAdapter<{ name: string }>(KINDS.engines, type, config.vectorStore, surroundings);
+    const made = await createAdapter<{ name: string }>("engines", type, config.vectorStore, surroundings);
     expect(made.name).toBe(type);
   });
 
@@ -83,7 +83,7 @@ describe("changing only the type in config.prod.yaml changes the backend, which 
 
   it.each(namesOf("rerankers"))("reranker.type: %s", async (type) => {
     const { config, surroundings } = await withType("reranker", type);
-    const made = await createAdapter<Reranker>(KINDS.rerankers, type, config.reranker, surroundings);
+    const made = await createAdapter<Reranker>("rerankers", type, config.reranker, surroundings);
     expect(made.model).toBe(`${type}/rerank-english-v3.0`);
     expect(configuredReranker(config, {}, surroundings)?.model).toBe(made.model);
   });
@@ -92,12 +92,7 @@ describe("changing only the type in config.prod.yaml changes the backend, which 
     const { config, surroundings } = await withType("state", type);
     const { limits: _limits, ...settings } = config.state;
     expect(configuredState({ state: settings }, surroundings).name).toBe(type);
-    const made = await createAdapter<{ name: string; close(): Promise<void> }>(
-      KINDS.state,
-      type,
-      settings,
-      surroundings,
-    );
+    const made = await createAdapter<{ name: string; close(): Promise<void> }>("state", type, settings, surroundings);
     expect(made.name).toBe(type);
     await made.close();
   });

@@ -139,7 +139,7 @@ export const config = setting.object("A PostgreSQL database.", {
   schema: setting.text("For postgres: the schema the tables are in. It is created. Defaults to toolarsenal."),
 });
 
-export const needs = ["url"];
+export const needs = { url: "Write postgres://USER@HOST:5432/DATABASE." };
 
 type Settings = setting.Filled<typeof config> & { readonly url?: string | undefined };
 

@@ -1,9 +1,4 @@
-import { auditLogs } from "../../adapters/audit/manifest.ts";
-import { embedders } from "../../adapters/embedders/manifest.ts";
-import { rerankers } from "../../adapters/rerankers/manifest.ts";
-import { sinks } from "../../adapters/sinks/manifest.ts";
 import type { Surroundings } from "../../adapters/surroundings.ts";
-import { engines } from "../../adapters/engines/manifest.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import type { Embedder } from "../../catalog/embedder.port.ts";
 import type { Tier } from "../../catalog/dense/tiers.ts";
@@ -49,7 +44,7 @@ export interface ToolArsenalParts {
   /** In addition to the configured telemetry. */
   readonly sinks?: readonly Sink[];
   readonly clock?: Clock;
-  /** Where references to secrets (`env:NAME`), and `${NAME}` in a file, are looked up. The process's own where absent. */
+  /** Where references to secrets (`env:NAME`), and `${NAME}` in a file, are looked up. Defaults to the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -60,7 +55,7 @@ export function configuredEngine(
   surroundings: Surroundings,
 ): CatalogEngine {
   const { type } = vectorStore;
-  return parts.engine ?? lazyPort(type, () => createAdapter<CatalogEngine>(engines, type, vectorStore, surroundings));
+  return parts.engine ?? lazyPort(type, () => createAdapter<CatalogEngine>("engines", type, vectorStore, surroundings));
 }
 
 /** What ranks: the injected embedder or tiers, else what loads the configured ones. */
@@ -90,7 +85,7 @@ async function tiersOf(settings: EmbedderSettings, surroundings: Surroundings): 
     const { shippedTiers } = await import("../../adapters/embedders/shipped-tiers.ts");
     return shippedTiers(settings, surroundings.emit);
   }
-  const embedder = await createAdapter<Embedder>(embedders, type, settings, surroundings);
+  const embedder = await createAdapter<Embedder>("embedders", type, settings, surroundings);
   if (cache === false) return [{ embedder }];
   const { cachedEmbedder } = await import("../../adapters/embedders/cached.ts");
   return [{ embedder: cachedEmbedder(embedder, cache === true ? {} : { folder: cache }) }];
@@ -106,7 +101,8 @@ export function configuredReranker(
   const { type = "cross_encoder", model } = settings;
   refuseMissingAddress(type, settings);
   let loading: Promise<Reranker> | undefined;
-  const load = (): Promise<Reranker> => (loading ??= createAdapter<Reranker>(rerankers, type, settings, surroundings));
+  const load = (): Promise<Reranker> =>
+    (loading ??= createAdapter<Reranker>("rerankers", type, settings, surroundings));
   return {
     model: model === undefined ? type : `${type}/${model}`,
     rerank: async (...given) => (await load()).rerank(...given),
@@ -123,15 +119,15 @@ function refuseMissingAddress(type: string, { apiBase }: ResolvedConfig["reranke
 }
 
 /** The configured sinks. A library prints nothing that nobody asked for. */
-export function configuredSinks({ telemetry }: ResolvedConfig): readonly Sink[] {
+export function configuredSinks({ telemetry }: ResolvedConfig, surroundings: Surroundings): readonly Sink[] {
   const { type, level, enabled = type !== undefined || level !== undefined } = telemetry;
-  return enabled ? [lazySink(type ?? "console", telemetry)] : [];
+  return enabled ? [lazySink(type ?? "console", telemetry, surroundings)] : [];
 }
 
 /** A sink that is loaded with its first event. */
-function lazySink(name: keyof typeof sinks, telemetry: ResolvedConfig["telemetry"]): Sink {
+function lazySink(name: string, telemetry: ResolvedConfig["telemetry"], surroundings: Surroundings): Sink {
   let loading: Promise<Sink> | undefined;
-  const sink = (): Promise<Sink> => (loading ??= sinks[name]().then(({ create }) => create(telemetry)));
+  const sink = (): Promise<Sink> => (loading ??= createAdapter<Sink>("sinks", name, telemetry, surroundings));
   return {
     name,
     write: async (events) => (await sink()).write(events),
@@ -145,7 +141,7 @@ export function configuredAudit({ audit }: ResolvedConfig, surroundings: Surroun
   const type = auditType(audit);
   if (type === undefined) return undefined;
   const key = secret === undefined ? {} : { key: auditKey(secret, surroundings.secrets) };
-  return lazyPort(type, () => createAdapter<AuditLog>(auditLogs, type, audit, { ...surroundings, ...key }));
+  return lazyPort(type, () => createAdapter<AuditLog>("audit", type, audit, { ...surroundings, ...key }));
 }
 
 /** How calls are recorded: strictly where the policy is strict. */

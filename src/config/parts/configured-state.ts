@@ -1,5 +1,4 @@
 import { memoryState } from "../../adapters/state/memory.ts";
-import { states } from "../../adapters/state/manifest.ts";
 import type { Surroundings } from "../../adapters/surroundings.ts";
 import type { SharedState } from "../../state/shared-state.ts";
 import { splitState } from "../../state/split-state.ts";
@@ -21,10 +20,10 @@ export function configuredState({ state }: Pick<ResolvedConfig, "state">, surrou
 function stateOf(settings: StateSettings, surroundings: Surroundings): SharedState {
   const type = stateType(settings);
   if (type === "memory") return memoryState(surroundings);
-  return lazyState(type, () => createAdapter(states, type, settings, surroundings));
+  return lazyState(type, () => createAdapter("state", type, settings, surroundings));
 }
 
 /** A state of its own in a SQLite file. */
 export function stateInFile(file: string, surroundings: Surroundings): SharedState {
-  return lazyState("sqlite", () => createAdapter(states, "sqlite", { file }, surroundings));
+  return lazyState("sqlite", () => createAdapter("state", "sqlite", { file }, surroundings));
 }

@@ -1,17 +1,29 @@
 import type { Surroundings } from "../../adapters/surroundings.ts";
 
+type Manifest = Readonly<Record<string, () => Promise<object>>>;
+
 interface Module<Port> {
   create(settings: object, surroundings: Surroundings): Port | Promise<Port>;
 }
 
-/** Loads an adapter from its kind's manifest and creates it. Name and settings were checked with the rest of the configuration. */
+/** The manifests of the kinds whose adapters are created when they are first used. */
+const MANIFESTS = {
+  audit: async (): Promise<Manifest> => (await import("../../adapters/audit/manifest.ts")).auditLogs,
+  embedders: async (): Promise<Manifest> => (await import("../../adapters/embedders/manifest.ts")).embedders,
+  engines: async (): Promise<Manifest> => (await import("../../adapters/engines/manifest.ts")).engines,
+  rerankers: async (): Promise<Manifest> => (await import("../../adapters/rerankers/manifest.ts")).rerankers,
+  sinks: async (): Promise<Manifest> => (await import("../../adapters/sinks/manifest.ts")).sinks,
+  state: async (): Promise<Manifest> => (await import("../../adapters/state/manifest.ts")).states,
+};
+
+/** Loads an adapter and creates it. Name and settings were checked with the rest of the configuration. */
 export async function createAdapter<Port>(
-  manifest: Readonly<Record<string, () => Promise<object>>>,
+  kind: keyof typeof MANIFESTS,
   name: string,
   settings: object,
   surroundings: Surroundings,
 ): Promise<Port> {
-  const module = (await manifest[name]?.()) as Module<Port> | undefined;
+  const module = (await (await MANIFESTS[kind]())[name]?.()) as Module<Port> | undefined;
   if (module === undefined) throw new Error(`There is no adapter ${name}.`);
   return module.create(settings, surroundings);
 }
