@@ -59,14 +59,14 @@ async function withType(
 }
 
 describe("changing only the type in config.prod.yaml changes the backend, which connects to nothing yet", () => {
-  it.each(namesOf("engines"))("vector_store.type: %s", async (type) => {
+  it.each(namesOf("engines"))("vector_store.type: %s [000-13-swap]", async (type) => {
     const { config, surroundings } = await withType("vector_store", type);
     expect(configuredEngine(config, {}, surroundings).name).toBe(type);
     const made = await createAdapter<{ name: string }>("engines", type, config.vectorStore, surroundings);
     expect(made.name).toBe(type);
   });
 
-  it.each(["sentence_transformers", ...namesOf("embedders")])("embedder.type: %s", async (type) => {
+  it.each(["sentence_transformers", ...namesOf("embedders")])("embedder.type: %s [000-13-swap]", async (type) => {
     const { config, surroundings } = await withType("embedder", type);
     // The tests' own environment allows the lexical tier only.
     const embedder = { ...config.embedder, tier: "tuned" as const };
@@ -81,14 +81,14 @@ describe("changing only the type in config.prod.yaml changes the backend, which 
     await Promise.all(tiers.map((tier) => tier.embedder.close?.()));
   });
 
-  it.each(namesOf("rerankers"))("reranker.type: %s", async (type) => {
+  it.each(namesOf("rerankers"))("reranker.type: %s [000-13-swap]", async (type) => {
     const { config, surroundings } = await withType("reranker", type);
     const made = await createAdapter<Reranker>("rerankers", type, config.reranker, surroundings);
     expect(made.model).toBe(`${type}/rerank-english-v3.0`);
     expect(configuredReranker(config, {}, surroundings)?.model).toBe(made.model);
   });
 
-  it.each(namesOf("state"))("state.type: %s", async (type) => {
+  it.each(namesOf("state"))("state.type: %s [000-13-swap]", async (type) => {
     const { config, surroundings } = await withType("state", type);
     const { limits: _limits, ...settings } = config.state;
     expect(configuredState({ state: settings }, surroundings).name).toBe(type);

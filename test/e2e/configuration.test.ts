@@ -80,7 +80,7 @@ describe("defaults", () => {
     expect(resolveConfig({})).toMatchObject({
       vectorStore: { type: "memory", collectionName: "tool_arsenal" },
       embedder: { type: "sentence_transformers", batchSize: 100, maxRetries: 3 },
-      reranker: { enabled: false, type: "cross_encoder", topK: 10 },
+      reranker: { enabled: false, topK: 10 },
       routing: {
         weights: { semantic: 0.6, intent: 0.15, conversation: 0.1, health: 0.1, cost: 0.05 },
         enableIntentClassification: true,
@@ -171,17 +171,18 @@ describe("a configuration file", () => {
       OPENAI_API_KEY: "k",
       OTLP_ENDPOINT: "http://otlp",
     };
-    // Backends that have no adapter are named with those that have one, all at once.
+    // Only the sink has no adapter yet.
     await expect(loadConfig(await file("seed.prod.yaml", PRODUCTION), environment)).rejects.toMatchObject({
-      message: expect.stringContaining('vector_store.type: must be one of memory, sqlite, not "qdrant"') as string,
-      details: { issues: [{ field: "vector_store.type" }, { field: "embedder.type" }, { field: "telemetry.type" }] },
+      message: expect.stringContaining('telemetry.type: must be one of console, not "opentelemetry"') as string,
+      details: { issues: [{ field: "telemetry.type" }] },
     });
-    const usable = PRODUCTION.replace("qdrant", "memory")
-      .replace("type: openai", "type: sentence_transformers")
-      .replace("opentelemetry", "console");
+    const usable = PRODUCTION.replace("opentelemetry", "console");
     const { config } = await loadConfig(await file("seed.prod.yaml", usable), environment);
+    await using arsenal = new ToolArsenal(config);
+    expect(arsenal.toolCount).toBe(0);
     expect(config).toMatchObject({
-      vectorStore: { type: "memory", url: "http://qdrant", collectionName: "production_tools" },
+      vectorStore: { type: "qdrant", url: "http://qdrant", collectionName: "production_tools" },
+      embedder: { type: "openai", model: "text-embedding-3-small" },
       routing: { weights: { semantic: 0.5, intent: 0.2, conversation: 0.1, health: 0.15, cost: 0.05 } },
       execution: { circuitBreakerThreshold: 3 },
       telemetry: { type: "console", otlpEndpoint: "http://otlp" },
@@ -232,13 +233,13 @@ describe("a configured arsenal", () => {
         return error;
       }
     };
-    expect(refusal({ vectorStore: { type: "qdrant" as "memory" } })).toMatchObject({
+    expect(refusal({ vectorStore: { type: "nowhere" as "memory" } })).toMatchObject({
       code: "CONFIG_INVALID",
       message: expect.stringContaining("memory") as string,
-      details: { field: "vectorStore.type", value: "qdrant" },
+      details: { field: "vectorStore.type", value: "nowhere" },
     });
     expect(refusal({ telemetry: { type: "datadog" as "console" } })).toMatchObject({ code: "CONFIG_INVALID" });
-    expect(refusal({ reranker: { enabled: true } })).toMatchObject({ details: { field: "reranker.enabled" } });
+    expect(refusal({ reranker: { enabled: true } })).toMatchObject({ details: { field: "reranker.api_base" } });
   });
 
   it("indexes what is pending before it retrieves, unless told not to [000-9.1-auto-sync]", async () => {
