@@ -106,9 +106,7 @@ describe("doctor", () => {
     expect(out).toMatch(/failed {3}catalog: Cannot use the folder of the snapshot .*\n {9}Choose a writable folder/);
     expect(out).toContain("modules: boom.mjs failed: boom");
     await writeFile(join(folder, "store.yaml"), "vector_store:\n  type: nowhere\n");
-    expect((await run("doctor", "--config", "store.yaml")).out).toContain(
-      "Set vector_store.type to one of memory, sqlite",
-    );
+    expect((await run("doctor", "--config", "store.yaml")).out).toContain("Set vector_store.type to one of memory, ");
   });
 
   it("checks the state, with and without limits of its own", async () => {
@@ -119,11 +117,12 @@ describe("doctor", () => {
     const { code, out } = await run("doctor", "--config", "state.yaml");
     expect(code).toBe(0);
     expect(out).toMatch(/ok {7}state: keeps state in .*state\.sqlite\nok {7}limits: keeps state in .*limits\.sqlite\n/);
-    expect(out).toContain("ok       state: works\n");
+    expect(out.match(/ state: /g)).toHaveLength(1);
     await writeFile(join(folder, "a-file"), "");
     await writeFile(join(folder, "no-state.yaml"), "state: { file: a-file/state.sqlite }\n");
     const broken = await run("doctor", "--config", "no-state.yaml");
     expect(broken.code).toBe(1);
+    expect(broken.out.match(/ state: /g)).toHaveLength(1);
     expect(broken.out).toMatch(/failed {3}state: The state file .*a-file.state\.sqlite cannot be used: .*\n {9}\S/);
   });
 

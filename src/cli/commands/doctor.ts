@@ -81,7 +81,10 @@ async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promi
     const [reports] = await Promise.all([documents, arsenal.upstreamsAttempted({ signal: terminal.signal })]);
     findings.push(...(await Promise.all(arsenal.upstreams.map(checkServer))));
     findings.push(...reports.flatMap(checkDocument), ...(await checkCredentials(configured, terminal)));
+    const known = new Set(findings.map(({ check }) => check));
     for (const [check, works] of Object.entries(await arsenal.healthCheck())) {
+      // What its adapter said of it says more.
+      if (known.has(check)) continue;
       if (works) findings.push({ check, state: "ok", message: "works" });
       else findings.push({ check, state: "failed", message: "does not answer", fix: `Check the ${check}'s settings.` });
     }
