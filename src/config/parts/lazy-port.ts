@@ -1,6 +1,6 @@
 /**
- * A port whose methods all return promises, and whose adapter is loaded with the first call. Calls reach it in the order they were made. `close`
- * loads nothing.
+ * A port whose methods all return promises, and whose adapter is loaded with the first call. Calls reach it in the order they were made. If it
+ * cannot be loaded, what was asked rejects, and the next call tries again. `close` loads nothing.
  */
 export function lazyPort<Port extends { readonly name: string; close(): Promise<void> }>(
   name: string,
@@ -14,7 +14,13 @@ export function lazyPort<Port extends { readonly name: string; close(): Promise<
     (...given: unknown[]): unknown => {
       if (loaded !== undefined) return (loaded[key] as Method)(...given);
       if (key === "close" && loading === undefined) return Promise.resolve();
-      loading ??= load().then((port) => (loaded = port));
+      loading ??= load().then(
+        (port) => (loaded = port),
+        (error: unknown) => {
+          loading = undefined;
+          throw error;
+        },
+      );
       return loading.then((port) => (port[key] as Method)(...given));
     };
   return new Proxy({ name } as Port, {
