@@ -253,10 +253,10 @@ describe("a malformed configuration yields one clear error", () => {
   it.each<Row<object>>([
     [
       "an engine that does not exist",
-      { vectorStore: { type: "qdrant" } },
+      { vectorStore: { type: "nowhere" } },
       "CONFIG_INVALID",
       "vectorStore.type",
-      '"qdrant"',
+      '"nowhere"',
     ],
     ["a pattern that is none", { security: { deny: [" "] } }, "CONFIG_INVALID", "security.deny.0", '" "'],
   ])("%s", async (_what, config, code, field, value) => {
