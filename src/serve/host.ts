@@ -47,8 +47,9 @@ export async function openHost(
   const ended = Promise.withResolvers<void>();
   let closing: Promise<void> | undefined;
   async function close(): Promise<void> {
-    await serving.work.drain(options.drainMs, { delayMs: options.shutdownDelayMs ?? 0 });
-    serving.startup.close();
+    const { drainMs, shutdownDelayMs: delayMs = 0 } = options;
+    // Whoever waits for servers that still connect is answered now.
+    await serving.work.drain(drainMs, { delayMs, onDraining: serving.startup.close });
     await closeSurfaces();
     await serving.replica.close();
     await stopListening();

@@ -13,10 +13,15 @@ export interface Work {
   /** True once no new work is taken. */
   readonly draining: boolean;
   /**
-   * Shuts down: takes new work for `delayMs` more, so that load balancers can notice, then refuses it, lets work under way end for `graceMs`,
-   * and cuts off the rest. Safe to call twice.
+   * Shuts down: takes new work for `delayMs` more, so that load balancers can notice, then refuses it and calls `onDraining`, lets work under
+   * way end for `graceMs`, and cuts off the rest. Safe to call twice.
    */
-  drain(graceMs: number, options?: { readonly delayMs?: number }): Promise<void>;
+  drain(graceMs: number, options?: DrainOptions): Promise<void>;
+}
+
+export interface DrainOptions {
+  readonly delayMs?: number;
+  readonly onDraining?: () => void;
 }
 
 /** How long work may take to end after it was cut off. */
@@ -38,9 +43,10 @@ export function createWork(clock: Clock = systemClock): Work {
     stopTimer();
   }
 
-  async function end(graceMs: number, delayMs: number): Promise<void> {
+  async function end(graceMs: number, { delayMs = 0, onDraining }: DrainOptions): Promise<void> {
     if (delayMs > 0) await new Promise<void>((resolve) => void clock.after(delayMs, resolve));
     draining = true;
+    onDraining?.();
     await untilIdle(graceMs);
     for (const controller of running) controller.abort(shutDown());
     await untilIdle(CUT_OFF_MS);
@@ -73,7 +79,7 @@ export function createWork(clock: Clock = systemClock): Work {
     get draining() {
       return draining;
     },
-    drain: (graceMs, { delayMs = 0 } = {}) => (ended ??= end(graceMs, delayMs)),
+    drain: (graceMs, options = {}) => (ended ??= end(graceMs, options)),
   };
 }
 
