@@ -173,8 +173,8 @@ function fallback({ default: value, properties }: JsonSchema): string {
 
 /** A page with another text between its marks, `<!-- NAME -->` and `<!-- /NAME -->`. */
 function between(path: string, name: string, text: string): string {
-  const marks = new RegExp(`(<!-- ${name} -->\\n)[^]*(\\n<!-- /${name} -->)`);
-  return read(path).replace(marks, (_, start: string, end: string) => start + text + end);
+  const marks = new RegExp(`(<!-- ${name} -->\\n)[^]*(<!-- /${name} -->)`);
+  return read(path).replace(marks, (_, start: string, end: string) => `${start}${text}\n${end}`);
 }
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) await main();
