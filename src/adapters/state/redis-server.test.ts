@@ -1,10 +1,13 @@
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { promisify } from "node:util";
-import { createCluster } from "redis";
+import { createClient, createCluster } from "redis";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { freePort, redisMissing, type RedisService, startRedis } from "../../../test/services/redis.ts";
+import { TEST_AUTHORITY, TEST_SERVER_ONE } from "../../../test/test-certificates.ts";
 import { createRedactor } from "../../guard/redaction/redactor.ts";
 import { createSecrets } from "../../guard/secrets/secrets.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
@@ -230,6 +233,23 @@ describe.skipIf(missing !== undefined)("redisState", () => {
       expect(await state.documents.set("a", 1)).toBe(true);
     }
     expect(await check({ url }, around)).toBe(`keeps state in Redis at 127.0.0.1:${own.port}`);
+  });
+
+  it("connects with TLS, and says so if the certificate is not trusted", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "arsenal-redis-tls-"));
+    opened.push({ close: async () => rmSync(folder, { recursive: true }) });
+    const [key, cert, port] = [join(folder, "key.pem"), join(folder, "cert.pem"), await freePort()];
+    writeFileSync(key, TEST_SERVER_ONE.key);
+    writeFileSync(cert, TEST_SERVER_ONE.cert);
+    const tls = { "tls-port": String(port), "tls-cert-file": cert, "tls-key-file": key, "tls-auth-clients": "no" };
+    await ownServer({ ...tls, "tls-ca-cert-file": cert });
+    const url = `rediss://127.0.0.1:${port}`;
+    await expect(open({ url }).documents.get("a")).rejects.toThrow(
+      `Cannot use Redis at 127.0.0.1:${port}: its certificate is not trusted. Start Node with NODE_EXTRA_CA_CERTS`,
+    );
+    const client = (): RedisClient =>
+      createClient({ url, socket: { tls: true, ca: TEST_AUTHORITY, reconnectStrategy: false } });
+    expect(await open({ client }).documents.set("a", 1)).toBe(true);
   });
 
   it("works with the permissions that its page names, and says so if they are missing", async () => {

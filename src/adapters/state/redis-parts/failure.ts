@@ -25,6 +25,11 @@ const CAUSES: readonly (readonly [RegExp, string, string])[] = [
   [/^LOADING/, "it is loading its data", "It is retried every second."],
   [/^ERR unknown command.*HELLO/i, "it is too old", "Use Redis 6.2 or later, or Valkey."],
   [/Unknown RESP type|decode/, "something else than Redis answers there", "Check the host and port in state.url."],
+  [
+    /certificate/i,
+    "its certificate is not trusted",
+    "Start Node with NODE_EXTRA_CA_CERTS set to your authority's file, and check the host in state.url.",
+  ],
   [/no answer within/, "it does not answer", "Check that it is running. It is retried every second."],
   [/socket closed|ECONNRESET|EPIPE|disconnect/i, "the connection was lost", "It is retried every second."],
 ];
