@@ -33,8 +33,11 @@ export interface EventMap {
   "pins-failed": { readonly ensemble: string; readonly message: string };
   /** The state file was damaged, deleted or replaced: what it held is lost, and tools of sources wait to be accepted. */
   "state-lost": { readonly message: string };
-  /** The shared state cannot be used. Until it is back, each process keeps limits and breakers by itself. */
-  "state-unavailable": { readonly part: string; readonly message: string };
+  /**
+   * A part of the shared state cannot be used: `limits` fail open, so each process keeps them by itself; `documents` (approvals, pins,
+   * idempotency keys, sessions) fail closed, so what needs them is refused.
+   */
+  "state-unavailable": { readonly part: string; readonly fails: "open" | "closed"; readonly message: string };
   /** The shared state is back. */
   "state-restored": { readonly part: string };
   /** Calls from now on follow the policy that is in the file. */

@@ -39,7 +39,7 @@ describe("limits whose store is away", () => {
     const alone = [];
     for (let call = 0; call < 5; call++) alone.push((await limits.admit(window(3))).admitted);
     expect(alone).toEqual([true, true, true, false, false]);
-    expect(events).toEqual([["state-unavailable", { part: "limits", message: "connection refused" }]]);
+    expect(events).toEqual([["state-unavailable", { part: "limits", fails: "open", message: "connection refused" }]]);
     store.away = false;
     await clock.advance(1_000);
     const together = [];

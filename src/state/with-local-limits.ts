@@ -33,7 +33,7 @@ export function withLocalLimits(
   function failed(error: unknown): void {
     if (closed) return;
     const message = error instanceof Error ? error.message : String(error);
-    if (awayUntil === undefined) emit("state-unavailable", { part: "limits", message });
+    if (awayUntil === undefined) emit("state-unavailable", { part: "limits", fails: "open", message });
     awayUntil = clock.now() + TRY_AGAIN_MS;
     cancelTry ??= clock.after(TRY_AGAIN_MS, () => void tryAgain(), { background: true });
   }

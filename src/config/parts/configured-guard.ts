@@ -10,6 +10,7 @@ import type { RegistrationLimits } from "../../register/registration-limits.ts";
 import { configuredAudit, configuredCallAudit, type ToolArsenalParts } from "./arsenal-parts.ts";
 import { configuredState, stateInFile } from "./configured-state.ts";
 import type { Limits } from "../../state/limits.port.ts";
+import { reportDocuments } from "../../state/reported-documents.ts";
 import { withLocalLimits } from "../../state/with-local-limits.ts";
 import { type ConfiguredScan, configuredScan } from "./configured-scan.ts";
 import { configuredWebhook } from "./configured-webhook.ts";
@@ -51,7 +52,17 @@ export function configuredGuard(
 ): ConfiguredGuard {
   const { security, approvals } = config;
   const { clock, emit, secrets } = surroundings;
-  const state = parts.state ?? configuredState(config, surroundings);
+  const given = parts.state ?? configuredState(config, surroundings);
+  const documents = reportDocuments(given.documents, { clock, emit });
+  const state: SharedState = {
+    name: given.name,
+    documents,
+    limits: given.limits,
+    changes: given.changes,
+    leases: given.leases,
+    healthCheck: () => given.healthCheck(),
+    close: () => given.close(),
+  };
   const shared = sharedPolicy(config, parts.policy, { changes: state.changes, clock, emit });
   const { policy } = shared;
   const callLimits = withLocalLimits(state.limits, { clock, emit });
@@ -65,7 +76,7 @@ export function configuredGuard(
       ? undefined
       : screenedPins(
           createPins({
-            state: state.documents,
+            state: documents,
             changes: state.changes,
             clock,
             emit: tell,
@@ -94,11 +105,12 @@ export function configuredGuard(
     review: pins?.review ?? (async (offer) => screenedOffer(offer, screenInstructions)),
     limits: policy.registration ?? {},
     reloadPolicy: shared.reload,
-    idempotency: createIdempotency(state.documents, clock),
+    idempotency: createIdempotency(documents, clock),
     async close() {
       shared.close();
       pins?.close();
       callLimits.close();
+      documents.close();
       await webhook?.close();
       if (parts.audit === undefined) await log?.close();
       if (kept !== state) await kept.close();

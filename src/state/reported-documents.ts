@@ -1,0 +1,61 @@
+import type { Clock } from "../observe/clock.ts";
+import type { Emit } from "../observe/events.ts";
+import type { State } from "./state.port.ts";
+
+/** How often to ask whether a store that was away is back. */
+const TRY_AGAIN_MS = 1_000;
+
+/** What is written to find out whether the store takes it. It has expired by then. */
+const PROBE = "is the state back?";
+
+/** Documents that emit `state-unavailable` once when their store is away, and `state-restored` when it is back. What was asked still fails. */
+export function reportDocuments(
+  documents: State,
+  { clock, emit }: { readonly clock: Clock; readonly emit: Emit },
+): State & { close(): void } {
+  let isAway = false;
+  let closed = false;
+  let asking = false;
+  let cancel: (() => void) | undefined;
+
+  /** An error may have other reasons: only a store that cannot be written is away. */
+  async function look(): Promise<void> {
+    if (asking || closed) return;
+    asking = true;
+    const error: unknown = await documents.set(PROBE, true, { expiresAt: clock.now() }).then(
+      () => undefined,
+      (reason: unknown) => reason ?? new Error("unknown error"),
+    );
+    asking = false;
+    if (closed) return;
+    if (error === undefined) {
+      if (isAway) emit("state-restored", { part: "documents" });
+      isAway = false;
+      return;
+    }
+    const message = error instanceof Error ? error.message : String(error);
+    if (!isAway) emit("state-unavailable", { part: "documents", fails: "closed", message });
+    isAway = true;
+    cancel = clock.after(TRY_AGAIN_MS, () => void look(), { background: true });
+  }
+
+  async function watched<Answer>(answer: Promise<Answer>): Promise<Answer> {
+    try {
+      return await answer;
+    } catch (error) {
+      if (!isAway) void look();
+      throw error;
+    }
+  }
+
+  return {
+    get: (...given) => watched(documents.get(...given)),
+    set: (...given) => watched(documents.set(...given)),
+    delete: (...given) => watched(documents.delete(...given)),
+    list: (...given) => watched(documents.list(...given)),
+    close() {
+      closed = true;
+      cancel?.();
+    },
+  };
+}
