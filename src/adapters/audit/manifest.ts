@@ -2,4 +2,5 @@
 export const auditLogs = {
   file: () => import("./file/file.ts"),
   memory: () => import("./memory.ts"),
+  postgres: () => import("./postgres.ts"),
 };

@@ -27,6 +27,11 @@ describe("settings that do not go together", () => {
       "Leave it empty, or add a source of your own with addEnsemble.",
     ],
     ["audit.file", { audit: { type: "file" } }, "Name the file that the log is kept in."],
+    [
+      "audit.keyFile",
+      { audit: { type: "postgres", url: "postgres://db" } },
+      "Name the file of an Ed25519 key, or set audit.secret to env:NAME.",
+    ],
   ];
 
   it.each(cases)("are refused with what to do: %s", (field, config, fix) => {

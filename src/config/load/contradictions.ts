@@ -38,6 +38,13 @@ const CONTRADICTIONS: readonly Contradiction[] = [
     fix: "Write env:NAME, with the environment variable that holds the key.",
   },
   {
+    path: ["audit", "keyFile"],
+    holds: ({ audit: { type, secret, keyFile } }) =>
+      type === "postgres" && secret === undefined && keyFile === undefined,
+    message: "is needed for postgres, or audit.secret: every process signs with the same key",
+    fix: "Name the file of an Ed25519 key, or set audit.secret to env:NAME.",
+  },
+  {
     path: ["a2a", "agents"],
     holds: ({ a2a }) => a2a.agents.length > 0,
     message: "names agents, and there is no A2A source to use them with",

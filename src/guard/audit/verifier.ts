@@ -97,23 +97,43 @@ export function createVerifier(options: VerifyOptions = {}): Verifier {
 /** A line longer than this is none of ours. It bounds the memory that verifying takes. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
 
-/** How a log in files fared. Where it is bad, the file and the line. */
+/** One line of a log without its break, and where it is. It is not whole if no break ends it. */
+export interface AuditLine {
+  readonly bytes: Uint8Array;
+  readonly whole: boolean;
+  readonly file?: string;
+  readonly line?: number;
+}
+
+/** How a log fared. If it is bad and kept in files, the file and the line. */
 export type FileVerification =
   | Extract<Verification, { ok: true }>
   | (Extract<Verification, { ok: false }> & { readonly file?: string; readonly line?: number });
 
 /** Checks a log in one or more files, oldest first, as a stream. */
-export async function verify(files: readonly string[], options: VerifyOptions = {}): Promise<FileVerification> {
+export function verify(files: readonly string[], options: VerifyOptions = {}): Promise<FileVerification> {
+  return verifyLines(linesOfFiles(files), options);
+}
+
+/** Checks the lines of a log, wherever it is kept. */
+export async function verifyLines(
+  lines: AsyncIterable<AuditLine>,
+  options: VerifyOptions = {},
+): Promise<FileVerification> {
   const verifier = createVerifier(options);
-  for (const file of files) {
-    let line = 0;
-    for await (const { bytes, whole } of linesOf(file)) {
-      line++;
-      if (!whole) verifier.refuse("is not a whole line: the write was cut off, or the file");
-      if (!whole || !verifier.take(bytes)) return { ...verifier.end(), file, line } as FileVerification;
-    }
+  for await (const { bytes, whole, ...place } of lines) {
+    if (!whole) verifier.refuse("is not a whole line: the write was cut off, or the file");
+    if (!whole || !verifier.take(bytes)) return { ...verifier.end(), ...place } as FileVerification;
   }
   return verifier.end();
+}
+
+/** The lines of a log in files, oldest first. */
+export async function* linesOfFiles(files: readonly string[]): AsyncGenerator<AuditLine> {
+  for (const file of files) {
+    let line = 0;
+    for await (const { bytes, whole } of linesOf(file)) yield { bytes, whole, file, line: ++line };
+  }
 }
 
 /** The lines of a file without their breaks; the last one is not whole where no break ends it. */

@@ -3,8 +3,9 @@ import { dirname, resolve } from "node:path";
 import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
 import { type ChainWriter, createChainWriter } from "../../../guard/audit/chain.ts";
 import type { AuditKey } from "../../../guard/audit/key.ts";
-import type { AuditLog, AuditRecord } from "../../../guard/audit.port.ts";
+import type { AuditLog } from "../../../guard/audit.port.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
+import { type AuditWriter, queuedAudit } from "../queued.ts";
 import { openKeyFile } from "./key-file.ts";
 import { createSegmentWriter, type SegmentWriter } from "./segment-writer.ts";
 import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
@@ -14,33 +15,20 @@ import { loadSqlite } from "../../state/load-sqlite.ts";
 export interface FileAuditOptions {
   /** Its folder is created. Only this user can read it. */
   readonly file: string;
-  /** What signs checkpoints, or what fetches it when the log is opened. The key in `keyFile` where absent. */
+  /** Signs checkpoints; a function is called when the log is opened. Defaults to the key in `keyFile`. */
   readonly key?: AuditKey | (() => Promise<AuditKey>);
-  /** An Ed25519 key, made with the first use. The log's name with `.key` where absent. */
+  /** An Ed25519 key, created on first use. Defaults to the log's name with `.key` appended. */
   readonly keyFile?: string;
-  /** Records from one checkpoint to the next. 1,000 where absent. */
+  /** Records from one checkpoint to the next. Defaults to 1,000. */
   readonly checkpointEvery?: number;
-  /** `batch`: what is kept survives a power failure. `close`: it survives the process. `batch` where absent. */
+  /** `batch`: a kept record survives a power failure. `close`: it survives the process. Defaults to `batch`. */
   readonly fsync?: "batch" | "close";
-  /** A file that has reached this size is put aside, and the log goes on in a new one. 64 MiB where absent. */
+  /** At this size, in bytes, the file is put aside and a new one started. Defaults to 64 MiB. */
   readonly maxFileBytes?: number;
   readonly clock?: Clock;
 }
 
-/** Records that may wait for the disk. More are refused, so that a disk that hangs does not fill the memory. */
-const MAX_WAITING = 100_000;
-
-/** Records written at once. */
-const MAX_BATCH = 5_000;
-
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
-
-interface Waiting {
-  readonly record: AuditRecord;
-  readonly at: number;
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
-}
 
 /** Keeps the audit log in a file of JSON lines, which any number of processes on this machine may write together. */
 export function fileAudit(options: FileAuditOptions): AuditLog {
@@ -48,9 +36,6 @@ export function fileAudit(options: FileAuditOptions): AuditLog {
   const file = resolve(options.file);
   const lock = createFileLock(`${file}.lock`, clock);
   let parts: Promise<{ readonly writer: ChainWriter; readonly segments: SegmentWriter }> | undefined;
-  let waiting: Waiting[] = [];
-  let draining: Promise<void> | undefined;
-  let closing: Promise<void> | undefined;
   let signed = false;
 
   async function open(): Promise<{ readonly writer: ChainWriter; readonly segments: SegmentWriter }> {
@@ -77,82 +62,35 @@ export function fileAudit(options: FileAuditOptions): AuditLog {
     }
   }
 
-  async function write(batch: readonly Waiting[]): Promise<void> {
-    await atEnd(async (writer, segments) => {
-      await segments.add(
-        () =>
-          // The first time, so that it is known who signs from here on, and how often.
-          (signed ? "" : writer.checkpoint(clock.now())) +
-          batch.map(({ record, at }) => writer.write(record, at)).join(""),
-      );
-      signed = true;
-    });
-  }
-
-  async function drain(): Promise<void> {
-    while (waiting.length > 0) {
-      const batch = waiting.slice(0, MAX_BATCH);
-      waiting = waiting.slice(MAX_BATCH);
-      try {
-        await write(batch);
-        for (const { resolve: kept } of batch) kept();
-      } catch (error) {
-        for (const { reject } of batch) reject(error);
-      }
-    }
-    // In the same turn as the look at what waits: what comes from now on begins anew.
-    draining = undefined;
-  }
-
-  function startDrain(): Promise<void> {
-    // After this turn, so that what is recorded together is written together.
-    draining ??= Promise.resolve().then(drain);
-    return draining;
-  }
-
-  async function close(): Promise<void> {
-    try {
-      while (waiting.length > 0 || draining !== undefined) await startDrain();
-      if (!signed) return;
-      await atEnd(async (writer, segments) => {
-        await segments.add(() => writer.checkpoint(clock.now()));
-        await segments.close();
-      });
-    } finally {
-      const opened = await parts?.catch(() => undefined);
-      await opened?.segments.close();
-      lock.close();
-    }
-  }
-
-  return {
+  const writer: AuditWriter = {
     name: "file",
-
-    append(record) {
-      if (closing !== undefined) return Promise.reject(closed());
-      if (waiting.length >= MAX_WAITING)
-        return Promise.reject(failure(file, new Error("too many records wait for it")));
-      return new Promise((kept, reject) => {
-        waiting.push({ record, at: clock.now(), resolve: kept, reject });
-        void startDrain();
-      });
+    write: (records) =>
+      atEnd(async (chain, segments) => {
+        await segments.add(
+          () =>
+            // The first time, so that it is known who signs from here on, and how often.
+            (signed ? "" : chain.checkpoint(clock.now())) +
+            records.map(({ record, at }) => chain.write(record, at)).join(""),
+        );
+        signed = true;
+      }),
+    head: () => atEnd(async (chain) => chain.head),
+    async close() {
+      try {
+        if (!signed) return;
+        await atEnd(async (chain, segments) => {
+          await segments.add(() => chain.checkpoint(clock.now()));
+          await segments.close();
+        });
+      } finally {
+        const opened = await parts?.catch(() => undefined);
+        await opened?.segments.close();
+        lock.close();
+      }
     },
-
-    async head() {
-      if (closing !== undefined) throw closed();
-      await draining;
-      return atEnd(async (writer) => writer.head);
-    },
-
-    close() {
-      closing ??= close();
-      return closing;
-    },
+    failure: (cause) => failure(file, cause),
   };
-}
-
-function closed(): ArsenalError {
-  return new ArsenalError("CLOSED", "This audit log was closed and takes no more records.");
+  return queuedAudit(writer, clock);
 }
 
 function failure(file: string, cause: unknown): ArsenalError {

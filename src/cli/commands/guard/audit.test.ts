@@ -4,7 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { runInMemory, type Ran } from "../../../../test/e2e/terminal.ts";
+import { type RealPostgres, realPostgres } from "../../../../test/services/postgres.ts";
 import { fileAudit } from "../../../adapters/audit/file/file.ts";
+import { postgresAudit } from "../../../adapters/audit/postgres.ts";
+import { hmacKey } from "../../../guard/audit/key.ts";
+import { openPostgres } from "../../../adapters/postgres/postgres.ts";
 import { createManualClock } from "../../../testing/manual-clock.ts";
 
 const folders: string[] = [];
@@ -24,7 +28,9 @@ beforeEach(async () => {
   const { seq, hash } = JSON.parse(readFileSync(file, "utf8").trim().split("\n").at(-1) ?? "");
   head = `${seq}:${hash}`;
 });
+const server = await realPostgres();
 afterAll(async () => {
+  await server?.remove();
   for (const made of folders) await rm(made, { recursive: true });
 });
 
@@ -121,5 +127,45 @@ describe("toolarsenal audit tail", () => {
   it("prints the lines as they are with --json", async () => {
     expect((await run("tail", "--json")).out).toBe(readFileSync(file, "utf8"));
     expect((await run("tail", "--json", "--lines", "1")).out.split("\n")).toHaveLength(2);
+  });
+});
+
+// because PostgreSQL is not installed everywhere; with CI=true its absence fails.
+describe.skipIf(server === undefined)("toolarsenal audit, of a log in PostgreSQL", () => {
+  const real = server as RealPostgres;
+
+  it("verifies it with the configured secret, shows its end, and names what was changed", async () => {
+    const url = await real.database();
+    const secret = "a secret of thirty-two characters";
+    const config = { audit: { type: "postgres", url, secret: "env:AUDIT_SECRET" } };
+    await writeFile(join(folder, "arsenal.yaml"), JSON.stringify(config));
+    const environment = { AUDIT_SECRET: secret };
+    const audit = (...argv: string[]): Promise<Ran> => runInMemory(["audit", ...argv], { folder, environment });
+    expect(await audit("verify")).toEqual({
+      code: 0,
+      out: "",
+      err: "Nothing is recorded yet: the table audit_record in the schema toolarsenal is created by the first call.\n",
+    });
+    const log = postgresAudit({ url, key: hmacKey(secret), clock: createManualClock(Date.UTC(2026, 0, 31)) });
+    await log.append({ kind: "approval", id: "1", toolId: "crm.find", outcome: "approved", by: "dana" });
+    await log.close();
+    const { code, out } = await audit("verify");
+    expect([code, out]).toEqual([
+      0,
+      expect.stringMatching(/^3 records unchanged, signed up to 3.\nHead 3:[0-9a-f]{64}\n$/),
+    ]);
+    const end = (await audit("tail", "--lines", "2")).out.split("\n").map((line) => line.trimEnd());
+    expect(end).toEqual([
+      "2  2026-01-31T00:00:00.000Z  approval    approved  crm.find  dana",
+      "3  2026-01-31T00:00:00.000Z  checkpoint",
+      "",
+    ]);
+    const admin = openPostgres({ url, what: "A test", field: "url" });
+    await admin.query("UPDATE toolarsenal.audit_record SET line = replace(line, 'dana', 'eve!')", []);
+    await admin.close();
+    expect(await audit("verify")).toMatchObject({
+      code: 1,
+      out: "Record 2 was changed: its hash is not that of its content.\n",
+    });
   });
 });

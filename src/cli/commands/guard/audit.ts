@@ -2,11 +2,19 @@ import { count } from "../../../errors/show-value.ts";
 import { resolve } from "node:path";
 import { readKeyFile } from "../../../adapters/audit/file/key-file.ts";
 import { auditFiles } from "../../../adapters/audit/file/segment-writer.ts";
+import { auditType } from "../../../config/load/chosen-adapters.ts";
 import { auditKey } from "../../../config/parts/arsenal-parts.ts";
+import { createSurroundings } from "../../../config/parts/surroundings.ts";
 import type { ResolvedConfig } from "../../../config/load/resolve-config.ts";
 import type { AuditKey } from "../../../guard/audit/key.ts";
 import { createSecrets } from "../../../guard/secrets/secrets.ts";
-import { type FileVerification, linesOf, verify } from "../../../guard/audit/verifier.ts";
+import {
+  type AuditLine,
+  type FileVerification,
+  linesOf,
+  linesOfFiles,
+  verifyLines,
+} from "../../../guard/audit/verifier.ts";
 import type { AuditHead } from "../../../guard/audit.port.ts";
 import type { Command, Input, Terminal } from "../../command.ts";
 import { readSettings } from "../../arsenal/open-arsenal.ts";
@@ -20,7 +28,7 @@ export const command: Command = {
     tail: { summary: "Show the last records" },
   },
   options: {
-    file: { value: "FILE", description: "Log file", fallback: "audit.file in the configuration" },
+    file: { value: "FILE", description: "Log file", fallback: "the log in the configuration" },
     head: { value: "SEQ:HASH", description: "For verify: a head that you saved earlier, to detect removed records" },
     key: { value: "FILE", description: "For verify: the key that signs the log, or its public half" },
     lines: { value: "N", description: "For tail: number of records", fallback: "20" },
@@ -30,34 +38,94 @@ export const command: Command = {
     const [action = ""] = input.positionals;
     const config = await readSettings(input, terminal);
     const { head, key, file: given } = input.options;
-    const file = given === undefined ? config.audit.file : resolve(terminal.folder, given);
-    if (file === undefined)
-      throw wrongInput("--file", undefined, "No audit log is configured.", "Set audit.file, or pass --file FILE.");
-    const files = await auditFiles(file);
-    if (files.length === 0) {
-      const hadKey = (await readKeyFile(config.audit.keyFile ?? `${file}.key`)) !== undefined;
-      // The key is made with the log: a key without a log means that the log was removed.
-      if (head !== undefined || key !== undefined || given !== undefined || hadKey)
-        throw wrongInput(
-          "--file",
-          file,
-          `There is no audit log at ${file}.`,
-          "Check the path, or find out who removed it.",
-        );
-      if (input.json) terminal.out.write(action === "verify" ? `${JSON.stringify({ ok: true, records: 0 })}\n` : "");
-      else terminal.err.write(`Nothing is recorded yet: ${file} is created by the first call.\n`);
-      return 0;
+    const type = given === undefined ? auditType(config.audit) : "file";
+    const log = type === "postgres" ? tableLog(config, terminal) : await fileLog(config, input, terminal);
+    try {
+      if (await log.isEmpty()) {
+        // The key is made with the log: a key without a log means that the log was removed.
+        if (head !== undefined || key !== undefined || given !== undefined || (await log.hadKey?.()) === true) {
+          const fix = "Check the path, or find out who removed it.";
+          throw wrongInput("--file", log.place, `There is no audit log at ${log.place}.`, fix);
+        }
+        if (input.json) terminal.out.write(action === "verify" ? `${JSON.stringify({ ok: true, records: 0 })}\n` : "");
+        else terminal.err.write(`Nothing is recorded yet: ${log.place} is created by the first call.\n`);
+        return 0;
+      }
+      if (action === "tail") return await tail(log, input, terminal);
+      const expected = readHead(head);
+      const signer = await findKey(log.keyFile, config, input, terminal);
+      if (signer === undefined && !input.json)
+        terminal.err.write("Signatures were not checked: no key found. Pass --key FILE.\n");
+      const found = await verifyLines(log.lines(), {
+        ...(expected && { head: expected }),
+        ...(signer && { keys: [signer] }),
+      });
+      terminal.out.write(`${input.json ? JSON.stringify(found) : inWords(found, log.files)}\n`);
+      return found.ok ? 0 : 1;
+    } finally {
+      await log.close?.();
     }
-    if (action === "tail") return tail(files, input, terminal);
-    const expected = readHead(head);
-    const signer = await findKey(file, config, input, terminal);
-    if (signer === undefined && !input.json)
-      terminal.err.write("Signatures were not checked: no key found. Pass --key FILE.\n");
-    const found = await verify(files, { ...(expected && { head: expected }), ...(signer && { keys: [signer] }) });
-    terminal.out.write(`${input.json ? JSON.stringify(found) : inWords(found, files.length)}\n`);
-    return found.ok ? 0 : 1;
   },
 };
+
+/** A log, wherever it is kept. */
+interface ReadableLog {
+  /** For messages. */
+  readonly place: string;
+  readonly files: number;
+  /** Where the key that signs it is, unless it is given. */
+  readonly keyFile: string | undefined;
+  isEmpty(): Promise<boolean>;
+  hadKey?(): Promise<boolean>;
+  lines(): AsyncIterable<AuditLine>;
+  /** The last lines, oldest first. */
+  last(wanted: number): Promise<readonly string[]>;
+  close?(): Promise<void>;
+}
+
+async function fileLog({ audit }: ResolvedConfig, { options }: Input, { folder }: Terminal): Promise<ReadableLog> {
+  const file = options["file"] === undefined ? audit.file : resolve(folder, options["file"]);
+  if (file === undefined)
+    throw wrongInput("--file", undefined, "No audit log is configured.", "Set audit.file, or pass --file FILE.");
+  const { keyFile = `${file}.key` } = audit;
+  const files = await auditFiles(file);
+  return {
+    place: file,
+    files: files.length,
+    keyFile,
+    isEmpty: async () => files.length === 0,
+    hadKey: async () => (await readKeyFile(keyFile)) !== undefined,
+    lines: () => linesOfFiles(files),
+    async last(wanted) {
+      let lines: readonly string[] = [];
+      for (const each of files.toReversed()) {
+        if (lines.length >= wanted) break;
+        lines = [...(await lastLines(each, wanted - lines.length)), ...lines];
+      }
+      return lines;
+    },
+  };
+}
+
+function tableLog(config: ResolvedConfig, terminal: Terminal): ReadableLog {
+  const { audit } = config;
+  const surroundings = createSurroundings(config, terminal);
+  const opened = import("../../../adapters/audit/postgres.ts").then(({ openTable }) => openTable(audit, surroundings));
+  return {
+    place: `the table audit_record in the schema ${audit.schema ?? "toolarsenal"}`,
+    files: 1,
+    keyFile: audit.keyFile,
+    isEmpty: async () => (await (await opened).last(1)).length === 0,
+    async *lines() {
+      yield* (await opened).lines();
+    },
+    last: async (wanted) => (await opened).last(wanted),
+    async close() {
+      await (await opened).close();
+      surroundings.egress.close();
+    },
+  };
+}
 
 function inWords(found: FileVerification, files: number): string {
   if (!found.ok) {
@@ -79,14 +147,15 @@ function readHead(given: string | undefined): AuditHead | undefined {
 
 /** The key that is given or configured, or else the one that lies beside the log. */
 async function findKey(
-  file: string,
-  { audit: { keyFile = `${file}.key`, secret } }: ResolvedConfig,
+  keyFile: string | undefined,
+  { audit: { secret } }: ResolvedConfig,
   input: Input,
   { folder, environment }: Terminal,
 ): Promise<AuditKey | undefined> {
   const { key: given } = input.options;
   if (given === undefined) {
-    if (secret === undefined) return (await readKeyFile(keyFile)) ?? readKeyFile(`${keyFile}.pub`);
+    if (secret === undefined)
+      return keyFile === undefined ? undefined : ((await readKeyFile(keyFile)) ?? readKeyFile(`${keyFile}.pub`));
     const key = auditKey(secret, createSecrets({ environment }));
     return typeof key === "function" ? key() : key;
   }
@@ -95,13 +164,8 @@ async function findKey(
   throw wrongInput("--key", given, `Cannot read the key ${given}.`, "Check the path.");
 }
 
-async function tail(files: readonly string[], input: Input, terminal: Terminal): Promise<number> {
-  const wanted = readNumber(input, "lines", { fallback: 20, min: 1, max: 100_000 });
-  let lines: readonly string[] = [];
-  for (const file of files.toReversed()) {
-    if (lines.length >= wanted) break;
-    lines = [...(await lastLines(file, wanted - lines.length)), ...lines];
-  }
+async function tail(log: ReadableLog, input: Input, terminal: Terminal): Promise<number> {
+  const lines = await log.last(readNumber(input, "lines", { fallback: 20, min: 1, max: 100_000 }));
   if (input.json) terminal.out.write(lines.map((line) => `${line}\n`).join(""));
   else terminal.out.write(`${table(lines.map(toRow))}\n`);
   return 0;
