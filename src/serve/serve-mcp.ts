@@ -1,4 +1,6 @@
 import type { Redactor } from "../guard/redaction/redactor.ts";
+import type { Identity } from "../guard/identity.port.ts";
+import type { SharedState } from "../state/shared-state.ts";
 import type { InputStream, OutputStream } from "../tool/streams.ts";
 import type { ListenOptions } from "./http/listen-options.ts";
 import type { ServeMode } from "./meta-tools/definitions.ts";
@@ -9,7 +11,9 @@ import type { Serving } from "./surface.ts";
 import { createWork } from "./work.ts";
 
 /** How an arsenal is served to MCP clients. */
-export interface ServeMcpOptions extends ListenOptions {
+export interface ServeMcpOptions extends Omit<ListenOptions, "identity"> {
+  /** Tells who a caller is; a function gets the state that processes share, such as `(state) => apiKeyState(state)`. Without it, only loopback may be served. */
+  readonly identity?: Identity | ((state: Pick<SharedState, "documents" | "changes">) => Identity | Promise<Identity>);
   /** `http` listens; `stdio` talks over standard streams to the one client that started this process. Default `http`. */
   readonly transport?: "http" | "stdio";
   /** Which tools a client is shown: all, the two that find and execute the others, or those two and the common ones. */
@@ -77,10 +81,13 @@ export async function serveMcp(
   });
   const [work, replica] = [createWork(), await createReplica(state)];
   const serving: Serving = { arsenal, mode, ...(common && { common }), startup, work, replica, redactor };
+  const { identity: who, ...others } = given;
+  const identity = typeof who === "function" ? await who(state) : who;
   const options = {
     drainMs: server.drainTimeoutS * 1000,
     shutdownDelayMs: server.shutdownDelayS * 1000,
-    ...given,
+    ...others,
+    ...(identity && { identity }),
   };
   if (options.transport === "stdio") return overStdio(serving, options);
   const { openHost } = await import("./host.ts");

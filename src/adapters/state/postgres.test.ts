@@ -3,6 +3,7 @@ import { createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { countedPostgres } from "../../../test/services/counted-postgres.ts";
 import { pglite, type RealPostgres, realPostgres } from "../../../test/services/postgres.ts";
+import { createManualClock } from "../../testing/manual-clock.ts";
 import { changesContract, limitsContract, type StateBackend, stateContract } from "../../testing/index.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import type { Admission, Pass } from "../../state/limits.port.ts";
@@ -149,6 +150,17 @@ describe.skipIf(server === undefined)("postgresState on a server", () => {
     await other.close();
     await own.remove();
   }, 60_000);
+
+  it("leaves no timer behind when it is closed", async () => {
+    const clock = createManualClock();
+    const state = postgresState({ url: await real.database(), clock });
+    state.changes.subscribe("t", () => {});
+    state.limits.watchBreakers(() => {});
+    await state.leases.acquire("l", { ttlMs: 1_000 });
+    expect(clock.pending).toBeGreaterThan(0);
+    await state.close();
+    expect(clock.pending).toBe(0);
+  });
 
   it("gives up on a server that never answers", async () => {
     const silent = createServer(() => {}).listen(0, "127.0.0.1");

@@ -43,6 +43,7 @@ export function postgresState(options: PostgresStateOptions): SharedState {
   let closing: Promise<void> | undefined;
 
   async function close(): Promise<void> {
+    database.close();
     const late = new Promise<void>((resolve) => void setTimeout(resolve, CLOSE_MS).unref());
     await Promise.race([Promise.allSettled([limits.close(), leases.close()]), late]);
     // Ends at once, except for connections that are being made.

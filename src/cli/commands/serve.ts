@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { count } from "../../errors/show-value.ts";
 import { boot } from "../../config/parts/boot.ts";
 import { configuredEgress } from "../../config/parts/configured-egress.ts";
-import { configuredIdentity } from "../../config/parts/configured-identity.ts";
+import { configuredIdentity, identityInState } from "../../config/parts/configured-identity.ts";
 import type { DocumentReport } from "../../config/parts/start-configured.ts";
 import { resolveConfig } from "../../config/load/resolve-config.ts";
 import { fileTexts, watchConfig, watchFiles } from "../../config/load/watch-config.ts";
@@ -50,7 +50,8 @@ export const command: Command = {
     const { host = server.host } = input.options;
     const { environment } = terminal;
     const { TOOLARSENAL_TOKEN: token } = environment;
-    const identity = await configuredIdentity(server, { token, egress: configuredEgress(config) });
+    const proving = { token, egress: configuredEgress(config) };
+    const identity = identityInState(server, proving) ?? (await configuredIdentity(server, proving));
     const { policyFile } = config.security;
     const knownPolicy = await fileTexts(policyFile === undefined ? [] : [policyFile]);
     const operated = forOperator(config, terminal, files?.config);

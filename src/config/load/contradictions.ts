@@ -2,6 +2,7 @@ import { readReference } from "../../guard/secrets/reference.ts";
 import { configInvalid, type KeyStyle, type LocatedIssue, type Origin } from "./check-config.ts";
 import { namesOf, needsOf } from "../adapter-settings.ts";
 import { chosenAdapters } from "./chosen-adapters.ts";
+import { stateType } from "./state-type.ts";
 import { toSnake } from "./key-style.ts";
 import type { ResolvedConfig } from "./resolve-config.ts";
 
@@ -36,6 +37,25 @@ const CONTRADICTIONS: readonly Contradiction[] = [
     holds: ({ builtins }) => readReference(builtins.webSearch.apiKey) === undefined,
     message: "is not a reference to a secret",
     fix: "Write env:NAME, with the environment variable that holds the key.",
+  },
+  {
+    path: ["server", "auth", "apiKeys", "file"],
+    holds: ({ server: { auth } }) =>
+      auth?.apiKeys !== undefined && auth.apiKeys.file === undefined && auth.apiKeys.state !== true,
+    message: "is needed for API keys",
+    fix: "Name the file, or set server.auth.api_keys.state to true.",
+  },
+  {
+    path: ["server", "auth", "apiKeys", "state"],
+    holds: ({ server: { auth } }) => auth?.apiKeys?.file !== undefined && auth.apiKeys.state === true,
+    message: "cannot be combined with server.auth.api_keys.file",
+    fix: "Remove one of them.",
+  },
+  {
+    path: ["server", "auth", "apiKeys", "state"],
+    holds: ({ server: { auth }, state }) => auth?.apiKeys?.state === true && stateType(state) === "memory",
+    message: "is true, and the state is kept in the memory of one process",
+    fix: "Set state.file or state.type, or keep the keys in server.auth.api_keys.file.",
   },
   {
     path: ["audit", "keyFile"],

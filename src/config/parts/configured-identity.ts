@@ -1,4 +1,5 @@
 import { anyIdentity } from "../../guard/identity/any-identity.ts";
+import type { KeyState } from "../../adapters/identity/api-keys/state-keys.ts";
 import type { Egress } from "../../guard/egress/egress.ts";
 import type { Identity } from "../../guard/identity.port.ts";
 import { identities as manifest } from "../../adapters/identity/manifest.ts";
@@ -7,24 +8,44 @@ import type { ResolvedConfig } from "../load/resolve-config.ts";
 
 const { "bearer-token": bearer, ...configurable } = manifest;
 
+interface ConfiguredIdentityParts {
+  /** An operator's token, from the environment. */
+  readonly token?: string | undefined;
+  readonly egress?: Egress;
+  /** The state that keys may be kept in. */
+  readonly state?: () => KeyState;
+}
+
 /**
  * Knows the callers that the configuration, or `token` from the environment, gives a way to prove themselves; undefined where neither gives
  * one. Tokens and keys are asked before an issuer, which may have to be waited for.
  */
 export async function configuredIdentity(
   { tokens, auth = {} }: ResolvedConfig["server"],
-  { token, egress }: { readonly token?: string | undefined; readonly egress?: Egress } = {},
+  { token, ...parts }: ConfiguredIdentityParts = {},
 ): Promise<Identity | undefined> {
   const callers = Object.entries({ ...(token === undefined || token === "" ? {} : { operator: token }), ...tokens });
   const identities: Identity[] = [];
   if (callers.length > 0) identities.push(await tokenIdentity(callers));
   for (const [name, load] of Object.entries(configurable)) {
     const settings = auth[toCamel(name) as keyof typeof auth];
-    if (settings !== undefined)
-      identities.push(await (await load()).create(settings as never, egress === undefined ? {} : { egress }));
+    if (settings !== undefined) identities.push(await (await load()).create(settings as never, parts));
   }
   const [first, ...others] = identities;
   return first === undefined ? undefined : anyIdentity([first, ...others]);
+}
+
+/** The same if API keys are kept in the state that processes share: what makes it of that state. It is then never absent. */
+export function identityInState(
+  server: ResolvedConfig["server"],
+  parts: Omit<ConfiguredIdentityParts, "state">,
+): ((state: KeyState) => Promise<Identity>) | undefined {
+  if (server.auth?.apiKeys?.state !== true) return undefined;
+  return async (state) => {
+    const identity = await configuredIdentity(server, { ...parts, state: () => state });
+    if (identity === undefined) throw new Error("API keys are configured, and there is no identity.");
+    return identity;
+  };
 }
 
 async function tokenIdentity(callers: readonly (readonly [string, string])[]): Promise<Identity> {

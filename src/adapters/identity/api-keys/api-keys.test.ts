@@ -6,8 +6,10 @@ import type { Identity } from "../../../guard/identity.port.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import { identityContract } from "../../../testing/identity.contract.ts";
 import { createManualClock } from "../../../testing/manual-clock.ts";
-import { apiKeyFile, apiKeys, type StoredKey } from "./api-keys.ts";
+import { memoryState } from "../../state/memory.ts";
+import { apiKeyFile, apiKeys, apiKeyState, type StoredKey } from "./api-keys.ts";
 import { createKeyText, hashOfKey, updateKeyFile } from "./key-file.ts";
+import { stateKeys } from "./state-keys.ts";
 
 const principal: Principal = { id: "ci", roles: [], capabilities: ["read_data"], scopes: ["build"], local: false };
 const KEY = createKeyText("ci");
@@ -141,5 +143,101 @@ describe("apiKeyFile", () => {
     await Promise.all(names.map((id) => updateKeyFile(file, (keys) => [...keys, { ...stored, id }])));
     const { keys } = JSON.parse(await readFile(file, "utf8")) as { keys: StoredKey[] };
     expect(keys.map(({ id }) => id).sort()).toEqual(["ci", ...names]);
+  });
+});
+
+describe("apiKeyState", () => {
+  const clock = createManualClock();
+  const callerOf = (identity: Identity, key: string): Promise<Principal | undefined> =>
+    identity.authenticate({ headers: { "x-api-key": key } });
+  const known = { headers: { "x-api-key": KEY } };
+  const unknown = { headers: { "x-api-key": createKeyText("ci") } };
+
+  const made = async (): Promise<{ readonly adapter: Identity }> => {
+    const state = memoryState();
+    await stateKeys(state).add(stored);
+    return { adapter: apiKeyState(state) };
+  };
+  for (const { name, run } of identityContract(made, { known, unknown })) it(name, run);
+
+  it("keeps hashes, and no key", async () => {
+    const state = memoryState();
+    await stateKeys(state).add(stored);
+    const [kept] = await state.documents.list("");
+    expect(kept).toMatchObject({ key: "key:ci", value: { hash: stored.hash } });
+    expect(JSON.stringify(kept)).not.toContain(KEY.slice(6));
+  });
+
+  it("knows a new key and refuses a revoked one as soon as it is told", async () => {
+    const state = memoryState({ clock });
+    const keys = stateKeys(state);
+    const identity = apiKeyState(state, { clock });
+    expect(await callerOf(identity, KEY)).toBe(undefined);
+    expect(await keys.add(stored)).toBe(true);
+    expect(await callerOf(identity, KEY)).toEqual(principal);
+    expect(await keys.remove("ci")).toBe(true);
+    expect(await callerOf(identity, KEY)).toBe(undefined);
+  });
+
+  it("knows a new key and refuses a revoked one within a second if it is told nothing", async () => {
+    const { documents, ...state } = memoryState({ clock });
+    const deaf = { documents, changes: { ...state.changes, publish: async () => {} } };
+    const identity = apiKeyState(deaf, { clock });
+    expect(await callerOf(identity, KEY)).toBe(undefined);
+    await stateKeys(deaf).add(stored);
+    await clock.advance(1_000);
+    expect(await callerOf(identity, KEY)).toEqual(principal);
+    await stateKeys(deaf).remove("ci");
+    await clock.advance(1_000);
+    expect(await callerOf(identity, KEY)).toBe(undefined);
+  });
+
+  it("reads what changed while it was reading", async () => {
+    const { documents, changes } = memoryState({ clock });
+    let change: (() => Promise<unknown>) | undefined;
+    const list: typeof documents.list = async (...given) => {
+      const before = await documents.list(...given);
+      const now = change;
+      change = undefined;
+      await now?.();
+      return before;
+    };
+    await stateKeys({ documents, changes }).add(stored);
+    const identity = apiKeyState({ documents: { ...documents, list }, changes }, { clock });
+    expect(await callerOf(identity, KEY)).toEqual(principal);
+    await clock.advance(1_000);
+    change = () => stateKeys({ documents, changes }).remove("ci");
+    await callerOf(identity, KEY);
+    expect(await callerOf(identity, KEY)).toBe(undefined);
+  });
+
+  it("lets nobody in by key while the state cannot be read, and recovers by itself", async () => {
+    const { documents, changes } = memoryState({ clock });
+    let away = false;
+    const list: typeof documents.list = (...given) =>
+      away ? Promise.reject(new Error("away")) : documents.list(...given);
+    await stateKeys({ documents, changes }).add(stored);
+    const identity = apiKeyState({ documents: { ...documents, list }, changes }, { clock });
+    expect(await callerOf(identity, KEY)).toEqual(principal);
+    away = true;
+    await clock.advance(1_000);
+    await expect(callerOf(identity, KEY)).rejects.toThrow("away");
+    await expect(callerOf(identity, KEY)).rejects.toThrow("away");
+    away = false;
+    expect(await callerOf(identity, KEY)).toEqual(principal);
+  });
+
+  it("adds each name once, however many ask, and takes nobody for what is not a key or claims to be local", async () => {
+    const state = memoryState();
+    const keys = stateKeys(state);
+    const added = await Promise.all(Array.from({ length: 5 }, () => keys.add(stored)));
+    expect(added.filter(Boolean)).toHaveLength(1);
+    expect(await keys.remove("nobody")).toBe(false);
+    await state.documents.set("key:bad", { hash: "sha256:12", principal });
+    await state.documents.set("key:me", { hash: stored.hash, principal: { ...principal, local: true } });
+    expect((await keys.read()).map(({ id, principal: { local } }) => [id, local]).toSorted()).toEqual([
+      ["ci", false],
+      ["me", false],
+    ]);
   });
 });

@@ -6,6 +6,7 @@ import { bearerCredential } from "../../../guard/identity/any-identity.ts";
 import type { Credentials, Identified, Identity } from "../../../guard/identity.port.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import { hashOfKey, KEY_HASH, KEY_NAME, nameInKey, readKeyFile, type StoredKey } from "./key-file.ts";
+import { KEYS_TOPIC, type KeyState, stateKeys } from "./state-keys.ts";
 
 export type { StoredKey } from "./key-file.ts";
 
@@ -27,7 +28,7 @@ export async function apiKeyFile(path: string, options: { readonly clock?: Clock
   let keys = toMap(await readKeyFile(path));
   let lookedAt = clock.now();
 
-  /** Rejects where the file cannot be read any more: nobody is let in by keys that may have been revoked. */
+  /** Rejects if the file cannot be read any more: nobody is let in by keys that may have been revoked. */
   async function follow(): Promise<ReadonlyMap<string, StoredKey>> {
     const version = await versionOf(path);
     if (version !== seen) {
@@ -39,6 +40,27 @@ export async function apiKeyFile(path: string, options: { readonly clock?: Clock
   }
 
   return identityOver(() => (clock.now() - lookedAt < LOOK_EVERY_MS ? keys : follow()));
+}
+
+/** The same for keys in the state that processes share. Keys that are added or revoked count within a second in every process. */
+export function apiKeyState(state: KeyState, options: { readonly clock?: Clock } = {}): Identity {
+  const { clock = systemClock } = options;
+  const stored = stateKeys(state);
+  let changes = 0;
+  state.changes.subscribe(KEYS_TOPIC, () => void changes++);
+  /** What was read last, or is being read: since when, and how much had changed then. */
+  let last: { readonly keys: Promise<Keys>; readonly since: number; readonly changes: number } | undefined;
+
+  /** Rejects if the state cannot be read: nobody is let in by keys that may have been revoked. */
+  function follow(): Promise<Keys> {
+    if (last?.changes === changes && clock.now() - last.since < LOOK_EVERY_MS) return last.keys;
+    const next = { keys: stored.read().then(toMap), since: clock.now(), changes };
+    last = next;
+    next.keys.catch(() => (last = last === next ? undefined : last));
+    return next.keys;
+  }
+
+  return identityOver(follow);
 }
 
 type Keys = ReadonlyMap<string, StoredKey>;
@@ -91,10 +113,22 @@ async function versionOf(path: string): Promise<string> {
 
 export const config = setting.entry(
   "Callers with API keys.",
-  { file: setting.path("The file that `toolarsenal keys` writes and only its user can read.") },
-  ["file"],
+  {
+    file: setting.path("The file that `toolarsenal keys` writes and only its user can read."),
+    state: setting.flag("Keep the keys in the shared state instead, so that every process knows them."),
+  },
+  [],
 );
 
-export function create({ file }: setting.Filled<typeof config>): Promise<Identity> {
-  return apiKeyFile(file);
+export async function create(
+  { file, state: isShared }: setting.Filled<typeof config>,
+  { state }: { readonly state?: () => KeyState },
+): Promise<Identity> {
+  if (isShared === true && state !== undefined) return apiKeyState(state());
+  if (file !== undefined) return apiKeyFile(file);
+  const fix = "Set server.auth.api_keys.file, or state: true.";
+  throw new ArsenalError("CONFIG_INVALID", `There is no place for API keys. ${fix}`, {
+    field: "server.auth.api_keys",
+    fix,
+  });
 }

@@ -17,6 +17,40 @@ export interface StoredKey {
   readonly principal: Principal;
 }
 
+/** Where keys are kept. */
+export interface KeyStore {
+  /** For messages: where the hashes are. */
+  readonly place: string;
+  read(): Promise<readonly StoredKey[]>;
+  /** False if there is a key of that name. */
+  add(key: StoredKey): Promise<boolean>;
+  /** False if there is none of that name. */
+  remove(id: string): Promise<boolean>;
+}
+
+/** The keys of a file. */
+export function fileKeys(path: string): KeyStore {
+  return {
+    place: path,
+    read: () => readKeyFile(path),
+    add: (key) => changeKeys(path, (known) => (known.some(({ id }) => id === key.id) ? known : [...known, key])),
+    remove: (name) => changeKeys(path, (known) => known.filter(({ id }) => id !== name)),
+  };
+}
+
+async function changeKeys(
+  path: string,
+  change: (keys: readonly StoredKey[]) => readonly StoredKey[],
+): Promise<boolean> {
+  let changed = false;
+  await updateKeyFile(path, (known) => {
+    const next = change(known);
+    changed = next.length !== known.length;
+    return next;
+  });
+  return changed;
+}
+
 /** Reads a key file, which this user alone may be able to read. */
 export async function readKeyFile(path: string): Promise<readonly StoredKey[]> {
   const text = await readFile(path, "utf8").catch((cause: unknown) => {
@@ -69,7 +103,8 @@ function parse(text: string, path: string): readonly StoredKey[] {
   });
 }
 
-function toStoredKey(entry: unknown): StoredKey | undefined {
+/** The key that an entry holds; undefined if it holds none. */
+export function toStoredKey(entry: unknown): StoredKey | undefined {
   if (!isPlainObject(entry) || !isPlainObject(entry["principal"])) return undefined;
   const { id: name, hash, principal } = entry;
   const { id, tenant, roles, capabilities, scopes } = principal as Record<string, unknown>;

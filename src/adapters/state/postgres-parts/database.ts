@@ -21,6 +21,8 @@ export interface StateDatabase {
   now(): number | null;
   /** Looks now, when the database says that there is something, and every `ms` milliseconds. Returns what ends it. */
   watch(what: string, look: () => Promise<void>, ms?: number): () => void;
+  /** Ends all looking. */
+  close(): void;
 }
 
 interface AskOptions {
@@ -35,7 +37,7 @@ export function createStateDatabase(
   { clock, ownTime }: { readonly clock: Clock; readonly ownTime: boolean },
 ): StateDatabase {
   let ready: Promise<void> | undefined;
-  const looks = new Map<() => void, string>();
+  const looks = new Map<ReturnType<typeof createTimer>, string>();
   let stopListening: (() => void) | undefined;
 
   function prepared(): Promise<void> {
@@ -46,7 +48,7 @@ export function createStateDatabase(
 
   /** Starts the looks that a message is for, or all of them. */
   function wake(message?: string): void {
-    for (const [look, what] of looks) if (message === undefined || message === what) look();
+    for (const [timer, what] of looks) if (message === undefined || message === what) timer.soon();
   }
 
   return {
@@ -66,15 +68,20 @@ export function createStateDatabase(
     now: () => (ownTime ? clock.now() : null),
     watch(what, look, ms = LOOK_MS) {
       const timer = createTimer(clock, look, ms);
-      looks.set(timer.soon, what);
+      looks.set(timer, what);
       stopListening ??= postgres.listen(channelOf(schema), wake, () => wake());
       return () => {
         timer.stop();
-        looks.delete(timer.soon);
+        looks.delete(timer);
         if (looks.size > 0) return;
         stopListening?.();
         stopListening = undefined;
       };
+    },
+    close() {
+      for (const timer of looks.keys()) timer.stop();
+      looks.clear();
+      stopListening?.();
     },
   };
 }

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { runInMemory, type Ran } from "../../../../test/e2e/terminal.ts";
+import { sqliteState } from "../../../adapters/state/sqlite.ts";
 import { configuredIdentity } from "../../../config/parts/configured-identity.ts";
 import { loadConfig } from "../../../config/load/load-config.ts";
 import type { Principal } from "../../../guard/principal.ts";
@@ -90,6 +91,37 @@ describe("toolarsenal keys", () => {
     const { code, out, err } = await run(...argv);
     expect([code, out]).toEqual([2, ""]);
     expect(err).toContain(why);
+  });
+
+  it("keeps keys in the shared state, where a gateway that runs knows them and no longer knows those that are revoked", async () => {
+    const config = "state: { file: ./state.sqlite }\nserver: { auth: { api_keys: { state: true } } }\n";
+    await writeFile(join(folder, "arsenal.yaml"), config);
+    expect(await run("list", "--json")).toMatchObject({ code: 0, out: "[]\n" });
+    const { code, out, err } = await run("create", "ci", "--capability", "read_data");
+    expect([code, err]).toEqual([0, expect.stringContaining("Its hash is saved in the shared state.")]);
+    const gateway = sqliteState({ file: join(folder, "state.sqlite") });
+    const { config: read } = await loadConfig(join(folder, "arsenal.yaml"), {});
+    const identity = await configuredIdentity(read.server, { state: () => gateway });
+    const caller = (): Promise<Principal | undefined> | undefined =>
+      identity?.authenticate({ headers: { "x-api-key": out.trim() } });
+    expect(await caller()).toMatchObject({ id: "ci", capabilities: ["read_data"] });
+    expect(await run("create", "ci")).toMatchObject({ code: 2, err: expect.stringContaining("already exists") });
+    expect((await run("list")).out).toContain("read_data");
+    const told = new Promise((resolve) => void gateway.changes.subscribe("keys", resolve));
+    expect(await run("revoke", "ci")).toMatchObject({ code: 0 });
+    await told;
+    expect(await caller()).toBe(undefined);
+    expect(await run("revoke", "ci")).toMatchObject({ code: 2, err: expect.stringContaining("No key is named ci") });
+    await gateway.close();
+  });
+
+  it.each([
+    ["{}", "server.auth.api_keys.file"],
+    ["{ file: ./keys.json, state: true }", "Remove one of them."],
+    ["{ state: true }", "Set state.file or state.type"],
+  ])("refuses api_keys: %s", async (keys, why) => {
+    await writeFile(join(folder, "arsenal.yaml"), `server: { auth: { api_keys: ${keys} } }\n`);
+    expect(await run("list")).toMatchObject({ code: 2, err: expect.stringContaining(why) as string });
   });
 
   it("says what to set where no file is configured", async () => {

@@ -1,11 +1,14 @@
 import { resolve } from "node:path";
 import {
   createKeyText,
+  fileKeys,
   hashOfKey,
   KEY_NAME,
-  readKeyFile,
-  updateKeyFile,
+  type KeyStore,
 } from "../../../adapters/identity/api-keys/key-file.ts";
+import { stateKeys } from "../../../adapters/identity/api-keys/state-keys.ts";
+import { configuredState } from "../../../config/parts/configured-state.ts";
+import { createSurroundings } from "../../../config/parts/surroundings.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import { CAPABILITIES, type Capability } from "../../../tool/tool.ts";
 import type { Command, Input, Terminal } from "../../command.ts";
@@ -21,7 +24,7 @@ export const command: Command = {
     revoke: { summary: "Revoke a key", positionals: ["NAME"] },
   },
   options: {
-    file: { value: "FILE", description: "Key file", fallback: "server.auth.api_keys.file in the configuration" },
+    file: { value: "FILE", description: "Key file", fallback: "server.auth.api_keys in the configuration" },
     operator: { description: "For create: give the caller all rights of an operator" },
     role: { value: "ROLE", repeatable: true, description: "For create: role of the caller" },
     capability: {
@@ -35,41 +38,37 @@ export const command: Command = {
   examples: ["keys create ci --capability read_data --scope build", "keys list", "keys revoke ci"],
   async run(input, terminal) {
     const [action, name = ""] = input.positionals;
-    const file = await keyFile(input, terminal);
-    if (action === "list") return list(file, input, terminal);
-    const fix = "Use lower-case letters, digits and dashes, starting with a letter.";
-    if (!KEY_NAME.test(name)) throw wrongInput("NAME", name, `"${name}" is not a valid name for a key.`, fix);
-    return action === "create" ? create(file, name, input, terminal) : revoke(file, name, input, terminal);
+    return withKeys(input, terminal, async (keys) => {
+      if (action === "list") return list(keys, input, terminal);
+      const fix = "Use lower-case letters, digits and dashes, starting with a letter.";
+      if (!KEY_NAME.test(name)) throw wrongInput("NAME", name, `"${name}" is not a valid name for a key.`, fix);
+      return action === "create" ? create(keys, name, input, terminal) : revoke(keys, name, input, terminal);
+    });
   },
 };
 
-async function create(file: string, name: string, input: Input, { out, err }: Terminal): Promise<number> {
+async function create(keys: KeyStore, name: string, input: Input, { out, err }: Terminal): Promise<number> {
   const key = createKeyText(name);
   const principal = readPrincipal(name, input);
-  await updateKeyFile(file, (known) => {
+  if (!(await keys.add({ id: name, hash: hashOfKey(key), principal }))) {
     const fix = `Revoke it first: toolarsenal keys revoke ${name}`;
-    if (known.some(({ id }) => id === name)) throw wrongInput("NAME", name, `A key named ${name} already exists.`, fix);
-    return [...known, { id: name, hash: hashOfKey(key), principal }];
-  });
+    throw wrongInput("NAME", name, `A key named ${name} already exists.`, fix);
+  }
   out.write(input.json ? `${JSON.stringify({ id: name, key, principal })}\n` : `${key}\n`);
-  if (!input.json) err.write(`Copy the key now: it is shown only once. Its hash is saved in ${file}.\n`);
+  if (!input.json) err.write(`Copy the key now: it is shown only once. Its hash is saved in ${keys.place}.\n`);
   return 0;
 }
 
-async function revoke(file: string, name: string, input: Input, { out, err }: Terminal): Promise<number> {
-  await updateKeyFile(file, (known) => {
-    const left = known.filter(({ id }) => id !== name);
-    if (left.length === known.length)
-      throw wrongInput("NAME", name, `No key is named ${name}.`, "See: toolarsenal keys list");
-    return left;
-  });
+async function revoke(keys: KeyStore, name: string, input: Input, { out, err }: Terminal): Promise<number> {
+  if (!(await keys.remove(name)))
+    throw wrongInput("NAME", name, `No key is named ${name}.`, "See: toolarsenal keys list");
   if (input.json) out.write(`${JSON.stringify({ id: name, outcome: "revoked" })}\n`);
   else err.write(`Revoked ${name}. A running gateway refuses it within a second.\n`);
   return 0;
 }
 
-async function list(file: string, { json }: Input, { out }: Terminal): Promise<number> {
-  const known = await readKeyFile(file);
+async function list(keys: KeyStore, { json }: Input, { out }: Terminal): Promise<number> {
+  const known = await keys.read();
   const rows = known.map(({ id, principal: { tenant = "", roles, capabilities, scopes } }) => {
     return [id, tenant, roles.join(" "), capabilities.join(" "), scopes.join(" ")];
   });
@@ -99,11 +98,23 @@ function readPrincipal(id: string, { options, flags, repeated }: Input): Princip
   };
 }
 
-async function keyFile(input: Input, terminal: Terminal): Promise<string> {
+/** Runs a step on the keys of the file that is given, or of the file or state that is configured. */
+async function withKeys(input: Input, terminal: Terminal, run: (keys: KeyStore) => Promise<number>): Promise<number> {
   const { file: given } = input.options;
-  if (given !== undefined) return resolve(terminal.folder, given);
-  const { auth } = (await readSettings(input, terminal)).server;
-  if (auth?.apiKeys?.file !== undefined) return auth.apiKeys.file;
-  const fix = "Set server.auth.api_keys.file, or pass --file FILE.";
-  throw wrongInput("--file", undefined, "No key file is configured.", fix);
+  if (given !== undefined) return run(fileKeys(resolve(terminal.folder, given)));
+  const config = await readSettings(input, terminal);
+  const { file, state: isShared } = config.server.auth?.apiKeys ?? {};
+  if (file !== undefined) return run(fileKeys(file));
+  if (isShared !== true) {
+    const fix = "Set server.auth.api_keys.file, or pass --file FILE.";
+    throw wrongInput("--file", undefined, "No key file is configured.", fix);
+  }
+  const surroundings = createSurroundings(config, terminal);
+  const state = configuredState(config, surroundings);
+  try {
+    return await run(stateKeys(state));
+  } finally {
+    await state.close();
+    surroundings.egress.close();
+  }
 }

@@ -1,0 +1,37 @@
+import type { SharedState } from "../../../state/shared-state.ts";
+import { isPlainObject } from "../../../tool/json-schema.ts";
+import { type KeyStore, toStoredKey } from "./key-file.ts";
+
+/** The part of a state that keys need. */
+export type KeyState = Pick<SharedState, "documents" | "changes">;
+
+/** Says that a key was added or revoked. */
+export const KEYS_TOPIC = "keys";
+
+const PREFIX = "key:";
+
+/** The keys in the state that processes share: documents `key:NAME`, with the hash and the principal. An entry that is not a key counts as none. */
+export function stateKeys({ documents, changes }: KeyState): KeyStore {
+  /** A process that does not hear it reads the keys again within a second. */
+  const tell = (id: string): Promise<void> => changes.publish(KEYS_TOPIC, { id }).catch(() => {});
+  return {
+    place: "the shared state",
+    async read() {
+      const entries = await documents.list(PREFIX);
+      return entries.flatMap(({ key, value }) => {
+        const stored = toStoredKey({ ...(isPlainObject(value) ? value : {}), id: key.slice(PREFIX.length) });
+        return stored === undefined ? [] : [stored];
+      });
+    },
+    async add({ id, hash, principal }) {
+      const added = await documents.set(PREFIX + id, { hash, principal }, { ifVersion: "absent" });
+      if (added) await tell(id);
+      return added;
+    },
+    async remove(id) {
+      const removed = await documents.delete(PREFIX + id);
+      if (removed) await tell(id);
+      return removed;
+    },
+  };
+}
