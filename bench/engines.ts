@@ -1,9 +1,10 @@
 /**
- * The SQLite engine beside the memory engine: `node bench/engines.ts [--shared FOLDER] [--tools 10000]`.
+ * The engines beside the memory engine: `node bench/engines.ts [--shared FOLDER] [--tools 10000] [--sets mcp-bench,…]`.
  *
- * First whether both rank the same: top 5 and NDCG@10 of the same requests over labelled sets, with the static tier. The baseline is the memory
- * engine with exact vectors. Then a restart: a new process opens what an earlier one kept and answers its first request. The baseline is the
- * memory engine with a snapshot, which indexes and embeds again. Last, what a request takes once the engine is warm.
+ * First whether all rank the same: top 5 and NDCG@10 of the same requests over labelled sets, with the static tier. The baseline is the memory
+ * engine with exact vectors. PostgreSQL is a server with pgvector if `scripts/ci-services` has made one, otherwise PGlite. Then a restart of
+ * SQLite, unless `--tools` is 0: a new process opens what an earlier one kept and answers its first request. The baseline is the memory engine
+ * with a snapshot. Last, what a request takes once the engine is warm.
  */
 import { execFile } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
@@ -12,12 +13,14 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs, promisify } from "node:util";
 import { memoryEngine } from "../src/adapters/engines/memory.ts";
+import { postgresEngine } from "../src/adapters/engines/postgres/postgres.ts";
 import { sqliteEngine } from "../src/adapters/engines/sqlite/sqlite.ts";
 import { ToolArsenal } from "../src/arsenal.ts";
 import type { CatalogEngine } from "../src/catalog/catalog-engine.port.ts";
 import { shortRequests, syntheticTools } from "../src/cli/benchmark/synthetic-tools.ts";
 import { table } from "../src/cli/terminal/style.ts";
 import { figuresOf } from "../src/eval/metrics.ts";
+import { pglite, realPostgres } from "../test/services/postgres.ts";
 import { type LabelledSet, readSets } from "./retrieval-sets.ts";
 
 /** What the process that restarts is told and finds out, in milliseconds. */
@@ -35,13 +38,18 @@ const WARM_REQUESTS = 100;
 const ROUNDS = 3;
 
 const { values } = parseArgs({
-  options: { shared: { type: "string" }, tools: { type: "string", default: "10000" }, restart: { type: "string" } },
+  options: {
+    shared: { type: "string" },
+    sets: { type: "string" },
+    tools: { type: "string", default: "10000" },
+    restart: { type: "string" },
+  },
 });
 if (values.restart === undefined) {
   const shared = values.shared ?? fileURLToPath(new URL("../../shared", import.meta.url));
-  if (existsSync(join(shared, "eval"))) for (const set of readSets(shared)) process.stdout.write(await compare(set));
+  if (existsSync(join(shared, "eval"))) await compareAll(shared, values.sets?.split(","));
   else console.log(`No labelled sets: ${join(shared, "eval")} does not exist. Give their folder with --shared FOLDER.`);
-  process.stdout.write(await measureRestarts(Number(values.tools)));
+  if (Number(values.tools) > 0) process.stdout.write(await measureRestarts(Number(values.tools)));
 } else {
   process.stdout.write(JSON.stringify(await restart(JSON.parse(values.restart) as Restart)));
 }
@@ -50,12 +58,28 @@ function arsenalOn(engine: CatalogEngine): ToolArsenal {
   return new ToolArsenal({ telemetry: { enabled: false }, embedder: { tier: "static", cache: false } }, { engine });
 }
 
-async function compare({ name, tools, requests }: LabelledSet): Promise<string> {
+async function compareAll(shared: string, names: readonly string[] | undefined): Promise<void> {
+  const server = await realPostgres({ vector: true });
+  const embedded = server ? undefined : await pglite();
+  const client = embedded ? { client: embedded } : { url: server?.url ?? "" };
+  let schemas = 0;
+  const postgres = (): CatalogEngine => postgresEngine({ ...client, schema: `bench_${++schemas}` });
+  try {
+    for (const set of readSets(shared))
+      if (names?.includes(set.name) !== false) process.stdout.write(await compare(set, postgres()));
+  } finally {
+    await embedded?.close();
+    await server?.remove();
+  }
+}
+
+async function compare({ name, tools, requests }: LabelledSet, postgres: CatalogEngine): Promise<string> {
   const idOf = new Map(tools.map(({ id, tool }) => [tool.id, id]));
   const engines = {
     exact: memoryEngine({ vectors: "float32" }),
     rounded: memoryEngine(),
     sqlite: sqliteEngine({ file: ":memory:" }),
+    postgres,
   };
   const rankings: Record<string, string[][]> = {};
   for (const [which, engine] of Object.entries(engines)) {
@@ -83,7 +107,7 @@ async function compare({ name, tools, requests }: LabelledSet): Promise<string> 
   };
   const difference = (which: string): string => `NDCG@10 ${(ndcg(which) - ndcg("exact")).toFixed(3)}`;
   const said = (which: string): string => `${agreement(which)}, ${difference(which)}`;
-  return `${name}, ${tools.length} tools, ${requests.length} requests, NDCG@10 ${ndcg("exact").toFixed(2)}: sqlite ${said("sqlite")}; memory in int8 ${said("rounded")}\n`;
+  return `${name}, ${tools.length} tools, ${requests.length} requests, NDCG@10 ${ndcg("exact").toFixed(2)}: sqlite ${said("sqlite")}; postgres ${said("postgres")}; memory in int8 ${said("rounded")}\n`;
 }
 
 async function measureRestarts(count: number): Promise<string> {

@@ -141,6 +141,10 @@ export async function realPostgres(options: { readonly vector?: boolean } = {}):
     );
     const child = spawn(name, args, { cwd: "/", stdio: ["ignore", "ignore", "pipe"] });
     server = child;
+    // A run that is stopped must not leave it behind.
+    const abandon = (): boolean => child.kill("SIGQUIT");
+    process.once("exit", abandon);
+    child.once("exit", () => process.removeListener("exit", abandon));
     await new Promise<void>((resolve, reject) => {
       child.once("error", reject);
       child.once("exit", () => reject(new Error(`PostgreSQL did not start: ${log}`)));

@@ -3,6 +3,7 @@ import { pglite, type RealPostgres, realPostgres } from "../../../../test/servic
 import { ToolArsenal } from "../../../arsenal.ts";
 import type { CatalogEngine, EngineAnswer } from "../../../catalog/catalog-engine.port.ts";
 import { dice, idsOf, randomTools, toolNamed, unit, vectorsOf } from "../../../testing/catalog-engine/fixtures.ts";
+import { createManualClock } from "../../../testing/manual-clock.ts";
 import { createHashingEmbedder } from "../../../testing/hashing-embedder.ts";
 import type { EmbeddedPostgres } from "../../postgres/client.ts";
 import { openPostgres, type Postgres } from "../../postgres/postgres.ts";
@@ -105,8 +106,9 @@ describe("postgresEngine", () => {
     const exact = await opened({ schema, exactBelow: 1_000_000 });
     await exact.put(tools);
     await exact.putVectors("m", entries);
-    const indexed = await opened({ schema, exactBelow: 100 });
-    await indexed.putVectors("m", entries.slice(0, 1));
+    const clock = createManualClock();
+    const indexed = await opened({ schema, exactBelow: 100, clock });
+    await clock.advance(10_000);
     await indexBuilt(openPostgres({ url: "", client: embedded, what: "A test", field: "url" }), schema);
     for (let round = 0; round < 12; round++) {
       const query = {

@@ -187,7 +187,8 @@ function byWords(
 }
 
 /** How near a vector is to the query's. That of an example counts a little less. */
-const closeness = (distance: string): string => `CASE WHEN nth = 0 THEN 1 ELSE ${EXAMPLE_SHARE} END * -(${distance})`;
+const closeness = (distance: string): string =>
+  `CASE WHEN nth = 0 THEN 1::float8 ELSE ${EXAMPLE_SHARE}::float8 END * -(${distance})`;
 
 /** Compares every vector. */
 function nearest(

@@ -2,6 +2,7 @@ import type { CatalogEngine, EngineChanges } from "../../../catalog/catalog-engi
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import { EVERY_TOOL } from "../../../tool/tool-filter.ts";
 import type { Tool } from "../../../tool/tool.ts";
+import { type Clock, systemClock } from "../../../observe/clock.ts";
 import type { PostgresClient } from "../../postgres/client.ts";
 import { SCHEMA } from "../../postgres/migrate.ts";
 import { openPostgres, type Postgres } from "../../postgres/postgres.ts";
@@ -12,7 +13,7 @@ import { createBinder, toCondition } from "./filter-sql.ts";
 import { createKept } from "./kept.ts";
 import { search } from "./search.ts";
 import { openTables, type Store, vectorTable } from "./tables.ts";
-import { buildIndex } from "./vector-index.ts";
+import { createIndexBuilder } from "./vector-index.ts";
 import { deleteVectors, modelsOf, putVectors } from "./vectors.ts";
 import { deleteTools, putTools } from "./write.ts";
 
@@ -27,6 +28,7 @@ export interface PostgresEngineOptions {
   readonly vectors?: boolean;
   /** From so many tools with vectors on, an HNSW index is built and used. Default 20,000. */
   readonly exactBelow?: number;
+  readonly clock?: Clock;
 }
 
 const PAGE = 1_000;
@@ -43,8 +45,7 @@ export function postgresEngine(options: PostgresEngineOptions): CatalogEngine {
   let opening: Promise<Store> | undefined;
   let closed = false;
   let lastChange: Promise<unknown> = Promise.resolve();
-  let stopBuilding = new AbortController();
-  let building: Promise<void> | undefined;
+  const indexes = createIndexBuilder(options.clock ?? systemClock);
 
   async function using(signal: AbortSignal | undefined): Promise<Store> {
     signal?.throwIfAborted();
@@ -86,9 +87,9 @@ export function postgresEngine(options: PostgresEngineOptions): CatalogEngine {
         connecting.catch(() => (opening = undefined));
         opening = connecting;
         closed = false;
-        stopBuilding = new AbortController();
       }
-      await opening;
+      // A process may have ended before it built an index.
+      indexes.later(await opening);
     },
 
     put: (tools, { signal } = {}) => inTurn(async () => putTools(await using(signal), tools, signal)),
@@ -134,12 +135,8 @@ export function postgresEngine(options: PostgresEngineOptions): CatalogEngine {
     putVectors: (model, entries, { signal } = {}) =>
       inTurn(async () => {
         const store = await using(signal);
-        const written = await putVectors(store, model, entries, signal);
-        if (written === undefined || building !== undefined) return;
-        // In the background: every vector is compared until the index is there, and also if it cannot be built. The next put tries again.
-        building = buildIndex(store, written, stopBuilding.signal)
-          .catch(() => {})
-          .finally(() => (building = undefined));
+        await putVectors(store, model, entries, signal);
+        indexes.later(store);
       }),
 
     async withoutVectors(model, { after = "", limit, signal }) {
@@ -197,8 +194,7 @@ export function postgresEngine(options: PostgresEngineOptions): CatalogEngine {
     async close() {
       await lastChange;
       closed = true;
-      stopBuilding.abort();
-      await building;
+      await indexes.stop();
       const store = await opening?.catch(() => undefined);
       opening = undefined;
       await store?.postgres.close();
@@ -261,18 +257,21 @@ type Settings = setting.Filled<typeof config> & { readonly url?: string };
 
 export function create(
   { url, schema, vectors }: Settings,
-  surroundings?: Pick<Surroundings, "secrets">,
+  surroundings?: Partial<Pick<Surroundings, "secrets" | "clock">>,
 ): CatalogEngine {
-  const { secrets } = surroundings ?? {};
+  const { secrets, clock } = surroundings ?? {};
   const filled =
     url === undefined || secrets === undefined
       ? url
       : (): Promise<string> => secrets.fill(url, { scope: "vector_store", field: FIELD });
-  return postgresEngine({ schema, vectors, ...(filled === undefined ? {} : { url: filled }) });
+  return postgresEngine({ schema, vectors, ...(filled === undefined ? {} : { url: filled }), ...(clock && { clock }) });
 }
 
 /** Opens the database as the arsenal will, which also creates the tables. */
-export async function check(settings: Settings, surroundings?: Pick<Surroundings, "secrets">): Promise<string> {
+export async function check(
+  settings: Settings,
+  surroundings?: Partial<Pick<Surroundings, "secrets" | "clock">>,
+): Promise<string> {
   const engine = create(settings, surroundings);
   try {
     await engine.open();

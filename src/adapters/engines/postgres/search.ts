@@ -169,7 +169,7 @@ async function readFound(
   const cosines = asked.map((each) => {
     if (each === undefined) return "NULL";
     const distance = `v.vector <#> ${binder.bind(each.text, store.vectors?.type ?? "vector")}`;
-    const closeness = `CASE WHEN nth = 0 THEN 1 ELSE ${EXAMPLE_SHARE} END * LEAST(1, GREATEST(-1, -(${distance})))`;
+    const closeness = `CASE WHEN nth = 0 THEN 1::float8 ELSE ${EXAMPLE_SHARE}::float8 END * LEAST(1, GREATEST(-1, -(${distance})))`;
     return `(SELECT max(${closeness}) FROM ${vectorTable(store, each.model)} v WHERE v.slot = t.slot)`;
   });
   const rows = await store.postgres.query<{ slot: number; body: string | null; cosines: readonly (number | null)[] }>(

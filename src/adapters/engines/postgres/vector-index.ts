@@ -1,22 +1,64 @@
+import type { Clock } from "../../../observe/clock.ts";
 import { quoted } from "../../postgres/postgres.ts";
 import { type Model, type Store, vectorTable } from "./tables.ts";
+import { modelsOf } from "./vectors.ts";
 
 /** Above so many dimensions pgvector makes no HNSW index, and every vector is compared. */
 const MOST_DIMENSIONS = { halfvec: 4_000, vector: 2_000 } as const;
+/** Vectors come in many batches, and an index is built much faster from all of them: it waits until so long after the last, in milliseconds. */
+const QUIET_MS = 10_000;
 
-/** The name of a model's index. */
-export function indexName({ id }: Pick<Model, "id">): string {
-  return `vectors_${id}_hnsw`;
+/** Builds indexes in the background. */
+export interface IndexBuilder {
+  /** Looks for models that need an index, once no vectors have come for a while. */
+  later(store: Store): void;
+  /** Stops. An index under way may be finished by the database, or built again by the next process. */
+  stop(): Promise<void>;
+}
+
+/** Nothing is built before it is asked for. */
+export function createIndexBuilder(clock: Clock): IndexBuilder {
+  let cancel: (() => void) | undefined;
+  let building: Promise<void> | undefined;
+  let stopping = new AbortController();
+
+  async function build(store: Store): Promise<void> {
+    for (const model of await modelsOf(store, store.postgres.query)) await buildIndex(store, model, stopping.signal);
+  }
+
+  return {
+    later(store) {
+      cancel?.();
+      if (!store.vectors) return;
+      cancel = clock.after(
+        QUIET_MS,
+        () => {
+          // Without an index, every vector is compared. The next vectors, or the next process, try again.
+          building ??= build(store)
+            .catch(() => {})
+            .finally(() => (building = undefined));
+        },
+        { background: true },
+      );
+    },
+    async stop() {
+      cancel?.();
+      stopping.abort();
+      await building;
+      stopping = new AbortController();
+    },
+  };
 }
 
 /**
  * Builds the HNSW index of a model that has enough vectors, unless it is there or another process builds it: PostgreSQL lets only one of them, and
  * the others find it done. Searches and writes go on meanwhile. An index that a dead process left unfinished is built again.
  */
-export async function buildIndex(store: Store, model: Model, signal: AbortSignal): Promise<void> {
+async function buildIndex(store: Store, model: Model, signal: AbortSignal): Promise<void> {
   const { postgres, vectors: features } = store;
   if (!features || model.tools < store.exactBelow || model.dimension > MOST_DIMENSIONS[features.type]) return;
-  const index = store.table(indexName(model));
+  const name = `vectors_${model.id}_hnsw`;
+  const index = store.table(name);
   const [found] = await postgres.query<{ valid: boolean; building: boolean }>(
     `SELECT indisvalid AS valid, EXISTS (SELECT 1 FROM pg_stat_progress_create_index p WHERE p.relid = i.indrelid) AS building
     FROM pg_index i WHERE indexrelid = to_regclass($1)`,
@@ -26,7 +68,7 @@ export async function buildIndex(store: Store, model: Model, signal: AbortSignal
   if (found?.valid === true || found?.building === true) return;
   if (found) await postgres.query(`DROP INDEX CONCURRENTLY IF EXISTS ${index}`, undefined, { signal });
   await postgres.query(
-    `CREATE INDEX CONCURRENTLY IF NOT EXISTS ${quoted(indexName(model))} ON ${vectorTable(store, model)} USING hnsw (vector ${features.type}_ip_ops)`,
+    `CREATE INDEX CONCURRENTLY IF NOT EXISTS ${quoted(name)} ON ${vectorTable(store, model)} USING hnsw (vector ${features.type}_ip_ops)`,
     undefined,
     { signal },
   );

@@ -34,16 +34,16 @@ export async function removeVectors(store: Store, query: Query, model: Model, sl
   );
 }
 
-/** Keeps the vectors of tools, in one transaction. Returns the model as it then is; undefined if nothing was kept. */
+/** Keeps the vectors of tools, in one transaction. */
 export async function putVectors(
   store: Store,
   name: string,
   entries: readonly ToolVectors[],
   signal: AbortSignal | undefined,
-): Promise<Model | undefined> {
+): Promise<void> {
   if (!store.vectors) throw vectorsAreOff();
   const { table } = store;
-  return store.postgres.transaction(
+  await store.postgres.transaction(
     async (query) => {
       await lock(store, query);
       const versions = await versionsOf(store, query, entries);
@@ -53,7 +53,7 @@ export async function putVectors(
         if (version?.hash === entry.contentHash && entry.vectors.length > 0) kept.set(version.slot, entry);
       }
       const dimension = [...kept.values()][0]?.vectors[0]?.length;
-      if (dimension === undefined) return undefined;
+      if (dimension === undefined) return;
       const model = await modelFor(store, query, name, dimension);
       for (const { id, vectors } of kept.values())
         for (const vector of vectors) checkDimension(vector, model.dimension, `A vector of ${id}`);
@@ -67,11 +67,11 @@ export async function putVectors(
         ON CONFLICT (model, namespace) DO UPDATE SET tools = kept.tools + excluded.tools, total = kept.total + excluded.total`,
         [slots, model.id],
       );
-      const [after] = await query<{ tools: number }>(
-        `UPDATE ${table("models")} SET tools = tools + $2, most = $3 WHERE id = $1 RETURNING tools`,
-        [model.id, slots.length, most],
-      );
-      return { ...model, most, tools: Number(after?.tools) };
+      await query(`UPDATE ${table("models")} SET tools = tools + $2, most = $3 WHERE id = $1`, [
+        model.id,
+        slots.length,
+        most,
+      ]);
     },
     signal ? { signal } : {},
   );
