@@ -3,12 +3,13 @@ import { pglite, type RealPostgres, realPostgres } from "../../../../test/servic
 import { ToolArsenal } from "../../../arsenal.ts";
 import type { CatalogEngine, EngineAnswer } from "../../../catalog/catalog-engine.port.ts";
 import { dice, idsOf, randomTools, toolNamed, unit, vectorsOf } from "../../../testing/catalog-engine/fixtures.ts";
+import { createSecrets } from "../../../guard/secrets/secrets.ts";
 import { createManualClock } from "../../../testing/manual-clock.ts";
 import { createHashingEmbedder } from "../../../testing/hashing-embedder.ts";
 import type { EmbeddedPostgres } from "../../postgres/client.ts";
 import { openPostgres, type Postgres } from "../../postgres/postgres.ts";
 import { memoryEngine } from "../memory.ts";
-import { postgresEngine, type PostgresEngineOptions } from "./postgres.ts";
+import { create, postgresEngine, type PostgresEngineOptions } from "./postgres.ts";
 
 let embedded: EmbeddedPostgres & { close(): Promise<void> };
 beforeAll(async () => (embedded = await pglite()));
@@ -200,6 +201,23 @@ describe("an arsenal on postgresEngine", () => {
 // because PostgreSQL is not installed everywhere; with CI=true its absence fails.
 describe.skipIf(server === undefined)("postgresEngine on a real server", () => {
   const real = server as RealPostgres;
+
+  it("takes the password from where the configuration says, and says what to do if it is wrong", async () => {
+    const database = await real.database();
+    const url = database.replace(/:[0-9a-f]+@/, ":${secret:env:DATABASE_PASSWORD}@");
+    const opening = async (password: string): Promise<number> => {
+      const secrets = createSecrets({ environment: { DATABASE_PASSWORD: password } });
+      const engine = create({ url, schema: "toolarsenal", vectors: false }, { secrets });
+      await engine.open();
+      return engine.count().finally(() => engine.close());
+    };
+    const password = /:([0-9a-f]+)@/.exec(database)?.[1] ?? "";
+    expect(await opening(password)).toBe(0);
+    const failure = await opening("not/the@password").catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: "STORE_FAILED", details: { field: "vector_store.url" } });
+    expect(String(failure)).toMatch(/The catalog cannot use PostgreSQL at postgres@.*Check the user and the password/);
+    expect(JSON.stringify(failure) + String(failure)).not.toContain("not/the@password");
+  });
 
   it("writes each tool once if two processes put the same ones, and loses none", async () => {
     const url = await real.database();

@@ -4,6 +4,7 @@ import { EVERY_TOOL } from "../../../tool/tool-filter.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import type { PostgresClient } from "../../postgres/client.ts";
+import { filledUrl } from "../../postgres/filled-url.ts";
 import { SCHEMA } from "../../postgres/migrate.ts";
 import { openPostgres, type Postgres } from "../../postgres/postgres.ts";
 import * as setting from "../../settings.ts";
@@ -263,7 +264,7 @@ export function create(
   const filled =
     url === undefined || secrets === undefined
       ? url
-      : (): Promise<string> => secrets.fill(url, { scope: "vector_store", field: FIELD });
+      : (): Promise<string> => filledUrl(url, secrets, { scope: "vector_store", field: FIELD });
   return postgresEngine({ schema, vectors, ...(filled === undefined ? {} : { url: filled }), ...(clock && { clock }) });
 }
 
