@@ -196,12 +196,18 @@ function nearest(
   { model, text }: Asked,
   { limit, binder, condition }: Shape & { readonly limit: number },
 ): string {
-  const distance = `v.vector <#> ${binder.bind(text, store.vectors?.type ?? "vector")}`;
-  const accepted = condition === undefined ? "" : `JOIN ${store.table("tools")} t USING (slot) WHERE ${condition}`;
-  return `SELECT slot FROM (
-    SELECT v.slot, max(${closeness(distance)}) AS cosine FROM ${vectorTable(store, model)} v ${accepted}
-    GROUP BY v.slot ORDER BY cosine DESC FETCH FIRST ${limit} ROWS WITH TIES) AS near
+  const close = closeness(`v.vector <#> ${binder.bind(text, store.vectors?.type ?? "vector")}`);
+  const from = `FROM ${vectorTable(store, model)} v ${accepting(store, condition)}`;
+  const scored =
+    model.most === 1
+      ? `SELECT v.slot, ${close} AS cosine ${from}`
+      : `SELECT v.slot, max(${close}) AS cosine ${from} GROUP BY v.slot`;
+  return `SELECT slot FROM (${scored} ORDER BY cosine DESC FETCH FIRST ${limit} ROWS WITH TIES) AS near
     JOIN ${store.table("tools")} USING (slot) ORDER BY cosine DESC, id LIMIT ${limit}`;
+}
+
+function accepting(store: Store, condition: string | undefined): string {
+  return condition === undefined ? "" : `JOIN ${store.table("tools")} t USING (slot) WHERE ${condition}`;
 }
 
 /** Asks the HNSW index, which goes on until the filters have accepted enough. */
@@ -211,10 +217,9 @@ function nearByIndex(
   { limit, binder, condition }: Shape & { readonly limit: number },
 ): string {
   const distance = `v.vector <#> ${binder.bind(text, store.vectors?.type ?? "vector")}`;
-  const accepted = condition === undefined ? "" : `JOIN ${store.table("tools")} t USING (slot) WHERE ${condition}`;
   const rows = limit * Math.min(model.most, MOST_ROWS_EACH);
   return `SELECT slot FROM (
-    SELECT v.slot, v.nth, ${distance} AS distance FROM ${vectorTable(store, model)} v ${accepted} ORDER BY ${distance} LIMIT ${rows}) AS near
+    SELECT v.slot, v.nth, ${distance} AS distance FROM ${vectorTable(store, model)} v ${accepting(store, condition)} ORDER BY ${distance} LIMIT ${rows}) AS near
     GROUP BY slot ORDER BY max(${closeness("distance")}) DESC LIMIT ${limit}`;
 }
 

@@ -77,7 +77,8 @@ async function readFacts({ postgres, schema, table, vectors }: Store, query: Eng
     `SELECT meta.*,
       (SELECT json_agg(json_build_array(term, documents, others)) FROM ${table("terms")} WHERE term = ANY($1::text[])) AS terms,
       (SELECT json_agg(id) FROM (
-        SELECT id FROM ${table("tools")} WHERE name_key = ANY($2::text[]) AND mentionable ORDER BY id LIMIT ${MOST_NAMED}) AS n) AS named,
+        SELECT id FROM (SELECT id FROM ${table("tools")} WHERE name_key = ANY($2::text[]) AND mentionable OFFSET 0) AS every
+        ORDER BY id LIMIT ${MOST_NAMED}) AS n) AS named,
       (SELECT json_agg(json_build_array(term, namespaces)) FROM (
         SELECT term, json_agg(namespace) AS namespaces FROM ${table("namespace_terms")} WHERE term = ANY($3::text[])
         GROUP BY term HAVING count(*) <= ${MOST_NAMESPACES}) AS s) AS spaces,
