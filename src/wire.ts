@@ -79,7 +79,9 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
   // catalog, register
   const tiers = configuredTiers(config, parts, surroundings);
   const reranker = configuredReranker(config, parts, surroundings);
-  const catalog = createCatalog({ engine: configuredEngine(config, parts, surroundings), tiers, emit, clock });
+  const engine = configuredEngine(config, parts, surroundings);
+  const { changes, leases } = guard.state;
+  const catalog = createCatalog({ engine, tiers, emit, clock, changes, leases });
   const registry = createRegistry({
     catalog,
     emit: (name, data) => (emit(name, data), forgetPast(name, data, { engine: calls?.engine, health })),

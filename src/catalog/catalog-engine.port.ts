@@ -149,4 +149,6 @@ export interface EngineChanges {
   readonly deleted: readonly string[];
   /** True if the engine no longer knows what changed since then: everything must be read again. */
   readonly incomplete?: boolean;
+  /** True if no other process can change these tools, so that nobody has to follow them. */
+  readonly alone?: boolean;
 }

@@ -2,7 +2,8 @@ import { ArsenalError } from "../errors/arsenal-error.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
 import type { Tool } from "../tool/tool.ts";
-import type { CatalogEngine } from "./catalog-engine.port.ts";
+import type { Changes, Leases } from "../state/changes.port.ts";
+import type { CatalogEngine, EngineChanges } from "./catalog-engine.port.ts";
 import {
   BY_WORDS,
   createTiers,
@@ -14,6 +15,8 @@ import {
   type Tiers,
 } from "./dense/tiers.ts";
 import { untilAborted } from "./dense/until-aborted.ts";
+import { exclusivelyBy } from "./exclusively.ts";
+import { follow, type Following } from "./follow.ts";
 
 /** The engine with the embedders above it: what is put is embedded, and requests become vectors. */
 export interface Catalog {
@@ -22,8 +25,10 @@ export interface Catalog {
   /** Opens the engine and embeds what it has no vectors of. Idempotent; the other methods do it if it was not done. */
   open(options?: { readonly signal?: AbortSignal }): Promise<void>;
   readonly opened: boolean;
-  /** How many tools there were after the last change made here. */
+  /** How many tools there were after the last change that this process made or heard of. */
   readonly size: number;
+  /** Calls back when other processes changed tools, one change at a time. May also name changes made here. Only for engines that are shared. */
+  onChanges(listener: (changes: EngineChanges) => Promise<void>): void;
   /** Names what would answer now: a tier, two mixed (`tuned+static`) while the better one is still learning the tools, or `lexical`. */
   readonly tier: string;
   /** Adds or replaces tools. Those whose content hash is unchanged are neither written nor embedded again. */
@@ -48,31 +53,71 @@ export interface CatalogParts {
   readonly tiers?: readonly Tier[] | (() => Promise<readonly Tier[]>);
   readonly emit: Emit;
   readonly clock: Clock;
+  /** How processes that share the engine tell each other of changes, and agree on who embeds. Without them, each process works by itself. */
+  readonly changes?: Changes;
+  readonly leases?: Leases;
 }
+
+/** Vectors of models that are no longer configured are kept this long, in milliseconds: other processes may still be configured for them. */
+const PRUNE_MS = 3_600_000;
 
 /** Tools left without a vector that one upsert tries to embed again. */
 const RETRIED = 64;
 
 /** Creates a catalog, not yet opened. */
-export function createCatalog({ engine, tiers: given = [], emit, clock }: CatalogParts): Catalog {
+export function createCatalog({ engine, tiers: given = [], emit, clock, changes, leases }: CatalogParts): Catalog {
   let loaded: readonly Tier[] | undefined;
-  let tiers = typeof given === "function" ? undefined : useTiers(given);
+  let tiers: Tiers | undefined;
+  let following: Following | undefined;
+  let listener: (found: EngineChanges) => Promise<void> = async () => {};
+  const closing = new AbortController();
+  let cancelPrune: (() => void) | undefined;
   let size = 0;
   let state: "new" | "open" | "closed" = "new";
   let opening: Promise<void> | undefined;
   let lastChange: Promise<unknown> = Promise.resolve();
 
-  function useTiers(all: readonly Tier[]): Tiers | undefined {
-    loaded = all;
-    return createTiers({ tiers: all, engine, size: () => size, emit, clock });
-  }
-
   async function load(): Promise<void> {
-    if (loaded === undefined && typeof given === "function") tiers = useTiers(await given());
+    loaded ??= typeof given === "function" ? await given() : given;
     await engine.open();
+    const { revision, alone = false } = await engine.changes(Number.MAX_SAFE_INTEGER);
+    const exclusively = leases && !alone ? exclusivelyBy(leases) : undefined;
+    tiers ??= createTiers({ tiers: loaded, engine, size: () => size, emit, clock, exclusively });
+    if (changes && !alone) {
+      const onRound = (): void => void (tiers?.complete() ?? tiers?.catchUp());
+      following ??= follow(revision, { engine, changes, clock, onChanges: applyChanges, onRound });
+    }
     size = await engine.count();
     await tiers?.open();
-    if (state === "new") state = "open";
+    if (state !== "new") return;
+    state = "open";
+    schedulePrune();
+  }
+
+  /** Takes note of what other processes changed. */
+  async function applyChanges(found: EngineChanges): Promise<void> {
+    size = await engine.count();
+    tiers?.forget(found.deleted);
+    if (found.changed.length > 0 || found.incomplete === true) tiers?.catchUp();
+    await listener(found);
+  }
+
+  function schedulePrune(): void {
+    if (leases === undefined || state === "closed") return;
+    cancelPrune = clock.after(PRUNE_MS, () => void prune().finally(schedulePrune), { background: true });
+  }
+
+  /** Removes vectors of models that are no longer configured, once those that are know every tool. */
+  async function prune(): Promise<void> {
+    const used = tiers?.complete();
+    if (used === undefined || leases === undefined) return;
+    const { signal } = closing;
+    const removeOthers = async (held: AbortSignal): Promise<void> => {
+      for (const model of await engine.models({ signal: held })) {
+        if (!used.includes(model)) await engine.deleteVectors(model, { signal: held });
+      }
+    };
+    await exclusivelyBy(leases)("prune", removeOthers, signal).catch(() => {}); // the next round tries again
   }
 
   async function open({ signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
@@ -98,8 +143,9 @@ export function createCatalog({ engine, tiers: given = [], emit, clock }: Catalo
     signal: AbortSignal | undefined,
   ): Promise<{ indexed: number; unchanged: number }> {
     const latest = new Map(tools.map((tool) => [tool.id, tool]));
-    const { changed } = await engine.put([...latest.values()], signal ? { signal } : {});
-    if (changed.length > 0) size = await engine.count();
+    const { changed, revision } = await engine.put([...latest.values()], signal ? { signal } : {});
+    if (changed.length > 0) following?.made(revision);
+    if (changed.length > 0 || following) size = await engine.count();
     const missing = new Set(tiers?.missing());
     const due = new Set(changed);
     // An upsert that was cancelled while it embedded comes again with the same tools.
@@ -116,6 +162,9 @@ export function createCatalog({ engine, tiers: given = [], emit, clock }: Catalo
   return {
     engine,
     open,
+    onChanges(callback) {
+      listener = callback;
+    },
     get opened() {
       return state === "open";
     },
@@ -135,6 +184,7 @@ export function createCatalog({ engine, tiers: given = [], emit, clock }: Catalo
         const count = await engine.delete(ids);
         size = await engine.count();
         tiers?.forget(ids);
+        if (count > 0 && following) following.made((await engine.changes(Number.MAX_SAFE_INTEGER)).revision);
         return count;
       });
     },
@@ -154,11 +204,15 @@ export function createCatalog({ engine, tiers: given = [], emit, clock }: Catalo
     async close() {
       if (state === "closed") return;
       state = "closed";
+      closing.abort(new Error("closed"));
+      cancelPrune?.();
       // Begun first: what goes on in the background is not worth waiting for.
       const stopping = tiers?.close();
       await opening?.catch(() => {});
       await lastChange;
       await (stopping ?? tiers?.close());
+      await following?.close();
+      cancelPrune?.();
       const outcomes = await Promise.allSettled([
         engine.close(),
         ...(loaded ?? []).map(({ embedder }) => embedder.close?.()),

@@ -2,8 +2,8 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { ArsenalError } from "../errors/arsenal-error.ts";
 import { EVERY_TOOL, type ToolFilter, toPredicate } from "../tool/tool-filter.ts";
 import type { Tool } from "../tool/tool.ts";
-import type { CatalogEngine, EngineAnswer, EngineQuery } from "./catalog-engine.port.ts";
-import { below, type Image } from "./image.ts";
+import type { EngineAnswer, EngineQuery } from "./catalog-engine.port.ts";
+import { below } from "./image.ts";
 import { createModelVectors, type CreateRows, type ModelVectors } from "./dense/model-vectors.ts";
 import type { NamespaceFits } from "./dense/namespace-vectors.ts";
 import { createLexicalIndex, type LexicalHit } from "./lexical/lexical-index.ts";
@@ -15,26 +15,11 @@ import {
   firstAfter,
   restoreEntries,
   restoreModels,
-  type SavedIndex,
+  type MemoryEngine,
   savedTools,
   saveIndex,
 } from "./memory-image.ts";
 import { toolFields } from "./tool-text.ts";
-
-/** An engine whose index can be written to a file and read again, so that nothing is indexed or embedded twice. */
-export interface MemoryEngine extends CatalogEngine {
-  /** The index as it is now, without the tools themselves. Also of an engine that was closed. */
-  save(): Promise<SavedIndex>;
-  /**
-   * Fills an empty engine. `read` gives the tool of a slot, each when it is first needed. Returns the ids by slot; undefined, and takes nothing, if
-   * words are indexed in another way today.
-   */
-  restore(image: Image, read: (slot: number) => Tool): readonly (string | undefined)[] | undefined;
-  /** Takes over the vectors of an image for tools that are the same as when it was made, and that have none of the model yet. */
-  adoptVectors(image: Image): Promise<void>;
-  /** The content hash of a tool. */
-  hashOf(id: string): string | undefined;
-}
 
 /** The tools that a query may find, by slot: the quickest way through all of them. */
 interface Sieve {
@@ -344,7 +329,8 @@ export function createMemoryEngine(createRows: CreateRows): MemoryEngine {
       const isAfter = (at: number): boolean => at > since;
       return {
         revision,
-        changed: inOrder().flatMap(({ id }) => (isAfter(entries.get(id)?.revision ?? 0) ? [id] : [])),
+        alone: true,
+        changed: since < revision ? inOrder().flatMap(({ id, revision: at }) => (isAfter(at) ? [id] : [])) : [],
         deleted: [...deletions].flatMap(([id, at]) => (isAfter(at) ? [id] : [])).sort(),
         ...(since < forgottenAt || since > revision ? { incomplete: true } : {}),
       };

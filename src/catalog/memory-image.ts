@@ -1,12 +1,28 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { FilteredTool } from "../tool/tool-filter.ts";
 import type { Tool } from "../tool/tool.ts";
+import type { CatalogEngine } from "./catalog-engine.port.ts";
 import type { ModelVectors } from "./dense/model-vectors.ts";
 import { below, type Image, jsonIn, numbersIn, type Section, under } from "./image.ts";
 import { LEXICAL_FIELDS } from "./lexical/lexical-fields.ts";
 import { toMentionable } from "./lexical/mentions.ts";
 import { spellingsOf, tokenize } from "./lexical/tokenize.ts";
 import { toolFields } from "./tool-text.ts";
+
+/** An engine whose index can be written to a file and read again, so that nothing is indexed or embedded twice. */
+export interface MemoryEngine extends CatalogEngine {
+  /** The index as it is now, without the tools themselves. Also of an engine that was closed. */
+  save(): Promise<SavedIndex>;
+  /**
+   * Fills an empty engine. `read` gives the tool of a slot, each when it is first needed. Returns the ids by slot; undefined, and takes nothing, if
+   * words are indexed in another way today.
+   */
+  restore(image: Image, read: (slot: number) => Tool): readonly (string | undefined)[] | undefined;
+  /** Takes over the vectors of an image for tools that are the same as when it was made, and that have none of the model yet. */
+  adoptVectors(image: Image): Promise<void>;
+  /** The content hash of a tool. */
+  hashOf(id: string): string | undefined;
+}
 
 /** A tool, where the indexes have it, and the revision that brought it. */
 export interface Entry {

@@ -50,6 +50,8 @@ export interface EventMap {
     readonly total: number;
     readonly durationMs: number;
   };
+  /** Another process that shares the catalog changed so many tools. */
+  "catalog-changed": { readonly changed: number; readonly deleted: number };
   /** A snapshot of the catalog could not be used or written. The message says what was done and how to fix it. */
   "snapshot-failed": { readonly file: string; readonly message: string };
   /** `tools` are those that have no vector for now; 0 where a request could not be embedded. */

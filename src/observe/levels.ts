@@ -32,6 +32,7 @@ const LEVEL_OF: { readonly [Name in EventName]: EventLevel | ((data: EventMap[Na
   "policy-reloaded": "info",
   "namespace-refused": "warn",
   "catalog-synced": "info",
+  "catalog-changed": "info",
   "snapshot-failed": "warn",
   "embedder-failed": "warn",
   "ensemble-connected": "info",

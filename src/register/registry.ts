@@ -1,5 +1,5 @@
 import type { Catalog } from "../catalog/catalog.ts";
-import type { CatalogEngine } from "../catalog/catalog-engine.port.ts";
+import type { CatalogEngine, EngineChanges } from "../catalog/catalog-engine.port.ts";
 import type { ArsenalError } from "../errors/arsenal-error.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
@@ -66,9 +66,10 @@ export type Found =
 
 /** What the registry needs of the other stages. */
 export interface RegistryParts {
-  readonly catalog: Pick<Catalog, "size" | "upsert" | "delete"> & {
-    readonly engine: Pick<CatalogEngine, "get" | "list">;
-  };
+  readonly catalog: Pick<Catalog, "size" | "upsert" | "delete"> &
+    Partial<Pick<Catalog, "onChanges">> & {
+      readonly engine: Pick<CatalogEngine, "get" | "list">;
+    };
   readonly emit: Emit;
   readonly clock: Clock;
   /** How ids are spelled for models. If absent, calls by those names find nothing. */
@@ -76,6 +77,9 @@ export interface RegistryParts {
   /** How many tools there may be, and of which names. */
   readonly limits?: RegistrationLimits;
 }
+
+/** Tools read at once to compare them with those registered here. */
+const COMPARED_AT_ONCE = 500;
 
 /** The most tools whose names are compared with one that was not found. */
 const MOST_COMPARED = 100_000;
@@ -114,8 +118,33 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
     const sameName = ownedByName.get(tool.name);
     if (sameName) sameName.set(tool.id, tool);
     else ownedByName.set(tool.name, new Map([[tool.id, tool]]));
-    setChange(tool.id, tool);
   };
+
+  /** Does here what other processes did to the catalog. What is still to be written from here has the last word. */
+  async function followOthers({ changed, deleted, incomplete }: EngineChanges): Promise<void> {
+    const isSettled = (id: string): boolean => owned.has(id) && !changes.has(id);
+    const looked = (incomplete === true ? [...owned.keys()] : [...changed, ...deleted]).filter(isSettled);
+    const gone = new Set(deleted.filter((id) => !owned.has(id) && !changes.has(id)));
+    for (let start = 0; start < looked.length; start += COMPARED_AT_ONCE) {
+      const ids = looked.slice(start, start + COMPARED_AT_ONCE);
+      const found = new Map((await engine.get(ids)).map((tool) => [tool.id, tool]));
+      for (const id of ids.filter(isSettled)) {
+        const [before, tool] = [owned.get(id), found.get(id)];
+        if (tool === undefined) {
+          disown(id);
+          gone.add(id);
+        } else if (before !== undefined && before.tool.contentHash !== tool.contentHash) {
+          take({ ...before, tool });
+          emit("tool-replaced", { toolId: id, version: tool.version, previousVersion: before.tool.version });
+        }
+      }
+    }
+    for (const id of gone) {
+      stored.delete(id);
+      emit("tool-deleted", { toolId: id });
+    }
+    emit("catalog-changed", { changed: changed.length, deleted: deleted.length });
+  }
 
   /** True for a tool of the engine that is not registered here, and not about to be deleted. */
   const isOther = ({ id }: Tool): boolean => !owned.has(id) && !changes.has(id);
@@ -229,12 +258,15 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
     const { tool } = entry;
     const previous = owned.get(tool.id);
     take(entry);
+    setChange(tool.id, tool);
     if (previous !== undefined && previous.tool.contentHash !== tool.contentHash) {
       emit("tool-replaced", { toolId: tool.id, version: tool.version, previousVersion: previous.tool.version });
     } else if (previous?.handler === undefined) {
       emit("tool-registered", { toolId: tool.id, version: tool.version, source: tool.source });
     }
   };
+
+  catalog.onChanges?.(followOthers);
 
   const registry: Registry = {
     add(entries) {

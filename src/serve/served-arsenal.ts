@@ -37,6 +37,7 @@ const CHANGES: ReadonlySet<string> = new Set<ArsenalEvent["name"]>([
   "tool-registered",
   "tool-replaced",
   "tool-deleted",
+  "catalog-changed",
   "policy-reloaded",
 ]);
 

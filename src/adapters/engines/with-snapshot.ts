@@ -1,6 +1,6 @@
 import { below, type Image, numbersIn, under } from "../../catalog/image.ts";
 import type { CatalogEngine } from "../../catalog/catalog-engine.port.ts";
-import type { MemoryEngine } from "../../catalog/memory-engine.ts";
+import type { MemoryEngine } from "../../catalog/memory-image.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import type { Clock } from "../../observe/clock.ts";
 import type { Emit } from "../../observe/events.ts";

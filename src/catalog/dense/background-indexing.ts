@@ -10,6 +10,8 @@ import { untilAborted } from "./until-aborted.ts";
 export interface BackgroundIndexing {
   /** Puts tools into the line. Returns at once. */
   add(ids: Iterable<string>): void;
+  /** Loads the model soon, if that has not been done. */
+  load(): void;
   /**
    * Starts without further delay, and resolves when the line is empty or the embedder has failed. If more than `embedAtMost` tools remain after
    * recalling what the embedder has at hand, it resolves at once. Resolves to the number of tools still in the line.
@@ -53,7 +55,12 @@ export function createBackgroundIndexing(parts: BackgroundIndexingParts): Backgr
   let recalling: Promise<void> | undefined;
 
   function isIdle(): boolean {
-    return running === undefined && fresh.size + due.size === 0;
+    return running === undefined && fresh.size + due.size === 0 && cancelStart === undefined;
+  }
+
+  function start(): void {
+    if (started) void run();
+    else cancelStart ??= clock.after(DELAY_MS, () => void run(), { background: true });
   }
 
   /** The tools as they are now; those that are gone are left out. If the engine fails, they stay in the line. */
@@ -122,9 +129,10 @@ export function createBackgroundIndexing(parts: BackgroundIndexingParts): Backgr
         due.delete(id);
         fresh.add(id);
       }
-      if (fresh.size === 0) return;
-      if (started) void run();
-      else cancelStart ??= clock.after(DELAY_MS, () => void run(), { background: true });
+      if (fresh.size > 0) start();
+    },
+    load() {
+      if (embedder.ready === false && !started && !signal.aborted) start();
     },
     async wait({ signal: given, embedAtMost = Infinity } = {}) {
       const alive = setInterval(() => {}, 1 << 30); // who waits keeps the process alive; the work itself does not

@@ -4,7 +4,9 @@ import type { Tool } from "../../tool/tool.ts";
 import type { CatalogEngine, ModelVector } from "../catalog-engine.port.ts";
 import type { Embedder } from "../embedder.port.ts";
 import { type BackgroundIndexing, createBackgroundIndexing } from "./background-indexing.ts";
+import type { Exclusively } from "../exclusively.ts";
 import { createEmbeddings, type EmbeddedQueries, type Embeddings, vectorsName } from "./embeddings.ts";
+import { createSharedIndexing, type SharedIndexing } from "./shared-indexing.ts";
 
 /** One embedder, and what its answers are called. */
 export interface Tier {
@@ -27,6 +29,10 @@ export interface Tiers {
   /** Embeds changed tools, and retries those that the first tier is missing. Rejects only when the signal fires. */
   embed(changed: readonly Tool[], again: readonly Tool[], signal?: AbortSignal): Promise<void>;
   forget(ids: readonly string[]): void;
+  /** Sees to it that tools which another process put get vectors, whichever process embeds them. */
+  catchUp(): void;
+  /** What the engine keeps the tiers' vectors under, if every tier knows every tool. */
+  complete(): readonly string[] | undefined;
   /** The vectors of a request's texts, of the tiers that can answer it. Rejects only when the signal fires. */
   request(texts: readonly string[], options?: RequestOptions): Promise<RequestVectors>;
   /** Resolves when nothing is left to do in the background, up to the named tier if there is one. See `SettledOptions` for when it gives up. */
@@ -91,6 +97,8 @@ export interface TiersParts {
   readonly size: () => number;
   readonly emit: Emit;
   readonly clock: Clock;
+  /** Given if other processes share the engine. */
+  readonly exclusively?: Exclusively | undefined;
 }
 
 interface Level {
@@ -99,22 +107,24 @@ interface Level {
   readonly embeddings: Embeddings;
   /** What answers while this tier does not, for messages. */
   readonly otherwise: string;
-  /** Absent in the first. */
+  /** Absent in the first, unless the engine is shared. */
   readonly background?: BackgroundIndexing;
+  /** The same, if the engine is shared. */
+  readonly shared?: SharedIndexing;
 }
 
 /** The tiers of a catalog; undefined if there is none. */
-export function createTiers({ tiers, engine, size, emit, clock }: TiersParts): Tiers | undefined {
+export function createTiers({ tiers, engine, size, emit, clock, exclusively }: TiersParts): Tiers | undefined {
   const levels: readonly Level[] = tiers.map(({ name, embedder }, index) => {
     const otherwise = index === 0 ? "words" : "a lesser model";
     const embeddings = createEmbeddings({ embedder, engine, otherwise, emit, clock });
-    return {
-      name: name ?? embedder.model,
-      embedder,
-      embeddings,
-      otherwise,
-      ...(index === 0 ? {} : { background: createBackgroundIndexing({ embedder, embeddings, engine, clock }) }),
-    };
+    const level = { name: name ?? embedder.model, embedder, embeddings, otherwise };
+    const parts = { embedder, embeddings, engine, clock };
+    if (exclusively) {
+      const shared = createSharedIndexing({ ...parts, exclusively, first: index === 0 });
+      return { ...level, shared, background: shared };
+    }
+    return index === 0 ? level : { ...level, background: createBackgroundIndexing(parts) };
   });
   const [first] = levels;
   if (!first) return undefined;
@@ -169,6 +179,11 @@ export function createTiers({ tiers, engine, size, emit, clock }: TiersParts): T
     missing: () => first.embeddings.missing.keys(),
 
     async open() {
+      if (first.shared) {
+        for (const { shared } of levels) await shared?.begin();
+        if (size() > 0) for (const { shared } of others) shared?.load();
+        return;
+      }
       for await (const ids of lacking(first)) {
         const unknown = await first.embeddings.recall(await engine.get(ids));
         await first.embeddings.embed(unknown);
@@ -178,12 +193,20 @@ export function createTiers({ tiers, engine, size, emit, clock }: TiersParts): T
           level.embeddings.expect(await engine.get(ids));
           level.background?.add(ids);
         }
+        // Requests need the model even if every tool has a vector.
+        if (size() > 0) level.background?.load();
       }
     },
 
     async embed(changed, again, signal) {
       for (const { embeddings } of others) embeddings.expect(changed);
       try {
+        if (first.shared) {
+          first.embeddings.expect(changed);
+          first.shared.add(changed.map(({ id }) => id));
+          await first.shared.wait(signal ? { signal } : {});
+          return;
+        }
         await first.embeddings.retry(again, signal);
         await first.embeddings.embed(changed, signal ? { signal } : {});
       } catch (error) {
@@ -196,6 +219,15 @@ export function createTiers({ tiers, engine, size, emit, clock }: TiersParts): T
 
     forget(ids) {
       for (const { embeddings } of levels) embeddings.forget(ids);
+    },
+
+    catchUp() {
+      for (const { shared } of levels) shared?.add([]);
+    },
+
+    complete() {
+      if (levels.some(({ embeddings }) => embeddings.missing.size > 0)) return undefined;
+      return levels.map(({ embedder }) => vectorsName(embedder));
     },
 
     async request(texts, { filtered, signal } = {}) {
@@ -227,7 +259,7 @@ export function createTiers({ tiers, engine, size, emit, clock }: TiersParts): T
     healthCheck: () => Promise.all(levels.map(({ embedder }) => embedder.healthCheck())),
 
     async close() {
-      await Promise.all(others.map(({ background }) => background?.close()));
+      await Promise.all(levels.map(({ background }) => background?.close()));
     },
   };
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { CatalogEngine, ToolPage } from "../../catalog/catalog-engine.port.ts";
+import type { CatalogEngine, EngineChanges, ToolPage } from "../../catalog/catalog-engine.port.ts";
 import { assembleTool, type Tool } from "../../tool/tool.ts";
 import { sampleTools } from "../sample-tools.ts";
 import { type EngineClaims, HOSTILE_TEXTS, idsOf, searchAll, toolNamed, unit, vectorsOf } from "./fixtures.ts";
@@ -144,7 +144,7 @@ export const storingClaims: EngineClaims = {
   "tells what changed after a revision, and what was deleted": async (engine) => {
     await engine.put([toolNamed("old"), toolNamed("edited"), toolNamed("deleted"), toolNamed("returned")]);
     const { revision: since } = await engine.changes(0);
-    assert.deepEqual(await engine.changes(since), { revision: since, changed: [], deleted: [] });
+    assert.deepEqual(listed(await engine.changes(since)), { revision: since, changed: [], deleted: [] });
     await engine.put([toolNamed("old"), toolNamed("edited", { version: "2.0.0" }), toolNamed("fleeting")]);
     await engine.delete(["default.deleted", "default.returned", "default.fleeting"]);
     const { revision: between } = await engine.changes(since);
@@ -166,7 +166,7 @@ export const storingClaims: EngineClaims = {
   "counts vectors as no change of the catalog": async (engine) => {
     const { revision } = await engine.put([toolNamed("a")]);
     await engine.putVectors("m", [vectorsOf(toolNamed("a"))]);
-    assert.deepEqual(await engine.changes(revision), { revision, changed: [], deleted: [] });
+    assert.deepEqual(listed(await engine.changes(revision)), { revision, changed: [], deleted: [] });
   },
 
   "lists tools without vectors of a model for their present text, in pages": async (engine) => {
@@ -266,6 +266,11 @@ export const storingClaims: EngineClaims = {
     await assert.rejects(engine.search({ limit: 1, texts: ["a"] }), { code: "CLOSED" });
   },
 };
+
+/** What changed, without what the engine is. */
+function listed({ alone: _alone, ...changes }: EngineChanges): EngineChanges {
+  return changes;
+}
 
 /** Every page from a cursor on. */
 async function pagesOf(engine: CatalogEngine, limit: number, from?: string): Promise<readonly ToolPage[]> {

@@ -1,0 +1,34 @@
+import type { Leases } from "../state/changes.port.ts";
+
+/**
+ * Runs work that one process at a time may do, by name. The signal that the work gets fires when its turn is lost. Resolves to `taken` if the work was
+ * not done, or not to its end, because another process has the turn, and to `away` if nobody can tell whose turn it is. Rejects if the work does, or
+ * if the signal fires.
+ */
+export type Exclusively = (
+  name: string,
+  work: (held: AbortSignal) => Promise<void>,
+  signal: AbortSignal,
+) => Promise<"done" | "taken" | "away">;
+
+/** How long a process that died keeps others from its work, in milliseconds. */
+const LEASE_MS = 10_000;
+
+export function exclusivelyBy(leases: Leases): Exclusively {
+  return async (name, work, signal) => {
+    const lease = await leases.acquire(name, { ttlMs: LEASE_MS, signal }).catch(() => "away" as const);
+    signal.throwIfAborted();
+    if (lease === undefined) return "taken";
+    if (lease === "away") return "away";
+    try {
+      await work(AbortSignal.any([signal, lease.lost]));
+      return "done";
+    } catch (error) {
+      signal.throwIfAborted();
+      if (lease.lost.aborted) return "taken";
+      throw error;
+    } finally {
+      await lease.release().catch(() => {});
+    }
+  };
+}

@@ -1,0 +1,36 @@
+/**
+ * One of several processes that share a catalog: `node catalog-replica.ts CATALOG STATE TOOLS`. It says "ready", waits for a line, registers its tools and
+ * prints, as JSON, how many it indexed and which texts it embedded.
+ */
+import { once } from "node:events";
+import { sqliteEngine } from "../../src/adapters/engines/sqlite/sqlite.ts";
+import { sqliteState } from "../../src/adapters/state/sqlite.ts";
+import { ToolArsenal } from "../../src/index.ts";
+import { createHashingEmbedder } from "../../src/testing/hashing-embedder.ts";
+
+const [catalog = "", stateFile = "", count = ""] = process.argv.slice(2);
+const embedded: string[] = [];
+const embedder = createHashingEmbedder({ dimension: 16, onEmbed: (texts) => void embedded.push(...texts) });
+const state = sqliteState({ file: stateFile });
+const arsenal = new ToolArsenal(
+  { telemetry: { enabled: false } },
+  { engine: sqliteEngine({ file: catalog }), state, embedder },
+);
+await arsenal.listTools();
+process.stdout.write("ready\n");
+await once(process.stdin, "data");
+const drafts = Array.from({ length: Number(count) }, (_, index) => ({
+  name: `tool_${index}`,
+  description: `Does thing number ${index} for somebody.`,
+}));
+let indexed = 0;
+// In batches, so that the processes get in each other's way again and again.
+for (let start = 0; start < drafts.length; start += 500) {
+  await arsenal.addTools(drafts.slice(start, start + 500).map((tool) => ({ tool, handler: () => "done" })));
+  indexed += await arsenal.sync();
+}
+await arsenal.ready();
+process.stdout.write(`${JSON.stringify({ indexed, embedded, count: arsenal.toolCount })}\n`);
+await arsenal.close();
+await state.close();
+process.stdin.destroy();

@@ -1,0 +1,138 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { sqliteEngine } from "../../src/adapters/engines/sqlite/sqlite.ts";
+import { sqliteState } from "../../src/adapters/state/sqlite.ts";
+import { type ArsenalEvent, ToolArsenal } from "../../src/index.ts";
+
+let root = "";
+let folders = 0;
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), "catalog-replicas-"));
+});
+afterAll(() => rm(root, { recursive: true, force: true }));
+
+/** An arsenal on files that another one uses too. */
+function replica(folder: string): { arsenal: ToolArsenal; end: () => Promise<void> } {
+  const state = sqliteState({ file: `${folder}-state.sqlite` });
+  const engine = sqliteEngine({ file: `${folder}-catalog.sqlite` });
+  const arsenal = new ToolArsenal({ telemetry: { enabled: false }, embedder: { tier: "static" } }, { state, engine });
+  return { arsenal, end: () => arsenal.close().then(() => state.close()) };
+}
+
+async function twoReplicas(): Promise<{ a: ToolArsenal; b: ToolArsenal; end: () => Promise<void> }> {
+  const folder = join(root, String(++folders));
+  const [one, other] = [replica(folder), replica(folder)];
+  await Promise.all([one.arsenal.listTools(), other.arsenal.listTools()]);
+  return { a: one.arsenal, b: other.arsenal, end: async () => void (await Promise.all([one.end(), other.end()])) };
+}
+
+function heard(arsenal: ToolArsenal, name: ArsenalEvent["name"]): Promise<ArsenalEvent> {
+  const { promise, resolve } = Promise.withResolvers<ArsenalEvent>();
+  const stop = arsenal.subscribe((event) => {
+    if (event.name !== name) return;
+    stop();
+    resolve(event);
+  });
+  return promise;
+}
+
+const draft = (name: string, description = `Does ${name} for somebody.`) => ({ name, description });
+
+describe("arsenals that share a catalog", () => {
+  it("no longer call, list or count a tool that another one deleted, though both registered it", async () => {
+    const { a, b, end } = await twoReplicas();
+    for (const arsenal of [a, b]) {
+      await arsenal.addTools([draft("walk"), draft("swim")].map((tool) => ({ tool, handler: () => tool.name })));
+      await arsenal.sync();
+    }
+    expect((await b.execute({ toolName: "walk" })).result).toBe("walk");
+    const deleted = heard(b, "tool-deleted");
+    await a.deleteTool("walk");
+    expect((await deleted).data).toEqual({ toolId: "default.walk" });
+    expect((await b.execute({ toolName: "walk" })).error?.code).toBe("TOOL_NOT_FOUND");
+    expect((await b.listTools()).map(({ name }) => name)).toEqual(["swim"]);
+    expect([a.toolCount, b.toolCount]).toEqual([1, 1]);
+    expect((await b.execute({ toolName: "swim" })).result).toBe("swim");
+    // Who registers it again has it again.
+    await b.addTool(draft("walk"), () => "again");
+    expect((await b.execute({ toolName: "walk" })).result).toBe("again");
+    await end();
+  });
+
+  it("take over the definition of a tool that another one changed, and keep what runs it", async () => {
+    const { a, b, end } = await twoReplicas();
+    for (const arsenal of [a, b]) await arsenal.addTool(draft("walk", "Walks to a shop."), () => "walked");
+    await a.sync();
+    await b.sync();
+    const replaced = heard(b, "tool-replaced");
+    await a.addTool(draft("walk", "Walks to a museum."), () => "walked far");
+    await a.sync();
+    await replaced;
+    expect((await b.getTool("walk"))?.description).toBe("Walks to a museum.");
+    expect((await b.execute({ toolName: "walk" })).result).toBe("walked");
+    await end();
+  });
+
+  it("tell the MCP clients of all of them that the list changed", async () => {
+    const { a, b, end } = await twoReplicas();
+    const served = await b.serveMcp({ port: 0, mode: "static" });
+    const client = new Client({ name: "watcher", version: "1.0.0" });
+    const { promise: changed, resolve } = Promise.withResolvers<void>();
+    client.setNotificationHandler(ToolListChangedNotificationSchema, () => resolve());
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${served.url}/mcp`)));
+    expect((await client.listTools()).tools).toEqual([]);
+    await a.addTool(draft("walk"), () => "walked");
+    await a.sync();
+    await changed;
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["walk"]);
+    expect(b.toolCount).toBe(1);
+    await client.close();
+    await served.close();
+    await end();
+  });
+});
+
+describe("two processes that register the same 10,000 tools at once", () => {
+  it("store each once and embed each once", { timeout: 240_000 }, async () => {
+    const TOOLS = 10_000;
+    const folder = join(root, String(++folders));
+    const [catalog, state] = [`${folder}-catalog.sqlite`, `${folder}-state.sqlite`];
+    const program = fileURLToPath(new URL("./catalog-replica.ts", import.meta.url));
+    const processes = [0, 1].map(() => {
+      const child = spawn(process.execPath, [program, catalog, state, String(TOOLS)], {
+        stdio: ["pipe", "pipe", "inherit"],
+      });
+      return { child, lines: createInterface({ input: child.stdout })[Symbol.asyncIterator]() };
+    });
+    try {
+      for (const { lines } of processes) expect((await lines.next()).value).toBe("ready");
+      for (const { child } of processes) child.stdin.write("go\n");
+      type Report = { readonly indexed: number; readonly embedded: readonly string[]; readonly count: number };
+      const reports = await Promise.all(
+        processes.map(async ({ lines }) => JSON.parse(String((await lines.next()).value)) as Report),
+      );
+      expect(reports.reduce((sum, { indexed }) => sum + indexed, 0)).toBe(TOOLS);
+      expect(reports.map(({ count }) => count)).toEqual([TOOLS, TOOLS]);
+      const embedded = reports.flatMap((report) => report.embedded);
+      expect(embedded).toHaveLength(TOOLS);
+      expect(new Set(embedded).size).toBe(TOOLS);
+      await Promise.all(processes.map(({ child }) => child.exitCode ?? once(child, "exit")));
+      const engine = sqliteEngine({ file: catalog });
+      await engine.open();
+      const [model = ""] = await engine.models();
+      expect([await engine.count(), await engine.withoutVectors(model, { limit: 9 })]).toEqual([TOOLS, []]);
+      await engine.close();
+    } finally {
+      for (const { child } of processes) child.kill("SIGKILL");
+    }
+  });
+});
