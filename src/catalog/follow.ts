@@ -54,8 +54,9 @@ export function follow(since: number, { engine, changes, clock, onChanges, onRou
       while (heard > read && !signal.aborted) {
         heard = read;
         const found = await engine.changes(read);
-        const isNews = found.revision !== read;
         read = Math.max(read, found.revision);
+        // A write that took long may come to light after the revision it belongs to.
+        const isNews = found.changed.length + found.deleted.length > 0 || found.incomplete === true;
         if (isNews && !signal.aborted) await onChanges(found);
       }
     } catch {
