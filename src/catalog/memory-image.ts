@@ -89,47 +89,73 @@ export function restoreModels(image: Image, create: () => ModelVectors): Readonl
   return new Map(models.flatMap(([model, vectors]) => (vectors ? [[model, vectors]] : [])));
 }
 
-/** What filters look at, without what nearly every tool has of its own. */
-type Kind = Omit<FilteredTool, "id" | "name" | "metadata"> & { readonly tenant?: unknown };
+/** What filters look at, without what most tools have of their own. */
+type Kind = Pick<FilteredTool, "source" | "ensemble" | "category" | "riskLevel" | "capabilities" | "deprecated"> & {
+  readonly tenant?: unknown;
+};
 
-/** By slot: ids, hashes, and what filters look at. Tools that filters cannot tell apart but by name share one kind. */
+/** By slot: ids, hashes, and what filters look at. What many tools have in common is written once. */
 function saveEntries(entries: readonly (Entry | undefined)[]): Image {
-  const kinds = new Map<string, number>();
-  const kindOf = (entry: Entry | undefined): number => {
-    if (entry === undefined) return 0;
-    const { namespace, source, ensemble, tags, category, riskLevel, capabilities, deprecated, metadata } =
-      entry.filtered;
-    const { tenant } = metadata;
-    const kind = { namespace, source, ensemble, tags, category, riskLevel, capabilities, deprecated, tenant };
-    const text = JSON.stringify(kind);
-    const number = kinds.get(text) ?? kinds.size;
-    kinds.set(text, number);
-    return number;
+  const shared = {
+    kinds: (tool: FilteredTool): Kind => {
+      const { source, ensemble, category, riskLevel, capabilities, deprecated, metadata } = tool;
+      const kind = { source, riskLevel, capabilities, deprecated, tenant: metadata["tenant"] };
+      return { ...kind, ...(ensemble !== undefined && { ensemble }), ...(category !== undefined && { category }) };
+    },
+    tags: (tool: FilteredTool) => tool.tags,
+    namespaces: (tool: FilteredTool) => tool.namespace,
   };
-  return {
-    kindOf: Uint32Array.from(entries, kindOf),
-    kinds: `[${[...kinds.keys()].join()}]`,
+  const sections = Object.entries(shared).map(([name, of]): Image => {
+    const numbers = new Map<string, number>();
+    const numberOf = (entry: Entry | undefined): number => {
+      if (entry === undefined) return 0;
+      const text = JSON.stringify(of(entry.filtered));
+      const number = numbers.get(text) ?? numbers.size;
+      numbers.set(text, number);
+      return number;
+    };
+    return { [`${name}.of`]: Uint32Array.from(entries, numberOf), [name]: `[${[...numbers.keys()].join()}]` };
+  });
+  return Object.assign({}, ...sections, {
     ids: JSON.stringify(entries.map((entry) => entry?.id ?? null)),
     names: JSON.stringify(entries.map((entry) => entry?.filtered.name ?? null)),
     hashes: JSON.stringify(entries.map((entry) => entry?.contentHash ?? null)),
-  };
+  }) as Image;
 }
 
 /** The entries of an image, by slot. */
 export function restoreEntries(image: Image, revision: number): readonly (Entry | undefined)[] {
-  const kindOf = numbersIn(image, "kindOf", Uint32Array);
+  const shared = <Value>(name: string): ((slot: number) => Value | undefined) => {
+    const values = jsonIn<readonly Value[]>(image, name);
+    const numbers = numbersIn(image, `${name}.of`, Uint32Array);
+    return (slot) => values[numbers[slot] ?? 0];
+  };
+  const kindAt = shared<Kind>("kinds");
+  const tagsAt = shared<readonly string[]>("tags");
+  const namespaceAt = shared<string>("namespaces");
   const names = jsonIn<string[]>(image, "names");
-  const kinds = jsonIn<Kind[]>(image, "kinds").map(({ tenant, ...kind }) => ({
-    ...kind,
-    metadata: tenant === undefined ? {} : { tenant },
-  }));
   return savedTools(image).map((saved, slot) => {
-    const kind = kinds[kindOf[slot] ?? 0];
+    const kind = kindAt(slot);
     if (saved === undefined || kind === undefined) return undefined;
-    const filtered = { id: saved.id, name: names[slot] ?? "", ...kind };
-    return { ...saved, slot, revision, filtered, tool: undefined };
+    const { source, ensemble, category, riskLevel, capabilities, deprecated, tenant } = kind;
+    const filtered = {
+      id: saved.id,
+      name: names[slot] ?? "",
+      namespace: namespaceAt(slot) ?? "",
+      source,
+      ensemble,
+      tags: tagsAt(slot) ?? [],
+      category,
+      riskLevel,
+      capabilities,
+      deprecated,
+      metadata: tenant === undefined ? NO_METADATA : { tenant },
+    } as FilteredTool;
+    return { id: saved.id, contentHash: saved.contentHash, slot, revision, filtered, tool: undefined };
   });
 }
+
+const NO_METADATA = Object.freeze({});
 
 /** By slot: the id and content hash of each tool that an image is of. */
 export function savedTools(

@@ -170,6 +170,23 @@ describe("the index of a snapshot", () => {
     await engine.close();
   });
 
+  it("knows each tool's place in the file, also after tools came and went and only vectors were written since", async () => {
+    const { snapshot } = await saved(named(0, 10));
+    let { engine } = await opened(snapshot);
+    await engine.delete([sample("read_item_0").id, sample("read_item_5").id]);
+    await engine.put([sample("read_item_77"), sample("read_item_78")]);
+    const { tools } = await engine.list();
+    for (const model of ["second/20", "third/20"]) {
+      await engine.close();
+      ({ engine } = await opened(snapshot));
+      await engine.putVectors(model, [vectorsOf(sample("read_item_77"), model)]);
+    }
+    await engine.close();
+    ({ engine } = await opened(snapshot));
+    expect(await engine.get(tools.map(({ id }) => id))).toEqual(tools);
+    await engine.close();
+  });
+
   it("does not stop a put of tools that did not change from being written", async () => {
     const { snapshot } = await saved(named(0, 10));
     const { engine } = await opened(snapshot);

@@ -30,8 +30,10 @@ type Line = string | { readonly start: number; readonly end: number };
 export function withSnapshot(engine: MemoryEngine, file: SnapshotFile, { clock, emit }: SnapshotParts): CatalogEngine {
   const indexFile = `${file.path}.index`;
   const index = snapshotIndex(indexFile, file.replace);
-  /** Each tool as it stands in the file, so that changing one does not write the others anew. */
+  /** Each tool as it stands in the file, in its order, so that changing one does not write the others anew. */
   const lines = new Map<string, Line>();
+  /** Fills the lines of a restored index, which are needed when something changes. */
+  let restoredLines: (() => void) | undefined;
   /** The file as it was read. */
   let kept: Buffer = Buffer.alloc(0);
   let state: "new" | "open" | "closed" = "new";
@@ -74,10 +76,13 @@ export function withSnapshot(engine: MemoryEngine, file: SnapshotFile, { clock, 
     const ids = engine.restore(image, read);
     if (ids === undefined) return false;
     kept = bytes;
-    lines.clear();
-    ids.forEach((id, slot) => {
-      if (id !== undefined) lines.set(id, { start: starts[slot] ?? 0, end: ends[slot] ?? 0 });
-    });
+    restoredLines = () => {
+      const slots = [...ids.keys()].sort((a, b) => (starts[a] ?? 0) - (starts[b] ?? 0));
+      for (const slot of slots) {
+        const id = ids[slot];
+        if (id !== undefined) lines.set(id, { start: starts[slot] ?? 0, end: ends[slot] ?? 0 });
+      }
+    };
     return true;
   }
 
@@ -92,7 +97,7 @@ export function withSnapshot(engine: MemoryEngine, file: SnapshotFile, { clock, 
 
   async function readLines(found: SnapshotLines | undefined): Promise<void> {
     const tools: Tool[] = [];
-    const before = new Set(lines.keys());
+    const before = new Set(allLines().keys());
     lines.clear();
     kept = found?.bytes ?? Buffer.alloc(0);
     for (let start = 0; start < kept.length;) {
@@ -106,6 +111,12 @@ export function withSnapshot(engine: MemoryEngine, file: SnapshotFile, { clock, 
     await engine.delete([...before]);
     await engine.put(tools);
     if (tools.length > 0) indexDirty = true;
+  }
+
+  function allLines(): Map<string, Line> {
+    restoredLines?.();
+    restoredLines = undefined;
+    return lines;
   }
 
   function assertOpened(): void {
@@ -146,7 +157,7 @@ export function withSnapshot(engine: MemoryEngine, file: SnapshotFile, { clock, 
     dirty = false;
     const at = changes;
     try {
-      const checksum = await file.write(Array.from(lines.values(), bytesOf));
+      const checksum = await file.write(Array.from(allLines().values(), bytesOf));
       written = { checksum, changes: at };
       failed = false;
     } catch (error) {
@@ -191,7 +202,7 @@ export function withSnapshot(engine: MemoryEngine, file: SnapshotFile, { clock, 
     const ends = new Uint32Array(ids.length);
     ids.forEach((id, slot) => id !== undefined && places.set(id, slot));
     let position = 0;
-    for (const [id, line] of lines) {
+    for (const [id, line] of allLines()) {
       const slot = places.get(id) ?? -1;
       starts[slot] = position;
       position += typeof line === "string" ? Buffer.byteLength(line) : line.end - line.start;
@@ -233,7 +244,7 @@ export function withSnapshot(engine: MemoryEngine, file: SnapshotFile, { clock, 
         const fresh = tools.filter(({ id, contentHash }) => engine.hashOf(id) !== contentHash).map(toLine);
         const outcome = await engine.put(tools, options);
         if (outcome.changed.length === 0) return outcome;
-        for (const [id, line] of fresh) lines.set(id, line);
+        for (const [id, line] of fresh) allLines().set(id, line);
         changed();
         return outcome;
       }),
@@ -242,7 +253,7 @@ export function withSnapshot(engine: MemoryEngine, file: SnapshotFile, { clock, 
       change(options.signal, async () => {
         const count = await engine.delete(ids, options);
         if (count === 0) return count;
-        for (const id of ids) lines.delete(id);
+        for (const id of ids) allLines().delete(id);
         changed();
         return count;
       }),

@@ -83,10 +83,12 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
   const termsOfSlot: (Posting[] | undefined)[] = [];
   /** The terms of slots that were restored, found out when one of them is asked for. */
   let restoredTerms: (slot: number) => Posting[] = () => [];
-  const namesOfSlot: (readonly string[])[] = [];
+  const namesOfSlot: (readonly string[] | undefined)[] = [];
+  /** The names of slots that were restored: two of each, the second empty if there is only one. */
+  let restoredNames: readonly string[] = [];
   const freeSlots: number[] = [];
   /** Slots by name: a text that is a tool's name means that tool, whatever its words weigh. */
-  const named = new Map<string, number[]>();
+  const named = new Map<string, number | number[]>();
   /** Tokens of each field of each slot, at the posting's key. */
   let lengths = new Float32Array(64 * FIELD_SPAN);
   const totalLength = LEXICAL_FIELDS.map(() => 0);
@@ -107,6 +109,10 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
     return (termsOfSlot[slot] ??= restoredTerms(slot));
   }
 
+  function namesOf(slot: number): readonly string[] {
+    return namesOfSlot[slot] ?? restoredNames.slice(2 * slot, 2 * slot + 2).filter((name) => name !== "");
+  }
+
   function measure(): FieldMeasures {
     return measureFields(settings, { totalLength, documentsWith });
   }
@@ -118,7 +124,7 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
   /** Fills the scratch with the scores of every document that shares a term. */
   function scoreAll(text: string): void {
     scoreDocuments(parse(text), { lengths, measures: measure(), saturation }, scratch);
-    for (const slot of named.get(nameKey(text)) ?? []) setScore(scratch, slot, 1);
+    for (const slot of slotsNamed(nameKey(text))) setScore(scratch, slot, 1);
   }
 
   /** The score `scoreAll` gives one document, rounded at the same places, for where only a few are asked about. */
@@ -190,10 +196,16 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
     }
   }
 
+  function slotsNamed(key: string): readonly number[] {
+    const found = named.get(key) ?? [];
+    return typeof found === "number" ? [found] : found;
+  }
+
   function addName(key: string, slot: number): void {
     const sharing = named.get(key);
-    if (sharing) sharing.push(slot);
-    else named.set(key, [slot]);
+    if (sharing === undefined) named.set(key, slot);
+    else if (typeof sharing === "number") named.set(key, [sharing, slot]);
+    else sharing.push(slot);
   }
 
   function remove(id: string): boolean {
@@ -203,8 +215,8 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
       removeDocument(posting, slot);
       if (posting.documents === 0) postings.delete(posting.term);
     }
-    for (const key of namesOfSlot[slot] ?? []) {
-      const others = (named.get(key) ?? []).filter((other) => other !== slot);
+    for (const key of namesOf(slot)) {
+      const others = slotsNamed(key).filter((other) => other !== slot);
       if (others.length > 0) named.set(key, others);
       else named.delete(key);
     }
@@ -264,10 +276,10 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
       }
       const query = parse(text);
       const how = { measures: measure(), attainable: attainableBy(query) };
-      const meant = named.get(nameKey(text));
+      const meant = slotsNamed(nameKey(text));
       return wanted.map((id) => {
         const slot = slots.get(id);
-        return slot === undefined ? 0 : meant?.includes(slot) ? 1 : scoreOf(slot, query, how);
+        return slot === undefined ? 0 : meant.includes(slot) ? 1 : scoreOf(slot, query, how);
       });
     },
 
@@ -294,7 +306,7 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
     save: () => ({
       ...savePostings([...postings.values()]),
       lengths: lengths.slice(0, ids.length * FIELD_SPAN),
-      names: JSON.stringify(namesOfSlot),
+      names: JSON.stringify(ids.flatMap((_, slot) => [namesOf(slot)[0] ?? "", namesOf(slot)[1] ?? ""])),
     }),
 
     restore(image, given) {
@@ -302,7 +314,7 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
       for (const posting of restored) postings.set(posting.term, posting);
       reserve(given.length);
       lengths.set(numbersIn(image, "lengths", Float32Array));
-      for (const keys of jsonIn<string[][]>(image, "names")) namesOfSlot.push(keys);
+      restoredNames = jsonIn<string[]>(image, "names");
       for (let slot = 0; slot < given.length; slot++) {
         const id = given[slot];
         ids.push(id);
@@ -312,7 +324,9 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
         }
         slots.set(id, slot);
         countLengths(slot, 1);
-        for (const key of namesOfSlot[slot] ?? []) addName(key, slot);
+        const [name = "", qualified = ""] = [restoredNames[2 * slot], restoredNames[2 * slot + 1]];
+        if (name !== "") addName(name, slot);
+        if (qualified !== "") addName(qualified, slot);
       }
       restoredTerms = lazyTerms(restored, given.length);
     },
