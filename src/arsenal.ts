@@ -120,11 +120,16 @@ export class ToolArsenal {
     await this.#wired.upstreams.attempted(options);
   }
 
-  /** Serves this arsenal to MCP clients: every tool as one server at `/mcp`, each upstream untouched at `/mcp/upstreams/NAME`. */
+  /**
+   * Serves this arsenal to MCP clients: every tool as one server at `/mcp`, each upstream untouched at `/mcp/upstreams/NAME`. Options that are
+   * omitted come from the section `server` of the configuration.
+   */
   async serveMcp(options: ServeMcpOptions = {}): Promise<ServedMcp> {
     const { config, redactor, guard } = this.#open;
     const { serveMcp } = await import("./serve/serve-mcp.ts");
-    return serveMcp(this, options, { config, redactor, state: guard.state });
+    const { configuredListening } = await import("./config/parts/configured-listening.ts");
+    const listening = options.transport === "stdio" ? {} : await configuredListening(config, options);
+    return serveMcp(this, { ...listening, ...options }, { config, redactor, state: guard.state });
   }
 
   /** Indexes pending registrations. Returns how many tools were new or changed. */

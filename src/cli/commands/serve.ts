@@ -87,9 +87,7 @@ export const command: Command = {
 
     async function overHttp(): Promise<ServedMcp> {
       await start();
-      const { allowedHosts, allowedOrigins, publicUrl } = server;
-      const named = { ...(publicUrl !== undefined && { publicUrl }), ...(identity && { identity }) };
-      return arsenal.serveMcp({ transport: "http", ...shown, host, port, allowedHosts, allowedOrigins, ...named });
+      return arsenal.serveMcp({ transport: "http", ...shown, host, port, ...(identity && { identity }) });
     }
 
     /** Follows the configuration until Ctrl-C, a closed terminal, or the client that leaves. */
