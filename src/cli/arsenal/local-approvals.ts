@@ -63,8 +63,8 @@ function approvalsOf(config: ResolvedConfig, place: Place, configFile?: string):
   return { file: join(folder, `${asked.slice(0, 16)}.sqlite`), command: approve };
 }
 
-/** Undefined if this user has no home folder that can be written to. */
-function approvalsFolder({ HOME, USERPROFILE }: Terminal["environment"]): string | undefined {
+/** Where approvals are kept without a state. Undefined if this user has no home folder that can be written to. */
+export function approvalsFolder({ HOME, USERPROFILE }: Terminal["environment"]): string | undefined {
   const home = HOME || USERPROFILE;
   if (!home) return undefined;
   const folder = join(home, ".toolarsenal", "approvals");
