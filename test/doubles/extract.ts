@@ -23,11 +23,11 @@ const KEPT = new Set(
 function convert(schema: Node, isPart = false): unknown {
   const { $ref, nullable, ...rest } = schema;
   if (typeof $ref === "string") {
-    const name = $ref.split("/").at(-1) ?? "";
-    const target = isPart ? `${name}.part` : name;
+    const referred = $ref.split("/").at(-1) ?? "";
+    const target = isPart ? `${referred}.part` : referred;
     if (!(target in schemas)) {
       schemas[target] = true;
-      schemas[target] = convert(all[name] ?? {}, isPart);
+      schemas[target] = convert(all[referred] ?? {}, isPart);
     }
     const reference = { $ref: `#/schemas/${target}` };
     return nullable === true ? { anyOf: [reference, { type: "null" }] } : reference;

@@ -1,5 +1,4 @@
 import type { CatalogEngine } from "../../catalog/catalog-engine.port.ts";
-import { ArsenalError } from "../../errors/arsenal-error.ts";
 import * as setting from "../settings.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { type Condition, isList } from "./vector-database/conditions.ts";
@@ -15,7 +14,12 @@ import {
 } from "./vector-database/driver.ts";
 import { vectorDatabaseEngine } from "./vector-database/engine.ts";
 import { createService } from "./vector-database/service.ts";
-import { checkEngine, otherDimension, type VectorStoreSettings } from "./vector-database/settings.ts";
+import {
+  checkEngine,
+  foreignCollection,
+  otherDimension,
+  type VectorStoreSettings,
+} from "./vector-database/settings.ts";
 
 export interface ChromaEngineOptions {
   /** Where Chroma's server is. Default `http://127.0.0.1:8000`. */
@@ -159,7 +163,7 @@ function chromaDriver(options: ChromaEngineOptions, surroundings: Partial<Surrou
         found = (await service.send("POST", root, { body, signal })).body as Collection;
         ids.set(space.name, found.id);
       }
-      if (found.metadata?.["toolarsenal"] !== 1) throw foreignCollection(space);
+      if (found.metadata?.["toolarsenal"] !== 1) throw foreignCollection(title, space);
       const { dimension } = found;
       if (dimension !== null && dimension !== (space.dimension ?? 1)) throw otherDimension(title, space, dimension);
     },
@@ -310,12 +314,6 @@ function toWhere(condition: Condition): object {
       : condition.notIn.map((value) => ({ [`${field}:${value}`]: { $ne: true } }));
   const [first] = each;
   return each.length === 1 && first ? first : "in" in condition ? { $or: each } : { $and: each };
-}
-
-function foreignCollection({ name }: Space): ArsenalError {
-  const fix = "Choose another vector_store.collection_name.";
-  const message = `The Chroma collection ${name} was not created by ToolArsenal. ${fix}`;
-  return new ArsenalError("STORE_FAILED", message, { field: "vector_store.collection_name", value: name, fix });
 }
 
 export const config = setting.object("Chroma.", {

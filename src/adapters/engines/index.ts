@@ -4,6 +4,7 @@ export { postgresEngine, type PostgresEngineOptions } from "./postgres/postgres.
 export { sqliteEngine, type SqliteEngineOptions } from "./sqlite/sqlite.ts";
 export { qdrantEngine, type QdrantEngineOptions } from "./qdrant.ts";
 export { chromaEngine, type ChromaEngineOptions } from "./chroma.ts";
+export { weaviateEngine, type WeaviateEngineOptions } from "./weaviate.ts";
 // The rest of toolarsenal/engines:
 export type {
   CatalogEngine,

@@ -5,4 +5,5 @@ export const engines = {
   sqlite: () => import("./sqlite/sqlite.ts"),
   qdrant: () => import("./qdrant.ts"),
   chroma: () => import("./chroma.ts"),
+  weaviate: () => import("./weaviate.ts"),
 };

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import type { CatalogEngine } from "../../catalog/catalog-engine.port.ts";
-import { ArsenalError } from "../../errors/arsenal-error.ts";
 import * as setting from "../settings.ts";
 import type { Surroundings } from "../surroundings.ts";
 import type { Condition } from "./vector-database/conditions.ts";
@@ -16,7 +15,12 @@ import {
 } from "./vector-database/driver.ts";
 import { vectorDatabaseEngine } from "./vector-database/engine.ts";
 import { createService } from "./vector-database/service.ts";
-import { checkEngine, otherDimension, type VectorStoreSettings } from "./vector-database/settings.ts";
+import {
+  checkEngine,
+  foreignCollection,
+  otherDimension,
+  type VectorStoreSettings,
+} from "./vector-database/settings.ts";
 
 export interface QdrantEngineOptions {
   /** Where Qdrant's REST API is. Default `http://127.0.0.1:6333`. */
@@ -121,7 +125,7 @@ function qdrantDriver(
       const { size } = config.params.vectors ?? {};
       if (size !== space.dimension) throw otherDimension(title, space, size);
       if (space.dimension === undefined && !("words" in (config.params.sparse_vectors ?? {})))
-        throw foreignCollection(space);
+        throw foreignCollection(title, space);
       for (const [field_name, field_schema] of Object.entries(INDEXED)) {
         if (Object.hasOwn(indexed, field_name)) continue;
         await service.send("PUT", `${path}/index?wait=true`, { body: { field_name, field_schema }, signal });
@@ -251,12 +255,6 @@ function toMatch(condition: Exclude<Condition, { all: unknown } | { any: unknown
   if ("revisionAbove" in condition) return { key: "revision", range: { gt: condition.revisionAbove } };
   if ("revisionBelow" in condition) return { key: "revision", range: { lt: condition.revisionBelow } };
   return { key: condition.field, match: { any: "in" in condition ? condition.in : condition.notIn } };
-}
-
-function foreignCollection({ name }: Space): ArsenalError {
-  const fix = "Choose another vector_store.collection_name.";
-  const message = `The Qdrant collection ${name} was not created by ToolArsenal: it has no sparse vector "words". ${fix}`;
-  return new ArsenalError("STORE_FAILED", message, { field: "vector_store.collection_name", value: name, fix });
 }
 
 export const config = setting.object("Qdrant.", {});

@@ -27,13 +27,16 @@ const UNEQUAL = "\\?";
 const LONGEST_VALUE = 512;
 
 /**
- * A text as databases keep and compare it. Control characters and halves of surrogate pairs are escaped as JSON escapes them, and long texts
- * are replaced by their hash. Most texts are unchanged.
+ * A text as databases keep and compare it. Control characters and halves of surrogate pairs are escaped as JSON escapes them, and texts that
+ * are long or begin or end with a space are replaced by their hash. Most texts are unchanged.
  */
 export function toValue(text: string): string {
   if (text === "") return EMPTY;
   const value = JSON.stringify(text).slice(1, -1);
-  return value.length > LONGEST_VALUE ? `\\#${createHash("sha256").update(value).digest("hex")}` : value;
+  // Some databases trim what they compare.
+  return value.length > LONGEST_VALUE || value.trim() !== value
+    ? `\\#${createHash("sha256").update(value).digest("hex")}`
+    : value;
 }
 
 /** Everything about a tool that filters look at. */

@@ -28,3 +28,10 @@ export function otherDimension(title: string, { name, dimension }: Space, found:
   const message = `The ${title} collection ${name} has ${has}, but needs ${needs}. ${fix}`;
   return new ArsenalError("STORE_FAILED", message, { field: "vector_store.collection_name", value: name, fix });
 }
+
+/** A collection exists that the engine did not create. */
+export function foreignCollection(title: string, { name }: Space): ArsenalError {
+  const fix = "Choose another vector_store.collection_name.";
+  const message = `The ${title} collection ${name} was not created by ToolArsenal. ${fix}`;
+  return new ArsenalError("STORE_FAILED", message, { field: "vector_store.collection_name", value: name, fix });
+}

@@ -1,0 +1,320 @@
+import type { CatalogEngine } from "../../catalog/catalog-engine.port.ts";
+import { ArsenalError } from "../../errors/arsenal-error.ts";
+import * as setting from "../settings.ts";
+import type { Surroundings } from "../surroundings.ts";
+import type { Condition } from "./vector-database/conditions.ts";
+import {
+  type DriverOptions,
+  FIELDS,
+  LISTS,
+  type Part,
+  type Space,
+  type Stored,
+  type Terms,
+  type VectorDriver,
+} from "./vector-database/driver.ts";
+import { vectorDatabaseEngine } from "./vector-database/engine.ts";
+import { createService } from "./vector-database/service.ts";
+import {
+  checkEngine,
+  foreignCollection,
+  otherDimension,
+  type VectorStoreSettings,
+} from "./vector-database/settings.ts";
+
+export interface WeaviateEngineOptions {
+  /** Where Weaviate's REST API is. Default `http://127.0.0.1:8080`. */
+  readonly url?: string | undefined;
+  /** A reference to the key (`env:WEAVIATE_API_KEY`). Omitted if the server takes none. */
+  readonly apiKey?: string | undefined;
+  /** The collection of the tools, with a capital first letter. Those of vectors begin with its name. Default `tool_arsenal`. */
+  readonly collectionName?: string | undefined;
+}
+
+/** Keeps the catalog in Weaviate 1.33 or later. */
+export function weaviateEngine(
+  options: WeaviateEngineOptions = {},
+  surroundings: Partial<Surroundings> = {},
+): CatalogEngine {
+  const { collectionName = "tool_arsenal" } = options;
+  return vectorDatabaseEngine({
+    name: "weaviate",
+    driver: weaviateDriver(options, surroundings),
+    collection: collectionName,
+    clock: surroundings.clock,
+  });
+}
+
+interface Row extends Readonly<Record<string, unknown>> {
+  readonly _additional?: { readonly id?: string; readonly distance?: number; readonly vector?: readonly number[] };
+}
+
+interface Class {
+  readonly description?: string;
+}
+
+/** BM25's k1, twice the catalog's own: terms are stored about twice as often as they count, which leaves less to rounding. */
+const SATURATION = 3.2;
+const MOST_REPEATS = 40;
+/** Weaviate answers and deletes no more at once. */
+const MOST_RESULTS = 10_000;
+
+function weaviateDriver(options: WeaviateEngineOptions, surroundings: Partial<Surroundings>): VectorDriver {
+  const { url = "http://127.0.0.1:8080", apiKey } = options;
+  const title = "Weaviate";
+  const keyHeaders = (key: string): Record<string, string> => ({ authorization: `Bearer ${key}` });
+  const service = createService({ title, url, apiKey, keyHeaders, messageIn }, surroundings);
+
+  /** Runs a query. Undefined if another process has just removed the collection with the vectors of a model. */
+  async function query<Result>(
+    space: Space,
+    root: string,
+    text: string,
+    { signal }: DriverOptions,
+  ): Promise<Result | undefined> {
+    const name = className(space);
+    const body = { query: `{ ${root} { ${name} ${text} } }` };
+    const answer = (await service.send("POST", "/v1/graphql", { body, signal })).body as {
+      readonly data?: Readonly<Record<string, Readonly<Record<string, Result>>>>;
+      readonly errors?: readonly { readonly message?: string }[] | null;
+    };
+    const [error] = answer.errors ?? [];
+    if (error === undefined) return answer.data?.[root]?.[name];
+    const { message = "no reason given" } = error;
+    if (space.dimension !== undefined && message.startsWith(`Cannot query field "${name}"`)) return undefined;
+    throw new ArsenalError("STORE_FAILED", `Weaviate refused a query on ${name}: ${message}`, {
+      field: "vector_store",
+    });
+  }
+
+  async function get(
+    space: Space,
+    given: readonly string[],
+    fields: string,
+    asked: DriverOptions,
+  ): Promise<readonly Row[]> {
+    return (await query<readonly Row[]>(space, "Get", `(${given.join(", ")}) { ${fields} }`, asked)) ?? [];
+  }
+
+  return {
+    title,
+    filterLimits: { depth: 12, values: 20_000, comparisons: 20_000 },
+
+    async ensure(space, { signal }) {
+      const path = `/v1/schema/${className(space)}`;
+      let found = await service.send("GET", path, { signal, expected: [404] });
+      if (found.status === 404) {
+        // 422: another process was quicker, or the class is not allowed, which reading it shows.
+        const created = await service.send("POST", "/v1/schema", { body: toClass(space), signal, expected: [422] });
+        found = created.status === 422 ? await service.send("GET", path, { signal }) : created;
+      }
+      const { description = "" } = found.body as Class;
+      if (!description.startsWith(OWN)) throw foreignCollection(title, space);
+      const dimension = /(?<size>\d+) dimensions/.exec(description)?.groups?.["size"];
+      const size = dimension === undefined ? undefined : Number(dimension);
+      if (size !== space.dimension) throw otherDimension(title, space, size);
+    },
+
+    async drop(space, { signal }) {
+      await service.send("DELETE", `/v1/schema/${className(space)}`, { signal, expected: [404] });
+    },
+
+    async upsert(space, records, { signal }) {
+      const objects = records.map(({ id, revision, fields, lists, about, text, words, vector }) => ({
+        class: className(space),
+        id,
+        properties: { ...fields, ...lists, uid: id, revision, about, text, words: toText(words) },
+        ...(vector ? { vector: [...vector] } : {}),
+      }));
+      const results = (await service.send("POST", "/v1/batch/objects", { body: { objects }, signal }))
+        .body as readonly {
+        readonly result?: { readonly errors?: { readonly error?: readonly { readonly message?: string }[] } | null };
+      }[];
+      const failed = results.flatMap(({ result }) => result?.errors?.error ?? [])[0];
+      if (failed)
+        throw new ArsenalError("STORE_FAILED", `Weaviate refused to store an object: ${failed.message ?? ""}`, {
+          field: "vector_store",
+        });
+    },
+
+    async delete(space, condition, { signal }) {
+      const body = { match: { class: className(space), where: toRestWhere(condition) }, output: "minimal" };
+      for (;;) {
+        // 422: another process has just removed the collection.
+        const expected = space.dimension === undefined ? [] : [422];
+        const answer = await service.send("DELETE", "/v1/batch/objects", { body, signal, expected });
+        const { results } = answer.body as {
+          readonly results?: { readonly matches?: number; readonly limit?: number };
+        };
+        if ((results?.matches ?? 0) < (results?.limit ?? MOST_RESULTS)) return;
+      }
+    },
+
+    async read(space, ids, parts, asked) {
+      if (ids.length === 0) return [];
+      const where = `where: { path: ["id"], operator: ContainsAny, valueText: ${JSON.stringify(ids)} }`;
+      return (await get(space, [where, `limit: ${ids.length}`], selection(parts), asked)).map(toStored);
+    },
+
+    async scroll(space, condition, { limit, parts, cursor }, asked) {
+      // Weaviate's own cursor takes no filter, and offsets end at 10,000.
+      const rest = cursor === undefined ? condition : ({ all: [condition, { uidAbove: cursor }] } as const);
+      const given = [`where: ${toWhere(rest)}`, 'sort: [{ path: ["uid"], order: asc }]', `limit: ${limit}`];
+      const records = (await get(space, given, selection(parts), asked)).map(toStored);
+      const last = records.at(-1);
+      return { records, ...(last && records.length === limit ? { next: last.id } : {}) };
+    },
+
+    async count(space, condition, asked) {
+      const text = `(where: ${toWhere(condition)}) { meta { count } }`;
+      const rows = await query<readonly { readonly meta?: { readonly count?: number } }[]>(
+        space,
+        "Aggregate",
+        text,
+        asked,
+      );
+      return rows?.[0]?.meta?.count ?? 0;
+    },
+
+    async nearest(space, vectors, { condition, limit }, asked) {
+      return Promise.all(
+        vectors.map(async (vector) => {
+          const given = [
+            `nearVector: { vector: ${JSON.stringify([...vector])} }`,
+            ...whereOf(condition),
+            `limit: ${limit}`,
+          ];
+          const rows = await get(space, given, "key hash nth _additional { distance }", asked);
+          // The distance of the metric `dot` is the negative product.
+          return rows.map((row) => ({ fields: toStored(row).fields, score: -(row._additional?.distance ?? 0) }));
+        }),
+      );
+    },
+
+    async words(space, texts, { condition, limit }, asked) {
+      return Promise.all(
+        texts.map(async (terms) => {
+          const bm25 = `bm25: { query: ${JSON.stringify([...terms.keys()].join(" "))}, properties: ["words"] }`;
+          const rows = await get(space, [bm25, ...whereOf(condition), `limit: ${limit}`], "_additional { id }", asked);
+          return rows.map((row) => row._additional?.id ?? "");
+        }),
+      );
+    },
+
+    close: () => service.close(),
+  };
+}
+
+/** What the description of a collection of ours begins with. */
+const OWN = "ToolArsenal:";
+
+/** Collections are classes, which have a capital first letter. */
+function className({ name }: Space): string {
+  const plain = name.replaceAll(/\W/g, "_");
+  const capital = plain.charAt(0).toUpperCase();
+  return /[A-Z]/.test(capital) ? `${capital}${plain.slice(1)}` : `T${plain}`;
+}
+
+function toClass(space: Space): object {
+  const { dimension } = space;
+  const filtered = { tokenization: "field", indexFilterable: true, indexSearchable: false };
+  const stored = { dataType: ["text"], tokenization: "field", indexFilterable: false, indexSearchable: false };
+  return {
+    class: className(space),
+    description: dimension === undefined ? `${OWN} tools` : `${OWN} vectors of ${dimension} dimensions`,
+    vectorizer: "none",
+    vectorIndexType: "hnsw",
+    vectorIndexConfig: dimension === undefined ? { skip: true } : { distance: "dot" },
+    invertedIndexConfig: { bm25: { k1: SATURATION, b: 0 }, stopwords: { preset: "none" } },
+    properties: [
+      ...FIELDS.map((name) => ({ name, dataType: ["text"], ...filtered })),
+      ...LISTS.map((name) => ({ name, dataType: ["text[]"], ...filtered })),
+      { name: "uid", dataType: ["text"], ...filtered },
+      { name: "revision", dataType: ["number"], indexFilterable: true },
+      { name: "about", ...stored },
+      { name: "text", ...stored },
+      { name: "words", dataType: ["text"], tokenization: "whitespace", indexFilterable: false, indexSearchable: true },
+    ],
+  };
+}
+
+function messageIn(body: unknown): string | undefined {
+  const { error, message } = (body ?? {}) as { error?: readonly { readonly message?: string }[]; message?: string };
+  return error?.[0]?.message ?? message;
+}
+
+function selection(parts: readonly Part[]): string {
+  const additional = parts.includes("vector") ? "_additional { id vector }" : "_additional { id }";
+  return ["revision", ...FIELDS, ...parts.filter((part) => part !== "vector"), additional].join(" ");
+}
+
+function toStored({ revision, about, text, _additional, ...fields }: Row): Stored {
+  const { id = "", vector } = _additional ?? {};
+  return {
+    id,
+    revision: Number(revision ?? 0),
+    fields: fields as Readonly<Record<string, string>>,
+    ...(typeof about === "string" ? { about } : {}),
+    ...(typeof text === "string" ? { text } : {}),
+    ...(vector ? { vector: Float32Array.from(vector) } : {}),
+  };
+}
+
+/** Terms repeated so that Weaviate's BM25 comes to their weights. */
+function toText(terms: Terms): string {
+  return Array.from(terms, ([term, weight]) => {
+    const times = Math.round((SATURATION * weight) / (1 - weight));
+    return `${term} `.repeat(Math.min(Math.max(times, 1), MOST_REPEATS));
+  }).join("");
+}
+
+/** A condition, or records after one in the order of their ids. */
+type Asked = Condition | { readonly uidAbove: string } | { readonly all: readonly Asked[] };
+
+/** One comparison: its field, operator and value. */
+interface Comparison {
+  readonly path: string;
+  readonly operator: "ContainsAny" | "ContainsNone" | "GreaterThan" | "LessThan";
+  readonly value: string | number | readonly string[];
+}
+
+function toComparison(asked: Exclude<Asked, { readonly all: unknown } | { readonly any: unknown }>): Comparison {
+  if ("revisionAbove" in asked) return { path: "revision", operator: "GreaterThan", value: asked.revisionAbove };
+  if ("revisionBelow" in asked) return { path: "revision", operator: "LessThan", value: asked.revisionBelow };
+  if ("uidAbove" in asked) return { path: "uid", operator: "GreaterThan", value: asked.uidAbove };
+  if ("in" in asked) return { path: asked.field, operator: "ContainsAny", value: asked.in };
+  return { path: asked.field, operator: "ContainsNone", value: asked.notIn };
+}
+
+/** A filter as GraphQL writes it. */
+function toWhere(asked: Asked): string {
+  if ("all" in asked) return `{ operator: And, operands: [${asked.all.map(toWhere).join(", ")}] }`;
+  if ("any" in asked) return `{ operator: Or, operands: [${asked.any.map(toWhere).join(", ")}] }`;
+  const { path, operator, value } = toComparison(asked);
+  const key = typeof value === "number" ? "valueNumber" : "valueText";
+  return `{ path: ["${path}"], operator: ${operator}, ${key}: ${JSON.stringify(value)} }`;
+}
+
+function whereOf(condition: Condition): readonly string[] {
+  return "all" in condition && condition.all.length === 0 ? [] : [`where: ${toWhere(condition)}`];
+}
+
+/** A filter as REST takes it. */
+function toRestWhere(asked: Asked): object {
+  if ("all" in asked) return { operator: "And", operands: asked.all.map(toRestWhere) };
+  if ("any" in asked) return { operator: "Or", operands: asked.any.map(toRestWhere) };
+  const { path, operator, value } = toComparison(asked);
+  const key = typeof value === "number" ? "valueNumber" : typeof value === "string" ? "valueText" : "valueTextArray";
+  return { path: [path], operator, [key]: value };
+}
+
+export const config = setting.object("Weaviate.", {});
+
+export function create(settings: VectorStoreSettings, surroundings: Surroundings): CatalogEngine {
+  return weaviateEngine(settings, surroundings);
+}
+
+/** Opens the collection as the arsenal will, which also creates it. */
+export async function check(settings: VectorStoreSettings, surroundings?: Surroundings): Promise<string> {
+  return checkEngine(weaviateEngine(settings, surroundings), settings.url ?? "http://127.0.0.1:8080");
+}
