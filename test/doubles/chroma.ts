@@ -27,7 +27,8 @@ export async function chromaDouble({ apiKey }: { readonly apiKey?: string } = {}
   return startDouble({
     schema: {
       ...schema,
-      checkRequest: (method, path, query, body) => schema.checkRequest(method, path, query, withoutNulls(body)),
+      checkRequest: (method, path, parameters, body) =>
+        schema.checkRequest(method, path, parameters, withoutNulls(body)),
     },
     authorize: (headers) =>
       apiKey === undefined || headers["x-chroma-token"] === apiKey

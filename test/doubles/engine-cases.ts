@@ -40,6 +40,7 @@ export function refusalCases({ title, start, engine }: DoubledEngine): void {
     await own.open();
     await own.put(sampleTools());
     const busy = { status: 429, headers: { "retry-after": "7" } };
+    waits.length = 0;
     double.answerNext(busy, { status: 503 }, busy);
     expect(await own.count()).toBe(5);
     expect(waits.length).toBe(3);

@@ -150,6 +150,7 @@ function chromaDriver(options: ChromaEngineOptions, surroundings: Partial<Surrou
   return {
     title,
     filterLimits: { depth: 12, values: 10_000, comparisons: 300 },
+    mostHits: 10_000,
 
     async ensure(space, { signal }) {
       let found = await find(space, signal);

@@ -5,6 +5,7 @@ export { sqliteEngine, type SqliteEngineOptions } from "./sqlite/sqlite.ts";
 export { qdrantEngine, type QdrantEngineOptions } from "./qdrant.ts";
 export { chromaEngine, type ChromaEngineOptions } from "./chroma.ts";
 export { weaviateEngine, type WeaviateEngineOptions } from "./weaviate.ts";
+export { pineconeEngine, type PineconeEngineOptions } from "./pinecone.ts";
 // The rest of toolarsenal/engines:
 export type {
   CatalogEngine,

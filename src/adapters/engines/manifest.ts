@@ -6,4 +6,5 @@ export const engines = {
   qdrant: () => import("./qdrant.ts"),
   chroma: () => import("./chroma.ts"),
   weaviate: () => import("./weaviate.ts"),
+  pinecone: () => import("./pinecone.ts"),
 };

@@ -103,6 +103,7 @@ function qdrantDriver(
   return {
     title,
     filterLimits: { depth: 12, values: 100_000, comparisons: 100_000 },
+    mostHits: 10_000,
 
     async ensure(space, { signal }) {
       const path = `/collections/${encodeURIComponent(space.name)}`;

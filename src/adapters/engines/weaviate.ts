@@ -99,6 +99,7 @@ function weaviateDriver(options: WeaviateEngineOptions, surroundings: Partial<Su
   return {
     title,
     filterLimits: { depth: 12, values: 20_000, comparisons: 20_000 },
+    mostHits: MOST_RESULTS,
 
     async ensure(space, { signal }) {
       const path = `/v1/schema/${className(space)}`;

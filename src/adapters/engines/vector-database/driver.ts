@@ -9,6 +9,8 @@ export interface VectorDriver {
   readonly title: string;
   /** What its filters can say. What goes beyond is applied in the process. */
   readonly filterLimits: FilterLimits;
+  /** A search returns no more than this. */
+  readonly mostHits: number;
   /** Creates a space, or rejects if it exists with another dimension. */
   ensure(space: Space, options: DriverOptions): Promise<void>;
   /** Removes a space with everything in it. */

@@ -45,8 +45,6 @@ interface Accepted {
 const EXAMPLE_SHARE = 0.95;
 /** The most vectors that a tool has: its text and ten examples. */
 const MOST_VECTORS = 11;
-/** No ranker is asked for more than this. */
-const MOST_HITS = 10_000;
 export const FETCH = 500;
 const ROUNDING = 1e-6;
 
@@ -181,11 +179,11 @@ async function findByWords(
   const isAccepted = accepted.keys && new Set(Array.from(accepted.keys, (key) => toolRecordId(fromKey(key))));
   const byWords = async (): Promise<void> => {
     for (let asked = 3 * limit + 64; terms.length > 0; asked *= 4) {
-      const lists = await driver.words(tools, terms, { condition, limit: Math.min(asked, MOST_HITS) }, options);
+      const lists = await driver.words(tools, terms, { condition, limit: Math.min(asked, driver.mostHits) }, options);
       const kept = lists.map((ids) => ids.filter((id) => isAccepted?.has(id) ?? true));
       for (const ids of kept) for (const id of ids) found.add(id);
       const filled = lists.every((ids, at) => ids.length < asked || (kept[at]?.length ?? 0) >= 2 * limit);
-      if (filled || asked >= MOST_HITS) return;
+      if (filled || asked >= driver.mostHits) return;
     }
   };
   const byName = async (): Promise<void> => {
@@ -257,7 +255,7 @@ async function findNearest(
       if (model === undefined || isNothing(accepted.condition)) return;
       const asked = places.map((at) => vectors[at]?.vector ?? new Float32Array());
       for (let size = 2 * limit + 16; ; size *= 4) {
-        const most = Math.min(size, MOST_HITS);
+        const most = Math.min(size, parts.driver.mostHits);
         const lists = await parts.driver.nearest(
           model.space,
           asked,
@@ -265,7 +263,7 @@ async function findNearest(
           options,
         );
         const best = lists.map((hits) => nearestTools(hits, { accepted, limit, isFull: hits.length >= most }));
-        if (size < MOST_HITS && best.some(({ isSettled }) => !isSettled)) continue;
+        if (size < parts.driver.mostHits && best.some(({ isSettled }) => !isSettled)) continue;
         for (const { keys } of best) for (const key of keys) stay.add(key);
         places.forEach((at, nth) => (complete[at] = (lists[nth]?.length ?? 0) < most ? lists[nth] : undefined));
         return;
@@ -315,10 +313,14 @@ async function cosinesOf(
       if (model === undefined) return cosines;
       const hits =
         near.complete[at] ??
-        (await inChunks([...byKey.keys()], Math.min(FETCH, driver.filterLimits.values), async (keys) => {
-          const query = { condition: { field: "key", in: keys } as const, limit: keys.length * MOST_VECTORS };
-          return (await driver.nearest(model.space, [vector], query, options))[0] ?? [];
-        }));
+        (await inChunks(
+          [...byKey.keys()],
+          Math.min(FETCH, driver.filterLimits.values, Math.floor(driver.mostHits / MOST_VECTORS)),
+          async (keys) => {
+            const query = { condition: { field: "key", in: keys } as const, limit: keys.length * MOST_VECTORS };
+            return (await driver.nearest(model.space, [vector], query, options))[0] ?? [];
+          },
+        ));
       for (const { fields, score } of hits) {
         const tool = byKey.get(fields["key"] ?? "");
         // Vectors of an earlier text may be there for a moment.

@@ -26,6 +26,8 @@ export interface Answer {
   readonly status: number;
   /** Undefined if the answer has no body. */
   readonly body: unknown;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 export interface ServiceOptions {
@@ -87,7 +89,13 @@ export function createService(options: ServiceOptions, surroundings: Partial<Sur
       });
       const text = await textOf(response.body);
       const { status, headers } = response;
-      return { status, body: parse(text), text: secrets.redactor.text(text), retryAfterMs: askedPause(headers, clock) };
+      return {
+        status,
+        headers,
+        body: parse(text),
+        text: secrets.redactor.text(text),
+        retryAfterMs: askedPause(headers, clock),
+      };
     } catch (cause) {
       signal?.throwIfAborted();
       if (isArsenalError(cause) && cause.code !== "TRANSPORT_FAILED" && cause.code !== "CANCELLED") throw cause;
@@ -104,7 +112,10 @@ export function createService(options: ServiceOptions, surroundings: Partial<Sur
     }
   }
 
-  function refusal(what: string, { status, body, text }: Answer & { readonly text: string }): ArsenalError {
+  function refusal(
+    what: string,
+    { status, body, text }: Pick<Answer, "status" | "body"> & { readonly text: string },
+  ): ArsenalError {
     const said = harmless(messageIn(body) ?? text)
       .replaceAll(/\s+/g, " ")
       .trim()
@@ -131,8 +142,8 @@ export function createService(options: ServiceOptions, surroundings: Partial<Sur
       for (let retry = 0; ; retry++) {
         signal?.throwIfAborted();
         const answer = await attempt(method, path, request);
-        const { status, body, retryAfterMs } = answer;
-        if ((status >= 200 && status < 300) || expected.includes(status)) return { status, body };
+        const { status, headers, body, retryAfterMs } = answer;
+        if ((status >= 200 && status < 300) || expected.includes(status)) return { status, headers, body };
         const passing = (status === 429 || status === 503) && (retryAfterMs ?? 0) <= LONGEST_ASKED_MS;
         if (!passing || retry >= MAX_RETRIES) throw refusal(`${method} ${path}`, answer);
         const wait = Math.min(FIRST_WAIT_MS * 2 ** retry, LONGEST_WAIT_MS);
@@ -169,7 +180,8 @@ function askedPause(headers: Readonly<Record<string, string>>, clock: Clock): nu
   return Number.isNaN(at) ? undefined : Math.max(0, at - clock.now());
 }
 
-function pause(ms: number, clock: Clock, signal: AbortSignal | undefined): Promise<void> {
+/** Waits, unless the signal fires. */
+export function pause(ms: number, clock: Clock, signal: AbortSignal | undefined): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const stop = (): void => {
     cancel();
