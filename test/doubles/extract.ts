@@ -45,7 +45,7 @@ function convert(schema: Node, isPart = false): unknown {
     else if (key === "items" || key === "not" || (key === "additionalProperties" && typeof value === "object"))
       kept[key] = convert(value as Node);
     // Some documents give lists a length.
-    else if (rest["type"] === "array" && /Length$/.test(key)) kept[key.replace("Length", "Items")] = value;
+    else if (rest["type"] === "array" && key.endsWith("Length")) kept[key.replace("Length", "Items")] = value;
     else kept[key] = value;
   }
   if ("allOf" in kept && !isPart) kept["unevaluatedProperties"] = false;
