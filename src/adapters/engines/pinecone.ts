@@ -372,6 +372,7 @@ function withoutAddress(): ArsenalError {
 }
 
 export const config = setting.object("Pinecone.", {});
+export const needs = { url: "Write the host of your index: https://NAME-PROJECT.svc.REGION.pinecone.io." };
 
 export function create(settings: VectorStoreSettings, surroundings: Surroundings): CatalogEngine {
   return pineconeEngine(settings, surroundings);
