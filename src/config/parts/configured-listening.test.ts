@@ -26,12 +26,12 @@ describe("an arsenal that is served in code", () => {
     expect((await fetch(url)).status).toBe(401);
     expect((await fetch(url, { headers: { ...headers, origin: "http://localhost:1" } })).status).toBe(403);
     const answer = await fetch(url, { headers });
-    expect(await answer.text()).toContain('alice');
+    expect(await answer.text()).toContain("alice");
   });
 
   it("listens as its options say, where they differ", async () => {
     const ada = { id: "ada", roles: [], capabilities: [], scopes: [], local: false };
     const identity = { name: "everybody", challenge: "None", authenticate: () => Promise.resolve(ada) };
-    expect(await (await fetch(await serve({ identity }))).text()).toContain('ada');
+    expect(await (await fetch(await serve({ identity }))).text()).toContain("ada");
   });
 });
