@@ -1,8 +1,9 @@
 /**
- * The engines beside the memory engine: `node bench/engines.ts [--shared FOLDER] [--tools 10000] [--sets mcp-bench,…]`.
+ * The engines beside the memory engine: `node bench/engines.ts [--shared FOLDER] [--tools 10000] [--sets mcp-bench,…] [--databases]`.
  *
  * First whether all rank the same: top 5 and NDCG@10 of the same requests over labelled sets, with the static tier. The baseline is the memory
- * engine with exact vectors. PostgreSQL is a server with pgvector if `scripts/ci-services` has made one, otherwise PGlite. Then a restart of
+ * engine with exact vectors. PostgreSQL is a server with pgvector if `scripts/ci-services` has made one, otherwise PGlite. With
+ * `--databases` the vector databases too: Chroma's own server if test/peers is installed, and doubles of the others. Then a restart of
  * SQLite, unless `--tools` is 0: a new process opens what an earlier one kept and answers its first request. The baseline is the memory engine
  * with a snapshot. Last, what a request takes once the engine is warm.
  */
@@ -12,14 +13,22 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs, promisify } from "node:util";
+import { chromaEngine } from "../src/adapters/engines/chroma.ts";
 import { memoryEngine } from "../src/adapters/engines/memory.ts";
+import { pineconeEngine } from "../src/adapters/engines/pinecone.ts";
 import { postgresEngine } from "../src/adapters/engines/postgres/postgres.ts";
+import { qdrantEngine } from "../src/adapters/engines/qdrant.ts";
 import { sqliteEngine } from "../src/adapters/engines/sqlite/sqlite.ts";
+import { weaviateEngine } from "../src/adapters/engines/weaviate.ts";
 import { ToolArsenal } from "../src/arsenal.ts";
 import type { CatalogEngine } from "../src/catalog/catalog-engine.port.ts";
 import { shortRequests, syntheticTools } from "../src/cli/benchmark/synthetic-tools.ts";
 import { table } from "../src/cli/terminal/style.ts";
 import { figuresOf } from "../src/eval/metrics.ts";
+import { pineconeDouble } from "../test/doubles/pinecone.ts";
+import { qdrantDouble } from "../test/doubles/qdrant.ts";
+import { weaviateDouble } from "../test/doubles/weaviate.ts";
+import { realChroma } from "../test/services/chroma.ts";
 import { pglite, realPostgres } from "../test/services/postgres.ts";
 import { type LabelledSet, readSets } from "./retrieval-sets.ts";
 
@@ -41,6 +50,7 @@ const { values } = parseArgs({
   options: {
     shared: { type: "string" },
     sets: { type: "string" },
+    databases: { type: "boolean", default: false },
     tools: { type: "string", default: "10000" },
     restart: { type: "string" },
   },
@@ -58,29 +68,51 @@ function arsenalOn(engine: CatalogEngine): ToolArsenal {
   return new ToolArsenal({ telemetry: { enabled: false }, embedder: { tier: "static", cache: false } }, { engine });
 }
 
+type Engines = Readonly<Record<string, CatalogEngine>>;
+
 async function compareAll(shared: string, names: readonly string[] | undefined): Promise<void> {
   const server = await realPostgres({ vector: true });
   const embedded = server ? undefined : await pglite();
   const client = embedded ? { client: embedded } : { url: server?.url ?? "" };
   let schemas = 0;
-  const postgres = (): CatalogEngine => postgresEngine({ ...client, schema: `bench_${++schemas}` });
   try {
-    for (const set of readSets(shared))
-      if (names?.includes(set.name) !== false) process.stdout.write(await compare(set, postgres()));
+    for (const set of readSets(shared)) {
+      if (names?.includes(set.name) === false) continue;
+      const engines = {
+        sqlite: sqliteEngine({ file: ":memory:" }),
+        postgres: postgresEngine({ ...client, schema: `bench_${++schemas}` }),
+        "memory in int8": memoryEngine(),
+      };
+      const compareWith = (more: Engines): Promise<string> => compare(set, { ...engines, ...more });
+      process.stdout.write(await (values.databases ? withDatabases(compareWith) : compareWith({})));
+    }
   } finally {
     await embedded?.close();
     await server?.remove();
   }
 }
 
-async function compare({ name, tools, requests }: LabelledSet, postgres: CatalogEngine): Promise<string> {
+/** Runs with an engine on each vector database. */
+async function withDatabases(run: (engines: Engines) => Promise<string>): Promise<string> {
+  const chroma = await realChroma();
+  const doubles = await Promise.all([qdrantDouble(), weaviateDouble(), pineconeDouble({ dimension: 256 })]);
+  const [qdrant, weaviate, pinecone] = doubles.map(({ url }) => url);
+  try {
+    return await run({
+      ...(chroma ? { "chroma (real)": chromaEngine({ url: chroma.url }) } : {}),
+      qdrant: qdrantEngine({ url: qdrant }),
+      weaviate: weaviateEngine({ url: weaviate }),
+      pinecone: pineconeEngine({ url: pinecone }),
+    });
+  } finally {
+    for (const double of doubles) await double.close();
+    await chroma?.remove();
+  }
+}
+
+async function compare({ name, tools, requests }: LabelledSet, others: Engines): Promise<string> {
   const idOf = new Map(tools.map(({ id, tool }) => [tool.id, id]));
-  const engines = {
-    exact: memoryEngine({ vectors: "float32" }),
-    rounded: memoryEngine(),
-    sqlite: sqliteEngine({ file: ":memory:" }),
-    postgres,
-  };
+  const engines: Engines = { exact: memoryEngine({ vectors: "float32" }), ...others };
   const rankings: Record<string, string[][]> = {};
   for (const [which, engine] of Object.entries(engines)) {
     await engine.open();
@@ -107,7 +139,8 @@ async function compare({ name, tools, requests }: LabelledSet, postgres: Catalog
   };
   const difference = (which: string): string => `NDCG@10 ${(ndcg(which) - ndcg("exact")).toFixed(3)}`;
   const said = (which: string): string => `${agreement(which)}, ${difference(which)}`;
-  return `${name}, ${tools.length} tools, ${requests.length} requests, NDCG@10 ${ndcg("exact").toFixed(2)}: sqlite ${said("sqlite")}; postgres ${said("postgres")}; memory in int8 ${said("rounded")}\n`;
+  const all = Object.keys(others).map((which) => `${which} ${said(which)}`);
+  return `${name}, ${tools.length} tools, ${requests.length} requests, NDCG@10 ${ndcg("exact").toFixed(2)}: ${all.join("; ")}\n`;
 }
 
 async function measureRestarts(count: number): Promise<string> {

@@ -120,16 +120,13 @@ export class ToolArsenal {
     await this.#wired.upstreams.attempted(options);
   }
 
-  /**
-   * Serves this arsenal to MCP clients: every tool as one server at `/mcp`, each upstream untouched at `/mcp/upstreams/NAME`. Options that are
-   * omitted come from the section `server` of the configuration.
-   */
+  /** Serves MCP clients: every tool at `/mcp`, each upstream untouched at `/mcp/upstreams/NAME`. Omitted options come from `server`. */
   async serveMcp(options: ServeMcpOptions = {}): Promise<ServedMcp> {
     const { config, redactor, guard } = this.#open;
     const { serveMcp } = await import("./serve/serve-mcp.ts");
-    const { configuredListening } = await import("./config/parts/configured-listening.ts");
-    const listening = options.transport === "stdio" ? {} : await configuredListening(config, options);
-    return serveMcp(this, { ...listening, ...options }, { config, redactor, state: guard.state });
+    const { withListening } = await import("./config/parts/configured-listening.ts");
+    const given = await withListening(options, config, guard.state);
+    return serveMcp(this, given, { config, redactor, state: guard.state });
   }
 
   /** Indexes pending registrations. Returns how many tools were new or changed. */
@@ -176,7 +173,7 @@ export class ToolArsenal {
     return engine.executeBatch(batch);
   }
 
-  /** Reads `security.policyFile` again, here and in every process on the same state, for calls from now on. Throws `CONFIG_INVALID`, and keeps the old policy, if the new one is invalid. */
+  /** Reads `security.policyFile` again, in every process on the same state. Throws `CONFIG_INVALID`, and keeps the old policy, if it is invalid. */
   reloadPolicy(): void {
     this.#open.guard.reloadPolicy();
   }
@@ -228,8 +225,7 @@ export class ToolArsenal {
   /** Which parts work now. */
   async healthCheck(): Promise<Record<string, boolean>> {
     const { catalog, guard } = await this.#wired.ready();
-    const [parts, state] = await Promise.all([catalog.healthCheck(), guard.state.healthCheck()]);
-    return { ...parts, state };
+    return { ...(await catalog.healthCheck()), state: await guard.state.healthCheck() };
   }
 
   /** Calls `listener` for every event. Returns a function that unsubscribes it. */

@@ -51,7 +51,7 @@ describe("the Dockerfile", () => {
   it("copies what exists and what .dockerignore lets through", () => {
     expect(copied.length).toBeGreaterThan(8);
     expect(copied.filter((path) => !has(path))).toEqual([]);
-    const allowed = read(".dockerignore").match(/(?<=^!).+$/gm) ?? [];
+    const allowed: readonly string[] = read(".dockerignore").match(/(?<=^!).+$/gm) ?? [];
     expect(copied.filter((path) => !allowed.includes(path))).toEqual([]);
     expect([...new Set(allowed)].filter((path) => !copied.includes(path))).toEqual([]);
   });
@@ -99,7 +99,7 @@ describe("compose.yaml", () => {
     expect(Object.keys(services)).toEqual(["proxy", "toolarsenal", "postgres", "redis", "prometheus"]);
     expect(gateway).toMatchObject({ build: ".", deploy: { replicas: 2 } });
     expect(services["postgres"]?.image).toBe("pgvector/pgvector:pg17");
-    const ports = Object.values(services).flatMap(({ ports = [] }) => ports as readonly string[]);
+    const ports = Object.values(services).flatMap((service) => (service.ports ?? []) as readonly string[]);
     expect(ports.filter((port) => !port.startsWith("127.0.0.1:"))).toEqual([]);
   });
 

@@ -1,25 +1,22 @@
+import type { KeyState } from "../../adapters/identity/api-keys/state-keys.ts";
 import type { Identity } from "../../guard/identity.port.ts";
 import type { ResolvedConfig } from "../load/resolve-config.ts";
 import { configuredEgress } from "./configured-egress.ts";
 import { configuredIdentity } from "./configured-identity.ts";
 
-/** Where a gateway listens, and who may call it. */
-export interface ConfiguredListening extends Pick<
-  ResolvedConfig["server"],
-  "host" | "port" | "allowedHosts" | "allowedOrigins"
-> {
-  readonly publicUrl?: string;
-  readonly identity?: Identity;
-}
-
-/** How the section `server` says to listen. `identity` stands in for the configured one. */
-export async function configuredListening(
+/** Options for serving, with those that are omitted taken from the section `server`. On stdio nothing listens. */
+export async function withListening<
+  Options extends { readonly transport?: string; readonly publicUrl?: string; readonly identity?: unknown },
+>(
+  options: Options,
   config: Pick<ResolvedConfig, "server" | "security">,
-  given: { readonly identity?: Identity } = {},
-): Promise<ConfiguredListening> {
+  state: KeyState,
+): Promise<Options & { readonly identity?: Identity }> {
+  if (options.transport === "stdio") return options as Options & { readonly identity?: Identity };
   const { server } = config;
   const { host, port, allowedHosts, allowedOrigins, publicUrl } = server;
-  const identity = given.identity ?? (await configuredIdentity(server, { egress: configuredEgress(config) }));
+  const parts = { egress: configuredEgress(config), state: () => state };
+  const identity = options.identity === undefined ? await configuredIdentity(server, parts) : undefined;
   return {
     host,
     port,
@@ -27,5 +24,6 @@ export async function configuredListening(
     allowedOrigins,
     ...(publicUrl !== undefined && { publicUrl }),
     ...(identity && { identity }),
-  };
+    ...options,
+  } as Options & { readonly identity?: Identity };
 }
