@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { ToolArsenal } from "../../arsenal.ts";
 
@@ -27,6 +30,19 @@ describe("an arsenal that is served in code", () => {
     expect((await fetch(url, { headers: { ...headers, origin: "http://localhost:1" } })).status).toBe(403);
     const answer = await fetch(url, { headers });
     expect(await answer.text()).toContain("alice");
+  });
+
+  it("lets nobody in without a key, if the configuration keeps keys in the state", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "arsenal-keys-"));
+    closing.push(async () => rmSync(folder, { recursive: true }));
+    const state = { file: join(folder, "state.sqlite") };
+    const arsenal = new ToolArsenal({ state, server: { port: 0, auth: { apiKeys: { state: true } } } });
+    const served = await arsenal.serveMcp();
+    closing.push(
+      () => arsenal.close(),
+      () => served.close(),
+    );
+    expect((await fetch(`${served.url}/api/v1/approvals`)).status).toBe(401);
   });
 
   it("listens as its options say, where they differ", async () => {
