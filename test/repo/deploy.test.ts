@@ -129,6 +129,7 @@ describe("compose.yaml", () => {
     const config = await load(resolve(ROOT, "deploy/compose/config.yaml"), Object.keys(gateway.environment ?? {}));
     expect(config.vectorStore.type).toBe("postgres");
     expect(config.state).toMatchObject({ type: "postgres", limits: { type: "redis" } });
+    expect(config.audit.type).toBe("postgres");
     expect(config.server).toMatchObject({ host: "0.0.0.0", port: 8080 });
     expect(endsInTime(config, Number.parseInt(gateway.stop_grace_period ?? "", 10))).toBe(true);
   });
