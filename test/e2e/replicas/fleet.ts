@@ -91,7 +91,6 @@ export async function startFleet(
       tier: "lexical",
       settings: {
         ...state.settings,
-        audit: { file: join(folder, "audit.jsonl") },
         security: { policy_file: policyFile, max_requests_per_minute: 1_000_000 },
         execution: { circuit_breaker_threshold: 4 },
         server: { auth: { api_keys: { file: keyFile } }, shutdown_delay_s: 1 },

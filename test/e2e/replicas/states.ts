@@ -4,7 +4,7 @@ import { redisMissing, startRedis } from "../../services/redis.ts";
 
 /** What the replicas of a fleet share, and what can happen to it. */
 export interface StateService {
-  /** Sections of the configuration that name it. */
+  /** Sections of the configuration that name it, and the audit log. */
   readonly settings: Readonly<Record<string, unknown>>;
   /** Ways in which it goes away. */
   readonly troubles: Readonly<Record<string, Trouble>>;
@@ -44,7 +44,8 @@ const sqlite: StateKind = {
       };
     }
     const troubles = { "is locked": { ms: 8_000, away: ["documents", "limits"], begin: lock } as const };
-    return { settings: { state: { file } }, troubles, close: async () => {} };
+    const settings = { state: { file }, audit: { file: join(folder, "audit.jsonl") } };
+    return { settings, troubles, close: async () => {} };
   },
 };
 
@@ -57,7 +58,10 @@ const servers: StateKind = {
     const postgres = (await realPostgres()) as RealPostgres;
     const url = await postgres.database();
     return {
-      settings: { state: { type: "postgres", url, limits: { type: "redis", url: redis.url } } },
+      settings: {
+        state: { type: "postgres", url, limits: { type: "redis", url: redis.url } },
+        audit: { type: "postgres", url, secret: "nobody outside this test knows this secret" },
+      },
       troubles: {
         "has a Redis that does not answer": {
           ms: 20_000,
