@@ -4,10 +4,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { memoryState } from "../src/adapters/state/memory.ts";
+import { postgresState } from "../src/adapters/state/postgres.ts";
 import { redisState } from "../src/adapters/state/redis.ts";
 import { sqliteState } from "../src/adapters/state/sqlite.ts";
 import { table } from "../src/cli/terminal/style.ts";
 import type { SharedState } from "../src/state/shared-state.ts";
+import { realPostgres } from "../test/services/postgres.ts";
 import { redisMissing, startRedis } from "../test/services/redis.ts";
 
 const ROUNDS = 30;
@@ -33,10 +35,12 @@ const REQUEST = {
 const folder = mkdtempSync(join(tmpdir(), "bench-state-"));
 const missing = redisMissing();
 const redis = missing === undefined ? await startRedis() : undefined;
+const postgres = await realPostgres();
 const states: readonly SharedState[] = [
   memoryState(),
   sqliteState({ file: join(folder, "state.sqlite") }),
   ...(redis === undefined ? [] : [redisState({ url: redis.url, keyPrefix: randomUUID() })]),
+  ...(postgres === undefined ? [] : [postgresState({ url: postgres.url })]),
 ];
 
 async function call({ limits }: SharedState): Promise<void> {
@@ -79,4 +83,5 @@ console.log(table([["", "a call", "to memory", `a call, ${AT_ONCE} at once`, "ca
 if (missing !== undefined) console.log(missing);
 for (const state of states) await state.close();
 await redis?.stop();
+await postgres?.remove();
 rmSync(folder, { recursive: true });

@@ -19,6 +19,7 @@ export function limitTables(schema: string): string {
   const brief = "WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000)";
   return `
   CREATE SEQUENCE ${s}.limit_era;
+  CREATE TABLE ${s}.limit_window (key text COLLATE "C" PRIMARY KEY, n bigint NOT NULL, until double precision NOT NULL) ${brief};
   CREATE TABLE ${s}.limit_call (
     key text COLLATE "C", n bigint, at double precision NOT NULL, until double precision NOT NULL, PRIMARY KEY (key, n)
   ) ${brief};
@@ -67,8 +68,8 @@ export function limitTables(schema: string): string {
     END IF;
     FOR v_one IN SELECT * FROM jsonb_array_elements(p_request -> 'windows') LOOP
       v_key := (v_one ->> 'windowMs') || ' ' || (v_one ->> 'key');
-      SELECT at INTO v_at FROM ${s}.limit_call
-        WHERE key = v_key AND n = (SELECT max(n) FROM ${s}.limit_call WHERE key = v_key) - (v_one ->> 'calls')::bigint + 1;
+      SELECT n INTO v_n FROM ${s}.limit_window WHERE key = v_key;
+      SELECT at INTO v_at FROM ${s}.limit_call WHERE key = v_key AND n = v_n - (v_one ->> 'calls')::bigint + 1;
       IF FOUND THEN
         v_wait := ceil(v_at + (v_one ->> 'windowMs')::double precision - p_now);
         IF v_wait > v_longest THEN
@@ -88,9 +89,10 @@ export function limitTables(schema: string): string {
 
     FOR v_one IN SELECT * FROM jsonb_array_elements(p_request -> 'windows') LOOP
       v_key := (v_one ->> 'windowMs') || ' ' || (v_one ->> 'key');
-      INSERT INTO ${s}.limit_call
-        SELECT v_key, coalesce(max(n), 0) + 1, p_now, p_now + (v_one ->> 'windowMs')::double precision FROM ${s}.limit_call WHERE key = v_key
-        RETURNING n INTO v_n;
+      v_at := p_now + (v_one ->> 'windowMs')::double precision;
+      INSERT INTO ${s}.limit_window VALUES (v_key, 1, v_at)
+        ON CONFLICT (key) DO UPDATE SET n = limit_window.n + 1, until = excluded.until RETURNING n INTO v_n;
+      INSERT INTO ${s}.limit_call VALUES (v_key, v_n, p_now, v_at);
       -- Whatever is older than the last calls has left the window, or this call would not have been admitted.
       IF v_n % ${CALLS_A_SWEEP} = 0 THEN
         DELETE FROM ${s}.limit_call WHERE key = v_key AND n <= v_n - (v_one ->> 'calls')::bigint;
@@ -303,6 +305,7 @@ function breakerFunctions(s: string, notify: (what: string) => string): string {
     v_now double precision := ${s}.limit_begin(p_at);
   BEGIN
     DELETE FROM ${s}.limit_call WHERE until <= v_now;
+    DELETE FROM ${s}.limit_window WHERE until <= v_now;
     DELETE FROM ${s}.limit_holder WHERE until <= v_now;
     DELETE FROM ${s}.limit_waiter WHERE until <= v_now - 60000;
     DELETE FROM ${s}.limit_budget WHERE second < floor(v_now / 1000) - 61;
