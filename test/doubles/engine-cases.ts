@@ -63,6 +63,18 @@ export function refusalCases({ title, start, engine }: DoubledEngine): void {
     await own.close();
   });
 
+  it("opens again after it was closed", async () => {
+    const double = await start();
+    const own = engine({ url: double.url });
+    await own.open();
+    await own.put(sampleTools());
+    await own.close();
+    await own.open();
+    expect(await own.count()).toBe(5);
+    await own.close();
+    await double.close();
+  });
+
   it("asks as often for a search among many tools as among few", async () => {
     const double = await start();
     const own = engine({ url: double.url });

@@ -77,6 +77,10 @@ export function vectorDatabaseEngine({
     });
   }
 
+  function forgetOld(revision: number): void {
+    for (const [key, at] of told) if (at < revision - 2 * spanOf(LATE_MS)) told.delete(key);
+  }
+
   /** Changes of this handle run one after the other. */
   function inTurn<Result>(
     signal: AbortSignal | undefined,
@@ -127,6 +131,7 @@ export function vectorDatabaseEngine({
     await write(tools, records, options);
     await by.announce(driver, tools, { revision }, options);
     for (const { fields } of records) told.set(fields["key"] ?? "", revision);
+    forgetOld(revision);
   }
 
   async function put(given: readonly Tool[], options: DriverOptions, by: Writer): Promise<PutTools> {
@@ -328,7 +333,7 @@ export function vectorDatabaseEngine({
         revision = Math.max(revision, record.revision);
         (kind === "tool" ? changed : deleted).push(fromKey(key));
       }
-      for (const [key, at] of told) if (at < revision - 2 * spanOf(LATE_MS)) told.delete(key);
+      forgetOld(revision);
       const forgotten = revisionAt(clock) - spanOf(RELIED_ON_MS);
       return {
         revision,
