@@ -156,9 +156,10 @@ describe("a setting that the chosen backend needs", () => {
       [[section, "type"], type],
       [[section, snake], undefined],
     ]);
+    const issue = { field: `${section}.${snake}`, message: expect.stringContaining(`is needed for ${type}`), fix };
     await expect(loadConfig(path, environmentFor(type))).rejects.toMatchObject({
       code: "CONFIG_INVALID",
-      message: expect.stringContaining(`${section}.${snake}: is needed for ${type}. ${fix}`),
+      details: { issues: expect.arrayContaining([expect.objectContaining(issue)]) },
     });
   });
 });
