@@ -12,7 +12,7 @@ import { STATES } from "../test/e2e/replicas/states.ts";
 /** Clock ticks a second in /proc, on every Linux that Node runs on. */
 const TICKS = 100;
 
-/** After so many calls a replica's CPU time per call no longer falls. */
+/** Calls that each replica serves before it is measured, so that code which is not compiled yet does not count against more replicas. */
 const WARM_CALLS = 3_000;
 
 const { values } = parseArgs({
