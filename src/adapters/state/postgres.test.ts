@@ -102,6 +102,34 @@ describe.skipIf(server === undefined)("postgresState on a server", () => {
     await late?.close();
   });
 
+  it("misses no message of a process that takes long to publish it", async () => {
+    const url = await real.database();
+    const [state, admin] = [postgresState({ url }), openPostgres({ url, what: "A test", field: "url" })];
+    const heard: unknown[] = [];
+    const all = new Promise<void>((resolve) => {
+      state.changes.subscribe("t", (data) => {
+        heard.push(data);
+        if (data === "third") resolve();
+      });
+    });
+    await state.documents.get("tables are there");
+    let second: Promise<void> | undefined;
+    await admin.transaction(async (query) => {
+      await query("SELECT toolarsenal.state_publish('t', '\"first\"', NULL)", []);
+      const published = new AbortController();
+      second = state.changes.publish("t", "second").then(() => published.abort());
+      // Until it waits for its turn, or has not waited.
+      const sql = "SELECT 1 AS waits FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
+      while (!published.signal.aborted && (await admin.query(sql, [])).length === 0);
+    });
+    await second;
+    await state.changes.publish("t", "third");
+    await all;
+    expect(heard).toEqual(["first", "second", "third"]);
+    await state.close();
+    await admin.close();
+  });
+
   it("keeps what was kept when the server is killed, and goes on unaided", async () => {
     const own = (await realPostgres()) as RealPostgres;
     const [state, other] = [postgresState({ url: own.url }), postgresState({ url: own.url })];
