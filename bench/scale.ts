@@ -75,7 +75,9 @@ async function compareAll(): Promise<void> {
         stop.push(server.remove);
         url = await server.database();
         const postgres = openPostgres({ url, what: "The benchmark", field: "--postgres" });
-        await postgres.query(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET maintenance_work_mem = '1GB'`);
+        await postgres.query(
+          "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET maintenance_work_mem = %L', current_database(), '1GB'); END $$",
+        );
         await postgres.close();
       }
       for (const size of values.sizes.split(",").map(Number)) {
