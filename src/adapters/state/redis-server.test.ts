@@ -205,6 +205,13 @@ describe.skipIf(missing !== undefined)("redisState", () => {
     expect(await documents.list("ä\u0000")).toMatchObject([{ key: "ä\u0000%", value: { [key]: "\uDFFF" } }]);
   });
 
+  it("keeps nothing that has expired by the time it is written", async () => {
+    const { documents } = open({ keyPrefix: randomUUID() });
+    // Rounded up, the span of the first is -0.
+    for (const agoMs of [0.25, 0, 5_000]) await documents.set("late", 1, { expiresAt: systemClock.now() - agoMs });
+    await expect.poll(() => documents.get("late")).toBe(undefined);
+  });
+
   it("lists thousands of entries, and leaves nothing behind of those that expired", async () => {
     const keyPrefix = randomUUID();
     const { documents } = open({ keyPrefix });

@@ -94,8 +94,7 @@ export const command: Command = {
     async function untilStopped(): Promise<void> {
       // Clients end this program as they please: what was compiled is kept now, not at the end.
       flushCompileCache();
-      const { pruneApprovals } = await import("../arsenal/prune-approvals.ts");
-      pruneApprovals(environment);
+      void import("../arsenal/prune-approvals.ts").then(({ pruneApprovals }) => pruneApprovals(environment));
       const stopped = AbortSignal.any([terminal.signal, stop.signal]);
       if (stopped.aborted) return;
       const ended = new Promise<void>((resolve) => stopped.addEventListener("abort", () => resolve(), { once: true }));

@@ -38,7 +38,8 @@ elseif action == "set" then
   if spanMs then
     redis.call("HSET", root .. "document:" .. key, "until", exact(now + spanMs))
     redis.call("ZADD", root .. "expiring", now + spanMs, key)
-    redis.call("PEXPIRE", root .. "document:" .. key, math.ceil(spanMs))
+    -- At least 1: Redis does not read -0, which a span that just ended is rounded to.
+    redis.call("PEXPIRE", root .. "document:" .. key, string.format("%.0f", math.max(1, math.ceil(spanMs))))
   end
   return 1
 elseif action == "delete" then
