@@ -1,21 +1,15 @@
 /**
- * One of several processes that share a catalog: `node catalog-replica.ts CATALOG STATE TOOLS`. It says "ready", waits for a line, registers its tools and
+ * One of several processes that share a catalog: `node catalog-replica.ts CONFIGURATION TOOLS`. It says "ready", waits for a line, registers its tools and
  * prints, as JSON, how many it indexed and which texts it embedded.
  */
 import { once } from "node:events";
-import { sqliteEngine } from "../../src/adapters/engines/sqlite/sqlite.ts";
-import { sqliteState } from "../../src/adapters/state/sqlite.ts";
-import { ToolArsenal } from "../../src/index.ts";
+import { ToolArsenal, type ToolArsenalConfig } from "../../src/index.ts";
 import { createHashingEmbedder } from "../../src/testing/hashing-embedder.ts";
 
-const [catalog = "", stateFile = "", count = ""] = process.argv.slice(2);
+const [given = "", count = ""] = process.argv.slice(2);
 const embedded: string[] = [];
 const embedder = createHashingEmbedder({ dimension: 16, onEmbed: (texts) => void embedded.push(...texts) });
-const state = sqliteState({ file: stateFile });
-const arsenal = new ToolArsenal(
-  { telemetry: { enabled: false } },
-  { engine: sqliteEngine({ file: catalog }), state, embedder },
-);
+const arsenal = new ToolArsenal(JSON.parse(given) as ToolArsenalConfig, { embedder });
 await arsenal.listTools();
 process.stdout.write("ready\n");
 await once(process.stdin, "data");
@@ -32,5 +26,4 @@ for (let start = 0; start < drafts.length; start += 500) {
 await arsenal.ready();
 process.stdout.write(`${JSON.stringify({ indexed, embedded, count: arsenal.toolCount })}\n`);
 await arsenal.close();
-await state.close();
 process.stdin.destroy();

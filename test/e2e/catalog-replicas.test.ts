@@ -9,9 +9,14 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { postgresEngine } from "../../src/adapters/engines/postgres/postgres.ts";
 import { sqliteEngine } from "../../src/adapters/engines/sqlite/sqlite.ts";
 import { sqliteState } from "../../src/adapters/state/sqlite.ts";
+import type { CatalogEngine } from "../../src/catalog/catalog-engine.port.ts";
+import type { StateConfig, VectorStoreConfig } from "../../src/config/config.ts";
 import { type ArsenalEvent, ToolArsenal } from "../../src/index.ts";
+import { realPostgres } from "../services/postgres.ts";
+import { startRedis } from "../services/redis.ts";
 
 let root = "";
 let folders = 0;
@@ -101,16 +106,47 @@ describe("arsenals that share a catalog", () => {
   });
 });
 
-describe("two processes that register the same 10,000 tools at once", () => {
-  it("store each once and embed each once", { timeout: 240_000 }, async () => {
+interface Shared {
+  readonly vectorStore: VectorStoreConfig;
+  readonly state: StateConfig;
+  readonly engine: CatalogEngine;
+  close?(): Promise<void>;
+}
+
+async function onFiles(): Promise<Shared> {
+  const folder = join(root, String(++folders));
+  const file = `${folder}-catalog.sqlite`;
+  const state: StateConfig = { type: "sqlite", file: `${folder}-state.sqlite` };
+  return { vectorStore: { type: "sqlite", file }, state, engine: sqliteEngine({ file }) };
+}
+
+async function onServers(): Promise<Shared | undefined> {
+  const postgres = await realPostgres({ vector: true });
+  if (postgres === undefined) return undefined;
+  const redis = await startRedis();
+  const url = await postgres.database();
+  return {
+    vectorStore: { type: "postgres", url },
+    state: { type: "redis", url: redis.url },
+    engine: postgresEngine({ url }),
+    close: async () => void (await Promise.all([postgres.remove(), redis.stop()])),
+  };
+}
+
+describe.each([
+  ["SQLite", onFiles],
+  ["PostgreSQL and Redis", onServers],
+])("two processes that register the same 10,000 tools at once, on %s,", (_, open) => {
+  it("store each once and embed each once", { timeout: 240_000 }, async ({ skip }) => {
     const TOOLS = 10_000;
-    const folder = join(root, String(++folders));
-    const [catalog, state] = [`${folder}-catalog.sqlite`, `${folder}-state.sqlite`];
+    const shared = await open();
+    // because the machine has no PostgreSQL with pgvector; realPostgres says so
+    if (shared === undefined) return skip();
+    const { vectorStore, state, engine } = shared;
+    const config = JSON.stringify({ telemetry: { enabled: false }, vectorStore, state });
     const program = fileURLToPath(new URL("./catalog-replica.ts", import.meta.url));
     const processes = [0, 1].map(() => {
-      const child = spawn(process.execPath, [program, catalog, state, String(TOOLS)], {
-        stdio: ["pipe", "pipe", "inherit"],
-      });
+      const child = spawn(process.execPath, [program, config, String(TOOLS)], { stdio: ["pipe", "pipe", "inherit"] });
       return { child, lines: createInterface({ input: child.stdout })[Symbol.asyncIterator]() };
     });
     try {
@@ -126,13 +162,13 @@ describe("two processes that register the same 10,000 tools at once", () => {
       expect(embedded).toHaveLength(TOOLS);
       expect(new Set(embedded).size).toBe(TOOLS);
       await Promise.all(processes.map(({ child }) => child.exitCode ?? once(child, "exit")));
-      const engine = sqliteEngine({ file: catalog });
       await engine.open();
       const [model = ""] = await engine.models();
       expect([await engine.count(), await engine.withoutVectors(model, { limit: 9 })]).toEqual([TOOLS, []]);
-      await engine.close();
     } finally {
       for (const { child } of processes) child.kill("SIGKILL");
+      await engine.close();
+      await shared.close?.();
     }
   });
 });
