@@ -1,5 +1,5 @@
 /**
- * The engines beside the memory engine: `node bench/engines.ts [--shared FOLDER] [--tools 10000] [--sets mcp-bench,…] [--databases]`.
+ * The engines compared with the memory engine: `node bench/engines.ts [--shared FOLDER] [--tools 10000] [--sets mcp-bench,…] [--databases]`.
  *
  * First whether all rank the same: top 5 and NDCG@10 of the same requests over labelled sets, with the static tier. The baseline is the memory
  * engine with exact vectors. PostgreSQL is a server with pgvector if `scripts/ci-services` has made one, otherwise PGlite. With

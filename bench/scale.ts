@@ -22,7 +22,7 @@ import type { ToolArsenalConfig, VectorStoreConfig } from "../src/config/config.
 import { defineTool } from "../src/tool/define-tool.ts";
 import { wireArsenal } from "../src/wire.ts";
 
-/** What a process is told. */
+/** What a process has to do. */
 interface Task {
   readonly step: "fill" | "search";
   readonly size: number;

@@ -3,7 +3,7 @@ import type { Secrets } from "../guard/secrets/secrets.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
 
-/** What `create` of an adapter that reaches other machines is given beside its settings. */
+/** What `create` of an adapter that reaches other machines is given in addition to its settings. */
 export interface Surroundings {
   readonly clock: Clock;
   readonly emit: Emit;

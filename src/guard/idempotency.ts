@@ -5,7 +5,7 @@ import { toPlainData } from "../tool/schema/plain-data.ts";
 import type { PolicyRequest } from "./policy.port.ts";
 import type { State } from "../state/state.port.ts";
 
-/** Lets a call run once for its key, however often it is made: whoever repeats it gets what the first one got. */
+/** Lets a call run once for its key, however often it is made: a caller who repeats it gets what the first call got. */
 export interface Idempotency {
   /** Runs the call where its key is new; otherwise waits for the call that has it, and gives what that one gave. */
   once<Value>(call: KeyedCall, options: OnceOptions<Value>): Promise<Once<Value>>;

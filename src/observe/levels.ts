@@ -27,7 +27,7 @@ const LEVEL_OF: { readonly [Name in EventName]: EventLevel | ((data: EventMap[Na
   "pins-failed": "error",
   "state-lost": "error",
   "state-unavailable": "error",
-  // As loud as the default, so that whoever read that the state is away also reads that it is back.
+  // As loud as the default, so that a log that says the state is away also says that it is back.
   "state-restored": "warn",
   "policy-reloaded": "info",
   "namespace-refused": "warn",

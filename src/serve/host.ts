@@ -48,7 +48,7 @@ export async function openHost(
   let closing: Promise<void> | undefined;
   async function close(): Promise<void> {
     const { drainMs, shutdownDelayMs: delayMs = 0 } = options;
-    // Whoever waits for servers that still connect is answered now.
+    // Requests that wait for servers to connect are answered now.
     await serving.work.drain(drainMs, { delayMs, onDraining: serving.startup.close });
     await closeSurfaces();
     await serving.replica.close();

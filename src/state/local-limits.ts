@@ -31,7 +31,7 @@ export function createLocalLimits({ clock, ids = "" }: { readonly clock: Clock; 
     if (queue.size > 0) serveWaiting(tables, queue, clock.now(), (waiter, admission) => waiter.answer(admission));
   }
 
-  /** A pass that is never given back ends at its time: whoever waits then must be woken. */
+  /** A pass that is never given back ends at its time: a call that waits then must be woken. */
   function wakeInTime(): void {
     if (queue.size === 0) {
       cancelWake?.();

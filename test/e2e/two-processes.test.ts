@@ -107,7 +107,7 @@ describe.each(STATES)("two processes on $name", ({ name, open }) => {
     const closing = one.said(isEvent("health-changed", "default.fails"));
     const calls = Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? one : other).call({ toolName: "fails" }));
     const results = await Promise.all(calls);
-    // Whoever comes after the probe ended finds the circuit closed.
+    // A call that comes after the probe ended finds the circuit closed.
     expect(counted(results)["success"]).toBeGreaterThanOrEqual(1);
     expect(counted(results)["failure"]).toBeUndefined();
     await closing;

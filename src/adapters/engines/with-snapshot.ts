@@ -10,7 +10,7 @@ import { snapshotIndex } from "./snapshot-index.ts";
 
 /** How long changes are gathered before they are written, in milliseconds. A process that is killed loses at most these. */
 const GATHER_MS = 100;
-/** The index is written less often: it is large, and whoever is killed before only has to make it again. */
+/** The index is written less often: it is large, and a process that is killed before only has to build it again. */
 const GATHER_INDEX_MS = 10_000;
 /** Writing the index takes at most one part in so many of the time. */
 const INDEX_SHARE = 20;

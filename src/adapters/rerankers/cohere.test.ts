@@ -39,7 +39,7 @@ describe("Cohere's reranker", () => {
       { results: Array.from({ length: 5 }, (_, at) => ({ index: at + 1, relevance_score: 1 })) },
     ],
     [
-      "a score that is no number",
+      "a score that is not a number",
       { results: Array.from({ length: 5 }, (_, index) => ({ index, relevance_score: "1" })) },
     ],
     ["nothing", null],

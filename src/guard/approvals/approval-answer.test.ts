@@ -111,7 +111,7 @@ describe("an answer to an approval", () => {
       {
         field: "confirmationId",
         value: id,
-        fix: 'Give the role "approver" to whoever answers, or let an approver answer.',
+        fix: 'Give the role "approver" to the person who answers, or let an approver answer.',
       },
       { field: "confirmationId", value: "nothing", fix: "List the approvals to see which calls wait now." },
     ]);

@@ -48,7 +48,7 @@ export function sharesTenant(by: Principal, { tenant }: ApprovalRecord): boolean
   return by.tenant === undefined || by.tenant === tenant;
 }
 
-/** In what a call differs from the one its approval was asked for, for whoever makes it. */
+/** In what a call differs from the one its approval was asked for, for its caller. */
 export function difference(approval: OpenApproval, { tool, principal }: PolicyRequest): string {
   const { requestedBy, toolId } = approval.shown;
   const { id, tenant, local } = principal;
@@ -92,7 +92,7 @@ type Refused = Extract<ApprovalAnswer, { readonly outcome: "refused" }>;
 /** Why an answer does not count; undefined where it does. */
 export function refusedAnswer({ id, answer, by, record }: GivenAnswer): Refused | undefined {
   const shown = record?.open === true ? record.shown : undefined;
-  // Whoever has the name in one tenant and in none may be one person, who must not approve, or two, who must not deny for each other.
+  // Two callers of one name, one with a tenant and one without, may be one person, who must not approve, or two, who must not deny for each other.
   const ownName = shown?.requestedBy === by.id;
   const own = ownName && record?.tenant === by.tenant;
   // Who asked may take the request back: that grants nothing.
@@ -132,13 +132,13 @@ function lacksRole(id: string, by: Principal): ArsenalError {
     {
       field: "confirmationId",
       value: id,
-      fix: 'Give the role "approver" to whoever answers, or let an approver answer.',
+      fix: 'Give the role "approver" to the person who answers, or let an approver answer.',
     },
   );
 }
 
 /**
- * Which of the open approvals, given oldest first, go so that so many fewer are left: the oldest of whoever has the most, in the tenant that
+ * Which of the open approvals, given oldest first, go so that so many fewer are left: the oldest of the caller who has the most, in the tenant that
  * has the most. So a caller that asks without end displaces its own calls, not those of others.
  */
 export function crowding<Open extends { readonly approval: OpenApproval }>(

@@ -80,7 +80,7 @@ export function createApprovals(options: {
     const record: SettledApproval = { open: false, outcome, ...(tenant !== undefined && { tenant }) };
     const settled = await keep(approval.shown.id, record, version);
     if (settled) announce(approval, outcome, by);
-    // Whoever asks may deny as well, again and again. What was used can be given back, and what expires does so once.
+    // A caller may ask and deny, again and again. What was used can be given back, and what expires does so once.
     if (settled && outcome === "denied") await forgetAsked(approval);
     return settled;
   }

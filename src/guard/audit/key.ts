@@ -38,7 +38,7 @@ export function ed25519Key(pem: string): AuditKey {
   }
 }
 
-/** A secret that signs and checks. Whoever can check with it can also forge. */
+/** A secret that signs and checks. Anybody who can check with it can also forge. */
 export function hmacKey(secret: string): AuditKey {
   if (secret.length < MIN_SECRET) {
     const fix = `Give at least ${MIN_SECRET} random characters.`;

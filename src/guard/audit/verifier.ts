@@ -8,7 +8,7 @@ export interface VerifyOptions {
   readonly head?: AuditHead;
   /** The end of the part that was verified before, where that part is no longer there. The start of the log where absent. */
   readonly after?: AuditHead;
-  /** What checkpoints may be signed with. Without any, signatures are not looked at: whoever could write the log could have forged it. */
+  /** What checkpoints may be signed with. Without any, signatures are not looked at: anybody who could write the log could have forged it. */
   readonly keys?: readonly AuditKey[];
 }
 
@@ -18,7 +18,7 @@ export type Verification =
       readonly ok: true;
       readonly records: number;
       readonly head: AuditHead;
-      /** The last record that a checked signature covers; what follows can be forged by whoever can write the log. 0 where none is. */
+      /** The last record that a checked signature covers; what follows can be forged by anybody who can write the log. 0 where none is. */
       readonly signedUpTo: number;
     }
   | {

@@ -223,7 +223,7 @@ function decoded(answer: IncomingMessage, maxBytes: number): Readable {
   const length = Number(answer.headers["content-length"] ?? Number.POSITIVE_INFINITY);
   const limit = !decoder && length <= maxBytes ? [] : [limited(maxBytes)];
   const stages = decoder ? [decoder, ...limit] : limit;
-  // Whoever reads the body learns of a failure from the body itself.
+  // The reader of the body learns of a failure from the body itself.
   if (stages.length === 0) return answer;
   const { pipeline } = process.getBuiltinModule("node:stream");
   return pipeline([answer, ...stages], () => {}) as unknown as Readable;

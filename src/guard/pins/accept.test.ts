@@ -14,7 +14,7 @@ describe("accepting", () => {
     await expect(pins.accept("files.read_file", bot)).rejects.toMatchObject({
       code: "PERMISSION_DENIED",
       message:
-        '"bot" lacks the role "approver" and cannot accept files.read_file. Give the role "approver" to whoever accepts, or let an approver do it.',
+        '"bot" lacks the role "approver" and cannot accept files.read_file. Give the role "approver" to the person who accepts, or let an approver do it.',
       details: { field: "id", value: "files.read_file" },
     });
     expect(await pins.refusal(listed())).toContain("title");

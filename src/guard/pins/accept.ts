@@ -30,7 +30,7 @@ export function afterAccepting(
 /** Throws for somebody who may not accept. */
 export function refuseOthers(id: string, by: Principal): void {
   if (by.roles.includes("approver")) return;
-  const fix = 'Give the role "approver" to whoever accepts, or let an approver do it.';
+  const fix = 'Give the role "approver" to the person who accepts, or let an approver do it.';
   const message = `"${by.id}" lacks the role "approver" and cannot accept ${id}. ${fix}`;
   throw new ArsenalError("PERMISSION_DENIED", message, { field: "id", value: id, fix });
 }
@@ -123,7 +123,7 @@ export function createAcceptanceWatch(parts: {
     },
     async announce() {
       await state.set(ACCEPTED, clock.now());
-      // The acceptance is kept. Whoever misses this notices it at the next look.
+      // The acceptance is kept. A process that misses this notices it at the next look.
       await changes?.publish(TOPIC, {}).catch(() => undefined);
     },
     close() {

@@ -20,7 +20,7 @@ function broken(wrong: (limits: Limits, state: SharedState, now: () => number) =
   };
 }
 
-/** Reads what is held, decides, and writes: whoever does so in between is lost. */
+/** Reads what is held, decides, and writes: what another process writes in between is lost. */
 function readThenWrite({ documents }: Pick<SharedState, "documents">, now: () => number): Partial<Limits> {
   const held = async (key: string): Promise<Record<string, number>> =>
     ((await documents.get(`held:${key}`))?.value ?? {}) as Record<string, number>;
@@ -91,7 +91,7 @@ const mistakes: Readonly<Record<string, { readonly make: () => StateBackend; rea
       "frees the probe of a process that disappeared, at its time and not before",
     ],
   },
-  "whoever gives up is still given a place": {
+  "a caller that gave up is still given a place": {
     make: () =>
       broken((limits) => ({
         async admit(request, { signal } = {}) {

@@ -126,7 +126,7 @@ function withoutExtension(cause: unknown): ArsenalError {
 }
 
 /**
- * Waits until no other process writes. Revisions are given out behind this lock, so they become visible in their order, and whoever reads
+ * Waits until no other process writes. Revisions are given out behind this lock, so they become visible in their order, and a process that reads
  * "everything after revision 5" misses nothing.
  */
 export async function lock(store: Store, query: Query): Promise<Meta> {

@@ -6,7 +6,7 @@ import { plain, recordId } from "./records.ts";
 
 /**
  * What handles on one database agree on without transactions. Each handle owns one record, its head, with the last revision it wrote. Revisions
- * are times, so that they grow whoever writes, with a number of the handle in the low bits, so that no two are equal.
+ * are times, so that they grow whichever process writes, with a number of the handle in the low bits, so that no two are equal.
  */
 export interface Control {
   /** The highest revision of any handle. */

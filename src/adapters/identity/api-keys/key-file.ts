@@ -113,7 +113,7 @@ export function toStoredKey(entry: unknown): StoredKey | undefined {
   if (typeof id !== "string" || id === "" || (tenant !== undefined && typeof tenant !== "string")) return undefined;
   if (!isTexts(roles) || !isTexts(scopes) || !isTexts(capabilities) || !capabilities.every(isCapability))
     return undefined;
-  // Whoever comes over the network is never the person at this machine, whatever a file says.
+  // A caller from the network is never the person at this machine, whatever a file says.
   const known = { id, roles, capabilities, scopes, local: false };
   return { id: name, hash, principal: tenant === undefined ? known : { ...known, tenant } };
 }

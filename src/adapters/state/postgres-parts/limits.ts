@@ -47,7 +47,7 @@ interface Answers {
 }
 
 /**
- * Limits that the database keeps: see limit-functions.ts. Calls that wait for a place are in one queue for all processes. Whoever frees a place
+ * Limits that the database keeps: see limit-functions.ts. Calls that wait for a place are in one queue for all processes. The process that frees a place
  * admits the first call that fits, and the database notifies that call's process.
  */
 export function createPostgresLimits(
