@@ -58,7 +58,7 @@ export interface CatalogParts {
   readonly leases?: Leases;
 }
 
-/** Vectors of models that are no longer configured are kept this long, in milliseconds: other processes may still be configured for them. */
+/** How long vectors of a model are kept after it was taken out of the configuration, in milliseconds: other processes may still use it. */
 const PRUNE_MS = 3_600_000;
 
 /** Tools left without a vector that one upsert tries to embed again. */
@@ -107,7 +107,7 @@ export function createCatalog({ engine, tiers: given = [], emit, clock, changes,
     cancelPrune = clock.after(PRUNE_MS, () => void prune().finally(schedulePrune), { background: true });
   }
 
-  /** Removes vectors of models that are no longer configured, once those that are know every tool. */
+  /** Removes vectors of unused models, once every configured model has vectors of every tool. */
   async function prune(): Promise<void> {
     const used = tiers?.complete();
     if (used === undefined || leases === undefined) return;

@@ -21,7 +21,7 @@ import { ArsenalError } from "../../errors/arsenal-error.ts";
 export interface SnapshotFile {
   readonly path: string;
   /**
-   * The lines of the last good version; undefined if there is no file. A damaged file is set aside as `.corrupt-1`, `-2` …, and the backup takes its
+   * The lines of the last good version, or undefined for a new snapshot. A damaged file is set aside as `.corrupt-1`, `-2` …, and the backup takes its
    * place.
    */
   read(): Promise<SnapshotLines | undefined>;

@@ -5,7 +5,7 @@ import { codeOf, messageOf, type ReplaceFile } from "./snapshot-file.ts";
 
 /** The index of a snapshot's tools, in a binary file beside them. It only saves time: without it the tools are indexed and embedded again. */
 export interface SnapshotIndex {
-  /** What was written last; why it cannot be used; or undefined if there is no file. */
+  /** Reads the index: its contents, or the reason it cannot be used, or undefined for a new snapshot. */
   read(): Promise<{ readonly tools: string; readonly image: Image } | { readonly problem: string } | undefined>;
   /** Replaces the file in one step. `tools` identifies the tools it is of. */
   write(tools: string, image: Image): Promise<void>;

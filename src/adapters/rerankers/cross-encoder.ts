@@ -44,7 +44,7 @@ type Format = Pick<RemoteReranking, "model" | "maxTexts" | "toBody" | "toScores"
 function tei(title: string, model = "tei"): Format {
   return {
     model: `cross_encoder/${model}`,
-    // What the server takes unless it is told otherwise. It scores each text by itself, so that parts compare.
+    // The default limit of the server. It scores each text by itself, so the scores of two requests can be compared.
     maxTexts: 32,
     toBody: (query, texts): TeiRerankBody => ({ query, texts: [...texts], truncate: true, raw_scores: false }),
     toScores: (answer, count) => readRanks(title, answer, "score", count),

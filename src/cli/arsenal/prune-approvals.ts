@@ -7,7 +7,7 @@ import { approvalsFolder } from "./local-approvals.ts";
 /** Longer than any approval can be open and remembered: two weeks. */
 const KEEP_MS = 30 * 24 * 60 * 60 * 1_000;
 
-/** Removes the approval files of configurations that are no longer used. Files that cannot be looked at or removed stay. */
+/** Removes approval files that nobody has used for a long time. Keeps those that it cannot read or remove. */
 export function pruneApprovals(environment: Terminal["environment"]): void {
   const folder = approvalsFolder(environment);
   if (folder === undefined || !existsSync(folder)) return;

@@ -65,7 +65,7 @@ export interface ChainWriter {
   moveTo(head: AuditHead): void;
   /** The lines to add for a record, each with its line break. */
   write(record: object, at: number): string;
-  /** The line of a checkpoint, now; empty where there is no key that signs. */
+  /** A checkpoint line for the present end; empty without a signing key. */
   checkpoint(at: number): string;
 }
 
@@ -105,7 +105,7 @@ export function createChainWriter(
 }
 
 /**
- * A signature over everything before it. Without one, whoever can write the log could write it anew from the start, hashes and all. It also
+ * A signature over everything before it. Without one, anybody who can write the log could rewrite all of it, hashes included. It also
  * promises the next one within `every` records, so that leaving checkpoints out is noticed.
  */
 interface Checkpoint {

@@ -40,7 +40,7 @@ export function huggingfaceEmbedder(
     dimension: dimensionOf(model, settings, DIMENSIONS).dimension,
     url: apiBase === undefined ? endpoint(ROUTER, hosted) : endpoint(apiBase, "/embed"),
     apiKey,
-    // What a server of Text Embeddings Inference takes unless it is told otherwise.
+    // The default limit of Text Embeddings Inference.
     maxTexts: 32,
     maxBytes: 1_000_000,
     prefixes: prefixesOf(model, settings),

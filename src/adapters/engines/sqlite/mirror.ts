@@ -125,7 +125,7 @@ export function createMirror(database: Database): Mirror {
   function vectorsOf(name: string): ModelVectors | undefined {
     const now = database.get<{ revision: number }>("SELECT vectors_revision AS revision FROM meta")?.revision ?? 0;
     let model = models.get(name);
-    // Another process may have removed the vectors of a model that is no longer configured.
+    // Another process may have removed the vectors of an unused model.
     if (model !== undefined && model.revision !== now) {
       const any = database.get("SELECT 1 FROM vectors WHERE model = ? LIMIT 1", encode(name));
       if (any === undefined) model = undefined;

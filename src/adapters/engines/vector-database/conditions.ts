@@ -151,7 +151,7 @@ function isEmpty(condition: Condition, by: "all" | "any"): boolean {
     : "any" in condition && condition.any.length === 0;
 }
 
-/** Two conditions of the same kind on one field as one; undefined if there is no such condition. */
+/** Merges two conditions of the same kind on one field. Returns undefined if no single condition says the same. */
 function merge(a: Condition | undefined, b: Condition, by: "all" | "any"): Condition | undefined {
   if (a === undefined || !("field" in a) || !("field" in b)) return undefined;
   const [mine, others] = ["in" in a ? a.in : a.notIn, "in" in b ? b.in : b.notIn];

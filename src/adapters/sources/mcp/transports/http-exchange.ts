@@ -23,7 +23,7 @@ export interface ExchangeRequest {
 /** Sends a request and brings its answer, whose body must be read or destroyed. */
 export type Exchange = (request: ExchangeRequest) => Promise<EgressResponse>;
 
-/** What HTTP transports need beside the address. */
+/** What HTTP transports need in addition to the address. */
 export interface HttpParts {
   readonly clock: Clock;
   /** The longest message, in bytes. Default 16 MiB. */
