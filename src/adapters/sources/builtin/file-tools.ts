@@ -22,7 +22,10 @@ export function fileTools(settings: FileSettings = {}): { readonly read: Offered
         parameters: argumentsOf(
           {
             path: { type: "string", description: "File path to read" },
-            encoding: { ...ENCODING, description: "File encoding. A file that is not UTF-8 text is returned as base64" },
+            encoding: {
+              ...ENCODING,
+              description: "File encoding. A file that is not UTF-8 text is returned as base64",
+            },
           },
           "path",
         ),
