@@ -80,7 +80,7 @@ function byName(a: string, b: string): number {
   return a.startsWith("type ") === b.startsWith("type ") ? (first < second ? -1 : 1) : a.startsWith("type ") ? 1 : -1;
 }
 
-/** package.json with a subpath for each kind of adapter. */
+/** package.json with a subpath for each kind of adapter and each part that is built on the arsenal. */
 function packageText(): string {
   const manifest = JSON.parse(read("package.json")) as Record<string, unknown>;
   const at = (path: string): object => ({ types: `./dist/${path}.d.ts`, default: `./dist/${path}.js` });
@@ -88,6 +88,9 @@ function packageText(): string {
   const exports = {
     ".": at("index"),
     ...Object.fromEntries(kinds),
+    "./toolset": at("toolset/index"),
+    "./ensembles": at("ensembles/index"),
+    "./agent": at("agent/index"),
     "./testing": at("testing/index"),
     "./config.schema.json": "./config.schema.json",
     "./package.json": "./package.json",

@@ -31,6 +31,8 @@ export function toToolQuery(query: string, options: RetrieveToolsOptions): ToolQ
 /** For whom something is asked of the catalog: what they may not see does not exist for them. */
 export interface AskedBy {
   readonly principal?: Principal;
+  /** Looks only at the tools of this toolset. Defaults to the whole catalog. */
+  readonly toolset?: string;
 }
 
 /** Returns a function that writes tools, in order, for one request to a provider. Rejects with QUERY_INVALID if the dialect is unknown. */

@@ -25,6 +25,7 @@ import type { ToolDraft } from "./tool/draft.ts";
 import type { Handler } from "./tool/handler.ts";
 import type { ArgumentsOf, ParametersSchema } from "./tool/infer.ts";
 import type { Health, Tool } from "./tool/tool.ts";
+import type { Toolsets } from "./toolset/toolsets.ts";
 import type { ListToolsOptions } from "./visible-tools.ts";
 import { type Wired, wireArsenal } from "./wire.ts";
 
@@ -65,19 +66,17 @@ export class ToolArsenal {
     definition: FunctionDefinition<Schema>,
     handler: Handler<ArgumentsOf<Schema>>,
   ): Tool {
-    const { registry, config } = this.#open;
+    const wired = this.#open;
     const registration = fromFunction(definition, handler);
-    registry.addOne(registration);
-    if (config.syncOnRegister) this.sync().catch(() => {}); // what could not be indexed stays pending; the next sync reports it
+    wired.add(registration).catch(() => {}); // the next sync reports what could not be indexed
     return registration.tool;
   }
 
   /** Adds a tool from its definition. Without a handler it can be found but not run. */
   async addTool(draft: ToolDraft, handler?: Handler): Promise<Tool> {
-    const { registry, config } = this.#open;
+    const wired = this.#open;
     const tool = defineTool(draft);
-    registry.addOne(handler ? { tool, handler } : { tool });
-    if (config.syncOnRegister) await this.sync();
+    await wired.add(handler ? { tool, handler } : { tool });
     return tool;
   }
 
@@ -122,11 +121,7 @@ export class ToolArsenal {
 
   /** Serves MCP clients: every tool at `/mcp`, each upstream untouched at `/mcp/upstreams/NAME`. Omitted options come from `server`. */
   async serveMcp(options: ServeMcpOptions = {}): Promise<ServedMcp> {
-    const { config, redactor, guard } = this.#open;
-    const { serveMcp } = await import("./serve/serve-mcp.ts");
-    const { withListening } = await import("./config/parts/configured-listening.ts");
-    const given = await withListening(options, config, guard.state);
-    return serveMcp(this, given, { config, redactor, state: guard.state });
+    return this.#open.serveMcp(this, options);
   }
 
   /** Indexes pending registrations. Returns how many tools were new or changed. */
@@ -186,6 +181,11 @@ export class ToolArsenal {
   /** The accepted definition of each tool of a source; undefined if `security.pins` is `off`. */
   get pins(): Pins | undefined {
     return this.#wired.guard.pins;
+  }
+
+  /** Curated views over the catalog, by name. */
+  get toolsets(): Toolsets {
+    return this.#wired.toolsets;
   }
 
   /** The semantic score below which `retrieve` drops a tool, unless the query sets its own. */

@@ -3,6 +3,7 @@ import type { CatalogEngine } from "./catalog/catalog-engine.port.ts";
 import type { Aegis } from "./guard/aegis.ts";
 import { type Principal, principalOr } from "./guard/principal.ts";
 import { toName } from "./tool/normalise/slug.ts";
+import type { Toolsets } from "./toolset/toolsets.ts";
 import { EVERY_TOOL, type ToolFilter } from "./tool/tool-filter.ts";
 import type { Tool, ToolSource } from "./tool/tool.ts";
 
@@ -31,31 +32,37 @@ export function createVisibleTools(parts: {
   readonly engine: Pick<CatalogEngine, "list">;
   readonly aegis: Pick<Aegis, "sees" | "visible">;
   readonly operator: Principal;
+  readonly toolsets: Pick<Toolsets, "get">;
 }): VisibleTools {
   const { engine, aegis, operator } = parts;
+  const principalOf = ({ principal: given, toolset }: AskedBy): Principal => {
+    const principal = principalOr(operator, given);
+    if (toolset !== undefined) parts.toolsets.get(toolset, principal);
+    return principal;
+  };
   const find = async (name: string, namespace: string): Promise<Tool | undefined> =>
     (await parts.get(`${namespace}.${name}`)) ?? parts.get(`${namespace}.${toName(name)}`);
   return {
     find,
     async get(name, namespace, by) {
-      const principal = principalOr(operator, by.principal);
+      const principal = principalOf(by);
       const tool = await find(name, namespace);
-      return tool && aegis.sees(tool, principal) ? tool : undefined;
+      return tool && aegis.sees(tool, principal, by) ? tool : undefined;
     },
-    async list({ namespace, source, filter: asked = EVERY_TOOL, principal: given }) {
-      const principal = principalOr(operator, given);
+    async list({ namespace, source, filter: asked = EVERY_TOOL, ...by }) {
+      const principal = principalOf(by);
       const filter: ToolFilter = {
         all: [
           asked,
           ...(namespace === undefined ? [] : [{ namespaces: [namespace] }]),
           ...(source === undefined ? [] : [{ sources: [source] }]),
-          aegis.visible(principal) ?? EVERY_TOOL,
+          aegis.visible(principal, by) ?? EVERY_TOOL,
         ],
       };
       const found: Tool[] = [];
       for (let cursor: string | undefined; ;) {
         const page = await engine.list({ filter, ...(cursor === undefined ? {} : { cursor }) });
-        for (const tool of page.tools) if (aegis.sees(tool, principal)) found.push(tool);
+        for (const tool of page.tools) if (aegis.sees(tool, principal, by)) found.push(tool);
         cursor = page.next;
         if (cursor === undefined) return found;
       }

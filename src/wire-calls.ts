@@ -8,7 +8,7 @@ import type { ToolArsenalParts } from "./config/parts/arsenal-parts.ts";
 import type { ConfiguredGuard } from "./config/parts/configured-guard.ts";
 import { createEngine, type Engine } from "./execute/engine.ts";
 import type { Executor } from "./execute/executor.port.ts";
-import type { Principal } from "./guard/principal.ts";
+import { type Principal, principalOr } from "./guard/principal.ts";
 import type { Redactor } from "./guard/redaction/redactor.ts";
 import type { Clock } from "./observe/clock.ts";
 import type { Emit } from "./observe/events.ts";
@@ -18,6 +18,7 @@ import type { Registry } from "./register/registry.ts";
 import { createLearning } from "./retrieve/learn/learning.ts";
 import { createRetriever, type Retriever } from "./retrieve/retriever.ts";
 import type { Reranker } from "./retrieve/reranker.port.ts";
+import type { Toolsets } from "./toolset/toolsets.ts";
 import { repairArguments } from "./transcode/repair-arguments.ts";
 
 /** The stages that answer requests and run calls. */
@@ -42,11 +43,13 @@ export function wireCalls(stages: {
   /** What the tools of an ensemble share. */
   readonly ensembleSettings: (ensemble: string) => EnsembleSettings;
   readonly upstreams: Upstreams;
+  readonly toolsets: Toolsets;
   /** What the configuration runs functions in. */
   readonly executors: readonly Executor[];
   readonly reranker: Reranker | undefined;
 }): CallStages {
-  const { config, parts, clock, emit, operator, health, redactor, guard, catalog, registry, upstreams } = stages;
+  const { config, parts, clock, emit, operator, health, redactor, guard, catalog, registry, upstreams, toolsets } =
+    stages;
   const { routing, execution, reranker } = config;
   const { aegis, audit, idempotency } = guard;
 
@@ -55,8 +58,8 @@ export function wireCalls(stages: {
   const unasked = createRetriever({
     catalog,
     health,
-    sees: (tool, principal) => aegis.sees(tool, principal ?? operator),
-    visible: (principal) => aegis.visible(principal ?? operator),
+    sees: (tool, principal, through) => aegis.sees(tool, principal ?? operator, through),
+    visible: (principal, through) => aegis.visible(principal ?? operator, through),
     ...(stages.reranker ? { reranker: stages.reranker } : {}),
     ...(parts.classifyIntent ? { classifyIntent: parts.classifyIntent } : {}),
     learning,
@@ -70,7 +73,8 @@ export function wireCalls(stages: {
     clock,
   });
   const retriever: Retriever = {
-    retrieve(query) {
+    async retrieve(query) {
+      if (query?.toolset !== undefined) toolsets.get(query.toolset, principalOr(operator, query.principal));
       const rerank = reranker.enabled && query?.enableReranking === undefined;
       return unasked.retrieve(rerank ? { ...query, enableReranking: true } : query);
     },

@@ -22,8 +22,11 @@ import type { Redactor } from "./guard/redaction/redactor.ts";
 import { createEvents, type Events } from "./observe/emitter.ts";
 import { createHealth, type HealthBook } from "./observe/health.ts";
 import type { Ensembles, EnsembleSettings } from "./register/ensembles.ts";
-import { createRegistry, type Registry } from "./register/registry.ts";
+import { createRegistry, type Registration, type Registry } from "./register/registry.ts";
 import type { Source } from "./register/source.port.ts";
+import type { ServableArsenal } from "./serve/served-arsenal.ts";
+import type { ServedMcp, ServeMcpOptions } from "./serve/serve-mcp.ts";
+import { createToolsets, type Toolsets } from "./toolset/toolsets.ts";
 import { fromAlias, isCutAlias, toAlias } from "./transcode/alias.ts";
 import { createVisibleTools, type VisibleTools } from "./visible-tools.ts";
 import type { CallStages } from "./wire-calls.ts";
@@ -39,6 +42,9 @@ export interface Wired {
   readonly registry: Registry;
   readonly upstreams: Upstreams;
   readonly visible: VisibleTools;
+  readonly toolsets: Toolsets;
+  /** Registers one tool, and indexes it with `syncOnRegister`. Throws at once if the tool is refused; what could not be indexed stays pending. */
+  add(registration: Registration): Promise<unknown>;
   /** Indexes pending registrations. Returns how many tools were new or changed. */
   sync(options?: { readonly signal?: AbortSignal }): Promise<number>;
   addEnsemble(source: Source): Promise<number>;
@@ -48,6 +54,7 @@ export interface Wired {
   start(): Promise<Started>;
   /** Resolves to every stage once the arsenal has started and, with `autoSync`, every registration is indexed. */
   ready(): Promise<Wired & CallStages>;
+  serveMcp(arsenal: ServableArsenal, options: ServeMcpOptions): Promise<ServedMcp>;
   /** Ends calls that wait, disconnects, lets writes under way end and releases everything, once. */
   close(): Promise<void>;
   isClosed(): boolean;
@@ -73,7 +80,8 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
 
   // guard
   const relist = async (name: string): Promise<void> => ensembles?.relist(name);
-  const guard = configuredGuard(config, parts, surroundings, relist);
+  const toolsets = createToolsets();
+  const guard = configuredGuard(config, parts, surroundings, toolsets, relist);
   const { aegis, screen, review, limits } = guard;
 
   // catalog, register
@@ -96,6 +104,7 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
     engine: catalog.engine,
     aegis,
     operator,
+    toolsets,
   });
 
   // start and close
@@ -163,6 +172,7 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
       catalog,
       registry,
       upstreams,
+      toolsets,
     };
     await guard.load();
     const ensembleSettings = (name: string): EnsembleSettings => ensembles?.settings(name) ?? {};
@@ -193,6 +203,11 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
     registry,
     upstreams,
     visible,
+    toolsets,
+    add(registration) {
+      registry.addOne(registration);
+      return config.syncOnRegister ? sync() : Promise.resolve();
+    },
     sync,
     addEnsemble,
     addOpenApi,
@@ -206,6 +221,12 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
       if (!catalog.opened) await catalog.open();
       if (config.autoSync && registry.pending > 0) await registry.sync();
       return (ready ??= loadCalls());
+    },
+    async serveMcp(arsenal, options) {
+      const { serveMcp } = await import("./serve/serve-mcp.ts");
+      const { withListening } = await import("./config/parts/configured-listening.ts");
+      const listening = await withListening(options, config, guard.state);
+      return serveMcp(arsenal, listening, { config, redactor, state: guard.state });
     },
     close: () => (closing ??= disconnect()),
     isClosed,

@@ -21,6 +21,6 @@ export function queryFilter(query: CheckedQuery): ToolFilter {
 }
 
 /** True if a query looks at some of the tools only. */
-export function isNarrow({ namespaces, sources, tags, requiredCapabilities }: CheckedQuery): boolean {
-  return [namespaces, sources, tags, requiredCapabilities].some((list) => list !== undefined);
+export function isNarrow({ namespaces, sources, tags, requiredCapabilities, toolset }: CheckedQuery): boolean {
+  return [namespaces, sources, tags, requiredCapabilities, toolset].some((given) => given !== undefined);
 }

@@ -69,6 +69,8 @@ export interface ToolQuery {
 
   /** Who asks: what the principal may not see is not found. */
   readonly principal?: Principal;
+  /** Looks only at the tools of this toolset. Defaults to the whole catalog. */
+  readonly toolset?: string;
   readonly traceId?: string;
   readonly signal?: AbortSignal;
 }

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { EngineAnswer } from "../catalog/catalog-engine.port.ts";
 import type { RequestVectors } from "../catalog/dense/tiers.ts";
+import type { PolicyView } from "../guard/policy.port.ts";
 import type { Principal } from "../guard/principal.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
@@ -43,9 +44,9 @@ export interface RetrieverParts {
   readonly catalog: Pick<Catalog, "engine" | "request">;
   readonly health: Pick<HealthBook, "of">;
   /** Whether a principal may know of a tool: the Aegis's answer, which has the last word. */
-  readonly sees: (tool: Tool, principal: Principal | undefined) => boolean;
+  readonly sees: (tool: Tool, principal: Principal | undefined, through: PolicyView) => boolean;
   /** What a principal may know of, if the policy can state it as a filter. */
-  readonly visible?: (principal: Principal | undefined) => ToolFilter | undefined;
+  readonly visible?: (principal: Principal | undefined, through: PolicyView) => ToolFilter | undefined;
   readonly reranker?: Reranker;
   readonly classifyIntent?: IntentClassifier;
   /** What the arsenal learns from use. If absent, the ranking is the routing formula's alone. */
@@ -172,8 +173,8 @@ export function createRetriever(parts: RetrieverParts): Retriever {
     const { principal, excludeUnhealthy, signal } = query;
     return {
       filter: queryFilter(query),
-      visible: parts.visible?.(principal),
-      accept: (tool) => !(excludeUnhealthy && health.of(tool.id).circuitOpen) && parts.sees(tool, principal),
+      visible: parts.visible?.(principal, query),
+      accept: (tool) => !(excludeUnhealthy && health.of(tool.id).circuitOpen) && parts.sees(tool, principal, query),
       limit: Math.max(SMALLEST_SEARCH, 2 * pool),
       signal,
     };

@@ -9,17 +9,28 @@ const STAGES = ["register", "catalog", "retrieve", "transcode", "guard", "execut
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   system: [],
   mcp: ["system"],
-  adapters: ["system", "mcp"],
+  adapters: ["system", "mcp", "agent"],
   toolset: [],
+  agent: [],
   testing: [],
-  config: ["system", "adapters"],
-  serve: ["system", "mcp", "adapters"],
+  config: ["system", "adapters", "toolset", "agent"],
+  serve: ["system", "mcp", "adapters", "toolset"],
   client: [],
   eval: ["config"],
 };
 
-/** The top: the façade, what it is wired from, and the command line. These may import everything, and nothing else may import them. */
-const TOP = ["arsenal.ts", "arsenal-options.ts", "visible-tools.ts", "wire.ts", "wire-calls.ts", "index.ts", "cli"];
+/** The top: the façade, what it is wired from, and what is built on it. These may import everything, and nothing else may import them. */
+const TOP = [
+  "arsenal.ts",
+  "arsenal-options.ts",
+  "visible-tools.ts",
+  "wire.ts",
+  "wire-calls.ts",
+  "index.ts",
+  "cli",
+  "ensembles",
+  "effect",
+];
 
 /** What a stage shows to other stages besides its ports: the data of the path, and the one interface at its front. */
 const FRONTS: readonly string[] = [

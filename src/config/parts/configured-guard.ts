@@ -7,6 +7,8 @@ import { createPins } from "../../guard/pins/create-pins.ts";
 import type { Pins } from "../../guard/pins/pins.ts";
 import { screenedOffer, screenedPins } from "../../guard/pins/screened-pins.ts";
 import type { RegistrationLimits } from "../../register/registration-limits.ts";
+import { withToolsets } from "../../toolset/toolset-policy.ts";
+import type { Toolsets } from "../../toolset/toolsets.ts";
 import { configuredAudit, configuredCallAudit, type ToolArsenalParts } from "./arsenal-parts.ts";
 import { configuredState, stateInFile } from "./configured-state.ts";
 import type { Limits } from "../../state/limits.port.ts";
@@ -47,6 +49,7 @@ export function configuredGuard(
   config: ResolvedConfig,
   parts: ToolArsenalParts,
   surroundings: Surroundings,
+  toolsets: Pick<Toolsets, "find" | "has">,
   /** Lists an ensemble again after something of it was accepted. */
   relist: (ensemble: string) => Promise<void>,
 ): ConfiguredGuard {
@@ -64,7 +67,7 @@ export function configuredGuard(
     close: () => given.close(),
   };
   const shared = sharedPolicy(config, parts.policy, { changes: state.changes, clock, emit });
-  const { policy } = shared;
+  const policy = withToolsets(shared.policy, toolsets);
   const callLimits = withLocalLimits(state.limits, { clock, emit });
   const log = parts.audit ?? configuredAudit(config, surroundings);
   const audit = log === undefined ? undefined : configuredCallAudit(config, log, emit, secrets);

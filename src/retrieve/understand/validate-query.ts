@@ -153,6 +153,7 @@ const QUERY_CHECKS: Readonly<Record<keyof ToolQuery, Check>> = {
   diversityFactor: fraction,
   explain: boolean,
   principal,
+  toolset: filledText,
   traceId: filledText,
   signal,
 };

@@ -1,0 +1,70 @@
+import type { Tool } from "../tool/tool.ts";
+import type { AnsweredCall, ReadCall } from "../transcode/dialect.port.ts";
+
+/** A language model that can call tools, behind one provider's API. */
+export interface Llm {
+  /** Provider and model, for people: `anthropic/claude-sonnet-4-5`. */
+  readonly name: string;
+  /**
+   * Sends the conversation and the tools, in the provider's own format, and resolves with the model's next turn. Repeats what failed for a passing
+   * reason before the first token. Rejects with an ArsenalError that contains neither the key nor what was sent, or with the reason of the signal.
+   */
+  next(request: LlmRequest): Promise<LlmTurn>;
+  /** Ends the connections, unless they belong to somebody else. */
+  close(): void;
+}
+
+/** What the model is asked. */
+export interface LlmRequest {
+  readonly system?: string;
+  /** Oldest first. */
+  readonly messages: readonly AgentMessage[];
+  /** The only tools the model may call in this turn. */
+  readonly tools: readonly Tool[];
+  /** The most tokens the answer may have. Defaults to the adapter's setting. */
+  readonly maxTokens?: number;
+  /** If set, the answer is streamed, and this gets each piece of its text as it arrives. */
+  readonly onText?: (text: string) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** One turn of a model. */
+export interface LlmTurn {
+  readonly message: AssistantMessage;
+  /** `answer`: it has said what it wants to say. `calls`: it waits for the results of its calls. `length`: it was cut off. `refused`: the provider blocked it. */
+  readonly stop: "answer" | "calls" | "length" | "refused";
+  readonly usage: TokenUsage;
+}
+
+/** Tokens as the provider counted them; 0 if it does not say. */
+export interface TokenUsage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+/** One message of a conversation. Plain JSON data, so that a conversation can be saved and continued elsewhere. */
+export type AgentMessage = UserMessage | AssistantMessage | ToolMessage;
+
+export interface UserMessage {
+  readonly role: "user";
+  readonly text: string;
+}
+
+export interface AssistantMessage {
+  readonly role: "assistant";
+  readonly text: string;
+  readonly calls: readonly ReadCall[];
+  /**
+   * The turn as the provider sent it, with what only the provider reads: signatures, reasoning items. Its own adapter sends it back unchanged; another
+   * provider's adapter writes `text` and `calls` instead.
+   */
+  readonly native?: { readonly provider: string; readonly content: unknown };
+}
+
+/** How the calls of the message before ended. */
+export interface ToolMessage {
+  readonly role: "tool";
+  readonly results: readonly AnsweredCall[];
+  /** `native`: in the provider's own format for results. `text`: as text that a model without tool support reads. */
+  readonly format: "native" | "text";
+}

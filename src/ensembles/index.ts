@@ -1,0 +1,1 @@
+export type { Ensemble, InvokeOptions, Invoker } from "./ensemble.ts";

@@ -1,0 +1,2 @@
+export type { AccessPolicy, Toolset } from "./toolset.ts";
+export type { Toolsets } from "./toolsets.ts";

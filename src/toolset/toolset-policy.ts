@@ -1,0 +1,50 @@
+import type { Obligations, Policy, PolicyDecision, RateObligation } from "../guard/policy.port.ts";
+import type { Toolset } from "./toolset.ts";
+import type { Toolsets } from "./toolsets.ts";
+
+/** Puts toolsets in front of a policy: through a toolset, a caller sees and calls only its tools, and only if the toolset admits the caller. */
+export function withToolsets(policy: Policy, toolsets: Pick<Toolsets, "find" | "has">): Policy {
+  return {
+    sees(tool, principal, through) {
+      const name = through?.toolset;
+      if (name !== undefined && !(toolsets.find(name, principal) && toolsets.has(name, tool))) return false;
+      return policy.sees(tool, principal, through);
+    },
+    visible(principal, through) {
+      const allowed = policy.visible?.(principal, through);
+      if (through?.toolset === undefined) return allowed;
+      const toolset = toolsets.find(through.toolset, principal);
+      if (toolset === undefined) return { any: [] };
+      return allowed === undefined ? toolset.filter : { all: [toolset.filter, allowed] };
+    },
+    decide(request) {
+      const { toolset: name, tool, principal } = request;
+      if (name === undefined) return policy.decide(request);
+      const toolset = toolsets.find(name, principal);
+      if (toolset === undefined || !toolsets.has(name, tool))
+        return { effect: "deny", rule: ruleOf(name), reason: "the toolset does not have this tool" };
+      return Promise.resolve(policy.decide(request)).then((decision) => withRate(decision, toolset));
+    },
+    ...(policy.registration && { registration: policy.registration }),
+  };
+}
+
+function ruleOf(name: string): string {
+  return `toolset:${name}`;
+}
+
+/** The decision with the toolset's own rate added to what the call must fit into. */
+function withRate(decision: PolicyDecision, { name, policy: { rateLimit } }: Toolset): PolicyDecision {
+  if (decision.effect === "deny" || rateLimit === undefined) return decision;
+  const rate: RateObligation = {
+    key: ruleOf(name),
+    calls: rateLimit.requestsPerMinute,
+    windowMs: 60_000,
+    rule: ruleOf(name),
+  };
+  const obligations: Obligations = {
+    ...decision.obligations,
+    rates: [...(decision.obligations?.rates ?? []), rate],
+  };
+  return { ...decision, obligations };
+}
