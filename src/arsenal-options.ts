@@ -8,6 +8,9 @@ import type { Dialect } from "./transcode/dialect.port.ts";
 export type DefinitionWriter<Definition extends object = object> = Pick<Dialect<Definition>, "fromCanonical"> &
   Partial<Dialect<Definition, unknown>>;
 
+/** A built-in dialect, one that was added to the arsenal, by name, or a dialect itself. */
+export type AnyDialect = DialectName | Dialect | (string & {});
+
 /** How tools are written for a model's API. */
 export interface DefinitionOptions<Given = DialectName | DefinitionWriter> {
   /** A dialect, or the name of a built-in one. Defaults to `openai`. */
@@ -23,7 +26,7 @@ export type RetrieveToolsOptions<Given = DialectName | DefinitionWriter> = Omit<
   DefinitionOptions<Given> & { readonly context?: Omit<ToolQuery["context"], "query"> };
 
 /** The query that `retrieveTools` makes of its request and options. */
-export function toToolQuery(query: string, options: RetrieveToolsOptions): ToolQuery {
+export function toToolQuery(query: string, options: RetrieveToolsOptions<unknown>): ToolQuery {
   const { dialect: _dialect, strict: _strict, client: _client, context, ...rest } = options;
   return { ...rest, context: { ...context, query } };
 }
@@ -36,12 +39,15 @@ export interface AskedBy {
 }
 
 /** Returns a function that writes tools, in order, for one request to a provider. Rejects with QUERY_INVALID if the dialect is unknown. */
-export async function definitionWriter(options: DefinitionOptions): Promise<(tools: readonly Tool[]) => object[]> {
+export async function definitionWriter(
+  options: DefinitionOptions<unknown>,
+  further: ReadonlyMap<string, Dialect>,
+): Promise<(tools: readonly Tool[]) => object[]> {
   const { dialect = "openai", strict = false, client } = options;
   if (isPartial(dialect)) return (tools) => tools.map((tool) => dialect.fromCanonical(tool));
   const { toDialect } = await import("./adapters/dialects/built-in.ts");
   const { convertSet } = await import("./transcode/convert-set.ts");
-  const target = await toDialect(dialect as Dialect | DialectName, client);
+  const target = await toDialect(dialect as Dialect | DialectName, client, further);
   const { limits } = target;
   const set = { strict, ...(limits === undefined ? {} : { limits }) };
   return (tools) => convertSet(tools, target, set).map(({ definition }) => definition);

@@ -3,7 +3,7 @@ import type { TierName } from "./adapters/embedders/shipped-tiers.ts";
 import type { McpServerSettings } from "./adapters/sources/mcp/settings.ts";
 import type { McpUpstream } from "./adapters/sources/mcp/upstream/upstream.ts";
 import type { OpenApiSettings } from "./adapters/sources/openapi/settings.ts";
-import type { AskedBy, DefinitionWriter, RetrieveToolsOptions } from "./arsenal-options.ts";
+import type { AnyDialect, AskedBy, DefinitionWriter, RetrieveToolsOptions } from "./arsenal-options.ts";
 import { definitionWriter, toToolQuery } from "./arsenal-options.ts";
 import type { Settled, SettledOptions } from "./catalog/dense/tiers.ts";
 import type { ToolArsenalConfig } from "./config/config.ts";
@@ -15,18 +15,20 @@ import type { Approvals } from "./guard/aegis.ts";
 import type { Pins } from "./guard/pins/pins.ts";
 import type { ArsenalEvent } from "./observe/events.ts";
 import { type FunctionDefinition, fromFunction } from "./register/from-function.ts";
-import { type BatchRegistration, registerBatch, type RegisteredBatch } from "./register/register-batch.ts";
+import type { BatchRegistration, RegisteredBatch } from "./register/register-batch.ts";
 import type { Source } from "./register/source.port.ts";
 import type { ToolQuery } from "./retrieve/query.ts";
 import type { RetrievalResult } from "./retrieve/result.ts";
 import type { ServedMcp, ServeMcpOptions } from "./serve/serve-mcp.ts";
-import { defineTool } from "./tool/define-tool.ts";
 import type { ToolDraft } from "./tool/draft.ts";
 import type { Handler } from "./tool/handler.ts";
 import type { ArgumentsOf, ParametersSchema } from "./tool/infer.ts";
 import type { Health, Tool } from "./tool/tool.ts";
 import type { Toolsets } from "./toolset/toolsets.ts";
+import type { Dialect } from "./transcode/dialect.port.ts";
+import type { GivenTools, ImportOptions } from "./transcode/import-tools.ts";
 import type { ListToolsOptions } from "./visible-tools.ts";
+import type { ExportedTools, ExportOptions } from "./wire-registrations.ts";
 import { type Wired, wireArsenal } from "./wire.ts";
 
 /**
@@ -48,12 +50,8 @@ export class ToolArsenal {
 
   /** Builds and starts an arsenal from a YAML file and its modules. `parts.environment` fills `${NAME}`; it defaults to the process environment. */
   static async fromConfig(path: string, parts: ToolArsenalParts = {}): Promise<ToolArsenal> {
-    const { loadConfig } = await import("./config/load/load-config.ts");
-    const { boot } = await import("./config/parts/boot.ts");
-    const loaded = await loadConfig(path, parts.environment);
-    const arsenal = new ToolArsenal(loaded.config, parts);
-    await boot(arsenal, loaded);
-    return arsenal;
+    const { bootFile } = await import("./config/parts/boot.ts");
+    return bootFile(path, parts.environment, (config) => new ToolArsenal(config, parts));
   }
 
   /** Connects the configured sources; slow servers don't delay it. Optional: methods that need a started arsenal start it. Safe to call twice. */
@@ -74,18 +72,27 @@ export class ToolArsenal {
 
   /** Adds a tool from its definition. Without a handler it can be found but not run. */
   async addTool(draft: ToolDraft, handler?: Handler): Promise<Tool> {
-    const wired = this.#open;
-    const tool = defineTool(draft);
-    await wired.add(handler ? { tool, handler } : { tool });
-    return tool;
+    return this.#open.addTool(draft, handler);
   }
 
   /** Adds many tools. Invalid ones are reported; the rest are still registered. */
   async addTools(batch: readonly BatchRegistration[]): Promise<RegisteredBatch> {
-    const { registry, events, config } = this.#open;
-    const outcome = registerBatch(registry, batch, events.emit);
-    if (config.syncOnRegister) await this.sync();
-    return outcome;
+    return this.#open.addTools(batch);
+  }
+
+  /** Registers tools written for another API or framework: a list, or an object by name. LangChain and AI SDK tools bring what runs them. */
+  async importTools(format: AnyDialect, tools: GivenTools, options: ImportOptions = {}): Promise<RegisteredBatch> {
+    return this.#open.importTools(format, tools, options);
+  }
+
+  /** Writes tools, by id, as an API or framework takes them. Ids that the caller does not know of are in `missing`. */
+  async exportTools(format: AnyDialect, ids: readonly string[], options: ExportOptions = {}): Promise<ExportedTools> {
+    return (await this.#wired.ready()).exportTools(format, ids, options);
+  }
+
+  /** Makes a dialect of your own known by its name, to `importTools`, `exportTools` and `retrieveTools`. */
+  addDialect(dialect: Dialect): void {
+    this.#open.dialects.set(dialect.name, dialect);
   }
 
   /** Connects a source and adds its tools as one ensemble. Returns how many tools came. */
@@ -131,14 +138,12 @@ export class ToolArsenal {
 
   /** Resolves when the best ranker, or the named tier, knows every tool. Nothing needs to wait for it: until then a simpler ranker answers. */
   async ready(options: SettledOptions & { readonly tier?: TierName } = {}): Promise<Settled> {
-    const { catalog } = await this.#wired.ready();
-    return catalog.settled(options);
+    return (await this.#wired.ready()).catalog.settled(options);
   }
 
   /** Finds the tools that fit a request and its conversation, best first. */
   async retrieve(query: ToolQuery): Promise<RetrievalResult> {
-    const { retriever } = await this.#wired.ready();
-    return retriever.retrieve(query);
+    return (await this.#wired.ready()).retriever.retrieve(query);
   }
 
   /** Finds tools for a request in words and returns them as the dialect's API takes them: an array of the SDK's own tool type. */
@@ -151,21 +156,19 @@ export class ToolArsenal {
     options: RetrieveToolsOptions<DialectName | DefinitionWriter<Definition>>,
   ): Promise<Definition[]>;
   async retrieveTools(query: string, options: RetrieveToolsOptions = {}): Promise<object[]> {
-    const write = await definitionWriter(options);
+    const write = await definitionWriter(options, this.#wired.dialects);
     const { tools } = await this.retrieve(toToolQuery(query, options));
     return write(tools.map(({ tool }) => tool));
   }
 
   /** Runs one tool under policy. A failing tool is a result with a status, not an exception. */
   async execute(call: ToolCall): Promise<ToolResult> {
-    const { engine } = await this.#wired.ready();
-    return engine.execute(call);
+    return (await this.#wired.ready()).engine.execute(call);
   }
 
   /** Runs several calls, in parallel, in sequence, or as far as is safe in parallel. */
   async executeBatch(batch: BatchCall): Promise<BatchResult> {
-    const { engine } = await this.#wired.ready();
-    return engine.executeBatch(batch);
+    return (await this.#wired.ready()).engine.executeBatch(batch);
   }
 
   /** Reads `security.policyFile` again, in every process on the same state. Throws `CONFIG_INVALID`, and keeps the old policy, if it is invalid. */
@@ -200,21 +203,17 @@ export class ToolArsenal {
 
   /** Returns one tool; undefined if there is none, or if the principal may not see it. The principal defaults to the local operator. */
   async getTool(name: string, namespace = "default", by: AskedBy = {}): Promise<Tool | undefined> {
-    const { visible } = await this.#wired.ready();
-    return visible.get(name, namespace, by);
+    return (await this.#wired.ready()).visible.get(name, namespace, by);
   }
 
   /** Every tool that passes the filters, ordered by id. */
   async listTools(options: ListToolsOptions = {}): Promise<readonly Tool[]> {
-    const { visible } = await this.#wired.ready();
-    return visible.list(options);
+    return (await this.#wired.ready()).visible.list(options);
   }
 
   /** Removes a tool. Returns false if there is none, or if the given principal may not see it. */
   async deleteTool(name: string, namespace = "default", by: AskedBy = {}): Promise<boolean> {
-    const { visible, registry } = await this.#wired.ready();
-    const tool = await visible[by.principal === undefined ? "find" : "get"](name, namespace, by);
-    return tool !== undefined && registry.delete(tool.id);
+    return (await this.#wired.ready()).deleteTool(name, namespace, by);
   }
 
   /** How a tool has fared since the arsenal started. */

@@ -1,6 +1,13 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 export { ToolArsenal } from "./arsenal.ts";
-export type { AskedBy, DefinitionOptions, DefinitionWriter, RetrieveToolsOptions } from "./arsenal-options.ts";
+export type {
+  AnyDialect,
+  AskedBy,
+  DefinitionOptions,
+  DefinitionWriter,
+  RetrieveToolsOptions,
+} from "./arsenal-options.ts";
+export type { ExportedTools, ExportOptions } from "./wire-registrations.ts";
 export type { ToolArsenalParts } from "./config/parts/arsenal-parts.ts";
 export type * from "./config/config.ts";
 
@@ -62,5 +69,7 @@ export {
 
 export { systemClock, type Clock } from "./observe/clock.ts";
 export type { ArsenalEvent, EventLevel, EventMap, EventName } from "./observe/events.ts";
+
+export type { GivenTools, ImportOptions } from "./transcode/import-tools.ts";
 
 export type { ServedMcp, ServeMcpOptions } from "./serve/serve-mcp.ts";

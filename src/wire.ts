@@ -22,17 +22,19 @@ import type { Redactor } from "./guard/redaction/redactor.ts";
 import { createEvents, type Events } from "./observe/emitter.ts";
 import { createHealth, type HealthBook } from "./observe/health.ts";
 import type { Ensembles, EnsembleSettings } from "./register/ensembles.ts";
-import { createRegistry, type Registration, type Registry } from "./register/registry.ts";
+import { createRegistry, type Registry } from "./register/registry.ts";
 import type { Source } from "./register/source.port.ts";
 import type { ServableArsenal } from "./serve/served-arsenal.ts";
 import type { ServedMcp, ServeMcpOptions } from "./serve/serve-mcp.ts";
 import { createToolsets, type Toolsets } from "./toolset/toolsets.ts";
 import { fromAlias, isCutAlias, toAlias } from "./transcode/alias.ts";
+import type { Dialect } from "./transcode/dialect.port.ts";
 import { createVisibleTools, type VisibleTools } from "./visible-tools.ts";
 import type { CallStages } from "./wire-calls.ts";
+import { createRegistrations, type Registrations } from "./wire-registrations.ts";
 
 /** The stages of one arsenal, wired. Nothing runs and nothing is connected until `start`. */
-export interface Wired {
+export interface Wired extends Registrations {
   readonly config: ResolvedConfig;
   readonly events: Events;
   readonly redactor: Redactor;
@@ -43,8 +45,8 @@ export interface Wired {
   readonly upstreams: Upstreams;
   readonly visible: VisibleTools;
   readonly toolsets: Toolsets;
-  /** Registers one tool, and indexes it with `syncOnRegister`. Throws at once if the tool is refused; what could not be indexed stays pending. */
-  add(registration: Registration): Promise<unknown>;
+  /** Dialects that were added, by name. */
+  readonly dialects: Map<string, Dialect>;
   /** Indexes pending registrations. Returns how many tools were new or changed. */
   sync(options?: { readonly signal?: AbortSignal }): Promise<number>;
   addEnsemble(source: Source): Promise<number>;
@@ -106,6 +108,8 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
     operator,
     toolsets,
   });
+
+  const dialects = new Map<string, Dialect>();
 
   // start and close
   let starting: Promise<Started> | undefined;
@@ -204,10 +208,8 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
     upstreams,
     visible,
     toolsets,
-    add(registration) {
-      registry.addOne(registration);
-      return config.syncOnRegister ? sync() : Promise.resolve();
-    },
+    ...createRegistrations({ registry, visible, emit, dialects, sync: config.syncOnRegister ? sync : undefined }),
+    dialects,
     sync,
     addEnsemble,
     addOpenApi,

@@ -1,6 +1,7 @@
 import type { ToolCall } from "../execute/call.ts";
 import type { ToolResult } from "../execute/result.ts";
 import type { SourceDraft } from "../tool/draft.ts";
+import type { Handler } from "../tool/handler.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { SchemaFeature } from "./features.ts";
 
@@ -21,6 +22,11 @@ export interface Dialect<Definition = Record<string, unknown>, Message = Record<
    * from, exactly; `original` does so where the definition went through JSON. Throws INPUT_INVALID for what is no definition of this dialect.
    */
   toCanonical(definition: unknown, options?: { readonly original?: Tool }): SourceDraft;
+  /**
+   * For frameworks whose tools are objects that run themselves: the definition of one as data, and what runs it. Undefined for a plain definition.
+   * Omit it if tools of this dialect are only ever data. Throws INPUT_INVALID or TOOL_INVALID if the object cannot be read.
+   */
+  readLive?(tool: object): LiveTool | Promise<LiveTool> | undefined;
   /** The calls in one of the provider's answers, in its order; [] where it has none. What cannot be read is a call with `problem`. */
   readCalls(response: unknown): readonly ReadCall[];
   /** What to append to the conversation so that the provider sees the outcomes: its messages, items, blocks or parts. */
@@ -38,6 +44,15 @@ export interface StreamingDialect<
 > extends Dialect<Definition, Message> {
   writeResults(results: readonly AnsweredCall[]): Message[];
   readStream(): CallStream;
+}
+
+/** A tool that brings what runs it. */
+export interface LiveTool {
+  /** What `toCanonical` reads. */
+  readonly definition: object;
+  readonly handler?: Handler;
+  /** What only the framework's object says. */
+  readonly draft?: SourceDraft;
 }
 
 /** How a definition is written. */

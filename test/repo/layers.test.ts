@@ -26,6 +26,7 @@ const TOP = [
   "visible-tools.ts",
   "wire.ts",
   "wire-calls.ts",
+  "wire-registrations.ts",
   "index.ts",
   "cli",
   "ensembles",

@@ -15,6 +15,8 @@ export const toolsets: readonly Requirement[] = [
     "003-adapter-openapi": "Converts OpenAPI operations.",
     "003-adapter-losses": "Lists every change that a conversion made.",
     "003-adapter-restore": "Restores the original on the way back.",
+    "003-adapter-registry": "Takes further dialects by name.",
+    "003-registry-import": "Imports tools of any dialect and finds them afterwards.",
     "003-adapter-unknown": "Refuses an unknown format by name.",
     "003-adapter-wrong-shape": "Refuses an input of the wrong shape and says what it expected.",
     "003-registry-export": "Exports chosen tools in any dialect.",
@@ -32,10 +34,6 @@ export const toolsets: readonly Requirement[] = [
     "003-policy-tenants": "Admits the allowed tenants only.",
     "003-policy-roles": "Admits the allowed roles only.",
     "003-policy-rate": "Limits the rate of a toolset.",
-  }),
-  ...open("dialects", {
-    "003-adapter-registry": "Takes further dialects by name.",
-    "003-registry-import": "Imports tools of any dialect and finds them afterwards.",
   }),
   ...open("toolsets", {
     "003-toolset-metadata": "Keeps id, name, description, tags, owner and times of a toolset.",

@@ -1,9 +1,10 @@
 import { isPlainObject } from "../../tool/json-schema.ts";
-import type { AnsweredCall, CallStream, StreamingDialect } from "../../transcode/dialect.port.ts";
+import type { AnsweredCall, CallStream, LiveTool, StreamingDialect } from "../../transcode/dialect.port.ts";
 import { ALL_FEATURES } from "../../transcode/features.ts";
 import { OPENAI_LIMITS, OPENAI_STRICT_TARGET } from "./openai/openai.ts";
 import { asRecord, asRecords, createCallAssembly, toReadCall } from "./parts/read-call.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
+import { readLiveSchema } from "./parts/live-schema.ts";
 import { contentOf, isPureData, type ResultPart, textOf } from "./parts/result-content.ts";
 
 /** A tool as the AI SDK's language models take it. */
@@ -53,6 +54,7 @@ export function aiSdkDialect(): StreamingDialect<AiSdkTool, AiSdkToolMessage> {
           : undefined,
     }),
     limits: OPENAI_LIMITS,
+    readLive,
     readCalls(response) {
       const { toolCalls, content } = asRecord(response);
       const parts = asRecords(Array.isArray(response) ? response : (toolCalls ?? content));
@@ -64,6 +66,42 @@ export function aiSdkDialect(): StreamingDialect<AiSdkTool, AiSdkToolMessage> {
     writeResults: (answered) => (answered.length === 0 ? [] : [{ role: "tool", content: answered.map(toResult) }]),
     readStream: createAiSdkStream,
   };
+}
+
+/** A tool made by `tool()`, under its name. */
+interface ExecutableTool {
+  readonly name?: string;
+  readonly description?: string;
+  readonly inputSchema: unknown;
+  readonly needsApproval?: unknown;
+  execute(input: unknown, options: { toolCallId: string; messages: []; abortSignal: AbortSignal }): unknown;
+}
+
+function readLive(tool: object): Promise<LiveTool> | undefined {
+  const { inputSchema, execute } = tool as Partial<ExecutableTool>;
+  return inputSchema !== undefined && typeof execute === "function" ? toLive(tool as ExecutableTool) : undefined;
+}
+
+async function toLive(tool: ExecutableTool): Promise<LiveTool> {
+  const { name, description, inputSchema, needsApproval } = tool;
+  const { parameters, check } = await readLiveSchema(inputSchema);
+  return {
+    definition: { name, description, inputSchema: parameters },
+    async handler(args, { signal, spanId }) {
+      const input = await check(args);
+      return lastOf(await tool.execute(input, { toolCallId: spanId, messages: [], abortSignal: signal }));
+    },
+    // Whether a function wants approval is known only with the call, so every call is asked about.
+    ...(needsApproval === true || typeof needsApproval === "function" ? { draft: { requiresConfirmation: true } } : {}),
+  };
+}
+
+/** Tools that yield preliminary results end with the final one. */
+async function lastOf(result: unknown): Promise<unknown> {
+  if (typeof result !== "object" || result === null || !(Symbol.asyncIterator in result)) return result;
+  let last: unknown;
+  for await (const part of result as AsyncIterable<unknown>) last = part;
+  return last;
 }
 
 type Part = Readonly<Record<string, unknown>>;

@@ -23,16 +23,24 @@ export const DIALECT_NAMES = Object.keys(dialects) as readonly (keyof Manifest)[
 /** Each dialect caches what it converted, so there is one of each. */
 const loaded = new Map<string, Promise<Dialect>>();
 
-/** Returns a dialect by its name, or the given one; `auto` goes by the hint. Rejects with QUERY_INVALID if it is neither. */
-export async function toDialect(given: Dialect | DialectName, hint?: unknown): Promise<Dialect> {
+const NO_MORE: ReadonlyMap<string, Dialect> = new Map();
+
+/** Returns a dialect by its name, or the given one; `further` has those that were added to an arsenal; `auto` goes by the hint. Rejects with QUERY_INVALID if it is neither. */
+export async function toDialect(
+  given: Dialect | DialectName | (string & {}),
+  hint?: unknown,
+  further: ReadonlyMap<string, Dialect> = NO_MORE,
+): Promise<Dialect> {
   if (typeof given === "object" && typeof given?.fromCanonical === "function") return given;
+  const added = further.get(given as string);
+  if (added !== undefined) return added;
   const name = given === "auto" ? inferDialect(hint) : given;
   if (typeof name === "string" && Object.hasOwn(dialects, name)) {
     const dialect = loaded.get(name) ?? dialects[name as keyof Manifest]().then(({ create }) => create() as Dialect);
     loaded.set(name, dialect);
     return dialect;
   }
-  const known = [...DIALECT_NAMES, "auto"];
+  const known = [...DIALECT_NAMES, ...further.keys(), "auto"];
   const near = typeof given === "string" ? nearest(given, known) : undefined;
   const fix = `Use ${near ?? `one of ${known.join(", ")}`}, or a dialect of your own.`;
   const details = { field: "dialect", value: given, fix };

@@ -1,7 +1,8 @@
-import type { CallStream, StreamingDialect } from "../../transcode/dialect.port.ts";
+import type { CallStream, LiveTool, StreamingDialect } from "../../transcode/dialect.port.ts";
 import { ALL_FEATURES } from "../../transcode/features.ts";
 import { asRecord, asRecords, createCallAssembly, toReadCall } from "./parts/read-call.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
+import { readLiveSchema } from "./parts/live-schema.ts";
 import { contentOf, type ResultPart, textOf } from "./parts/result-content.ts";
 
 /** A tool as `bindTools` takes it. */
@@ -33,6 +34,7 @@ export function langchainDialect(): StreamingDialect<LangChainTool, LangChainToo
       read: ({ name, description, schema }) =>
         typeof name === "string" ? { name, description, parameters: schema } : undefined,
     }),
+    readLive,
     readCalls(response) {
       const message = asRecord(response);
       // A message that was serialised has its fields under `kwargs`.
@@ -56,6 +58,32 @@ export function langchainDialect(): StreamingDialect<LangChainTool, LangChainToo
         };
       }),
     readStream: createLangChainStream,
+  };
+}
+
+/** A `StructuredTool`. It checks its own arguments. */
+interface RunnableTool {
+  readonly name: string;
+  readonly description?: string;
+  readonly schema: unknown;
+  invoke(input: unknown, config: { readonly signal: AbortSignal }): Promise<unknown>;
+}
+
+function readLive(tool: object): Promise<LiveTool> | undefined {
+  return isRunnable(tool) ? toLive(tool) : undefined;
+}
+
+function isRunnable(tool: object): tool is RunnableTool {
+  const { name, schema, invoke } = tool as Partial<RunnableTool>;
+  return typeof name === "string" && schema !== undefined && typeof invoke === "function";
+}
+
+async function toLive(tool: RunnableTool): Promise<LiveTool> {
+  const { name, description, schema } = tool;
+  const { parameters } = await readLiveSchema(schema);
+  return {
+    definition: { name, description, schema: parameters },
+    handler: (args, { signal }) => tool.invoke(args, { signal }),
   };
 }
 

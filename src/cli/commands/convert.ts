@@ -6,7 +6,7 @@ import { count, showValue } from "../../errors/show-value.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Dialect } from "../../transcode/dialect.port.ts";
 import type { Command, Input, Terminal } from "../command.ts";
-import { convertTools, keepNames, readTools, renamed } from "../convert/convert-tools.ts";
+import { convertTools, keepNames, readTools, renamed } from "../../transcode/convert-tools.ts";
 import { readNumber, wrongInput } from "../input.ts";
 import { note } from "../terminal/style.ts";
 
@@ -32,7 +32,7 @@ export const command: Command = {
     const definitions = readDefinitions(await readInput(terminal));
     const from = await dialectOption(input, "from", definitions[0]);
 
-    const { tools, losses } = readTools(limit === 0 ? definitions : definitions.slice(0, limit), from);
+    const { tools, losses } = await readTools(limit === 0 ? definitions : definitions.slice(0, limit), from);
     const strict = input.flags.has("strict");
     const nameOf = keepNames(tools, to);
     const converted = convertTools(tools, to, { strict, limited: limit > 0, nameOf });

@@ -1,7 +1,7 @@
 import { DIALECT_NAMES } from "../../adapters/dialects/built-in.ts";
 import { count } from "../../errors/show-value.ts";
 import type { Command } from "../command.ts";
-import { convertTools } from "../convert/convert-tools.ts";
+import { convertTools } from "../../transcode/convert-tools.ts";
 import { MCP_CONFIG, openArsenal } from "../arsenal/open-arsenal.ts";
 import { readNumber } from "../input.ts";
 import { note } from "../terminal/style.ts";

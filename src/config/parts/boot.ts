@@ -11,6 +11,19 @@ export interface Bootable {
   close(): Promise<void>;
 }
 
+/** Makes an arsenal from a configuration file, lets the file's modules register their tools, and starts it. */
+export async function bootFile<Arsenal extends Bootable>(
+  path: string,
+  environment: Readonly<Record<string, string | undefined>> | undefined,
+  create: (config: LoadedConfig["config"]) => Arsenal,
+): Promise<Arsenal> {
+  const { loadConfig } = await import("../load/load-config.ts");
+  const loaded = await loadConfig(path, environment);
+  const arsenal = create(loaded.config);
+  await boot(arsenal, loaded);
+  return arsenal;
+}
+
 /** Lets the modules of a configuration file register their tools, then starts the arsenal. If either fails, the arsenal is closed. */
 export async function boot(
   arsenal: Bootable,

@@ -1,10 +1,10 @@
-import { showValue } from "../../errors/show-value.ts";
-import { isPlainObject } from "../../tool/json-schema.ts";
-import { normaliseTool } from "../../tool/normalise/normalise-tool.ts";
-import type { Tool } from "../../tool/tool.ts";
-import { toAlias } from "../../transcode/alias.ts";
-import { convertSet } from "../../transcode/convert-set.ts";
-import type { Dialect, Loss } from "../../transcode/dialect.port.ts";
+import { showValue } from "../errors/show-value.ts";
+import { isPlainObject } from "../tool/json-schema.ts";
+import type { Tool } from "../tool/tool.ts";
+import { toAlias } from "./alias.ts";
+import { convertSet } from "./convert-set.ts";
+import type { Dialect, Loss } from "./dialect.port.ts";
+import { importTools } from "./import-tools.ts";
 
 /** One loss, and the tool it belongs to. */
 interface ToolLoss extends Loss {
@@ -46,23 +46,13 @@ export function convertTools(
   };
 }
 
-/** The tools that definitions in a dialect mean, and those that mean none. */
-export function readTools(definitions: readonly unknown[], from: Dialect) {
-  const tools: Tool[] = [];
-  const losses: ToolLoss[] = [];
-  const ids = new Set<string>();
-  for (const [index, definition] of definitions.entries()) {
-    try {
-      const draft = from.toCanonical(definition);
-      const source = draft.source ?? "descriptor";
-      const tool = normaliseTool(draft, { source, namespace: "default", taken: (id) => ids.has(id) });
-      ids.add(tool.id);
-      tools.push(tool);
-    } catch (error) {
-      losses.push(leftOut(nameIn(definition) ?? `#${index + 1}`, error));
-    }
-  }
-  return { tools, losses };
+/** The tools that definitions in a dialect mean. One that cannot be read is a loss, and the others come through. */
+export async function readTools(definitions: readonly unknown[], from: Dialect) {
+  const { imported, rejected } = await importTools(from, definitions, { namespace: "default" });
+  const losses = rejected.map(({ index, name, error }) =>
+    leftOut(name === "" ? (nameIn(definitions[index]) ?? `#${index + 1}`) : name, error),
+  );
+  return { tools: imported.map(({ tool }) => tool), losses };
 }
 
 /** Names as they came, wherever the target takes them; aliases otherwise. */

@@ -1,0 +1,79 @@
+import { ArsenalError, isArsenalError } from "../errors/arsenal-error.ts";
+import { showValue } from "../errors/show-value.ts";
+import type { Handler } from "../tool/handler.ts";
+import { isPlainObject } from "../tool/json-schema.ts";
+import { normaliseTool } from "../tool/normalise/normalise-tool.ts";
+import type { Tool } from "../tool/tool.ts";
+import type { Dialect } from "./dialect.port.ts";
+
+/** Tools in some format: a list, or an object by name. */
+export type GivenTools = readonly unknown[] | Readonly<Record<string, unknown>>;
+
+/** How tools are imported. */
+export interface ImportOptions {
+  /** The namespace of the imported tools. Defaults to the name of the format. */
+  readonly namespace?: string;
+  /** What runs them, by the name in their definition. Objects that run themselves need none. */
+  readonly handlers?: Readonly<Record<string, Handler>>;
+}
+
+/** What was read from tools in some format, in their order. */
+export interface ImportedTools {
+  readonly imported: readonly { readonly index: number; readonly tool: Tool; readonly handler?: Handler }[];
+  readonly rejected: readonly { readonly index: number; readonly name: string; readonly error: ArsenalError }[];
+}
+
+/** Reads tools from definitions, or from a framework's own tool objects. One that cannot be read is reported; the others are imported. */
+export async function importTools(
+  dialect: Dialect,
+  given: GivenTools,
+  { namespace = dialect.name, handlers = {} }: ImportOptions = {},
+): Promise<ImportedTools> {
+  const imported: { index: number; tool: Tool; handler?: Handler }[] = [];
+  const rejected: { index: number; name: string; error: ArsenalError }[] = [];
+  const ids = new Set<string>();
+  for (const [index, [key, item]] of entriesOf(given).entries()) {
+    try {
+      const live = isObject(item) ? await dialect.readLive?.(named(key, item)) : undefined;
+      const draft = { ...dialect.toCanonical(live?.definition ?? named(key, item)), ...live?.draft };
+      const own =
+        typeof draft.name === "string" && Object.hasOwn(handlers, draft.name) ? handlers[draft.name] : undefined;
+      const handler = own ?? live?.handler;
+      const source = draft.source ?? (handler === undefined ? "descriptor" : "function");
+      const tool = normaliseTool(draft, { source, namespace, taken: (id) => ids.has(id) });
+      ids.add(tool.id);
+      imported.push({ index, tool, ...(handler === undefined ? {} : { handler }) });
+    } catch (cause) {
+      rejected.push({ index, name: key ?? nameIn(item), error: asArsenalError(cause) });
+    }
+  }
+  return { imported, rejected };
+}
+
+function entriesOf(given: GivenTools): readonly (readonly [key: string | undefined, item: unknown])[] {
+  if (Array.isArray(given)) return given.map((item: unknown) => [undefined, item]);
+  if (isPlainObject(given)) return Object.entries(given);
+  const fix = "Give a list of tools, or an object with tools by name.";
+  const message = `The tools to import are ${showValue(given)}. ${fix}`;
+  throw new ArsenalError("INPUT_INVALID", message, { field: "tools", value: given, fix });
+}
+
+/** A definition under its key, which is its name. */
+function named(key: string | undefined, item: unknown): object {
+  return key !== undefined && isPlainObject(item) ? { ...item, name: key } : (item as object);
+}
+
+function isObject(value: unknown): value is object {
+  return (typeof value === "object" || typeof value === "function") && value !== null;
+}
+
+function nameIn(item: unknown): string {
+  const name: unknown = isObject(item) ? (item as { name?: unknown }).name : undefined;
+  return typeof name === "string" ? name : "";
+}
+
+function asArsenalError(cause: unknown): ArsenalError {
+  if (isArsenalError(cause)) return cause;
+  const message = cause instanceof Error ? cause.message : showValue(cause);
+  return new ArsenalError("INPUT_INVALID", `The tool cannot be read: ${message}`, { cause });
+}
