@@ -57,7 +57,7 @@ export function sqliteState({ file: path, clock = systemClock, onLost }: SqliteS
       if (closed) return;
       closed = true;
       limits.close();
-      leases.close();
+      void leases.close();
       poller.close();
       file.close();
     },

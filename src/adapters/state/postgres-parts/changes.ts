@@ -1,6 +1,6 @@
-import { randomUUID } from "node:crypto";
 import type { Clock } from "../../../observe/clock.ts";
-import type { Changes, Lease, Leases } from "../../../state/changes.port.ts";
+import type { Changes } from "../../../state/changes.port.ts";
+import { createRenewedLeases, type RenewedLeases } from "../../../state/renewed-leases.ts";
 import { createTopics } from "../../../state/topics.ts";
 import type { StateDatabase } from "./database.ts";
 
@@ -59,72 +59,27 @@ export function createPostgresChanges(database: StateDatabase, clock: Clock): Ch
   };
 }
 
-/** Leases in a table, renewed three times in their time to live. */
-export function createPostgresLeases(
-  database: StateDatabase,
-  clock: Clock,
-): Leases & {
-  /** Gives back what this process holds. */
-  close(): Promise<void>;
-} {
+/** Leases in a table. */
+export function createPostgresLeases(database: StateDatabase, clock: Clock): RenewedLeases {
   const { schema } = database;
-  const releases = new Set<() => Promise<void>>();
-
-  /** `end` is by this process's clock, from before it asked: the database lets nobody else have the lease until then. */
-  function hold(name: string, holder: string, ttlMs: number, end: number): Lease {
-    const lost = new AbortController();
-    let over = false;
-    let cancel = clock.after(ttlMs / 3, () => void renew(), { background: true });
-
-    function stop(): void {
-      over = true;
-      cancel();
-      releases.delete(release);
-    }
-
-    async function renew(): Promise<void> {
-      const from = clock.now();
-      const sql = `UPDATE ${schema}.state_lease SET until = ${schema}.state_now($3) + $4 WHERE name = $1 AND holder = $2 AND until > ${schema}.state_now($3) RETURNING 1 AS kept`;
-      try {
-        const withinMs = Math.max(1, end - from);
-        const kept = await database.ask(sql, [name, holder, database.now(), ttlMs], { withinMs });
-        end = kept.length === 1 ? from + ttlMs : 0;
-      } catch {
-        // The database cannot be reached now. The lease is good until its time is over.
-      }
-      if (over) return;
-      const left = end - clock.now();
-      if (left > 0) {
-        cancel = clock.after(Math.min(ttlMs / 3, left), () => void renew(), { background: true });
-        return;
-      }
-      stop();
-      lost.abort(new Error(`The lease "${name}" could not be renewed in time.`));
-    }
-
-    async function release(): Promise<void> {
-      if (over) return;
-      stop();
-      await database.ask(`DELETE FROM ${schema}.state_lease WHERE name = $1 AND holder = $2`, [name, holder]);
-    }
-
-    releases.add(release);
-    return { name, lost: lost.signal, release };
-  }
-
-  return {
-    async acquire(name, { ttlMs, signal }) {
-      const holder = randomUUID();
-      const from = clock.now();
-      const sql = `
-        INSERT INTO ${schema}.state_lease AS lease VALUES ($1, $2, ${schema}.state_now($3) + $4)
-        ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
-        WHERE lease.until <= ${schema}.state_now($3) RETURNING 1 AS taken`;
-      const taken = await database.ask(sql, [name, holder, database.now(), ttlMs], { signal });
-      return taken.length === 0 ? undefined : hold(name, holder, ttlMs, from + ttlMs);
+  const now = `${schema}.state_now($3)`;
+  return createRenewedLeases(
+    {
+      async acquire(name, holder, ttlMs, signal) {
+        const sql = `
+          INSERT INTO ${schema}.state_lease AS lease VALUES ($1, $2, ${now} + $4)
+          ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
+          WHERE lease.until <= ${now} RETURNING 1 AS taken`;
+        return (await database.ask(sql, [name, holder, database.now(), ttlMs], { signal })).length === 1;
+      },
+      async renew(name, holder, ttlMs, withinMs) {
+        const sql = `UPDATE ${schema}.state_lease SET until = ${now} + $4 WHERE name = $1 AND holder = $2 AND until > ${now} RETURNING 1 AS kept`;
+        return (await database.ask(sql, [name, holder, database.now(), ttlMs], { withinMs })).length === 1;
+      },
+      async release(name, holder) {
+        await database.ask(`DELETE FROM ${schema}.state_lease WHERE name = $1 AND holder = $2`, [name, holder]);
+      },
     },
-    async close() {
-      await Promise.allSettled([...releases].map((release) => release()));
-    },
-  };
+    clock,
+  );
 }

@@ -1,6 +1,6 @@
-import { randomUUID } from "node:crypto";
 import type { Clock } from "../../../observe/clock.ts";
-import type { Changes, Lease, Leases } from "../../../state/changes.port.ts";
+import type { Changes } from "../../../state/changes.port.ts";
+import { createRenewedLeases, type RenewedLeases } from "../../../state/renewed-leases.ts";
 import { createTopics } from "../../../state/topics.ts";
 import type { Connection } from "./connection.ts";
 import type { News } from "./news.ts";
@@ -109,71 +109,21 @@ export function createRedisChanges(connection: Connection, news: News, clock: Cl
   };
 }
 
-/** Leases that the server ends, renewed three times in their time to live. */
-export function createRedisLeases(
-  connection: Connection,
-  clock: Clock,
-): Leases & {
-  /** Gives back what this process holds. */
-  close(): Promise<void>;
-} {
-  const held = new Set<{ renew(): Promise<void>; release(): Promise<void> }>();
+/** Leases that the server ends. */
+export function createRedisLeases(connection: Connection, clock: Clock): RenewedLeases {
+  const ask = async (action: string, values: readonly string[], signal?: AbortSignal): Promise<boolean> =>
+    (await connection.run(CHANGES, action, values, signal)) === 1;
+  const leases = createRenewedLeases(
+    {
+      acquire: (name, holder, ttlMs, signal) => ask("acquire", [name, holder, String(ttlMs)], signal),
+      renew: (name, holder, ttlMs) => ask("renew", [name, holder, String(ttlMs)]),
+      release: async (name, holder) => void (await ask("release", [name, holder])),
+    },
+    clock,
+  );
   // The data may be lost, and with it the lease.
   connection.watch((change) => {
-    if (!(change instanceof Error)) for (const lease of held) void lease.renew();
+    if (!(change instanceof Error)) leases.renewAll();
   });
-
-  function hold(name: string, holder: string, ttlMs: number, until: number): Lease {
-    const lost = new AbortController();
-    let end = until;
-    let over = false;
-    let cancel = clock.after(ttlMs / 3, () => void renew(), { background: true });
-
-    function stop(): void {
-      over = true;
-      cancel();
-      held.delete(own);
-    }
-
-    async function renew(): Promise<void> {
-      cancel();
-      const sentAt = clock.now();
-      try {
-        const renewed = await connection.run(CHANGES, "renew", [name, holder, String(ttlMs)]);
-        end = renewed === 1 ? sentAt + ttlMs : 0;
-      } catch {
-        // The server is away. The lease is good until its time is over.
-      }
-      if (over) return;
-      cancel();
-      if (clock.now() < end) {
-        cancel = clock.after(Math.min(ttlMs / 3, end - clock.now()), () => void renew(), { background: true });
-        return;
-      }
-      stop();
-      lost.abort(new Error(`The lease "${name}" could not be renewed in time.`));
-    }
-
-    async function release(): Promise<void> {
-      if (over) return;
-      stop();
-      await connection.run(CHANGES, "release", [name, holder]);
-    }
-
-    const own = { renew, release };
-    held.add(own);
-    return { name, lost: lost.signal, release };
-  }
-
-  return {
-    async acquire(name, { ttlMs, signal }) {
-      const holder = randomUUID();
-      const sentAt = clock.now();
-      const acquired = await connection.run(CHANGES, "acquire", [name, holder, String(ttlMs)], signal);
-      return acquired === 1 ? hold(name, holder, ttlMs, sentAt + ttlMs) : undefined;
-    },
-    async close() {
-      await Promise.allSettled([...held].map(({ release }) => release()));
-    },
-  };
+  return leases;
 }

@@ -1,8 +1,8 @@
-import { randomUUID } from "node:crypto";
 import type { Clock } from "../../../observe/clock.ts";
-import type { Changes, Lease, Leases } from "../../../state/changes.port.ts";
+import type { Changes } from "../../../state/changes.port.ts";
+import { createRenewedLeases, type RenewedLeases } from "../../../state/renewed-leases.ts";
 import { createTopics } from "../../../state/topics.ts";
-import type { StateFile } from "./file.ts";
+import type { Database, StateFile } from "./file.ts";
 import type { Poller } from "./poller.ts";
 
 /** How often to look for messages of other processes. */
@@ -71,80 +71,36 @@ export function createSqliteChanges(file: StateFile, poller: Poller, clock: Cloc
   };
 }
 
-/** Leases in a table, renewed three times in their time to live. */
-export function createSqliteLeases(
-  file: StateFile,
-  clock: Clock,
-): Leases & {
-  /** Gives back what this process holds. */
-  close(): void;
-} {
-  const releases = new Set<() => Promise<void>>();
-
-  function hold(name: string, holder: string, ttlMs: number, until: number): Lease {
-    const lost = new AbortController();
-    let end = until;
-    let over = false;
-    let cancel = clock.after(ttlMs / 3, () => void renew(), { background: true });
-
-    function stop(): void {
-      over = true;
-      cancel();
-      releases.delete(release);
-    }
-
-    async function renew(): Promise<void> {
-      try {
-        const next = await file.change(
-          (database) => {
-            const [now, sql] = [
-              clock.now(),
-              "UPDATE lease SET until = :next WHERE name = :name AND holder = :holder AND until > :now",
-            ];
-            return database.run(sql, { name, holder, now, next: now + ttlMs }) === 1 ? now + ttlMs : undefined;
-          },
-          { durable: false },
-        );
-        end = next ?? 0;
-      } catch {
-        // The file cannot be written now. The lease is good until its time is over.
-      }
-      if (over) return;
-      if (clock.now() < end) {
-        cancel = clock.after(Math.min(ttlMs / 3, end - clock.now()), () => void renew(), { background: true });
-        return;
-      }
-      stop();
-      lost.abort(new Error(`The lease "${name}" could not be renewed in time.`));
-    }
-
-    async function release(): Promise<void> {
-      if (over) return;
-      stop();
-      const sql = "DELETE FROM lease WHERE name = :name AND holder = :holder";
-      await file.change((database) => void database.run(sql, { name, holder }), { durable: false });
-    }
-
-    releases.add(release);
-    return { name, lost: lost.signal, release };
-  }
-
-  return {
-    async acquire(name, { ttlMs, signal }) {
-      const holder = randomUUID();
-      const until = await file.change(
-        (database) => {
-          const now = clock.now();
-          const sql =
-            "INSERT INTO lease VALUES (:name, :holder, :until) ON CONFLICT DO UPDATE SET holder = :holder, until = :until WHERE until <= :now";
-          return database.run(sql, { name, holder, now, until: now + ttlMs }) === 1 ? now + ttlMs : undefined;
-        },
-        { durable: false, signal },
-      );
-      return until === undefined ? undefined : hold(name, holder, ttlMs, until);
-    },
-    close() {
-      for (const release of releases) release().catch(() => {});
-    },
+/** Leases in a table. */
+export function createSqliteLeases(file: StateFile, clock: Clock): RenewedLeases {
+  const changes = async (
+    sql: string,
+    values: { readonly name: string; readonly holder: string },
+    ttlMs: number,
+    signal?: AbortSignal,
+  ): Promise<boolean> => {
+    const step = (database: Database): boolean => {
+      const now = clock.now();
+      return database.run(sql, { ...values, now, until: now + ttlMs }) === 1;
+    };
+    return file.change(step, { durable: false, signal });
   };
+  return createRenewedLeases(
+    {
+      acquire(name, holder, ttlMs, signal) {
+        const sql =
+          "INSERT INTO lease VALUES (:name, :holder, :until) ON CONFLICT DO UPDATE SET holder = :holder, until = :until WHERE until <= :now";
+        return changes(sql, { name, holder }, ttlMs, signal);
+      },
+      renew(name, holder, ttlMs) {
+        const sql = "UPDATE lease SET until = :until WHERE name = :name AND holder = :holder AND until > :now";
+        return changes(sql, { name, holder }, ttlMs);
+      },
+      async release(name, holder) {
+        const sql = "DELETE FROM lease WHERE name = :name AND holder = :holder";
+        await file.change((database) => void database.run(sql, { name, holder }), { durable: false });
+      },
+    },
+    clock,
+  );
 }

@@ -1,0 +1,80 @@
+import { randomUUID } from "node:crypto";
+import type { Clock } from "../observe/clock.ts";
+import type { Lease, Leases } from "./changes.port.ts";
+
+/** Where leases are kept. Each is one step that the store makes as a whole. */
+export interface LeaseStore {
+  /** Takes the lease if nobody holds it now. */
+  acquire(name: string, holder: string, ttlMs: number, signal: AbortSignal | undefined): Promise<boolean>;
+  /** Extends the lease if this holder still has it. The answer is worth nothing after `withinMs`. */
+  renew(name: string, holder: string, ttlMs: number, withinMs: number): Promise<boolean>;
+  release(name: string, holder: string): Promise<void>;
+}
+
+/** Leases that this process renews three times in their time to live. */
+export interface RenewedLeases extends Leases {
+  /** Renews every lease now, for a store that may have lost its data. */
+  renewAll(): void;
+  /** Gives back what this process holds. */
+  close(): Promise<void>;
+}
+
+export function createRenewedLeases(store: LeaseStore, clock: Clock): RenewedLeases {
+  const held = new Set<{ renew(): Promise<void>; release(): Promise<void> }>();
+
+  /** `end` is by this process's clock, from before it asked: the store lets nobody else have the lease until then. */
+  function hold(name: string, holder: string, ttlMs: number, end: number): Lease {
+    const lost = new AbortController();
+    let over = false;
+    let cancel = clock.after(ttlMs / 3, () => void renew(), { background: true });
+
+    function stop(): void {
+      over = true;
+      cancel();
+      held.delete(own);
+    }
+
+    async function renew(): Promise<void> {
+      cancel();
+      const from = clock.now();
+      try {
+        end = (await store.renew(name, holder, ttlMs, Math.max(1, end - from))) ? from + ttlMs : 0;
+      } catch {
+        // The store is away. The lease is good until its time is over.
+      }
+      if (over) return;
+      cancel();
+      const left = end - clock.now();
+      if (left > 0) {
+        cancel = clock.after(Math.min(ttlMs / 3, left), () => void renew(), { background: true });
+        return;
+      }
+      stop();
+      lost.abort(new Error(`The lease "${name}" could not be renewed in time.`));
+    }
+
+    async function release(): Promise<void> {
+      if (over) return;
+      stop();
+      await store.release(name, holder);
+    }
+
+    const own = { renew, release };
+    held.add(own);
+    return { name, lost: lost.signal, release };
+  }
+
+  return {
+    async acquire(name, { ttlMs, signal }) {
+      const holder = randomUUID();
+      const from = clock.now();
+      return (await store.acquire(name, holder, ttlMs, signal)) ? hold(name, holder, ttlMs, from + ttlMs) : undefined;
+    },
+    renewAll() {
+      for (const lease of held) void lease.renew();
+    },
+    async close() {
+      await Promise.allSettled([...held].map(({ release }) => release()));
+    },
+  };
+}
