@@ -125,6 +125,7 @@ function placeOf(kind: string, name: string): string {
     engines: "vector_store",
     embedders: "embedder",
     rerankers: "reranker",
+    llms: "llm",
     sinks: "telemetry",
   };
   if (kind === "sources") return sources[name] ?? name;

@@ -4,6 +4,7 @@ import { embedders } from "./embedders/manifest.ts";
 import { engines } from "./engines/manifest.ts";
 import { executors } from "./executors/manifest.ts";
 import { identities } from "./identity/manifest.ts";
+import { llms } from "./llms/manifest.ts";
 import { policies } from "./policies/manifest.ts";
 import { rerankers } from "./rerankers/manifest.ts";
 import { sandboxes } from "./sandboxes/manifest.ts";
@@ -21,6 +22,7 @@ export const KINDS = {
   engines,
   executors,
   identity: identities,
+  llms,
   policies,
   rerankers,
   sandboxes,

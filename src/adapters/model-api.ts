@@ -6,15 +6,21 @@ import { createEgress, type EgressResponse } from "../guard/egress/egress.ts";
 import { createSecrets } from "../guard/secrets/secrets.ts";
 import { type Clock, systemClock } from "../observe/clock.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
+import { createEventReader } from "./sources/mcp/transports/read-events.ts";
 import type { Surroundings } from "./surroundings.ts";
 
-/** One endpoint of a model provider: takes JSON, answers JSON. */
+/** One endpoint of a model provider: takes JSON and answers with JSON, or with a stream of JSON events. */
 export interface ModelApi {
   /**
    * Posts a body and returns the parsed answer. Repeats a request that failed for a passing reason, never sooner than the provider asks. Errors are
    * ArsenalErrors that contain neither the key nor what was sent.
    */
   post(body: object, options?: PostOptions): Promise<unknown>;
+  /**
+   * Posts a body and reads the answer as server-sent events. Repeats a failed request like `post`, until a fold has passed something on. A stream
+   * that breaks off before its fold is complete is a TRANSPORT_FAILED.
+   */
+  stream(body: object, options: StreamOptions): Promise<void>;
   /** Ends the connections, unless they belong to somebody else. */
   close(): void;
 }
@@ -27,20 +33,47 @@ export interface PostOptions {
   readonly maxBytes?: number;
 }
 
+export interface StreamOptions extends PostOptions {
+  /** Makes what takes the events of one attempt. */
+  readonly fold: () => EventFold;
+}
+
+/** Takes the events of one streamed answer, parsed. */
+export interface EventFold {
+  push(event: unknown): void;
+  /** True once something of the answer has been passed on: the request is not repeated from then on. */
+  readonly isShown: boolean;
+  /** True once the answer is complete. */
+  readonly isComplete: boolean;
+}
+
 export interface ModelApiOptions {
   /** The provider, for messages: `OpenAI`. */
   readonly provider: string;
   /** The section of the configuration that the settings come from, for messages. */
-  readonly section: "embedder" | "reranker";
+  readonly section: "embedder" | "reranker" | "llm";
   readonly url: string;
+  /** The address for streamed answers. Defaults to `url`. */
+  readonly streamUrl?: string;
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** A reference to the key, or the key. Looked up for each request; omitted if the API takes none. */
   readonly apiKey?: string | undefined;
   /** Defaults to `authorization: Bearer KEY`. */
   readonly keyHeaders?: (key: string) => Readonly<Record<string, string>>;
   /** How often a failed request is repeated. */
   readonly maxRetries: number;
-  /** Time one attempt may take. */
+  /** Time one attempt may take, in milliseconds. For a streamed answer: the longest silence. */
   readonly timeoutMs: number;
+  /** Recognises a refusal that the status alone does not explain. `text` is the body of the answer. */
+  readonly diagnose?: (status: number, text: string) => Diagnosis | undefined;
+}
+
+/** What a refusal says about the settings or the request. */
+export interface Diagnosis {
+  readonly code: "CONFIG_INVALID" | "CONTEXT_TOO_LONG" | "RATE_LIMITED" | "EXECUTION_FAILED";
+  readonly field?: string;
+  readonly fix: string;
 }
 
 /** What became of one attempt. A passing failure may not happen again. */
@@ -59,32 +92,45 @@ const LONGEST_WAIT_MS = 8000;
 /** A provider that asks for a longer pause is not waited for: the caller has other ways to answer. */
 const LONGEST_ASKED_MS = 60_000;
 const MAX_BYTES = 1024 * 1024;
+const MAX_STREAM_BYTES = 64 * 1024 * 1024;
 const SHOWN_LENGTH = 300;
+/** Errors inside an answer that a later attempt may not meet, by their type or code. */
+const PASSING_ERRORS = /overloaded|rate_limit|server_error|api_error|timeout|unavailable|internal|RESOURCE_EXHAUSTED/i;
 
 export function createModelApi(options: ModelApiOptions, surroundings: ModelApiSurroundings = {}): ModelApi {
-  const { provider, section, apiKey, keyHeaders = bearer, maxRetries, timeoutMs } = options;
+  const { provider, section, apiKey, keyHeaders = bearer, headers: ownHeaders = {}, maxRetries, timeoutMs } = options;
   const { clock = systemClock, secrets = createSecrets(), random = Math.random } = surroundings;
   const ownEgress = surroundings.egress === undefined ? createEgress() : undefined;
   const egress = surroundings.egress ?? ownEgress ?? createEgress();
   const url = readUrl(options.url, section);
+  const streamUrl = readUrl(options.streamUrl ?? options.url, section);
   /** When the provider wants to be asked again: a limit that one request met holds for all. */
   let notBefore = 0;
 
   /** One attempt. Rejects only when the signal fires. */
-  async function attempt(body: string, { signal, maxBytes = MAX_BYTES }: PostOptions): Promise<Outcome> {
+  async function attempt(
+    body: string,
+    { signal, maxBytes = MAX_BYTES }: PostOptions,
+    fold?: EventFold,
+  ): Promise<Outcome> {
     const late = new AbortController();
-    const cancelTimeout = clock.after(timeoutMs, () => late.abort());
+    let cancelTimeout = clock.after(timeoutMs, () => late.abort());
+    const isAlive = (): void => {
+      cancelTimeout();
+      cancelTimeout = clock.after(timeoutMs, () => late.abort());
+    };
     try {
       const use = { scope: section, field: `${section}.api_key`, ...(signal ? { signal } : {}) };
       const key = apiKey === undefined ? undefined : await secrets.fill(apiKey, use);
       if (key !== undefined) secrets.redactor.add(key);
-      const response = await egress.request(url, {
+      const response = await egress.request(fold ? streamUrl : url, {
         method: "POST",
         headers: {
           "content-type": "application/json",
-          accept: "application/json",
+          accept: fold ? "text/event-stream" : "application/json",
           "user-agent": "toolarsenal",
           "content-length": String(Buffer.byteLength(body)),
+          ...ownHeaders,
           ...(key === undefined ? {} : keyHeaders(key)),
         },
         body,
@@ -94,23 +140,80 @@ export function createModelApi(options: ModelApiOptions, surroundings: ModelApiS
         maxBytes,
         signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
       });
-      const text = await textOf(response.body);
-      if (response.status !== 200) return refusal(response, key, secrets.redactor.text(text));
-      return { answer: parse(text) };
+      if (response.status !== 200) return refusal(response, key, secrets.redactor.text(await textOf(response.body)));
+      if (fold === undefined) return answered(parse(await textOf(response.body)));
+      return (await readEvents(response, fold, isAlive)) ?? { answer: undefined };
     } catch (error) {
       signal?.throwIfAborted();
+      if (fold?.isComplete === true) return { answer: undefined };
       if (late.signal.aborted) {
         const fix = `Raise ${section}.timeout_ms if the model is slow.`;
         const message = `${provider} did not answer within ${timeoutMs} ms. ${fix}`;
         return { error: new ArsenalError("TIMEOUT", message, { fix }), passing: true };
       }
       if (isArsenalError(error)) return { error, passing: error.code === "TRANSPORT_FAILED" };
-      const why = error instanceof Error ? error.message : String(error);
-      const lost = new ArsenalError("TRANSPORT_FAILED", `The answer of ${provider} was lost: ${why}`, { cause: error });
-      return { error: lost, passing: true };
+      return { error: lost(error instanceof Error ? error.message : String(error), error), passing: true };
     } finally {
       cancelTimeout();
     }
+  }
+
+  /** Hands the events to the fold. Returns why the answer is not complete; undefined if it is. */
+  async function readEvents(
+    { headers, body }: EgressResponse,
+    fold: EventFold,
+    isAlive: () => void,
+  ): Promise<Outcome | undefined> {
+    if (headers["content-type"]?.includes("text/event-stream") !== true) {
+      body.destroy();
+      const fix = `Check ${section}.api_base: the server must support streamed answers.`;
+      throw new ArsenalError("PROTOCOL_ERROR", `${provider} did not answer with a stream of events. ${fix}`, { fix });
+    }
+    let isEnded = false;
+    let failure: Outcome | undefined;
+    const reader = createEventReader({
+      maxBytes: MAX_STREAM_BYTES,
+      onData(data) {
+        if (data === "[DONE]") isEnded = true;
+        if (isEnded || failure !== undefined) return;
+        const outcome = answered(parse(data));
+        if ("answer" in outcome) fold.push(outcome.answer);
+        else failure = outcome;
+      },
+      onTooLong() {
+        throw new ArsenalError("PROTOCOL_ERROR", `${provider} sent an event that is too long.`);
+      },
+    });
+    for await (const chunk of body) {
+      isAlive();
+      reader.push(Buffer.from(chunk));
+      if (failure !== undefined) return failure;
+    }
+    if (isEnded || fold.isComplete) return undefined;
+    return { error: lost("the stream ended in the middle"), passing: true };
+  }
+
+  function lost(why: string, cause?: unknown): ArsenalError {
+    const fix = "Ask again.";
+    const message = `The answer of ${provider} was lost: ${why}. ${fix}`;
+    return new ArsenalError("TRANSPORT_FAILED", message, { fix, ...(cause === undefined ? {} : { cause }) });
+  }
+
+  /** An answer, or the error that a provider wrote in place of one after a status that promised it. */
+  function answered(answer: unknown): Outcome {
+    const { error, response, type, code } = isPlainObject(answer) ? answer : {};
+    const inner = isPlainObject(response) ? response["error"] : undefined;
+    const found = isPlainObject(error) ? error : isPlainObject(inner) ? inner : type === "error" ? answer : undefined;
+    if (!isPlainObject(found)) return { answer };
+    const kind = `${String(found["type"] ?? "")} ${String(found["code"] ?? code ?? "")} ${String(found["status"] ?? "")}`;
+    const reason = shown(secrets.redactor.text(messageIn(JSON.stringify({ error: found }))), undefined);
+    const isLimit = /rate_limit|RESOURCE_EXHAUSTED|\b429\b/.test(kind);
+    const told = new ArsenalError(
+      isLimit ? "RATE_LIMITED" : "EXECUTION_FAILED",
+      `${provider} broke off the answer: ${reason === "" ? "no reason given" : reason}`,
+      { answered: true },
+    );
+    return { error: told, passing: PASSING_ERRORS.test(kind) };
   }
 
   function parse(text: string): unknown {
@@ -123,13 +226,10 @@ export function createModelApi(options: ModelApiOptions, surroundings: ModelApiS
   }
 
   function refusal({ status, headers }: EgressResponse, key: string | undefined, text: string): Outcome {
-    const said = harmless(messageIn(text)).replaceAll(/\s+/g, " ").trim();
-    const safe = key === undefined || key === "" ? said : said.replaceAll(key, "[key]");
-    const shown = safe.length > SHOWN_LENGTH ? `${safe.slice(0, SHOWN_LENGTH)}…` : safe;
-    const reason = shown === "" ? (STATUS_CODES[status] ?? "no reason given") : shown;
+    const reason = shown(messageIn(text), key) || (STATUS_CODES[status] ?? "no reason given");
     const retryAfterMs = askedPause(headers, clock);
     const isFinal = headers["x-should-retry"] === "false" || (retryAfterMs ?? 0) > LONGEST_ASKED_MS;
-    const { code, field, fix } = diagnose(status, section);
+    const { code, field, fix } = options.diagnose?.(status, text) ?? diagnose(status, section);
     const message = `${provider} refused the request with status ${status}: ${reason} ${fix}`.trim();
     const error = new ArsenalError(code, message, {
       ...(field === undefined ? {} : { field }),
@@ -140,24 +240,30 @@ export function createModelApi(options: ModelApiOptions, surroundings: ModelApiS
     return { error, passing: PASSING.has(status) && !isFinal };
   }
 
+  /** Attempts until one gives an answer, fails for good, or has shown something of its answer. */
+  async function repeat(given: object, asked: PostOptions, open?: () => EventFold): Promise<unknown> {
+    const body = JSON.stringify(given);
+    const { signal, background = false } = asked;
+    for (let retry = 0; ; retry++) {
+      await pause(notBefore - clock.now(), { clock, signal, background });
+      const fold = open?.();
+      const outcome = await attempt(body, asked, fold);
+      if ("answer" in outcome) return outcome.answer;
+      const { error, passing } = outcome;
+      const { retryAfterMs } = error.details;
+      if (passing && retryAfterMs !== undefined) notBefore = Math.max(notBefore, clock.now() + retryAfterMs);
+      if (!passing || retry >= maxRetries || fold?.isShown === true) throw error;
+      const wait = Math.min(FIRST_WAIT_MS * 2 ** retry, LONGEST_WAIT_MS);
+      // Others were refused at the same moment: they must not all come back at the same one.
+      const spread = retryAfterMs === undefined ? wait * (0.5 + random() / 2) : retryAfterMs + random() * FIRST_WAIT_MS;
+      await pause(spread, { clock, signal, background });
+    }
+  }
+
   return {
-    async post(given, asked = {}) {
-      const body = JSON.stringify(given);
-      const { signal, background = false } = asked;
-      for (let retry = 0; ; retry++) {
-        await pause(notBefore - clock.now(), { clock, signal, background });
-        const outcome = await attempt(body, asked);
-        if ("answer" in outcome) return outcome.answer;
-        const { error, passing } = outcome;
-        const { retryAfterMs } = error.details;
-        if (passing && retryAfterMs !== undefined) notBefore = Math.max(notBefore, clock.now() + retryAfterMs);
-        if (!passing || retry >= maxRetries) throw error;
-        const wait = Math.min(FIRST_WAIT_MS * 2 ** retry, LONGEST_WAIT_MS);
-        // Others were refused at the same moment: they must not all come back at the same one.
-        const spread =
-          retryAfterMs === undefined ? wait * (0.5 + random() / 2) : retryAfterMs + random() * FIRST_WAIT_MS;
-        await pause(spread, { clock, signal, background });
-      }
+    post: (body, asked = {}) => repeat(body, asked),
+    async stream(body, { fold, maxBytes = MAX_STREAM_BYTES, ...asked }) {
+      await repeat(body, { ...asked, maxBytes }, fold);
     },
     close: () => ownEgress?.close(),
   };
@@ -168,14 +274,7 @@ function bearer(key: string): Readonly<Record<string, string>> {
 }
 
 /** What a status says about the settings. */
-function diagnose(
-  status: number,
-  section: string,
-): {
-  readonly code: "CONFIG_INVALID" | "RATE_LIMITED" | "EXECUTION_FAILED";
-  readonly field?: string;
-  readonly fix: string;
-} {
+function diagnose(status: number, section: string): Diagnosis {
   if (status === 401 || status === 403) {
     const field = `${section}.api_key`;
     return { code: "CONFIG_INVALID", field, fix: `Check the key that ${field} refers to.` };
@@ -206,6 +305,13 @@ function messageIn(text: string): string {
   const said = isPlainObject(body) ? (body["error"] ?? body["message"] ?? body["detail"]) : body;
   const message = isPlainObject(said) ? said["message"] : said;
   return typeof message === "string" ? message : text.slice(0, SHOWN_LENGTH * 4);
+}
+
+/** What a provider said, in one short line without the key. */
+function shown(text: string, key: string | undefined): string {
+  const said = harmless(text).replaceAll(/\s+/g, " ").trim();
+  const safe = key === undefined || key === "" ? said : said.replaceAll(key, "[key]");
+  return safe.length > SHOWN_LENGTH ? `${safe.slice(0, SHOWN_LENGTH)}…` : safe;
 }
 
 /** How long the provider asks to be left alone: `retry-after-ms`, or `retry-after` in seconds or as a date. */

@@ -13,6 +13,7 @@ type Part<Of, Name extends keyof Of> = NonNullable<Of[Name]>;
 export type VectorStoreConfig = Section<"vectorStore">;
 export type EmbedderConfig = Section<"embedder">;
 export type RerankerConfig = Section<"reranker">;
+export type LlmConfig = Section<"llm">;
 export type RoutingConfig = Section<"routing">;
 export type PenaltyConfig = Part<RoutingConfig, "penalties">;
 export type LearningConfig = Part<RoutingConfig, "learning">;

@@ -78,6 +78,34 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
       5000,
     ),
   }),
+  llm: section(
+    "The language model that agents and `toolarsenal chat` talk to. There is none unless type or model is set.",
+    "llms",
+    {
+      type: choice("Which API it is behind. Defaults to openai.", namesOf("llms")),
+      model: text("The model's name, as its API has it."),
+      apiKey: text(
+        "Key of the model's API. Defaults to the provider's usual environment variable, unless api_base is set.",
+      ),
+      apiBase: text("Address of the model's API. Defaults to the provider's own."),
+      maxTokens: whole("The most tokens one answer may have. Defaults to the provider's limit.", 1, 10_000_000),
+      temperature: schema<number>({
+        description: "The temperature that is sent. Optional: some models accept only their own.",
+        type: "number",
+        minimum: 0,
+        maximum: 2,
+      }),
+      strict: flag("Whether tools that allow it are offered in the provider's strict mode.", false),
+      timeoutMs: whole(
+        "How long the model may be silent, in milliseconds: until the whole answer, or the next piece of a streamed one.",
+        100,
+        3_600_000,
+        120_000,
+      ),
+      maxRetries: whole("How often a failed request is repeated.", 0, 20, 2),
+      extraBody: anything("More members of the request body, in the API's own words."),
+    },
+  ),
   routing: object("How tools are ranked.", {
     weights: object("How much each signal counts.", {
       semantic: share("Fit to the words of the request.", 0.6),

@@ -21,6 +21,7 @@ export const ERROR_CODES = {
     "The answer was lost after the call was sent: it may or may not have taken effect. Check before repeating it.",
   CANCELLED: "The caller cancelled the call.",
   EXECUTION_FAILED: "The tool ran and reported an error.",
+  CONTEXT_TOO_LONG: "The conversation and its tools are longer than the model can read.",
   RESULT_TOO_LARGE: "The tool ran, and its answer is larger than the limit allows.",
   TRANSPORT_FAILED: "The tool's server or process could not be reached.",
   PROTOCOL_ERROR: "The tool's server answered something its protocol does not allow.",

@@ -37,6 +37,7 @@ export function toWire(code: ErrorCode): WireError {
     case "CANCELLED":
       return { httpStatus: 499, jsonRpcCode: -32008 };
     case "EXECUTION_FAILED":
+    case "CONTEXT_TOO_LONG":
     case "RESULT_TOO_LARGE":
     case "TRANSPORT_FAILED":
     case "PROTOCOL_ERROR":

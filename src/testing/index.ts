@@ -8,6 +8,7 @@ export { executorContract } from "./executor.contract.ts";
 export { createHashingEmbedder, type HashingEmbedderOptions } from "./hashing-embedder.ts";
 export { identityContract, type IdentityExamples } from "./identity.contract.ts";
 export { limitsContract } from "./limits.contract.ts";
+export { llmContract, type MakeLlm, type ModelTurn } from "./llm.contract.ts";
 export { createManualClock, type ManualClock } from "./manual-clock.ts";
 export { policyContract } from "./policy.contract.ts";
 export { rerankerContract } from "./reranker.contract.ts";

@@ -1,6 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
+import { pipeline } from "node:stream/promises";
 import { Ajv } from "ajv";
 
 /** A request as a double saw it. */
@@ -16,7 +17,7 @@ export interface SeenRequest {
 export interface DoubleAnswer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** An object is sent as JSON, a text as it is. */
+  /** An object is sent as JSON, a text as it is, an async generator piece by piece. A generator that throws breaks the connection. */
   readonly body: unknown;
 }
 
@@ -31,6 +32,8 @@ export interface HttpDouble {
   readonly mostAtOnce: number;
   /** What the next requests are answered with, one each, before the double answers itself again. */
   answerNext(...answers: readonly (DoubleAnswer | Promise<DoubleAnswer> | Mishap)[]): void;
+  /** Resolves once no request is under way: each was answered, or its connection is closed. */
+  whenIdle(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -41,9 +44,15 @@ export async function startDouble(
   const planned: (DoubleAnswer | Promise<DoubleAnswer> | Mishap)[] = [];
   let atOnce = 0;
   let mostAtOnce = 0;
+  let waiting: (() => void)[] = [];
+  const leave = (): void => {
+    if (--atOnce > 0) return;
+    for (const resolve of waiting) resolve();
+    waiting = [];
+  };
   const server = createServer((incoming, outgoing) => {
     mostAtOnce = Math.max(mostAtOnce, ++atOnce);
-    outgoing.once("close", () => atOnce--);
+    outgoing.once("close", leave);
     void (async () => {
       const { method = "", url = "", headers } = incoming;
       const request = { method, path: url, headers, body: parse(await text(incoming)) };
@@ -53,6 +62,10 @@ export async function startDouble(
       if (plan === "stall") return void outgoing.writeHead(200, { "content-type": "application/json" }).write("{");
       if (plan === "drop") return void incoming.socket.destroy();
       const { status, headers: given = {}, body } = plan === undefined ? await answer(request) : await plan;
+      if (isGenerator(body)) {
+        outgoing.writeHead(status, given);
+        return void (await pipeline(body, outgoing).catch(() => incoming.socket.destroy()));
+      }
       const sent = typeof body === "string" ? body : JSON.stringify(body);
       outgoing.writeHead(status, { "content-type": "application/json", ...given }).end(sent);
     })();
@@ -66,11 +79,16 @@ export async function startDouble(
       return mostAtOnce;
     },
     answerNext: (...answers) => void planned.push(...answers),
+    whenIdle: () => (atOnce === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+function isGenerator(body: unknown): body is AsyncGenerator<string | Uint8Array> {
+  return typeof body === "object" && body !== null && Symbol.asyncIterator in body;
 }
 
 function parse(body: string): unknown {

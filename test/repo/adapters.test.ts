@@ -8,6 +8,7 @@ const SUITES: Readonly<Record<string, readonly string[]>> = {
   engines: ["catalogEngineContract"],
   embedders: ["embedderContract"],
   rerankers: ["rerankerContract"],
+  llms: ["llmContract"],
   dialects: ["dialectContract"],
   validators: ["validatorContract"],
   executors: ["executorContract"],

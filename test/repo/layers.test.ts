@@ -12,7 +12,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   adapters: ["system", "mcp", "agent"],
   toolset: [],
   agent: [],
-  testing: [],
+  testing: ["agent"],
   config: ["system", "adapters", "toolset", "agent"],
   serve: ["system", "mcp", "adapters", "toolset"],
   client: [],

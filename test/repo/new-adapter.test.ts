@@ -48,6 +48,7 @@ const FIXTURES: Readonly<Record<keyof typeof KINDS, Fixture>> = {
     more: `, { known: { headers: { authorization: "Bearer ${TOKEN}" } }, unknown: { headers: { authorization: "Bearer nobody-has-this-token" } } }`,
     named: true,
   },
+  llms: { factory: "fixtureLlm", base: ["openaiLlm", "./openai.ts"], suite: "llmContract", named: true },
   policies: { factory: "fixturePolicy", base: ["patternsPolicy", "./patterns.ts"], suite: "policyContract" },
   rerankers: {
     factory: "fixtureReranker",
@@ -112,8 +113,8 @@ ${kind === "dialects" ? `\nexport { ${fixture.factory} as create };\n` : named ?
 }
 
 function testText(kind: string, { factory, suite, base, adapter = `${factory}()`, more = "" }: Fixture): string {
-  // A dialect's contract needs samples of its API, shared state a backend, and a reranker a server: those of the one it wraps.
-  if (["dialects", "state", "rerankers"].includes(kind)) {
+  // A dialect's contract needs samples of its API, shared state a backend, a reranker and a model a server: those of the one it wraps.
+  if (["dialects", "state", "rerankers", "llms"].includes(kind)) {
     const [name, file] = base;
     const text = readFileSync(join(ROOT, "src/adapters", kind, file.replace(".ts", ".test.ts")), "utf8");
     const imported = new RegExp(`import \\{([^}]*)\\b${name}\\b,?([^}]*)\\} from "${file}"`);
@@ -168,6 +169,7 @@ const config: ToolArsenalConfig = {
   vectorStore: { type: "fixture", fixtureLevel: "whole" },
   embedder: { type: "fixture" },
   reranker: { enabled: true, type: "fixture" },
+  llm: { type: "fixture" },
   state: { type: "fixture" },
   telemetry: { type: "fixture", level: "error" },
   audit: { type: "fixture" },
@@ -180,10 +182,10 @@ for (const factory of [${kinds.map(([, { factory }]) => factory).join(", ")}]) a
 const resolved = resolveConfig(config);
 assert.equal(resolved.vectorStore.fixtureLevel, "whole");
 const checked = (await checkAdapters(resolved, createSurroundings(resolved, {}))).map(({ message }) => message);
-assert.deepEqual(checked, ["engines whole", ...["embedders", "rerankers", "state", "sinks", "audit"].map((kind) => kind + " ${TOKEN}")]);
+assert.deepEqual(checked, ["engines whole", ...["embedders", "rerankers", "llms", "state", "sinks", "audit"].map((kind) => kind + " ${TOKEN}")]);
 const identity = await configuredIdentity(resolved.server);
 assert.ok(await identity?.authenticate({ headers: { authorization: "Bearer ${TOKEN}" } }));
-for (const section of [{ vectorStore: { type: "x" } }, { embedder: { type: "x" } }, { reranker: { type: "x" } }, { state: { type: "x" } }, { telemetry: { type: "x" } }, { audit: { type: "x" } }, { execution: { sandboxType: "x" } }])
+for (const section of [{ vectorStore: { type: "x" } }, { embedder: { type: "x" } }, { reranker: { type: "x" } }, { llm: { type: "x" } }, { state: { type: "x" } }, { telemetry: { type: "x" } }, { audit: { type: "x" } }, { execution: { sandboxType: "x" } }])
   assert.throws(() => resolveConfig(section as never), /must be one of .*fixture/);
 
 await using arsenal = new ToolArsenal(config);

@@ -15,7 +15,7 @@ export interface ChosenAdapter {
 
 /** Every adapter that a configuration names. */
 export function chosenAdapters(config: ResolvedConfig): readonly ChosenAdapter[] {
-  const { vectorStore, embedder, reranker, state, telemetry, audit } = config;
+  const { vectorStore, embedder, reranker, llm, state, telemetry, audit } = config;
   const { replaces } = embedder;
   const { limits } = state;
   return [
@@ -23,11 +23,17 @@ export function chosenAdapters(config: ResolvedConfig): readonly ChosenAdapter[]
     chosen("embedder", "embedders", embedder.type, ["embedder"], embedder),
     chosen("previous embedder", "embedders", replaces?.type, ["embedder", "replaces"], replaces),
     chosen("reranker", "rerankers", reranker.enabled ? reranker.type : undefined, ["reranker"], reranker),
+    chosen("llm", "llms", llmType(llm), ["llm"], llm),
     chosen("state", "state", stateType(state), ["state"], state),
     chosen("limits", "state", limits && stateType(limits), ["state", "limits"], limits),
     chosen("telemetry", "sinks", telemetry.type, ["telemetry"], telemetry),
     chosen("audit", "audit", auditType(audit), ["audit"], audit),
   ].flat();
+}
+
+/** Which model API the settings name. Undefined if no model is configured. */
+export function llmType({ type, model }: ResolvedConfig["llm"]): ResolvedConfig["llm"]["type"] {
+  return type ?? (model === undefined ? undefined : "openai");
 }
 
 /** Which audit log the settings name: without a type, a file means that one. Undefined if nothing is recorded. */

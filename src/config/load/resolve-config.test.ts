@@ -25,6 +25,7 @@ describe("resolveConfig", () => {
       },
       embedder: { type: "sentence_transformers", batchSize: 100, maxRetries: 3 },
       reranker: { enabled: false, topK: 10, timeoutMs: 5000 },
+      llm: { strict: false, timeoutMs: 120_000, maxRetries: 2 },
       routing: {
         weights: { semantic: 0.6, intent: 0.15, conversation: 0.1, health: 0.1, cost: 0.05 },
         penalties: { alreadyUsed: 0.05, alreadyFailed: 0.3, deprecated: 0.2 },

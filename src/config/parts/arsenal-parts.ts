@@ -1,4 +1,5 @@
 import type { Surroundings } from "../../adapters/surroundings.ts";
+import type { Llm } from "../../agent/llm.port.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import type { Embedder } from "../../catalog/embedder.port.ts";
 import type { Tier } from "../../catalog/dense/tiers.ts";
@@ -18,7 +19,7 @@ import type { Sink } from "../../observe/sink.port.ts";
 import type { IntentClassifier } from "../../retrieve/understand/intent.ts";
 import type { Reranker } from "../../retrieve/reranker.port.ts";
 import { needsOf } from "../adapter-settings.ts";
-import { auditType } from "../load/chosen-adapters.ts";
+import { auditType, llmType } from "../load/chosen-adapters.ts";
 import type { ResolvedConfig } from "../load/resolve-config.ts";
 import { createAdapter } from "./create-adapter.ts";
 import { lazyPort } from "./lazy-port.ts";
@@ -116,6 +117,26 @@ function refuseMissingAddress(type: string, { apiBase }: ResolvedConfig["reranke
   const ways = `${fix} Or choose another reranker.type, or inject your own as \`reranker\`.`;
   const details = { field: "reranker.api_base", fix: ways };
   throw new ArsenalError("CONFIG_INVALID", `reranker.api_base is needed for ${type}. ${ways}`, details);
+}
+
+/** The configured model, loaded with its first request. Undefined if there is none. */
+export function configuredLlm(
+  { llm: settings }: Pick<ResolvedConfig, "llm">,
+  surroundings: Surroundings,
+): Llm | undefined {
+  const type = llmType(settings);
+  if (type === undefined) return undefined;
+  let loading: Promise<Llm> | undefined;
+  const load = (): Promise<Llm> => (loading ??= createAdapter<Llm>("llms", type, settings, surroundings));
+  return {
+    name: `${type}/${settings.model ?? ""}`,
+    next: async (request) => (await load()).next(request),
+    close: () =>
+      void loading?.then(
+        (llm) => llm.close(),
+        () => {},
+      ),
+  };
 }
 
 /** The configured sinks. A library prints nothing that nobody asked for. */

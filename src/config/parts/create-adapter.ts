@@ -11,6 +11,7 @@ const MANIFESTS = {
   audit: async (): Promise<Manifest> => (await import("../../adapters/audit/manifest.ts")).auditLogs,
   embedders: async (): Promise<Manifest> => (await import("../../adapters/embedders/manifest.ts")).embedders,
   engines: async (): Promise<Manifest> => (await import("../../adapters/engines/manifest.ts")).engines,
+  llms: async (): Promise<Manifest> => (await import("../../adapters/llms/manifest.ts")).llms,
   rerankers: async (): Promise<Manifest> => (await import("../../adapters/rerankers/manifest.ts")).rerankers,
   sinks: async (): Promise<Manifest> => (await import("../../adapters/sinks/manifest.ts")).sinks,
   state: async (): Promise<Manifest> => (await import("../../adapters/state/manifest.ts")).states,

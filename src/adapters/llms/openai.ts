@@ -1,0 +1,194 @@
+import type { Llm } from "../../agent/llm.port.ts";
+import { isPlainObject } from "../../tool/json-schema.ts";
+import type { ReadCall } from "../../transcode/dialect.port.ts";
+import { openaiDialect, type OpenAiTool, type OpenAiToolMessage } from "../dialects/openai/openai.ts";
+import { asRecord, asRecords } from "../dialects/parts/read-call.ts";
+import { endpoint, type ModelApiSurroundings } from "../model-api.ts";
+import {
+  type AnswerCollector,
+  type Asked,
+  checkLlm,
+  createRemoteLlm,
+  needs,
+  notAnAnswer,
+  type ReadAnswer,
+  type RemoteLlmSettings,
+  titleAt,
+  tokens,
+} from "./remote-llm.ts";
+import type { SentTurn } from "./sent-turns.ts";
+
+/** The body of a request to `/chat/completions`. @internal */
+export interface ChatBody {
+  readonly model: string;
+  readonly messages: ChatMessage[];
+  readonly tools?: OpenAiTool[];
+  readonly max_tokens?: number;
+  readonly max_completion_tokens?: number;
+  readonly temperature?: number;
+  readonly stream?: true;
+  readonly stream_options?: { readonly include_usage: true };
+}
+
+type ChatMessage =
+  | { role: "system" | "user"; content: string }
+  | { role: "assistant"; content: string | null; tool_calls?: ChatCall[] }
+  | OpenAiToolMessage;
+
+type ChatCall = { id: string; type: "function"; function: { name: string; arguments: string } };
+
+/** A model behind OpenAI's Chat Completions API, or behind any server that speaks it: Ollama, vLLM, LM Studio, Azure OpenAI. */
+export function openaiLlm(settings: RemoteLlmSettings = {}, surroundings?: ModelApiSurroundings): Llm {
+  const { apiBase } = settings;
+  const { title, apiKey, keyHeaders, isOpenAi } = openaiPlace(settings);
+  const api = {
+    name: "openai",
+    title,
+    url: endpoint(apiBase ?? OPENAI_BASE, "/chat/completions"),
+    apiKey,
+    keyHeaders,
+    dialect: openaiDialect(),
+    toBody: (asked: Asked<OpenAiTool>) => toBody(asked, isOpenAi),
+    read: (answer: unknown) => read(answer, title),
+    collect,
+  };
+  return createRemoteLlm(api, settings, surroundings);
+}
+
+/** @internal */
+export const OPENAI_BASE = "https://api.openai.com/v1";
+
+/** Whose server it is, and how it takes the key. @internal */
+export function openaiPlace({
+  apiBase,
+  apiKey = apiBase === undefined ? "env:OPENAI_API_KEY" : undefined,
+}: RemoteLlmSettings): {
+  readonly title: string;
+  readonly apiKey: string | undefined;
+  readonly keyHeaders: (key: string) => Readonly<Record<string, string>>;
+  /** OpenAI's own API, also on Azure. Others are asked with the members that every server knows. */
+  readonly isOpenAi: boolean;
+} {
+  const host = URL.parse(apiBase ?? OPENAI_BASE)?.hostname ?? "";
+  const isAzure = host.endsWith(".azure.com");
+  return {
+    title: titleAt("OpenAI", apiBase),
+    apiKey,
+    keyHeaders: (key) => (isAzure ? { "api-key": key } : { authorization: `Bearer ${key}` }),
+    isOpenAi: isAzure || host === "api.openai.com",
+  };
+}
+
+function toBody(asked: Asked<OpenAiTool>, isOpenAi: boolean): ChatBody {
+  const { model, system, turns, tools, maxTokens, temperature, streamed } = asked;
+  const limit = isOpenAi ? "max_completion_tokens" : "max_tokens";
+  return {
+    model,
+    messages: [
+      ...(system === undefined ? [] : [{ role: "system" as const, content: system }]),
+      ...turns.flatMap(write),
+    ],
+    ...(tools.length === 0 ? {} : { tools: [...tools] }),
+    ...(maxTokens === undefined ? {} : { [limit]: maxTokens }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(streamed ? { stream: true, stream_options: { include_usage: true } } : {}),
+  };
+}
+
+function write(turn: SentTurn): ChatMessage[] {
+  switch (turn.kind) {
+    case "user":
+      return [{ role: "user", content: turn.text }];
+    case "native":
+      return [turn.content as ChatMessage];
+    case "assistant": {
+      const tool_calls = turn.calls.map(({ id, name, arguments: args }) => toChatCall(id, name, JSON.stringify(args)));
+      const content = turn.text === "" ? null : turn.text;
+      return [{ role: "assistant", content, ...(tool_calls.length === 0 ? {} : { tool_calls }) }];
+    }
+    case "results":
+      return openaiDialect().writeResults(turn.results);
+  }
+}
+
+function toChatCall(id: string, name: string, args: string): ChatCall {
+  return { id, type: "function", function: { name, arguments: args } };
+}
+
+function read(answer: unknown, title: string): ReadAnswer {
+  const { choices, usage } = asRecord(answer);
+  const [choice] = asRecords(choices);
+  if (!isPlainObject(choice?.["message"])) throw notAnAnswer(title);
+  const { finish_reason, message } = choice;
+  const { content, refusal } = message;
+  const isRefused = finish_reason === "content_filter" || (typeof refusal === "string" && refusal !== "");
+  const { prompt_tokens, completion_tokens } = asRecord(usage);
+  return {
+    text: typeof content === "string" && content !== "" ? content : typeof refusal === "string" ? refusal : "",
+    content: { ...withoutEmpty(message), role: "assistant", content: content ?? null },
+    stop: isRefused ? "refused" : finish_reason === "length" ? "length" : "answer",
+    usage: { inputTokens: tokens(prompt_tokens), outputTokens: tokens(completion_tokens) },
+  };
+}
+
+/** Members that say nothing (`refusal: null`, `annotations: []`) are not streamed, and some servers do not take them back. */
+function withoutEmpty(message: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const isEmpty = (value: unknown): boolean => value === null || (Array.isArray(value) && value.length === 0);
+  return Object.fromEntries(Object.entries(message).filter(([, value]) => !isEmpty(value)));
+}
+
+function collect(): AnswerCollector {
+  const stream = openaiDialect().readStream();
+  const calls: ReadCall[] = [];
+  /** What servers add to a call beyond the API, such as signatures, by its id. */
+  const extras = new Map<unknown, object>();
+  const message: Record<string, unknown> = { role: "assistant", content: null };
+  let finish: unknown;
+  let usage: unknown;
+
+  return {
+    push(event) {
+      calls.push(...stream.push(event));
+      const chunk = asRecord(event);
+      if (isPlainObject(chunk["usage"])) usage = chunk["usage"];
+      const [choice] = asRecords(chunk["choices"]);
+      const { role: _role, tool_calls, function_call: _call, ...delta } = asRecord(choice?.["delta"]);
+      for (const { index: _index, id, type: _type, function: _function, ...extra } of asRecords(tool_calls))
+        if (Object.keys(extra).length > 0) extras.set(id, extra);
+      for (const [name, value] of Object.entries(delta)) message[name] = joined(message[name], value);
+      finish = choice?.["finish_reason"] ?? finish;
+      const { content, refusal } = delta;
+      return typeof content === "string" ? content : typeof refusal === "string" ? refusal : "";
+    },
+    get isComplete() {
+      return typeof finish === "string";
+    },
+    answer() {
+      calls.push(...stream.end());
+      const [first] = calls;
+      if (first?.idMadeUp === true) {
+        message["function_call"] = { name: first.call.toolName, arguments: first.rawArguments ?? "{}" };
+      } else if (calls.length > 0) {
+        message["tool_calls"] = calls.map(({ id, call, rawArguments = "{}" }) => ({
+          ...toChatCall(id, call.toolName, rawArguments),
+          ...extras.get(id),
+        }));
+      }
+      return { choices: [{ index: 0, message, finish_reason: finish }], usage };
+    },
+  };
+}
+
+/** Pieces of one member of a message. */
+function joined(before: unknown, piece: unknown): unknown {
+  if (piece === null || piece === undefined) return before ?? null;
+  if (typeof before === "string" && typeof piece === "string") return before + piece;
+  if (Array.isArray(before) && Array.isArray(piece)) return [...(before as unknown[]), ...(piece as unknown[])];
+  return piece;
+}
+
+export { openaiLlm as create, needs };
+
+export function check(settings: RemoteLlmSettings, surroundings?: ModelApiSurroundings): Promise<string> {
+  return checkLlm(openaiLlm(settings, surroundings));
+}

@@ -1,0 +1,250 @@
+import type { Llm, LlmRequest, LlmTurn, TokenUsage } from "../../agent/llm.port.ts";
+import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
+import { convertSet } from "../../transcode/convert-set.ts";
+import type { StreamingDialect } from "../../transcode/dialect.port.ts";
+import { createModelApi, type Diagnosis, type ModelApi, type ModelApiSurroundings } from "../model-api.ts";
+import { type SentTurn, toTurns } from "./sent-turns.ts";
+
+/** What every remote model takes. */
+export interface RemoteLlmSettings {
+  readonly model?: string;
+  /** A reference to the key (`env:NAME`, `file:PATH`), or the key itself. */
+  readonly apiKey?: string;
+  readonly apiBase?: string;
+  /** The most tokens one answer may have. */
+  readonly maxTokens?: number;
+  /** Sent if it is set; some models accept only their own. */
+  readonly temperature?: number;
+  /** Whether tools that allow it are offered in the provider's strict mode. Defaults to false. */
+  readonly strict?: boolean;
+  /** How long the model may be silent: until the whole answer, or until the next piece of a streamed one. Defaults to 2 minutes. */
+  readonly timeoutMs?: number;
+  /** How often a failed request is repeated. Defaults to 2. */
+  readonly maxRetries?: number;
+  /** More members of the request body, in the API's own words: `{ reasoning: { effort: "low" } }`. */
+  readonly extraBody?: Readonly<Record<string, unknown>>;
+}
+
+/** One provider's API: how a request is written and how its answer is read. */
+export interface LlmApi<Definition extends object = object> {
+  /** The name of the adapter, which saved turns carry. */
+  readonly name: string;
+  /** For messages: `Anthropic`. */
+  readonly title: string;
+  readonly url: string;
+  /** Defaults to `url`. */
+  readonly streamUrl?: string;
+  readonly apiKey: string | undefined;
+  readonly keyHeaders?: (key: string) => Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly dialect: StreamingDialect<Definition>;
+  toBody(asked: Asked<Definition>): object;
+  /** Reads a whole answer. */
+  read(answer: unknown): ReadAnswer;
+  /** Puts a streamed answer together: the same answer as if it had not been streamed. */
+  collect(): AnswerCollector;
+}
+
+/** What a request body is written from. */
+export interface Asked<Definition> {
+  readonly model: string;
+  readonly system: string | undefined;
+  readonly turns: readonly SentTurn[];
+  readonly tools: readonly Definition[];
+  readonly maxTokens: number | undefined;
+  readonly temperature: number | undefined;
+  readonly streamed: boolean;
+}
+
+/** What an answer says. */
+export interface ReadAnswer {
+  readonly text: string;
+  /** The part of the answer that is sent back with the next request. */
+  readonly content: unknown;
+  /** `answer` also if there are calls. */
+  readonly stop: "answer" | "length" | "refused";
+  readonly usage: TokenUsage;
+}
+
+/** Puts one streamed answer together. */
+export interface AnswerCollector {
+  /** Takes an event and returns the text that came with it. */
+  push(event: unknown): string;
+  readonly isComplete: boolean;
+  /** The whole answer. */
+  answer(): unknown;
+}
+
+/** An answer may hold images and long reasoning. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** Makes a model of a provider's API. Nothing is sent before the first request. */
+export function createRemoteLlm<Definition extends object>(
+  api: LlmApi<Definition>,
+  settings: RemoteLlmSettings,
+  surroundings?: ModelApiSurroundings,
+): Llm {
+  const { dialect, title } = api;
+  const { model, apiBase, strict = false, maxRetries = 2, timeoutMs = 120_000, extraBody = {} } = settings;
+  if (model === undefined) throw needed("model", api.name);
+  // Another server cannot read what this one signed or encrypted.
+  const provider = apiBase === undefined ? api.name : `${api.name}@${URL.parse(apiBase)?.host ?? apiBase}`;
+  let connection: ModelApi | undefined;
+
+  function connect(): ModelApi {
+    const { url, streamUrl = url, apiKey, keyHeaders, headers } = api;
+    return createModelApi(
+      {
+        provider: title,
+        section: "llm",
+        url,
+        streamUrl,
+        apiKey,
+        maxRetries,
+        timeoutMs,
+        diagnose,
+        ...(keyHeaders ? { keyHeaders } : {}),
+        ...(headers ? { headers } : {}),
+      },
+      surroundings,
+    );
+  }
+
+  function toBody(request: LlmRequest): object {
+    const { system, messages, tools, maxTokens = settings.maxTokens, onText } = request;
+    refuseTooMany(tools.length);
+    const limits = dialect.limits;
+    const converted = convertSet(tools, dialect, { strict, ...(limits ? { limits } : {}) });
+    const asked = {
+      model: model ?? "",
+      system,
+      maxTokens,
+      temperature: settings.temperature,
+      streamed: onText !== undefined,
+      turns: toTurns(messages, provider, dialect),
+      tools: converted.map(({ definition }) => definition),
+    };
+    return { ...api.toBody(asked), ...extraBody };
+  }
+
+  function refuseTooMany(count: number): void {
+    const most = dialect.limits?.maxTools ?? Infinity;
+    if (count <= most) return;
+    const fix = "Offer fewer tools at once.";
+    const message = `${title} takes at most ${most} tools in a request, and ${count} were given. ${fix}`;
+    throw new ArsenalError("INPUT_INVALID", message, { field: "tools", value: count, fix });
+  }
+
+  async function stream(body: object, onText: (text: string) => void, signal?: AbortSignal): Promise<unknown> {
+    let shown = "";
+    let collector = api.collect();
+    let thrown: { readonly error: unknown } | undefined;
+    const fold = () => {
+      collector = api.collect();
+      return {
+        push(event: unknown) {
+          const text = collector.push(event);
+          if (text === "") return;
+          shown += text;
+          try {
+            onText(text);
+          } catch (error) {
+            thrown = { error };
+            throw error;
+          }
+        },
+        get isShown() {
+          return shown !== "";
+        },
+        get isComplete() {
+          return thrown === undefined && collector.isComplete;
+        },
+      };
+    };
+    try {
+      connection ??= connect();
+      await connection.stream(body, { fold, maxBytes: MAX_BYTES, ...(signal ? { signal } : {}) });
+    } catch (error) {
+      if (thrown !== undefined) throw thrown.error;
+      if (shown === "" || !isArsenalError(error)) throw error;
+      throw new ArsenalError(error.code, error.message, { ...error.details, value: shown, cause: error });
+    }
+    return collector.answer();
+  }
+
+  return {
+    name: `${api.name}/${model}`,
+    async next(request) {
+      const { onText, signal } = request;
+      signal?.throwIfAborted();
+      const body = toBody(request);
+      connection ??= connect();
+      const answer =
+        onText === undefined
+          ? await connection.post(body, { maxBytes: MAX_BYTES, ...(signal ? { signal } : {}) })
+          : await stream(body, onText, signal);
+      return toTurn(api.read(answer));
+    },
+    close: () => connection?.close(),
+  };
+
+  function toTurn({ text, content, stop, usage }: ReadAnswer): LlmTurn {
+    const calls = stop === "refused" ? [] : dialect.readCalls(content);
+    return {
+      message: { role: "assistant", text, calls, native: { provider, content } },
+      stop: stop === "answer" && calls.length > 0 ? "calls" : stop,
+      usage,
+    };
+  }
+}
+
+const TOO_LONG =
+  /context_length_exceeded|maximum context length|context window|context size|prompt is too long|token count.{0,40}exceeds|request_too_large/i;
+
+/** What providers say with a status that means many things. */
+function diagnose(status: number, text: string): Diagnosis | undefined {
+  if ((status === 400 || status === 413 || status === 422) && TOO_LONG.test(text))
+    return { code: "CONTEXT_TOO_LONG", fix: "Start a new conversation, shorten this one, or offer fewer tools." };
+  if (status === 400 && /API_KEY_INVALID|API key not valid/.test(text))
+    return { code: "CONFIG_INVALID", field: "llm.api_key", fix: "Check the key that llm.api_key refers to." };
+  if (status === 429 && /insufficient_quota|billing/i.test(text))
+    return { code: "RATE_LIMITED", fix: "Check the plan and the billing of the account." };
+  return undefined;
+}
+
+/** An answer that is not one of this API. */
+export function notAnAnswer(title: string): ArsenalError {
+  const fix = "Check llm.type and llm.api_base.";
+  return new ArsenalError("PROTOCOL_ERROR", `${title} answered in a form that its API does not have. ${fix}`, { fix });
+}
+
+const NEEDS = { model: "Set it to the name of a model that can call tools." };
+
+/** The settings that no remote model can do without. */
+export { NEEDS as needs };
+
+function needed(setting: keyof typeof NEEDS, type: string): ArsenalError {
+  const field = `llm.${setting}`;
+  const fix = NEEDS[setting];
+  return new ArsenalError("CONFIG_INVALID", `${field} is needed for ${type}. ${fix}`, { field, fix });
+}
+
+/** The provider at an address, for messages. */
+export function titleAt(title: string, apiBase: string | undefined): string {
+  return apiBase === undefined ? title : `The model at ${URL.parse(apiBase)?.host ?? "llm.api_base"}`;
+}
+
+/** A count of tokens; 0 if there is none. */
+export function tokens(...counts: readonly unknown[]): number {
+  return counts.reduce<number>((sum, count) => sum + (typeof count === "number" && count > 0 ? count : 0), 0);
+}
+
+/** Tries a model for `toolarsenal doctor`: says that it answers, or rejects with what is wrong. */
+export async function checkLlm(llm: Llm): Promise<string> {
+  try {
+    await llm.next({ messages: [{ role: "user", text: "Answer with OK." }], tools: [] });
+    return `${llm.name} answers`;
+  } finally {
+    llm.close();
+  }
+}
