@@ -3,6 +3,7 @@ import { createUpstreams, type Upstreams } from "./adapters/sources/mcp/upstream
 import type { OpenApiSettings } from "./adapters/sources/openapi/settings.ts";
 import { type Catalog, createCatalog } from "./catalog/catalog.ts";
 import type { ToolArsenalConfig } from "./config/config.ts";
+import { auditType } from "./config/load/chosen-adapters.ts";
 import { type ResolvedConfig, resolveConfig } from "./config/load/resolve-config.ts";
 import {
   configuredEngine,
@@ -82,7 +83,8 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
 
   // guard
   const relist = async (name: string): Promise<void> => ensembles?.relist(name);
-  const toolsets = createToolsets();
+  const recordsCalls = parts.audit !== undefined || auditType(config.audit) !== undefined;
+  const toolsets = createToolsets({ initial: [], clock, emit, recordsCalls });
   const guard = configuredGuard(config, parts, surroundings, toolsets, relist);
   const { aegis, screen, review, limits } = guard;
 

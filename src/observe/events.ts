@@ -44,6 +44,8 @@ export interface EventMap {
   "policy-reloaded": { readonly file: string };
   /** A source named a namespace that is not its own; its tool has the id that is told. */
   "namespace-refused": { readonly ensemble: string; readonly toolId: string; readonly namespace: string };
+  /** A toolset names ids that the catalog does not have. They join it when they are registered. */
+  "toolset-tools-missing": { readonly toolset: string; readonly ids: readonly string[]; readonly message: string };
   "catalog-synced": {
     readonly indexed: number;
     readonly unchanged: number;

@@ -31,6 +31,7 @@ const LEVEL_OF: { readonly [Name in EventName]: EventLevel | ((data: EventMap[Na
   "state-restored": "warn",
   "policy-reloaded": "info",
   "namespace-refused": "warn",
+  "toolset-tools-missing": "warn",
   "catalog-synced": "info",
   "catalog-changed": "info",
   "snapshot-failed": "warn",

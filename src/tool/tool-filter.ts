@@ -1,4 +1,7 @@
-import type { Capability, RiskLevel, Tool, ToolSource } from "./tool.ts";
+import { nearest, showValue } from "../errors/show-value.ts";
+import { isPlainObject } from "./json-schema.ts";
+import { CAPABILITIES, type Capability, RISK_LEVELS, type RiskLevel, type Tool, TOOL_SOURCES } from "./tool.ts";
+import type { ToolSource } from "./tool.ts";
 
 /**
  * Which tools are meant, as plain JSON data, so that every engine can apply it where the tools are stored. Several values of one kind mean any of
@@ -97,4 +100,70 @@ function byCapabilities(
   if (match === "any") return (tool) => tool.capabilities.some((capability) => named.has(capability));
   if (match === "only") return (tool) => tool.capabilities.every((capability) => named.has(capability));
   return (tool) => capabilities.every((capability) => tool.capabilities.includes(capability));
+}
+
+/** The conditions whose values are texts, with the values that exist where the list is closed. */
+const TEXT_LISTS: Readonly<Record<string, readonly string[] | undefined>> = {
+  ids: undefined,
+  names: undefined,
+  namespaces: undefined,
+  sources: TOOL_SOURCES,
+  ensembles: undefined,
+  tags: undefined,
+  categories: undefined,
+  risks: RISK_LEVELS,
+  capabilities: CAPABILITIES,
+};
+
+const CONDITIONS = [...Object.keys(TEXT_LISTS), "tenant", "deprecated", "all", "any", "not"];
+
+/** What is wrong with a filter that somebody wrote by hand: where, what it is and how to fix it. Undefined if the filter is valid. */
+export function filterProblem(
+  filter: unknown,
+  at: string,
+): { readonly field: string; readonly value: unknown; readonly message: string; readonly fix: string } | undefined {
+  const wrong = (field: string, value: unknown, message: string, fix: string) => ({ field, value, message, fix });
+  const known = `Use one of ${CONDITIONS.join(", ")}.`;
+  if (!isPlainObject(filter)) return wrong(at, filter, `is not a filter: ${showValue(filter)}`, known);
+  const conditions = Object.keys(filter).filter((key) => !(key === "match" && "capabilities" in filter));
+  const unknown = conditions.find((key) => !CONDITIONS.includes(key));
+  if (unknown !== undefined) {
+    const near = nearest(unknown, CONDITIONS);
+    const fix = near === undefined ? known : `Did you mean ${near}?`;
+    return wrong(`${at}.${unknown}`, filter[unknown], "is not a condition", fix);
+  }
+  const [key, second] = conditions;
+  if (key === undefined) return wrong(at, filter, "has no condition", known);
+  if (second !== undefined)
+    return wrong(at, filter, `has two conditions, ${key} and ${second}`, "Combine them: { all: [{ … }, { … }] }.");
+  const value = filter[key];
+  const field = `${at}.${key}`;
+  if (key === "not") return filterProblem(value, field);
+  if (key === "all" || key === "any") {
+    if (!Array.isArray(value))
+      return wrong(field, value, `is not a list: ${showValue(value)}`, "Use a list of filters.");
+    for (const [index, each] of value.entries()) {
+      const problem = filterProblem(each, `${field}.${index}`);
+      if (problem !== undefined) return problem;
+    }
+    return undefined;
+  }
+  if (key === "deprecated" || key === "tenant") {
+    const type = key === "tenant" ? "string" : "boolean";
+    if (typeof value === type) return undefined;
+    return wrong(field, value, `is not a ${type}: ${showValue(value)}`, `Use a ${type}.`);
+  }
+  if (!isTextList(value))
+    return wrong(field, value, `is not a list of texts: ${showValue(value)}`, `Use a list: { ${key}: ["…"] }.`);
+  const values = TEXT_LISTS[key];
+  const odd = values && value.find((each) => !values.includes(each));
+  if (odd !== undefined)
+    return wrong(field, odd, `has the unknown value ${showValue(odd)}`, `Use ${values?.join(", ")}.`);
+  if (key === "capabilities" && !["any", "all", "only"].includes(filter["match"] as string))
+    return wrong(`${at}.match`, filter["match"], "is not a way to match", "Use any, all or only.");
+  return undefined;
+}
+
+function isTextList(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === "string" && each !== "");
 }

@@ -1,2 +1,3 @@
-export type { AccessPolicy, Toolset } from "./toolset.ts";
+export { createToolset, type ToolsetBuilder, type ToolsetCatalog } from "./builder.ts";
+export type { AccessPolicy, Selection, Toolset, ToolsetDefinition } from "./toolset.ts";
 export type { Toolsets } from "./toolsets.ts";

@@ -1,3 +1,4 @@
+import type { ToolSource } from "../tool/tool.ts";
 import type { ToolFilter } from "../tool/tool-filter.ts";
 
 /** A curated view over the catalog: which tools it has and who may use it. Plain JSON data. */
@@ -6,16 +7,33 @@ export interface Toolset {
   readonly name: string;
   readonly description: string;
   readonly tags: readonly string[];
-  /** Who it belongs to. */
+  /** Who it belongs to: the id of a caller, who may always use it, or any other name. */
   readonly owner?: string;
   /** Which tools of the catalog it has. */
   readonly filter: ToolFilter;
   /** `live`: a tool that matches later appears. `frozen`: the tools that matched when it was built, so `filter` lists their ids. */
   readonly view: "live" | "frozen";
   readonly policy: AccessPolicy;
-  /** Milliseconds since the epoch. */
+  /** When this process first had a toolset of this name, in milliseconds since the epoch. */
   readonly createdAt: number;
+  /** When it was last replaced. */
   readonly updatedAt: number;
+}
+
+/** A toolset as somebody defines it, before it has its times. */
+export type ToolsetDefinition = Omit<Toolset, "createdAt" | "updatedAt">;
+
+/** Which tools a toolset has. Several values of one kind mean any of them; different kinds must all hold; `exclude` always wins. */
+export interface Selection {
+  readonly namespaces?: readonly string[];
+  readonly tags?: readonly string[];
+  /** Ids: `namespace.name`. */
+  readonly tools?: readonly string[];
+  readonly categories?: readonly string[];
+  readonly sources?: readonly ToolSource[];
+  readonly where?: ToolFilter;
+  /** Ids. */
+  readonly exclude?: readonly string[];
 }
 
 /** Who may use a toolset, and how much. Callers who may not use it get the same answers as if it did not exist. */
@@ -25,6 +43,6 @@ export interface AccessPolicy {
   /** One of these roles is enough. Defaults to every role. */
   readonly allowedRoles?: readonly string[];
   readonly rateLimit?: { readonly requestsPerMinute: number };
-  /** Records every call in the audit log, and refuses calls that cannot be recorded. Defaults to what the arsenal does. */
+  /** Records every call in the audit log, and refuses calls that cannot be recorded. Defaults to false: calls are recorded as the arsenal's others are. */
   readonly auditLog?: boolean;
 }

@@ -1,13 +1,23 @@
 import { ArsenalError } from "../errors/arsenal-error.ts";
 import { nearest, showValue } from "../errors/show-value.ts";
 import type { Principal } from "../guard/principal.ts";
-import { type FilteredTool, toPredicate } from "../tool/tool-filter.ts";
-import type { Toolset } from "./toolset.ts";
+import type { Clock } from "../observe/clock.ts";
+import type { Emit, EventMap } from "../observe/events.ts";
+import { isPlainObject } from "../tool/json-schema.ts";
+import { NAME_PATTERN, NAMESPACE_PATTERN } from "../tool/limits.ts";
+import { toNamespace } from "../tool/normalise/slug.ts";
+import { EVERY_TOOL, filterProblem, type FilteredTool, type ToolFilter, toPredicate } from "../tool/tool-filter.ts";
+import type { Selection, Toolset, ToolsetDefinition } from "./toolset.ts";
 
 /** The toolsets of one arsenal, by name. */
 export interface Toolsets {
-  /** Adds a toolset, or replaces the one of that name. Throws CONFIG_INVALID if it is malformed. */
-  add(toolset: Toolset): void;
+  /**
+   * Adds a toolset, or replaces the one of that name, and returns it with its times. Throws CONFIG_INVALID if it is malformed, or if its calls
+   * must be recorded and the arsenal has no audit log.
+   */
+  add(toolset: ToolsetDefinition): Toolset;
+  /** Emits an event about tools that a toolset names and the catalog does not have yet. */
+  reportMissing(missing: EventMap["toolset-tools-missing"]): void;
   /** Returns false if there is none of that name. */
   remove(name: string): boolean;
   /** The toolset of that name, if the caller may use it. */
@@ -24,14 +34,33 @@ export interface Toolsets {
 
 const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 
-export function createToolsets(initial: readonly Toolset[] = []): Toolsets {
+export function createToolsets(options: {
+  readonly initial: readonly ToolsetDefinition[];
+  readonly clock: Pick<Clock, "now">;
+  readonly emit: Emit;
+  /** Whether the arsenal has an audit log. */
+  readonly recordsCalls: boolean;
+}): Toolsets {
+  const { initial, clock, emit, recordsCalls } = options;
   const known = new Map<string, { readonly toolset: Toolset; readonly matches: (tool: FilteredTool) => boolean }>();
   const watchers = new Set<(name: string) => void>();
 
-  function add(toolset: Toolset): void {
-    refuseName(toolset.name);
-    known.set(toolset.name, { toolset, matches: toPredicate(toolset.filter) });
-    for (const changed of watchers) changed(toolset.name);
+  function add(given: ToolsetDefinition): Toolset {
+    const { name } = given;
+    refuseName(name);
+    const problem = toolsetProblem(given);
+    if (problem !== undefined) refuseToolset(name, problem);
+    if (given.policy.auditLog === true && !recordsCalls) {
+      const fix = "Set audit.file or audit.type in the configuration, or pass one: new ToolArsenal(config, { audit }).";
+      const message = "is true, and the arsenal has no audit log";
+      refuseToolset(name, { field: "policy.auditLog", value: true, message, fix });
+    }
+    const now = Math.round(clock.now());
+    const createdAt = known.get(name)?.toolset.createdAt ?? now;
+    const toolset: Toolset = { ...structuredClone(given), createdAt, updatedAt: now };
+    known.set(name, { toolset, matches: toPredicate(toolset.filter) });
+    for (const changed of watchers) changed(name);
+    return toolset;
   }
 
   function find(name: string, principal: Principal): Toolset | undefined {
@@ -44,9 +73,10 @@ export function createToolsets(initial: readonly Toolset[] = []): Toolsets {
       .filter((toolset) => admits(toolset, principal))
       .sort((a, b) => (a.name < b.name ? -1 : 1));
 
-  for (const toolset of initial) add(toolset);
+  for (const definition of initial) add(definition);
   return {
     add,
+    reportMissing: (missing) => emit("toolset-tools-missing", missing),
     remove(name) {
       const removed = known.delete(name);
       if (removed) for (const changed of watchers) changed(name);
@@ -79,16 +109,126 @@ export function createToolsets(initial: readonly Toolset[] = []): Toolsets {
   };
 }
 
-function refuseName(name: unknown): void {
-  if (typeof name === "string" && NAME.test(name)) return;
-  const fix = "Use 1 to 64 lowercase letters, digits, hyphens or underscores, such as customer-acme.";
-  const message = `The toolset name ${showValue(name)} is invalid. ${fix}`;
-  throw new ArsenalError("CONFIG_INVALID", message, { field: "name", value: name, fix });
+/** What is wrong with a part of a toolset. */
+export interface ToolsetProblem {
+  readonly field: string;
+  readonly value?: unknown;
+  readonly message: string;
+  readonly fix: string;
 }
 
-/** Whether a caller may use a toolset. The local operator, who sees the whole catalog anyway, always may. */
-function admits({ policy }: Pick<Toolset, "policy">, principal: Principal): boolean {
-  if (principal.local) return true;
+export const NAME_FIX = "Use 1 to 64 lowercase letters, digits, hyphens or underscores, such as customer-acme.";
+
+export function isToolsetName(name: unknown): name is string {
+  return typeof name === "string" && NAME.test(name);
+}
+
+export function refuseName(name: unknown): void {
+  if (isToolsetName(name)) return;
+  const message = `The toolset name ${showValue(name)} is invalid. ${NAME_FIX}`;
+  throw new ArsenalError("CONFIG_INVALID", message, { field: "name", value: name, fix: NAME_FIX });
+}
+
+export function refuseToolset(name: string, { field, value, message, fix }: ToolsetProblem): never {
+  const text = `Toolset ${showValue(name)}: ${field} ${message}. ${fix}`;
+  throw new ArsenalError("CONFIG_INVALID", text, { field, ...(value === undefined ? {} : { value }), fix });
+}
+
+/** What is wrong with a toolset besides its name; undefined if nothing is. */
+function toolsetProblem(toolset: ToolsetDefinition): ToolsetProblem | undefined {
+  const { description, tags, owner, filter, view, policy } = toolset;
+  return (
+    textProblem("description", description) ??
+    (owner === undefined ? undefined : textProblem("owner", owner)) ??
+    (Array.isArray(tags) && tags.length === 0 ? undefined : textsProblem("tags", tags)) ??
+    filterProblem(filter, "filter") ??
+    (view === "live" || view === "frozen"
+      ? undefined
+      : { field: "view", value: view, message: `is ${showValue(view)}`, fix: "Use live or frozen." }) ??
+    policyProblem(policy)
+  );
+}
+
+export function textProblem(field: string, value: unknown): ToolsetProblem | undefined {
+  if (typeof value === "string") return undefined;
+  return { field, value, message: `is not a text: ${showValue(value)}`, fix: "Pass a string." };
+}
+
+/** What is wrong with a list of texts that must name something. */
+export function textsProblem(field: string, values: unknown): ToolsetProblem | undefined {
+  if (!Array.isArray(values))
+    return { field, value: values, message: `is not a list of texts: ${showValue(values)}`, fix: "Use a list." };
+  if (values.length === 0) return { field, value: values, message: "is empty", fix: "Name at least one." };
+  const odd: unknown = values.find((each) => typeof each !== "string" || each.trim() === "");
+  if (odd === undefined && !values.includes(undefined)) return undefined;
+  return { field, value: odd, message: `has ${showValue(odd)}, which is not a text`, fix: "Pass each as a string." };
+}
+
+/** What is wrong with a list of tool ids. */
+export function idsProblem(field: string, ids: unknown): ToolsetProblem | undefined {
+  const problem = textsProblem(field, ids);
+  if (problem !== undefined) return problem;
+  const odd = (ids as readonly string[]).find((id) => {
+    const dot = id.lastIndexOf(".");
+    return !NAMESPACE_PATTERN.test(id.slice(0, Math.max(0, dot))) || !NAME_PATTERN.test(id.slice(dot + 1));
+  });
+  if (odd === undefined) return undefined;
+  const fix = "An id is namespace.name, such as billing.refund_user; toolarsenal list shows them.";
+  return { field, value: odd, message: `has ${showValue(odd)}, which is not an id`, fix };
+}
+
+const POLICY_KEYS = ["allowedTenants", "allowedRoles", "rateLimit", "auditLog"];
+const MOST_CALLS = 1_000_000;
+
+/** What is wrong with an access policy. A key that is misspelled would leave a toolset open to everybody. */
+export function policyProblem(policy: unknown): ToolsetProblem | undefined {
+  if (!isPlainObject(policy))
+    return { field: "policy", value: policy, message: `is not an object: ${showValue(policy)}`, fix: "Pass { … }." };
+  for (const [key, value] of Object.entries(policy)) {
+    const field = `policy.${key}`;
+    if (value === undefined) continue;
+    if (!POLICY_KEYS.includes(key)) {
+      const near = nearest(key, POLICY_KEYS);
+      const fix = near === undefined ? `Known: ${POLICY_KEYS.join(", ")}.` : `Did you mean ${near}?`;
+      return { field, value, message: "is unknown", fix };
+    }
+    if (key === "auditLog" && typeof value !== "boolean")
+      return { field, value, message: `is not true or false: ${showValue(value)}`, fix: "Use true or false." };
+    if (key === "rateLimit") {
+      const calls: unknown = isPlainObject(value) ? value["requestsPerMinute"] : value;
+      if (Number.isInteger(calls) && Number(calls) >= 1 && Number(calls) <= MOST_CALLS) continue;
+      const message = `is not a whole number from 1 to ${MOST_CALLS}: ${showValue(calls)}`;
+      return { field: `${field}.requestsPerMinute`, value: calls, message, fix: "Use { requestsPerMinute: 60 }." };
+    }
+    if (key.startsWith("allowed")) {
+      if (Array.isArray(value) && value.length === 0) {
+        const fix = "Name those who may use it, or leave it out to admit everyone.";
+        return { field, value, message: "is empty, so nobody could use it", fix };
+      }
+      const problem = textsProblem(field, value);
+      if (problem !== undefined) return problem;
+    }
+  }
+  return undefined;
+}
+
+/** Compiles a selection to a filter. */
+export function toFilter({ namespaces, tags, tools, categories, sources, where, exclude }: Selection): ToolFilter {
+  const conditions: ToolFilter[] = [];
+  if (namespaces !== undefined) conditions.push({ namespaces: namespaces.map(toNamespace) });
+  if (tags !== undefined) conditions.push({ tags });
+  if (tools !== undefined) conditions.push({ ids: tools });
+  if (categories !== undefined) conditions.push({ categories });
+  if (sources !== undefined) conditions.push({ sources });
+  if (where !== undefined) conditions.push(where);
+  if (exclude !== undefined) conditions.push({ not: { ids: exclude } });
+  const [only = EVERY_TOOL, ...others] = conditions;
+  return others.length === 0 ? only : { all: conditions };
+}
+
+/** Whether a caller may use a toolset. The local operator, who sees the whole catalog anyway, and its owner always may. */
+function admits({ owner, policy }: Pick<Toolset, "owner" | "policy">, principal: Principal): boolean {
+  if (principal.local || (owner !== undefined && principal.id === owner)) return true;
   const { allowedTenants, allowedRoles } = policy;
   if (allowedTenants && !(principal.tenant !== undefined && allowedTenants.includes(principal.tenant))) return false;
   return allowedRoles === undefined || principal.roles.some((role) => allowedRoles.includes(role));

@@ -31,11 +31,6 @@ export const toolsets: readonly Requirement[] = [
     "003-canonical-incremental": "Updates the index tool by tool.",
     "003-toolset-runner": "Runs tools of the toolset only.",
     "003-toolset-search": "Searches within the toolset only.",
-    "003-policy-tenants": "Admits the allowed tenants only.",
-    "003-policy-roles": "Admits the allowed roles only.",
-    "003-policy-rate": "Limits the rate of a toolset.",
-  }),
-  ...open("toolsets", {
     "003-toolset-metadata": "Keeps id, name, description, tags, owner and times of a toolset.",
     "003-toolset-namespace": "Selects tools by namespace.",
     "003-toolset-tags": "Selects tools by tags.",
@@ -44,6 +39,11 @@ export const toolsets: readonly Requirement[] = [
     "003-toolset-exclude": "Excludes tools by id.",
     "003-toolset-combine": "Combines the conditions of a toolset.",
     "003-toolset-live": "Follows the catalog as tools come and go.",
+    "003-policy-tenants": "Admits the allowed tenants only.",
+    "003-policy-roles": "Admits the allowed roles only.",
+    "003-policy-rate": "Limits the rate of a toolset.",
+  }),
+  ...open("toolsets", {
     "003-toolset-expose": "Exposes a toolset over MCP and in every dialect.",
     "003-policy-audit": "Audits calls of a toolset where asked.",
   }),

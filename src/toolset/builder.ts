@@ -1,0 +1,167 @@
+import { nearest, showValue } from "../errors/show-value.ts";
+import type { Tool } from "../tool/tool.ts";
+import { filterProblem, type ToolFilter } from "../tool/tool-filter.ts";
+import type { AccessPolicy, Selection, Toolset } from "./toolset.ts";
+import {
+  idsProblem,
+  policyProblem,
+  refuseName,
+  refuseToolset,
+  textProblem,
+  textsProblem,
+  toFilter,
+  type Toolsets,
+  type ToolsetProblem,
+} from "./toolsets.ts";
+
+/** The part of an arsenal that a toolset is built from. */
+export interface ToolsetCatalog {
+  readonly toolsets: Toolsets;
+  listTools(options: { readonly filter?: ToolFilter }): Promise<readonly Tool[]>;
+}
+
+/**
+ * Builds a toolset step by step. Every step returns a new builder. Several values of one kind mean any of them, in one step or in several;
+ * different kinds must all hold. Without a condition the toolset has every tool. A wrong value throws CONFIG_INVALID at once.
+ */
+export interface ToolsetBuilder {
+  /** The arsenal whose tools it selects from. Needed before `build`. */
+  fromCatalog(arsenal: ToolsetCatalog): ToolsetBuilder;
+  withDescription(description: string): ToolsetBuilder;
+  /** Labels of the toolset itself. `withTags` selects tools by theirs. */
+  taggedAs(...tags: readonly string[]): ToolsetBuilder;
+  /** The caller of this id may always use it. */
+  ownedBy(owner: string): ToolsetBuilder;
+  withNamespace(...namespaces: readonly string[]): ToolsetBuilder;
+  withTags(...tags: readonly string[]): ToolsetBuilder;
+  /** By id: `namespace.name`. */
+  withTools(...ids: readonly string[]): ToolsetBuilder;
+  withCategory(...categories: readonly string[]): ToolsetBuilder;
+  /** By id. Wins over every other condition. */
+  excludeTools(...ids: readonly string[]): ToolsetBuilder;
+  /** Any other condition. Several must all hold. */
+  where(filter: ToolFilter): ToolsetBuilder;
+  /** Who may use it, and how much. Defaults to everyone. Later keys replace earlier ones. */
+  withPolicy(policy: AccessPolicy): ToolsetBuilder;
+  /** Keeps the tools that match when it is built. By default a tool that matches later appears. */
+  frozen(): ToolsetBuilder;
+  /**
+   * Adds the toolset to `arsenal.toolsets`, replacing one of the same name, and returns it. Ids that the catalog does not have yet are reported
+   * as the event `toolset-tools-missing`; a frozen toolset refuses them.
+   */
+  build(): Promise<Toolset>;
+}
+
+/**
+ * Starts a toolset: a curated view over the catalog of an arsenal.
+ *
+ * @example
+ * await createToolset("devops-tools")
+ *   .fromCatalog(arsenal)
+ *   .withNamespace("github", "kubernetes")
+ *   .excludeTools("github.delete_repo")
+ *   .withPolicy({ allowedRoles: ["devops"] })
+ *   .build();
+ * const tools = await arsenal.listTools({ toolset: "devops-tools" });
+ */
+export function createToolset(name: string): ToolsetBuilder {
+  refuseName(name);
+  return builder({ name, description: "", tags: [], select: {}, policy: {}, view: "live" });
+}
+
+interface Draft extends Pick<Toolset, "name" | "description" | "tags" | "owner" | "policy" | "view"> {
+  readonly catalog?: ToolsetCatalog;
+  readonly select: Selection;
+}
+
+function builder(draft: Draft): ToolsetBuilder {
+  const refuse = (problem: ToolsetProblem | undefined): void => {
+    if (problem !== undefined) refuseToolset(draft.name, problem);
+  };
+  const next = (change: Partial<Draft>): ToolsetBuilder => builder({ ...draft, ...change });
+  const select = (kind: "namespaces" | "tags" | "tools" | "categories" | "exclude", values: readonly string[]) => {
+    refuse(kind === "tools" || kind === "exclude" ? idsProblem(kind, values) : textsProblem(kind, values));
+    return next({ select: { ...draft.select, [kind]: [...(draft.select[kind] ?? []), ...values] } });
+  };
+  return {
+    fromCatalog(catalog) {
+      if (typeof catalog?.listTools !== "function" || typeof catalog.toolsets?.add !== "function") {
+        const message = `is not an arsenal: ${showValue(catalog)}`;
+        refuse({ field: "catalog", value: catalog, message, fix: "Pass a ToolArsenal to .fromCatalog." });
+      }
+      return next({ catalog });
+    },
+    withDescription(description) {
+      refuse(textProblem("description", description));
+      return next({ description });
+    },
+    taggedAs(...tags) {
+      refuse(textsProblem("taggedAs", tags));
+      return next({ tags: [...draft.tags, ...tags] });
+    },
+    ownedBy(owner) {
+      refuse(textsProblem("owner", [owner]));
+      return next({ owner });
+    },
+    withNamespace: (...namespaces) => select("namespaces", namespaces),
+    withTags: (...tags) => select("tags", tags),
+    withTools: (...ids) => select("tools", ids),
+    withCategory: (...categories) => select("categories", categories),
+    excludeTools: (...ids) => select("exclude", ids),
+    where(filter) {
+      refuse(filterProblem(filter, "where"));
+      const { where } = draft.select;
+      return next({ select: { ...draft.select, where: where === undefined ? filter : { all: [where, filter] } } });
+    },
+    withPolicy(policy) {
+      refuse(policyProblem(policy));
+      return next({ policy: { ...draft.policy, ...policy } });
+    },
+    frozen: () => next({ view: "frozen" }),
+    build: () => build(draft),
+  };
+}
+
+async function build({ catalog, select, ...toolset }: Draft): Promise<Toolset> {
+  const { name, view } = toolset;
+  if (catalog === undefined) {
+    const fix = "Call .fromCatalog(arsenal) before .build().";
+    return refuseToolset(name, { field: "catalog", message: "is missing", fix });
+  }
+  const filter = toFilter(select);
+  const [tools, exclude] = [select.tools ?? [], select.exclude ?? []];
+  const missing = await missingIds(catalog, [...tools, ...exclude]);
+  const [first] = missing;
+  const hint = first === undefined ? "" : await suggestion(catalog, first);
+  if (view === "live") {
+    const built = catalog.toolsets.add({ ...toolset, filter });
+    const message = `The catalog has no tool ${showValue(first)} yet. ${hint}`;
+    if (first !== undefined) catalog.toolsets.reportMissing({ toolset: name, ids: missing, message });
+    return built;
+  }
+  if (first !== undefined) {
+    const field = tools.includes(first) ? "tools" : "exclude";
+    const message = `names ${showValue(first)}, which the catalog does not have`;
+    refuseToolset(name, { field, value: first, message, fix: hint });
+  }
+  const ids = (await catalog.listTools({ filter })).map(({ id }) => id);
+  if (ids.length === 0) {
+    const fix = "Build it once its tools are registered and connected, or leave out .frozen().";
+    refuseToolset(name, { field: "view", message: "is frozen, and no tool matches now, so it would stay empty", fix });
+  }
+  return catalog.toolsets.add({ ...toolset, filter: { ids } });
+}
+
+async function missingIds(catalog: ToolsetCatalog, ids: readonly string[]): Promise<readonly string[]> {
+  if (ids.length === 0) return [];
+  const known = new Set((await catalog.listTools({ filter: { ids } })).map(({ id }) => id));
+  return ids.filter((id) => !known.has(id));
+}
+
+async function suggestion(catalog: ToolsetCatalog, id: string): Promise<string> {
+  const near = nearest(
+    id,
+    (await catalog.listTools({})).map((tool) => tool.id),
+  );
+  return near === undefined ? "Check its id: toolarsenal list shows them." : `Did you mean ${showValue(near)}?`;
+}
