@@ -12,7 +12,7 @@ import {
   configuredTiers,
 } from "./config/parts/arsenal-parts.ts";
 import type { ToolArsenalParts } from "./config/parts/arsenal-parts.ts";
-import { configuredGuard, type ConfiguredGuard } from "./config/parts/configured-guard.ts";
+import { configuredGuard, type ConfiguredGuard, configuredToolsets } from "./config/parts/configured-guard.ts";
 import { createSurroundings } from "./config/parts/surroundings.ts";
 import type { ConfiguredExecutors } from "./config/parts/configured-executors.ts";
 import type { Started } from "./config/parts/start-configured.ts";
@@ -84,7 +84,7 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
   // guard
   const relist = async (name: string): Promise<void> => ensembles?.relist(name);
   const recordsCalls = parts.audit !== undefined || auditType(config.audit) !== undefined;
-  const toolsets = createToolsets({ initial: [], clock, emit, recordsCalls });
+  const toolsets = createToolsets({ initial: configuredToolsets(config), clock, emit, recordsCalls });
   const guard = configuredGuard(config, parts, surroundings, toolsets, relist);
   const { aegis, screen, review, limits } = guard;
 

@@ -27,6 +27,7 @@ export type AuditConfig = Section<"audit">;
 export type McpConfig = Section<"mcp">;
 export type McpServerConfig = Part<McpConfig, "servers">[number];
 export type McpOAuthConfig = Part<McpServerConfig, "oauth">;
+export type ToolsetConfig = Section<"toolsets">[number];
 export type OpenApiConfig = Section<"openapi">[number];
 export type ServerConfig = Section<"server">;
 export type CallerAuthConfig = Part<ServerConfig, "auth">;

@@ -2,6 +2,8 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ToolArsenal } from "../../arsenal.ts";
+import type { ToolArsenalConfig } from "../../config/config.ts";
+import { localOperator } from "../../guard/principal.ts";
 import { toOpenApis } from "../../config/openapi-config.ts";
 import { resolveConfig } from "../../config/load/resolve-config.ts";
 import { createManualClock } from "../../testing/manual-clock.ts";
@@ -84,5 +86,51 @@ describe("a document that could not be fetched at the start", () => {
     follower.close();
     await follower.follow();
     expect(told).toHaveLength(1);
+  });
+});
+
+describe("toolsets of a changed configuration", () => {
+  it("are added, replaced and removed, and stay as they were if one cannot be used", async () => {
+    const include = { namespaces: ["support"] };
+    const withToolsets = (toolsets: ToolArsenalConfig["toolsets"]): Configured => {
+      const config = resolveConfig({ toolsets: toolsets ?? [] });
+      return { config, folder: ".", servers: [], documents: [], problems: [], notes: [], envFiles: [] };
+    };
+    const start = withToolsets([
+      { name: "first", include },
+      { name: "second", include },
+    ]);
+    await using arsenal = new ToolArsenal(start.config);
+    let now = start;
+    const told: string[] = [];
+    const follower = createFollower(start, {
+      arsenal,
+      load: async () => now,
+      tell: (line) => told.push(line),
+      changed: () => {},
+    });
+    const names = (): readonly string[] => arsenal.toolsets.list(localOperator()).map(({ name }) => name);
+
+    now = withToolsets([
+      { name: "third", include },
+      { name: "second", description: "Changed.", include },
+    ]);
+    await follower.follow();
+    expect([names(), arsenal.toolsets.get("second", localOperator()).description]).toEqual([
+      ["second", "third"],
+      "Changed.",
+    ]);
+    now = withToolsets([
+      { name: "fourth", include },
+      { name: "third", include, policy: { auditLog: true } },
+    ]);
+    await follower.follow();
+    expect([names(), arsenal.toolsets.get("third", localOperator()).policy]).toEqual([["second", "third"], {}]);
+    follower.close();
+    expect(told).toEqual([
+      "Configuration reloaded: added toolset third; replaced toolset second; removed toolset first.",
+      expect.stringContaining('Toolset "third": policy.auditLog is true, and the arsenal has no audit log.'),
+      "The configuration was not reloaded: the old one stays in force.",
+    ]);
   });
 });

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { ToolArsenal } from "../../arsenal.ts";
 import { configChanges } from "../../config/load/config-changes.ts";
 import { isLocalDocument } from "../../config/openapi-config.ts";
+import { configuredToolsets } from "../../config/parts/configured-guard.ts";
 import { type DocumentReport, loadDocuments } from "../../config/parts/start-configured.ts";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
@@ -14,7 +15,7 @@ const RETRY_MS = 60_000;
 
 /** What following a configuration needs. */
 export interface FollowParts {
-  readonly arsenal: Pick<ToolArsenal, "addMcpServer" | "addOpenApi" | "removeEnsemble">;
+  readonly arsenal: Pick<ToolArsenal, "addMcpServer" | "addOpenApi" | "removeEnsemble" | "toolsets">;
   readonly load: () => Promise<Configured>;
   /** How the documents fared that were there at the start. */
   readonly documents?: Promise<readonly DocumentReport[]>;
@@ -27,7 +28,7 @@ export interface FollowParts {
 
 const NOT_RELOADED = "The configuration was not reloaded: the old one stays in force.";
 
-/** Takes a changed configuration into a running arsenal: only servers and documents that changed are touched. */
+/** Takes a changed configuration into a running arsenal: only servers, documents and toolsets that changed are touched. */
 export function createFollower(start: Configured, parts: FollowParts) {
   const { arsenal, load, tell, changed, clock = systemClock } = parts;
   const toldOf = new Set<string>();
@@ -72,6 +73,14 @@ export function createFollower(start: Configured, parts: FollowParts) {
     }
     next = { ...next, documents: await usableDocuments(current.documents, next.documents) };
     const { leaving, coming, comingDocuments, needRestart } = configChanges(current, next);
+    let toolsets: ToolsetChanges;
+    try {
+      toolsets = followToolsets(arsenal, current.config, next.config);
+    } catch (error) {
+      followToolsets(arsenal, next.config, current.config);
+      for (const line of quiet ? [] : [...problemsOf(error), NOT_RELOADED]) tell(line);
+      return;
+    }
     current = next;
     for (const name of leaving) await arsenal.removeEnsemble(name);
     for (const server of coming) await arsenal.addMcpServer(server, { patient: true });
@@ -79,9 +88,10 @@ export function createFollower(start: Configured, parts: FollowParts) {
     const reports = await loading;
     leaveOut(reports);
     const loaded = reports.filter(({ error }) => error === undefined);
-    const came = [...coming, ...loaded];
-    if (quiet && leaving.length === 0 && came.length === 0) return;
-    tell(`Configuration reloaded: ${summary(leaving, came)}.`);
+    const left = [...leaving, ...toolsets.leaving];
+    const came = [...coming, ...loaded].map(({ name }) => name).concat(toolsets.coming);
+    if (quiet && left.length === 0 && came.length === 0) return;
+    tell(`Configuration reloaded: ${summary(left, came)}.`);
     if (needRestart.length > 0) tell(`Changed too, and in force after a restart: ${needRestart.join(", ")}.`);
     changed(next, quiet ? loaded : reports);
   }
@@ -118,8 +128,29 @@ export function createFollower(start: Configured, parts: FollowParts) {
   };
 }
 
-function summary(leaving: readonly string[], coming: readonly { readonly name: string }[]): string {
-  const names = coming.map(({ name }) => name);
+/** What happened to toolsets, each as `toolset NAME`. One that was replaced is in both lists. */
+interface ToolsetChanges {
+  readonly leaving: readonly string[];
+  readonly coming: readonly string[];
+}
+
+/** Adds, replaces and removes the toolsets that differ between two configurations. Throws if one cannot be used. */
+function followToolsets(
+  { toolsets }: Pick<ToolArsenal, "toolsets">,
+  before: Configured["config"],
+  after: Configured["config"],
+): ToolsetChanges {
+  const [old, next] = [configuredToolsets(before), configuredToolsets(after)];
+  const lacking = (from: typeof old, others: typeof old): typeof old =>
+    from.filter((toolset) => !others.some((each) => isDeepStrictEqual(each, toolset)));
+  const [leaving, coming] = [lacking(old, next), lacking(next, old)];
+  for (const toolset of coming) toolsets.add(toolset);
+  for (const { name } of leaving) if (!next.some((toolset) => toolset.name === name)) toolsets.remove(name);
+  const named = (list: typeof old): readonly string[] => list.map(({ name }) => `toolset ${name}`);
+  return { leaving: named(leaving), coming: named(coming) };
+}
+
+function summary(leaving: readonly string[], names: readonly string[]): string {
   const parts = [
     ["added", names.filter((name) => !leaving.includes(name))],
     ["replaced", names.filter((name) => leaving.includes(name))],

@@ -48,7 +48,12 @@ function isAmong(document: ConfiguredDocument, documents: readonly ConfiguredDoc
 }
 
 /** The parts of a configuration that are read once, at the start. */
-function sectionsOf({ mcp, openapi: _openapi, ...others }: ResolvedConfig): ReadonlyMap<string, unknown> {
+function sectionsOf({
+  mcp,
+  openapi: _openapi,
+  toolsets: _toolsets,
+  ...others
+}: ResolvedConfig): ReadonlyMap<string, unknown> {
   const { servers: _servers, ...ownMcp } = mcp;
   const sections = Object.entries({ ...others, mcp: ownMcp });
   return new Map(sections.map(([key, section]) => [toSnake(key), section]));

@@ -5,6 +5,9 @@ import { chosenAdapters } from "./chosen-adapters.ts";
 import { stateType } from "./state-type.ts";
 import { toSnake } from "./key-style.ts";
 import type { ResolvedConfig } from "./resolve-config.ts";
+import { showValue } from "../../errors/show-value.ts";
+import { filterProblem } from "../../tool/tool-filter.ts";
+import { idsProblem, isToolsetName, NAME_FIX } from "../../toolset/toolsets.ts";
 
 interface Contradiction {
   readonly path: readonly string[];
@@ -81,9 +84,40 @@ export function refuseContradictions(config: ResolvedConfig, style: KeyStyle, or
       .filter(([key]) => settings[key] === undefined)
       .map(([key, fix]) => ({ path: [...path, key], message: `is needed for ${name}`, fix })),
   );
-  const issues = [...contradictions, ...lacking].map(({ path, message, fix }): LocatedIssue => {
-    const keys = spelled(path);
-    return { field: keys.join("."), message, fix, at: origin?.locate(keys) ?? "" };
-  });
+  const issues = [...contradictions, ...lacking, ...toolsetIssues(config.toolsets)].map(
+    ({ path, message, fix }): LocatedIssue => {
+      const keys = spelled(path);
+      return { field: keys.join("."), message, fix, at: origin?.locate(keys) ?? "" };
+    },
+  );
   if (issues.length > 0) throw configInvalid(issues);
+}
+
+type Issue = Pick<Contradiction, "path" | "message" | "fix">;
+
+/** What is wrong with toolsets beyond what the schema says. */
+function toolsetIssues(toolsets: ResolvedConfig["toolsets"]): readonly Issue[] {
+  const names = new Set<string>();
+  return toolsets.flatMap(({ name, include, exclude, view }, index) => {
+    const issues: Issue[] = [];
+    const add = (path: string, message: string, fix: string): void =>
+      void issues.push({ path: ["toolsets", String(index), ...path.split(".")], message, fix });
+    if (!isToolsetName(name)) add("name", `${showValue(name)} is not a valid name`, NAME_FIX);
+    if (names.has(name)) add("name", `another toolset is already named ${showValue(name)}`, "Give each its own name.");
+    names.add(name);
+    const { tools, where, ...followed } = include;
+    const problems = [
+      tools && idsProblem("include.tools", tools),
+      exclude && idsProblem("exclude", exclude),
+      where && filterProblem(where, "include.where"),
+    ];
+    for (const problem of problems) if (problem) add(problem.field, problem.message, problem.fix);
+    if (view === "frozen") {
+      const [key] = Object.keys(where === undefined ? followed : { where });
+      const why = key === undefined ? "include.tools is missing" : `include.${key} would follow the catalog`;
+      const fix = `List the ids under include.tools: toolarsenal toolsets show ${name} prints them.`;
+      if (key !== undefined || tools === undefined) add("view", `is frozen, and ${why}`, fix);
+    }
+    return issues;
+  });
 }

@@ -88,6 +88,7 @@ describe("resolveConfig", () => {
         http: { maxBytes: 1_048_576 },
         code: { sandbox: "isolate" },
       },
+      toolsets: [],
       openapi: [],
       modules: [],
       autoSync: true,

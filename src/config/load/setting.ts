@@ -64,7 +64,8 @@ export function describeExpected(schema: JsonSchema): string {
     case "string":
       return schema["minLength"] === 1 ? "a text that is not empty" : "a text";
     case "array":
-      return isPlainObject(items) && (items as JsonSchema).type === "string" ? "a list of texts" : "a list";
+      if (!isPlainObject(items) || (items as JsonSchema).type !== "string") return "a list";
+      return schema["minItems"] === 1 ? "a list of at least one text" : "a list of texts";
     default:
       return "a mapping of keys to values";
   }

@@ -8,7 +8,8 @@ import type { Pins } from "../../guard/pins/pins.ts";
 import { screenedOffer, screenedPins } from "../../guard/pins/screened-pins.ts";
 import type { RegistrationLimits } from "../../register/registration-limits.ts";
 import { withToolsets } from "../../toolset/toolset-policy.ts";
-import type { Toolsets } from "../../toolset/toolsets.ts";
+import type { ToolsetDefinition } from "../../toolset/toolset.ts";
+import { toFilter, type Toolsets } from "../../toolset/toolsets.ts";
 import { configuredAudit, configuredCallAudit, type ToolArsenalParts } from "./arsenal-parts.ts";
 import { configuredState, stateInFile } from "./configured-state.ts";
 import type { Limits } from "../../state/limits.port.ts";
@@ -120,6 +121,14 @@ export function configuredGuard(
       if (parts.state === undefined) await state.close();
     },
   };
+}
+
+/** The toolsets by configuration. */
+export function configuredToolsets({ toolsets }: Pick<ResolvedConfig, "toolsets">): readonly ToolsetDefinition[] {
+  return toolsets.map(({ include, exclude, description = "", tags = [], view = "live", policy = {}, ...rest }) => {
+    const filter = toFilter({ ...include, ...(exclude && { exclude }) });
+    return { ...rest, description, tags, filter, view, policy };
+  });
 }
 
 /** Whether changes wait for an operator, or everything does, or nothing. */
