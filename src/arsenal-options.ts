@@ -1,60 +1,15 @@
-import type { DialectName } from "./adapters/dialects/built-in.ts";
 import type { Principal } from "./guard/principal.ts";
-import type { ToolQuery } from "./retrieve/query.ts";
-import type { Tool } from "./tool/tool.ts";
-import type { Dialect } from "./transcode/dialect.port.ts";
 
-/** A dialect, or just the part of one that writes definitions. */
-export type DefinitionWriter<Definition extends object = object> = Pick<Dialect<Definition>, "fromCanonical"> &
-  Partial<Dialect<Definition, unknown>>;
-
-/** A built-in dialect, one that was added to the arsenal, by name, or a dialect itself. */
-export type AnyDialect = DialectName | Dialect | (string & {});
-
-/** How tools are written for a model's API. */
-export interface DefinitionOptions<Given = DialectName | DefinitionWriter> {
-  /** A dialect, or the name of a built-in one. Defaults to `openai`. */
-  readonly dialect?: Given;
-  /** Asks for the provider's strict mode for the tools that can have it, within what one request may hold. */
-  readonly strict?: boolean;
-  /** What `auto` infers the dialect from: the provider's client, a model's name, or an answer of the API. */
-  readonly client?: unknown;
-}
-
-/** The options of `retrieveTools`: any part of a query, and the dialect to write the tools in. */
-export type RetrieveToolsOptions<Given = DialectName | DefinitionWriter> = Omit<ToolQuery, "context"> &
-  DefinitionOptions<Given> & { readonly context?: Omit<ToolQuery["context"], "query"> };
-
-/** The query that `retrieveTools` makes of its request and options. */
-export function toToolQuery(query: string, options: RetrieveToolsOptions<unknown>): ToolQuery {
-  const { dialect: _dialect, strict: _strict, client: _client, context, ...rest } = options;
-  return { ...rest, context: { ...context, query } };
-}
+export type {
+  AnyDialect,
+  DefinitionOptions,
+  DefinitionWriter,
+  RetrieveToolsOptions,
+} from "./adapters/dialects/write-definitions.ts";
 
 /** For whom something is asked of the catalog: what they may not see does not exist for them. */
 export interface AskedBy {
   readonly principal?: Principal;
   /** Looks only at the tools of this toolset. Defaults to the whole catalog. */
   readonly toolset?: string;
-}
-
-/** Returns a function that writes tools, in order, for one request to a provider. Rejects with QUERY_INVALID if the dialect is unknown. */
-export async function definitionWriter(
-  options: DefinitionOptions<unknown>,
-  further: ReadonlyMap<string, Dialect>,
-): Promise<(tools: readonly Tool[]) => object[]> {
-  const { dialect = "openai", strict = false, client } = options;
-  if (isPartial(dialect)) return (tools) => tools.map((tool) => dialect.fromCanonical(tool));
-  const { toDialect } = await import("./adapters/dialects/built-in.ts");
-  const { convertSet } = await import("./transcode/convert-set.ts");
-  const target = await toDialect(dialect as Dialect | DialectName, client, further);
-  const { limits } = target;
-  const set = { strict, ...(limits === undefined ? {} : { limits }) };
-  return (tools) => convertSet(tools, target, set).map(({ definition }) => definition);
-}
-
-/** True for what writes definitions and nothing else. */
-function isPartial(dialect: unknown): dialect is Pick<Dialect, "fromCanonical"> {
-  const { fromCanonical, convert } = (dialect ?? {}) as Partial<Dialect>;
-  return typeof fromCanonical === "function" && typeof convert !== "function";
 }

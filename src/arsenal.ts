@@ -4,7 +4,6 @@ import type { McpServerSettings } from "./adapters/sources/mcp/settings.ts";
 import type { McpUpstream } from "./adapters/sources/mcp/upstream/upstream.ts";
 import type { OpenApiSettings } from "./adapters/sources/openapi/settings.ts";
 import type { AnyDialect, AskedBy, DefinitionWriter, RetrieveToolsOptions } from "./arsenal-options.ts";
-import { definitionWriter, toToolQuery } from "./arsenal-options.ts";
 import type { Settled, SettledOptions } from "./catalog/dense/tiers.ts";
 import type { ToolArsenalConfig } from "./config/config.ts";
 import type { ToolArsenalParts } from "./config/parts/arsenal-parts.ts";
@@ -156,6 +155,7 @@ export class ToolArsenal {
     options: RetrieveToolsOptions<DialectName | DefinitionWriter<Definition>>,
   ): Promise<Definition[]>;
   async retrieveTools(query: string, options: RetrieveToolsOptions = {}): Promise<object[]> {
+    const { definitionWriter, toToolQuery } = await import("./adapters/dialects/write-definitions.ts");
     const write = await definitionWriter(options, this.#wired.dialects);
     const { tools } = await this.retrieve(toToolQuery(query, options));
     return write(tools.map(({ tool }) => tool));

@@ -7,6 +7,7 @@ import { isPlainObject } from "../tool/json-schema.ts";
 import { NAME_PATTERN, NAMESPACE_PATTERN } from "../tool/limits.ts";
 import { toNamespace } from "../tool/normalise/slug.ts";
 import { EVERY_TOOL, filterProblem, type FilteredTool, type ToolFilter, toPredicate } from "../tool/tool-filter.ts";
+import { isUnlisted } from "../tool/tool.ts";
 import type { Selection, Toolset, ToolsetDefinition } from "./toolset.ts";
 
 /** The toolsets of one arsenal, by name. */
@@ -26,7 +27,7 @@ export interface Toolsets {
   get(name: string, principal: Principal): Toolset;
   /** Those the caller may use, ordered by name. */
   list(principal: Principal): readonly Toolset[];
-  /** Whether a toolset has a tool, whoever asks. False if there is no such toolset. */
+  /** Whether a toolset has a tool, whoever asks. False if there is no such toolset, and for requests that are not tools, such as `files.resources/read`. */
   has(name: string, tool: FilteredTool): boolean;
   /** Calls back when a toolset was added, replaced or removed. Returns what ends it. */
   watch(changed: (name: string) => void): () => void;
@@ -101,7 +102,7 @@ export function createToolsets(options: {
       });
     },
     list,
-    has: (name, tool) => known.get(name)?.matches(tool) ?? false,
+    has: (name, tool) => !isUnlisted(tool.id) && (known.get(name)?.matches(tool) ?? false),
     watch(changed) {
       watchers.add(changed);
       return () => void watchers.delete(changed);

@@ -10,7 +10,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   system: [],
   mcp: ["system"],
   adapters: ["system", "mcp", "agent"],
-  toolset: [],
+  toolset: ["adapters"],
   agent: [],
   testing: ["agent"],
   config: ["system", "adapters", "toolset", "agent"],

@@ -29,6 +29,7 @@ export const toolsets: readonly Requirement[] = [
     "003-canonical-hybrid": "Fuses the ranking by words with the ranking by meaning where there is an embedder.",
     "003-canonical-lexical": "Ranks by fielded BM25 without an embedder.",
     "003-canonical-incremental": "Updates the index tool by tool.",
+    "003-toolset-expose": "Exposes a toolset over MCP and in every dialect.",
     "003-toolset-runner": "Runs tools of the toolset only.",
     "003-toolset-search": "Searches within the toolset only.",
     "003-toolset-metadata": "Keeps id, name, description, tags, owner and times of a toolset.",
@@ -44,7 +45,6 @@ export const toolsets: readonly Requirement[] = [
     "003-policy-rate": "Limits the rate of a toolset.",
   }),
   ...open("toolsets", {
-    "003-toolset-expose": "Exposes a toolset over MCP and in every dialect.",
     "003-policy-audit": "Audits calls of a toolset where asked.",
   }),
   ...open("REST", { "003-transport-rest": "Serves tools and toolsets over REST." }),

@@ -1,0 +1,119 @@
+import type { DialectName, DialectTools } from "../adapters/dialects/built-in.ts";
+import {
+  type DefinitionOptions,
+  definitionWriter,
+  type RetrieveToolsOptions,
+  toToolQuery,
+} from "../adapters/dialects/write-definitions.ts";
+import type { BatchCall, ToolCall } from "../execute/call.ts";
+import type { BatchResult, ToolResult } from "../execute/result.ts";
+import type { Principal } from "../guard/principal.ts";
+import type { ToolQuery } from "../retrieve/query.ts";
+import type { RetrievalResult } from "../retrieve/result.ts";
+import type { ToolFilter } from "../tool/tool-filter.ts";
+import type { Tool, ToolSource } from "../tool/tool.ts";
+
+/** Who looks, and through which toolset. */
+interface Asked {
+  readonly principal?: Principal;
+  readonly toolset?: string;
+}
+
+/** Which tools are listed. */
+interface Listed extends Asked {
+  readonly namespace?: string;
+  readonly source?: ToolSource;
+  readonly filter?: ToolFilter;
+}
+
+/** The four ways to the tools of an arsenal, each of which can look through a toolset. */
+export interface ScopedTools {
+  retrieve(query: ToolQuery): Promise<RetrievalResult>;
+  listTools(options: Listed): Promise<readonly Tool[]>;
+  getTool(name: string, namespace: string, by: Asked): Promise<Tool | undefined>;
+  execute(call: ToolCall): Promise<ToolResult>;
+}
+
+/** The part of an arsenal that a runner needs. */
+export interface RunnableArsenal extends ScopedTools {
+  executeBatch(batch: BatchCall): Promise<BatchResult>;
+}
+
+/** An arsenal that has the tools of one toolset and no others. Callers are the local operator unless they name a principal. */
+export interface Runner {
+  /** The name of the toolset. */
+  readonly toolset: string;
+  retrieve(query: Omit<ToolQuery, "toolset">): Promise<RetrievalResult>;
+  /** Finds tools for a request in words, and returns them as the dialect's API takes them. */
+  retrieveTools<Name extends DialectName = "openai">(
+    query: string,
+    options?: Omit<RetrieveToolsOptions<Name>, "toolset">,
+  ): Promise<DialectTools[Name][]>;
+  /** Every tool that passes the filters, ordered by id. */
+  listTools(options?: Omit<Listed, "toolset">): Promise<readonly Tool[]>;
+  getTool(name: string, namespace?: string, by?: Omit<Asked, "toolset">): Promise<Tool | undefined>;
+  /** Every tool of the toolset, ordered by id, as the dialect's API takes them. Defaults to `openai`. */
+  definitions<Name extends DialectName = "openai">(
+    dialect?: Name,
+    options?: Omit<DefinitionOptions, "dialect"> & Omit<Listed, "toolset">,
+  ): Promise<DialectTools[Name][]>;
+  execute(call: Omit<ToolCall, "toolset">): Promise<ToolResult>;
+  executeBatch(batch: ScopedBatch): Promise<BatchResult>;
+}
+
+/** Several calls of the toolset's tools. */
+type ScopedBatch = Omit<BatchCall, "calls"> & { readonly calls: readonly Omit<ToolCall, "toolset">[] };
+
+/**
+ * Narrows an arsenal to one toolset. A tool outside it does not exist for the runner, and a toolset that a caller names is ignored.
+ *
+ * @example
+ * const runner = createRunner(arsenal, "customer-acme");
+ * const tools = await runner.definitions("anthropic");
+ * const result = await runner.execute({ toolName: "support.create_ticket", arguments: { title: "Broken" } });
+ */
+export function createRunner(arsenal: RunnableArsenal, toolset: string): Runner {
+  const scoped = scopeTo(arsenal, toolset);
+  return {
+    toolset,
+    retrieve: scoped.retrieve,
+    async retrieveTools(query, options = {}) {
+      const write = await definitionWriter(options);
+      const { tools } = await scoped.retrieve(toToolQuery(query, options));
+      return write(tools.map(({ tool }) => tool)) as never[];
+    },
+    listTools: (options = {}) => scoped.listTools(options),
+    getTool: (name, namespace = "default", by = {}) => scoped.getTool(name, namespace, by),
+    async definitions(dialect, options = {}) {
+      const { strict, client, ...listed } = options;
+      const write = await definitionWriter({
+        ...(dialect !== undefined && { dialect }),
+        ...(strict !== undefined && { strict }),
+        client,
+      });
+      return write(await scoped.listTools(listed)) as never[];
+    },
+    execute: scoped.execute,
+    // Every call is copied, also what is no plain object: what a batch holds must not carry a toolset of its own.
+    executeBatch: async (batch) =>
+      arsenal.executeBatch(
+        Array.isArray(batch?.calls)
+          ? { ...batch, calls: Array.from(batch.calls, (call: ToolCall) => ({ ...call, toolset })) }
+          : batch,
+      ),
+  };
+}
+
+/**
+ * Makes everything that is asked of an arsenal look through one toolset, whatever toolset the caller names.
+ *
+ * @internal
+ */
+export function scopeTo(arsenal: ScopedTools, toolset: string): ScopedTools {
+  return {
+    retrieve: async (query) => arsenal.retrieve({ ...query, toolset }),
+    listTools: async (options) => arsenal.listTools({ ...options, toolset }),
+    getTool: async (name, namespace, by) => arsenal.getTool(name, namespace, { ...by, toolset }),
+    execute: async (call) => arsenal.execute({ ...call, toolset }),
+  };
+}
