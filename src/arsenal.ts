@@ -114,6 +114,11 @@ export class ToolArsenal {
     return this.#open.removeEnsemble(name);
   }
 
+  /** The tools that an ensemble has registered now, whoever may see them; none if there is no such ensemble. */
+  ensembleTools(name: string): readonly Tool[] {
+    return this.#wired.registry.ofEnsemble(name);
+  }
+
   /** The MCP servers that were added, connected or not. */
   get upstreams(): readonly McpUpstream[] {
     return this.#wired.upstreams.all();

@@ -1,7 +1,12 @@
+import type { DescribedInvoker } from "../adapters/sources/descriptor/invocable.ts";
 import type { ToolArsenal } from "../arsenal.ts";
+import { ArsenalError, isArsenalError } from "../errors/arsenal-error.ts";
+import { nearest, showValue } from "../errors/show-value.ts";
+import type { ToolCall } from "../execute/call.ts";
 import type { ToolResult } from "../execute/result.ts";
-import type { JsonSchema } from "../tool/json-schema.ts";
+import { remember } from "../tool/remember.ts";
 import type { Tool } from "../tool/tool.ts";
+import type { SharedArsenal } from "./shared-arsenal.ts";
 
 /** Tools that share one lifecycle and its defaults: the invokers of a descriptor, or those of one MCP server. */
 export interface Ensemble {
@@ -9,32 +14,124 @@ export interface Ensemble {
   /** By the name that the descriptor or the server gives. Follows changes while connected; empty before `connect`. */
   readonly invokers: ReadonlyMap<string, Invoker>;
   /** The ensemble's defaults and settings, as written. */
-  readonly configuration: Readonly<Record<string, unknown>>;
-  /** What the ensemble is connected to, such as an MCP upstream; undefined if it needs no connection. */
+  readonly configuration: EnsembleConfiguration;
+  /** What the ensemble is connected to, such as an `McpUpstream`; undefined if it needs no connection, or has none now. */
   readonly connection: unknown;
   /** The arsenal that its tools are registered in and run through. */
   readonly arsenal: ToolArsenal;
-  /** Registers its tools, and connects what they need. Leaves nothing behind if it fails. */
+  /** Registers its tools, and connects what they need. Leaves nothing behind if it fails. Does nothing if it is connected. */
   connect(): Promise<void>;
-  /** Removes its tools and releases everything. Safe to call twice. */
+  /** Removes its tools and releases everything. Safe to call twice; `connect` connects it again. */
   disconnect(): Promise<void>;
   /** Throws TOOL_NOT_FOUND, with the nearest name, if there is none of that name. */
   accessInvoker(name: string): Invoker;
 }
 
+/** Defaults that the tools of an ensemble inherit, and whatever else its invocables read from it. */
+export interface EnsembleConfiguration {
+  /** Seconds that one run may take, unless the tool sets its own. */
+  readonly timeout?: number;
+  /** Attempts in all at a call that is safe to repeat; 0 and 1 mean no retry. */
+  readonly maxRetries?: number;
+  /** Calls of the ensemble's tools that run at once. */
+  readonly maxConcurrent?: number;
+  readonly [key: string]: unknown;
+}
+
 /** One tool of an ensemble. */
-export interface Invoker {
-  /** The name within the ensemble. */
-  readonly name: string;
-  readonly tool: Tool;
-  readonly argumentsSchema: JsonSchema;
+export interface Invoker extends DescribedInvoker {
   readonly ensemble: Ensemble;
-  /** Runs the tool through the arsenal, under its policy. A failing tool is a result with a status. */
+  /** Runs the tool through the arsenal, under its policy. A failing tool is a result with a status, unless `execution.onFailure` is `throw`. */
   invoke(arguments_: Readonly<Record<string, unknown>>, options?: InvokeOptions): Promise<ToolResult>;
 }
 
-export interface InvokeOptions {
-  /** Handed to the handler as `context.auxdata`. */
-  readonly auxdata?: Readonly<Record<string, unknown>>;
-  readonly signal?: AbortSignal;
+/** How an invoker is run: `auxdata` for the invocable, `signal`, `principal`, `timeoutMs` and everything else a call can have. */
+export type InvokeOptions = Omit<ToolCall, "toolName" | "arguments">;
+
+/** What makes one kind of ensemble another than the others. */
+export interface EnsembleKind {
+  readonly name: string;
+  configuration(): EnsembleConfiguration;
+  /** Adds the ensemble to an arsenal. Leaves nothing behind if it rejects. */
+  add(arsenal: ToolArsenal, ensemble: Ensemble): Promise<unknown>;
+  /** What it is connected to, while it is connected. */
+  connection?(arsenal: ToolArsenal): unknown;
+}
+
+/** Makes an ensemble that lives in an arsenal. */
+export function toEnsemble(kind: EnsembleKind, shared: SharedArsenal): Ensemble {
+  const { name } = kind;
+  let state: "connected" | "disconnected" = "disconnected";
+  /** One step at a time: connecting and disconnecting never overlap. */
+  let last: Promise<void> = Promise.resolve();
+  const inTurn = (step: () => Promise<void>): Promise<void> => {
+    const turn = last.then(step);
+    last = turn.catch(() => {});
+    return turn;
+  };
+
+  const toInvoker = remember((tool: Tool): Invoker => ({
+    name: tool.sourceName,
+    tool,
+    argumentsSchema: tool.parameters,
+    ensemble,
+    invoke: (args, options = {}) => ensemble.arsenal.execute({ ...options, toolName: tool.id, arguments: args }),
+  }));
+
+  const ensemble: Ensemble = {
+    name,
+    get invokers() {
+      const tools = state === "connected" ? shared.current().ensembleTools(name) : [];
+      return new Map(tools.map((tool) => [tool.sourceName, toInvoker(tool)]));
+    },
+    get configuration() {
+      return kind.configuration();
+    },
+    get connection() {
+      return state === "connected" ? kind.connection?.(shared.current()) : undefined;
+    },
+    get arsenal() {
+      return shared.current();
+    },
+    connect: () =>
+      inTurn(async () => {
+        if (state === "connected") return;
+        const arsenal = shared.take();
+        try {
+          await kind.add(arsenal, ensemble);
+          state = "connected";
+        } catch (error) {
+          await shared.release();
+          throw error;
+        }
+      }),
+    disconnect: () =>
+      inTurn(async () => {
+        if (state === "disconnected") return;
+        state = "disconnected";
+        try {
+          await shared.current().removeEnsemble(name);
+        } catch (error) {
+          // Closing the arsenal disconnected it already.
+          if (!isArsenalError(error) || error.code !== "CLOSED") throw error;
+        } finally {
+          await shared.release();
+        }
+      }),
+    accessInvoker(asked) {
+      const { invokers } = ensemble;
+      const invoker = invokers.get(asked);
+      if (invoker !== undefined) return invoker;
+      throw notFound(name, asked, [...invokers.keys()], state === "connected");
+    },
+  };
+  return ensemble;
+}
+
+function notFound(ensemble: string, asked: string, names: readonly string[], isConnected: boolean): ArsenalError {
+  const near = nearest(asked, names);
+  const known = names.length === 0 ? "It has none." : `Use one of ${names.slice(0, 20).join(", ")}.`;
+  const fix = !isConnected ? "Connect it first." : near === undefined ? known : `Did you mean ${showValue(near)}?`;
+  const message = `The ensemble ${showValue(ensemble)} has no invoker named ${showValue(asked)}. ${fix}`;
+  return new ArsenalError("TOOL_NOT_FOUND", message, { field: "name", value: asked, fix });
 }

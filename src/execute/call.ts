@@ -15,7 +15,7 @@ export interface ToolCall {
    * them. None where absent.
    */
   readonly deadline?: number;
-  /** Attempts in all, 1 to 5; 0 or absent: the configured default. Only what is safe to repeat is repeated. */
+  /** Attempts in all, 1 to 5; 0 or omitted: the default of its ensemble, then the configured one. Only what is safe to repeat is repeated. */
   readonly retryCount?: number;
   /** True asks for confirmation whatever the policy says. It can add a confirmation, never remove one. */
   readonly requireConfirmation?: boolean;

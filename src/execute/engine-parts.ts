@@ -48,6 +48,8 @@ export interface EngineParts extends FindToolParts {
 export interface EnsembleSettings {
   readonly maxConcurrent?: number | undefined;
   readonly timeoutMs?: number | undefined;
+  /** Attempts in all at a call that is safe to repeat. */
+  readonly maxRetries?: number | undefined;
   /** True if a rule can bound where its tools reach. */
   readonly guardsEgress?: boolean | undefined;
 }

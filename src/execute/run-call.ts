@@ -91,7 +91,7 @@ async function check(running: RunningCall, found: Found, engine: RunningEngine):
   const { signal, deadline } = call;
   const limits = { clock, timeoutMs: Math.min(timeoutMs, LONGEST_TIMER_MS), signal, deadline };
   if (isPastDeadline(limits)) return neverStarted(tool, limits, "its arguments to be checked");
-  const maxAttempts = Math.max(1, call.retryCount || settings.maxRetries);
+  const maxAttempts = Math.max(1, call.retryCount || (ensemble?.maxRetries ?? settings.maxRetries));
   const request = toRequest(running, tool, checked.arguments, ensemble);
   return { ...running, tool, handler, ensemble, limits, maxAttempts, request };
 }

@@ -28,6 +28,8 @@ export interface Ensembles {
 export interface EnsembleSettings {
   readonly maxConcurrent?: number;
   readonly timeoutMs?: number;
+  /** Attempts in all at a call that is safe to repeat. */
+  readonly maxRetries?: number;
   /** True where a rule can bound where the tools reach. */
   readonly guardsEgress?: boolean;
 }
@@ -41,7 +43,8 @@ export interface EnsemblesParts extends Pick<TakeInParts, "registry" | "emit" | 
 
 interface Member {
   readonly source: Source;
-  readonly settings: EnsembleSettings;
+  /** As of the last listing. */
+  settings: EnsembleSettings;
   /** Fires when the ensemble is removed. */
   readonly controller: AbortController;
   connected: boolean;
@@ -62,9 +65,11 @@ export function createEnsembles(parts: EnsemblesParts): Ensembles {
   const inTime = <Result>(doing: string, task: (signal: AbortSignal) => Promise<Result>, signal?: AbortSignal) =>
     withDeadline(task, { clock, ms: connectTimeoutMs, doing, ...(signal ? { signal } : {}) });
 
-  const list = async ({ source, controller }: Member): Promise<number> => {
-    const offered = await inTime("listing its tools", (signal) => source.list({ signal }), controller.signal);
+  const list = async (member: Member): Promise<number> => {
+    const { source, controller } = member;
+    const offered = await inTime("listing its tools", (signal) => source.list({ signal, emit }), controller.signal);
     controller.signal.throwIfAborted();
+    member.settings = settingsOf(source);
     if (!Array.isArray(offered)) throw new TypeError(`it listed ${showValue(offered)} instead of an array of tools`);
     const { signal } = controller;
     return takeIn(offered, source, { registry, emit, claims, screen, review, now: Math.round(clock.now()), signal });
@@ -93,7 +98,7 @@ export function createEnsembles(parts: EnsemblesParts): Ensembles {
 
   const connect = async (member: Member): Promise<number> => {
     const { source, controller } = member;
-    await inTime("connecting", (signal) => source.connect({ signal }), controller.signal);
+    await inTime("connecting", (signal) => source.connect({ signal, emit }), controller.signal);
     // The watch begins before the list is read, so that no change falls between the two.
     member.endWatch = source.watch?.(() => void refresh(member));
     return list(member);
@@ -173,13 +178,17 @@ function release({ source, endWatch }: Member): void {
 
 const NO_SETTINGS: EnsembleSettings = Object.freeze({});
 
-function toMember(source: Source): Member {
-  const { maxConcurrent, timeoutMs, guardsEgress } = source;
-  const settings = Object.freeze({
+function settingsOf({ maxConcurrent, timeoutMs, maxRetries, guardsEgress }: Source): EnsembleSettings {
+  return Object.freeze({
     ...(maxConcurrent === undefined ? {} : { maxConcurrent }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(maxRetries === undefined ? {} : { maxRetries }),
     ...(guardsEgress === undefined ? {} : { guardsEgress }),
   });
+}
+
+function toMember(source: Source): Member {
+  const settings = settingsOf(source);
   const controller = new AbortController();
   return { source, settings, controller, connected: false, listing: undefined, stale: false, endWatch: undefined };
 }

@@ -1,3 +1,4 @@
+import type { Emit } from "../observe/events.ts";
 import type { SourceDraft } from "../tool/draft.ts";
 import type { Handler } from "../tool/handler.ts";
 import type { Capability, ToolSource } from "../tool/tool.ts";
@@ -27,18 +28,27 @@ export interface Source {
   readonly trustsAnnotations?: boolean;
   /** Calls of the source's tools that run at once. Defaults to `execution.maxConcurrentPerEnsemble`. */
   readonly maxConcurrent?: number;
-  /** Time one run may take, in milliseconds, where a tool does not say. */
+  /** Time one run may take, in milliseconds, unless the tool sets its own. */
   readonly timeoutMs?: number;
+  /** Attempts in all at a call that is safe to repeat; 0 and 1 mean no retry. Defaults to `execution.maxRetries`. */
+  readonly maxRetries?: number;
   /** True where every request that its tools make goes through `guard/egress`, so that a rule can bound where a call reaches. */
   readonly guardsEgress?: boolean;
   /** Opens whatever the source needs. Called once before `list`; rejects where the source cannot be reached. */
-  connect(options: { readonly signal: AbortSignal }): Promise<void>;
-  /** Every tool the source has now. One bad tool is offered as it is, not thrown on. */
-  list(options: { readonly signal: AbortSignal }): Promise<readonly OfferedTool[]>;
+  connect(options: SourceOptions): Promise<void>;
+  /** Every tool the source has now, and its settings from now on. One bad tool is offered as it is, or reported; it never rejects the list. */
+  list(options: SourceOptions): Promise<readonly OfferedTool[]>;
   /** What the source tells models about itself as a whole, at its last listing; empty where nothing, undefined where that is not known yet. */
   instructions?(): string | undefined;
   /** Calls back when the list may have changed. Returns what ends the watch. */
   watch?(changed: () => void): () => void;
   /** Releases everything. Safe to call twice, and before `connect`. */
   disconnect(): Promise<void>;
+}
+
+/** How a source is connected and listed. */
+export interface SourceOptions {
+  readonly signal: AbortSignal;
+  /** Reports what is wrong with the source, such as a tool that is left out. */
+  readonly emit?: Emit;
 }

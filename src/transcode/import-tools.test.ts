@@ -78,7 +78,7 @@ describe("importTools", () => {
   it("exports nothing that the caller may not see", async () => {
     await using arsenal = lexicalArsenal();
     await arsenal.importTools("openai", [weather]);
-    arsenal.toolsets.add({ name: "empty", filter: { any: [] } });
+    arsenal.toolsets.add({ name: "empty", description: "", tags: [], view: "live", policy: {}, filter: { any: [] } });
     const exported = await arsenal.exportTools("mcp", ["openai.get_weather"], {
       toolset: "empty",
       principal: localOperator(),

@@ -1,0 +1,155 @@
+import { type Invocable, type InvocableContext, toHandler } from "../adapters/sources/descriptor/invocable.ts";
+import type { ToolArsenal } from "../arsenal.ts";
+import { ArsenalError } from "../errors/arsenal-error.ts";
+import { showValue } from "../errors/show-value.ts";
+import { type FunctionDefinition, fromFunction } from "../register/from-function.ts";
+import type { Registration } from "../register/registry.ts";
+import type { OfferedTool, Source } from "../register/source.port.ts";
+import type { ArgumentsOf, ParametersSchema } from "../tool/infer.ts";
+import { type Ensemble, type EnsembleConfiguration, type Invoker, toEnsemble } from "./ensemble.ts";
+import { shareArsenal, type SharedArsenal } from "./shared-arsenal.ts";
+
+/** What the invocable of an invoker that is made in code knows beside its arguments. */
+export interface Context extends InvocableContext {
+  readonly invoker: Invoker;
+}
+
+/** An invoker as you write it: a tool's definition and the function that runs it. */
+export type InvokerDefinition<Schema extends ParametersSchema = ParametersSchema> = Omit<
+  FunctionDefinition<Schema>,
+  "name" | "parameters" | "ensemble" | "namespace"
+> & {
+  readonly name: string;
+  readonly invocable: (context: Context, arguments_: ArgumentsOf<Schema>) => unknown;
+  /** A JSON Schema or a Standard Schema (Zod, Valibot, ArkType). Defaults to an object without properties. */
+  readonly argumentsSchema?: Schema;
+};
+
+/** An invoker that an ensemble can take. */
+export interface CreatedInvoker {
+  readonly name: string;
+  /** The tool as the ensemble offers it. */
+  readonly offer: (ensemble: Ensemble) => OfferedTool;
+}
+
+/**
+ * Makes an invoker from a function `(context, arguments)` and the schema of its arguments. Throws TOOL_INVALID if the definition is wrong.
+ *
+ * @example
+ * createInvoker({ name: "double", description: "Doubles a number.", argumentsSchema: schema, invocable: (context, { x }) => x * 2 });
+ */
+export function createInvoker<const Schema extends ParametersSchema = { readonly type: "object" }>(
+  definition: InvokerDefinition<Schema>,
+): CreatedInvoker {
+  const { invocable, argumentsSchema: parameters, ...rest } = definition;
+  const { name } = definition;
+  const toRegistration = (ensemble?: Ensemble): Registration => {
+    const handler = toHandler(name, invocable as unknown as Invocable, ensemble?.accessInvoker);
+    return fromFunction({ ...rest, parameters } as FunctionDefinition<{ readonly type: "object" }>, handler);
+  };
+  const { tool } = toRegistration();
+  return {
+    name,
+    offer(ensemble) {
+      const { handler } = toRegistration(ensemble);
+      return { draft: { ...rest, parameters: tool.parameters }, handler: handler as OfferedTool["handler"] };
+    },
+  };
+}
+
+/** An ensemble as you write it. */
+export interface EnsembleDefinition<Connection = unknown> {
+  readonly name: string;
+  /** A list, or a record by name. */
+  readonly invokers: readonly CreatedInvoker[] | Readonly<Record<string, CreatedInvoker>>;
+  readonly configuration?: EnsembleConfiguration;
+  /** Opens what the tools need, such as a database. What it returns is the ensemble's `connection`. */
+  connect?(options: { readonly signal: AbortSignal }): Promise<Connection>;
+  /** Closes it. Not called unless `connect` succeeded. */
+  disconnect?(connection: Connection): Promise<void>;
+}
+
+/** Where ensembles live. */
+export interface EnsembleOptions {
+  /** Defaults to an arsenal of their own, with every default, that is closed with the last of them. */
+  readonly arsenal?: ToolArsenal;
+}
+
+/**
+ * Makes an ensemble from invokers. It is connected by `connect`. Throws CONFIG_INVALID if two invokers have one name.
+ *
+ * @example
+ * const io = createEnsemble({ name: "io", invokers: [readFile, writeFile], configuration: { timeout: 30 } });
+ * await io.connect();
+ * const result = await io.accessInvoker("read_file").invoke({ path: "notes.txt" });
+ */
+export function createEnsemble<Connection>(
+  definition: EnsembleDefinition<Connection>,
+  options: EnsembleOptions = {},
+): Ensemble {
+  return ensembleIn(definition, shareArsenal(options.arsenal));
+}
+
+/** Makes an ensemble in an arsenal that it shares with others. */
+export function ensembleIn<Connection>(definition: EnsembleDefinition<Connection>, shared: SharedArsenal): Ensemble {
+  const { name, configuration = {} } = definition;
+  const invokers = invokersOf(definition);
+  let connection: Connection | undefined;
+
+  const toSource = (ensemble: Ensemble): Source => {
+    let isOpen = false;
+    return {
+      name,
+      kind: "function",
+      trustsAnnotations: true,
+      ...toSettings(configuration),
+      async connect({ signal }) {
+        signal.throwIfAborted();
+        connection = await definition.connect?.({ signal });
+        isOpen = true;
+      },
+      list: async () => invokers.map(({ offer }) => offer(ensemble)),
+      async disconnect() {
+        if (!isOpen) return;
+        isOpen = false;
+        const closing = connection as Connection;
+        connection = undefined;
+        await definition.disconnect?.(closing);
+      },
+    };
+  };
+
+  return toEnsemble(
+    {
+      name,
+      configuration: () => configuration,
+      add: (arsenal, ensemble) => arsenal.addEnsemble(toSource(ensemble)),
+      connection: () => connection,
+    },
+    shared,
+  );
+}
+
+function invokersOf({ name, invokers }: Pick<EnsembleDefinition, "name" | "invokers">): readonly CreatedInvoker[] {
+  const list: readonly CreatedInvoker[] = Array.isArray(invokers) ? invokers : Object.values(invokers);
+  const keys = Array.isArray(invokers) ? list.map((invoker) => invoker.name) : Object.keys(invokers);
+  const refuse = (value: string, problem: string, fix: string): never => {
+    const message = `The ensemble ${showValue(name)} ${problem}. ${fix}`;
+    throw new ArsenalError("CONFIG_INVALID", message, { field: "invokers", value, fix });
+  };
+  for (const [index, key] of keys.entries()) {
+    const own = list[index]?.name ?? key;
+    if (own !== key)
+      refuse(key, `has the invoker ${showValue(own)} under ${showValue(key)}`, "Use its name as the key.");
+    if (keys.indexOf(key) < index) refuse(key, `has two invokers named ${showValue(key)}`, "Rename one of them.");
+  }
+  return list;
+}
+
+function toSettings({ timeout, maxRetries, maxConcurrent }: EnsembleConfiguration): Partial<Source> {
+  return {
+    ...(timeout === undefined ? {} : { timeoutMs: timeout * 1000 }),
+    ...(maxRetries === undefined ? {} : { maxRetries }),
+    ...(maxConcurrent === undefined ? {} : { maxConcurrent }),
+  };
+}

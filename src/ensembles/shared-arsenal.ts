@@ -1,0 +1,31 @@
+import { ToolArsenal } from "../arsenal.ts";
+
+/** The arsenal that ensembles live in. */
+export interface SharedArsenal {
+  current(): ToolArsenal;
+  /** Called before an ensemble is connected. */
+  take(): ToolArsenal;
+  /** Called when an ensemble is no longer connected. */
+  release(): Promise<void>;
+}
+
+/** Ensembles in an arsenal that somebody else opens and closes; without one, in one of their own, closed with the last of them. */
+export function shareArsenal(given?: ToolArsenal): SharedArsenal {
+  let own: ToolArsenal | undefined;
+  let connected = 0;
+  const current = (): ToolArsenal => given ?? (own ??= new ToolArsenal());
+  return {
+    current,
+    take() {
+      connected++;
+      return current();
+    },
+    async release() {
+      connected--;
+      if (connected > 0 || own === undefined) return;
+      const closing = own;
+      own = undefined;
+      await closing.close();
+    },
+  };
+}
