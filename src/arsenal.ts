@@ -1,6 +1,6 @@
 import type { DialectName, DialectTools } from "./adapters/dialects/built-in.ts";
 import type { TierName } from "./adapters/embedders/shipped-tiers.ts";
-import type { McpServerSettings } from "./adapters/sources/mcp/settings.ts";
+import type { AddServerOptions, McpServerSettings } from "./adapters/sources/mcp/settings.ts";
 import type { McpUpstream } from "./adapters/sources/mcp/upstream/upstream.ts";
 import type { OpenApiSettings } from "./adapters/sources/openapi/settings.ts";
 import type { AnyDialect, AskedBy, DefinitionWriter, RetrieveToolsOptions } from "./arsenal-options.ts";
@@ -100,7 +100,7 @@ export class ToolArsenal {
   }
 
   /** Connects an MCP server and returns how many tools it has. With `patient`, returns at once and retries in the background. */
-  async addMcpServer(settings: McpServerSettings, options: { readonly patient?: boolean } = {}): Promise<number> {
+  async addMcpServer(settings: McpServerSettings, options: AddServerOptions = {}): Promise<number> {
     return this.#open.upstreams.add(settings, options);
   }
 

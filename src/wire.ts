@@ -50,7 +50,7 @@ export interface Wired extends Registrations {
   readonly dialects: Map<string, Dialect>;
   /** Indexes pending registrations. Returns how many tools were new or changed. */
   sync(options?: { readonly signal?: AbortSignal }): Promise<number>;
-  addEnsemble(source: Source): Promise<number>;
+  addEnsemble(source: Source, options?: { readonly signal?: AbortSignal | undefined }): Promise<number>;
   addOpenApi(settings: OpenApiSettings): Promise<number>;
   removeEnsemble(name: string): Promise<boolean>;
   /** Connects what the configuration names, once. */
@@ -135,14 +135,14 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
     return registry.sync(options);
   }
 
-  async function addEnsemble(source: Source): Promise<number> {
+  async function addEnsemble(source: Source, options: { signal?: AbortSignal | undefined } = {}): Promise<number> {
     refuseIfClosed();
     // Opened first, so that a tool restored from the store is known to belong to its ensemble before its name is taken.
     await Promise.all([catalog.open(), guard.load()]);
     const { createEnsembles } = await import("./register/ensembles.ts");
     refuseIfClosed();
     const all = (ensembles ??= createEnsembles({ registry, emit, clock, screen, review }));
-    const { tools } = await upstreams.during(source, () => all.add(source));
+    const { tools } = await upstreams.during(source, () => all.add(source, options));
     if (config.syncOnRegister) await sync();
     return tools;
   }

@@ -9,9 +9,9 @@ import { withDeadline } from "./with-deadline.ts";
 export interface Ensembles {
   /**
    * Connects a source, registers its tools and follows its changes. Rejects with SOURCE_UNAVAILABLE where it cannot be connected or listed
-   * in time; the other ensembles are not affected.
+   * in time, or `signal` fires before; the other ensembles are not affected.
    */
-  add(source: Source): Promise<{ readonly tools: number }>;
+  add(source: Source, options?: { readonly signal?: AbortSignal | undefined }): Promise<{ readonly tools: number }>;
   /** In the order they were added. */
   names(): readonly string[];
   /** What an ensemble's source says of how its tools are run; nothing where there is no such ensemble. */
@@ -121,11 +121,14 @@ export function createEnsembles(parts: EnsemblesParts): Ensembles {
   };
 
   return {
-    async add(source) {
+    async add(source, { signal } = {}) {
       if (closed) throw new ArsenalError("CLOSED", `The ensemble ${showValue(source.name)} came after the close.`);
       refuseName(source.name, members);
       const member = toMember(source);
       members.set(source.name, member);
+      const cancel = (): void => member.controller.abort(signal?.reason);
+      signal?.addEventListener("abort", cancel, { once: true });
+      if (signal?.aborted === true) cancel();
       try {
         const tools = await connect(member);
         member.controller.signal.throwIfAborted();
@@ -140,6 +143,8 @@ export function createEnsembles(parts: EnsemblesParts): Ensembles {
         release(member);
         const fix = "Check that the source runs and can be reached, then add it again.";
         throw new ArsenalError("SOURCE_UNAVAILABLE", `${told.message}. ${fix}`, { field: source.name, fix, cause });
+      } finally {
+        signal?.removeEventListener("abort", cancel);
       }
     },
     names: () => [...members.keys()],

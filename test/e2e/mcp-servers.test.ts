@@ -6,6 +6,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import { type ArsenalEvent, ToolArsenal } from "../../src/index.ts";
 import { serveFixture } from "../conformance/fixture-server.ts";
 import { startLegacyServer } from "../mcp/upstream-server.ts";
+import { holdStdio } from "./held-server.ts";
+import { markedProcesses } from "./open-descriptors.ts";
 
 const EVERYTHING = fileURLToPath(
   new URL("../../node_modules/@modelcontextprotocol/server-everything/dist/index.js", import.meta.url),
@@ -74,6 +76,26 @@ describe("an MCP server in an arsenal", () => {
     const transport = { kind: "stdio", command: "no-such-program" } as const;
     await expect(arsenal.addMcpServer({ name: "absent", transport })).rejects.toThrow(/absent[^]*no-such-program/);
     expect(arsenal.upstreams).toEqual([]);
+  });
+
+  it("that is given up while it connects, or has a taken name, leaves no process behind", async () => {
+    const { arsenal } = createArsenal();
+    const held = await holdStdio();
+    endings.push(() => held.close());
+    const mark = `MARK_${process.pid}_${Date.now()}`;
+    const transport = { kind: "stdio", command: held.command, args: held.args, env: { [mark]: "1" } } as const;
+    const controller = new AbortController();
+    const adding = arsenal.addMcpServer({ name: "held", transport }, { signal: controller.signal });
+    await held.asked;
+    expect(markedProcesses(mark)).toHaveLength(1);
+    controller.abort();
+    await expect(adding).rejects.toMatchObject({ code: "SOURCE_UNAVAILABLE" });
+    expect([arsenal.upstreams, markedProcesses(mark)]).toEqual([[], []]);
+
+    held.release();
+    await arsenal.addMcpServer({ name: "held", transport });
+    await expect(arsenal.addMcpServer({ name: "held", transport })).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+    expect([arsenal.upstreams.length, markedProcesses(mark).length]).toEqual([1, 1]);
   });
 
   it("of a configuration gets its headers from the environment, and one bad server leaves the others be [000-14-serve-mcp] [004-mcp-auth] [004-config-servers] [000-9.1-serve-mcp]", async () => {

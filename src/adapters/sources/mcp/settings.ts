@@ -1,4 +1,5 @@
 import { choice, entry, flag, list, object, optional, path, schema, text, texts, whole } from "../../settings.ts";
+
 /** One MCP server, and how it is reached. */
 export interface McpServerSettings {
   /** The ensemble's name and the namespace of its tools. */
@@ -19,6 +20,14 @@ export interface McpServerSettings {
   readonly maxTools?: number;
   /** Connections at once, where callers must be told apart by them. Default 8. */
   readonly maxConnections?: number;
+}
+
+/** How a server is added. */
+export interface AddServerOptions {
+  /** Returns at once and retries in the background until the server comes. */
+  readonly patient?: boolean;
+  /** Gives up connecting, and ends the server's process. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A server that runs as a child process and talks over its standard streams. */

@@ -45,6 +45,9 @@ export function createKeeper({ name, connect, clock, random, timeoutMs, changed 
   let state: UpstreamState = { kind: "connecting" };
   let current: McpConnection | undefined;
   let renewing: Promise<void> | undefined;
+  /** The attempt under way. It may still be ending a process after it was given up. */
+  let opening: Promise<McpConnection> | undefined;
+  let closed: Promise<void> | undefined;
   let cancelRetry: (() => void) | undefined;
   let failures = 0;
   let lastFailure: Error | undefined;
@@ -60,7 +63,7 @@ export function createKeeper({ name, connect, clock, random, timeoutMs, changed 
     cancelRetry = undefined;
     if (state.kind !== "connecting") enter({ kind: "connecting" });
     try {
-      const connection = await withDeadline((signal) => connect({ signal }), {
+      const connection = await withDeadline((signal) => (opening = open(signal)), {
         clock,
         ms: timeoutMs,
         signal: closing.signal,
@@ -78,6 +81,13 @@ export function createKeeper({ name, connect, clock, random, timeoutMs, changed 
     } finally {
       first.resolve();
     }
+  };
+
+  /** Connects. A connection that comes after it was given up is closed again. */
+  const open = async (signal: AbortSignal): Promise<McpConnection> => {
+    const connection = await connect({ signal });
+    if (signal.aborted) await connection.close();
+    return connection;
   };
 
   const lost = (why: Error): void => {
@@ -114,6 +124,15 @@ export function createKeeper({ name, connect, clock, random, timeoutMs, changed 
     });
   };
 
+  const end = async (): Promise<void> => {
+    closing.abort(new ArsenalError("CLOSED", `The MCP server "${name}" was closed.`));
+    cancelRetry?.();
+    const connection = current;
+    current = undefined;
+    enter({ kind: "closed" });
+    await Promise.all([connection?.close(), opening?.catch(() => {})]);
+  };
+
   void attempt();
   return {
     get state() {
@@ -125,14 +144,6 @@ export function createKeeper({ name, connect, clock, random, timeoutMs, changed 
       if (current === undefined) throw unavailable();
       return current;
     },
-    async close() {
-      if (closing.signal.aborted) return;
-      closing.abort(new ArsenalError("CLOSED", `The MCP server "${name}" was closed.`));
-      cancelRetry?.();
-      const connection = current;
-      current = undefined;
-      enter({ kind: "closed" });
-      await connection?.close();
-    },
+    close: () => (closed ??= end()),
   };
 }

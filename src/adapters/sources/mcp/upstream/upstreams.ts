@@ -8,7 +8,7 @@ import { isUnlisted } from "../../../../tool/tool.ts";
 import { untilAborted } from "../../../../catalog/dense/until-aborted.ts";
 import type * as RequestTools from "./request-tools.ts";
 import type { McpSource } from "../mcp.ts";
-import type { McpServerSettings } from "../settings.ts";
+import type { AddServerOptions, McpServerSettings } from "../settings.ts";
 import type { McpUpstream } from "./upstream.ts";
 
 type FoundTool = Extract<Found, { readonly found: true }>;
@@ -18,7 +18,7 @@ export interface Upstreams {
   /** Connected or not, in the order they were added. */
   all(): readonly McpUpstream[];
   /** Connects a server and adds its tools as an ensemble; with `patient` in the background, however long it takes. Returns how many tools came. */
-  add(settings: McpServerSettings, options: { readonly patient?: boolean }): Promise<number>;
+  add(settings: McpServerSettings, options: AddServerOptions): Promise<number>;
   /** Takes in the server of a source that is being added, where it is an MCP server's; lets go of it where adding fails. */
   during<Result>(source: Source, adding: () => Promise<Result>): Promise<Result>;
   forget(name: string): void;
@@ -33,7 +33,7 @@ export interface Upstreams {
 
 /** What the servers need of their arsenal. */
 export interface UpstreamsParts {
-  readonly addEnsemble: (source: Source) => Promise<number>;
+  readonly addEnsemble: (source: Source, options: { readonly signal?: AbortSignal | undefined }) => Promise<number>;
   /** Resolves when the ensemble's tools, as the server lists them now, are registered. */
   readonly relist: (ensemble: string) => Promise<void>;
   readonly registry: Pick<Registry, "own" | "ofEnsemble">;
@@ -90,9 +90,16 @@ export function createUpstreams(parts: UpstreamsParts): Upstreams {
 
   return {
     all: () => Array.from(members.values(), ({ upstream }) => upstream),
-    async add(settings, options) {
+    async add(settings, { signal, ...options }) {
       const { mcpSource } = await import("../mcp.ts");
-      return addEnsemble(mcpSource(settings, { ...options, clock, emit, egress, secrets }));
+      const source = mcpSource(settings, { ...options, clock, emit, egress, secrets });
+      try {
+        return await addEnsemble(source, { signal });
+      } catch (error) {
+        // A server whose name is taken began to connect all the same.
+        await source.disconnect();
+        throw error;
+      }
     },
     async during(source, adding) {
       if (!isMcpSource(source)) return adding();
