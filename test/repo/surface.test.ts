@@ -16,6 +16,7 @@ const UPDATE = "If you mean to change what users import, run: PIN_SURFACE=1 npx 
 const MODULES: Readonly<Record<string, string>> = {
   ".": "src/index.ts",
   ...Object.fromEntries(Object.keys(KINDS).map((kind) => [`./${kind}`, `src/adapters/${kind}/index.ts`])),
+  "./effect": "src/effect/index.ts",
   "./testing": "src/testing/index.ts",
 };
 

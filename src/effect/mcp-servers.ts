@@ -1,0 +1,164 @@
+import { Effect, Exit, type Scope } from "effect";
+import type { McpServerSettings } from "../adapters/sources/mcp/settings.ts";
+import type { McpUpstream } from "../adapters/sources/mcp/upstream/upstream.ts";
+import type { ToolArsenal } from "../arsenal.ts";
+import { isArsenalError } from "../errors/arsenal-error.ts";
+import { MCPConnectionError } from "./errors.ts";
+import type { EventBus } from "./event-bus.ts";
+import type { MCPServer, MCPServerConfig } from "./schemas.ts";
+import type { ToolService } from "./tool-service.ts";
+
+type McpMethods = Pick<
+  ToolService["Service"],
+  "connectMCPServer" | "connectMCPServerScoped" | "disconnectMCPServer" | "listMCPServers"
+>;
+
+/** Connecting and listing may take this long, each. */
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/** The MCP servers of a service. Those it connected are disconnected when the scope closes. */
+export function makeMcpServers(
+  arsenal: ToolArsenal,
+  events: EventBus["Service"],
+): Effect.Effect<McpMethods, never, Scope.Scope> {
+  return Effect.gen(function* () {
+    /** Servers that live until they are disconnected. */
+    const connected = new Set<McpUpstream>();
+    const disconnected = new Map<string, MCPServer>();
+
+    const describe = ({ name, settings, state }: McpUpstream): Effect.Effect<MCPServer> =>
+      Effect.map(
+        Effect.promise(() => arsenal.listTools({ filter: { ensembles: [name] } })),
+        (tools) => ({
+          name,
+          version: state.kind === "connected" ? String(state.server.info["version"] ?? "unknown") : "unknown",
+          ...toConfig(settings),
+          tools: tools.map(({ sourceName }) => sourceName),
+          status: state.kind === "connected" ? "connected" : state.kind === "failed" ? "error" : "disconnected",
+        }),
+      );
+
+    const find = (name: string): McpUpstream | undefined => arsenal.upstreams.find((each) => each.name === name);
+
+    /** Connects, and has `keep` see to it that the server is disconnected, with no interruption between the two. */
+    const connect = <R>(
+      config: MCPServerConfig,
+      keep: (upstream: McpUpstream) => Effect.Effect<unknown, never, R>,
+    ): Effect.Effect<MCPServer, MCPConnectionError, R> =>
+      Effect.uninterruptibleMask((restore) =>
+        Effect.gen(function* () {
+          const settings = yield* toSettings(config);
+          yield* addServer(arsenal, settings, restore).pipe(Effect.mapError((cause) => failure(config, cause)));
+          const upstream = find(config.name);
+          if (upstream === undefined) return yield* failure(config, new Error("It was disconnected meanwhile."));
+          yield* keep(upstream);
+          disconnected.delete(config.name);
+          const server = yield* describe(upstream);
+          yield* events.publish({
+            type: "tools.mcp-connected",
+            payload: { serverName: server.name, tools: server.tools },
+          });
+          return server;
+        }),
+      );
+
+    /** Does nothing if the server was disconnected already, whatever has its name now. */
+    const disconnect = (upstream: McpUpstream): Effect.Effect<void, unknown> =>
+      Effect.gen(function* () {
+        const { name } = upstream;
+        connected.delete(upstream);
+        if (find(name) !== upstream) return;
+        yield* Effect.tryPromise({ try: () => arsenal.removeEnsemble(name), catch: (error) => error });
+        yield* events.publish({ type: "tools.mcp-disconnected", payload: { serverName: name } });
+      });
+
+    yield* Effect.addFinalizer(() =>
+      Effect.forEach([...connected], (upstream) => Effect.ignore(disconnect(upstream)), { discard: true }),
+    );
+
+    return {
+      connectMCPServer: (config) => connect(config, (upstream) => Effect.sync(() => connected.add(upstream))),
+      connectMCPServerScoped: (config) =>
+        connect(config, (upstream) => Effect.addFinalizer(() => Effect.ignore(disconnect(upstream)))),
+      disconnectMCPServer: (name) =>
+        Effect.gen(function* () {
+          const upstream = find(name);
+          if (upstream === undefined)
+            return yield* new MCPConnectionError({
+              message: `MCP server "${name}" is not connected. Connect it first, or check the name.`,
+              serverName: name,
+              transport: disconnected.get(name)?.transport ?? "unknown",
+            });
+          const server = yield* describe(upstream);
+          yield* disconnect(upstream).pipe(Effect.mapError((cause) => failure(server, cause, "disconnect")));
+          disconnected.set(name, { ...server, status: "disconnected" });
+        }),
+      listMCPServers: () =>
+        Effect.map(Effect.forEach(arsenal.upstreams, describe), (servers) => {
+          const names = new Set(servers.map(({ name }) => name));
+          return [...servers, ...[...disconnected.values()].filter(({ name }) => !names.has(name))];
+        }),
+    };
+  });
+}
+
+/** Adds the server. Interrupting it ends the attempt and waits until the server's process is gone. */
+function addServer(
+  arsenal: ToolArsenal,
+  settings: McpServerSettings,
+  restore: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>,
+): Effect.Effect<number, unknown> {
+  return Effect.suspend(() => {
+    const controller = new AbortController();
+    const adding = arsenal.addMcpServer(settings, { signal: controller.signal });
+    const ended = Effect.tryPromise({ try: () => adding, catch: (error) => error });
+    const giveUp = Effect.gen(function* () {
+      controller.abort();
+      // It may have connected in the very moment it was given up.
+      if (Exit.isSuccess(yield* Effect.exit(ended))) yield* Effect.promise(() => arsenal.removeEnsemble(settings.name));
+    });
+    return Effect.onInterrupt(restore(ended), () => giveUp);
+  });
+}
+
+function toSettings(config: MCPServerConfig): Effect.Effect<McpServerSettings, MCPConnectionError> {
+  const {
+    name,
+    transport: kind,
+    endpoint,
+    command,
+    args,
+    env,
+    headers,
+    connectTimeoutMs = CONNECT_TIMEOUT_MS,
+  } = config;
+  const missing = kind === "stdio" ? command === undefined && "command" : endpoint === undefined && "endpoint";
+  if (missing !== false)
+    return Effect.fail(failure(config, new Error(`${missing} is missing. Give the ${missing} for ${kind}.`)));
+  const transport: McpServerSettings["transport"] =
+    kind === "stdio"
+      ? { kind, command: command ?? "", ...(args && { args }), ...(env && { env }) }
+      : { kind, url: endpoint ?? "", ...(headers && { headers }) };
+  return Effect.succeed({ name, transport, connectTimeoutMs });
+}
+
+function toConfig({ transport }: McpServerSettings): Pick<MCPServer, "transport" | "endpoint" | "command" | "args"> {
+  if (transport.kind !== "stdio") return { transport: transport.kind, endpoint: transport.url };
+  const { kind, command, args } = transport;
+  return { transport: kind, command, ...(args && { args }) };
+}
+
+function failure(
+  { name, transport }: Pick<MCPServer, "name" | "transport">,
+  cause: unknown,
+  doing = "connect to",
+): MCPConnectionError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return new MCPConnectionError({
+    message: `Cannot ${doing} MCP server "${name}": ${why}`,
+    serverName: name,
+    transport,
+    ...(isArsenalError(cause) && { code: cause.code }),
+    cause,
+  });
+}

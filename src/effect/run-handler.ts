@@ -1,0 +1,33 @@
+import type { AsyncLocalStorage } from "node:async_hooks";
+import { Context, Effect, Tracer } from "effect";
+import type { Handler, HandlerContext } from "../tool/handler.ts";
+import type { EffectHandler } from "./tool-service.ts";
+
+/** The context of the fiber that makes the call under way, if it was made through the service. */
+export type CallerContext = AsyncLocalStorage<Context.Context<never>>;
+
+/**
+ * Makes a handler of an Effect. It runs with the services it was registered with and in the trace of whoever calls, and is interrupted when
+ * the call is cancelled or runs out of time.
+ */
+export function toHandler<E, R>(
+  handler: EffectHandler<E, R>,
+  registered: Context.Context<R>,
+  callers: CallerContext,
+): Handler {
+  const services = Context.omit(Tracer.ParentSpan)(registered) as Context.Context<R>;
+  return (args, context) =>
+    Effect.runPromiseWith(contextOf(services, callers.getStore(), context))(
+      Effect.suspend(() => handler(args, context)),
+      { signal: context.signal },
+    );
+}
+
+function contextOf<R>(
+  services: Context.Context<R>,
+  caller: Context.Context<never> | undefined,
+  { traceId, spanId }: HandlerContext,
+): Context.Context<R> {
+  if (caller !== undefined) return Context.merge(caller, services);
+  return Context.add(services, Tracer.ParentSpan, Tracer.externalSpan({ traceId, spanId }));
+}

@@ -1,0 +1,109 @@
+import { Schema } from "effect";
+import { RISK_LEVELS, TOOL_SOURCES } from "../tool/tool.ts";
+
+/** One parameter of a tool. */
+export const ToolParameterSchema = Schema.Struct({
+  name: Schema.String,
+  type: Schema.Literals(["string", "number", "boolean", "object", "array"]),
+  description: Schema.String,
+  required: Schema.Boolean,
+  default: Schema.optional(Schema.Unknown),
+  enum: Schema.optional(Schema.Array(Schema.String)),
+});
+export type ToolParameter = typeof ToolParameterSchema.Type;
+
+/** A tool with its parameters as a list. */
+export const ToolDefinitionSchema = Schema.Struct({
+  name: Schema.String,
+  description: Schema.String,
+  parameters: Schema.Array(ToolParameterSchema),
+  returnType: Schema.optional(Schema.String),
+  category: Schema.optional(Schema.String),
+  riskLevel: Schema.Literals(RISK_LEVELS),
+  /** Time one call may take, in milliseconds. */
+  timeoutMs: Schema.Number,
+  requiresApproval: Schema.Boolean,
+  source: Schema.Literals([...TOOL_SOURCES, "plugin"]),
+});
+export type ToolDefinition = typeof ToolDefinitionSchema.Type;
+
+/** A request to run a tool. */
+export const ToolInputSchema = Schema.Struct({
+  toolName: Schema.String,
+  arguments: Schema.Record(Schema.String, Schema.Unknown),
+  agentId: Schema.String,
+  sessionId: Schema.String,
+  correlationId: Schema.optional(Schema.String),
+  /** The approved confirmation that this call uses. */
+  confirmationId: Schema.optional(Schema.String),
+  /** The toolset that the agent looks through. Defaults to the whole catalog. */
+  toolset: Schema.optional(Schema.String),
+});
+export type ToolInput = typeof ToolInputSchema.Type;
+
+/** What a tool returned. */
+export const ToolOutputSchema = Schema.Struct({
+  toolName: Schema.String,
+  success: Schema.Boolean,
+  result: Schema.Unknown,
+  error: Schema.optional(Schema.String),
+  executionTimeMs: Schema.Number,
+  metadata: Schema.optional(Schema.Record(Schema.String, Schema.Unknown)),
+});
+export type ToolOutput = typeof ToolOutputSchema.Type;
+
+/** An MCP server. */
+export const MCPServerSchema = Schema.Struct({
+  name: Schema.String,
+  version: Schema.String,
+  /** `http` is streamable HTTP, `sse` the older HTTP+SSE. */
+  transport: Schema.Literals(["stdio", "http", "sse", "websocket"]),
+  /** For http, sse and websocket. */
+  endpoint: Schema.optional(Schema.String),
+  /** For stdio. */
+  command: Schema.optional(Schema.String),
+  args: Schema.optional(Schema.Array(Schema.String)),
+  /** The server's own names of its tools. Run one as `server/tool`. */
+  tools: Schema.Array(Schema.String),
+  status: Schema.Literals(["connected", "disconnected", "error"]),
+});
+export type MCPServer = typeof MCPServerSchema.Type;
+
+/** How to connect an MCP server. */
+export interface MCPServerConfig extends Pick<MCPServer, "name" | "transport" | "endpoint" | "command" | "args"> {
+  /** Environment of the program, for stdio. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Headers sent to the server, for the other transports. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Time that connecting and listing may take, each. Defaults to 10,000. */
+  readonly connectTimeoutMs?: number;
+}
+
+/** A JSON-RPC request of MCP. */
+export const MCPRequestSchema = Schema.Struct({
+  jsonrpc: Schema.Literal("2.0"),
+  id: Schema.Union([Schema.String, Schema.Number]),
+  method: Schema.String,
+  params: Schema.optional(Schema.Unknown),
+});
+export type MCPRequest = typeof MCPRequestSchema.Type;
+
+/** A JSON-RPC answer of MCP. */
+export const MCPResponseSchema = Schema.Struct({
+  jsonrpc: Schema.Literal("2.0"),
+  id: Schema.Union([Schema.String, Schema.Number]),
+  result: Schema.optional(Schema.Unknown),
+  error: Schema.optional(
+    Schema.Struct({ code: Schema.Number, message: Schema.String, data: Schema.optional(Schema.Unknown) }),
+  ),
+});
+export type MCPResponse = typeof MCPResponseSchema.Type;
+
+/** A tool as the Anthropic API takes it. */
+export const FunctionCallingToolSchema = Schema.Struct({
+  name: Schema.String,
+  description: Schema.String,
+  /** JSON Schema of the arguments. */
+  input_schema: Schema.Record(Schema.String, Schema.Unknown),
+});
+export type FunctionCallingTool = typeof FunctionCallingToolSchema.Type;

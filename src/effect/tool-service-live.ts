@@ -1,0 +1,147 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { type Context, Effect, Layer, type Scope } from "effect";
+import { ToolArsenal } from "../arsenal.ts";
+import { type AskedBy, definitionWriter } from "../arsenal-options.ts";
+import type { ToolArsenalParts } from "../config/parts/arsenal-parts.ts";
+import { isArsenalError } from "../errors/arsenal-error.ts";
+import { localOperator, type Principal } from "../guard/principal.ts";
+import type { RiskLevel, Tool } from "../tool/tool.ts";
+import { EVERY_TOOL } from "../tool/tool-filter.ts";
+import { nameOf, toDefinition, toDraft } from "./definitions.ts";
+import { ToolNotFoundError, ToolServiceError } from "./errors.ts";
+import { EventBus } from "./event-bus.ts";
+import { makeExecute } from "./execute.ts";
+import { findTool } from "./find-tool.ts";
+import { IdentityService } from "./identity-service.ts";
+import { makeMcpServers } from "./mcp-servers.ts";
+import { toHandler } from "./run-handler.ts";
+import type { FunctionCallingTool, ToolDefinition } from "./schemas.ts";
+import { type EffectHandler, type SeenBy, ToolService } from "./tool-service.ts";
+
+/** Names in a `ToolNotFoundError`. */
+const MOST_NAMES = 100;
+
+/** A new arsenal with default settings, closed with the layer. */
+export const ToolServiceLive: Layer.Layer<ToolService, never, EventBus | IdentityService> = Layer.effect(
+  ToolService,
+  Effect.flatMap(owned(Effect.sync(() => new ToolArsenal())), (arsenal) => makeToolService(arsenal)),
+);
+
+/** The arsenal of a configuration file, closed with the layer. `parts.environment` fills `${NAME}`; it defaults to the process environment. */
+export function toolServiceFromConfig(
+  path: string,
+  parts: ToolArsenalParts = {},
+): Layer.Layer<ToolService, ToolServiceError, EventBus | IdentityService> {
+  const arsenal = attempt(() => ToolArsenal.fromConfig(path, parts));
+  return Layer.effect(ToolService, Effect.flatMap(owned(arsenal), makeToolService));
+}
+
+/** An arsenal of yours. When the layer closes, it stays open, without the tools and MCP servers that the service added. */
+export function toolServiceFrom(arsenal: ToolArsenal): Layer.Layer<ToolService, never, EventBus | IdentityService> {
+  return Layer.effect(ToolService, makeToolService(arsenal));
+}
+
+function owned<E>(arsenal: Effect.Effect<ToolArsenal, E>): Effect.Effect<ToolArsenal, E, Scope.Scope> {
+  return Effect.acquireRelease(arsenal, (opened) => Effect.promise(() => opened.close()));
+}
+
+function makeToolService(
+  arsenal: ToolArsenal,
+): Effect.Effect<ToolService["Service"], never, EventBus | IdentityService | Scope.Scope> {
+  return Effect.gen(function* () {
+    const events = yield* EventBus;
+    const identity = yield* IdentityService;
+    const callers = new AsyncLocalStorage<Context.Context<never>>();
+    const registered = new Map<string, Tool>();
+
+    const principalOf = (agentId: string): Effect.Effect<Principal, unknown> =>
+      identity.principal?.(agentId) ?? Effect.succeed(localOperator({ id: agentId }));
+
+    const askedBy = ({ agentId, toolset }: SeenBy): Effect.Effect<AskedBy> =>
+      Effect.map(agentId === undefined ? Effect.undefined : Effect.orDie(principalOf(agentId)), (principal) => ({
+        ...(principal && { principal }),
+        ...(toolset !== undefined && { toolset }),
+      }));
+
+    const namesFor = (by: AskedBy): Effect.Effect<readonly string[]> =>
+      Effect.promise(() => arsenal.listTools(by)).pipe(
+        Effect.map((tools) => tools.slice(0, MOST_NAMES).map(nameOf)),
+        Effect.catchDefect(() => Effect.succeed([])),
+      );
+
+    const timeoutOf = ({ timeoutMs, ensemble }: Tool): number =>
+      timeoutMs ?? arsenal.upstreams.find(({ name }) => name === ensemble)?.settings.timeoutMs ?? 30_000;
+
+    /** Removes the tools that were registered here, unless somebody replaced them. */
+    yield* Effect.addFinalizer(() =>
+      Effect.forEach(
+        registered.values(),
+        ({ name, namespace, contentHash }) =>
+          Effect.gen(function* () {
+            const current = yield* Effect.promise(() => arsenal.getTool(name, namespace));
+            if (current?.contentHash === contentHash) yield* Effect.promise(() => arsenal.deleteTool(name, namespace));
+          }).pipe(Effect.ignoreCause),
+        { discard: true },
+      ),
+    );
+
+    return ToolService.of({
+      execute: makeExecute({ arsenal, events, identity, callers, principalOf, namesFor, timeoutOf }),
+      register: <E, R>(definition: ToolDefinition, handler: EffectHandler<E, R>) =>
+        Effect.contextWith((context: Context.Context<R>) =>
+          Effect.map(
+            Effect.promise(() => arsenal.addTool(toDraft(definition), toHandler(handler, context, callers))),
+            (tool) => void registered.set(tool.id, tool),
+          ),
+        ),
+      ...(yield* makeMcpServers(arsenal, events)),
+      listTools: ({ category, source, riskLevel, ...seenBy } = {}) =>
+        Effect.gen(function* () {
+          const by = yield* askedBy(seenBy);
+          const filter = {
+            all: [
+              category === undefined ? EVERY_TOOL : { categories: [category] },
+              riskLevel === undefined ? EVERY_TOOL : { risks: [riskLevel as RiskLevel] },
+            ],
+          };
+          const tools = yield* Effect.promise(() => arsenal.listTools({ filter, ...by }));
+          const definitions = tools.map((tool) => toDefinition(tool, timeoutOf(tool)));
+          return definitions.filter((each) => source === undefined || each.source === source);
+        }),
+      getTool: (name, seenBy = {}) =>
+        Effect.gen(function* () {
+          const by = yield* askedBy(seenBy);
+          const tool = yield* Effect.orDie(findTool(arsenal, name, by));
+          if (tool !== undefined) return toDefinition(tool, timeoutOf(tool));
+          return yield* new ToolNotFoundError({
+            message: `Tool "${name}" not found. Use one of availableTools, or register it.`,
+            toolName: name,
+            code: "TOOL_NOT_FOUND",
+            availableTools: yield* namesFor(by),
+          });
+        }),
+      toFunctionCallingFormat: (seenBy = {}) =>
+        Effect.gen(function* () {
+          const by = yield* askedBy(seenBy);
+          const tools = yield* Effect.promise(() => arsenal.listTools(by));
+          const write = yield* Effect.promise(() => definitionWriter({ dialect: "anthropic" }));
+          return write(tools) as FunctionCallingTool[];
+        }),
+      retrieve: (query) => attempt(() => arsenal.retrieve(query)),
+      retrieveTools: (query, options) => attempt(() => arsenal.retrieveTools(query, options)),
+    });
+  });
+}
+
+/** Runs what may reject with an `ArsenalError`. */
+function attempt<A>(run: () => Promise<A>): Effect.Effect<A, ToolServiceError> {
+  return Effect.tryPromise({
+    try: run,
+    catch: (cause) =>
+      new ToolServiceError({
+        message: cause instanceof Error ? cause.message : String(cause),
+        ...(isArsenalError(cause) && { code: cause.code }),
+        cause,
+      }),
+  });
+}

@@ -1,0 +1,83 @@
+import { Context, type Effect, type Scope } from "effect";
+import type { DialectName, DialectTools } from "../adapters/dialects/built-in.ts";
+import type { RetrieveToolsOptions } from "../arsenal-options.ts";
+import type { ToolQuery } from "../retrieve/query.ts";
+import type { RetrievalResult } from "../retrieve/result.ts";
+import type { HandlerContext } from "../tool/handler.ts";
+import type {
+  MCPConnectionError,
+  ToolAuthorizationError,
+  ToolExecutionError,
+  ToolNotFoundError,
+  ToolServiceError,
+  ToolTimeoutError,
+  ToolValidationError,
+} from "./errors.ts";
+import type {
+  FunctionCallingTool,
+  MCPServer,
+  MCPServerConfig,
+  ToolDefinition,
+  ToolInput,
+  ToolOutput,
+} from "./schemas.ts";
+
+/** Runs a tool. Interrupted when the call is cancelled or runs out of time. */
+export type EffectHandler<E = never, R = never> = (
+  args: Record<string, unknown>,
+  context: HandlerContext,
+) => Effect.Effect<unknown, E, R>;
+
+/** For whom tools are listed. Defaults to the local operator and the whole catalog. */
+export interface SeenBy {
+  readonly agentId?: string;
+  readonly toolset?: string;
+}
+
+/** Which tools are listed. */
+export interface ToolListFilter extends SeenBy {
+  readonly category?: string;
+  readonly source?: string;
+  readonly riskLevel?: string;
+}
+
+/** The arsenal as an Effect service. */
+export class ToolService extends Context.Service<
+  ToolService,
+  {
+    /** Runs a tool under policy. Interrupting the fiber cancels the call, also at an MCP server. */
+    readonly execute: (
+      input: ToolInput,
+    ) => Effect.Effect<
+      ToolOutput,
+      ToolNotFoundError | ToolExecutionError | ToolTimeoutError | ToolValidationError | ToolAuthorizationError
+    >;
+    /** Registers a tool until the layer closes. The handler gets the services of the fiber that registers it. Dies if the definition is invalid. */
+    readonly register: <E = never, R = never>(
+      definition: ToolDefinition,
+      handler: EffectHandler<E, R>,
+    ) => Effect.Effect<void, never, R>;
+    /** Connects an MCP server and registers its tools, until `disconnectMCPServer` or until the layer closes. */
+    readonly connectMCPServer: (config: MCPServerConfig) => Effect.Effect<MCPServer, MCPConnectionError>;
+    /** The same, until the scope closes. */
+    readonly connectMCPServerScoped: (
+      config: MCPServerConfig,
+    ) => Effect.Effect<MCPServer, MCPConnectionError, Scope.Scope>;
+    /** Disconnects an MCP server and removes its tools. */
+    readonly disconnectMCPServer: (serverName: string) => Effect.Effect<void, MCPConnectionError>;
+    /** Connected MCP servers, and those that `disconnectMCPServer` disconnected. */
+    readonly listMCPServers: () => Effect.Effect<readonly MCPServer[]>;
+    readonly listTools: (filter?: ToolListFilter) => Effect.Effect<readonly ToolDefinition[]>;
+    /** Takes the same names as `execute`. */
+    readonly getTool: (name: string, by?: SeenBy) => Effect.Effect<ToolDefinition, ToolNotFoundError>;
+    /** Every tool as the Anthropic API takes it. With many tools, send the few of `retrieveTools` instead. */
+    readonly toFunctionCallingFormat: (by?: SeenBy) => Effect.Effect<readonly FunctionCallingTool[]>;
+    /** Finds the tools that fit a request, best first. */
+    readonly retrieve: (query: ToolQuery) => Effect.Effect<RetrievalResult, ToolServiceError>;
+    /** Finds the tools that fit a request and returns them as a model's API takes them. The dialect defaults to `openai`. */
+    readonly retrieveTools: <Name extends DialectName = "openai">(
+      query: string,
+      options?: RetrieveToolsOptions<Name>,
+    ) => Effect.Effect<readonly DialectTools[Name][], ToolServiceError>;
+  }
+>()("toolarsenal/effect/ToolService") {}
