@@ -63,10 +63,7 @@ export class ToolArsenal {
     definition: FunctionDefinition<Schema>,
     handler: Handler<ArgumentsOf<Schema>>,
   ): Tool {
-    const wired = this.#open;
-    const registration = fromFunction(definition, handler);
-    wired.add(registration).catch(() => {}); // the next sync reports what could not be indexed
-    return registration.tool;
+    return this.#open.register(fromFunction(definition, handler));
   }
 
   /** Adds a tool from its definition. Without a handler it can be found but not run. */
@@ -126,8 +123,7 @@ export class ToolArsenal {
 
   /** Resolves when the first attempt to connect each MCP server, or the one named, has ended: its tools are registered, or it failed. */
   async upstreamsAttempted(options: { readonly name?: string; readonly signal?: AbortSignal } = {}): Promise<void> {
-    if (!this.#wired.isClosed()) await this.start();
-    await this.#wired.upstreams.attempted(options);
+    await this.#wired.upstreamsAttempted(options);
   }
 
   /** Serves MCP clients: every tool at `/mcp`, each upstream untouched at `/mcp/upstreams/NAME`. Omitted options come from `server`. */

@@ -27,8 +27,8 @@ export interface ExportedTools {
 
 /** How tools get into the registry, and out of it. */
 export interface Registrations {
-  /** Registers one tool. Throws at once if it is refused; what could not be indexed stays pending. */
-  add(registration: Registration): Promise<unknown>;
+  /** Registers one tool. Throws at once if it is refused; what could not be indexed stays pending, and the next sync reports it. */
+  register(registration: Registration): Tool;
   addTool(draft: ToolDraft, handler?: Handler): Promise<Tool>;
   addTools(batch: readonly BatchRegistration[]): Promise<RegisteredBatch>;
   importTools(format: AnyDialect, tools: GivenTools, options: ImportOptions): Promise<RegisteredBatch>;
@@ -57,7 +57,10 @@ export function createRegistrations(parts: {
   }
 
   return {
-    add,
+    register(registration) {
+      add(registration).catch(() => {});
+      return registration.tool;
+    },
     async addTool(draft, handler) {
       const tool = defineTool(draft);
       await add(handler ? { tool, handler } : { tool });

@@ -57,6 +57,7 @@ export interface Wired extends Registrations {
   start(): Promise<Started>;
   /** Resolves to every stage once the arsenal has started and, with `autoSync`, every registration is indexed. */
   ready(): Promise<Wired & CallStages>;
+  upstreamsAttempted(options: { readonly name?: string; readonly signal?: AbortSignal }): Promise<void>;
   serveMcp(arsenal: ServableArsenal, options: ServeMcpOptions): Promise<ServedMcp>;
   /** Ends calls that wait, disconnects, lets writes under way end and releases everything, once. */
   close(): Promise<void>;
@@ -225,6 +226,10 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
       if (!catalog.opened) await catalog.open();
       if (config.autoSync && registry.pending > 0) await registry.sync();
       return (ready ??= loadCalls());
+    },
+    async upstreamsAttempted(options) {
+      if (!isClosed()) await start();
+      await upstreams.attempted(options);
     },
     async serveMcp(arsenal, options) {
       const { serveMcp } = await import("./serve/serve-mcp.ts");

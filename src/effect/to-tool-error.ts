@@ -39,6 +39,7 @@ const KINDS: Readonly<Record<ErrorCode, Kind>> = {
   CANCELLED: "failed",
   EXECUTION_FAILED: "failed",
   RESULT_TOO_LARGE: "failed",
+  CONTEXT_TOO_LONG: "failed",
   TRANSPORT_FAILED: "failed",
   PROTOCOL_ERROR: "failed",
   SOURCE_UNAVAILABLE: "failed",

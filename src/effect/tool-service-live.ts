@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type Context, Effect, Layer, type Scope } from "effect";
 import { ToolArsenal } from "../arsenal.ts";
-import { type AskedBy, definitionWriter } from "../arsenal-options.ts";
+import { definitionWriter } from "../adapters/dialects/write-definitions.ts";
+import type { AskedBy } from "../arsenal-options.ts";
 import type { ToolArsenalParts } from "../config/parts/arsenal-parts.ts";
 import { isArsenalError } from "../errors/arsenal-error.ts";
 import { localOperator, type Principal } from "../guard/principal.ts";
