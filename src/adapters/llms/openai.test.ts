@@ -1,5 +1,5 @@
 import { describe, it } from "vitest";
-import { openModel } from "../../../test/doubles/models/model-double.ts";
+import { openModel } from "../../../test/doubles/llms/model-double.ts";
 import { llmContract, type ModelTurn } from "../../testing/index.ts";
 import { openaiLlm } from "./openai.ts";
 

@@ -1,5 +1,6 @@
 import type { Llm, LlmRequest, LlmTurn, TokenUsage } from "../../agent/llm.port.ts";
 import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
+import { isPlainObject } from "../../tool/json-schema.ts";
 import { convertSet } from "../../transcode/convert-set.ts";
 import type { StreamingDialect } from "../../transcode/dialect.port.ts";
 import { createModelApi, type Diagnosis, type ModelApi, type ModelApiSurroundings } from "../model-api.ts";
@@ -124,7 +125,7 @@ export function createRemoteLlm<Definition extends object>(
       turns: toTurns(messages, provider, dialect),
       tools: converted.map(({ definition }) => definition),
     };
-    return { ...api.toBody(asked), ...extraBody };
+    return merged(api.toBody(asked), extraBody);
   }
 
   function refuseTooMany(count: number): void {
@@ -196,6 +197,16 @@ export function createRemoteLlm<Definition extends object>(
       usage,
     };
   }
+}
+
+/** A body with more members. Objects of both are merged: Gemini keeps most settings in one. */
+function merged(body: object, extra: Readonly<Record<string, unknown>>): object {
+  const own = body as Readonly<Record<string, unknown>>;
+  const entries = Object.entries(extra).map(([name, value]) => {
+    const before = own[name];
+    return [name, isPlainObject(before) && isPlainObject(value) ? { ...before, ...value } : value];
+  });
+  return { ...own, ...Object.fromEntries(entries) };
 }
 
 const TOO_LONG =

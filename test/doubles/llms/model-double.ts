@@ -1,6 +1,9 @@
 import type { RemoteLlmSettings } from "../../../src/adapters/llms/remote-llm.ts";
 import { type DoubleAnswer, type HttpDouble, type SeenRequest, startDouble } from "../http-double.ts";
+import { anthropicWire } from "./anthropic-wire.ts";
+import { geminiWire } from "./gemini-wire.ts";
 import { openaiWire } from "./openai-wire.ts";
+import { responsesWire } from "./responses-wire.ts";
 
 /*
  * Scripted models on loopback that speak the real wire formats, streamed and not. Their answers have the types of the official SDKs, and they refuse
@@ -51,6 +54,8 @@ export interface Writing {
 /** How one API looks on the wire. */
 export interface ModelWire {
   readonly key: string;
+  /** The status of the answer to a wrong key. */
+  readonly keyStatus: 400 | 401;
   /** What follows the address of the server in `api_base`. */
   readonly base: string;
   keyOf(headers: SeenRequest["headers"]): string | undefined;
@@ -70,6 +75,9 @@ export interface ModelWire {
 
 export const MODEL_WIRES = {
   openai: openaiWire(),
+  openai_responses: responsesWire(),
+  anthropic: anthropicWire(),
+  gemini: geminiWire(),
 };
 export type ModelApiName = keyof typeof MODEL_WIRES;
 export const MODEL_APIS = Object.keys(MODEL_WIRES) as readonly ModelApiName[];
@@ -90,10 +98,14 @@ export async function openModel(
   const wire: ModelWire = MODEL_WIRES[api];
   const asked: AskedModel[] = [];
   const refuse = (status: number, message: string): DoubleAnswer => ({ status, body: wire.refusal(status, message) });
+  const refuseKey = (key = ""): DoubleAnswer => ({
+    status: wire.keyStatus,
+    body: wire.refusal(401, `Incorrect API key provided: ${key}`),
+  });
 
   const double = await startDouble(async ({ method, path, headers, body: given }) => {
     const body = given as Readonly<Record<string, unknown>>;
-    if (wire.keyOf(headers) !== wire.key) return refuse(401, `Incorrect API key provided: ${wire.keyOf(headers) ?? ""}`);
+    if (wire.keyOf(headers) !== wire.key) return refuseKey(wire.keyOf(headers));
     const place = method === "POST" ? wire.pathOf(path, body) : undefined;
     if (place === undefined) return refuse(404, `There is no ${method} ${path}`);
     const wrong = wire.wrong(body);

@@ -3,9 +3,7 @@ import type { CompletionUsage } from "openai/resources/completions";
 import { OPENAI_KEY } from "../openai.ts";
 import { strictly } from "../http-double.ts";
 import type { ModelWire, ScriptedTurn, Writing } from "./model-double.ts";
-import { closed, list, pieces, sse, text } from "./wire-parts.ts";
-
-const NAME = { type: "string", pattern: "^[a-zA-Z0-9_-]{1,64}$" };
+import { closed, list, NAME, pieces, sse, text } from "./wire-parts.ts";
 
 const wrongBody = strictly(
   {
@@ -16,11 +14,10 @@ const wrongBody = strictly(
       items: {
         anyOf: [
           closed({ role: { enum: ["system", "developer", "user"] }, content: { type: "string" } }, ["role", "content"]),
-          closed({ role: { const: "tool" }, tool_call_id: { type: "string", maxLength: 40 }, content: { type: "string" } }, [
-            "role",
-            "tool_call_id",
-            "content",
-          ]),
+          closed(
+            { role: { const: "tool" }, tool_call_id: { type: "string", maxLength: 40 }, content: { type: "string" } },
+            ["role", "tool_call_id", "content"],
+          ),
           closed(
             {
               role: { const: "assistant" },
@@ -78,6 +75,7 @@ const wrongBody = strictly(
 export function openaiWire(): ModelWire {
   return {
     key: OPENAI_KEY,
+    keyStatus: 401,
     base: "/v1",
     keyOf: ({ authorization }) => authorization?.replace(/^Bearer /, ""),
     pathOf: (path, { stream }) => (path === "/v1/chat/completions" ? { streamed: stream === true } : undefined),
@@ -94,7 +92,8 @@ export function openaiWire(): ModelWire {
           .filter(({ role }) => role === "tool")
           .map(({ tool_call_id, content }) => {
             const call = calls.find(({ id }) => id === tool_call_id);
-            return { name: text((call?.["function"] as Record<string, unknown>)["name"]), text: text(content) };
+            const { name } = (call?.["function"] ?? {}) as Record<string, unknown>;
+            return { name: text(name), text: text(content) };
           }),
       };
     },

@@ -1,18 +1,19 @@
 import { createHash } from "node:crypto";
 
-type Json = Readonly<Record<string, unknown>>;
+/** A JSON object. */
+export type Json = Readonly<Record<string, unknown>>;
 
 /** Texts as they are streamed: a few characters at a time. */
-export function pieces(text: string): string[] {
-  const characters = [...text];
+export function pieces(whole: string): string[] {
+  const characters = [...whole];
   return Array.from({ length: Math.ceil(characters.length / 6) }, (_, at) =>
     characters.slice(at * 6, at * 6 + 6).join(""),
   );
 }
 
 /** What only the double can make, and recognises when it comes back. */
-export function sign(text: string): string {
-  return createHash("sha256").update(`a double's secret: ${text}`).digest("base64");
+export function sign(content: string): string {
+  return createHash("sha256").update(`a double's secret: ${content}`).digest("base64");
 }
 
 /** One server-sent event. */
@@ -32,3 +33,6 @@ export function text(value: unknown): string {
 export function closed(properties: object, required: readonly string[]): object {
   return { type: "object", properties, required, additionalProperties: false };
 }
+
+/** The name of a tool, as most APIs take it. */
+export const NAME = { type: "string", pattern: "^[a-zA-Z0-9_-]{1,64}$" };

@@ -1,0 +1,192 @@
+import type { Llm } from "../../agent/llm.port.ts";
+import { anthropicDialect, type AnthropicResults, type AnthropicTool } from "../dialects/anthropic.ts";
+import { asRecord, asRecords } from "../dialects/parts/read-call.ts";
+import { endpoint, type ModelApiSurroundings } from "../model-api.ts";
+import {
+  type AnswerCollector,
+  type Asked,
+  checkLlm,
+  createRemoteLlm,
+  needs,
+  notAnAnswer,
+  type ReadAnswer,
+  type RemoteLlmSettings,
+  titleAt,
+  tokens,
+} from "./remote-llm.ts";
+import type { SentTurn } from "./sent-turns.ts";
+
+/** The body of a request to `/v1/messages`. @internal */
+export interface MessagesBody {
+  readonly model: string;
+  readonly max_tokens: number;
+  readonly system?: string;
+  readonly messages: AnthropicMessage[];
+  readonly tools?: AnthropicTool[];
+  readonly tool_choice?: { type: "none" };
+  readonly temperature?: number;
+  readonly stream?: true;
+}
+
+type AnthropicMessage = { role: "user" | "assistant"; content: string | AnthropicBlock[] } | AnthropicResults;
+
+type AnthropicBlock =
+  | { type: "text"; text: string }
+  | { type: "tool_use"; id: string; name: string; input: Readonly<Record<string, unknown>> };
+
+/** The API has no default. */
+const MAX_TOKENS = 8192;
+
+/** A model behind Anthropic's Messages API. */
+export function anthropicLlm(settings: RemoteLlmSettings = {}, surroundings?: ModelApiSurroundings): Llm {
+  const { apiBase } = settings;
+  const { apiKey = apiBase === undefined ? "env:ANTHROPIC_API_KEY" : undefined } = settings;
+  const title = titleAt("Anthropic", apiBase);
+  const api = {
+    name: "anthropic",
+    title,
+    url: endpoint(apiBase ?? "https://api.anthropic.com", "/v1/messages"),
+    apiKey,
+    keyHeaders: (key: string) => ({ "x-api-key": key }),
+    headers: { "anthropic-version": "2023-06-01" },
+    dialect: anthropicDialect(),
+    toBody,
+    read: (answer: unknown) => read(answer, title),
+    collect,
+  };
+  return createRemoteLlm(api, settings, surroundings);
+}
+
+function toBody(asked: Asked<AnthropicTool>): MessagesBody {
+  const { model, system, turns, tools, maxTokens = MAX_TOKENS, temperature, streamed } = asked;
+  return {
+    model,
+    max_tokens: maxTokens,
+    ...(system === undefined ? {} : { system }),
+    messages: turns.flatMap(write),
+    ...(tools.length === 0 ? withoutTools(turns) : { tools: [...tools] }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(streamed ? { stream: true } : {}),
+  };
+}
+
+/** A conversation with calls must define tools, also if the model may call none of them now. */
+function withoutTools(turns: readonly SentTurn[]): Pick<MessagesBody, "tools" | "tool_choice"> {
+  const results = turns.flatMap((turn) => (turn.kind === "results" ? turn.results : []));
+  const names = [...new Set(results.map((each) => each.read.call.toolName))];
+  if (names.length === 0) return {};
+  const description = "Not available any more.";
+  const tools = names.map((name) => ({ name, description, input_schema: { type: "object" as const } }));
+  return { tools, tool_choice: { type: "none" } };
+}
+
+function write(turn: SentTurn): AnthropicMessage[] {
+  switch (turn.kind) {
+    case "user":
+      return [{ role: "user", content: turn.text }];
+    case "native": {
+      const content = turn.content as AnthropicBlock[];
+      // The API sends empty turns, and does not take them back.
+      return content.length === 0 ? [] : [{ role: "assistant", content }];
+    }
+    case "assistant":
+      return [
+        {
+          role: "assistant",
+          content: [
+            ...(turn.text === "" ? [] : [{ type: "text" as const, text: turn.text }]),
+            ...turn.calls.map(({ id, name, arguments: input }) => ({ type: "tool_use" as const, id, name, input })),
+          ],
+        },
+      ];
+    case "results":
+      return anthropicDialect().writeResults(turn.results);
+  }
+}
+
+function read(answer: unknown, title: string): ReadAnswer {
+  const { content, stop_reason, usage } = asRecord(answer);
+  if (!Array.isArray(content)) throw notAnAnswer(title);
+  const isCut = stop_reason === "max_tokens" || stop_reason === "model_context_window_exceeded";
+  const { input_tokens, output_tokens, cache_creation_input_tokens, cache_read_input_tokens } = asRecord(usage);
+  return {
+    text: asRecords(content)
+      .map(({ type, text }) => (type === "text" && typeof text === "string" ? text : ""))
+      .join(""),
+    content,
+    stop: stop_reason === "refusal" ? "refused" : isCut ? "length" : "answer",
+    usage: {
+      inputTokens: tokens(input_tokens, cache_creation_input_tokens, cache_read_input_tokens),
+      outputTokens: tokens(output_tokens),
+    },
+  };
+}
+
+function collect(): AnswerCollector {
+  const stream = anthropicDialect().readStream();
+  const blocks = new Map<unknown, Record<string, unknown>>();
+  let message: Readonly<Record<string, unknown>> = {};
+  let isComplete = false;
+
+  /** Adds a delta to its block. Returns the text in it. */
+  function add(block: Record<string, unknown>, delta: Readonly<Record<string, unknown>>): string {
+    switch (delta["type"]) {
+      case "text_delta":
+        block["text"] = `${String(block["text"] ?? "")}${String(delta["text"] ?? "")}`;
+        return String(delta["text"] ?? "");
+      case "thinking_delta":
+        block["thinking"] = `${String(block["thinking"] ?? "")}${String(delta["thinking"] ?? "")}`;
+        return "";
+      case "signature_delta":
+        block["signature"] = `${String(block["signature"] ?? "")}${String(delta["signature"] ?? "")}`;
+        return "";
+      case "citations_delta":
+        block["citations"] = [...asRecords(block["citations"]), delta["citation"]];
+        return "";
+      default:
+        return "";
+    }
+  }
+
+  return {
+    push(event) {
+      const [call] = stream.push(event);
+      const { type, index, content_block, delta, usage, message: begun } = asRecord(event);
+      const block = blocks.get(index);
+      if (call !== undefined && block !== undefined) block["input"] = call.call.arguments ?? {};
+      switch (type) {
+        case "message_start":
+          message = asRecord(begun);
+          return "";
+        case "content_block_start":
+          blocks.set(index, { ...asRecord(content_block) });
+          return String(asRecord(content_block)["type"] === "text" ? (asRecord(content_block)["text"] ?? "") : "");
+        case "content_block_delta":
+          return block === undefined ? "" : add(block, asRecord(delta));
+        case "message_delta":
+          // Counts that are null were told at the start.
+          message = { ...message, ...asRecord(delta), usage: { ...asRecord(message["usage"]), ...counted(usage) } };
+          return "";
+        case "message_stop":
+          isComplete = true;
+          return "";
+        default:
+          return "";
+      }
+    },
+    get isComplete() {
+      return isComplete;
+    },
+    answer: () => ({ ...message, content: [...blocks.values()] }),
+  };
+}
+
+function counted(usage: unknown): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(asRecord(usage)).filter(([, count]) => count !== null));
+}
+
+export { anthropicLlm as create, needs };
+
+export function check(settings: RemoteLlmSettings, surroundings?: ModelApiSurroundings): Promise<string> {
+  return checkLlm(anthropicLlm(settings, surroundings));
+}

@@ -1,0 +1,178 @@
+import type { Llm } from "../../agent/llm.port.ts";
+import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { geminiDialect, type GeminiResults, type GeminiTool } from "../dialects/gemini/gemini.ts";
+import { asRecord, asRecords } from "../dialects/parts/read-call.ts";
+import { endpoint, type ModelApiSurroundings } from "../model-api.ts";
+import {
+  type AnswerCollector,
+  type Asked,
+  checkLlm,
+  createRemoteLlm,
+  needs,
+  notAnAnswer,
+  type ReadAnswer,
+  type RemoteLlmSettings,
+  titleAt,
+  tokens,
+} from "./remote-llm.ts";
+import type { SentTurn } from "./sent-turns.ts";
+
+/** The body of a request to `:generateContent`. @internal */
+export interface GeminiBody {
+  readonly systemInstruction?: { parts: { text: string }[] };
+  readonly contents: GeminiContent[];
+  readonly tools?: { functionDeclarations: GeminiTool[] }[];
+  readonly generationConfig?: { maxOutputTokens?: number; temperature?: number };
+}
+
+type GeminiContent = { role: "user" | "model"; parts: GeminiPart[] } | GeminiResults;
+
+type GeminiPart = {
+  text?: string;
+  functionCall?: { id: string; name: string; args: Record<string, unknown> };
+  thoughtSignature?: string;
+};
+
+/** The API's own word for a call that another provider's model made, and that has no signature. */
+const UNSIGNED = "skip_thought_signature_validator";
+
+/** A model behind Google's Gemini API. */
+export function geminiLlm(settings: RemoteLlmSettings = {}, surroundings?: ModelApiSurroundings): Llm {
+  const { apiBase = "https://generativelanguage.googleapis.com/v1beta", model = "" } = settings;
+  const { apiKey = settings.apiBase === undefined ? "env:GEMINI_API_KEY" : undefined } = settings;
+  const title = titleAt("Gemini", settings.apiBase);
+  // A name with a slash is a path of its own: a tuned model, or one on Vertex AI.
+  const path = `/${model.includes("/") ? model : `models/${model}`}`;
+  const streamUrl = URL.parse(endpoint(apiBase, `${path}:streamGenerateContent`));
+  streamUrl?.searchParams.set("alt", "sse");
+  const api = {
+    name: "gemini",
+    title,
+    url: endpoint(apiBase, `${path}:generateContent`),
+    streamUrl: streamUrl?.href ?? apiBase,
+    apiKey,
+    keyHeaders: (key: string) => ({ "x-goog-api-key": key }),
+    dialect: geminiDialect(),
+    toBody,
+    read: (answer: unknown) => read(answer, title),
+    collect,
+  };
+  return createRemoteLlm(api, settings, surroundings);
+}
+
+function toBody({ system, turns, tools, maxTokens, temperature }: Asked<GeminiTool>): GeminiBody {
+  const generationConfig = {
+    ...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
+    ...(temperature === undefined ? {} : { temperature }),
+  };
+  return {
+    ...(system === undefined ? {} : { systemInstruction: { parts: [{ text: system }] } }),
+    contents: turns.flatMap(write),
+    ...(tools.length === 0 ? {} : { tools: [{ functionDeclarations: [...tools] }] }),
+    ...(Object.keys(generationConfig).length === 0 ? {} : { generationConfig }),
+  };
+}
+
+function write(turn: SentTurn): GeminiContent[] {
+  switch (turn.kind) {
+    case "user":
+      return [{ role: "user", parts: [{ text: turn.text }] }];
+    case "native": {
+      const content = turn.content as GeminiContent;
+      // The API sends empty turns, and does not take them back.
+      return asRecords(content.parts).length === 0 ? [] : [content];
+    }
+    case "assistant": {
+      const calls = turn.calls.map(({ id, name, arguments: args }, place) => ({
+        functionCall: { id, name, args: { ...args } },
+        ...(place === 0 ? { thoughtSignature: UNSIGNED } : {}),
+      }));
+      return [{ role: "model", parts: [...(turn.text === "" ? [] : [{ text: turn.text }]), ...calls] }];
+    }
+    case "results":
+      return geminiDialect().writeResults(turn.results);
+  }
+}
+
+/** Reasons to stop that the model itself is to blame for: there is no turn to go on from. */
+const BROKEN = /MALFORMED|UNEXPECTED_TOOL_CALL|TOO_MANY_TOOL_CALLS|MISSING_THOUGHT_SIGNATURE/;
+
+function read(answer: unknown, title: string): ReadAnswer {
+  const { candidates, promptFeedback, usageMetadata } = asRecord(answer);
+  const [candidate] = asRecords(candidates);
+  const blocked = asRecord(promptFeedback)["blockReason"];
+  if (candidate === undefined && blocked === undefined) throw notAnAnswer(title);
+  const { content, finishReason, finishMessage } = candidate ?? {};
+  const { role = "model", ...rest } = asRecord(content);
+  const { promptTokenCount, candidatesTokenCount, thoughtsTokenCount, toolUsePromptTokenCount } =
+    asRecord(usageMetadata);
+  return {
+    text: asRecords(rest["parts"])
+      .map(({ text, thought }) => (typeof text === "string" && thought !== true ? text : ""))
+      .join(""),
+    content: { role, ...rest },
+    stop: stopOf(blocked ?? finishReason, finishMessage, title),
+    usage: {
+      inputTokens: tokens(promptTokenCount, toolUsePromptTokenCount),
+      outputTokens: tokens(candidatesTokenCount, thoughtsTokenCount),
+    },
+  };
+}
+
+function stopOf(reason: unknown, message: unknown, title: string): ReadAnswer["stop"] {
+  if (reason === undefined || reason === "STOP" || reason === "FINISH_REASON_UNSPECIFIED") return "answer";
+  if (reason === "MAX_TOKENS") return "length";
+  if (!BROKEN.test(String(reason))) return "refused";
+  const fix = "Ask again, or offer fewer tools.";
+  const said = typeof message === "string" ? ` (${message.slice(0, 300)})` : "";
+  const text = `${title} could not write a call that it wanted to make: ${String(reason)}${said}. ${fix}`;
+  throw new ArsenalError("EXECUTION_FAILED", text, { fix, answered: true });
+}
+
+function collect(): AnswerCollector {
+  let whole: Record<string, unknown> = {};
+  let candidate: Record<string, unknown> = {};
+  let role: unknown = "model";
+  const parts: Record<string, unknown>[] = [];
+
+  return {
+    push(event) {
+      const { candidates, ...rest } = asRecord(event);
+      whole = { ...whole, ...rest };
+      const [next] = asRecords(candidates);
+      if (next === undefined) return "";
+      const { content, ...more } = next;
+      candidate = { ...candidate, ...more };
+      role = asRecord(content)["role"] ?? role;
+      let said = "";
+      for (const part of asRecords(asRecord(content)["parts"])) {
+        if (typeof part["text"] === "string" && part["thought"] !== true) said += part["text"];
+        const last = parts.at(-1);
+        if (last !== undefined && isPlainText(last) && isPlainText(part) && last["thought"] === part["thought"])
+          last["text"] = `${String(last["text"])}${String(part["text"])}`;
+        else parts.push({ ...part });
+      }
+      return said;
+    },
+    get isComplete() {
+      return (
+        typeof candidate["finishReason"] === "string" || asRecord(whole["promptFeedback"])["blockReason"] !== undefined
+      );
+    },
+    answer: () => ({
+      ...whole,
+      ...(Object.keys(candidate).length === 0 ? {} : { candidates: [{ ...candidate, content: { role, parts } }] }),
+    }),
+  };
+}
+
+/** Text alone. A part with a signature stays as it came. */
+function isPlainText(part: Readonly<Record<string, unknown>>): boolean {
+  return typeof part["text"] === "string" && Object.keys(part).every((name) => name === "text" || name === "thought");
+}
+
+export { geminiLlm as create, needs };
+
+export function check(settings: RemoteLlmSettings, surroundings?: ModelApiSurroundings): Promise<string> {
+  return checkLlm(geminiLlm(settings, surroundings));
+}
