@@ -6,6 +6,7 @@ export type {
   DefinitionWriter,
   RetrieveToolsOptions,
 } from "./adapters/dialects/write-definitions.ts";
+export type { Llm } from "./agent/llm.port.ts";
 
 /** For whom something is asked of the catalog: what they may not see does not exist for them. */
 export interface AskedBy {

@@ -3,7 +3,7 @@ import type { TierName } from "./adapters/embedders/shipped-tiers.ts";
 import type { AddServerOptions, McpServerSettings } from "./adapters/sources/mcp/settings.ts";
 import type { McpUpstream } from "./adapters/sources/mcp/upstream/upstream.ts";
 import type { OpenApiSettings } from "./adapters/sources/openapi/settings.ts";
-import type { AnyDialect, AskedBy, DefinitionWriter, RetrieveToolsOptions } from "./arsenal-options.ts";
+import type { AnyDialect, AskedBy, DefinitionWriter, Llm, RetrieveToolsOptions } from "./arsenal-options.ts";
 import type { Settled, SettledOptions } from "./catalog/dense/tiers.ts";
 import type { ToolArsenalConfig } from "./config/config.ts";
 import type { ToolArsenalParts } from "./config/parts/arsenal-parts.ts";
@@ -156,10 +156,7 @@ export class ToolArsenal {
     options: RetrieveToolsOptions<DialectName | DefinitionWriter<Definition>>,
   ): Promise<Definition[]>;
   async retrieveTools(query: string, options: RetrieveToolsOptions = {}): Promise<object[]> {
-    const { definitionWriter, toToolQuery } = await import("./adapters/dialects/write-definitions.ts");
-    const write = await definitionWriter(options, this.#wired.dialects);
-    const { tools } = await this.retrieve(toToolQuery(query, options));
-    return write(tools.map(({ tool }) => tool));
+    return this.#wired.retrieveTools(query, options);
   }
 
   /** Runs one tool under policy. A failing tool is a result with a status, not an exception. */
@@ -190,6 +187,11 @@ export class ToolArsenal {
   /** Curated views over the catalog, by name. */
   get toolsets(): Toolsets {
     return this.#wired.toolsets;
+  }
+
+  /** The configured language model; undefined if `llm` names none. */
+  get llm(): Llm | undefined {
+    return this.#wired.llm;
   }
 
   /** The semantic score below which `retrieve` drops a tool, unless the query sets its own. */
@@ -224,8 +226,7 @@ export class ToolArsenal {
 
   /** Which parts work now. */
   async healthCheck(): Promise<Record<string, boolean>> {
-    const { catalog, guard } = await this.#wired.ready();
-    return { ...(await catalog.healthCheck()), state: await guard.state.healthCheck() };
+    return this.#wired.healthCheck();
   }
 
   /** Calls `listener` for every event. Returns a function that unsubscribes it. */
@@ -244,7 +245,6 @@ export class ToolArsenal {
 
   /** The stages, unless the arsenal was closed. */
   get #open(): Wired {
-    this.#wired.refuseIfClosed();
-    return this.#wired;
+    return this.#wired.open();
   }
 }

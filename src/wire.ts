@@ -1,12 +1,15 @@
+import type { RetrieveToolsOptions } from "./adapters/dialects/write-definitions.ts";
 import type { McpServerSettings } from "./adapters/sources/mcp/settings.ts";
 import { createUpstreams, type Upstreams } from "./adapters/sources/mcp/upstream/upstreams.ts";
 import type { OpenApiSettings } from "./adapters/sources/openapi/settings.ts";
+import type { Llm } from "./agent/llm.port.ts";
 import { type Catalog, createCatalog } from "./catalog/catalog.ts";
 import type { ToolArsenalConfig } from "./config/config.ts";
 import { auditType } from "./config/load/chosen-adapters.ts";
 import { type ResolvedConfig, resolveConfig } from "./config/load/resolve-config.ts";
 import {
   configuredEngine,
+  configuredLlm,
   configuredReranker,
   configuredSinks,
   configuredTiers,
@@ -46,6 +49,8 @@ export interface Wired extends Registrations {
   readonly upstreams: Upstreams;
   readonly visible: VisibleTools;
   readonly toolsets: Toolsets;
+  /** The configured language model; undefined if there is none. */
+  readonly llm: Llm | undefined;
   /** Dialects that were added, by name. */
   readonly dialects: Map<string, Dialect>;
   /** Indexes pending registrations. Returns how many tools were new or changed. */
@@ -57,13 +62,16 @@ export interface Wired extends Registrations {
   start(): Promise<Started>;
   /** Resolves to every stage once the arsenal has started and, with `autoSync`, every registration is indexed. */
   ready(): Promise<Wired & CallStages>;
+  retrieveTools(query: string, options: RetrieveToolsOptions): Promise<object[]>;
+  /** Which parts work now. */
+  healthCheck(): Promise<Record<string, boolean>>;
   upstreamsAttempted(options: { readonly name?: string; readonly signal?: AbortSignal }): Promise<void>;
   serveMcp(arsenal: ServableArsenal, options: ServeMcpOptions): Promise<ServedMcp>;
   /** Ends calls that wait, disconnects, lets writes under way end and releases everything, once. */
   close(): Promise<void>;
   isClosed(): boolean;
-  /** Throws CLOSED once the arsenal was closed. */
-  refuseIfClosed(): void;
+  /** Returns the stages. Throws CLOSED once the arsenal was closed. */
+  open(): Wired;
 }
 
 /** Wires the stages of an arsenal, in the order data takes. Throws CONFIG_INVALID if the configuration is broken. */
@@ -211,6 +219,7 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
     upstreams,
     visible,
     toolsets,
+    llm: configuredLlm(config, surroundings),
     ...createRegistrations({ registry, visible, emit, dialects, sync: config.syncOnRegister ? sync : undefined }),
     dialects,
     sync,
@@ -227,6 +236,16 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
       if (config.autoSync && registry.pending > 0) await registry.sync();
       return (ready ??= loadCalls());
     },
+    async retrieveTools(query, options) {
+      const { definitionWriter, toToolQuery } = await import("./adapters/dialects/write-definitions.ts");
+      const write = await definitionWriter(options, dialects);
+      const { tools } = await (await wired.ready()).retriever.retrieve(toToolQuery(query, options));
+      return write(tools.map(({ tool }) => tool));
+    },
+    async healthCheck() {
+      await wired.ready();
+      return { ...(await catalog.healthCheck()), state: await guard.state.healthCheck() };
+    },
     async upstreamsAttempted(options) {
       if (!isClosed()) await start();
       await upstreams.attempted(options);
@@ -239,7 +258,10 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
     },
     close: () => (closing ??= disconnect()),
     isClosed,
-    refuseIfClosed,
+    open() {
+      refuseIfClosed();
+      return wired;
+    },
   };
   return wired;
 }
