@@ -1,3 +1,5 @@
+export type { AgentEvent, AgentResult, AgentRun, NeededApproval, OfferedTool, RunStatus } from "./agent-run.ts";
+export { type Agent, type AgentOptions, createAgent, type FollowOptions, type RunOptions } from "./create-agent.ts";
 export type {
   AgentMessage,
   AssistantMessage,
@@ -8,3 +10,5 @@ export type {
   ToolMessage,
   UserMessage,
 } from "./llm.port.ts";
+export type { AgentArsenal } from "./offer-tools.ts";
+export type { OpenCall, OpenStep, SavedRun } from "./saved-run.ts";

@@ -41,6 +41,7 @@ export function toWire(code: ErrorCode): WireError {
     case "RESULT_TOO_LARGE":
     case "TRANSPORT_FAILED":
     case "PROTOCOL_ERROR":
+    case "AGENT_STOPPED":
       return { httpStatus: 502, jsonRpcCode: -32009 };
     case "HANDLER_MISSING":
     case "SANDBOX_FAILED":

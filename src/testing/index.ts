@@ -15,6 +15,7 @@ export { rerankerContract } from "./reranker.contract.ts";
 export { sampleTools } from "./sample-tools.ts";
 export { sandboxContract } from "./sandbox.contract.ts";
 export { scannerContract } from "./scanner.contract.ts";
+export { say, scriptedLlm, type ScriptedLlm } from "./scripted-llm.ts";
 export { sinkContract } from "./sink.contract.ts";
 export { sourceContract } from "./source.contract.ts";
 export { stateContract } from "./state.contract.ts";

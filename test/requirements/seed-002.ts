@@ -45,6 +45,7 @@ export const toolService: readonly Requirement[] = [
     "002-registry-schema-shape": "Offers every registered tool in function-calling form.",
     "002-service-events": "Emits events when a call succeeds and when it fails.",
     "002-service-order": "Looks up, validates and authorises a call before it runs anything.",
+    "002-integration-reasoning": "Lets a reasoning loop select and call tools.",
   }),
   ...open("toolsets", { "002-registry-filter": "Lists tools by category and risk level." }),
   ...open("effect", {
@@ -57,5 +58,4 @@ export const toolService: readonly Requirement[] = [
   }),
 
   ...open("telemetry", { "002-integration-cost": "Tracks what calls cost." }),
-  ...open("agent", { "002-integration-reasoning": "Lets a reasoning loop select and call tools." }),
 ];

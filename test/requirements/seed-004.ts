@@ -23,14 +23,11 @@ export const armaments: readonly Requirement[] = [
     "004-errors-protocol": "Keeps PROTOCOL_ERROR of a handler whose server answered nonsense.",
     "004-format-success": "Formats a result for the model: tool, arguments, output, execution time.",
     "004-format-failure": "Formats a failure for the model: tool, arguments, error, time and what to do.",
-  }),
-  ...open("MCP", {
-    "004-mcp-debug": "Logs the protocol's messages where debugging is asked for.",
-  }),
-
-  ...open("agent", {
     "004-agent-build": "Builds an agent from a model, a system prompt and a name.",
     "004-agent-loop": "Runs the model's calls and continues with their results.",
     "004-agent-errors": "Gives the model its failed calls to read, and goes on.",
+  }),
+  ...open("MCP", {
+    "004-mcp-debug": "Logs the protocol's messages where debugging is asked for.",
   }),
 ];

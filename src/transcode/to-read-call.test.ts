@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { toReadCall } from "./read-call.ts";
+import { toReadCall } from "./to-read-call.ts";
 
 const read = (args: unknown): ReturnType<typeof toReadCall> =>
   toReadCall({ id: "a", name: "ping", arguments: args }, 0);

@@ -1,0 +1,220 @@
+import { ArsenalError, isArsenalError } from "../errors/arsenal-error.ts";
+import { showValue } from "../errors/show-value.ts";
+import { createTraceIds } from "../execute/trace-ids.ts";
+import { toResultError } from "../execute/results/to-result-error.ts";
+import type { Principal } from "../guard/principal.ts";
+import { type Clock, systemClock } from "../observe/clock.ts";
+import type { AgentEvent, AgentResult, AgentRun } from "./agent-run.ts";
+import { createEventLog } from "./event-log.ts";
+import type { AgentMessage, Llm } from "./llm.port.ts";
+import type { AgentArsenal } from "./offer-tools.ts";
+import { conversationOf, type LoopSettings, neededApprovals, type Running, runLoop } from "./run-loop.ts";
+import { fromSavedRun, type RunState, type SavedRun, toSavedRun } from "./saved-run.ts";
+
+/** What an agent is made of. */
+export interface AgentOptions {
+  readonly llm: Llm;
+  /** A `ToolArsenal`. */
+  readonly arsenal: AgentArsenal;
+  readonly systemPrompt?: string;
+  /** For people. Defaults to `agent`. */
+  readonly name?: string;
+  /** The most tools that one request to the model has, 1 to 50. Defaults to 8. */
+  readonly limit?: number;
+  /** Ids or names of tools that every request has, if the caller may see them. At most `limit`. */
+  readonly pinned?: readonly string[];
+  /** How often the model is asked in one run. Defaults to 10. */
+  readonly maxSteps?: number;
+  /** Tokens of one run, in and out, over all its steps. Checked after each step, so the last one can exceed it. Defaults to no limit. */
+  readonly maxTokens?: number;
+  /** The most tokens of one answer. Defaults to the model's own setting. */
+  readonly maxAnswerTokens?: number;
+  /** The toolset to search and call through. Defaults to the whole catalog. */
+  readonly toolset?: string;
+  /** Who makes the calls. Defaults to the local operator. */
+  readonly principal?: Principal;
+  /** `native` (default): results in the provider's own format. `text`: as text that says tool, arguments, output and execution time. */
+  readonly resultFormat?: "native" | "text";
+  /** Whether `{"function_call": …}` in the model's text counts as a call, for models without tool support. Defaults to true. */
+  readonly textCalls?: boolean;
+  /** Whether the model's text is streamed. Defaults to true. */
+  readonly stream?: boolean;
+  /** Defaults to the machine's. */
+  readonly clock?: Clock;
+}
+
+/** How one run is followed and stopped. */
+export interface FollowOptions {
+  /** Ends the run: the model is cancelled, and so are the calls under way. */
+  readonly signal?: AbortSignal;
+  /** Gets every event as it happens. */
+  readonly onEvent?: (event: AgentEvent) => void;
+}
+
+export interface RunOptions extends FollowOptions {
+  /** The conversation so far: `messages` of the run before. */
+  readonly history?: readonly AgentMessage[];
+  /** What was said before `history` begins, if it was cut. */
+  readonly summary?: string;
+}
+
+/** A model that works with the tools of an arsenal. */
+export interface Agent {
+  readonly name: string;
+  /** Starts to work on a request. */
+  run(input: string, options?: RunOptions): AgentRun;
+  /** Runs a request and returns the answer. Throws if there is none: CONFIRMATION_REQUIRED, CANCELLED, or AGENT_STOPPED with the reason. */
+  execute(input: string, options?: RunOptions): Promise<string>;
+  /**
+   * Goes on with a saved run. Calls that were approved in the meantime run, once; those that were denied are reported to the model; if one still
+   * waits, the run is still paused. No call that ran, or may have run, is run again. Throws INPUT_INVALID for what is not a saved run.
+   */
+  resume(saved: SavedRun, options?: FollowOptions): AgentRun;
+}
+
+const traceIds = createTraceIds();
+
+/**
+ * Creates an agent. For each turn of the model it finds the few tools that fit the conversation, runs the model's calls under the arsenal's
+ * policy, all calls of one turn at once, and returns the results to the model until it answers.
+ */
+export function createAgent(options: AgentOptions): Agent {
+  const { name = "agent" } = options;
+  const settings = toSettings(options);
+
+  function start(state: RunState, { signal = new AbortController().signal, onEvent }: FollowOptions): AgentRun {
+    const log = createEventLog(onEvent);
+    const running: Running = { state: { ...state, status: "running" }, signal, emit: log.emit };
+    const result = settle(running, settings).finally(log.end);
+    result.catch(() => {}); // whoever only iterates gets the error there
+    return {
+      result,
+      save: () => toSavedRun(running.state),
+      async *[Symbol.asyncIterator]() {
+        yield* log.events();
+        await result;
+      },
+    };
+  }
+
+  function run(input: string, { history = [], summary, ...follow }: RunOptions = {}): AgentRun {
+    if (typeof input !== "string" || input.trim() === "")
+      throw wrong("input", input, "must be text", "Give the request as a string that is not empty.");
+    const state: RunState = {
+      agent: name,
+      traceId: traceIds.traceId(),
+      request: input,
+      ...(summary !== undefined && { summary }),
+      status: "running",
+      steps: 0,
+      usage: { inputTokens: 0, outputTokens: 0 },
+      messages: [...history, { role: "user", text: input }],
+    };
+    return start(state, follow);
+  }
+
+  return {
+    name,
+    run,
+    resume: (saved, follow = {}) => start(fromSavedRun(saved), follow),
+    async execute(input, given) {
+      const result = await run(input, given).result;
+      if (result.status === "answered") return result.text;
+      throw noAnswer(result);
+    },
+  };
+}
+
+async function settle(running: Running, settings: LoopSettings): Promise<AgentResult> {
+  const { signal, emit } = running;
+  const begun = running.state.messages.length;
+  /** What the model said last in this run. */
+  const said = (): string => {
+    const last = running.state.messages.slice(begun - 1).findLast(({ role }) => role === "assistant");
+    return last?.role === "assistant" ? last.text : "";
+  };
+  const end = (status: AgentResult["status"] | "failed", error?: { code?: string; message: string }): void => {
+    running.state = { ...running.state, status };
+    const { steps, usage } = running.state;
+    emit({ type: "finished", status, text: said(), steps, usage, ...(error && { error }) });
+  };
+  try {
+    await Promise.resolve(); // so that whoever called can follow from the first event
+    const status = await runLoop(running, settings).catch((error: unknown) => {
+      if (signal.aborted) return "aborted" as const;
+      throw error;
+    });
+    end(status);
+    const { steps, usage, traceId } = running.state;
+    const messages = conversationOf(running.state, settings.clock);
+    return { status, text: said(), approvals: neededApprovals(running.state), messages, steps, usage, traceId };
+  } catch (error) {
+    const { code, message } = toResultError(error);
+    end("failed", { ...(isArsenalError(error) && { code }), message });
+    throw error;
+  }
+}
+
+function toSettings(options: AgentOptions): LoopSettings {
+  const { llm, arsenal, systemPrompt, limit = 8, pinned = [], maxSteps = 10, maxTokens = Infinity } = options;
+  const { maxAnswerTokens, principal, toolset } = options;
+  checkCount("limit", limit, 50);
+  checkCount("maxSteps", maxSteps);
+  if (maxTokens !== Infinity) checkCount("maxTokens", maxTokens);
+  if (maxAnswerTokens !== undefined) checkCount("maxAnswerTokens", maxAnswerTokens);
+  if (pinned.length > limit)
+    throw wrong("pinned", pinned, `has more tools than limit ${limit}`, "Pin fewer tools, or raise limit.");
+  return {
+    llm,
+    arsenal,
+    systemPrompt,
+    limit,
+    pinned,
+    by: { ...(principal !== undefined && { principal }), ...(toolset !== undefined && { toolset }) },
+    maxSteps,
+    maxTokens,
+    maxAnswerTokens,
+    resultFormat: options.resultFormat ?? "native",
+    textCalls: options.textCalls ?? true,
+    stream: options.stream ?? true,
+    clock: options.clock ?? systemClock,
+  };
+}
+
+function checkCount(field: string, value: number, most = Number.MAX_SAFE_INTEGER): void {
+  if (Number.isInteger(value) && value >= 1 && value <= most) return;
+  const bound = most === Number.MAX_SAFE_INTEGER ? "1 or more" : `1 to ${most}`;
+  throw wrong(field, value, `must be a whole number, ${bound}`, `Give a whole number, ${bound}.`);
+}
+
+function wrong(field: string, value: unknown, problem: string, fix: string): ArsenalError {
+  const message = `The agent's ${field} ${problem}: ${showValue(value)}. ${fix}`;
+  return new ArsenalError("QUERY_INVALID", message, { field, value, fix });
+}
+
+function noAnswer({ status, approvals, steps, usage }: AgentResult): ArsenalError {
+  switch (status) {
+    case "paused": {
+      const waiting = approvals.map(({ toolName, confirmationId }) => `${toolName} (${confirmationId})`).join(", ");
+      const fix = "Use agent.run(), which pauses, and agent.resume() once they are answered.";
+      return new ArsenalError("CONFIRMATION_REQUIRED", `The agent waits for approval of ${waiting}. ${fix}`, { fix });
+    }
+    case "aborted":
+      return new ArsenalError("CANCELLED", "The agent was aborted before it answered.");
+    case "step-limit":
+      return unanswered(`it asked the model ${steps} times, and maxSteps allows no more`, "Raise maxSteps.");
+    case "token-limit":
+      return unanswered(
+        `it used ${usage.inputTokens + usage.outputTokens} tokens, and maxTokens allows no more`,
+        "Raise maxTokens.",
+      );
+    case "cut-off":
+      return unanswered("the model's answer was cut off at its longest", "Raise maxAnswerTokens.");
+    default:
+      return unanswered("the provider blocked the answer", "Change the request.");
+  }
+}
+
+function unanswered(why: string, fix: string): ArsenalError {
+  return new ArsenalError("AGENT_STOPPED", `The agent stopped without an answer: ${why}. ${fix}`, { fix });
+}

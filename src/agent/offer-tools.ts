@@ -1,0 +1,147 @@
+import type { ToolCall } from "../execute/call.ts";
+import type { ToolResult } from "../execute/result.ts";
+import type { Principal } from "../guard/principal.ts";
+import type { ConversationContext, Message, ToolQuery } from "../retrieve/query.ts";
+import type { RetrievalResult } from "../retrieve/result.ts";
+import { DEFAULT_NAMESPACE } from "../tool/limits.ts";
+import type { Tool } from "../tool/tool.ts";
+import type { OfferedTool } from "./agent-run.ts";
+import type { AgentMessage } from "./llm.port.ts";
+
+/** What an agent needs of an arsenal. A `ToolArsenal` has it. */
+export interface AgentArsenal {
+  retrieve(query: ToolQuery): Promise<RetrievalResult>;
+  getTool(name: string, namespace?: string, by?: AskedBy): Promise<Tool | undefined>;
+  execute(call: ToolCall): Promise<ToolResult>;
+}
+
+/** Through whose eyes the catalog is seen. */
+export interface AskedBy {
+  readonly principal?: Principal;
+  readonly toolset?: string;
+}
+
+/** What decides which tools are sent. */
+export interface OfferSettings {
+  readonly limit: number;
+  /** Ids or names. */
+  readonly pinned: readonly string[];
+  readonly by: AskedBy;
+}
+
+/** The conversation that tools are wanted for. */
+export interface Wanting {
+  readonly request: string;
+  readonly messages: readonly AgentMessage[];
+  readonly summary?: string | undefined;
+  readonly traceId: string;
+  readonly signal: AbortSignal;
+}
+
+/** A tool to send, and why. */
+export interface Offer extends OfferedTool {
+  readonly tool: Tool;
+}
+
+const RECENT_MESSAGES = 10;
+/** As much of a message as retrieval reads. */
+const MESSAGE_LENGTH = 400;
+
+/**
+ * Chooses the tools for the model's next turn, at most `limit`: the pinned ones, then those called earlier, in up to half of the remaining
+ * places, then the best for the request and for what the model said last.
+ */
+export async function offerTools(
+  arsenal: AgentArsenal,
+  { limit, pinned, by }: OfferSettings,
+  wanting: Wanting,
+): Promise<readonly Offer[]> {
+  const { used, failed } = toolsIn(wanting.messages);
+  const retrieved = retrieveFor(arsenal, wanting, { limit, by, used, failed });
+  const named = async (ids: readonly string[], because: "pinned" | "used"): Promise<readonly Offer[]> => {
+    const tools = await Promise.all(ids.map((id) => toolOf(arsenal, id, by)));
+    return tools.flatMap((tool) => (tool === undefined ? [] : [{ tool, id: tool.id, because }]));
+  };
+  const [first, earlier, found] = await Promise.all([
+    named(pinned, "pinned"),
+    named(used.slice(0, limit), "used"),
+    retrieved,
+  ]);
+
+  const offers = new Map<string, Offer>();
+  const take = (from: readonly Offer[], most: number): void => {
+    for (const offer of from) if (offers.size < most && !offers.has(offer.id)) offers.set(offer.id, offer);
+  };
+  take(first, limit);
+  take(earlier, offers.size + Math.floor((limit - offers.size) / 2));
+  take(found, limit);
+  take(earlier, limit);
+  return [...offers.values()];
+}
+
+async function retrieveFor(
+  arsenal: AgentArsenal,
+  { request, messages, summary, traceId, signal }: Wanting,
+  seen: {
+    readonly limit: number;
+    readonly by: AskedBy;
+    readonly used: readonly string[];
+    readonly failed: readonly string[];
+  },
+): Promise<readonly Offer[]> {
+  const context: Omit<ConversationContext, "query"> = {
+    recentMessages: messages.slice(-RECENT_MESSAGES).map(toMessage),
+    toolsAlreadyUsed: seen.used,
+    toolsFailed: seen.failed,
+    ...(summary !== undefined && { conversationSummary: summary }),
+  };
+  const last = messages.findLast(({ role }) => role !== "tool");
+  const said = last?.role === "assistant" ? last.text.trim().slice(-MESSAGE_LENGTH) : "";
+  const best = new Map<string, Offer & { readonly score: number }>();
+  for (const query of new Set([request, said])) {
+    if (query === "") continue;
+    const { tools } = await arsenal.retrieve({
+      context: { ...context, query },
+      limit: seen.limit,
+      ...seen.by,
+      traceId,
+      signal,
+    });
+    for (const { tool, score } of tools)
+      if (score > (best.get(tool.id)?.score ?? -1))
+        best.set(tool.id, { tool, id: tool.id, because: "retrieved", score });
+  }
+  return [...best.values()].sort((a, b) => b.score - a.score);
+}
+
+/** The tools that a conversation called, latest first, and those whose last call went wrong. */
+function toolsIn(messages: readonly AgentMessage[]): {
+  readonly used: readonly string[];
+  readonly failed: readonly string[];
+} {
+  const latest = new Map<string, ToolResult>();
+  for (const message of messages.toReversed()) {
+    if (message.role !== "tool") continue;
+    for (const { result } of message.results.toReversed())
+      if (result.toolId !== undefined && !latest.has(result.toolId)) latest.set(result.toolId, result);
+  }
+  return { used: [...latest.keys()], failed: [...latest].flatMap(([id, result]) => (isFailed(result) ? [id] : [])) };
+}
+
+/** A call with wrong arguments says nothing about the tool. */
+function isFailed({ status, error }: ToolResult): boolean {
+  const wentWrong = status !== "success" && status !== "pending_confirmation" && status !== "cancelled";
+  return wentWrong && error?.code !== "ARGUMENTS_INVALID";
+}
+
+function toolOf(arsenal: AgentArsenal, id: string, by: AskedBy): Promise<Tool | undefined> {
+  const dot = id.lastIndexOf(".");
+  return arsenal.getTool(id.slice(dot + 1), dot === -1 ? DEFAULT_NAMESPACE : id.slice(0, dot), by);
+}
+
+/** A message as retrieval reads it. */
+function toMessage(message: AgentMessage): Message {
+  if (message.role !== "tool") return { role: message.role, content: message.text.slice(0, MESSAGE_LENGTH) };
+  const content = message.results.map(({ result }) => JSON.stringify(result.result ?? result.error?.message ?? ""));
+  return { role: "tool", content: content.join("\n").slice(0, MESSAGE_LENGTH) };
+}

@@ -1,0 +1,238 @@
+import type { ToolResult } from "../execute/result.ts";
+import { statusOf, toResultError } from "../execute/results/to-result-error.ts";
+import type { Clock } from "../observe/clock.ts";
+import type { ErrorCode } from "../errors/codes.ts";
+import { estimateTokens } from "../tool/estimate-tokens.ts";
+import { toPlainData } from "../tool/schema/plain-data.ts";
+import type { ReadCall } from "../transcode/dialect.port.ts";
+import type { AgentEvent, NeededApproval, RunStatus } from "./agent-run.ts";
+import type { AgentMessage, Llm, LlmRequest, LlmTurn, TokenUsage } from "./llm.port.ts";
+import { type AgentArsenal, offerTools, type OfferSettings } from "./offer-tools.ts";
+import type { OpenCall, RunState } from "./saved-run.ts";
+import { readTextCalls } from "./text-calls.ts";
+
+/** What every run of an agent goes by. */
+export interface LoopSettings extends OfferSettings {
+  readonly llm: Llm;
+  readonly arsenal: AgentArsenal;
+  readonly systemPrompt: string | undefined;
+  readonly maxSteps: number;
+  readonly maxTokens: number;
+  readonly maxAnswerTokens: number | undefined;
+  readonly resultFormat: "native" | "text";
+  readonly textCalls: boolean;
+  readonly stream: boolean;
+  readonly clock: Clock;
+}
+
+/** A run under way. `state` is replaced as the run goes on, never changed, so that a copy of it is a run at one moment. */
+export interface Running {
+  state: RunState;
+  readonly signal: AbortSignal;
+  readonly emit: (event: AgentEvent) => void;
+}
+
+/** Works on a run until it ends or pauses. Rejects if the model or the search for tools fails. */
+export async function runLoop(running: Running, settings: LoopSettings): Promise<RunStatus> {
+  const { signal, emit } = running;
+  if (running.state.open !== undefined && !(await answerCalls(running, settings))) return stopped(signal);
+  for (;;) {
+    if (signal.aborted) return "aborted";
+    const over = budgetUsedUp(running.state, settings);
+    if (over !== undefined) return over;
+
+    const step = running.state.steps + 1;
+    emit({ type: "step-started", step });
+    const offers = await offerTools(settings.arsenal, settings, { ...running.state, signal });
+    emit({ type: "tools-offered", step, tools: offers.map(({ tool: _tool, ...offered }) => offered) });
+    const tools = offers.map(({ tool }) => tool);
+    const request = requestOf(running, settings, { step, tools });
+    const turn = await settings.llm.next(request);
+    if (!settings.stream && turn.message.text !== "") emit({ type: "text", step, text: turn.message.text });
+    const { state } = running;
+    running.state = {
+      ...state,
+      steps: step,
+      usage: added(state.usage, usageOf(turn, request)),
+      messages: [...state.messages, turn.message],
+    };
+
+    const written = turn.message.calls.length === 0 && settings.textCalls && turn.stop !== "refused";
+    const inText = written ? readTextCalls(turn.message.text, tools, step) : [];
+    const calls = inText.length > 0 ? inText : turn.message.calls;
+    if (calls.length === 0) return endOf(turn);
+    const format = inText.length > 0 ? "text" : settings.resultFormat;
+    running.state = { ...running.state, open: { format, calls: calls.map((read) => ({ read })) } };
+    const reason = turn.stop === "refused" ? "refused" : budgetUsedUp(running.state, settings);
+    if (reason !== undefined) {
+      closeStep(running, settings, NOT_RUN[reason]);
+      return reason;
+    }
+    if (!(await answerCalls(running, settings, calls))) return stopped(signal);
+  }
+}
+
+function stopped(signal: AbortSignal): RunStatus {
+  return signal.aborted ? "aborted" : "paused";
+}
+
+function endOf({ stop }: LlmTurn): RunStatus {
+  switch (stop) {
+    case "answer":
+    case "calls":
+      return "answered";
+    case "length":
+      return "cut-off";
+    case "refused":
+      return "refused";
+  }
+}
+
+function budgetUsedUp({ steps, usage }: RunState, budget: LoopSettings): "step-limit" | "token-limit" | undefined {
+  if (steps >= budget.maxSteps) return "step-limit";
+  return usage.inputTokens + usage.outputTokens >= budget.maxTokens ? "token-limit" : undefined;
+}
+
+function requestOf(
+  { state, signal, emit }: Running,
+  { systemPrompt, maxAnswerTokens, stream }: LoopSettings,
+  { step, tools }: { readonly step: number } & Pick<LlmRequest, "tools">,
+): LlmRequest {
+  const earlier = state.summary === undefined ? [] : [`Earlier in this conversation: ${state.summary}`];
+  const system = [...(systemPrompt === undefined ? [] : [systemPrompt]), ...earlier].join("\n\n");
+  return {
+    ...(system !== "" && { system }),
+    messages: state.messages,
+    tools,
+    ...(maxAnswerTokens !== undefined && { maxTokens: maxAnswerTokens }),
+    ...(stream && { onText: (text: string) => emit({ type: "text", step, text }) }),
+    signal,
+  };
+}
+
+/** What the provider counted, or about as much if it does not say. */
+function usageOf({ usage, message }: LlmTurn, { system = "", messages, tools }: LlmRequest): TokenUsage {
+  if (usage.inputTokens + usage.outputTokens > 0) return usage;
+  const definitions = tools.map(({ name, description, parameters }) => ({ name, description, parameters }));
+  return {
+    inputTokens: estimateTokens(system + JSON.stringify([messages, definitions])),
+    outputTokens: estimateTokens(JSON.stringify([message.text, message.calls])),
+  };
+}
+
+function added(a: TokenUsage, b: TokenUsage): TokenUsage {
+  return { inputTokens: a.inputTokens + b.inputTokens, outputTokens: a.outputTokens + b.outputTokens };
+}
+
+/**
+ * Runs the given calls of the open step, or those of a resumed one that wait for approval, all at once. True if the model can go on: every call has
+ * its outcome, and nobody aborted.
+ */
+async function answerCalls(running: Running, settings: LoopSettings, fresh?: readonly ReadCall[]): Promise<boolean> {
+  const { signal } = running;
+  const due = running.state.open?.calls.flatMap(({ read, result }, index) =>
+    fresh !== undefined || result?.status === "pending_confirmation" ? [{ index, read, result }] : [],
+  );
+  await Promise.all(
+    (due ?? []).map(async ({ index, read, result: before }) => {
+      const result = await runCall(running, settings, read, before?.confirmationId);
+      const { open } = running.state;
+      if (open === undefined) return;
+      running.state = { ...running.state, open: { ...open, calls: open.calls.with(index, { read, result }) } };
+    }),
+  );
+  if (pendingIn(running.state).length > 0) return false;
+  closeStep(running, settings, LOST);
+  return !signal.aborted;
+}
+
+async function runCall(
+  { state, signal, emit }: Running,
+  { arsenal, by, clock }: LoopSettings,
+  read: ReadCall,
+  confirmationId: string | undefined,
+): Promise<ToolResult> {
+  const { steps: step, traceId } = state;
+  const { toolName, arguments: args = {} } = read.call;
+  emit({ type: "call-started", step, callId: read.id, toolName, arguments: args });
+  const call = { ...read.call, ...by, traceId, signal, ...(confirmationId !== undefined && { confirmationId }) };
+  const ran =
+    read.problem === undefined
+      ? await arsenal.execute(call).catch((error: unknown) => notRun(read, toResultError(error), traceId, clock))
+      : notRun(read, { code: "ARGUMENTS_INVALID", message: read.problem }, traceId, clock);
+  // A saved run is JSON, and what the source answered to somebody's request is not part of it.
+  const { answer: _answer, ...kept } = ran;
+  const result: ToolResult = { ...kept, ...("result" in kept && { result: toPlainData(kept.result) }) };
+  emit({ type: "call-finished", step, callId: read.id, result });
+  const [approval] = approvalsOf([{ read, result }]);
+  if (approval !== undefined) emit({ type: "approval-needed", step, approval });
+  return result;
+}
+
+interface Unrun {
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+const LOST: Unrun = {
+  code: "OUTCOME_UNKNOWN",
+  message:
+    "The call started, and the agent was stopped before it ended: it may or may not have taken effect. It was not repeated.",
+};
+
+const NOT_RUN: Readonly<Record<"step-limit" | "token-limit" | "refused", Unrun>> = {
+  "step-limit": { code: "CANCELLED", message: "The call was not run: the agent has no steps left." },
+  "token-limit": { code: "CANCELLED", message: "The call was not run: the agent has no tokens left." },
+  refused: { code: "CANCELLED", message: "The call was not run: the provider blocked the answer it was in." },
+};
+
+/** Gives the model the outcomes of the open step, so that it can go on. A call without one gets the error given here. */
+function closeStep(running: Running, { clock }: LoopSettings, missing: Unrun): void {
+  running.state = { ...running.state, messages: conversationOf(running.state, clock, missing) };
+  const { open: _open, ...closed } = running.state;
+  running.state = closed;
+}
+
+/** The conversation with every call answered. Calls that still wait or run have that as their outcome. */
+export function conversationOf(state: RunState, clock: Clock, missing: Unrun = LOST): readonly AgentMessage[] {
+  const { open, messages, traceId } = state;
+  if (open === undefined) return messages;
+  const results = open.calls.map(({ read, result }) => {
+    return { read, result: result ?? notRun(read, missing, traceId, clock) };
+  });
+  return [...messages, { role: "tool", results, format: open.format }];
+}
+
+function notRun({ call }: ReadCall, error: Unrun, traceId: string, clock: Clock): ToolResult {
+  const now = clock.now();
+  return {
+    toolName: call.toolName,
+    status: statusOf(error.code),
+    error,
+    queuedAt: now,
+    completedAt: now,
+    latencyMs: 0,
+    attempts: 0,
+    traceId,
+    spanId: "",
+  };
+}
+
+function pendingIn({ open }: RunState): readonly OpenCall[] {
+  return open?.calls.filter(({ result }) => result?.status === "pending_confirmation") ?? [];
+}
+
+/** The calls of a run that wait for a person. */
+export function neededApprovals(state: RunState): readonly NeededApproval[] {
+  return approvalsOf(pendingIn(state));
+}
+
+function approvalsOf(calls: readonly OpenCall[]): readonly NeededApproval[] {
+  return calls.flatMap(({ read, result }) => {
+    if (result?.status !== "pending_confirmation" || result.confirmationId === undefined) return [];
+    const { confirmationId, toolName, toolId, error } = result;
+    const { arguments: args = {} } = read.call;
+    const known = toolId === undefined ? {} : { toolId };
+    return [{ confirmationId, callId: read.id, toolName, ...known, arguments: args, message: error?.message ?? "" }];
+  });
+}
