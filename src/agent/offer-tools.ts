@@ -43,6 +43,8 @@ export interface Offer extends OfferedTool {
   readonly tool: Tool;
 }
 
+/** Fills the limit, unless nothing fits: one tool too many costs some tokens, a missing one costs the task. */
+const BARELY_FITS = 0.001;
 const RECENT_MESSAGES = 10;
 /** As much of a message as retrieval reads. */
 const MESSAGE_LENGTH = 400;
@@ -103,6 +105,7 @@ async function retrieveFor(
     const { tools } = await arsenal.retrieve({
       context: { ...context, query },
       limit: seen.limit,
+      scoreThreshold: BARELY_FITS,
       ...seen.by,
       traceId,
       signal,

@@ -18,4 +18,4 @@ await using arsenal = await openShop(shop);
 const agent = await openSeller(arsenal, settings, { stream });
 const { status, text: said, steps, traceId } = await agent.resume(saved).result;
 const printed: Printed = { status, text: said, steps, traceId, pid: process.pid };
-console.log(JSON.stringify(printed));
+process.stdout.write(JSON.stringify(printed));
