@@ -9,7 +9,7 @@ import { createEventLog } from "./event-log.ts";
 import type { AgentMessage, Llm } from "./llm.port.ts";
 import type { AgentArsenal } from "./offer-tools.ts";
 import { conversationOf, type LoopSettings, neededApprovals, type Running, runLoop } from "./run-loop.ts";
-import { fromSavedRun, type RunState, type SavedRun, toSavedRun } from "./saved-run.ts";
+import { type RunState, type SavedRun, toResumed, toSavedRun } from "./saved-run.ts";
 
 /** What an agent is made of. */
 export interface AgentOptions {
@@ -116,7 +116,7 @@ export function createAgent(options: AgentOptions): Agent {
   return {
     name,
     run,
-    resume: (saved, follow = {}) => start(fromSavedRun(saved), follow),
+    resume: (saved, follow = {}) => start(toResumed(saved), follow),
     async execute(input, given) {
       const result = await run(input, given).result;
       if (result.status === "answered") return result.text;

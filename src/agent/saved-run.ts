@@ -45,7 +45,7 @@ export function toSavedRun(state: RunState): SavedRun {
   return JSON.parse(JSON.stringify({ type: TYPE, version: VERSION, ...state })) as SavedRun;
 }
 
-/** Checks a saved run that was read from somewhere. Throws INPUT_INVALID if it cannot be resumed. */
+/** Checks a saved run that was read from somewhere. Throws INPUT_INVALID, with what is wrong, if it is not one. */
 export function fromSavedRun(given: unknown): RunState {
   if (!isPlainObject(given) || given["type"] !== TYPE)
     throw invalid("", given, "is not a saved run", "Pass what run.save() returned, or the parsed JSON of it.");
@@ -60,14 +60,20 @@ export function fromSavedRun(given: unknown): RunState {
   if (version !== VERSION) throw invalid("version", version, `must be ${VERSION}`, START_AGAIN);
   for (const [field, isRight] of Object.entries(FIELDS))
     if (!isRight(state[field])) throw invalid(field, state[field], "has the wrong shape", START_AGAIN);
-  if (ENDED.includes(state["status"] as string))
-    throw invalid(
-      "status",
-      state["status"],
-      "says that the run has its answer",
-      "Start a new run, with its messages as history.",
-    );
   return state as unknown as RunState;
+}
+
+/** True if the model has said what it wants to say, so that there is nothing to resume. */
+export function hasEnded({ status }: Pick<RunState, "status">): boolean {
+  return ENDED.includes(status);
+}
+
+/** The state of a saved run that can go on. Throws INPUT_INVALID if it cannot. */
+export function toResumed(saved: unknown): RunState {
+  const state = fromSavedRun(saved);
+  if (!hasEnded(state)) return state;
+  const fix = "Start a new run, with its messages as history.";
+  throw invalid("status", state.status, "says that the run has its answer", fix);
 }
 
 const ENDED: readonly string[] = ["answered", "refused"];

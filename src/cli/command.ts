@@ -65,6 +65,8 @@ export interface Terminal {
   readonly platform?: NodeJS.Platform;
   /** The streams of a server over stdio. Default to those of the process. */
   readonly protocol?: { readonly input: Readable; readonly output: Writable };
+  /** Where a person types, and where the prompt is shown. Default to stdin and stderr of the process. */
+  readonly keyboard?: { readonly input: Readable & { readonly isTTY?: boolean }; readonly output: Writable };
   /** Calls back on SIGHUP, which a closing terminal sends too. Returns a function that stops it. */
   readonly onHangup?: (listener: () => void) => () => void;
 }

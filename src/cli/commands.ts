@@ -12,6 +12,7 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
   list: ["List the registered tools", () => import("./commands/list.ts")],
   search: ["Find the tools that fit a request", () => import("./commands/search.ts")],
   call: ["Run one tool under policy", () => import("./commands/call.ts")],
+  chat: ["Talk to a model that uses your tools", () => import("./commands/chat.ts")],
   import: [
     "Print the tools of an OpenAPI document or an MCP server as JSON lines",
     () => import("./commands/import.ts"),

@@ -51,6 +51,7 @@ const KINDS: Readonly<Record<ErrorCode, Kind>> = {
   AUDIT_FAILED: "failed",
   LIBRARY_MISSING: "failed",
   INPUT_INVALID: "failed",
+  AGENT_STOPPED: "failed",
   CLOSED: "failed",
 };
 

@@ -56,9 +56,10 @@ function approvalsOf(config: ResolvedConfig, place: Place, configFile?: string):
     return { command: configFile === undefined ? approve : `${approve} --config ${quoted(configFile)}` };
   const folder = approvalsFolder(place.environment);
   if (folder === undefined) return undefined;
-  // An approval is good only for the servers it was asked for. Two configurations may have tools that look the same.
+  // An approval is good only for the servers it was asked for. Two configurations may have tools that look the same. The model is no part of them.
+  const { llm: _llm, ...rest } = config;
   const asked = createHash("sha256")
-    .update(JSON.stringify([place.folder, configFile, config]))
+    .update(JSON.stringify([place.folder, configFile, rest]))
     .digest("hex");
   return { file: join(folder, `${asked.slice(0, 16)}.sqlite`), command: approve };
 }

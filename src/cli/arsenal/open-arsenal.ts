@@ -79,6 +79,8 @@ export async function loadConfigured({ config, mcpConfigs }: ConfigFiles, termin
 export interface OpenOptions extends Pick<Reader, "told"> {
   /** Overrides the configured tier. */
   readonly tier?: TierName;
+  /** Overrides the configured model. */
+  readonly llm?: ResolvedConfig["llm"];
   /** Registers tools as their sources offer them: nothing is blocked, neutralised or pinned. For looking at tools only. */
   readonly asOffered?: boolean;
 }
@@ -89,12 +91,12 @@ export async function openArsenal(
   terminal: Terminal,
   given: ToolArsenalParts & OpenOptions = {},
 ): Promise<ToolArsenal> {
-  const { tier, asOffered = false, told = [], ...others } = given;
+  const { tier, llm, asOffered = false, told = [], ...others } = given;
   const parts = { environment: terminal.environment, ...others };
   const files = configFiles(input, terminal);
   if (files === undefined) {
     if (!input.json) terminal.err.write("No arsenal.yaml in this folder. Using the demo catalog.\n");
-    return createDemoArsenal(parts, { place: terminal, tier });
+    return createDemoArsenal(parts, { place: terminal, tier, llm });
   }
   const configured = await loadConfigured(files, terminal);
   const config = forOperator(configured.config, terminal, files.config);
@@ -103,6 +105,7 @@ export async function openArsenal(
     {
       ...config,
       ...(tier !== undefined && { embedder: { ...embedder, tier } }),
+      ...(llm !== undefined && { llm }),
       ...(asOffered && {
         security: { ...security, pins: "off" as const, scan: { ...security.scan, definitions: "off" as const } },
       }),

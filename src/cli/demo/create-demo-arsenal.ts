@@ -2,6 +2,7 @@ import { defaultCache } from "../../adapters/embedders/cached.ts";
 import type { TierName } from "../../adapters/embedders/shipped-tiers.ts";
 import { ToolArsenal } from "../../arsenal.ts";
 import type { ToolArsenalParts } from "../../config/parts/arsenal-parts.ts";
+import type { ToolArsenalConfig } from "../../config/config.ts";
 import { resolveConfig } from "../../config/load/resolve-config.ts";
 import type { Terminal } from "../command.ts";
 import { forOperator } from "../arsenal/local-approvals.ts";
@@ -15,12 +16,17 @@ export const DEMO_TOOLS: readonly DemoTool[] = [...SALES_TOOLS, ...OFFICE_TOOLS]
 /** An arsenal with the demo catalog. Its operator may approve their own calls, so that one person can see the whole path. */
 export async function createDemoArsenal(
   parts: ToolArsenalParts = {},
-  options: { readonly place?: Pick<Terminal, "environment" | "folder">; readonly tier?: TierName | undefined } = {},
+  options: {
+    readonly place?: Pick<Terminal, "environment" | "folder">;
+    readonly tier?: TierName | undefined;
+    readonly llm?: ToolArsenalConfig["llm"] | undefined;
+  } = {},
 ): Promise<ToolArsenal> {
-  const { place, tier } = options;
+  const { place, tier, llm } = options;
   const config = resolveConfig({
     security: { selfApproval: "local", deny: ["drop_table"] },
     telemetry: { enabled: false },
+    ...(llm !== undefined && { llm }),
     embedder: { cache: defaultCache(parts.environment ?? process.env), ...(tier !== undefined && { tier }) },
   });
   const arsenal = new ToolArsenal(place === undefined ? config : forOperator(config, place), parts);

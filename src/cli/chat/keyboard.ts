@@ -1,0 +1,61 @@
+import { createInterface } from "node:readline";
+import type { Terminal } from "../command.ts";
+
+/** A person who types. */
+export interface Keyboard {
+  /** One line; undefined once the person has ended the input (Ctrl-D), or pressed Ctrl-C twice. The question must be our own text. */
+  ask(question: string): Promise<string | undefined>;
+  /** Ctrl-C calls this instead of ending the input, until the function that it returns is called. */
+  onInterrupt(listener: () => void): () => void;
+  close(): void;
+}
+
+/** Reads lines with editing and history. `terminal.signal` ends it. */
+export function openKeyboard({ keyboard, err, signal }: Terminal): Keyboard {
+  const { input, output } = keyboard ?? { input: process.stdin, output: process.stderr };
+  const lines = createInterface({ input, output, terminal: true, history: [] });
+  let interrupt: (() => void) | undefined;
+  let answer: ((line: string | undefined) => void) | undefined;
+  let ended = false;
+  let warned = false;
+
+  const settle = (line: string | undefined): void => {
+    const given = answer;
+    answer = undefined;
+    given?.(line);
+  };
+  lines.on("close", () => {
+    ended = true;
+    settle(undefined);
+  });
+  lines.on("line", (line) => {
+    warned = false;
+    settle(line);
+  });
+  lines.on("SIGINT", () => {
+    if (interrupt !== undefined) return interrupt();
+    if (warned) return lines.close();
+    warned = true;
+    err.write("\nPress Ctrl-C again to quit.\n");
+    if (answer !== undefined) lines.prompt();
+  });
+  const close = (): void => lines.close();
+  signal.addEventListener("abort", close);
+
+  return {
+    ask(question) {
+      if (ended) return Promise.resolve(undefined);
+      lines.setPrompt(question);
+      lines.prompt();
+      return new Promise((resolve) => (answer = resolve));
+    },
+    onInterrupt(listener) {
+      interrupt = listener;
+      return () => (interrupt = undefined);
+    },
+    close() {
+      signal.removeEventListener("abort", close);
+      lines.close();
+    },
+  };
+}

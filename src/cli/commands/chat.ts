@@ -1,0 +1,203 @@
+import { text } from "node:stream/consumers";
+import { llms } from "../../adapters/llms/manifest.ts";
+import type { AgentResult, AgentRun, NeededApproval } from "../../agent/agent-run.ts";
+import { type Agent, createAgent } from "../../agent/create-agent.ts";
+import type { AgentMessage } from "../../agent/llm.port.ts";
+import { hasEnded, type SavedRun } from "../../agent/saved-run.ts";
+import type { ToolArsenal } from "../../arsenal.ts";
+import { llmType } from "../../config/load/chosen-adapters.ts";
+import type { ResolvedConfig } from "../../config/load/resolve-config.ts";
+import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
+import { localOperator } from "../../guard/principal.ts";
+import { visibleText } from "../../guard/visible-text.ts";
+import { MCP_CONFIG, openArsenal, readSettings } from "../arsenal/open-arsenal.ts";
+import { defaultChatFile, readChat, writeChat } from "../chat/chat-file.ts";
+import { type Keyboard, openKeyboard } from "../chat/keyboard.ts";
+import { showEvents } from "../chat/show-events.ts";
+import type { Command, Input, Terminal } from "../command.ts";
+import { readChoice, readNumber, wrongInput } from "../input.ts";
+import { PROGRAM } from "../program.ts";
+import { note } from "../terminal/style.ts";
+
+/** `toolarsenal chat` */
+export const command: Command = {
+  positionals: ["[PROMPT]"],
+  options: {
+    llm: { value: "TYPE", description: `The model's API: ${Object.keys(llms).join(", ")}`, fallback: "llm.type" },
+    model: { value: "NAME", description: "The model", fallback: "llm.model" },
+    limit: { value: "N", description: "Send at most N tools with each request, 1 to 50", fallback: "8" },
+    "max-steps": { value: "N", description: "Ask the model at most N times for one prompt", fallback: "10" },
+    toolset: { value: "NAME", description: "Use only the tools of this toolset" },
+    save: { value: "FILE", description: "Save the chat to this file" },
+    resume: { value: "FILE", description: "Go on with the chat in this file" },
+    ...MCP_CONFIG,
+  },
+  examples: [
+    'chat "Where is order 1042?"',
+    "chat --llm anthropic --model claude-sonnet-4-5",
+    "chat --resume chat.json --save chat.json",
+  ],
+  async run(input, terminal) {
+    const limit = readNumber(input, "limit", { min: 1, max: 50, fallback: 8 });
+    const maxSteps = readNumber(input, "max-steps", { min: 1, max: 1_000, fallback: 10 });
+    const { resume, toolset } = input.options;
+    const llm = llmSettings(input, (await readSettings(input, terminal)).llm);
+    const saved = resume === undefined ? undefined : await readChat(resume, terminal);
+    const prompt = await promptOf(input, terminal, saved);
+    await using arsenal = await openArsenal(input, terminal, { llm, told: ["call-finished"] });
+    const model = arsenal.llm;
+    if (model === undefined) throw noModel();
+    const through = toolset === undefined ? {} : { toolset };
+    const agent = createAgent({ name: "chat", llm: model, arsenal, limit, maxSteps, ...through });
+    const keyboard = prompt === undefined ? openKeyboard(terminal) : undefined;
+    try {
+      return await chat({ agent, arsenal, input, terminal, keyboard }, saved, prompt);
+    } finally {
+      keyboard?.close();
+    }
+  },
+};
+
+interface Chat {
+  readonly agent: Agent;
+  readonly arsenal: ToolArsenal;
+  readonly input: Input;
+  readonly terminal: Terminal;
+  /** Present if a person types. */
+  readonly keyboard: Keyboard | undefined;
+}
+
+/** The configured model, with what the command line says instead. Keys and addresses are those of one API. */
+function llmSettings(input: Input, configured: ResolvedConfig["llm"]): ResolvedConfig["llm"] {
+  const { model } = input.options;
+  const type = readChoice(input, "llm", Object.keys(llms) as readonly (keyof typeof llms)[]);
+  const isOther = type !== undefined && type !== llmType(configured);
+  const { type: _type, model: _model, apiKey: _key, apiBase: _base, extraBody: _extra, ...shared } = configured;
+  const settings = {
+    ...(isOther ? shared : configured),
+    ...(type !== undefined && { type }),
+    ...(model !== undefined && { model }),
+  };
+  if (llmType(settings) === undefined) throw noModel();
+  return settings;
+}
+
+function noModel(): ArsenalError {
+  const fix =
+    "Add this to arsenal.yaml, or give --llm and --model:\n\n  llm:\n    type: openai\n    model: gpt-5-mini\n    api_key: env:OPENAI_API_KEY\n";
+  return new ArsenalError("CONFIG_INVALID", `No model is configured. ${fix}`, { field: "llm", fix });
+}
+
+/** What to ask the model: the argument, or what is piped in. Undefined if a person at a keyboard is to be asked, or a saved run goes on by itself. */
+async function promptOf(
+  { positionals, options }: Input,
+  { keyboard }: Terminal,
+  saved: SavedRun | undefined,
+): Promise<string | undefined> {
+  const [given] = positionals;
+  if (given !== undefined && given.trim() !== "") return given;
+  const { input } = keyboard ?? { input: process.stdin };
+  if (input.isTTY === true) return undefined;
+  const piped = await text(input);
+  if (piped.trim() !== "") return piped;
+  if (saved !== undefined && !hasEnded(saved)) return "";
+  const fix = 'Write it after the command: toolarsenal chat "Where is order 1042?"';
+  throw wrongInput("PROMPT", options["resume"], "There is nothing to ask the model.", fix);
+}
+
+async function chat(given: Chat, saved: SavedRun | undefined, prompt: string | undefined): Promise<number> {
+  const { agent, terminal, keyboard } = given;
+  let history: readonly AgentMessage[] = saved?.messages ?? [];
+  let last: AgentResult | undefined;
+
+  /** Works on one prompt. A person who types is told what went wrong and can go on. */
+  async function turn(start: (signal: AbortSignal) => AgentRun): Promise<void> {
+    const stop = new AbortController();
+    const abort = (): void => stop.abort();
+    const quiet = keyboard?.onInterrupt(abort);
+    terminal.signal.addEventListener("abort", abort);
+    if (terminal.signal.aborted) abort();
+    const followed = { run: start(stop.signal) };
+    try {
+      last = await finish(given, followed, stop.signal);
+      history = last.messages;
+    } catch (error) {
+      await save(given, followed.run.save());
+      if (keyboard === undefined || !isArsenalError(error)) throw error;
+      history = followed.run.save().messages;
+      terminal.err.write(`${error.code} ${error.message}\n`);
+    } finally {
+      quiet?.();
+      terminal.signal.removeEventListener("abort", abort);
+    }
+  }
+
+  if (saved !== undefined && !hasEnded(saved)) await turn((signal) => agent.resume(saved, { signal }));
+  const isStopped = last !== undefined && (last as AgentResult).status !== "answered";
+  if (prompt !== undefined && prompt !== "" && !isStopped)
+    await turn((signal) => agent.run(prompt, { history, signal }));
+  while (keyboard !== undefined) {
+    const line = await keyboard.ask("> ");
+    if (line === undefined) return 0;
+    if (line.trim() !== "") await turn((signal) => agent.run(line, { history, signal }));
+  }
+  return (last as AgentResult | undefined)?.status === "answered" ? 0 : 1;
+}
+
+/** Follows a run to its end, and asks the person at the keyboard about calls that wait. */
+async function finish(given: Chat, followed: { run: AgentRun }, signal: AbortSignal): Promise<AgentResult> {
+  const show = showEvents(given.terminal, given.input.json);
+  for (;;) {
+    for await (const event of followed.run) show(event);
+    const result = await followed.run.result;
+    const isAnswered = result.status === "paused" && (await askOperator(given, result.approvals));
+    if (!isAnswered) {
+      await save(given, followed.run.save());
+      return result;
+    }
+    followed.run = given.agent.resume(followed.run.save(), { signal });
+  }
+}
+
+/** Asks the operator about each call that waits. False if one of them is still waiting then. */
+async function askOperator(
+  { arsenal, terminal, keyboard }: Chat,
+  waiting: readonly NeededApproval[],
+): Promise<boolean> {
+  if (keyboard === undefined) return false;
+  for (const { confirmationId, toolId, toolName, arguments: args } of waiting) {
+    terminal.err.write(
+      `${toolId ?? toolName} needs your approval.\n  Arguments: ${visibleText(JSON.stringify(args))}\n`,
+    );
+    const line = await keyboard.ask("  Run it? [y/N] ");
+    if (line === undefined) return false;
+    const answer = /^y(?:es)?$/i.test(line.trim()) ? "approve" : "deny";
+    const answered = await arsenal.approvals.answer(confirmationId, answer, localOperator());
+    if (answered.outcome !== "refused") continue;
+    // Somebody else answered before: what they said counts.
+    if (answered.because === "settled") continue;
+    terminal.err.write(`${answered.error.message}\n`);
+    return false;
+  }
+  return true;
+}
+
+/** Saves the chat where `--save` says. One that waits for approval is kept in any case. */
+async function save({ input, terminal }: Chat, saved: SavedRun): Promise<void> {
+  const waits = saved.open?.calls.flatMap(({ result }) => result?.confirmationId ?? []) ?? [];
+  const file = input.options["save"] ?? (waits.length > 0 ? defaultChatFile(saved, terminal) : undefined);
+  if (file !== undefined) await writeChat(file, saved, terminal);
+  if (waits.length === 0) return;
+  if (input.json) {
+    if (file !== undefined) terminal.out.write(`${JSON.stringify({ type: "saved", file })}\n`);
+    return;
+  }
+  const { config, options } = input;
+  const flag = (name: string, value: string | undefined): string => (value === undefined ? "" : ` --${name} ${value}`);
+  const from = flag("config", config);
+  const same = `${from}${flag("llm", options["llm"])}${flag("model", options["model"])}${flag("toolset", options["toolset"])}`;
+  terminal.err.write("Waits for approval. Nothing that needs it has run.\n");
+  for (const id of waits) terminal.err.write(`  Approve it:   ${PROGRAM} approvals approve ${id}${from}\n`);
+  if (file === undefined) note(terminal, "The chat was not saved: give --save FILE.");
+  else terminal.err.write(`  Then go on:   ${PROGRAM} chat --resume ${file}${same}\n`);
+}
