@@ -3,6 +3,7 @@ import type { McpServerSettings } from "../adapters/sources/mcp/settings.ts";
 import type { McpUpstream } from "../adapters/sources/mcp/upstream/upstream.ts";
 import type { ToolArsenal } from "../arsenal.ts";
 import { isArsenalError } from "../errors/arsenal-error.ts";
+import type { JsonObject } from "../mcp/protocol.ts";
 import { MCPConnectionError } from "./errors.ts";
 import type { EventBus } from "./event-bus.ts";
 import type { MCPServer, MCPServerConfig } from "./schemas.ts";
@@ -26,16 +27,11 @@ export function makeMcpServers(
     const connected = new Set<McpUpstream>();
     const disconnected = new Map<string, MCPServer>();
 
-    const describe = ({ name, settings, state }: McpUpstream): Effect.Effect<MCPServer> =>
-      Effect.map(
-        Effect.promise(() => arsenal.listTools({ filter: { ensembles: [name] } })),
-        (tools) => ({
-          name,
-          version: state.kind === "connected" ? String(state.server.info["version"] ?? "unknown") : "unknown",
-          ...toConfig(settings),
-          tools: tools.map(({ sourceName }) => sourceName),
-          status: state.kind === "connected" ? "connected" : state.kind === "failed" ? "error" : "disconnected",
-        }),
+    /** A server that is away right now is listed without its tools. */
+    const describe = (upstream: McpUpstream): Effect.Effect<MCPServer> =>
+      Effect.tryPromise(() => upstream.list("tools")).pipe(
+        Effect.orElseSucceed(() => []),
+        Effect.map((tools) => toServer(upstream, tools)),
       );
 
     const find = (name: string): McpUpstream | undefined => arsenal.upstreams.find((each) => each.name === name);
@@ -140,6 +136,16 @@ function toSettings(config: MCPServerConfig): Effect.Effect<McpServerSettings, M
       ? { kind, command: command ?? "", ...(args && { args }), ...(env && { env }) }
       : { kind, url: endpoint ?? "", ...(headers && { headers }) };
   return Effect.succeed({ name, transport, connectTimeoutMs });
+}
+
+function toServer({ name, settings, state }: McpUpstream, tools: readonly JsonObject[]): MCPServer {
+  return {
+    name,
+    version: state.kind === "connected" ? String(state.server.info["version"] ?? "unknown") : "unknown",
+    ...toConfig(settings),
+    tools: tools.map((tool) => String(tool["name"])),
+    status: state.kind === "connected" ? "connected" : state.kind === "failed" ? "error" : "disconnected",
+  };
 }
 
 function toConfig({ transport }: McpServerSettings): Pick<MCPServer, "transport" | "endpoint" | "command" | "args"> {
