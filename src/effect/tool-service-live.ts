@@ -56,7 +56,7 @@ function makeToolService(
     const registered = new Map<string, Tool>();
 
     const principalOf = (agentId: string): Effect.Effect<Principal, unknown> =>
-      identity.principal?.(agentId) ?? Effect.succeed(localOperator({ id: agentId }));
+      identity.principal?.(agentId) ?? Effect.succeed(localOperator({ id: agentId, roles: ["agent"], local: false }));
 
     const askedBy = ({ agentId, toolset }: SeenBy): Effect.Effect<AskedBy> =>
       Effect.map(agentId === undefined ? Effect.undefined : Effect.orDie(principalOf(agentId)), (principal) => ({

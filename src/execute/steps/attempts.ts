@@ -114,7 +114,9 @@ function toldBy(thrown: unknown): ToldError {
 function timedOut({ tool, limits }: CheckedCall): ResultError {
   if (isPastDeadline(limits))
     return { code: "TIMEOUT", message: `${tool.id} did not answer before the call's deadline.` };
-  return { code: "TIMEOUT", message: `${tool.id} did not answer within ${limits.timeoutMs} ms.` };
+  const { timeoutMs } = limits;
+  const message = `${tool.id} did not answer within ${timeoutMs} ms.`;
+  return { code: "TIMEOUT", message, field: "timeoutMs", value: timeoutMs };
 }
 
 function noExecutor(tool: Tool): ResultError {

@@ -1,0 +1,157 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Cause, Context, Effect, Exit, Layer } from "effect";
+import { describe, expect, it } from "vitest";
+import { call, echo, QUIET, runService, WEB_SEARCH } from "../../test/effect/run-service.ts";
+import { ToolArsenal } from "../arsenal.ts";
+import {
+  EventBusLive,
+  IdentityServiceLive,
+  type ToolDefinition,
+  ToolService,
+  toolServiceFrom,
+  toolServiceFromConfig,
+} from "./index.ts";
+
+class Greeting extends Context.Service<Greeting, { readonly word: string }>()("test/Greeting") {}
+
+const SERVICES = Layer.merge(EventBusLive, IdentityServiceLive);
+
+describe("register", () => {
+  it("keeps a definition as it was written, and lists by category, source and risk", async () => {
+    const plugin: ToolDefinition = {
+      ...WEB_SEARCH,
+      name: "run-code",
+      category: "code",
+      riskLevel: "high",
+      requiresApproval: true,
+      source: "plugin",
+      returnType: "string",
+    };
+    await runService(
+      Effect.gen(function* () {
+        const tools = yield* ToolService;
+        yield* tools.register(WEB_SEARCH, echo);
+        yield* tools.register(plugin, echo);
+        expect(yield* tools.getTool("web-search")).toEqual(WEB_SEARCH);
+        expect(yield* tools.listTools()).toEqual([plugin, WEB_SEARCH]);
+        expect(yield* tools.listTools({ category: "search" })).toEqual([WEB_SEARCH]);
+        expect(yield* tools.listTools({ source: "plugin" })).toEqual([plugin]);
+        expect(yield* tools.listTools({ riskLevel: "high", category: "search" })).toEqual([]);
+        expect(yield* tools.toFunctionCallingFormat()).toMatchObject([
+          { name: "run_code" },
+          {
+            name: "web_search",
+            description: WEB_SEARCH.description,
+            input_schema: { type: "object", required: ["query"], properties: { maxResults: { type: "number" } } },
+          },
+        ]);
+      }),
+    );
+  });
+
+  it("gives the handler the services of whoever registers it, also for calls from outside Effect", async () => {
+    const arsenal = new ToolArsenal(QUIET);
+    const outside = await runService(
+      Effect.gen(function* () {
+        const tools = yield* ToolService;
+        const handler = () =>
+          Effect.gen(function* () {
+            const { traceId } = yield* Effect.orDie(Effect.currentParentSpan);
+            return { word: (yield* Greeting).word, traceId };
+          });
+        yield* tools.register(WEB_SEARCH, handler).pipe(Effect.provideService(Greeting, { word: "hello" }));
+        const { result } = yield* tools
+          .execute(call("web-search", { query: "x" }))
+          .pipe(Effect.provideService(Greeting, { word: "the caller's" }));
+        expect(result).toMatchObject({ word: "hello" });
+        return yield* Effect.promise(() => arsenal.execute({ toolName: "web_search", arguments: { query: "x" } }));
+      }),
+      { arsenal },
+    );
+    expect(outside).toMatchObject({ status: "success", result: { word: "hello", traceId: outside.traceId } });
+  });
+
+  it("tells the handler who calls", async () => {
+    const { result } = await runService(
+      Effect.gen(function* () {
+        const tools = yield* ToolService;
+        yield* tools.register(WEB_SEARCH, (_args, { caller, auxdata }) => Effect.succeed({ caller, auxdata }));
+        return yield* tools.execute({ ...call("web-search", { query: "x" }), correlationId: "c-1" });
+      }),
+    );
+    expect(result).toEqual({
+      caller: { id: "agent-1" },
+      auxdata: { agentId: "agent-1", sessionId: "session-1", correlationId: "c-1" },
+    });
+  });
+
+  it("dies of a definition that is invalid, with the arsenal's error", async () => {
+    const exit = await runService(
+      Effect.gen(function* () {
+        const tools = yield* ToolService;
+        return yield* Effect.exit(tools.register({ ...WEB_SEARCH, name: "list", timeoutMs: -1 }, echo));
+      }),
+    );
+    expect(Exit.isFailure(exit) && Cause.squash(exit.cause)).toMatchObject({
+      name: "ArsenalError",
+      code: "TOOL_INVALID",
+    });
+  });
+});
+
+describe("a tool service", () => {
+  it("from an arsenal leaves it open, without the tools the service registered", async () => {
+    const arsenal = new ToolArsenal(QUIET);
+    arsenal.register({ name: "double", description: "Doubles a number." }, () => 42);
+    const layer = toolServiceFrom(arsenal).pipe(Layer.provide(SERVICES));
+    const program = Effect.gen(function* () {
+      const tools = yield* ToolService;
+      yield* tools.register(WEB_SEARCH, echo);
+      return (yield* tools.listTools()).map(({ name }) => name);
+    });
+    expect(await Effect.runPromise(Effect.provide(program, layer))).toEqual(["double", "web-search"]);
+    expect((await arsenal.listTools()).map(({ name }) => name)).toEqual(["double"]);
+    expect((await arsenal.execute({ toolName: "double" })).result).toBe(42);
+    await arsenal.close();
+  });
+
+  it("from a configuration file searches in any dialect, and says what is wrong with the file", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "toolarsenal-effect-"));
+    const [good, bad] = [join(folder, "arsenal.yaml"), join(folder, "bad.yaml")];
+    writeFileSync(good, "telemetry:\n  enabled: false\n");
+    writeFileSync(bad, "execution:\n  max_retries: many\n");
+    const program = Effect.gen(function* () {
+      const tools = yield* ToolService;
+      yield* tools.register(WEB_SEARCH, echo);
+      const { tools: found } = yield* tools.retrieve({ context: { query: "search the web" } });
+      const [definition] = yield* tools.retrieveTools("search the web", { dialect: "anthropic" });
+      const invalid = yield* Effect.flip(tools.retrieve({ context: { query: "x" }, limit: -1 }));
+      return [found[0]?.tool.id, definition?.name, invalid._tag, invalid.code];
+    });
+    const from = (path: string) => toolServiceFromConfig(path).pipe(Layer.provide(SERVICES));
+    expect(await Effect.runPromise(Effect.provide(program, from(good)))).toEqual([
+      "default.web_search",
+      "web_search",
+      "ToolServiceError",
+      "QUERY_INVALID",
+    ]);
+    expect(await Effect.runPromise(Effect.flip(Effect.provide(program, from(bad))))).toMatchObject({
+      _tag: "ToolServiceError",
+      code: "CONFIG_INVALID",
+      message: expect.stringContaining("max_retries"),
+    });
+    rmSync(folder, { recursive: true });
+  });
+
+  it("gives calls trace ids of their own when tracing is off", async () => {
+    const program = Effect.gen(function* () {
+      const tools = yield* ToolService;
+      yield* tools.register(WEB_SEARCH, echo);
+      return yield* tools.execute(call("web-search", { query: "x" }));
+    });
+    const { metadata } = await runService(Effect.withTracerEnabled(program, false));
+    expect(metadata?.["traceId"]).toMatch(/^[0-9a-f]{32}$/);
+  });
+});
