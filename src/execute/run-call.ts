@@ -154,8 +154,8 @@ async function runInTurn(
   rates: ReturnType<Aegis["limitsOf"]>,
   engine: RunningEngine,
 ): Promise<Outcome> {
-  const { tool } = checked;
-  const unaudited = engine.audit?.refusal();
+  const { tool, call } = checked;
+  const unaudited = engine.audit?.refusal(call.toolset);
   const problem = unaudited === undefined ? undefined : await unaudited;
   if (problem !== undefined) return notAudited(tool, problem);
 

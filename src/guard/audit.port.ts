@@ -41,6 +41,8 @@ export interface CallRecord {
   readonly contentHash?: string;
   readonly principal: string;
   readonly tenant?: string;
+  /** The toolset that the caller looked through. */
+  readonly toolset?: string;
   readonly decision: AuditedDecision;
   readonly status: ExecutionStatus;
   readonly code?: ErrorCode;

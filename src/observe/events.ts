@@ -64,12 +64,13 @@ export interface EventMap {
   "retrieval-finished": {
     readonly traceId: string;
     readonly query: string;
+    readonly toolset?: string;
     readonly tools: readonly { readonly toolId: string; readonly score: number }[];
     readonly candidateCount: number;
     readonly filteredCount: number;
     readonly durationMs: number;
   };
-  "call-started": OfCall & { readonly attempt: number };
+  "call-started": OfCall & { readonly toolset?: string; readonly attempt: number };
   /** A model's arguments were made to fit, each change named. */
   "arguments-repaired": OfCall & {
     readonly repairs: readonly { readonly path: string; readonly message: string }[];
@@ -88,6 +89,8 @@ export interface EventMap {
   };
   "call-finished": OfCall & {
     readonly parentSpanId?: string;
+    /** The toolset that the caller looked through. */
+    readonly toolset?: string;
     readonly status: ExecutionStatus;
     readonly code?: ErrorCode;
     readonly message?: string;

@@ -143,6 +143,7 @@ export function createRetriever(parts: RetrieverParts): Retriever {
     emit("retrieval-finished", {
       traceId,
       query: context.query,
+      ...(query.toolset !== undefined && { toolset: query.toolset }),
       tools: tools.map((tool) => ({ toolId: tool.tool.id, score: tool.score })),
       candidateCount,
       filteredCount,

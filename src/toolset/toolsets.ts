@@ -29,6 +29,8 @@ export interface Toolsets {
   list(principal: Principal): readonly Toolset[];
   /** Whether a toolset has a tool, whoever asks. False if there is no such toolset, and for requests that are not tools, such as `files.resources/read`. */
   has(name: string, tool: FilteredTool): boolean;
+  /** Whether calls through a toolset must be recorded in the audit log. */
+  mustRecord(name: string): boolean;
   /** Calls back when a toolset was added, replaced or removed. Returns what ends it. */
   watch(changed: (name: string) => void): () => void;
 }
@@ -103,6 +105,7 @@ export function createToolsets(options: {
     },
     list,
     has: (name, tool) => !isUnlisted(tool.id) && (known.get(name)?.matches(tool) ?? false),
+    mustRecord: (name) => known.get(name)?.toolset.policy.auditLog === true,
     watch(changed) {
       watchers.add(changed);
       return () => void watchers.delete(changed);

@@ -42,10 +42,8 @@ export const toolsets: readonly Requirement[] = [
     "003-toolset-live": "Follows the catalog as tools come and go.",
     "003-policy-tenants": "Admits the allowed tenants only.",
     "003-policy-roles": "Admits the allowed roles only.",
-    "003-policy-rate": "Limits the rate of a toolset.",
-  }),
-  ...open("toolsets", {
     "003-policy-audit": "Audits calls of a toolset where asked.",
+    "003-policy-rate": "Limits the rate of a toolset.",
   }),
   ...open("REST", { "003-transport-rest": "Serves tools and toolsets over REST." }),
   ...open("MCP", { "003-transport-mcp": "Serves a toolset at its own MCP address." }),

@@ -165,15 +165,17 @@ export function configuredAudit({ audit }: ResolvedConfig, surroundings: Surroun
   return lazyPort(type, () => createAdapter<AuditLog>("audit", type, audit, { ...surroundings, ...key }));
 }
 
-/** How calls are recorded: strictly where the policy is strict. */
+/** How calls are recorded: strictly if the policy is strict, or if the toolset they go through demands it. */
 export function configuredCallAudit(
   { audit, security }: ResolvedConfig,
   log: AuditLog,
   emit: Emit,
   secrets: Secrets,
+  mustRecord: (toolset: string) => boolean = () => false,
 ): CallAudit {
+  const strict = security.policy === "strict";
   const { text: redact } = secrets.redactor;
-  return createCallAudit({ log, emit, strict: security.policy === "strict", arguments: audit.arguments, redact });
+  return createCallAudit({ log, emit, strict, mustRecord, arguments: audit.arguments, redact });
 }
 
 /** The key that a secret makes. A secret that is written out is checked at once, one that is referred to when the log is opened. */

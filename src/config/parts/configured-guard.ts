@@ -50,7 +50,7 @@ export function configuredGuard(
   config: ResolvedConfig,
   parts: ToolArsenalParts,
   surroundings: Surroundings,
-  toolsets: Pick<Toolsets, "find" | "has">,
+  toolsets: Pick<Toolsets, "find" | "has" | "mustRecord">,
   /** Lists an ensemble again after something of it was accepted. */
   relist: (ensemble: string) => Promise<void>,
 ): ConfiguredGuard {
@@ -71,7 +71,7 @@ export function configuredGuard(
   const policy = withToolsets(shared.policy, toolsets);
   const callLimits = withLocalLimits(state.limits, { clock, emit });
   const log = parts.audit ?? configuredAudit(config, surroundings);
-  const audit = log === undefined ? undefined : configuredCallAudit(config, log, emit, secrets);
+  const audit = log === undefined ? undefined : configuredCallAudit(config, log, emit, secrets, toolsets.mustRecord);
   const tell = audit === undefined ? emit : withAudit(emit, audit);
   const { inspection, screen, screenInstructions, load } = configuredScan(config, tell);
   const mode = pinMode(config);

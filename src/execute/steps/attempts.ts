@@ -27,7 +27,8 @@ export interface ToldError {
 
 /** Calls the handler until it succeeds, must not be called again, or the attempts are used up. */
 export async function runAttempts(checked: CheckedCall, engine: RunningEngine): Promise<AttemptsOutcome> {
-  const { tool, limits, ids, maxAttempts } = checked;
+  const { tool, limits, ids, maxAttempts, call } = checked;
+  const through = call.toolset === undefined ? {} : { toolset: call.toolset };
   const { clock, emit, admissions, settings } = engine;
   const executor = engine.executors.find((candidate) => candidate.supports(tool.source));
   if (executor === undefined) return { outcome: failed(noExecutor(tool)), lastAttemptMs: 0 };
@@ -36,7 +37,7 @@ export async function runAttempts(checked: CheckedCall, engine: RunningEngine): 
     if (limits.signal?.aborted) return { outcome: cancelledAfter(attempt - 1), lastAttemptMs: 0 };
     const startedAt = clock.now();
     firstStartedAt ??= startedAt;
-    emit("call-started", { toolId: tool.id, ...ids, attempt });
+    emit("call-started", { toolId: tool.id, ...ids, ...through, attempt });
     const { ended, answersRequest } = await runAttempt(checked, engine, executor, attempt);
     const lastAttemptMs = clock.now() - startedAt;
     const ran = { startedAt: firstStartedAt, attempts: attempt };

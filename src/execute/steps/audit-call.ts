@@ -25,6 +25,7 @@ export function toCallRecord(
     ...(tool !== undefined && { version: tool.version, contentHash: tool.contentHash }),
     principal: String(principal.id),
     ...(principal.tenant !== undefined && { tenant: String(principal.tenant) }),
+    ...(typeof call?.toolset === "string" && { toolset: cut(call.toolset) }),
     decision: decisionOf(outcome, hiddenId),
     status,
     ...(error !== undefined && { code: error.code }),

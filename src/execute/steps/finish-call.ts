@@ -7,7 +7,7 @@ import type { RunningCall } from "../running-call.ts";
 /** One name for all tools that do not exist, so that callers cannot fill a metric with names of their own. */
 const UNKNOWN_TOOL = "(unknown)";
 
-/** Makes the result of a call, records it and tells that it ended. If the audit is strict, the record is kept before the result is given. */
+/** Makes the result of a call, records it and emits that it finished. If the call must be recorded, that happens before the result is returned. */
 export function finishCall(
   running: RunningCall,
   outcome: Outcome,
@@ -31,11 +31,12 @@ export function finishCall(
 
   function told(final: ToolResult): ToolResult {
     const { status, error, attempts, latencyMs } = final;
-    const parentSpanId: unknown = call?.parentSpanId;
+    const { parentSpanId, toolset }: Record<string, unknown> = { ...call };
     emit("call-finished", {
       toolId,
       ...ids,
       ...(typeof parentSpanId === "string" && { parentSpanId }),
+      ...(typeof toolset === "string" && { toolset }),
       status,
       ...(error !== undefined && { code: error.code, message: error.message }),
       attempts,

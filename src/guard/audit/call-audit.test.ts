@@ -125,6 +125,25 @@ describe("a strict audit", () => {
   });
 });
 
+describe("an audit that only some toolsets need", () => {
+  it("refuses their calls while the log fails, waits for their records, and leaves others alone", async () => {
+    const bench = setUp({ strict: false, mustRecord: (toolset) => toolset === "audited" });
+    const call = (toolset?: string): AuditRecord =>
+      ({ kind: "call", toolId: "mail.send", ...(toolset !== undefined && { toolset }) }) as AuditRecord;
+    expect(await bench.audit.refusal("audited")).toBeUndefined();
+    expect(await bench.audit.record(call("audited"))).toBeUndefined();
+    bench.broken = new Error("disk full");
+    expect([bench.audit.record(call()), bench.audit.record(call("other")), bench.audit.record(SCAN)]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(await bench.audit.record(call("audited"))).toBe("disk full");
+    expect(await bench.audit.refusal("audited")).toBe("disk full");
+    expect([bench.audit.refusal("other"), bench.audit.refusal()]).toEqual([undefined, undefined]);
+  });
+});
+
 describe("events", () => {
   it("leave a record of what happens to approvals and pins, and of what could not be scanned", () => {
     const { audit, kept } = setUp();

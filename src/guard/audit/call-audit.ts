@@ -6,11 +6,14 @@ import { describeArguments } from "./describe-arguments.ts";
 export interface CallAudit {
   /** What the audit keeps of a call's arguments. To be asked before the tool can change them. */
   describe(args: Readonly<Record<string, unknown>>): AuditedArguments;
-  /** Why no call may run now; undefined where it may. Nothing, at once, unless the audit is strict and the log is not known to work. */
-  refusal(): Promise<string | undefined> | undefined;
   /**
-   * Keeps a record. Where the audit is strict, resolves once it is kept, or to the reason why it is not; otherwise nothing needs to be waited
-   * for. Never rejects.
+   * Why no call may run now; undefined if it may. Returns undefined at once unless the call must be recorded (the audit is strict, or the
+   * toolset that the call goes through demands it) and the log is not known to work.
+   */
+  refusal(toolset?: string): Promise<string | undefined> | undefined;
+  /**
+   * Keeps a record. If it must be kept, resolves once it is, or to the reason why it is not; otherwise there is nothing to wait for. Never
+   * rejects.
    */
   record(record: AuditRecord): Promise<string | undefined> | undefined;
 }
@@ -18,17 +21,21 @@ export interface CallAudit {
 export interface CallAuditOptions {
   readonly log: AuditLog;
   readonly emit: Emit;
-  /** Whether a call that cannot be recorded is refused. An event is all that comes of it otherwise. */
+  /** Whether a call that cannot be recorded is refused. Otherwise it is only reported as an event. */
   readonly strict: boolean;
-  /** Whether arguments are kept as they are, or as a hash and their types. `shape` where absent. */
+  /** Whether calls through a toolset must be recorded even if the audit is not strict. Defaults to no. */
+  readonly mustRecord?: (toolset: string) => boolean;
+  /** Whether arguments are kept as they are, or as a hash and their types. Defaults to `shape`. */
   readonly arguments?: "shape" | "full";
-  /** Takes secrets out of each text that is kept. */
+  /** Redacts secrets in each text that is kept. */
   readonly redact?: (text: string) => string;
 }
 
 /** Creates the audit of calls over a log. */
 export function createCallAudit(options: CallAuditOptions): CallAudit {
-  const { log, emit, strict, arguments: mode = "shape", redact = (text) => text } = options;
+  const { log, emit, strict, mustRecord, arguments: mode = "shape", redact = (text) => text } = options;
+  const isNeeded = (toolset: string | undefined): boolean =>
+    strict || (toolset !== undefined && mustRecord?.(toolset) === true);
   /** Records that could not be kept since the log last worked. */
   let lost = 0;
   let works = false;
@@ -83,10 +90,10 @@ export function createCallAudit(options: CallAuditOptions): CallAudit {
 
   return {
     describe: (args) => describeArguments(args, mode, redact),
-    refusal: () => (strict && !works ? tryLog() : undefined),
+    refusal: (toolset) => (!works && isNeeded(toolset) ? tryLog() : undefined),
     record(record) {
       const kept = keep(withRedactedTexts(record, redact));
-      return strict ? kept : undefined;
+      return isNeeded(record.kind === "call" ? record.toolset : undefined) ? kept : undefined;
     },
   };
 }

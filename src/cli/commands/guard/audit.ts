@@ -185,9 +185,9 @@ async function lastLines(file: string, wanted: number): Promise<readonly string[
 function toRow(line: string): readonly (string | number)[] {
   try {
     const record = JSON.parse(line) as Record<string, unknown>;
-    const { seq, at, kind, toolId = "", status, outcome, code = "", principal, by } = record;
+    const { seq, at, kind, toolId = "", status, outcome, code = "", principal, by, toolset } = record;
     const time = new Date(Number(at)).toISOString();
-    const words = [kind, status ?? outcome ?? "", toolId, principal ?? by ?? "", code];
+    const words = [kind, status ?? outcome ?? "", toolId, principal ?? by ?? "", code, toolset ?? ""];
     return [Number(seq), time, ...words.map((word) => clip(String(word), 60))];
   } catch {
     return ["?", "unreadable", clip(line, 60)];
