@@ -10,6 +10,7 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
   login: ["Sign in to one MCP server", () => import("./commands/guard/login.ts")],
   demo: ["Show what it does on a demo catalog, then exit", () => import("./commands/demo.ts")],
   list: ["List the registered tools", () => import("./commands/list.ts")],
+  toolsets: ["List the toolsets, or the tools of one", () => import("./commands/toolsets.ts")],
   search: ["Find the tools that fit a request", () => import("./commands/search.ts")],
   call: ["Run one tool under policy", () => import("./commands/call.ts")],
   chat: ["Talk to a model that uses your tools", () => import("./commands/chat.ts")],

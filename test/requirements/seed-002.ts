@@ -43,11 +43,11 @@ export const toolService: readonly Requirement[] = [
     "002-validator-own": "Takes own properties only for arguments, never inherited ones.",
     "002-sandbox-crash": "Survives a handler that throws anything at all.",
     "002-registry-schema-shape": "Offers every registered tool in function-calling form.",
+    "002-registry-filter": "Lists tools by category and risk level.",
     "002-service-events": "Emits events when a call succeeds and when it fails.",
     "002-service-order": "Looks up, validates and authorises a call before it runs anything.",
     "002-integration-reasoning": "Lets a reasoning loop select and call tools.",
   }),
-  ...open("toolsets", { "002-registry-filter": "Lists tools by category and risk level." }),
   ...open("effect", {
     "002-effect-service": "Offers the arsenal as an Effect service with a Layer.",
     "002-effect-errors": "Fails Effect programs with tagged errors.",

@@ -10,6 +10,7 @@ import type { DocumentReport } from "../../config/parts/start-configured.ts";
 import { toOpenApis } from "../../config/openapi-config.ts";
 import { type ConfiguredMcpServer, toMcpServers } from "../../config/clients/mcp-servers.ts";
 import { type ServerNote, type ServerProblem, showProblem } from "../../config/clients/server-problem.ts";
+import { localOperator } from "../../guard/principal.ts";
 import type { Input, Option, Terminal } from "../command.ts";
 import { createConfiguredArsenal, type Reader } from "./configured-arsenal.ts";
 import { type FollowedDocument, withContent } from "./followed-documents.ts";
@@ -25,6 +26,17 @@ export const MCP_CONFIG: Readonly<Record<"mcp-config", Option>> = {
     description: "Also use the servers of this MCP client file: mcp.json, claude_desktop_config.json, …",
   },
 };
+
+/** The option that narrows a command to one toolset. */
+export const TOOLSET: Readonly<Record<"toolset", Option>> = {
+  toolset: { value: "NAME", description: "Look only at the tools of this toolset" },
+};
+
+/** The toolset that the user named, as the arsenal takes it. Throws TOOLSET_NOT_FOUND if there is none of that name. */
+export function throughToolset({ options }: Input, arsenal: ToolArsenal): { readonly toolset?: string } {
+  const { toolset } = options;
+  return toolset === undefined ? {} : { toolset: arsenal.toolsets.get(toolset, localOperator()).name };
+}
 
 /** The configuration files of a command. */
 export interface ConfigFiles {

@@ -7,7 +7,7 @@ import type { ToolResult } from "../../execute/result.ts";
 import { localOperator } from "../../guard/principal.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Command, Input, Terminal } from "../command.ts";
-import { MCP_CONFIG, openArsenal } from "../arsenal/open-arsenal.ts";
+import { MCP_CONFIG, openArsenal, throughToolset, TOOLSET } from "../arsenal/open-arsenal.ts";
 import { wrongInput } from "../input.ts";
 import { PROGRAM } from "../program.ts";
 
@@ -18,6 +18,7 @@ export const command: Command = {
     args: { value: "JSON", description: "The arguments, as a JSON object" },
     "args-file": { value: "FILE", description: "A file with the arguments" },
     approve: { description: "Approve the call yourself, unless security.self_approval is never" },
+    ...TOOLSET,
     ...MCP_CONFIG,
   },
   examples: [
@@ -25,12 +26,14 @@ export const command: Command = {
     "call billing.refund_user --args-file refund.json --approve",
   ],
   async run(input, terminal) {
+    const args = await readArguments(input, terminal);
+    await using arsenal = await openArsenal(input, terminal, { told: ["call-finished"] });
     const request: ToolCall = {
       toolName: input.positionals[0] ?? "",
-      arguments: await readArguments(input, terminal),
+      arguments: args,
       signal: terminal.signal,
+      ...throughToolset(input, arsenal),
     };
-    await using arsenal = await openArsenal(input, terminal, { told: ["call-finished"] });
     let result = await arsenal.execute(request);
     const { confirmationId } = result;
     if (result.status === "pending_confirmation" && input.flags.has("approve") && confirmationId !== undefined) {

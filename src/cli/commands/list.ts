@@ -1,7 +1,8 @@
 import { count } from "../../errors/show-value.ts";
-import { TOOL_SOURCES } from "../../tool/tool.ts";
+import { RISK_LEVELS, TOOL_SOURCES } from "../../tool/tool.ts";
+import type { ToolFilter } from "../../tool/tool-filter.ts";
 import type { Command } from "../command.ts";
-import { MCP_CONFIG, openArsenal } from "../arsenal/open-arsenal.ts";
+import { MCP_CONFIG, openArsenal, throughToolset, TOOLSET } from "../arsenal/open-arsenal.ts";
 import { readChoice } from "../input.ts";
 import { clip, note, table } from "../terminal/style.ts";
 
@@ -10,16 +11,25 @@ export const command: Command = {
   options: {
     namespace: { value: "N", description: "Only tools of this namespace" },
     source: { value: "K", description: `Only tools of this source: ${TOOL_SOURCES.join(", ")}` },
+    category: { value: "C", description: "Only tools of this category" },
+    risk: { value: "R", description: `Only tools of this risk level: ${RISK_LEVELS.join(", ")}` },
+    ...TOOLSET,
     ...MCP_CONFIG,
   },
-  examples: ["list", "list --namespace billing", "list --json"],
+  examples: ["list", "list --namespace billing", "list --risk high", "list --toolset customer-acme --json"],
   async run(input, terminal) {
-    const { namespace } = input.options;
+    const { namespace, category } = input.options;
     const source = readChoice(input, "source", TOOL_SOURCES);
+    const risk = readChoice(input, "risk", RISK_LEVELS);
+    const conditions: ToolFilter[] = [];
+    if (category !== undefined) conditions.push({ categories: [category] });
+    if (risk !== undefined) conditions.push({ risks: [risk] });
     await using arsenal = await openArsenal(input, terminal);
     const tools = await arsenal.listTools({
       ...(namespace === undefined ? {} : { namespace }),
       ...(source === undefined ? {} : { source }),
+      filter: { all: conditions },
+      ...throughToolset(input, arsenal),
     });
     if (input.json) {
       terminal.out.write(`${JSON.stringify(tools, undefined, 2)}\n`);

@@ -4,7 +4,7 @@ import type { ExplainedTool, RetrievalResult } from "../../retrieve/result.ts";
 import { type TierName, TIERS } from "../../adapters/embedders/shipped-tiers.ts";
 import type { ToolArsenal } from "../../arsenal.ts";
 import type { Command, Input, Terminal } from "../command.ts";
-import { MCP_CONFIG, openArsenal } from "../arsenal/open-arsenal.ts";
+import { MCP_CONFIG, openArsenal, throughToolset, TOOLSET } from "../arsenal/open-arsenal.ts";
 import { readChoice, readNumber } from "../input.ts";
 import { clip, note, styles, table } from "../terminal/style.ts";
 
@@ -19,6 +19,7 @@ export const command: Command = {
       description: `Rank with this model and wait until it is ready: ${TIERS.join(", ")}`,
       fallback: "the best one that is ready",
     },
+    ...TOOLSET,
     ...MCP_CONFIG,
   },
   examples: ['search "give the customer their money back"', 'search "email the report to the team" --explain'],
@@ -26,12 +27,14 @@ export const command: Command = {
     const limit = readNumber(input, "limit", { min: 1, max: 50, fallback: 5 });
     const tier = readChoice(input, "tier", TIERS);
     await using arsenal = await openArsenal(input, terminal, tier === undefined ? {} : { tier });
+    const through = throughToolset(input, arsenal);
     const pending = await prepare(arsenal, tier, input, terminal);
     const result = await arsenal.retrieve({
       context: { query: input.positionals[0] ?? "" },
       limit,
       explain: input.flags.has("explain"),
       signal: terminal.signal,
+      ...through,
     });
     if (input.json) {
       terminal.out.write(`${JSON.stringify(toJson(result), undefined, 2)}\n`);
@@ -53,7 +56,7 @@ export const command: Command = {
         terminal.out.write(`\n${paint.bold("Left out")}\n${explained(result.explanation.leftOut)}\n`);
     }
     const { intent, tier: ranker, totalTimeMs } = result;
-    const known = await arsenal.listTools();
+    const known = await arsenal.listTools(through);
     const old = known.filter(({ deprecated }) => deprecated).length;
     const counted = `${tools.length} of ${count(known.length, "tool")}${old === 0 ? "" : ` (${old} deprecated, not searched)`}`;
     note(terminal, `${counted}, intent ${intent}, ${ranker}, ${totalTimeMs.toFixed(1)} ms`);
