@@ -14,6 +14,8 @@ import { isAtLeast } from "../../observe/levels.ts";
 import type { Sink } from "../../observe/sink.port.ts";
 import { isPerCaller, readReference } from "../../guard/secrets/reference.ts";
 import { createSecrets } from "../../guard/secrets/secrets.ts";
+import { toolsetTools } from "../arsenal/toolset-tools.ts";
+import { localOperator } from "../../guard/principal.ts";
 import type { Command, Input, Terminal } from "../command.ts";
 import { type ConfigFiles, configFiles, type Configured, loadConfigured, MCP_CONFIG } from "../arsenal/open-arsenal.ts";
 import { createConfiguredArsenal } from "../arsenal/configured-arsenal.ts";
@@ -96,6 +98,7 @@ async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promi
     if (arsenal.toolCount > 0)
       findings.push({ check: "tools", state: "ok", message: `${arsenal.toolCount} registered` });
     else findings.push({ check: "tools", state: "warning", message: "none registered", fix });
+    findings.push(...(await checkToolsets(arsenal)));
   } catch (error) {
     const told = findings.map(({ message }) => message);
     findings.push(...failures("arsenal", error).filter(({ message }) => !told.includes(message)));
@@ -121,6 +124,22 @@ function checkMemory({ security, state, audit }: ResolvedConfig): readonly Findi
     },
   ].filter(({ kept }) => !kept);
   return lost.map(({ check, message, fix }) => ({ check, state: "warning", message, fix }));
+}
+
+async function checkToolsets(arsenal: ToolArsenal): Promise<readonly Finding[]> {
+  return Promise.all(
+    arsenal.toolsets.list(localOperator()).map(async (toolset): Promise<Finding> => {
+      const check = `toolset ${toolset.name}`;
+      const { tools, missing } = await toolsetTools(arsenal, toolset);
+      if (missing.length > 0) {
+        const message = `names ${missing.join(", ")}, which no tool has`;
+        return { check, state: "warning", message, fix: "Check the ids with: toolarsenal list" };
+      }
+      if (tools.length > 0) return { check, state: "ok", message: count(tools.length, "tool") };
+      const fix = "Check include and exclude, and that its sources are connected.";
+      return { check, state: "warning", message: "has no tools", fix };
+    }),
+  );
 }
 
 async function checkPins({ pins }: ToolArsenal): Promise<readonly Finding[]> {

@@ -87,6 +87,22 @@ describe("toolsets", () => {
   });
 });
 
+describe("doctor", () => {
+  it("counts the tools of each toolset, and warns of ids that no tool has and of toolsets without tools", async () => {
+    const path = join(folder, "more.yaml");
+    await writeFile(path, `${CONFIG}  - { name: nothing, include: { namespaces: [jira] } }\n`);
+    const { code, out } = await run("doctor", "--config", path);
+    expect(code).toBe(0);
+    expect(out).toContain("ok       toolset reading: 2 tools\n");
+    expect(out).toContain(
+      "warning  toolset customer-acme: names support.close_ticket, which no tool has\n         Check the ids with: toolarsenal list\n",
+    );
+    expect(out).toContain(
+      "warning  toolset nothing: has no tools\n         Check include and exclude, and that its sources are connected.\n",
+    );
+  });
+});
+
 describe("--toolset", () => {
   it("narrows list, search and export to the tools of the toolset", async () => {
     const through = ["--toolset", "customer-acme"];

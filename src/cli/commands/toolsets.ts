@@ -1,8 +1,8 @@
 import { count } from "../../errors/show-value.ts";
 import { localOperator } from "../../guard/principal.ts";
-import type { ToolFilter } from "../../tool/tool-filter.ts";
 import type { Command } from "../command.ts";
 import { MCP_CONFIG, openArsenal } from "../arsenal/open-arsenal.ts";
+import { toolsetTools } from "../arsenal/toolset-tools.ts";
 import { clip, note, table } from "../terminal/style.ts";
 
 /** `toolarsenal toolsets` */
@@ -23,10 +23,7 @@ export const command: Command = {
     await using arsenal = await openArsenal(input, terminal);
     if (action === "show") {
       const toolset = arsenal.toolsets.get(name, localOperator());
-      const tools = await arsenal.listTools({ toolset: name });
-      const named = namedIds(toolset.filter);
-      const known = new Set((await arsenal.listTools({ filter: { ids: named } })).map(({ id }) => id));
-      const missing = named.filter((id) => !known.has(id));
+      const { tools, missing } = await toolsetTools(arsenal, toolset);
       const rows = tools.map(({ id, description }) => [id, clip(description, width)]);
       print({ ...toolset, tools: tools.map(({ id }) => id), missing }, rows);
       const absent = missing.length === 0 ? "" : `. Named, but not in the catalog: ${missing.join(", ")}`;
@@ -50,11 +47,3 @@ export const command: Command = {
     return 0;
   },
 };
-
-/** The ids that a filter names. */
-function namedIds(filter: ToolFilter): readonly string[] {
-  if ("ids" in filter) return filter.ids;
-  if ("not" in filter) return namedIds(filter.not);
-  const parts = "all" in filter ? filter.all : "any" in filter ? filter.any : [];
-  return [...new Set(parts.flatMap(namedIds))];
-}

@@ -65,6 +65,8 @@ function inWords({ name, data }: ArsenalEvent): string {
     case "pins-waiting":
     case "secret-skipped":
       return data.message;
+    case "toolset-tools-missing":
+      return `The toolset ${data.toolset} is incomplete: ${data.message}`;
     case "tool-changed":
       return `${data.id} changed since it was accepted (${data.fields}) and is not called. See: toolarsenal pins list --diff`;
     case "pins-failed":
