@@ -1,3 +1,4 @@
+import { localOperator } from "../guard/principal.ts";
 import type { Redactor } from "../guard/redaction/redactor.ts";
 import type { Identity } from "../guard/identity.port.ts";
 import type { SharedState } from "../state/shared-state.ts";
@@ -6,6 +7,7 @@ import type { ListenOptions } from "./http/listen-options.ts";
 import type { ServeMode } from "./meta-tools/definitions.ts";
 import type { ServableArsenal } from "./served-arsenal.ts";
 import { createReplica, type ReplicaState } from "./mcp/replica.ts";
+import { servedToolset } from "./scoped-arsenal.ts";
 import { createStartup } from "./startup.ts";
 import type { Serving } from "./surface.ts";
 import { createWork } from "./work.ts";
@@ -16,6 +18,8 @@ export interface ServeMcpOptions extends Omit<ListenOptions, "identity"> {
   readonly identity?: Identity | ((state: Pick<SharedState, "documents" | "changes">) => Identity | Promise<Identity>);
   /** `http` listens; `stdio` talks over standard streams to the one client that started this process. Default `http`. */
   readonly transport?: "http" | "stdio";
+  /** Serves the tools of this toolset and nothing else. Defaults to everything. */
+  readonly toolset?: string;
   /** Which tools a client is shown: all, the two that find and execute the others, or those two and the common ones. */
   readonly mode?: ServeMode;
   /** Tools that `hybrid` always shows, by id or pattern. Defaults to the most used ones. */
@@ -63,6 +67,9 @@ export interface ServeMcpParts {
   readonly state: ReplicaState;
 }
 
+/** The surfaces that serve something else than the one toolset that is to be served. */
+const BEYOND_TOOLSET: readonly string[] = ["mcp-upstreams", "mcp-toolsets"];
+
 /** Serves an arsenal over HTTP, on every surface there is, or over standard streams to one MCP client. No known secret reaches a client. */
 export async function serveMcp(
   arsenal: ServableArsenal,
@@ -70,7 +77,9 @@ export async function serveMcp(
   { config, redactor, state }: ServeMcpParts,
 ): Promise<ServedMcp> {
   const { mcp, server } = config;
-  const { mode = mcp.mcpMode, startupWaitMs: waitMs = mcp.startupWaitMs, common, starting } = given;
+  const { mode = mcp.mcpMode, startupWaitMs: waitMs = mcp.startupWaitMs, common, starting, toolset } = given;
+  // While the arsenal is still being filled, the toolset may be yet to come.
+  if (toolset !== undefined && starting === undefined) arsenal.toolsets.get(toolset, localOperator());
   const startup = createStartup({
     arsenal,
     // Connecting begins after `starting`. No server is called "": this resolves once those of the configuration have been added.
@@ -80,7 +89,8 @@ export async function serveMcp(
     waitMs,
   });
   const [work, replica] = [createWork(), await createReplica(state)];
-  const serving: Serving = { arsenal, mode, ...(common && { common }), startup, work, replica, redactor };
+  const everything: Serving = { arsenal, mode, ...(common && { common }), startup, work, replica, redactor };
+  const serving = toolset === undefined ? everything : servedToolset(everything, toolset);
   const { identity: who, ...others } = given;
   const identity = typeof who === "function" ? await who(state) : who;
   const options = {
@@ -92,7 +102,8 @@ export async function serveMcp(
   if (options.transport === "stdio") return overStdio(serving, options);
   const { openHost } = await import("./host.ts");
   const { SURFACES } = await import("./surfaces.ts");
-  const surfaces = await Promise.all(Object.values(SURFACES).map((load) => load()));
+  const mounted = Object.entries(SURFACES).filter(([name]) => toolset === undefined || !BEYOND_TOOLSET.includes(name));
+  const surfaces = await Promise.all(mounted.map(([, load]) => load()));
   return openHost(surfaces, serving, options);
 }
 

@@ -8,6 +8,7 @@ import type { ArsenalEvent } from "../observe/events.ts";
 import type { ToolQuery } from "../retrieve/query.ts";
 import type { RetrievalResult } from "../retrieve/result.ts";
 import type { Tool } from "../tool/tool.ts";
+import type { Toolsets } from "../toolset/toolsets.ts";
 
 /** The part of an arsenal that serving it needs. Tools are listed, found and run through it alone. */
 export interface ServedArsenal {
@@ -29,6 +30,7 @@ export interface ServedTools extends Pick<ServedArsenal, "execute" | "approvals"
 export type ServableArsenal = ServedArsenal &
   ServedTools & {
     readonly upstreams: readonly McpUpstream[];
+    readonly toolsets: Pick<Toolsets, "find" | "get" | "watch">;
     /** Resolves when the server's first attempt to connect has ended: its tools are registered, or it failed. */
     upstreamsAttempted(options: { readonly name: string }): Promise<void>;
   };

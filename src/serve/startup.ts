@@ -7,6 +7,8 @@ import type { ServableArsenal } from "./served-arsenal.ts";
 export interface Startup {
   /** Names of the servers whose first attempt to connect has not ended, in the order they were added. */
   connecting(): readonly string[];
+  /** Those of them that callers are told about. */
+  shown(): readonly string[];
   /**
    * Resolves when every first attempt has ended, well or not, or when the bound is reached. Undefined when there is nothing to wait for.
    * Rejects with the signal's reason.
@@ -27,7 +29,12 @@ export interface StartupParts {
 }
 
 /** Nothing is connecting: for an arsenal without MCP servers. */
-export const STARTED: Startup = { connecting: () => [], wait: () => undefined, close: () => undefined };
+export const STARTED: Startup = {
+  connecting: () => [],
+  shown: () => [],
+  wait: () => undefined,
+  close: () => undefined,
+};
 
 const NONE: readonly never[] = [];
 
@@ -79,6 +86,8 @@ export function createStartup({ arsenal, starting, waitMs = 10_000, clock = syst
     }
   }
 
+  const connecting = (): readonly string[] => open().map(({ name }) => name);
+
   open();
   const unsubscribe = arsenal.subscribe(({ name }) => {
     if (name !== "ensemble-connected") return;
@@ -86,7 +95,8 @@ export function createStartup({ arsenal, starting, waitMs = 10_000, clock = syst
     open();
   });
   return {
-    connecting: () => open().map(({ name }) => name),
+    connecting,
+    shown: connecting,
     wait: (signal) => (isClosed || (filling === undefined && open().length === 0) ? undefined : waitInTime(signal)),
     close() {
       isClosed = true;

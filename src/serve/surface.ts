@@ -48,6 +48,8 @@ export interface Serving {
   readonly mode: ServeMode;
   /** Tools that `hybrid` always shows, by id or pattern. Defaults to the most used ones. */
   readonly common?: readonly string[];
+  /** The toolset that `arsenal` is narrowed to. Undefined if everything is served. */
+  readonly toolset?: string;
   /** Which servers are still connecting, and the wait for them. */
   readonly startup: Startup;
   /** Every call runs in it, so that shutting down waits for calls and refuses new ones. */

@@ -4,6 +4,7 @@ import type { CreateSurface } from "./surface.ts";
 export const SURFACES: Readonly<Record<string, () => Promise<CreateSurface>>> = {
   mcp: async () => (await import("./mcp/aggregate/surface.ts")).mcpSurface,
   "mcp-upstreams": async () => (await import("./mcp/transparent/surface.ts")).upstreamsSurface,
+  "mcp-toolsets": async () => (await import("./mcp/toolsets/surface.ts")).toolsetsSurface,
   approvals: async () => (await import("./approvals.ts")).approvalsSurface,
   health: async () => (await import("./health.ts")).healthSurface,
   home: async () => (await import("./home.ts")).homeSurface,

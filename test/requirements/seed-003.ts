@@ -30,6 +30,7 @@ export const toolsets: readonly Requirement[] = [
     "003-canonical-lexical": "Ranks by fielded BM25 without an embedder.",
     "003-canonical-incremental": "Updates the index tool by tool.",
     "003-toolset-expose": "Exposes a toolset over MCP and in every dialect.",
+    "003-transport-mcp": "Serves a toolset at its own MCP address.",
     "003-toolset-runner": "Runs tools of the toolset only.",
     "003-toolset-search": "Searches within the toolset only.",
     "003-toolset-metadata": "Keeps id, name, description, tags, owner and times of a toolset.",
@@ -46,6 +47,5 @@ export const toolsets: readonly Requirement[] = [
     "003-policy-rate": "Limits the rate of a toolset.",
   }),
   ...open("REST", { "003-transport-rest": "Serves tools and toolsets over REST." }),
-  ...open("MCP", { "003-transport-mcp": "Serves a toolset at its own MCP address." }),
   ...open("A2A", { "003-transport-a2a": "Serves a toolset over A2A." }),
 ];

@@ -46,19 +46,22 @@ export const META_TOOLS: readonly ShownTool[] = [
 
 const MAX_NAMES = 20;
 
-/** What a model is told about the server as a whole. */
-export function instructionsFor(mode: ServeMode, upstreams: readonly string[]): string {
+/** One sentence on whose tools a server offers. */
+export function offerOf(upstreams: readonly string[]): string {
   const shown = upstreams.slice(0, MAX_NAMES).join(", ");
   const more = upstreams.length > MAX_NAMES ? ` and ${upstreams.length - MAX_NAMES} more` : "";
-  const whose =
-    upstreams.length === 0 ? "This server offers tools." : `This server offers the tools of ${shown}${more}.`;
+  return upstreams.length === 0 ? "This server offers tools." : `This server offers the tools of ${shown}${more}.`;
+}
+
+/** What a model is told about the server as a whole: whose tools it offers, and how to use them. */
+export function instructionsFor(mode: ServeMode, offer: string): string {
   const find = `call ${FIND_TOOL} with what you want to accomplish, then run a tool that it returns with ${EXECUTE_TOOL}`;
   switch (mode) {
     case "static":
-      return whose;
+      return offer;
     case "dynamic":
-      return `${whose} They are not listed: first ${find}.`;
+      return `${offer} They are not listed: first ${find}.`;
     case "hybrid":
-      return `${whose} Only the most common are listed: for anything else, ${find}.`;
+      return `${offer} Only the most common are listed: for anything else, ${find}.`;
   }
 }

@@ -58,7 +58,7 @@ export async function findTools(
   try {
     const asked = { context: { query, recentMessages }, limit: most, principal, signal };
     const result = await arsenal.retrieve({ ...asked, refuse: "never" });
-    return { found: toFound(result, most, startup.connecting()) };
+    return { found: toFound(result, most, startup.shown()) };
   } catch (error) {
     if (isArsenalError(error) && error.code === "QUERY_INVALID") return { invalid: error.message };
     throw error;

@@ -10,6 +10,11 @@ const AGGREGATE = [
   "/sse",
   "serve --stdio",
 ];
+const TOOLSETS = [
+  "/mcp/toolsets/NAME, modern client",
+  "/mcp/toolsets/NAME, legacy client",
+  "/mcp/toolsets/NAME, execute_tool",
+];
 const TRANSPARENT = ["/mcp/upstreams/NAME, modern client", "/mcp/upstreams/NAME, legacy client"];
 
 const registers: Does = { neither: "It brings tools in; whoever does it has the program in hand." };
@@ -44,6 +49,7 @@ export const LIBRARY: Readonly<Record<string, Does>> = {
   upstreamsAttempted: aboutItself,
   approvals: settles,
   pins: judges,
+  toolsets: { neither: "It names which tools are looked at together; what it names is looked at as everywhere." },
   reloadPolicy: { neither: "It reads the operator's policy file again." },
   scoreThreshold: aboutItself,
   toolCount: { neither: "A number, for whoever has the program in hand." },
@@ -61,6 +67,7 @@ export const SURFACE_ROUTES: Readonly<Record<string, Readonly<Record<string, Doe
     "/sse/messages": { runs: ["/sse"] },
   },
   "mcp-upstreams": { "/mcp/upstreams/…": { runs: TRANSPARENT } },
+  "mcp-toolsets": { "/mcp/toolsets/…": { runs: TOOLSETS } },
   approvals: { "/api/v1/approvals": settles, "/api/v1/approvals/…": settles },
   health: { "/healthz": aboutItself, "/readyz": aboutItself },
   home: { "/": "lists tools" },
@@ -100,7 +107,7 @@ const requests: Does = { neither: "It reads under the guard: the test of resourc
 
 /** The methods of MCP that each plane answers, beside those of opening and closing. */
 export const AGGREGATE_PLANE: Readonly<Record<string, Does>> = {
-  "tools/call": { runs: AGGREGATE },
+  "tools/call": { runs: [...AGGREGATE, ...TOOLSETS] },
   "tools/list": "lists tools",
   "resources/list": "lists tools",
   "resources/templates/list": "lists tools",
@@ -121,6 +128,6 @@ export const TRANSPARENT_PLANE: Readonly<Record<string, Does>> = {
 
 /** The tools that stand for others. */
 export const META_TOOLS: Readonly<Record<string, Does>> = {
-  execute_tool: { runs: ["/mcp, execute_tool"] },
+  execute_tool: { runs: ["/mcp, execute_tool", "/mcp/toolsets/NAME, execute_tool"] },
   find_relevant_tools: "lists tools",
 };

@@ -3,6 +3,8 @@ import type { Client } from "@modelcontextprotocol/client";
 import { type BatchCall, ToolArsenal } from "../../../src/index.ts";
 import { toAlias } from "../../../src/adapters/dialects/index.ts";
 import type { ServeMcpOptions } from "../../../src/serve/serve-mcp.ts";
+import { createRunner, type Runner } from "../../../src/toolset/runner.ts";
+import { toolset } from "../../mcp/toolset-gateway.ts";
 import { httpClient, MAIN, sseClient, stdioClient } from "./clients.ts";
 import type { Place } from "./place.ts";
 
@@ -44,11 +46,40 @@ export const SURFACES: readonly Surface[] = [
         return results[0];
       }),
   })),
+  {
+    name: "createRunner, execute",
+    open: (place) => library(place, (arsenal, call) => runnerOf(arsenal).execute(call)),
+  },
+  {
+    name: "createRunner, executeBatch",
+    open: (place) =>
+      library(place, async (arsenal, call) => (await runnerOf(arsenal).executeBatch({ calls: [call] })).results[0]),
+  },
   served("/mcp, static, modern client", { mode: "static" }, (url) => httpClient("modern", `${url}/mcp`), byAlias),
   served("/mcp, static, legacy client", { mode: "static" }, (url) => httpClient("legacy", `${url}/mcp`), byAlias),
   served("/mcp, hybrid", { mode: "hybrid", common: ["*"] }, (url) => httpClient("modern", `${url}/mcp`), byAlias),
   served("/mcp, execute_tool", { mode: "dynamic" }, (url) => httpClient("modern", `${url}/mcp`), byMetaTool),
   served("/sse", { mode: "static" }, (url) => sseClient(`${url}/sse`), byAlias),
+  ...(["modern", "legacy"] as const).map((era) =>
+    served(
+      `/mcp/toolsets/NAME, ${era} client`,
+      { mode: "static" },
+      (url) => httpClient(era, `${url}/mcp/toolsets/everything`),
+      byAlias,
+    ),
+  ),
+  served(
+    "/mcp/toolsets/NAME, execute_tool",
+    { mode: "dynamic" },
+    (url) => httpClient("modern", `${url}/mcp/toolsets/everything`),
+    byMetaTool,
+  ),
+  served(
+    "serveMcp, toolset",
+    { mode: "static", toolset: "everything" },
+    (url) => httpClient("modern", `${url}/mcp`),
+    byAlias,
+  ),
   transparent("modern"),
   transparent("legacy"),
   {
@@ -98,9 +129,12 @@ async function library(
   };
 }
 
-/** An arsenal of the configuration whose servers have all been tried. */
+const runnerOf = (arsenal: ToolArsenal): Runner => createRunner(arsenal, "everything");
+
+/** An arsenal of the configuration whose servers have all been tried, with a toolset that has every tool. */
 export async function opened(config: string): Promise<ToolArsenal> {
   const arsenal = await ToolArsenal.fromConfig(config);
+  arsenal.toolsets.add(toolset("everything", { all: [] }));
   await arsenal.upstreamsAttempted();
   return arsenal;
 }

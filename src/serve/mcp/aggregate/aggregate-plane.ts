@@ -10,7 +10,7 @@ import { answerRequest, type SessionState } from "./answer-request.ts";
 import { listOf, readFilter, toFilter } from "../subscription.ts";
 import { createChanges } from "./changes.ts";
 import { type CommonTools, configuredTools, learnedTools } from "../../meta-tools/hybrid-tools.ts";
-import { instructionsFor, type ServeMode } from "../../meta-tools/definitions.ts";
+import { instructionsFor, offerOf, type ServeMode } from "../../meta-tools/definitions.ts";
 import { createMetaTools } from "../../meta-tools/meta-tools.ts";
 import { createListings } from "./listings.ts";
 import { changesTools, type ServedArsenal } from "../../served-arsenal.ts";
@@ -25,8 +25,10 @@ export interface AggregateParts {
   readonly upstreams: () => readonly McpUpstream[];
   /** Calls back when servers were added or removed. Returns what ends it. */
   readonly watchUpstreams?: (changed: () => void) => () => void;
+  /** The toolset that `arsenal` is narrowed to: its tools are served, and no resources or prompts. Defaults to everything. */
+  readonly toolset?: ServedToolset;
   readonly mode: ServeMode;
-  /** What hybrid mode lists: ids, names as clients see them, or patterns. The tools used most, where absent or empty. */
+  /** What hybrid mode lists: ids, names as clients see them, or patterns. Defaults to the tools used most. */
   readonly common?: readonly string[];
   /** Seals what upstreams want back. */
   readonly seal: Seal;
@@ -35,6 +37,13 @@ export interface AggregateParts {
   readonly clock?: Clock;
   /** Which servers are still connecting, and the wait for them. Defaults to: none are. */
   readonly startup?: Startup;
+}
+
+/** A toolset as a plane serves it. */
+export interface ServedToolset {
+  readonly name: string;
+  /** Empty if nobody described it. */
+  description(): string;
 }
 
 /** Upstreams come and go, and clients read this once: so it says all that any of them may have. */
@@ -46,17 +55,23 @@ const CAPABILITIES: JsonObject = {
   logging: {},
 };
 
+/** A toolset has tools only. */
+const TOOLSET_CAPABILITIES: JsonObject = { tools: { listChanged: true }, logging: {} };
+
 /** The arsenal's tools, and everything else that its MCP servers have, as one MCP server. */
 export function aggregatePlane(parts: AggregateParts): Plane {
-  const { arsenal, mode, upstreams, clock = systemClock, startup = STARTED } = parts;
-  const name = "aggregate";
-  const changes = createChanges({ ...parts, clock });
+  const { arsenal, mode, toolset, upstreams, clock = systemClock, startup = STARTED } = parts;
+  // What a client carries or names is good at one plane only: no session or sealed state of one toolset opens at another.
+  const name = toolset === undefined ? "aggregate" : `toolset/${toolset.name}`;
+  /** The servers whose resources and prompts are served. */
+  const listed = toolset === undefined ? upstreams : () => [];
+  const changes = createChanges({ ...parts, upstreams: listed, clock });
   const metaTools = createMetaTools({ arsenal, startup });
   const common = commonTools();
   const endWatch = arsenal.subscribe((event) => {
     // What dynamic mode lists never changes.
     if (mode !== "dynamic" && changesTools(event)) changes.changed("tools");
-    if (event.name !== "ensemble-accepted") return;
+    if (event.name !== "ensemble-accepted" || toolset !== undefined) return;
     changes.changed("resources");
     changes.changed("prompts");
   });
@@ -69,7 +84,12 @@ export function aggregatePlane(parts: AggregateParts): Plane {
     seal: parts.seal,
     plane: name,
     upstream: (wanted) => upstreams().find((upstream) => upstream.name === wanted),
-    listings: createListings({ arsenal, upstreams, clock, late: (listing) => changes.changed(listOf(listing)) }),
+    listings: createListings({
+      arsenal,
+      upstreams: listed,
+      clock,
+      late: (listing) => changes.changed(listOf(listing)),
+    }),
   };
   const sessions = new Set<PlaneSession>();
 
@@ -88,8 +108,10 @@ export function aggregatePlane(parts: AggregateParts): Plane {
     };
 
   async function describe(): Promise<ServerDescription> {
-    const names = upstreams().map((upstream) => upstream.name);
-    return { info: parts.info, capabilities: CAPABILITIES, instructions: instructionsFor(mode, names) };
+    const capabilities = toolset === undefined ? CAPABILITIES : TOOLSET_CAPABILITIES;
+    const offer =
+      toolset === undefined ? offerOf(upstreams().map((upstream) => upstream.name)) : offerOfToolset(toolset);
+    return { info: parts.info, capabilities, instructions: instructionsFor(mode, offer) };
   }
 
   const shared: PlaneSession = {
@@ -146,4 +168,10 @@ export function aggregatePlane(parts: AggregateParts): Plane {
       changes.close();
     },
   };
+}
+
+function offerOfToolset({ name, description }: ServedToolset): string {
+  return [`This server offers the tools of the toolset ${name}.`, description()]
+    .filter((text) => text !== "")
+    .join(" ");
 }

@@ -118,7 +118,7 @@ function listing(kind: ListedKind): Answer {
   return async ({ params, peer, signal }, { listings, startup }) => {
     await startup.wait(signal);
     const all = await servedList(kind, peer.principal, listings);
-    return withConnecting(pageOf(kind, all, params["cursor"]), startup.connecting());
+    return withConnecting(pageOf(kind, all, params["cursor"]), startup.shown());
   };
 }
 

@@ -1,22 +1,25 @@
 import { ownIdentity } from "../../../mcp/client-identity.ts";
-import type { Serving, Surface } from "../../surface.ts";
+import { refuse } from "../../http/answer.ts";
+import { descriptionOf, mayUse } from "../../scoped-arsenal.ts";
+import type { Route, Serving, Surface } from "../../surface.ts";
 import { createMcpEndpoint } from "../http-endpoint.ts";
 import { createSseEndpoint } from "../legacy/sse-endpoint.ts";
 import type { Plane } from "../plane.ts";
 import { servedPlane } from "../served-plane.ts";
 import { aggregatePlane } from "./aggregate-plane.ts";
 
-/** Every tool, resource and prompt as one MCP server: at `/mcp`, and at `/sse` for older clients. */
+/** Every tool, resource and prompt, or the tools of one toolset, as one MCP server: at `/mcp`, and at `/sse` for older clients. */
 export function mcpSurface(serving: Serving): Surface {
   const plane = aggregateOf(serving);
-  const { work, replica } = serving;
+  const { work, replica, toolset } = serving;
+  const what = toolset === undefined ? "Every server as one MCP server" : `The toolset ${toolset} as an MCP server`;
   const endpoint = createMcpEndpoint(plane, { work, replica });
   const sse = createSseEndpoint({ plane, work, replica });
   return {
     name: "mcp",
-    routes: [{ path: "/mcp", handle: (exchange) => endpoint.handle(exchange) }, ...sse.routes],
+    routes: [{ path: "/mcp", handle: endpoint.handle }, ...sse.routes].map((route) => forAdmitted(route, serving)),
     addresses: [
-      ["/mcp", "Every server as one MCP server. Give this address to your client."],
+      ["/mcp", `${what}. Give this address to your client.`],
       ["/sse", "The same as /mcp, for clients that only support the older HTTP+SSE transport."],
     ],
     async close() {
@@ -26,9 +29,20 @@ export function mcpSurface(serving: Serving): Surface {
   };
 }
 
+/** A route that answers only callers who may use what is served. */
+function forAdmitted(route: Route, serving: Serving): Route {
+  return {
+    ...route,
+    handle(exchange) {
+      if (mayUse(serving, exchange.principal)) return route.handle(exchange);
+      refuse(exchange.response, { status: 404, message: "There is nothing for you at this address." });
+    },
+  };
+}
+
 /** The aggregate plane as any transport serves it. */
 export function aggregateOf(serving: Serving): Plane {
-  const { arsenal, mode, common, startup, replica } = serving;
+  const { arsenal, mode, common, startup, replica, toolset } = serving;
   const plane = aggregatePlane({
     arsenal,
     upstreams: () => arsenal.upstreams,
@@ -40,6 +54,7 @@ export function aggregateOf(serving: Serving): Plane {
     seal: replica.seal,
     info: ownIdentity().info,
     startup,
+    ...(toolset !== undefined && { toolset: { name: toolset, description: () => descriptionOf(arsenal, toolset) } }),
     ...(common === undefined ? {} : { common }),
   });
   return servedPlane(plane, serving);

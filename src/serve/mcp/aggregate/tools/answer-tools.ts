@@ -23,7 +23,7 @@ export async function listTools({ params, peer, signal }: Exchange, parts: Answe
   const shown = mode === "hybrid" ? tools.filter((tool) => common.includes(tool)) : tools;
   const listed = shown.map((tool) => listedTool(tool, peer.era));
   const all: readonly object[] = mode === "static" ? listed : [...META_TOOLS, ...listed];
-  return withConnecting(pageOf("tools", all, params["cursor"]), mode === "dynamic" ? [] : startup.connecting());
+  return withConnecting(pageOf("tools", all, params["cursor"]), mode === "dynamic" ? [] : startup.shown());
 }
 
 const MAY_BE_THEIRS = "The tool may be theirs: try again in a few seconds.";
@@ -42,7 +42,7 @@ export async function callNamed(exchange: Exchange, parts: AnswerParts): Promise
   }
   await parts.metaTools.waitFor(name, { principal: peer.principal, signal });
   const called = await callTool(exchange, { toolName: asked, arguments: given ?? {} }, parts);
-  if ("missing" in called) throw unknownTool(name, sayConnecting(parts.startup.connecting(), MAY_BE_THEIRS));
+  if ("missing" in called) throw unknownTool(name, sayConnecting(parts.startup.shown(), MAY_BE_THEIRS));
   return called.answer;
 }
 
@@ -62,7 +62,7 @@ async function callMetaTool(name: string, exchange: Exchange, parts: AnswerParts
       const called = await callTool(exchange, answer, parts);
       if (!("missing" in called)) return called.answer;
       // To the client the tool is `execute_tool`, which exists; the model is told about the other.
-      const connecting = parts.startup.connecting();
+      const connecting = parts.startup.shown();
       return withConnecting(refusal(called.missing, sayConnecting(connecting, MAY_BE_THEIRS)), connecting);
     }
   }
