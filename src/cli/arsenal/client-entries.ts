@@ -14,14 +14,19 @@ export interface Endpoint {
 }
 
 /** A client's entry for an arsenal that the client starts itself. */
-export function stdioEntry(files: { readonly config?: string | undefined; readonly mcpConfigs?: readonly string[] }): {
+export function stdioEntry(what: {
+  readonly config?: string | undefined;
+  readonly mcpConfigs?: readonly string[];
+  readonly toolset?: string | undefined;
+}): {
   readonly command: string;
   readonly args: readonly string[];
 } {
-  const { config, mcpConfigs = [] } = files;
+  const { config, mcpConfigs = [], toolset } = what;
   return startedBy([
     "serve",
     "--stdio",
+    ...(toolset === undefined ? [] : ["--toolset", toolset]),
     ...(config === undefined ? [] : ["--config", config]),
     ...mcpConfigs.flatMap((file) => ["--mcp-config", file]),
   ]);
@@ -38,11 +43,11 @@ export function httpEntry({ url, publicUrl = url, needsToken }: Endpoint): Reado
 /** What to paste where, so that a client uses the arsenal: name of the client, its file, the text. */
 export function clientLines(
   endpoint: Endpoint,
-  files: Parameters<typeof stdioEntry>[0],
+  what: Parameters<typeof stdioEntry>[0],
 ): readonly { readonly client: string; readonly file: string; readonly json: string }[] {
   const http = httpEntry(endpoint);
   const entries = [
-    ["Claude Desktop", "claude_desktop_config.json", { mcpServers: { [ENTRY_NAME]: stdioEntry(files) } }],
+    ["Claude Desktop", "claude_desktop_config.json", { mcpServers: { [ENTRY_NAME]: stdioEntry(what) } }],
     ["Cursor", "~/.cursor/mcp.json", { mcpServers: { [ENTRY_NAME]: http } }],
     ["VS Code", ".vscode/mcp.json", { servers: { [ENTRY_NAME]: { type: "http", ...http } } }],
   ] as const;

@@ -269,6 +269,46 @@ describe("serve with env files", () => {
   });
 });
 
+describe("serve --toolset", () => {
+  const config = (): string =>
+    yaml(
+      { good: mini("greet"), other: mini("wave") },
+      "toolsets: [{ name: greeters, include: { namespaces: [good] } }]",
+    );
+
+  it("serves that toolset and nothing else, and says so", async () => {
+    await writeFile(join(folder, "arsenal.yaml"), config());
+    const running = start(["--port", "0", "--mode", "static", "--toolset", "greeters"]);
+    const [, url = ""] = await running.until(/Serving the toolset greeters over MCP at (\S+)\/mcp\n/);
+    expect(running.text.err).toContain('"serve","--stdio","--toolset","greeters"');
+    await running.until(/\b1 tool, about \d+ tokens if all are listed, mode static/);
+    const call = { jsonrpc: "2.0", id: 1, method: "tools/list", params: { _meta: META } };
+    const response = await fetch(`${url}/mcp`, { method: "POST", headers: HEADERS, body: JSON.stringify(call) });
+    expect(await response.json()).toMatchObject({ result: { tools: [{ name: "good-greet" }] } });
+    expect((await fetch(`${url}/mcp/upstreams/other`)).status).toBe(404);
+    expect(await running.stop()).toBe(0);
+  });
+
+  const META = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+  };
+  const HEADERS = {
+    accept: "application/json, text/event-stream",
+    "content-type": "application/json",
+    "mcp-protocol-version": "2026-07-28",
+    "mcp-method": "tools/list",
+  };
+
+  it.each([["--port", "0"], ["--stdio"]])("ends with 1 if there is no such toolset, with %s", async (...argv) => {
+    await writeFile(join(folder, "arsenal.yaml"), config());
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    const running = start([...argv, "--toolset", "greeter"], { protocol: { input, output } });
+    expect(await running.ended).toBe(1);
+    expect(running.text.err).toContain('There is no toolset "greeter". Did you mean "greeters"?');
+  });
+});
+
 describe("serve --stdio", () => {
   const initialize = {
     jsonrpc: "2.0",

@@ -7,6 +7,7 @@ import { configuredIdentity, identityInState } from "../../config/parts/configur
 import type { DocumentReport } from "../../config/parts/start-configured.ts";
 import { resolveConfig } from "../../config/load/resolve-config.ts";
 import { fileTexts, watchConfig, watchFiles } from "../../config/load/watch-config.ts";
+import { localOperator } from "../../guard/principal.ts";
 import type { ServedMcp } from "../../serve/serve-mcp.ts";
 import type { Command, Input } from "../command.ts";
 import { configFiles, type Configured, loadConfigured, MCP_CONFIG } from "../arsenal/open-arsenal.ts";
@@ -34,9 +35,15 @@ export const command: Command = {
         "What clients see: static lists every tool, dynamic lists two tools that find and run the others, hybrid adds the most used tools",
       fallback: "dynamic",
     },
+    toolset: { value: "NAME", description: "Serve the tools of this toolset and nothing else" },
     ...MCP_CONFIG,
   },
-  examples: ["serve", "serve --stdio --config arsenal.yaml", "serve --mcp-config ~/.cursor/mcp.json --port 0"],
+  examples: [
+    "serve",
+    "serve --stdio --config arsenal.yaml",
+    "serve --toolset customer-acme",
+    "serve --mcp-config ~/.cursor/mcp.json --port 0",
+  ],
   async run(input, terminal) {
     const stdio = isStdio(input);
     const mode = readChoice(input, "mode", MODES);
@@ -47,7 +54,7 @@ export const command: Command = {
     const config = configured?.config ?? resolveConfig({});
     const { server, mcp } = config;
     const port = readNumber(input, "port", { min: 0, max: 65_535, fallback: server.port });
-    const { host = server.host } = input.options;
+    const { host = server.host, toolset } = input.options;
     const { environment } = terminal;
     const { TOOLARSENAL_TOKEN: token } = environment;
     const proving = { token, egress: configuredEgress(config) };
@@ -60,10 +67,11 @@ export const command: Command = {
         ? await (await import("../demo/create-demo-arsenal.ts")).createDemoArsenal({ environment }, { place: terminal })
         : createConfiguredArsenal(operated, { ...terminal, json: input.json });
     const approveCommand = operated.approvals?.command;
-    const announcer = createAnnouncer({ arsenal, input, terminal, mode: mode ?? mcp.mcpMode, approveCommand });
+    const announcer = createAnnouncer({ arsenal, input, terminal, mode: mode ?? mcp.mcpMode, toolset, approveCommand });
     const stop = new AbortController();
     const shown = {
       ...(mode === undefined ? {} : { mode }),
+      ...(toolset === undefined ? {} : { toolset }),
       ...(mcp.commonTools.length === 0 ? {} : { common: mcp.commonTools }),
     };
 
@@ -81,6 +89,7 @@ export const command: Command = {
       // What the client has written already is answered before connecting takes the processor.
       for (let turn = 0; turn < 10; turn++) await nextTurn();
       await start();
+      if (toolset !== undefined) arsenal.toolsets.get(toolset, localOperator());
       started();
       return served;
     }

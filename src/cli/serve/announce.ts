@@ -16,10 +16,12 @@ export function createAnnouncer(parts: {
   readonly input: Input;
   readonly terminal: Terminal;
   readonly mode: "static" | "dynamic" | "hybrid";
+  /** The toolset that is served. Defaults to everything. */
+  readonly toolset?: string | undefined;
   /** The command that approves a call that waits, without the id. */
   readonly approveCommand?: string | undefined;
 }) {
-  const { arsenal, input, terminal, mode, approveCommand } = parts;
+  const { arsenal, input, terminal, mode, toolset, approveCommand } = parts;
   const paint = styles(terminal.err, terminal.environment);
   const watches = new Map<unknown, () => void>();
   let saidOfConfig: ReadonlySet<string> = new Set();
@@ -38,7 +40,7 @@ export function createAnnouncer(parts: {
     summing = true;
     try {
       await Promise.all([arsenal.upstreamsAttempted(), documents]);
-      const saving = await measureSaving(arsenal, mode);
+      const saving = await measureSaving(arsenal, mode, toolset);
       say(`${showSaving(saving)}, mode ${mode}`, { mode, ...saving });
       summed = true;
     } catch (error) {
@@ -81,9 +83,10 @@ export function createAnnouncer(parts: {
         terminal.out.write(`${JSON.stringify({ url: endpoint.url, mcp: url, mode })}\n`);
         return;
       }
-      const lines = clientLines(endpoint, files ?? { config: undefined });
+      const lines = clientLines(endpoint, { config: files?.config, mcpConfigs: files?.mcpConfigs ?? [], toolset });
+      const what = toolset === undefined ? "Serving MCP at" : `Serving the toolset ${toolset} over MCP at`;
       const pasted = lines.map(({ client, file, json }) => `  ${paint.bold(client)}, ${file}\n    ${json}\n`).join("");
-      terminal.err.write(`\n${paint.bold("Serving MCP at")} ${paint.cyan(url)}\n${pasted}`);
+      terminal.err.write(`\n${paint.bold(what)} ${paint.cyan(url)}\n${pasted}`);
       terminal.err.write(`${paint.dim("Ctrl-C ends it.")}\n`);
     },
     /** What is wrong with the configuration, how each server and document fares, and once all were tried, the total. */

@@ -19,8 +19,8 @@ export interface TokenSaving {
 const TOOLS_PER_SEARCH = 5;
 
 /** Counts the definitions as they are served. */
-export async function measureSaving(arsenal: ToolArsenal, mode: ServeMode): Promise<TokenSaving> {
-  const tools = await arsenal.listTools();
+export async function measureSaving(arsenal: ToolArsenal, mode: ServeMode, toolset?: string): Promise<TokenSaving> {
+  const tools = await arsenal.listTools(toolset === undefined ? {} : { toolset });
   const tokensOfAll = tools.reduce((sum, tool) => sum + tokensOf(shownTool(tool)), 0);
   const all = { tools: tools.length, tokensOfAll };
   switch (mode) {
