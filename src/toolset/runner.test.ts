@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openaiDialect } from "../adapters/dialects/openai/openai.ts";
 import { DIALECT_NAMES } from "../adapters/dialects/built-in.ts";
 import { ToolArsenal } from "../arsenal.ts";
 import { localOperator } from "../guard/principal.ts";
@@ -32,6 +33,7 @@ beforeEach(() => {
 afterEach(() => arsenal.close());
 
 const OURS = ["support.create_ticket", "support.find_ticket"];
+const toShort = ({ id }: { readonly id: string }): object => ({ definition: { say: id }, strict: false, losses: [] });
 /** What a caller without types may add to anything. */
 const WIDER: object = { toolset: "cleaners" };
 
@@ -103,6 +105,15 @@ describe("the definitions of a toolset", () => {
     expect(text).toContain("create_ticket");
     expect(text).toContain("find_ticket");
     expect(text).not.toContain("delete_ticket");
+  });
+
+  it("are written in a dialect of your own too, by its name", async () => {
+    const short = { ...openaiDialect(), name: "short", convert: toShort };
+    arsenal.addDialect(short as never);
+    expect(await runner.definitions("short")).toEqual([
+      { say: "support.create_ticket" },
+      { say: "support.find_ticket" },
+    ]);
   });
 
   it("are strict as far as one request of the dialect holds", async () => {

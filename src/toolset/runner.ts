@@ -1,10 +1,5 @@
 import type { DialectName, DialectTools } from "../adapters/dialects/built-in.ts";
-import {
-  type DefinitionOptions,
-  definitionWriter,
-  type RetrieveToolsOptions,
-  toToolQuery,
-} from "../adapters/dialects/write-definitions.ts";
+import type { AnyDialect, RetrieveToolsOptions } from "../adapters/dialects/write-definitions.ts";
 import type { BatchCall, ToolCall } from "../execute/call.ts";
 import type { BatchResult, ToolResult } from "../execute/result.ts";
 import type { Principal } from "../guard/principal.ts";
@@ -37,6 +32,17 @@ export interface ScopedTools {
 /** The part of an arsenal that a runner needs. */
 export interface RunnableArsenal extends ScopedTools {
   executeBatch(batch: BatchCall): Promise<BatchResult>;
+  retrieveTools(query: string, options: RetrieveToolsOptions): Promise<object[]>;
+  exportTools(
+    format: AnyDialect,
+    ids: readonly string[],
+    options: Written,
+  ): Promise<{ readonly tools: readonly object[] }>;
+}
+
+/** For whom definitions are written, and how. */
+interface Written extends Asked {
+  readonly strict?: boolean;
 }
 
 /** An arsenal that has the tools of one toolset and no others. Callers are the local operator unless they name a principal. */
@@ -52,11 +58,15 @@ export interface Runner {
   /** Every tool that passes the filters, ordered by id. */
   listTools(options?: Omit<Listed, "toolset">): Promise<readonly Tool[]>;
   getTool(name: string, namespace?: string, by?: Omit<Asked, "toolset">): Promise<Tool | undefined>;
-  /** Every tool of the toolset, ordered by id, as the dialect's API takes them. Defaults to `openai`. */
-  definitions<Name extends DialectName = "openai">(
+  /**
+   * Every tool of the toolset, ordered by id, as the API of a dialect takes them: a built-in one or one that was added to the arsenal. Defaults
+   * to `openai`. `strict` asks for the provider's strict mode, as far as one request holds it.
+   */
+  definitions<Name extends Exclude<DialectName, "auto"> = "openai">(
     dialect?: Name,
-    options?: Omit<DefinitionOptions, "dialect"> & Omit<Listed, "toolset">,
+    options?: Omit<Written, "toolset">,
   ): Promise<DialectTools[Name][]>;
+  definitions(dialect: AnyDialect, options?: Omit<Written, "toolset">): Promise<object[]>;
   execute(call: Omit<ToolCall, "toolset">): Promise<ToolResult>;
   executeBatch(batch: ScopedBatch): Promise<BatchResult>;
 }
@@ -77,21 +87,16 @@ export function createRunner(arsenal: RunnableArsenal, toolset: string): Runner 
   return {
     toolset,
     retrieve: scoped.retrieve,
-    async retrieveTools(query, options = {}) {
-      const write = await definitionWriter(options);
-      const { tools } = await scoped.retrieve(toToolQuery(query, options));
-      return write(tools.map(({ tool }) => tool)) as never[];
-    },
+    retrieveTools: async (query, options) =>
+      (await arsenal.retrieveTools(query, { ...options, toolset } as RetrieveToolsOptions)) as never[],
     listTools: (options = {}) => scoped.listTools(options),
     getTool: (name, namespace = "default", by = {}) => scoped.getTool(name, namespace, by),
-    async definitions(dialect, options = {}) {
-      const { strict, client, ...listed } = options;
-      const write = await definitionWriter({
-        ...(dialect !== undefined && { dialect }),
-        ...(strict !== undefined && { strict }),
-        client,
-      });
-      return write(await scoped.listTools(listed)) as never[];
+    async definitions(dialect: AnyDialect = "openai", options: Omit<Written, "toolset"> = {}) {
+      const { principal } = options;
+      const tools = await scoped.listTools(principal === undefined ? {} : { principal });
+      const ids = tools.map(({ id }) => id);
+      const exported = await arsenal.exportTools(dialect, ids, { ...options, toolset });
+      return [...exported.tools] as never[];
     },
     execute: scoped.execute,
     // Every call is copied, also what is no plain object: what a batch holds must not carry a toolset of its own.
