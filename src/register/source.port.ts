@@ -27,11 +27,11 @@ export interface Source {
   /** True where the operator vouches for the annotations that the source gives. */
   readonly trustsAnnotations?: boolean;
   /** Calls of the source's tools that run at once. Defaults to `execution.maxConcurrentPerEnsemble`. */
-  readonly maxConcurrent?: number;
+  readonly maxConcurrent?: number | undefined;
   /** Time one run may take, in milliseconds, unless the tool sets its own. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Attempts in all at a call that is safe to repeat; 0 and 1 mean no retry. Defaults to `execution.maxRetries`. */
-  readonly maxRetries?: number;
+  readonly maxRetries?: number | undefined;
   /** True where every request that its tools make goes through `guard/egress`, so that a rule can bound where a call reaches. */
   readonly guardsEgress?: boolean;
   /** Opens whatever the source needs. Called once before `list`; rejects where the source cannot be reached. */

@@ -1,6 +1,14 @@
 // From manifest.ts, by `npm run derive`:
 export { builtinSource } from "./builtin/builtin.ts";
+export {
+  descriptorSource,
+  type DescriptorParts,
+  type DescriptorSettings,
+  type DescriptorSource,
+  type InvokerProblem,
+} from "./descriptor/descriptor.ts";
 // The rest of toolarsenal/sources:
+export type { DescribedInvoker, Invocable, InvocableContext, Invocables } from "./descriptor/invocable.ts";
 export type { BuiltinParts, BuiltinSettings } from "./builtin/settings.ts";
 export type {
   HttpSettings,
@@ -27,4 +35,4 @@ export {
 } from "../../guard/egress/egress.ts";
 export { createFileRoots, type FileRoots } from "../../guard/file-roots.ts";
 export type { SecretReference } from "../../guard/secrets/reference.ts";
-export type { OfferedTool, Source } from "../../register/source.port.ts";
+export type { OfferedTool, Source, SourceOptions } from "../../register/source.port.ts";

@@ -3,4 +3,5 @@ export const sources = {
   mcp: () => import("./mcp/mcp.ts"),
   openapi: () => import("./openapi/openapi.ts"),
   builtin: () => import("./builtin/builtin.ts"),
+  descriptor: () => import("./descriptor/descriptor.ts"),
 };

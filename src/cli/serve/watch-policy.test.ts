@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ToolArsenal } from "../../arsenal.ts";
 import { resolveConfig } from "../../config/load/resolve-config.ts";
-import type { WatchedConfig } from "../../config/load/watch-config.ts";
+import type { WatchedConfig } from "../../system/watch-files.ts";
 import { watchPolicy } from "./watch-policy.ts";
 
 const OPEN = "version: 1\nrules: []\n";

@@ -1,6 +1,6 @@
 import type { ToolArsenal } from "../../arsenal.ts";
 import type { ResolvedConfig } from "../../config/load/resolve-config.ts";
-import { watchConfig, type WatchedConfig } from "../../config/load/watch-config.ts";
+import { watchConfig, type WatchedConfig } from "../../system/watch-files.ts";
 
 /**
  * Puts the policy file into force whenever it changes. An invalid one is reported, and the old policy stays in force. Undefined when no

@@ -1,7 +1,7 @@
 import { type FSWatcher, watch } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
-import { type Clock, systemClock } from "../../observe/clock.ts";
+import { type Clock, systemClock } from "../observe/clock.ts";
 
 /** How files are watched. */
 export interface WatchOptions {

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Clock } from "../../observe/clock.ts";
-import { fileTexts, type WatchedConfig, watchConfig } from "./watch-config.ts";
+import type { Clock } from "../observe/clock.ts";
+import { fileTexts, type WatchedConfig, watchConfig } from "./watch-files.ts";
 
 let folder: string;
 let watched: WatchedConfig | undefined;

@@ -1,0 +1,218 @@
+import { readFile } from "node:fs/promises";
+import { basename, resolve } from "node:path";
+import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
+import { showValue } from "../../../errors/show-value.ts";
+import { type Clock, systemClock } from "../../../observe/clock.ts";
+import type { Emit } from "../../../observe/events.ts";
+import type { OfferedTool, Source } from "../../../register/source.port.ts";
+import { type WatchedFiles, watchFiles } from "../../../system/watch-files.ts";
+import { findInvocable } from "./find-invocable.ts";
+import { type Invocables, type InvokerOf, toHandler } from "./invocable.ts";
+import { type EnsembleDescriptor, readEnsemble, readInvoker } from "./read-descriptor.ts";
+import type { Refuse } from "./toml-document.ts";
+
+/** The TOML file of an ensemble, and what runs its tools. */
+export interface DescriptorSettings {
+  readonly file: string;
+  /** Functions by name, for invokers that name no module. The name is the invoker's own, or its `handler`. */
+  readonly handlers?: Invocables;
+}
+
+/** What the source of an ensemble's tools can be given. */
+export interface DescriptorParts {
+  readonly clock?: Clock;
+  /** What invocables get as `context.invoker`. Defaults to the invoker's name, tool and schema. */
+  readonly invokerOf?: InvokerOf;
+  /** False leaves the modules of handlers alone: tools are described, and cannot be run. Default true. */
+  readonly loadModules?: boolean;
+}
+
+/** The tools of an ensemble that a TOML file describes. */
+export interface DescriptorSource extends Source {
+  readonly enabled: boolean;
+  readonly configuration: EnsembleDescriptor["configuration"];
+  /** What is wrong with its invokers, as of the last listing. */
+  readonly problems: readonly InvokerProblem[];
+  /** Invokers that can be found but not run, because nothing was given that runs them. */
+  readonly withoutHandler: readonly string[];
+}
+
+/** An invoker that is left out, or stays as it was before its file changed. */
+export interface InvokerProblem {
+  /** Its name if it is known, else the name of its file. */
+  readonly invoker: string;
+  /** Names file, line and key. */
+  readonly error: ArsenalError;
+}
+
+/**
+ * The tools of an ensemble that a TOML file describes. Throws CONFIG_INVALID, with file, line and key, if the file of the ensemble is wrong.
+ * Invokers that are wrong are reported, and the others used. Changed files are read again.
+ *
+ * @example
+ * await arsenal.addEnsemble(await descriptorSource({ file: "ensembles/io.toml", handlers: { read_file: readFile } }));
+ */
+export async function descriptorSource(
+  { file: given, handlers = {} }: DescriptorSettings,
+  { clock = systemClock, invokerOf, loadModules = true }: DescriptorParts = {},
+): Promise<DescriptorSource> {
+  const file = resolve(given);
+  const texts = new Map<string, string | undefined>();
+  let current = await readOwn();
+  const { name } = current;
+  /** Each invoker as it was when its file was last right, by that file. */
+  let good = new Map<string, Bound>();
+  let problems: readonly InvokerProblem[] = [];
+  let tell: Emit | undefined;
+  let watched: WatchedFiles | undefined;
+
+  async function readOwn(): Promise<EnsembleDescriptor> {
+    const read = await readText(file, (problem) => {
+      const fix = "Check the path.";
+      throw new ArsenalError("CONFIG_INVALID", `${file} ${problem}. ${fix}`, { field: "file", value: file, fix });
+    });
+    return readEnsemble(file, read);
+  }
+
+  async function readText(path: string, refuse: (problem: string) => never): Promise<string> {
+    texts.set(path, undefined);
+    const read = await readFile(path, "utf8").catch((error: Error) => refuse(`cannot be read: ${error.message}`));
+    texts.set(path, read);
+    return read;
+  }
+
+  async function bind(path: string, refuseSource: (problem: string) => never): Promise<Bound> {
+    const invoker = await readInvoker(path, await readText(path, refuseSource));
+    const isLoaded = invoker.enabled && loadModules;
+    const invocable = isLoaded ? await findInvocable(path, invoker, handlers) : undefined;
+    const handler = invocable ? toHandler(invoker.name, invocable, invokerOf) : missing(path, invoker.name);
+    return {
+      name: invoker.name,
+      enabled: invoker.enabled,
+      offered: { draft: invoker.draft, handler },
+      runs: invocable !== undefined,
+      refuse: invoker.refuse,
+    };
+  }
+
+  /** Reads every invoker. One that is wrong is reported, and stays as it was when it was last right. */
+  async function bindAll({ invokers, refuse }: EnsembleDescriptor): Promise<readonly InvokerProblem[]> {
+    const next = new Map<string, Bound>();
+    const found: InvokerProblem[] = [];
+    const names = new Map<string, string>();
+    for (const [index, path] of invokers.entries()) {
+      const last = good.get(path);
+      try {
+        const fix = `Check the path, which is relative to the folder of ${basename(file)}.`;
+        const bound = await bind(path, (problem) => refuse(["invokers", index, "source"], problem, fix));
+        const other = names.get(bound.name);
+        if (bound.enabled && other !== undefined)
+          bound.refuse(["invoker", "name"], `is ${showValue(bound.name)}, as in ${other}`, "Rename one of them.");
+        next.set(path, bound);
+      } catch (error) {
+        if (!isArsenalError(error)) throw error;
+        found.push({ invoker: last?.name ?? basename(path, ".toml"), error });
+        if (last !== undefined && !names.has(last.name)) next.set(path, last);
+      }
+      const kept = next.get(path);
+      if (kept?.enabled) names.set(kept.name, path);
+    }
+    good = next;
+    return found;
+  }
+
+  function follow(): void {
+    watched?.follow([...texts.keys()], [...texts.values()]);
+  }
+
+  function report(found: readonly InvokerProblem[]): void {
+    const known = new Set(problems.map(({ error }) => error.message));
+    problems = found;
+    for (const { invoker, error } of found)
+      if (!known.has(error.message))
+        tell?.("tool-rejected", { name: `${name}.${invoker}`, code: error.code, message: error.message });
+  }
+
+  const enabled = (): readonly Bound[] => (current.enabled ? [...good.values()].filter((bound) => bound.enabled) : []);
+
+  return {
+    name,
+    kind: "descriptor",
+    // The operator wrote them.
+    trustsAnnotations: true,
+    get enabled() {
+      return current.enabled;
+    },
+    get configuration() {
+      return current.configuration;
+    },
+    get timeoutMs() {
+      const { timeout } = current.configuration;
+      return timeout === undefined ? undefined : timeout * 1000;
+    },
+    get maxRetries() {
+      return current.configuration.maxRetries;
+    },
+    get maxConcurrent() {
+      return current.configuration.maxConcurrent;
+    },
+    get problems() {
+      return problems;
+    },
+    get withoutHandler() {
+      return enabled().flatMap((bound) => (bound.runs ? [] : bound.name));
+    },
+    async connect({ signal, emit }) {
+      signal.throwIfAborted();
+      tell = emit;
+    },
+    async list({ signal, emit }) {
+      tell = emit ?? tell;
+      try {
+        texts.clear();
+        const next = await readOwn();
+        if (next.name !== name)
+          next.refuse(
+            ["ensemble", "name"],
+            `was ${showValue(name)} when it was loaded`,
+            "Restore the name, or restart.",
+          );
+        const found = next.enabled ? await bindAll(next) : [];
+        signal.throwIfAborted();
+        current = next;
+        report(found);
+      } finally {
+        follow();
+      }
+      return enabled().map(({ offered }) => offered);
+    },
+    watch(changed) {
+      const onFailure = ({ message }: Error): void =>
+        tell?.("ensemble-failed", { ensemble: name, message: `Cannot watch the files of ${name}: ${message}` });
+      const watching = watchFiles({ onChange: changed, onFailure, clock });
+      watched = watching;
+      follow();
+      return () => void watching.close();
+    },
+    async disconnect() {
+      await watched?.close();
+      watched = undefined;
+    },
+  };
+}
+
+/** One invoker, and whether something runs it. */
+interface Bound {
+  readonly name: string;
+  readonly enabled: boolean;
+  readonly offered: OfferedTool;
+  readonly runs: boolean;
+  readonly refuse: Refuse;
+}
+
+function missing(path: string, name: string): () => never {
+  return () => {
+    const fix = `Add handler = "./MODULE.ts#NAME" to [invoker] in ${path}, or register handlers: { ${name} }.`;
+    throw new ArsenalError("HANDLER_MISSING", `Nothing runs ${showValue(name)}. ${fix}`, { field: "handler", fix });
+  };
+}

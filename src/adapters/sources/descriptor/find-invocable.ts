@@ -1,0 +1,38 @@
+import { dirname, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { nearest, showValue } from "../../../errors/show-value.ts";
+import type { Invocable, Invocables } from "./invocable.ts";
+import type { InvokerDescriptor } from "./read-descriptor.ts";
+
+/**
+ * Finds what runs an invoker: the function of the module that its file names, or the one registered under a name. Undefined if nothing is
+ * registered. Throws TOOL_INVALID if the module cannot be used.
+ */
+export async function findInvocable(
+  file: string,
+  { name, handler = name, refuse }: InvokerDescriptor,
+  registered: Invocables,
+): Promise<Invocable | undefined> {
+  if (!isModule(handler)) return Object.hasOwn(registered, handler) ? registered[handler] : undefined;
+  const [path = "", exported = "default"] = handler.split("#");
+  const module = await load(resolve(dirname(file), path)).catch((error: unknown) => {
+    // Node adds the path of this file, which says nothing to the reader.
+    const reason = (error instanceof Error ? error.message : String(error)).replace(/ imported from .*/, "");
+    return refuse(["invoker", "handler"], `${showValue(handler)} cannot be loaded: ${reason}`, "Check the module.");
+  });
+  const found = module[exported];
+  if (typeof found === "function") return found as Invocable;
+  const functions = Object.keys(module).filter((key) => typeof module[key] === "function");
+  const near = nearest(exported, functions) ?? functions[0];
+  const fix = near === undefined ? "Export a function (context, arguments)." : `Did you mean "${path}#${near}"?`;
+  return refuse(["invoker", "handler"], `${showValue(handler)} is not a function that the module exports`, fix);
+}
+
+/** `./read-file.ts#readFile` is a module, `read_file` a name. */
+function isModule(handler: string): boolean {
+  return /[/#]|\.[cm]?[jt]s$/.test(handler);
+}
+
+async function load(path: string): Promise<Readonly<Record<string, unknown>>> {
+  return (await import(pathToFileURL(path).href)) as Readonly<Record<string, unknown>>;
+}

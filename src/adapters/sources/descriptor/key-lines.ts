@@ -1,0 +1,143 @@
+/** The keys, and the indexes of lists, that lead to a value: `["invokers", 0, "source"]`. */
+export type KeyPath = readonly (string | number)[];
+
+/**
+ * Returns a function that finds the line, counted from 1, on which a key first appears in a valid TOML document. A key that does not appear
+ * is found at the nearest table around it.
+ */
+export function keyLines(text: string): (path: KeyPath) => number {
+  const lines = new Map<string, number>();
+  /** How many elements each array of tables has so far. */
+  const elements = new Map<string, number>();
+  let at = 0;
+  let line = 1;
+
+  /** Moves past what the pattern matches here, and returns it. */
+  const take = (pattern: RegExp): string => {
+    pattern.lastIndex = at;
+    const [taken = ""] = pattern.exec(text) ?? [];
+    at += taken.length;
+    for (const character of taken) if (character === "\n") line++;
+    return taken;
+  };
+  /** Never stands still, also in a text that is not TOML. */
+  const moveOn = (read: () => void): void => {
+    const start = at;
+    read();
+    if (at === start) at++;
+  };
+  const note = (path: KeyPath): void => {
+    for (let length = 1; length <= path.length; length++) {
+      const key = JSON.stringify(path.slice(0, length));
+      if (!lines.has(key)) lines.set(key, line);
+    }
+  };
+
+  const readKey = (): readonly string[] => {
+    const parts: string[] = [];
+    do {
+      take(SPACE);
+      parts.push(unquote(take(KEY_PART)));
+      take(SPACE);
+    } while (take(DOT) !== "");
+    return parts;
+  };
+
+  const readValue = (path: KeyPath): void => {
+    take(BLANK);
+    if (take(TEXT) !== "") return;
+    if (take(OPEN_LIST) !== "") readList(path);
+    else if (take(OPEN_TABLE) !== "") readInlineTable(path);
+    else take(BARE_VALUE);
+  };
+
+  const readList = (path: KeyPath): void => {
+    for (let index = 0; at < text.length; index++) {
+      take(BLANK);
+      if (take(CLOSE_LIST) !== "") return;
+      note([...path, index]);
+      moveOn(() => readValue([...path, index]));
+      take(BLANK);
+      take(COMMA);
+    }
+  };
+
+  const readInlineTable = (path: KeyPath): void => {
+    while (at < text.length) {
+      take(BLANK);
+      if (take(CLOSE_TABLE) !== "") return;
+      moveOn(() => readPair(path));
+      take(BLANK);
+      take(COMMA);
+    }
+  };
+
+  const readPair = (table: KeyPath): void => {
+    const path = [...table, ...readKey()];
+    note(path);
+    take(EQUALS);
+    readValue(path);
+  };
+
+  /** The path that a header means. Where it goes through an array of tables, it means the last element. */
+  const toTable = (parts: readonly string[], isElement: boolean): KeyPath => {
+    const path: (string | number)[] = [];
+    for (const [place, part] of parts.entries()) {
+      path.push(part);
+      const key = JSON.stringify(path);
+      if (isElement && place === parts.length - 1) elements.set(key, (elements.get(key) ?? 0) + 1);
+      const count = elements.get(key);
+      if (count !== undefined) path.push(count - 1);
+    }
+    return path;
+  };
+
+  let table: KeyPath = [];
+  for (take(BLANK); at < text.length; take(BLANK)) {
+    const bracket = take(OPEN_HEADER);
+    if (bracket === "") moveOn(() => readPair(table));
+    else {
+      table = toTable(readKey(), bracket === "[[");
+      note(table);
+      take(CLOSE_HEADER);
+    }
+  }
+
+  return (path) => {
+    for (let length = path.length; length > 0; length--) {
+      const found = lines.get(JSON.stringify(path.slice(0, length)));
+      if (found !== undefined) return found;
+    }
+    return 1;
+  };
+}
+
+const SPACE = /[ \t]*/y;
+const BLANK = /(?:[ \t\r\n]|#[^\n]*)*/y;
+const DOT = /\./y;
+const COMMA = /,/y;
+const EQUALS = /[ \t]*=/y;
+const OPEN_LIST = /\[/y;
+const CLOSE_LIST = /\]/y;
+const OPEN_TABLE = /\{/y;
+const CLOSE_TABLE = /\}/y;
+const OPEN_HEADER = /\[{1,2}/y;
+const CLOSE_HEADER = /\]{1,2}/y;
+const KEY_PART = /"(?:\\.|[^"\\])*"|'[^']*'|[\w-]+/y;
+/** A text of any of the four kinds. One of several lines may have up to two more quotes before the three that end it. */
+const TEXT = /"""(?:\\[^]|[^\\])*?"""(?:"{0,2})|'''[^]*?'''(?:'{0,2})|"(?:\\.|[^"\\])*"|'[^']*'/y;
+const BARE_VALUE = /[^,\]}#\r\n]+/y;
+
+const ESCAPES: Readonly<Record<string, string>> = { b: "\b", t: "\t", n: "\n", f: "\f", r: "\r", e: "\u001b" };
+
+/** A part of a key as it is meant: without its quotes and escapes. */
+function unquote(part: string): string {
+  if (part.startsWith("'")) return part.slice(1, -1);
+  if (!part.startsWith('"')) return part;
+  return part
+    .slice(1, -1)
+    .replaceAll(/\\(?:u(.{4})|U(.{8})|x(.{2})|(.))/gs, (_, four?: string, eight?: string, two?: string, one = "") => {
+      const code = four ?? eight ?? two;
+      return code === undefined ? (ESCAPES[one] ?? one) : String.fromCodePoint(Number.parseInt(code, 16));
+    });
+}

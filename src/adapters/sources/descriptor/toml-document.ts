@@ -1,0 +1,149 @@
+import { ArsenalError, type ErrorIssue } from "../../../errors/arsenal-error.ts";
+import type { ErrorCode } from "../../../errors/codes.ts";
+import { count, nearest, showValue } from "../../../errors/show-value.ts";
+import { isPlainObject } from "../../../tool/json-schema.ts";
+import { toPlainData } from "../../../tool/schema/plain-data.ts";
+import { type KeyPath, keyLines } from "./key-lines.ts";
+
+type Table = Readonly<Record<string, unknown>>;
+
+/** What a key takes. */
+export interface Rule {
+  /** In words that follow "must be". */
+  readonly expected: string;
+  readonly fits: (value: unknown) => boolean;
+  readonly required?: true;
+}
+
+/** Throws that something is wrong with one key, with file and line. */
+export type Refuse = (path: KeyPath, message: string, fix: string) => never;
+
+/** A TOML file that is being checked. Problems are collected, so that all of them are reported at once. */
+export interface TomlDocument {
+  /** The whole document, as plain data. */
+  readonly root: Table;
+  /** Checks the table at a path, key by key. An empty table if it is missing or not a table. */
+  table(path: KeyPath, rules: Readonly<Record<string, Rule>>): Table;
+  report(path: KeyPath, message: string, fix: string, value?: unknown): void;
+  /** Throws one error with every problem that was reported, each with its file, line and key. */
+  refuseIfWrong(): void;
+  readonly refuse: Refuse;
+}
+
+/** Parses a TOML file. Throws if it is not TOML, with line and column. */
+export async function openToml(file: string, text: string, code: ErrorCode): Promise<TomlDocument> {
+  const { parse, TomlError } = await import("smol-toml");
+  let root: Table;
+  try {
+    root = toPlainData(parse(text)) as Table;
+  } catch (cause) {
+    if (!(cause instanceof TomlError)) throw cause;
+    const { line, column } = cause;
+    const reason = cause.message.split("\n")[0]?.replace("Invalid TOML document: ", "") ?? "";
+    const written = text.split("\n")[line - 1]?.trim() ?? "";
+    const fix = `Fix ${showValue(written)}.`;
+    throw new ArsenalError(code, `${file}:${line}:${column}: invalid TOML: ${reason}. ${fix}`, {
+      field: file,
+      fix,
+      cause,
+    });
+  }
+  const lineOf = keyLines(text);
+  const issues: LocatedIssue[] = [];
+  const locate = (path: KeyPath, message: string, fix: string, value?: unknown): LocatedIssue => ({
+    at: `${file}:${lineOf(path)}`,
+    field: path.join("."),
+    message,
+    fix,
+    ...(value === undefined ? {} : { value }),
+  });
+
+  const document: TomlDocument = {
+    root,
+    table(path, rules) {
+      const found = valueAt(root, path);
+      if (!isPlainObject(found)) {
+        const name = path.join(".");
+        if (found === undefined) document.report(path, "is missing", `Add a table [${name}].`);
+        else document.report(path, "must be a table", `Write it as [${name}].`, found);
+        return {};
+      }
+      for (const [key, rule] of Object.entries(rules))
+        if (rule.required && found[key] === undefined)
+          document.report([...path, key], `is missing; it must be ${rule.expected}`, `Add ${key} to ${inWords(path)}.`);
+      for (const [key, value] of Object.entries(found)) {
+        const rule = Object.hasOwn(rules, key) ? rules[key] : undefined;
+        if (rule === undefined) {
+          const near = nearest(key, Object.keys(rules));
+          const known = `Known keys here: ${Object.keys(rules).join(", ")}.`;
+          document.report([...path, key], "is not a known key", near ? `Did you mean "${near}"?` : known);
+        } else if (!rule.fits(value)) {
+          document.report([...path, key], `must be ${rule.expected}, not ${showValue(value)}`, `Change ${key}.`, value);
+        }
+      }
+      return found;
+    },
+    report: (...problem) => void issues.push(locate(...problem)),
+    refuseIfWrong() {
+      const [first, ...others] = issues;
+      if (first !== undefined) throw toError(code, first, others);
+    },
+    refuse(...problem) {
+      throw toError(code, locate(...problem));
+    },
+  };
+  return document;
+}
+
+type LocatedIssue = ErrorIssue & { readonly at: string };
+
+function toError(code: ErrorCode, first: LocatedIssue, others: readonly LocatedIssue[] = []): ArsenalError {
+  const { at: place, ...details } = first;
+  const more = others.length === 0 ? "" : ` (and ${count(others.length, "more problem")})`;
+  return new ArsenalError(code, `${place}: ${details.field} ${details.message}. ${details.fix}${more}`, {
+    ...details,
+    issues: [first, ...others].map(({ at, ...issue }) => ({ ...issue, message: `${issue.message} (${at})` })),
+  });
+}
+
+function valueAt(value: unknown, path: KeyPath): unknown {
+  return path.reduce<unknown>((inside, key) => (inside as Table | undefined)?.[key], value);
+}
+
+function inWords(path: KeyPath): string {
+  if (path.length === 0) return "the file";
+  return path.some((key) => typeof key === "number") ? `[[${String(path[0])}]]` : `[${path.join(".")}]`;
+}
+
+export const text: Rule = {
+  expected: "a text that is not empty",
+  fits: (value) => typeof value === "string" && value.trim() !== "",
+};
+export const flag: Rule = { expected: "true or false", fits: (value) => typeof value === "boolean" };
+export const texts: Rule = {
+  expected: "a list of texts",
+  fits: (value) => Array.isArray(value) && value.every((item) => typeof item === "string"),
+};
+export const table: Rule = { expected: "a table", fits: isPlainObject };
+export const tables: Rule = { expected: "an array of tables", fits: (value) => Array.isArray(value) };
+
+/** A number in a range. */
+export function number(minimum: number, maximum: number, unit: string): Rule {
+  return {
+    expected: `a number of ${unit} from ${minimum} to ${maximum}`,
+    fits: (value) => typeof value === "number" && value >= minimum && value <= maximum,
+  };
+}
+
+/** A whole number in a range. */
+export function whole(minimum: number, maximum: number): Rule {
+  return {
+    expected: `a whole number from ${minimum} to ${maximum}`,
+    fits: (value) => Number.isInteger(value) && Number(value) >= minimum && Number(value) <= maximum,
+  };
+}
+
+/** Makes a key required. */
+export function required(rule: Rule): Rule {
+  return { ...rule, required: true };
+}
