@@ -17,7 +17,15 @@ export { toWire, type WireError } from "./errors/to-wire.ts";
 
 export { defineTool } from "./tool/define-tool.ts";
 export type { SourceDraft, ToolDraft } from "./tool/draft.ts";
-export type { Caller, Handler, HandlerContext, Progress, SourceAnswer, SourceRequest } from "./tool/handler.ts";
+export type {
+  AnswerReuse,
+  Caller,
+  Handler,
+  HandlerContext,
+  Progress,
+  SourceAnswer,
+  SourceRequest,
+} from "./tool/handler.ts";
 export type { ArgumentsOf, ParametersSchema, StandardSchema } from "./tool/infer.ts";
 export type { JsonSchema } from "./tool/json-schema.ts";
 export { normaliseTool } from "./tool/normalise/normalise-tool.ts";

@@ -8,6 +8,8 @@ import type { ToolArsenalParts } from "./config/parts/arsenal-parts.ts";
 import type { ConfiguredGuard } from "./config/parts/configured-guard.ts";
 import { createEngine, type Engine } from "./execute/engine.ts";
 import type { Executor } from "./execute/executor.port.ts";
+import type { ResultCacheSettings } from "./execute/settings.ts";
+import { compilePatterns } from "./guard/pattern.ts";
 import { type Principal, principalOr } from "./guard/principal.ts";
 import type { Redactor } from "./guard/redaction/redactor.ts";
 import type { Clock } from "./observe/clock.ts";
@@ -98,8 +100,21 @@ export function wireCalls(stages: {
     emit,
     clock,
     localPrincipal: operator,
-    settings: { ...execution, circuitBreakerTimeoutMs: execution.circuitBreakerTimeoutS * 1000 },
+    settings: {
+      ...execution,
+      circuitBreakerTimeoutMs: execution.circuitBreakerTimeoutS * 1000,
+      resultCache: resultCacheSettings(execution.resultCache),
+    },
   });
   const engine = learning?.watch(unwatched) ?? unwatched;
   return { retriever, engine, close: async () => void (await validator.close?.()) };
+}
+
+function resultCacheSettings(given: ResolvedConfig["execution"]["resultCache"]): ResultCacheSettings | undefined {
+  if (given === undefined) return undefined;
+  const { ttlS, maxBytes, maxEntries, tools } = given;
+  const bounds = { ttlMs: ttlS * 1000, maxBytes, maxEntries };
+  if (tools === undefined) return bounds;
+  const named = compilePatterns(tools, { field: "execution.result_cache.tools", grants: true });
+  return { ...bounds, covers: (tool) => named(tool) !== undefined };
 }

@@ -210,6 +210,19 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
     ),
     maxResultBytes: whole("The most a result may measure, in bytes.", 1_024, 1_073_741_824, 16_777_216),
     onFailure: choice("What execute does with a result that is not a success.", ["return", "throw"], "return"),
+    resultCache: optional(
+      object("Keeps the results of confirmed read-only tools and gives them again to equal calls. Off if omitted.", {
+        ttlS: whole("Seconds a result is kept.", 1, 86_400, 60),
+        maxBytes: whole(
+          "The most that all results may measure, in bytes of JSON.",
+          1_024,
+          1_099_511_627_776,
+          67_108_864,
+        ),
+        maxEntries: whole("The most results kept.", 1, 10_000_000, 10_000),
+        tools: list("The tools it is for: names, ids or patterns. Defaults to all.", text("A name, id or pattern.")),
+      }),
+    ),
     enableSandbox: flag("Whether functions run in a sandbox.", false),
     sandboxType: choice("Which sandbox; it counts if enable_sandbox is true.", namesOf("sandboxes"), "none"),
   }),

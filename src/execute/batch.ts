@@ -5,6 +5,7 @@ import { isPlainObject } from "../tool/json-schema.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { BatchCall, ToolCall } from "./call.ts";
 import type { BatchResult, ToolResult } from "./result.ts";
+import { isConfirmedReadOnly } from "./steps/retry.ts";
 import { isSignal } from "./steps/validate-call.ts";
 
 const STRATEGIES: readonly unknown[] = ["parallel", "sequential", "adaptive", undefined];
@@ -67,7 +68,7 @@ async function groupsOf(
   const groups: number[][] = [];
   let together: number[] | undefined;
   for (const index of indexes) {
-    if (!(await isConfirmedReadOnly(calls[index], toolOf))) {
+    if (!(await mayRunBesideOthers(calls[index], toolOf))) {
       together = undefined;
       groups.push([index]);
     } else if (together === undefined) groups.push((together = [index]));
@@ -76,14 +77,14 @@ async function groupsOf(
   return groups;
 }
 
-async function isConfirmedReadOnly(
+async function mayRunBesideOthers(
   call: unknown,
   toolOf: (call: ToolCall) => Promise<Tool | undefined>,
 ): Promise<boolean> {
   try {
     if (!isPlainObject(call) || typeof call["toolName"] !== "string") return false;
-    const annotations = (await toolOf(call as unknown as ToolCall))?.annotations;
-    return annotations?.confirmed === true && annotations.readOnly === true;
+    const tool = await toolOf(call as unknown as ToolCall);
+    return tool !== undefined && isConfirmedReadOnly(tool);
   } catch {
     return false; // a call that throws when it is looked at gets its answer when its turn comes
   }

@@ -6,6 +6,8 @@ export interface ToolCall {
   /** The tool's id (`billing.refund_user`), qualified name (`billing.refund_user:1.0.0`), or its name where only one tool has it. */
   readonly toolName: string;
   readonly arguments?: Readonly<Record<string, unknown>>;
+  /** False runs the tool even if `execution.result_cache` holds its result, which the new one then replaces. Defaults to true. */
+  readonly cache?: boolean;
   /** False leaves checking the arguments to the tool's own source, whose answer is then the caller's. */
   readonly checkArguments?: boolean;
   /** Time one attempt may take, 100 to 300,000 ms. The tool's own, then the configured default, where absent. */

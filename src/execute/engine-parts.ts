@@ -14,6 +14,7 @@ import { createStates, type StateOf } from "./steps/handler-context.ts";
 import type { ResultError } from "./result.ts";
 import type { EngineSettings } from "./settings.ts";
 import { type Admissions, createAdmissions } from "./steps/admission.ts";
+import { createResultCache, type ResultCache } from "./steps/result-cache.ts";
 import { createTraceIds, type TraceIds } from "./trace-ids.ts";
 import type { Validator } from "./validator.port.ts";
 
@@ -61,11 +62,13 @@ export interface RunningEngine extends EngineParts {
   readonly admissions: Admissions;
   readonly stateOf: StateOf;
   readonly traceIds: TraceIds;
+  readonly results: ResultCache | undefined;
   closed: boolean;
 }
 
 /** Creates what is kept between calls, empty. */
 export function startEngine(parts: EngineParts): RunningEngine {
+  const { resultCache } = parts.settings;
   return {
     ...parts,
     random: parts.random ?? Math.random,
@@ -73,6 +76,7 @@ export function startEngine(parts: EngineParts): RunningEngine {
     admissions: createAdmissions(parts),
     stateOf: createStates(),
     traceIds: createTraceIds(),
+    results: resultCache && createResultCache(resultCache, parts.clock),
     closed: false,
   };
 }

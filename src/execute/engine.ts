@@ -34,6 +34,7 @@ export function createEngine(parts: EngineParts): Engine {
       }),
     forget(toolId) {
       engine.checks.forget(toolId);
+      engine.results?.forget(toolId);
       engine.admissions.forget(toolId);
     },
     close() {

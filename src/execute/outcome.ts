@@ -17,6 +17,8 @@ export interface Outcome {
   /** 0 where absent. */
   readonly attempts?: number;
   readonly replayed?: true;
+  /** True if the result cache gave the result. */
+  readonly cached?: true;
   /** The rule of the policy that refused the call, had it wait or let it run. */
   readonly rule?: string;
 }

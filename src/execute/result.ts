@@ -33,6 +33,8 @@ export interface ToolResult {
   readonly confirmationId?: string;
   /** True where an earlier call with the same idempotency key ran, and this is its result. */
   readonly replayed?: true;
+  /** True if an earlier call ran the tool and this is its result, from `execution.result_cache`. */
+  readonly cached?: true;
   /** Milliseconds since the epoch. */
   readonly queuedAt: number;
   /** When the handler was first called; absent where it never was. */

@@ -13,6 +13,7 @@ import { finishCall } from "./steps/finish-call.ts";
 import { guardOutcome, redactReplayed } from "./steps/guard-outcome.ts";
 import { cancelled, closedBefore, failed, neverStarted, type Outcome } from "./outcome.ts";
 import type { ToolResult } from "./result.ts";
+import type { CachePlace } from "./steps/result-cache.ts";
 import { recallResult, runOnce } from "./steps/run-once.ts";
 import type { CheckedCall, RunningCall } from "./running-call.ts";
 import { toResultError } from "./results/to-result-error.ts";
@@ -123,11 +124,15 @@ async function runAllowed(checked: CheckedCall, engine: RunningEngine): Promise<
       return isKeyed ? recallResult(permission.outcome, checked, engine) : permission.outcome;
     const { confirmationId } = permission;
     const rates = engine.aegis.limitsOf(request, permission.obligations);
+    const place = isKeyed ? undefined : engine.results?.placeOf(checked, permission);
+    const kept = place?.read();
+    if (kept !== undefined)
+      return allowedBy(permission, checked.tool, await giveKept(kept, checked, permission, rates, engine));
     // A result that is given again is a call all the same, so a call with a key is counted before it is known whether it runs.
     const limited = isKeyed ? await engine.admissions.takeRates(checked, rates) : undefined;
     if (limited !== undefined) return limited;
     const approved = confirmationId === undefined ? checked : { ...checked, request: { ...request, confirmationId } };
-    const run = (): Promise<Outcome> => runInTurn(approved, permission, isKeyed ? [] : rates, engine);
+    const run = (): Promise<Outcome> => runInTurn(approved, permission, isKeyed ? [] : rates, engine, place);
     const outcome = await (isKeyed ? runOnce(checked, engine, run) : run());
     if (approved === checked || !lostApproval(outcome)) return allowedBy(permission, checked.tool, outcome);
     // The same call, made at the same moment, used up the approval that the guard found. This one asks for its own.
@@ -143,8 +148,27 @@ function allowedBy({ rule, obligations }: Permission, tool: Tool, outcome: Outco
   const { redact } = obligations ?? {};
   const isReplayed = outcome.replayed === true;
   const kept = isReplayed && redact !== undefined ? redactReplayed(outcome, tool, redact) : outcome;
-  const ran = isReplayed || (outcome.attempts ?? 0) > 0;
+  const ran = isReplayed || outcome.cached === true || (outcome.attempts ?? 0) > 0;
   return ran && rule !== undefined && kept.rule === undefined ? { ...kept, rule } : kept;
+}
+
+/** Gives a kept result. It is counted, guarded and audited like a fresh one, but waits for no turn and says nothing of the tool's health. */
+async function giveKept(
+  kept: Outcome,
+  checked: CheckedCall,
+  { obligations }: Permission,
+  rates: ReturnType<Aegis["limitsOf"]>,
+  engine: RunningEngine,
+): Promise<Outcome> {
+  const { tool, limits } = checked;
+  const { aegis, settings } = engine;
+  const { maxResultBytes } = settings;
+  const problem = await engine.audit?.refusal();
+  if (problem !== undefined) return notAudited(tool, problem);
+  const limited = await engine.admissions.takeRates(checked, rates);
+  if (limited !== undefined) return limited;
+  if (engine.closed) return closedBefore(tool);
+  return givenUp(tool, limits) ?? guardOutcome(kept, undefined, { tool, obligations, aegis, maxResultBytes });
 }
 
 /** Takes what the call needs, waits for its turn, runs it, and books how it went. */
@@ -153,6 +177,7 @@ async function runInTurn(
   permission: Permission,
   rates: ReturnType<Aegis["limitsOf"]>,
   engine: RunningEngine,
+  place: CachePlace | undefined,
 ): Promise<Outcome> {
   const { tool, call } = checked;
   const unaudited = engine.audit?.refusal(call.toolset);
@@ -165,7 +190,7 @@ async function runInTurn(
   let verdict: Verdict = "neutral";
   try {
     if (engine.closed) return closedBefore(tool);
-    const ran = await runNow(checked, permission, engine);
+    const ran = await runNow(checked, permission, engine, place);
     ({ verdict } = ran);
     return ran.outcome;
   } finally {
@@ -179,6 +204,7 @@ async function runNow(
   checked: CheckedCall,
   { obligations }: Permission,
   engine: RunningEngine,
+  place: CachePlace | undefined,
 ): Promise<{ readonly outcome: Outcome; readonly verdict: Verdict }> {
   const { tool, request, limits } = checked;
   const { health, aegis, settings } = engine;
@@ -197,8 +223,11 @@ async function runNow(
   const verdict = verdictOf(outcome);
   if (verdict === "success") health.recordSuccess(tool.id, lastAttemptMs);
   if (verdict === "failure" || verdict === "reported") health.recordFailure(tool.id, lastAttemptMs);
+  engine.results?.noteRun(tool);
   const { maxResultBytes } = settings;
-  return { outcome: guardOutcome(outcome, told, { tool, obligations, aegis, maxResultBytes }), verdict };
+  const guarded = guardOutcome(outcome, told, { tool, obligations, aegis, maxResultBytes });
+  if (guarded.status === "success") place?.keep(outcome);
+  return { outcome: guarded, verdict };
 }
 
 function givenTraceId(call: ToolCall): string | undefined {

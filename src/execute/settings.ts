@@ -1,3 +1,5 @@
+import type { Tool } from "../tool/tool.ts";
+
 /** How calls are run, in milliseconds and counts. */
 export interface EngineSettings {
   /** Time one attempt may take where neither the call, the tool nor its ensemble says. */
@@ -18,8 +20,20 @@ export interface EngineSettings {
   readonly retryBudget: number;
   /** The most a result may measure, in bytes of JSON. */
   readonly maxResultBytes: number;
+  /** Keeps results of read-only tools. Omitted: every call runs its tool. */
+  readonly resultCache?: ResultCacheSettings | undefined;
   /** What `execute` does with a result that is no success: `return` it, or `throw` it. */
   readonly onFailure: "return" | "throw";
+}
+
+/** Which results are kept, how many and for how long. */
+export interface ResultCacheSettings {
+  readonly ttlMs: number;
+  /** Bytes of all results as JSON, with their keys. */
+  readonly maxBytes: number;
+  readonly maxEntries: number;
+  /** Whether results of the tool may be kept. Defaults to every tool that is confirmed read-only. */
+  readonly covers?: (tool: Tool) => boolean;
 }
 
 /** What holds where nothing is configured. */

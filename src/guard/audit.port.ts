@@ -50,6 +50,8 @@ export interface CallRecord {
   readonly idempotencyKey?: string;
   /** True where an earlier call with the same idempotency key had run, and its result was given again. */
   readonly replayed?: true;
+  /** True if the result came from the result cache. */
+  readonly cached?: true;
   /** Absent where the call could not be read. */
   readonly arguments?: AuditedArguments;
   readonly attempts: number;

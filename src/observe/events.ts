@@ -94,6 +94,8 @@ export interface EventMap {
     readonly status: ExecutionStatus;
     readonly code?: ErrorCode;
     readonly message?: string;
+    /** True if the result came from the result cache. */
+    readonly cached?: true;
     readonly attempts: number;
     readonly queuedMs: number;
     readonly latencyMs: number;

@@ -33,6 +33,16 @@ export interface HandlerContext {
 /** A client's request in the protocol of a source. A source's own interface says what more there is to it. */
 export interface SourceRequest {
   readonly source: ToolSource;
+  /** How the answer may be given again to an equal request. Omitted: answers to this request are never cached. */
+  readonly reuse?: AnswerReuse;
+}
+
+/** When the answer to one request also answers another. */
+export interface AnswerReuse {
+  /** Everything beside the arguments that the answer depends on, as text. */
+  readonly key: string;
+  /** Whether a result is the whole answer and nobody was asked for it. */
+  isFinal(result: unknown): boolean;
 }
 
 /** What a server answered to such a request: its result, or the members of its error. */

@@ -32,6 +32,19 @@ describe("call", () => {
     expect((await run(["find_customer", "--args-file", "args.json"])).out).toContain("Whitfield");
   });
 
+  it("runs the tool with --no-cache though its result is cached", async () => {
+    const tools = `export default async (arsenal) => {
+      let runs = 0;
+      arsenal.register({ name: "read", description: "Reads.", annotations: { readOnly: true } }, () => ++runs);
+      await arsenal.execute({ toolName: "read" });
+    };`;
+    await writeFile(join(folder, "read.mjs"), tools);
+    await writeFile(join(folder, "cached.yaml"), "modules: [read.mjs]\nexecution: { result_cache: {} }\n");
+    const call = ["read", "--config", "cached.yaml", "--json"];
+    expect(JSON.parse((await run(call)).out)).toMatchObject({ result: 1, cached: true });
+    expect(JSON.parse((await run([...call, "--no-cache"])).out)).toMatchObject({ result: 2, attempts: 1 });
+  });
+
   it("takes the name a model was shown", async () => {
     expect((await run(["crm-find_customer", "--args", '{"name":"dana"}'])).code).toBe(0);
   });

@@ -18,6 +18,7 @@ export const command: Command = {
     args: { value: "JSON", description: "The arguments, as a JSON object" },
     "args-file": { value: "FILE", description: "A file with the arguments" },
     approve: { description: "Approve the call yourself, unless security.self_approval is never" },
+    "no-cache": { description: "Run the tool even if execution.result_cache holds its result" },
     ...TOOLSET,
     ...MCP_CONFIG,
   },
@@ -32,6 +33,7 @@ export const command: Command = {
       toolName: input.positionals[0] ?? "",
       arguments: args,
       signal: terminal.signal,
+      ...(input.flags.has("no-cache") && { cache: false }),
       ...throughToolset(input, arsenal),
     };
     let result = await arsenal.execute(request);

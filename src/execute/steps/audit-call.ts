@@ -32,6 +32,7 @@ export function toCallRecord(
     ...(typeof confirmationId === "string" && { confirmationId: cut(confirmationId) }),
     ...(typeof call?.idempotencyKey === "string" && { idempotencyKey: cut(call.idempotencyKey) }),
     ...(outcome.replayed === true && { replayed: true }),
+    ...(outcome.cached === true && { cached: true }),
     ...(audited !== undefined && { arguments: audited }),
     attempts,
     queuedMs: toMicroseconds(queuedMs),
@@ -62,7 +63,7 @@ export function notAudited(tool: Tool, problem: string): Outcome {
 
 /** What the guard said, as far as the outcome tells. A tool that the caller may not know of was denied, whatever the caller is told. */
 function decisionOf(
-  { status, error, attempts = 0, rule, replayed }: Outcome,
+  { status, error, attempts = 0, rule, replayed, cached }: Outcome,
   hiddenId: string | undefined,
 ): AuditedDecision {
   const named = rule === undefined ? {} : { rule };
@@ -70,7 +71,7 @@ function decisionOf(
   if (status === "permission_denied" && attempts === 0) return { effect: "denied", ...named };
   if (error?.code === "RATE_LIMITED" && attempts === 0) return { effect: "denied", rule: "rate-limit" };
   if (status === "pending_confirmation") return { effect: "pending", ...named };
-  return { effect: attempts > 0 || replayed === true ? "allowed" : "none", ...named };
+  return { effect: attempts > 0 || replayed === true || cached === true ? "allowed" : "none", ...named };
 }
 
 function toMicroseconds(ms: number): number {

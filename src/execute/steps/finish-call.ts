@@ -30,8 +30,9 @@ export function finishCall(
   }
 
   function told(final: ToolResult): ToolResult {
-    const { status, error, attempts, latencyMs } = final;
-    const { parentSpanId, toolset }: Record<string, unknown> = { ...call };
+    const { status, error, cached, attempts, latencyMs } = final;
+    const parentSpanId: unknown = call?.parentSpanId;
+    const toolset: unknown = call?.toolset;
     emit("call-finished", {
       toolId,
       ...ids,
@@ -39,6 +40,7 @@ export function finishCall(
       ...(typeof toolset === "string" && { toolset }),
       status,
       ...(error !== undefined && { code: error.code, message: error.message }),
+      ...(cached === true && { cached }),
       attempts,
       queuedMs,
       latencyMs,
@@ -49,7 +51,7 @@ export function finishCall(
 }
 
 function toResult({ call, ids, queuedAt, tool }: RunningCall, outcome: Outcome, completedAt: number): ToolResult {
-  const { status, error, answer, confirmationId, startedAt, attempts = 0, replayed } = outcome;
+  const { status, error, answer, confirmationId, startedAt, attempts = 0, replayed, cached } = outcome;
   return {
     toolName: typeof call?.toolName === "string" ? call.toolName : "",
     ...(tool !== undefined && { toolId: tool.id }),
@@ -59,6 +61,7 @@ function toResult({ call, ids, queuedAt, tool }: RunningCall, outcome: Outcome, 
     ...(answer !== undefined && { answer }),
     ...(confirmationId !== undefined && { confirmationId }),
     ...(replayed === true && { replayed }),
+    ...(cached === true && { cached }),
     queuedAt: Math.round(queuedAt),
     ...(startedAt !== undefined && { startedAt: Math.round(startedAt) }),
     completedAt: Math.round(completedAt),

@@ -23,10 +23,15 @@ const LOST_ANSWERS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "CLOSED",
 ]);
 
+/** True if the operator vouches that the tool changes nothing. */
+export function isConfirmedReadOnly({ annotations: { confirmed, readOnly } }: Tool): boolean {
+  return confirmed && readOnly === true;
+}
+
 /** True where running a tool twice does no more than running it once, and the operator vouches for that. */
 export function isSafeToRepeat(tool: Tool): boolean {
-  const { confirmed, readOnly, idempotent } = tool.annotations;
-  return confirmed && (readOnly === true || idempotent === true);
+  const { confirmed, idempotent } = tool.annotations;
+  return isConfirmedReadOnly(tool) || (confirmed && idempotent === true);
 }
 
 /** True if another attempt may be made and can help. */

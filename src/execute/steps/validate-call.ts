@@ -59,6 +59,7 @@ function checkCall(call: unknown): Record<string, unknown> {
   if (call["signal"] !== undefined && !isSignal(call["signal"])) {
     refuse("signal", call["signal"], "is no AbortSignal", "Give the signal of an AbortController, or leave it out.");
   }
+  checkType(call, "cache", "boolean");
   checkType(call, "checkArguments", "boolean");
   checkType(call, "requireConfirmation", "boolean");
   checkType(call, "confirmationId", "string");

@@ -1,6 +1,8 @@
 import type { ToolCall } from "../../../../execute/call.ts";
 import type { ToolResult } from "../../../../execute/result.ts";
+import type { Ask, McpRequest } from "../../../../mcp/connection.ts";
 import { isInputRequired, type JsonObject, RPC, RpcError } from "../../../../mcp/protocol.ts";
+import { canonicalJson } from "../../../../tool/canonical-json.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
 import type { Tool } from "../../../../tool/tool.ts";
 import { META_TOOL_NAMES, META_TOOLS } from "../../../meta-tools/definitions.ts";
@@ -93,7 +95,7 @@ async function callTool(
     exchange,
     parts.arsenal,
     { toolName, arguments: args, ...timeout, onProgress: relay.onProgress },
-    { extra: opened, ...askOf(exchange), onNotification: relay.onNotification },
+    { extra: opened, ...reusable(opened, askOf(exchange)), onNotification: relay.onNotification },
   );
   if (result.error?.code === "TOOL_NOT_FOUND" && result.toolId === undefined) return { missing: result };
   const tool = named ?? (await toolOf(result.toolId ?? "", peer, parts));
@@ -104,6 +106,21 @@ async function callTool(
   }
   if (isInputRequired(answer)) return { answer: peer.era === "modern" ? state.seal(answer) : cannotAsk() };
   return { answer: tool?.ensemble === undefined ? answer : rewriteUris(answer, tool.ensemble) };
+}
+
+/** Members of `_meta` that belong to one request and do not change its answer. */
+const OF_ONE_REQUEST: ReadonlySet<string> = new Set(["progressToken", "traceparent", "tracestate", "baggage"]);
+
+/** How the server may ask the client, and when its answer may be given again: not if it asked, or if it is a question or a task. */
+function reusable(extra: JsonObject, { ask }: ReturnType<typeof askOf>): Pick<McpRequest, "ask" | "reuse"> {
+  let asked = false;
+  const noting = ask && { ask: ((...question) => ((asked = true), ask(...question))) satisfies Ask };
+  const { _meta: meta, ...others } = extra;
+  if (Object.keys(others).length > 0) return { ...noting };
+  const kept = Object.entries(isPlainObject(meta) ? meta : {}).filter(([key]) => !OF_ONE_REQUEST.has(key));
+  const isFinal = (result: unknown): boolean =>
+    !asked && isPlainObject(result) && (result["resultType"] ?? "complete") === "complete";
+  return { ...noting, reuse: { key: canonicalJson(Object.fromEntries(kept)), isFinal } };
 }
 
 /** The tool of an id; undefined for a name that is none. */

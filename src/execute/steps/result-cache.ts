@@ -1,0 +1,148 @@
+import type { Clock } from "../../observe/clock.ts";
+import { canonicalJson } from "../../tool/canonical-json.ts";
+import { sha256 } from "../../tool/crypto.ts";
+import type { Handler } from "../../tool/handler.ts";
+import type { Tool } from "../../tool/tool.ts";
+import { copyArguments } from "../arguments/copy-arguments.ts";
+import type { Outcome } from "../outcome.ts";
+import type { CheckedCall } from "../running-call.ts";
+import type { ResultCacheSettings } from "../settings.ts";
+import type { Permission } from "./ask-aegis.ts";
+import { isConfirmedReadOnly } from "./retry.ts";
+
+/** Keeps the results of read-only tools, each for the caller that got it. Every process has its own. */
+export interface ResultCache {
+  /** Where the result of a call is kept; undefined if the call must run its tool every time. */
+  placeOf(checked: CheckedCall, permission: Permission): CachePlace | undefined;
+  /** Drops what was read from the tool's ensemble, or its namespace without one, if the tool may have changed it. */
+  noteRun(tool: Tool): void;
+  forget(toolId: string): void;
+}
+
+/** The place of one call's result. */
+export interface CachePlace {
+  /** The result as the tool gave it, a new copy each time; undefined if there is none, or the call asks for a fresh one. */
+  read(): Outcome | undefined;
+  /** Keeps a success as the tool gave it: the guard is applied each time it is read. */
+  keep(outcome: Outcome): void;
+}
+
+interface Kept {
+  readonly toolId: string;
+  /** A tool that was registered anew has another handler. */
+  readonly handler: Handler | undefined;
+  /** `{ value }` as JSON. */
+  readonly text: string;
+  readonly answers: boolean;
+  readonly bytes: number;
+  readonly expiresAt: number;
+}
+
+/** Creates the cache, empty. What was used longest ago is dropped first. */
+export function createResultCache(
+  { ttlMs, maxBytes, maxEntries, covers = () => true }: ResultCacheSettings,
+  clock: Clock,
+): ResultCache {
+  /** Least recently used first. */
+  const entries = new Map<string, Kept>();
+  let bytes = 0;
+  /** How often each ensemble was possibly changed. It is part of the key, so a read that overlaps a change is never found again. */
+  const changes = new Map<string, number>();
+
+  function drop(key: string): void {
+    bytes -= entries.get(key)?.bytes ?? 0;
+    entries.delete(key);
+  }
+
+  function keep(key: string, kept: Kept): void {
+    drop(key);
+    if (kept.bytes > maxBytes) return;
+    entries.set(key, kept);
+    bytes += kept.bytes;
+    for (const oldest of entries.keys()) {
+      if (entries.size <= maxEntries && bytes <= maxBytes) break;
+      drop(oldest);
+    }
+  }
+
+  return {
+    placeOf(checked, permission) {
+      const { tool, handler, call } = checked;
+      if (!isConfirmedReadOnly(tool) || !covers(tool)) return undefined;
+      const key = keyOf(checked, permission, changes.get(groupOf(tool)) ?? 0);
+      if (key === undefined) return undefined;
+      return {
+        read() {
+          if (call.cache === false) return undefined;
+          const kept = entries.get(key);
+          if (kept === undefined) return undefined;
+          entries.delete(key);
+          if (kept.handler !== handler || kept.expiresAt <= clock.now()) {
+            bytes -= kept.bytes;
+            return undefined;
+          }
+          entries.set(key, kept);
+          const { value: result } = JSON.parse(kept.text) as { readonly value?: unknown };
+          return { status: "success", result, cached: true, ...(kept.answers && { answer: { result } }) };
+        },
+        keep({ status, result, answer }) {
+          if (status !== "success" || requestOf(checked)?.reuse?.isFinal(result) === false) return;
+          const text = toJson(result);
+          if (text === undefined) return;
+          const size = Buffer.byteLength(text) + key.length;
+          const expiresAt = clock.now() + ttlMs;
+          keep(key, { toolId: tool.id, handler, text, answers: answer !== undefined, bytes: size, expiresAt });
+        },
+      };
+    },
+    noteRun(tool) {
+      if (isConfirmedReadOnly(tool)) return;
+      const group = groupOf(tool);
+      changes.set(group, (changes.get(group) ?? 0) + 1);
+    },
+    forget(toolId) {
+      for (const [key, kept] of entries) if (kept.toolId === toolId) drop(key);
+    },
+  };
+}
+
+/** Tools of one ensemble, or of one namespace without an ensemble, are taken to read what the others write. */
+function groupOf({ ensemble, namespace }: Tool): string {
+  return ensemble === undefined ? `namespace ${namespace}` : `ensemble ${ensemble}`;
+}
+
+/** The client's request, if the tool's handler gets it. */
+function requestOf({ call, tool }: CheckedCall): CheckedCall["call"]["request"] {
+  return call.request?.source === tool.source ? call.request : undefined;
+}
+
+/** Everything the answer can depend on; undefined if that is not known, or if a person approved this very call. */
+function keyOf(checked: CheckedCall, permission: Permission, change: number): string | undefined {
+  const { tool, call, principal, request: asked } = checked;
+  if (permission.confirmationId !== undefined || call.confirmationId !== undefined) return undefined;
+  const request = requestOf(checked);
+  if (request !== undefined && request.reuse === undefined) return undefined;
+  const auxdata = call.auxdata === undefined ? "" : toJson(call.auxdata, canonicalJson);
+  if (auxdata === undefined) return undefined;
+  const parts = [
+    change,
+    tool.id,
+    tool.contentHash,
+    asked.arguments,
+    [principal.id, principal.tenant ?? null],
+    call.toolset ?? null,
+    auxdata,
+    permission.obligations?.egress ?? null,
+    request?.reuse?.key ?? null,
+  ];
+  return sha256(canonicalJson(parts), "base64url");
+}
+
+/** `{ value }` as JSON; undefined if JSON cannot hold the value as it is. */
+function toJson(value: unknown, write: (value: unknown) => string = JSON.stringify): string | undefined {
+  try {
+    return write(copyArguments({ value }));
+  } catch {
+    return undefined;
+  }
+}
