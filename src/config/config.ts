@@ -34,5 +34,6 @@ export type CallerAuthConfig = Part<ServerConfig, "auth">;
 export type CallerJwtConfig = Part<CallerAuthConfig, "jwt">;
 export type A2aConfig = Section<"a2a">;
 export type A2aAgentConfig = Part<A2aConfig, "agents">[number];
+export type ScriptsConfig = Section<"scripts">[number];
 export type BuiltinsConfig = Section<"builtins">;
 export type ShortFormConfig = Section<"arsenal">;

@@ -369,6 +369,7 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
     serveA2a: flag("Whether the arsenal is served as an agent.", false),
     a2aPort: whole("Port the agent is served on.", 1, 65_535, 8080),
   }),
+  scripts: list("Source files whose functions are tools.", configOf("sources", "scripts"), []),
   builtins: configOf("sources", "builtin"),
   arsenal: object("The short form of the most used settings.", {
     defaultTimeoutSeconds: whole("The same as execution.default_timeout_ms, in seconds.", 1, 300),

@@ -33,6 +33,7 @@ export const toolsets: readonly Requirement[] = [
     "003-transport-mcp": "Serves a toolset at its own MCP address.",
     "003-toolset-runner": "Runs tools of the toolset only.",
     "003-toolset-search": "Searches within the toolset only.",
+    "003-pattern-declarations": "Gives the same declaration in TypeScript, Python and bash one schema and one result.",
     "003-toolset-metadata": "Keeps id, name, description, tags, owner and times of a toolset.",
     "003-toolset-namespace": "Selects tools by namespace.",
     "003-toolset-tags": "Selects tools by tags.",

@@ -1,4 +1,11 @@
 // From manifest.ts, by `npm run derive`:
+export {
+  scriptsSource,
+  type ScriptProblem,
+  type ScriptsParts,
+  type ScriptsSettings,
+  type ScriptsSource,
+} from "./scripts/scripts.ts";
 export { builtinSource } from "./builtin/builtin.ts";
 export {
   descriptorSource,

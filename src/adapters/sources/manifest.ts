@@ -2,6 +2,7 @@
 export const sources = {
   mcp: () => import("./mcp/mcp.ts"),
   openapi: () => import("./openapi/openapi.ts"),
+  scripts: () => import("./scripts/scripts.ts"),
   builtin: () => import("./builtin/builtin.ts"),
   descriptor: () => import("./descriptor/descriptor.ts"),
 };

@@ -94,7 +94,7 @@ async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promi
     findings.push(...checkMemory(configured.config), ...waiting);
     const fix = waiting.some(({ state }) => state === "warning")
       ? "Accept those that wait."
-      : "Name MCP servers under `mcpServers:`, OpenAPI documents under `openapi:`, or modules under `modules:`.";
+      : "Name MCP servers under `mcpServers:`, OpenAPI documents under `openapi:`, source files under `scripts:`, or modules under `modules:`.";
     if (arsenal.toolCount > 0)
       findings.push({ check: "tools", state: "ok", message: `${arsenal.toolCount} registered` });
     else findings.push({ check: "tools", state: "warning", message: "none registered", fix });
@@ -184,9 +184,11 @@ async function checkServer(upstream: McpUpstream): Promise<Finding> {
   }
 }
 
-function checkDocument({ name: check, document, tools = 0, error }: DocumentReport): readonly Finding[] {
+function checkDocument({ kind, name: check, document, tools = 0, error }: DocumentReport): readonly Finding[] {
   if (error !== undefined) return failures(check, error);
   if (tools > 0) return [{ check, state: "ok", message: `${count(tools, "tool")} from ${document}` }];
+  if (kind === "files")
+    return [{ check, state: "warning", message: `no tool in ${document}`, fix: "Check its paths." }];
   const fix = "Check its include and exclude lists.";
   return [{ check, state: "warning", message: `no operation of ${document} is used`, fix }];
 }

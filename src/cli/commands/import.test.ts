@@ -122,9 +122,34 @@ describe("import mcp COMMAND", () => {
   });
 });
 
+describe("import scripts", () => {
+  it("prints one line a tool, and one on stderr for each function left out", async () => {
+    await writeFile(
+      join(folder, "office.ts"),
+      "/** Adds two numbers. */\nexport const add = (a: number, b: number) => a + b;\nexport const far = (x: Far) => x;\n",
+    );
+    const ran = await run("import", "scripts", "office.ts");
+    const numbers = { a: { type: "number" }, b: { type: "number" } };
+    expect(linesOf(ran)).toEqual([
+      {
+        id: "office.add",
+        name: "add",
+        namespace: "office",
+        description: "Adds two numbers.",
+        parameters: { type: "object", properties: numbers, required: ["a", "b"], additionalProperties: false },
+      },
+    ]);
+    expect([ran.code, ran.err]).toEqual([
+      0,
+      expect.stringMatching(/^Skipped: .*office\.ts, line 3: far: .*\n1 tool, 1/),
+    ]);
+    expect(await run("import", "scripts", "none.ts")).toMatchObject({ code: 1, out: "" });
+  });
+});
+
 describe("import", () => {
   it.each([
-    ["a2a", /"a2a" cannot be imported in this release. Use openapi or mcp/],
+    ["a2a", /"a2a" cannot be imported in this release. Use openapi, mcp or scripts/],
     ["descriptor", /"descriptor" cannot be imported in this release/],
     ["openap", /There is no action "import openap". Did you mean "openapi"/],
   ])("of %s says what can be imported", async (kind, message) => {

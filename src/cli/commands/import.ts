@@ -19,7 +19,13 @@ interface Imported {
 
 type Open = (words: readonly string[], input: Input, terminal: Terminal) => Promise<readonly Imported[]>;
 
-const KINDS: Readonly<Record<string, Open>> = { openapi: openOpenApi, mcp: openMcp, a2a: later, descriptor: later };
+const KINDS: Readonly<Record<string, Open>> = {
+  openapi: openOpenApi,
+  mcp: openMcp,
+  scripts: openScripts,
+  a2a: later,
+  descriptor: later,
+};
 
 /** `toolarsenal import` */
 export const command: Command = {
@@ -30,6 +36,10 @@ export const command: Command = {
         "From an MCP server: a command that starts it, an address, the file of an MCP client, or a configured name",
       positionals: ["SOURCE…"],
     },
+    scripts: {
+      summary: "From TypeScript, JavaScript, Python and bash files: files, folders or patterns",
+      positionals: ["PATH…"],
+    },
     a2a: { summary: "Not in this release", positionals: ["SOURCE"] },
     descriptor: { summary: "Not in this release", positionals: ["SOURCE"] },
   },
@@ -39,6 +49,7 @@ export const command: Command = {
   examples: [
     "import openapi petstore.yaml",
     "import openapi https://api.example.com/openapi.json --name shop > tools.jsonl",
+    "import scripts ./tools",
     "import mcp mcp.json",
     "import mcp npx -y @modelcontextprotocol/server-everything",
     "import mcp --name everything npx -y @modelcontextprotocol/server-everything",
@@ -88,7 +99,7 @@ async function printTools(source: Source, terminal: Terminal): Promise<number> {
 }
 
 function later(_words: readonly string[], { positionals: [kind] }: Input): never {
-  throw wrongInput("ACTION", kind, `"${kind}" cannot be imported in this release.`, "Use openapi or mcp.");
+  throw wrongInput("ACTION", kind, `"${kind}" cannot be imported in this release.`, "Use openapi, mcp or scripts.");
 }
 
 async function openOpenApi([source = ""]: readonly string[], input: Input, terminal: Terminal) {
@@ -102,6 +113,13 @@ async function openOpenApi([source = ""]: readonly string[], input: Input, termi
       ({ operation, reason, skipped: isOut }) => `${isOut ? "Skipped" : "Not complete"}: ${operation}: ${reason}`,
     );
   return [{ source: opened, skipped }];
+}
+
+async function openScripts(paths: readonly string[], input: Input, terminal: Terminal): Promise<readonly Imported[]> {
+  const { scriptsSource, showProblem } = await import("../../adapters/sources/scripts/scripts.ts");
+  const name = input.options["name"] ?? fileName(resolve(terminal.folder, paths[0] ?? ""));
+  const source = scriptsSource({ name, paths: paths.map((path) => resolve(terminal.folder, path)) });
+  return [{ source, skipped: () => source.problems.map((problem) => `Skipped: ${showProblem(problem)}`) }];
 }
 
 async function openMcp(words: readonly string[], input: Input, terminal: Terminal): Promise<readonly Imported[]> {

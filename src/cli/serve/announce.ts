@@ -65,10 +65,10 @@ export function createAnnouncer(parts: {
     });
   });
   const tellDocuments = (reports: readonly DocumentReport[]): void => {
-    for (const { name, document, tools = 0, error } of reports) {
+    for (const { kind, name, document, tools = 0, error } of reports) {
       const reason = error && toldFailure(error);
       if (reason === undefined) {
-        const text = `${name}: ${count(tools, "tool")} (OpenAPI, ${document})`;
+        const text = `${name}: ${count(tools, "tool")} (${kind}, ${document})`;
         say(paint.green(text), { document: name, state: "loaded", tools });
       } else say(paint.red(`${name}: failed: ${reason}`), { document: name, state: "failed", error: reason });
     }

@@ -11,7 +11,7 @@ import type { ConfiguredExecutors } from "./configured-executors.ts";
 
 /** What starting an arsenal began and does not wait for. */
 export interface Started {
-  /** Resolves once every configured OpenAPI document has been read, with how each one fared. Never rejects. */
+  /** Resolves once every configured OpenAPI document and source file has been read, with how each one fared. Never rejects. */
   readonly documents: Promise<readonly DocumentReport[]>;
 }
 
@@ -19,14 +19,14 @@ export interface Started {
 export interface Startable extends DocumentTaker {
   readonly emit: Emit;
   isClosed(): boolean;
-  addEnsemble(source: Source): Promise<unknown>;
+  addEnsemble(source: Source): Promise<number>;
   /** Returns at once; the server is retried in the background. */
   addMcpServer(server: McpServerSettings): Promise<unknown>;
 }
 
 /**
- * Checks that the sandboxes work, adds the built-in tools, reads local OpenAPI documents, and begins to connect MCP servers and to fetch other
- * documents. Invalid servers and documents are reported by events; the rest still load. Rejects only if a sandbox or the built-in tools fail.
+ * Checks that the sandboxes work, adds the built-in tools and those of source files, reads local OpenAPI documents, and begins to connect MCP
+ * servers and to fetch other documents. Invalid servers and documents are reported by events; the rest still load. Rejects only if a sandbox or the built-in tools fail.
  */
 export async function startConfigured(
   config: ResolvedConfig,
@@ -45,6 +45,12 @@ export async function startConfigured(
     const builtins = configuredBuiltins(config, own);
     if (builtins !== undefined && !isClosed()) await addEnsemble(builtins);
   }
+  const scripts: DocumentReport[] = [];
+  if (config.scripts.length > 0) {
+    const { configuredScripts } = await import("./configured-scripts.ts");
+    for (const { source, paths } of configuredScripts(config, { ...own, emit }))
+      if (!isClosed()) scripts.push(await loaded("files", source.name, paths, () => addEnsemble(source)));
+  }
   let documents: Started["documents"] = Promise.resolve([]);
   if (config.openapi.length > 0) {
     const found = toOpenApis(config);
@@ -57,7 +63,7 @@ export async function startConfigured(
     report(problems);
     for (const server of servers) if (!isClosed()) await addMcpServer(server);
   }
-  return { documents };
+  return { documents: documents.then((reports) => [...scripts, ...reports]) };
 }
 
 /** Adds the operations of a document as tools. Returns how many came. */
@@ -65,8 +71,9 @@ export interface DocumentTaker {
   addOpenApi(settings: OpenApiSettings): Promise<number>;
 }
 
-/** How one document fared: how many tools it gave, or why it gave none. */
+/** How one document, or one entry of source files, fared: how many tools it gave, or why it gave none. */
 export interface DocumentReport {
+  readonly kind: "OpenAPI" | "files";
   readonly name: string;
   readonly document: string;
   readonly tools?: number;
@@ -81,16 +88,24 @@ export async function loadDocuments(
   arsenal: DocumentTaker,
   documents: readonly ConfiguredDocument[],
 ): Promise<{ readonly reports: Promise<readonly DocumentReport[]> }> {
-  const loading = documents.map(async ({ settings }): Promise<DocumentReport> => {
-    const { name, document } = settings;
-    try {
-      return { name, document, tools: await arsenal.addOpenApi(settings) };
-    } catch (error) {
-      return { name, document, error: reasonOf(error) };
-    }
-  });
+  const loading = documents.map(({ settings }) =>
+    loaded("OpenAPI", settings.name, settings.document, () => arsenal.addOpenApi(settings)),
+  );
   await Promise.all(loading.filter((_, index) => isLocalDocument(documents[index]?.settings.document ?? "")));
   return { reports: Promise.all(loading) };
+}
+
+async function loaded(
+  kind: DocumentReport["kind"],
+  name: string,
+  document: string,
+  add: () => Promise<number>,
+): Promise<DocumentReport> {
+  try {
+    return { kind, name, document, tools: await add() };
+  } catch (error) {
+    return { kind, name, document, error: reasonOf(error) };
+  }
 }
 
 /** What is wrong with the document itself says more than that its ensemble is unavailable. */

@@ -1,7 +1,7 @@
-import { accessSync, constants, existsSync, lstatSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
 import { type Sandbox, SANDBOX_LIMITS, type SandboxJob, type SandboxOutcome } from "../../../execute/sandbox.port.ts";
+import { findProgram } from "../../../system/find-program.ts";
 import { runProcess, untilGone, withLimits } from "../subprocess/run-process.ts";
 import { environment, programOf } from "../subprocess/subprocess.ts";
 
@@ -31,7 +31,7 @@ export function bubblewrapSandbox(settings: BubblewrapSettings = {}): Sandbox {
     const confined = withLimits(argv, { ...limits, isNode, processes: PROCESSES });
     return runProcess({
       sandbox: "bubblewrap",
-      argv: [find(program), "--info-fd", "3", ...bubblewrapArguments(job, seen), ...confined],
+      argv: [findProgram(program) ?? program, "--info-fd", "3", ...bubblewrapArguments(job, seen), ...confined],
       // Given to bwrap as its own and handed on by it, so that no value stands in the list of processes.
       env: environment(job),
       cwd: "/",
@@ -97,21 +97,6 @@ function isLiving(pid: string): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
     return stat[stat.lastIndexOf(")") + 2] !== "Z";
-  } catch {
-    return false;
-  }
-}
-
-/** A program in our PATH, which is not that of the jobs. */
-function find(program: string): string {
-  const folders = program.includes("/") ? [] : (process.env["PATH"] ?? "").split(delimiter);
-  return folders.map((folder) => join(folder, program)).find(isProgram) ?? program;
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
   } catch {
     return false;
   }

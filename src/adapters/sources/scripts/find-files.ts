@@ -1,0 +1,78 @@
+import { glob, readdir, stat } from "node:fs/promises";
+import { dirname, extname, join, resolve } from "node:path";
+import type { Language, ScriptProblem } from "./declaration.ts";
+
+const LANGUAGES: Readonly<Record<string, Language>> = {
+  ...Object.fromEntries(["ts", "mts", "cts", "js", "mjs", "cjs"].map((name) => [`.${name}`, "node"] as const)),
+  ".py": "python",
+  ".sh": "bash",
+  ".bash": "bash",
+};
+
+/** A file that may declare tools. */
+export interface ScriptFile {
+  readonly path: string;
+  readonly language: Language;
+}
+
+/** What paths stand for. */
+export interface FoundFiles {
+  readonly files: readonly ScriptFile[];
+  /** Folders whose changes may change the files. */
+  readonly folders: readonly string[];
+  readonly problems: readonly ScriptProblem[];
+}
+
+/** The files that paths mean: a file, the files right inside a folder, or what a pattern such as `tools/*.py` matches. */
+export async function findFiles(paths: readonly string[]): Promise<FoundFiles> {
+  const files = new Map<string, ScriptFile>();
+  const folders = new Set<string>();
+  const problems: ScriptProblem[] = [];
+  const add = (path: string, named: boolean): void => {
+    const language = languageOf(path);
+    folders.add(dirname(path));
+    if (language !== undefined && (named || !isLeftOut(path))) files.set(path, { path, language });
+    else if (named) problems.push({ file: path, reason: `It has to end in ${Object.keys(LANGUAGES).join(", ")}.` });
+  };
+  for (const given of paths) {
+    const path = resolve(given);
+    const found = await stat(path).catch(() => undefined);
+    if (found?.isDirectory()) {
+      folders.add(path);
+      for (const name of (await readdir(path)).toSorted()) add(join(path, name), false);
+    } else if (found !== undefined) add(path, true);
+    else if (/[*?[{]/.test(given)) {
+      folders.add(fixedFolder(path));
+      const names: string[] = [];
+      for await (const name of glob(path)) names.push(name);
+      for (const name of names.toSorted()) add(name, false);
+    } else {
+      folders.add(dirname(path));
+      problems.push({ file: path, reason: "There is no such file or folder." });
+    }
+  }
+  return { files: [...files.values()], folders: [...folders], problems };
+}
+
+/** What runs the file; undefined for files of other kinds. */
+export function languageOf(path: string): Language | undefined {
+  return LANGUAGES[extname(path).toLowerCase()];
+}
+
+/** Hidden and private files, tests and declaration files are tools only if they are named. */
+function isLeftOut(path: string): boolean {
+  return /(?:^|[/\\])[._][^/\\]*$|\.(?:test|spec|d)\.[cm]?[jt]s$/.test(path);
+}
+
+/** The part of a pattern before its first wildcard. */
+function fixedFolder(pattern: string): string {
+  const parts = pattern.split("/");
+  return (
+    parts
+      .slice(
+        0,
+        parts.findIndex((part) => /[*?[{]/.test(part)),
+      )
+      .join("/") || "/"
+  );
+}

@@ -1,0 +1,45 @@
+import { runProcess } from "../../sandboxes/subprocess/run-process.ts";
+import type { Declaration, Field, ReadScripts, ScriptProblem } from "./declaration.ts";
+import { PYTHON_READER } from "./python-reader.ts";
+
+/** Reads the functions of Python files with Python's own parser. The files are parsed, never run. */
+export async function readPython(
+  files: readonly string[],
+  python: string,
+): Promise<
+  ReadScripts & { /** The interpreter behind the command, to run the tools with. */ readonly executable: string }
+> {
+  const { status, stdout, stderr } = await runProcess({
+    sandbox: "subprocess",
+    argv: [python, "-I", "-c", PYTHON_READER],
+    // Launchers such as pyenv's find the interpreter by the environment. What runs here is our own program.
+    env: definedVariables(),
+    cwd: "/",
+    input: JSON.stringify(files),
+    limits: { timeoutMs: 20_000, outputBytes: 16 * 1024 * 1024 },
+  });
+  if (status !== "ok")
+    throw new Error(`${python} could not read the file: ${stderr.trim().split("\n").at(-1) ?? status}`);
+  const { executable, tools, problems } = JSON.parse(stdout) as PythonAnswer;
+  const declarations = tools.map((tool): Declaration => ({ ...tool, language: "python" }));
+  return { executable, declarations, problems };
+}
+
+/** What the program prints. */
+interface PythonAnswer {
+  readonly executable: string;
+  readonly tools: readonly {
+    readonly file: string;
+    readonly line: number;
+    readonly entry: string;
+    readonly description: string;
+    readonly fields: readonly Field[];
+  }[];
+  readonly problems: readonly ScriptProblem[];
+}
+
+function definedVariables(): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(process.env).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
+  );
+}

@@ -1,0 +1,133 @@
+import { randomUUID } from "node:crypto";
+import { availableParallelism } from "node:os";
+import { dirname } from "node:path";
+import { pathToFileURL } from "node:url";
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import type { CommandJob, Sandbox, SandboxOutcome } from "../../../execute/sandbox.port.ts";
+import type { Handler } from "../../../tool/handler.ts";
+import { readForeign } from "../../sandboxes/subprocess/run-process.ts";
+import type { Declaration, Language } from "./declaration.ts";
+import { BASH_RUNNER, NODE_RUNNER, PYTHON_RUNNER } from "./runners.ts";
+
+/** How the functions of files are run. */
+export interface RunParts {
+  readonly sandbox: Sandbox;
+  /** The program for each language. */
+  readonly programs: Readonly<Record<Language, string>>;
+  /** The tools' environment variables, with their secrets. */
+  readonly environment: (signal: AbortSignal) => Promise<Readonly<Record<string, string>>>;
+  /** Defaults to the folder of the file. */
+  readonly cwd: string | undefined;
+  readonly timeoutMs: number;
+  readonly maxMemoryBytes: number;
+  readonly maxOutputBytes: number;
+}
+
+/** How much of stderr a failed call shows. */
+const STDERR_TAIL = 2_000;
+
+/** Runs a declared function in a process of its own: JSON arguments go in, and a JSON result comes out. */
+export function createHandler(declaration: Declaration, parts: RunParts): Handler {
+  const { file } = declaration;
+  return async (args, { signal, tool }) => {
+    const mark = `\n${randomUUID()} `;
+    const outcome = await parts.sandbox.run({
+      kind: "command",
+      ...toCommand(declaration, withDefaults(args, declaration), { mark, programs: parts.programs }),
+      env: await parts.environment(signal),
+      // The sandbox starts a job in the first of these.
+      write: [parts.cwd ?? dirname(file)],
+      network: true,
+      limits: {
+        timeoutMs: parts.timeoutMs,
+        cpuMs: parts.timeoutMs * availableParallelism(),
+        memoryBytes: parts.maxMemoryBytes,
+        outputBytes: parts.maxOutputBytes,
+      },
+      signal,
+    });
+    return toResult(outcome, { id: tool.id, mark: declaration.language === "bash" ? undefined : mark });
+  };
+}
+
+/** Every language gets the declared defaults, whether its function repeats them or not. */
+function withDefaults(args: Record<string, unknown>, { fields }: Declaration): Record<string, unknown> {
+  const defaults = fields.flatMap((field) => ("default" in field ? [[field.name, field.default] as const] : []));
+  return { ...Object.fromEntries(defaults), ...args };
+}
+
+function toCommand(
+  { file, entry, fields, takesObject, language }: Declaration,
+  args: Record<string, unknown>,
+  { mark, programs }: { readonly mark: string; readonly programs: RunParts["programs"] },
+): Pick<CommandJob, "argv" | "input"> {
+  const program = programs[language];
+  switch (language) {
+    case "node": {
+      const names = takesObject === true ? undefined : fields.map(({ name }) => name);
+      const input = JSON.stringify({ mark, url: pathToFileURL(file).href, entry, names, args });
+      return { argv: [program, ...NODE_OPTIONS, "--eval", NODE_RUNNER], input };
+    }
+    case "python":
+      return { argv: [program, "-B", "-c", PYTHON_RUNNER], input: JSON.stringify({ mark, file, entry, args }) };
+    case "bash":
+      return {
+        // Bash reads the user's settings when its input is a socket, as pipes of Node are.
+        argv: [program, "--norc", "-c", BASH_RUNNER, file, entry],
+        input: toAssignments(args),
+      };
+  }
+}
+
+/** Older versions warn of running TypeScript as it is. */
+const NODE_OPTIONS = ["--input-type=module", "--disable-warning=ExperimentalWarning"];
+
+/** Names and values for bash, each ended by a NUL. `+` appends to an array. False is an unset variable. */
+function toAssignments(args: Record<string, unknown>): string {
+  return Object.entries(args)
+    .flatMap(([name, value]) => {
+      if (Array.isArray(value)) return value.flatMap((item) => [`+${name}`, toText(name, item)]);
+      if (value === false || value === null || value === undefined) return [];
+      return [name, toText(name, value)];
+    })
+    .map((text) => `${text}\0`)
+    .join("");
+}
+
+function toText(name: string, value: unknown): string {
+  const text = typeof value === "string" ? value : value === true ? "1" : JSON.stringify(value);
+  if (!text.includes("\0")) return text;
+  const fix = "Call it without that character.";
+  const message = `The argument ${name} has a NUL character, which no bash variable can hold. ${fix}`;
+  throw new ArsenalError("EXECUTION_FAILED", message, { field: name, fix, answered: true });
+}
+
+function toResult(
+  { status, stdout, stderr, reason = "" }: SandboxOutcome,
+  { id, mark }: { readonly id: string; readonly mark: string | undefined },
+): unknown {
+  const printed = stderr.trim() === "" ? "" : `\n${stderr.trim().slice(-STDERR_TAIL)}`;
+  switch (status) {
+    case "ok":
+      break;
+    case "failed":
+      throw new ArsenalError("EXECUTION_FAILED", `${id} failed. ${reason}${printed}`, { answered: true });
+    case "timeout":
+      throw new ArsenalError("TIMEOUT", `${id} was stopped. ${reason}${printed}`);
+    case "killed":
+      throw new ArsenalError("SANDBOX_FAILED", `${id} was stopped. ${reason}${printed}`);
+  }
+  if (mark === undefined) return jsonOrText(stdout.replace(/\n$/, ""));
+  const at = stdout.lastIndexOf(mark);
+  if (at >= 0) return readForeign(stdout.slice(at + mark.length));
+  throw new ArsenalError("EXECUTION_FAILED", `${id} ended the process without a result.${printed}`, { answered: true });
+}
+
+/** What a program printed: the JSON value if it is one, else the text. */
+function jsonOrText(text: string): unknown {
+  try {
+    return readForeign(text);
+  } catch {
+    return text;
+  }
+}

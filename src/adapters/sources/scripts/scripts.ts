@@ -1,0 +1,204 @@
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import type { Sandbox } from "../../../execute/sandbox.port.ts";
+import { createSecrets, type Secrets } from "../../../guard/secrets/secrets.ts";
+import { type Clock, systemClock } from "../../../observe/clock.ts";
+import type { Emit } from "../../../observe/events.ts";
+import type { OfferedTool, Source } from "../../../register/source.port.ts";
+import { findProgram } from "../../../system/find-program.ts";
+import { watchFolders } from "../../../system/watch-folders.ts";
+import { subprocessSandbox } from "../../sandboxes/subprocess/subprocess.ts";
+import { type Declaration, type ReadScripts, type ScriptProblem, toObjectSchema, toolName } from "./declaration.ts";
+import { findFiles, languageOf, type ScriptFile } from "./find-files.ts";
+import { readBash } from "./read-bash.ts";
+import { readPython } from "./read-python.ts";
+import { createHandler, type RunParts } from "./run-script.ts";
+import type { ScriptsSettings } from "./settings.ts";
+
+/** What the source of tools in files can be given. */
+export interface ScriptsParts {
+  /** Where secrets are found. Defaults to the environment, files and the keychain. */
+  readonly secrets?: Secrets;
+  readonly clock?: Clock;
+  /** Called for each file or function that is not a tool, with the reason. */
+  readonly report?: (problem: ScriptProblem) => void;
+  readonly emit?: Emit;
+}
+
+/** Tools that source files declare. */
+export interface ScriptsSource extends Source {
+  /** The files and functions that are not tools, at the last listing. */
+  readonly problems: readonly ScriptProblem[];
+}
+
+/** Once a call is stopped, its processes are ended before the call's own deadline. */
+const STOP_MS = 2_000;
+
+/**
+ * Tools declared in TypeScript, JavaScript, Python and bash files. The files are read without running them; each call runs in a process of its own.
+ *
+ * @example
+ * await arsenal.addEnsemble(scriptsSource({ name: "web", paths: ["./tools"] }));
+ */
+export function scriptsSource(settings: ScriptsSettings, parts: ScriptsParts = {}): ScriptsSource {
+  const { name = "scripts", timeoutMs = 60_000, env = {}, paths } = settings;
+  const { secrets = createSecrets(), clock = systemClock, report, emit } = parts;
+  const sandbox = subprocessSandbox();
+  const watched = new Set<string>();
+  let problems: readonly ScriptProblem[] = [];
+
+  async function environment(signal: AbortSignal): Promise<Record<string, string>> {
+    const filled = Object.entries(env).map(async ([key, value]) => {
+      return [key, await secrets.fill(value, { scope: name, field: `env.${key}`, signal })] as const;
+    });
+    return Object.fromEntries(await Promise.all(filled));
+  }
+
+  function tell(found: readonly ScriptProblem[]): void {
+    const known = new Set(problems.map(showProblem));
+    problems = found;
+    for (const problem of found) {
+      const message = showProblem(problem);
+      if (known.has(message)) continue;
+      report?.(problem);
+      emit?.("tool-rejected", { name: problem.file, code: "TOOL_INVALID", message });
+    }
+  }
+
+  return {
+    name,
+    kind: "descriptor",
+    namespaces: [settings.namespace ?? name],
+    // A program on this machine has the files and the network of whoever runs it.
+    capabilities: ["file_system", "network_access"],
+    timeoutMs: timeoutMs + STOP_MS,
+    ...(settings.maxConcurrent === undefined ? {} : { maxConcurrent: settings.maxConcurrent }),
+    get problems() {
+      return problems;
+    },
+    async connect({ signal }) {
+      signal.throwIfAborted();
+      await refuseUnavailable(sandbox);
+      for (const folder of (await findFiles(paths)).folders) watched.add(folder);
+    },
+    async list() {
+      const found = await findFiles(paths);
+      const read = await readFiles(found.files, settings);
+      tell([...found.problems, ...read.problems, ...sameNames(read.declarations)]);
+      const run: RunParts = {
+        sandbox,
+        programs: read.programs,
+        environment,
+        cwd: settings.cwd,
+        timeoutMs,
+        maxMemoryBytes: settings.maxMemoryBytes ?? 1024 * 1024 * 1024,
+        maxOutputBytes: settings.maxOutputBytes ?? 1024 * 1024,
+      };
+      return firstOfEach(read.declarations).map((declaration) => toOffered(declaration, run));
+    },
+    watch: (changed) =>
+      watchFolders([...watched], { changed, clock, matters: (file) => languageOf(file) !== undefined }),
+    async disconnect() {
+      watched.clear();
+    },
+  };
+}
+
+/** A problem in one line: `tools.py, line 3: …`. @internal */
+export function showProblem({ file, line, reason }: ScriptProblem): string {
+  return `${file}${line === undefined ? "" : `, line ${line}`}: ${reason}`;
+}
+
+async function readFiles(
+  files: readonly ScriptFile[],
+  { python = "python3", bash = "bash" }: ScriptsSettings,
+): Promise<ReadScripts & Pick<RunParts, "programs">> {
+  const programs = { node: process.execPath, python, bash };
+  const of = (language: ScriptFile["language"]): string[] =>
+    files.filter((file) => file.language === language).map(({ path }) => path);
+  const attempts = await Promise.all([
+    attempt(of("node"), async (paths) => {
+      const { readTypeScript } = await import("./read-typescript.ts");
+      return readTypeScript(paths);
+    }),
+    attempt(of("python"), async (paths) => {
+      const read = await readPython(paths, findProgram(python) ?? missing("python", python));
+      programs.python = read.executable;
+      return read;
+    }),
+    attempt(of("bash"), async (paths) => {
+      programs.bash = findProgram(bash) ?? missing("bash", bash);
+      return readBash(paths, programs.bash);
+    }),
+  ]);
+  const order = new Map(files.map(({ path }, place) => [path, place]));
+  const byFile = (one: Declaration, other: Declaration): number =>
+    (order.get(one.file) ?? 0) - (order.get(other.file) ?? 0);
+  return {
+    programs,
+    declarations: attempts.flatMap(({ declarations }) => declarations).toSorted(byFile),
+    problems: attempts.flatMap((each) => each.problems),
+  };
+}
+
+/** What keeps one language from being read is a problem of its files, and of no others. */
+async function attempt(
+  paths: readonly string[],
+  read: (paths: readonly string[]) => Promise<ReadScripts>,
+): Promise<ReadScripts> {
+  if (paths.length === 0) return { declarations: [], problems: [] };
+  try {
+    return await read(paths);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { declarations: [], problems: paths.map((file) => ({ file, reason })) };
+  }
+}
+
+function missing(setting: string, program: string): never {
+  const fix = `Install it, or set ${setting} to its path.`;
+  throw new ArsenalError("LIBRARY_MISSING", `It needs ${program}, which is not on the PATH. ${fix}`, { fix });
+}
+
+function toOffered(declaration: Declaration, run: RunParts): OfferedTool {
+  const { file, description, fields, entry } = declaration;
+  const [summary = "", ...more] = description
+    .split(/\n\s*\n/)
+    .map((paragraph) => paragraph.trim().split(/\s+/).join(" "));
+  return {
+    draft: {
+      name: toolName(declaration),
+      sourceName: entry,
+      sourceUri: file,
+      parameters: toObjectSchema(fields),
+      ...(summary === "" ? {} : { description: summary }),
+      ...(more.length === 0 ? {} : { extendedDescription: more.join("\n\n") }),
+    },
+    handler: createHandler(declaration, run),
+  };
+}
+
+function firstOfEach(declarations: readonly Declaration[]): readonly Declaration[] {
+  return declarations.filter(
+    (each, place) => declarations.findIndex((other) => toolName(other) === toolName(each)) === place,
+  );
+}
+
+function sameNames(declarations: readonly Declaration[]): readonly ScriptProblem[] {
+  const kept = firstOfEach(declarations);
+  return declarations
+    .filter((each) => !kept.includes(each))
+    .map((each) => {
+      const first = kept.find((other) => toolName(other) === toolName(each));
+      const reason = `${toolName(each)} is already declared in ${first?.file ?? "another file"}. Rename one of them.`;
+      return { file: each.file, line: each.line, reason };
+    });
+}
+
+async function refuseUnavailable(sandbox: Sandbox): Promise<void> {
+  const available = await sandbox.available();
+  if (available !== true) throw new ArsenalError("SANDBOX_FAILED", available, { fix: available });
+}
+
+export type { ScriptProblem } from "./declaration.ts";
+export type { ScriptsSettings } from "./settings.ts";
+export { config } from "./settings.ts";

@@ -1,0 +1,325 @@
+import type * as Ast from "typescript/unstable/ast";
+import type { JsonSchema } from "../../../tool/json-schema.ts";
+import {
+  type Field,
+  literalSchema,
+  oneLine,
+  readLiteral,
+  toEnum,
+  toObjectSchema,
+  typeOf,
+  Undeclarable,
+} from "./declaration.ts";
+
+/** What the types in one file mean. TypeScript gives the types in JSDoc comments of JavaScript the same nodes. */
+export interface FileTypes {
+  /** One field, from whatever the source says of it. */
+  toField(said: SaidOfField): Field;
+  /** The properties of an object type; undefined for other types. */
+  propertiesOf(type: Ast.TypeNode): readonly Property[] | undefined;
+  /** The type with this name in the file. */
+  named(name: string): Ast.TypeNode | undefined;
+  lineOf(node: Ast.Node): number;
+  /** The text of the last JSDoc comment before the node that has any. */
+  commentOf(node: Ast.Node): string;
+}
+
+/** One property of an object type. */
+export interface Property extends SaidOfField {
+  readonly name: string;
+}
+
+/** What a file says of a field. */
+export interface SaidOfField {
+  readonly name: string;
+  readonly node: Ast.Node;
+  readonly type?: Ast.TypeNode | undefined;
+  readonly optional: boolean;
+  /** A default value, as code. */
+  readonly initializer?: Ast.Expression | undefined;
+  /** A default value, as a comment writes it. */
+  readonly written?: string | undefined;
+  readonly description?: string | undefined;
+}
+
+const NUMBERS: Readonly<Record<string, JsonSchema>> = {
+  int: { type: "integer" },
+  integer: { type: "integer" },
+  float: { type: "number" },
+  double: { type: "number" },
+};
+
+const NAMED: Readonly<Record<string, JsonSchema>> = {
+  String: { type: "string" },
+  Number: { type: "number" },
+  Boolean: { type: "boolean" },
+  Object: { type: "object" },
+  object: { type: "object" },
+};
+
+/** Reads the types of a file from its syntax alone: types of other files are not followed. */
+export function createFileTypes(ast: typeof Ast, source: Ast.SourceFile): FileTypes {
+  const { SyntaxKind } = ast;
+  const declared = new Map<string, Ast.InterfaceDeclaration | Ast.TypeAliasDeclaration>();
+  for (const statement of source.statements)
+    if (ast.isInterfaceDeclaration(statement) || isAlias(statement)) declared.set(statement.name.text, statement);
+  const open: Ast.Node[] = [];
+
+  function isAlias(node: Ast.Node): node is Ast.TypeAliasDeclaration {
+    return node.kind === SyntaxKind.TypeAliasDeclaration || node.kind === SyntaxKind.JSTypeAliasDeclaration;
+  }
+
+  function lineOf(node: Ast.Node): number {
+    return source.getLineAndCharacterOfPosition(ast.skipTrivia(source.text, node.pos)).line + 1;
+  }
+
+  function textOf(node: Ast.Node): string {
+    return source.text.slice(ast.skipTrivia(source.text, node.pos), node.end);
+  }
+
+  /** Reads a declaration that is not being read already. */
+  function within<Result>(node: Ast.Node, name: string, read: () => Result): Result {
+    if (open.includes(node)) throw new Undeclarable(lineOf(node), `the type ${name} contains itself`);
+    open.push(node);
+    try {
+      return read();
+    } finally {
+      open.pop();
+    }
+  }
+
+  function named(name: string): Ast.TypeNode | undefined {
+    const found = declared.get(name);
+    return found !== undefined && isAlias(found) ? found.type : undefined;
+  }
+
+  function schemaOf(type: Ast.TypeNode): JsonSchema {
+    const properties = propertiesOf(type);
+    if (properties !== undefined) return toObjectSchema(properties.map(toField));
+    switch (type.kind) {
+      case SyntaxKind.StringKeyword:
+        return { type: "string" };
+      case SyntaxKind.NumberKeyword:
+        return { type: "number" };
+      case SyntaxKind.BooleanKeyword:
+        return { type: "boolean" };
+      case SyntaxKind.ObjectKeyword:
+        return { type: "object" };
+      case SyntaxKind.AnyKeyword:
+      case SyntaxKind.UnknownKeyword:
+      case SyntaxKind.JSDocAllType:
+        return {};
+    }
+    if (ast.isParenthesizedTypeNode(type) || ast.isTypeOperatorNode(type)) return schemaOf(type.type);
+    if (ast.isJSDocNullableType(type)) return { anyOf: [schemaOf(type.type), { type: "null" }] };
+    if (ast.isJSDocOptionalType(type) || ast.isJSDocNonNullableType(type)) return schemaOf(type.type);
+    if (ast.isArrayTypeNode(type)) return { type: "array", items: schemaOf(type.elementType) };
+    if (ast.isTypeReferenceNode(type)) return referenceSchema(type);
+    if (ast.isUnionTypeNode(type)) return unionSchema(type.types);
+    if (ast.isLiteralTypeNode(type)) return unionSchema([type]);
+    throw unreadable(type);
+  }
+
+  function referenceSchema(type: Ast.TypeReferenceNode): JsonSchema {
+    const name = textOf(type.typeName);
+    const [first, second] = type.typeArguments ?? [];
+    // Said by name, because TypeScript itself has one type of number.
+    const number = NUMBERS[name.toLowerCase()];
+    if (number !== undefined) return number;
+    if ((name === "Array" || name === "ReadonlyArray") && first === undefined) return { type: "array" };
+    if ((name === "Array" || name === "ReadonlyArray") && first) return { type: "array", items: schemaOf(first) };
+    if ((name === "Record" || name === "Object") && second)
+      return { type: "object", additionalProperties: schemaOf(second) };
+    const alias = declared.get(name);
+    if (alias !== undefined && isAlias(alias)) return within(alias, name, () => schemaOf(alias.type));
+    const known = NAMED[name];
+    if (known === undefined) throw unreadable(type);
+    return known;
+  }
+
+  function unionSchema(types: readonly Ast.TypeNode[]): JsonSchema {
+    const parts = types.flatMap(flat).filter(({ kind }) => kind !== SyntaxKind.UndefinedKeyword);
+    const values = parts.map(literalOf);
+    const literals = values.flatMap((value) => (value === undefined ? [] : [value.value]));
+    const others = parts.filter((_, index) => values[index] === undefined).map(schemaOf);
+    if (others.length === 0) return toEnum(literals);
+    if (others.length === 1 && literals.length === 0) return others[0] ?? {};
+    const rest = literals.filter((value) => value !== null);
+    const nulls = literals.includes(null) ? [{ type: "null" }] : [];
+    return { anyOf: [...others, ...(rest.length === 0 ? [] : [toEnum(rest)]), ...nulls] };
+  }
+
+  function flat(type: Ast.TypeNode): readonly Ast.TypeNode[] {
+    if (ast.isParenthesizedTypeNode(type)) return flat(type.type);
+    return ast.isUnionTypeNode(type) ? type.types.flatMap(flat) : [type];
+  }
+
+  function literalOf(type: Ast.TypeNode): { readonly value: unknown } | undefined {
+    return ast.isLiteralTypeNode(type) ? valueOf(type.literal) : undefined;
+  }
+
+  /** The plain data that an expression is; undefined for any other expression. */
+  function valueOf(node: Ast.Node): { readonly value: unknown } | undefined {
+    if (ast.isStringLiteral(node) || ast.isNoSubstitutionTemplateLiteral(node)) return { value: node.text };
+    if (ast.isNumericLiteral(node)) return { value: Number(node.text) };
+    if (ast.isPrefixUnaryExpression(node) && node.operator === SyntaxKind.MinusToken) {
+      const inner = valueOf(node.operand);
+      return typeof inner?.value === "number" ? { value: -inner.value } : undefined;
+    }
+    if (node.kind === SyntaxKind.TrueKeyword) return { value: true };
+    if (node.kind === SyntaxKind.FalseKeyword) return { value: false };
+    if (node.kind === SyntaxKind.NullKeyword) return { value: null };
+    if (ast.isAsExpression(node) || ast.isSatisfiesExpression(node)) return valueOf(node.expression);
+    if (ast.isArrayLiteralExpression(node)) {
+      const items = node.elements.map(valueOf);
+      return items.includes(undefined) ? undefined : { value: items.map((item) => item?.value) };
+    }
+    if (!ast.isObjectLiteralExpression(node)) return undefined;
+    const entries = node.properties.map((property) => {
+      const inner = ast.isPropertyAssignment(property) ? valueOf(property.initializer) : undefined;
+      return inner && ast.isPropertyAssignment(property) ? [nameText(property.name), inner.value] : undefined;
+    });
+    return entries.some((entry) => entry === undefined)
+      ? undefined
+      : { value: Object.fromEntries(entries as [string, unknown][]) };
+  }
+
+  function nameText(name: Ast.Node): string {
+    return "text" in name && typeof name.text === "string" ? name.text : textOf(name);
+  }
+
+  function propertiesOf(type: Ast.TypeNode): readonly Property[] | undefined {
+    if (ast.isParenthesizedTypeNode(type)) return propertiesOf(type.type);
+    if (ast.isTypeLiteralNode(type)) return membersOf(type.members);
+    if (ast.isIntersectionTypeNode(type)) {
+      const parts = type.types.map(propertiesOf);
+      return parts.includes(undefined) ? undefined : overridden(parts.flatMap((part) => part ?? []));
+    }
+    if (!ast.isTypeReferenceNode(type)) return undefined;
+    const name = textOf(type.typeName);
+    const [first] = type.typeArguments ?? [];
+    if (first !== undefined && (name === "Readonly" || name === "Partial")) {
+      const properties = propertiesOf(first);
+      return name === "Readonly" ? properties : properties?.map((property) => ({ ...property, optional: true }));
+    }
+    const found = declared.get(name);
+    if (found === undefined) return undefined;
+    if (isAlias(found)) return within(found, name, () => propertiesOf(found.type));
+    return within(found, name, () => {
+      const bases = (found.heritageClauses ?? []).flatMap((clause) => clause.types.flatMap(inherited));
+      return overridden([...bases, ...(membersOf(found.members) ?? [])]);
+    });
+  }
+
+  function inherited(base: Ast.ExpressionWithTypeArguments): readonly Property[] {
+    const name = textOf(base.expression);
+    const found = declared.get(name);
+    if (found === undefined) throw unreadable(base);
+    if (isAlias(found)) return propertiesOf(found.type) ?? [];
+    return within(found, name, () => [
+      ...(found.heritageClauses ?? []).flatMap((clause) => clause.types.flatMap(inherited)),
+      ...(membersOf(found.members) ?? []),
+    ]);
+  }
+
+  /** Undefined for an index signature alone, which is a dictionary. */
+  function membersOf(members: readonly Ast.TypeElement[]): readonly Property[] | undefined {
+    return members.map((member) => {
+      if (!ast.isPropertySignatureDeclaration(member))
+        throw new Undeclarable(lineOf(member), `${textOf(member)} is not a property with a name`);
+      return {
+        name: nameText(member.name),
+        node: member,
+        type: member.type,
+        optional: member.postfixToken?.kind === SyntaxKind.QuestionToken,
+        written: defaultTag(member) ?? bracketDefault(source.text, member.name.end),
+        description: commentOf(member),
+      };
+    });
+  }
+
+  function defaultTag(node: Ast.Node): string | undefined {
+    const tags = (node.jsDoc ?? []).flatMap((doc) => (ast.isJSDoc(doc) ? (doc.tags ?? []) : []));
+    const tag = tags.find(({ tagName }) => tagName.text === "default" || tagName.text === "defaultValue");
+    return tag === undefined
+      ? undefined
+      : (ast.getTextOfJSDocComment(tag.comment) ?? "").trim().replace(/^`(.*)`$/s, "$1");
+  }
+
+  function commentOf(node: Ast.Node): string {
+    const texts = (node.jsDoc ?? []).map((doc) => (ast.isJSDoc(doc) ? ast.getTextOfJSDocComment(doc.comment) : ""));
+    return withoutDash(texts.findLast((text) => text) ?? "");
+  }
+
+  function toField({ name, node, type, optional, initializer, written, description }: SaidOfField): Field {
+    const text = initializer === undefined ? written : textOf(initializer);
+    let schema = type === undefined ? {} : schemaOf(type);
+    if (text !== undefined && (type === undefined || isPlainNumber(type))) schema = narrowed(text, initializer, type);
+    const fallback = initializer === undefined ? undefined : valueOf(initializer);
+    const literal = written !== undefined && initializer === undefined ? readLiteral(written, schema) : fallback?.value;
+    if (written !== undefined && initializer === undefined && literal === undefined)
+      throw new Undeclarable(lineOf(node), `the default of ${name}, ${written}, does not fit its type`);
+    const canBeLeftOut = optional || text !== undefined || (type !== undefined && flat(type).some(isUndefined));
+    return {
+      name,
+      schema,
+      required: !canBeLeftOut,
+      ...(literal === undefined || literal === null ? {} : { default: literal }),
+      description: oneLine(description ?? ""),
+    };
+  }
+
+  function isPlainNumber(type: Ast.TypeNode): boolean {
+    return flat(type)
+      .filter((each) => !isUndefined(each))
+      .every(({ kind }) => kind === SyntaxKind.NumberKeyword);
+  }
+
+  function isUndefined(type: Ast.TypeNode): boolean {
+    return type.kind === SyntaxKind.UndefinedKeyword || ast.isJSDocOptionalType(type);
+  }
+
+  /** JavaScript has one type of number, so the default says which is meant: `10` is an integer, `10.0` a number. */
+  function narrowed(text: string, initializer: Ast.Expression | undefined, type: Ast.TypeNode | undefined): JsonSchema {
+    const value = initializer === undefined ? undefined : valueOf(initializer);
+    const kind = literalSchema(text);
+    if (kind["type"] !== "string") return kind;
+    if (type !== undefined) return { type: "number" };
+    const known = value === undefined ? undefined : typeOf(value.value);
+    return initializer === undefined ? kind : known === undefined ? {} : { type: known };
+  }
+
+  function unreadable(node: Ast.Node): Undeclarable {
+    return new Undeclarable(
+      lineOf(node),
+      `the type ${textOf(node)} cannot be read; use types of JSON data, and declare them in this file`,
+    );
+  }
+
+  return { toField, propertiesOf, named, lineOf, commentOf };
+}
+
+/** Of properties with the same name, the last. */
+function overridden(properties: readonly Property[]): readonly Property[] {
+  return [...new Map(properties.map((property) => [property.name, property])).values()];
+}
+
+/** The text of a JSDoc tag without the dash that sets it off. */
+export function withoutDash(text: string): string {
+  return text.trim().replace(/^-\s+/, "");
+}
+
+/** The default in `[name=default]`, which TypeScript reads over: the text from after the name to the bracket that closes. */
+export function bracketDefault(text: string, from: number): string | undefined {
+  if (text[from] !== "=") return undefined;
+  let depth = 0;
+  let quote: string | undefined;
+  for (let at = from + 1; at < text.length && text[at] !== "\n"; at++) {
+    const character = text[at] ?? "";
+    if (quote !== undefined) quote = character === quote ? undefined : quote;
+    else if (`"'\``.includes(character)) quote = character;
+    else if (character === "[") depth++;
+    else if (character === "]" && depth-- === 0) return text.slice(from + 1, at).trim();
+  }
+  return undefined;
+}
