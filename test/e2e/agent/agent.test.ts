@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Agent, AgentEvent, AgentOptions, AgentRun, SavedRun } from "../../../src/agent/index.ts";
 import type { ToolArsenal } from "../../../src/index.ts";
-import { MODEL_APIS, type ModelDouble, openModel, type ScriptStep } from "../../doubles/models/model-double.ts";
+import { MODEL_APIS, type ModelDouble, openModel, type ScriptStep } from "../../doubles/llms/model-double.ts";
 import type { Printed, Resumed } from "./resume-process.ts";
 import { DANA, LIMIT, openSeller, openShop } from "./shop.ts";
 

@@ -1,7 +1,7 @@
 /** Resumes a saved run in a process of its own. Reads what it needs from stdin, as JSON, and prints how the run ended. */
 import { text } from "node:stream/consumers";
 import type { AgentResult, SavedRun } from "../../../src/agent/index.ts";
-import type { ModelDouble } from "../../doubles/models/model-double.ts";
+import type { ModelDouble } from "../../doubles/llms/model-double.ts";
 import { openSeller, openShop } from "./shop.ts";
 
 export interface Resumed {

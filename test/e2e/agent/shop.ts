@@ -3,7 +3,7 @@ import { llms } from "../../../src/adapters/llms/manifest.ts";
 import { type Agent, type AgentOptions, createAgent } from "../../../src/agent/index.ts";
 import { syntheticTools } from "../../../src/cli/benchmark/synthetic-tools.ts";
 import { localOperator, ToolArsenal } from "../../../src/index.ts";
-import type { ModelDouble } from "../../doubles/models/model-double.ts";
+import type { ModelDouble } from "../../doubles/llms/model-double.ts";
 
 /** The most tools that the agents of these tests send. */
 export const LIMIT = 6;
