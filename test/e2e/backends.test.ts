@@ -8,7 +8,7 @@ import { type Kind, namesOf, needsOf } from "../../src/config/adapter-settings.t
 import { loadConfig } from "../../src/config/load/load-config.ts";
 import type { ResolvedConfig } from "../../src/config/load/resolve-config.ts";
 import { configuredEngine, configuredReranker, configuredTiers } from "../../src/config/parts/arsenal-parts.ts";
-import { configuredState } from "../../src/config/parts/configured-state.ts";
+import { configuredState } from "../../src/config/parts/state/configured-state.ts";
 import { createAdapter } from "../../src/config/parts/create-adapter.ts";
 import { createSurroundings } from "../../src/config/parts/surroundings.ts";
 import type { Reranker } from "../../src/retrieve/reranker.port.ts";

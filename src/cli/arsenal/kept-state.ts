@@ -1,6 +1,6 @@
 import type { Surroundings } from "../../adapters/surroundings.ts";
 import { configuredAudit, configuredCallAudit } from "../../config/parts/arsenal-parts.ts";
-import { configuredState, stateInFile } from "../../config/parts/configured-state.ts";
+import { configuredState, stateInFile } from "../../config/parts/state/configured-state.ts";
 import { createSurroundings } from "../../config/parts/surroundings.ts";
 import { stateType } from "../../config/load/state-type.ts";
 import type { ResolvedConfig } from "../../config/load/resolve-config.ts";

@@ -11,7 +11,7 @@ import { withToolsets } from "../../toolset/toolset-policy.ts";
 import type { ToolsetDefinition } from "../../toolset/toolset.ts";
 import { toFilter, type Toolsets } from "../../toolset/toolsets.ts";
 import { configuredAudit, configuredCallAudit, type ToolArsenalParts } from "./arsenal-parts.ts";
-import { configuredState, stateInFile } from "./configured-state.ts";
+import { configuredState, stateInFile } from "./state/configured-state.ts";
 import type { Limits } from "../../state/limits.port.ts";
 import { reportDocuments } from "../../state/reported-documents.ts";
 import { withLocalLimits } from "../../state/with-local-limits.ts";

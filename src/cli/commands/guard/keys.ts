@@ -7,7 +7,7 @@ import {
   type KeyStore,
 } from "../../../adapters/identity/api-keys/key-file.ts";
 import { stateKeys } from "../../../adapters/identity/api-keys/state-keys.ts";
-import { configuredState } from "../../../config/parts/configured-state.ts";
+import { configuredState } from "../../../config/parts/state/configured-state.ts";
 import { createSurroundings } from "../../../config/parts/surroundings.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import { CAPABILITIES, type Capability } from "../../../tool/tool.ts";

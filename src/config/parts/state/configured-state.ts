@@ -1,10 +1,10 @@
-import { memoryState } from "../../adapters/state/memory.ts";
-import type { Surroundings } from "../../adapters/surroundings.ts";
-import type { SharedState } from "../../state/shared-state.ts";
-import { splitState } from "../../state/split-state.ts";
-import { stateType } from "../load/state-type.ts";
-import type { ResolvedConfig } from "../load/resolve-config.ts";
-import { createAdapter } from "./create-adapter.ts";
+import { memoryState } from "../../../adapters/state/memory.ts";
+import type { Surroundings } from "../../../adapters/surroundings.ts";
+import type { SharedState } from "../../../state/shared-state.ts";
+import { splitState } from "../../../state/split-state.ts";
+import { stateType } from "../../load/state-type.ts";
+import type { ResolvedConfig } from "../../load/resolve-config.ts";
+import { createAdapter } from "../create-adapter.ts";
 import { lazyState } from "./lazy-state.ts";
 
 type StateSettings = Omit<ResolvedConfig["state"], "limits">;

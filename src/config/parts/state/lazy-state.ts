@@ -1,5 +1,5 @@
-import { ArsenalError } from "../../errors/arsenal-error.ts";
-import type { SharedState } from "../../state/shared-state.ts";
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import type { SharedState } from "../../../state/shared-state.ts";
 
 /**
  * A shared state whose adapter is loaded with the first use. Once it is loaded, limits answer as fast as the adapter does. If it cannot be
