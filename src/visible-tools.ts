@@ -1,10 +1,11 @@
 import type { AskedBy } from "./arsenal-options.ts";
 import type { CatalogEngine } from "./catalog/catalog-engine.port.ts";
+import { ArsenalError } from "./errors/arsenal-error.ts";
 import type { Aegis } from "./guard/aegis.ts";
 import { type Principal, principalOr } from "./guard/principal.ts";
 import { toName } from "./tool/normalise/slug.ts";
 import type { Toolsets } from "./toolset/toolsets.ts";
-import { EVERY_TOOL, type ToolFilter } from "./tool/tool-filter.ts";
+import { EVERY_TOOL, filterProblem, type ToolFilter } from "./tool/tool-filter.ts";
 import type { Tool, ToolSource } from "./tool/tool.ts";
 
 /** Which tools are listed. */
@@ -51,6 +52,7 @@ export function createVisibleTools(parts: {
     },
     async list({ namespace, source, filter: asked = EVERY_TOOL, ...by }) {
       const principal = principalOf(by);
+      refuseFilter(asked);
       const filter: ToolFilter = {
         all: [
           asked,
@@ -68,4 +70,11 @@ export function createVisibleTools(parts: {
       }
     },
   };
+}
+
+function refuseFilter(filter: ToolFilter): void {
+  const problem = filterProblem(filter, "filter");
+  if (problem === undefined) return;
+  const { field, value, message, fix } = problem;
+  throw new ArsenalError("QUERY_INVALID", `${field} ${message}. ${fix}`, { field, value, fix });
 }

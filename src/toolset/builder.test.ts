@@ -150,6 +150,21 @@ describe("the toolset builder", () => {
   });
 });
 
+describe("a filter of listTools", () => {
+  it("is refused if it is not a filter, and if a second condition would be ignored", async () => {
+    await using arsenal = arsenalOf();
+    const list = (filter: unknown): Promise<unknown> => arsenal.listTools({ filter: filter as never });
+    await expect(list({ risk: ["low"] })).rejects.toMatchObject({
+      code: "QUERY_INVALID",
+      message: "filter.risk is not a condition. Did you mean risks?",
+      details: { field: "filter.risk" },
+    });
+    await expect(list({ tags: ["a"], risks: ["low"] })).rejects.toThrow("filter has two conditions, tags and risks.");
+    await expect(list({ tags: "a" })).rejects.toThrow('filter.tags is not a list of texts: "a".');
+    await expect(list(["a"])).rejects.toThrow('filter is not a filter: ["a"].');
+  });
+});
+
 describe("a toolset that cannot be built", () => {
   const invalid = (field: string, message: string): unknown =>
     expect.objectContaining({ code: "CONFIG_INVALID", message, details: expect.objectContaining({ field }) });
