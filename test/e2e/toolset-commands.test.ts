@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Ran, runInMemory } from "../../../test/e2e/terminal.ts";
+import { type Ran, runInMemory } from "./terminal.ts";
 
 const CONFIG = `
 modules: [./tools.mjs]
