@@ -14,3 +14,18 @@ export {
   type InvokerDefinition,
 } from "./create-ensemble.ts";
 export type { Ensemble, EnsembleConfiguration, InvokeOptions, Invoker } from "./ensemble.ts";
+export { deduplicate, type DeduplicateOptions } from "./deduplicate.ts";
+export {
+  createInvocationsProcessor,
+  type ExecuteInvocationsOptions,
+  type InvocationsProcessor,
+  type InvocationsProcessorOptions,
+  type PrepareToolsOptions,
+} from "./invocations.ts";
+export {
+  type ErrorCategory,
+  errorCategory,
+  type Invocation,
+  type InvocationError,
+  type InvocationResult,
+} from "./records.ts";

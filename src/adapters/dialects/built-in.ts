@@ -14,6 +14,11 @@ export type DialectTools = {
     : never;
 } & { readonly auto: Record<string, unknown> };
 
+/** What each dialect writes for results: a message, an item, a block or a part. */
+export type DialectMessages = {
+  readonly [Name in keyof Manifest]: Created<Name> extends Dialect<infer _Definition, infer Message> ? Message : never;
+};
+
 /** The name of a built-in dialect. `auto` infers it from a client, a model's name or an example. */
 export type DialectName = keyof DialectTools;
 

@@ -1,0 +1,225 @@
+import { randomUUID } from "node:crypto";
+import { type DialectMessages, type DialectTools, toDialect } from "../adapters/dialects/built-in.ts";
+import type { AskedBy } from "../arsenal-options.ts";
+import { ArsenalError, isArsenalError } from "../errors/arsenal-error.ts";
+import { nearest, showValue } from "../errors/show-value.ts";
+import type { ToolCall } from "../execute/call.ts";
+import type { ToolResult } from "../execute/result.ts";
+import { toResultError } from "../execute/results/to-result-error.ts";
+import { type Clock, systemClock } from "../observe/clock.ts";
+import { toAlias } from "../transcode/alias.ts";
+import { convertSet } from "../transcode/convert-set.ts";
+import type { AnsweredCall, Dialect } from "../transcode/dialect.port.ts";
+import type { Ensemble, Invoker } from "./ensemble.ts";
+import { type Invocation, type InvocationResult, toFailure, toRecord, toTimestamp } from "./records.ts";
+
+/** Tool calling in one provider's format, over ensembles: definitions out, calls in, results out. */
+export interface InvocationsProcessor<Definition = Record<string, unknown>, Message = Record<string, unknown>> {
+  /**
+   * Writes the tools of the ensembles that the caller may see, in order, as the provider's API takes them. Each goes by its alias, such as
+   * `io-read_file`, so tools of the same name in two ensembles stay apart. Throws INPUT_INVALID if two tools have the same alias.
+   */
+  prepareTools(ensembles: readonly Ensemble[], options?: PrepareToolsOptions): Promise<Definition[]>;
+  /** Reads the calls in one answer of the provider, in its order. Never throws: a call that cannot be read has a `problem`. */
+  normalizeInvocations(message: unknown): Invocation[];
+  /**
+   * Runs invocations at once, under policy, and returns one result for each, in order. Tools outside the given ensembles do not exist.
+   * Throws only if `onFailure` is `throw`, once all calls have ended.
+   */
+  executeInvocations(
+    invocations: readonly Invocation[],
+    ensembles: readonly Ensemble[],
+    options?: ExecuteInvocationsOptions,
+  ): Promise<InvocationResult[]>;
+  /** Writes results as what to append to the conversation: the provider's messages, items, blocks or parts. */
+  nativizeResults(results: readonly InvocationResult[]): Message[];
+}
+
+/** For whom tools are prepared, and how. */
+export interface PrepareToolsOptions extends AskedBy {
+  /** Asks for the provider's strict mode for the tools that can have it, within what one request may hold. */
+  readonly strict?: boolean;
+}
+
+/** How invocations are run. */
+export interface ExecuteInvocationsOptions extends Pick<
+  ToolCall,
+  "principal" | "toolset" | "auxdata" | "signal" | "timeoutMs" | "deadline" | "traceId" | "cache"
+> {
+  /**
+   * `return` (default): every failure is a result. `throw`: the first call that fails cancels the others and is thrown. Wrong arguments,
+   * timeouts and calls that wait for approval are results either way.
+   */
+  readonly onFailure?: "return" | "throw";
+}
+
+/** What a processor is made of. */
+export interface InvocationsProcessorOptions<Given> {
+  /** A dialect, or the name of a built-in one. */
+  readonly dialect: Given;
+  /** Defaults to the system clock. */
+  readonly clock?: Clock;
+}
+
+type DialectWithMessages = keyof DialectMessages;
+
+/**
+ * Creates a processor for one provider.
+ *
+ * @example
+ * const processor = await createInvocationsProcessor({ dialect: "anthropic" });
+ * const tools = await processor.prepareTools(ensembles);
+ * const results = await processor.executeInvocations(processor.normalizeInvocations(message), ensembles);
+ * messages.push(...processor.nativizeResults(results));
+ */
+export async function createInvocationsProcessor<Name extends DialectWithMessages>(
+  options: InvocationsProcessorOptions<Name>,
+): Promise<InvocationsProcessor<DialectTools[Name], DialectMessages[Name]>>;
+export async function createInvocationsProcessor<Definition extends object, Message>(
+  options: InvocationsProcessorOptions<Dialect<Definition, Message>>,
+): Promise<InvocationsProcessor<Definition, Message>>;
+export async function createInvocationsProcessor({
+  dialect: given,
+  clock = systemClock,
+}: InvocationsProcessorOptions<DialectWithMessages | Dialect<object, unknown>>): Promise<
+  InvocationsProcessor<object, unknown>
+> {
+  const dialect = await toDialect(given as Dialect | DialectWithMessages);
+  const { limits } = dialect;
+  return {
+    async prepareTools(ensembles, { strict = false, ...by } = {}) {
+      const tools = Array.from((await invokersFor(ensembles, by)).values(), ({ tool }) => tool);
+      const set = { strict, ...(limits === undefined ? {} : { limits }) };
+      return convertSet(tools, dialect, set).map(({ definition }) => definition);
+    },
+    normalizeInvocations: (message) =>
+      dialect.readCalls(message).map(({ id, idMadeUp, call, problem }) => ({
+        // A made-up id tells the calls of one answer apart; a record is kept for longer.
+        ...(idMadeUp === true ? { id: `call_${randomUUID()}`, idMadeUp } : { id }),
+        name: call.toolName,
+        arguments: call.arguments ?? {},
+        timestamp: toTimestamp(clock.now()),
+        ...(problem !== undefined && { problem }),
+      })),
+    async executeInvocations(invocations, ensembles, { onFailure = "return", signal, ...call } = {}) {
+      const invokers = await invokersFor(ensembles, call);
+      const stop = new AbortController();
+      const stopped = signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]);
+      let failure: InvocationResult | undefined;
+
+      async function execute(invocation: Invocation): Promise<InvocationResult> {
+        const { name, problem, arguments: args } = invocation;
+        if (problem !== undefined)
+          return toFailure(invocation, { code: "ARGUMENTS_INVALID", message: problem }, clock.now());
+        const invoker = findInvoker(name, invokers);
+        if (invoker === undefined) return toFailure(invocation, notFound(name, [...invokers.keys()]), clock.now());
+        try {
+          return toRecord(invocation, invoker.tool, await invoke(invoker, args, { ...call, signal: stopped }));
+        } catch (error) {
+          return toFailure(invocation, toResultError(error), clock.now());
+        }
+      }
+
+      const results = await Promise.all(
+        invocations.map(async (invocation) => {
+          const result = await execute(invocation);
+          if (onFailure === "throw" && failure === undefined && isFatal(result)) {
+            failure = result;
+            stop.abort(new ArsenalError("CANCELLED", `The call was cancelled because that of ${result.name} failed.`));
+          }
+          return result;
+        }),
+      );
+      if (failure?.error === undefined) return results;
+      const { code, message } = failure.error;
+      throw new ArsenalError(code, `The call of ${failure.name} failed: ${message}`, { cause: failure });
+    },
+    nativizeResults: (results) => [...dialect.writeResults(results.map(toAnswered))],
+  };
+}
+
+/** The invokers that a caller may see, by alias, in the order of their ensembles. */
+async function invokersFor(ensembles: readonly Ensemble[], by: AskedBy): Promise<ReadonlyMap<string, Invoker>> {
+  const { principal, toolset } = by;
+  const asked = { ...(principal && { principal }), ...(toolset !== undefined && { toolset }) };
+  const seen = await Promise.all(
+    ensembles
+      .flatMap(({ invokers }) => [...invokers.values()])
+      .map(async (invoker) => {
+        const { name, namespace } = invoker.tool;
+        return (await invoker.ensemble.arsenal.getTool(name, namespace, asked)) && invoker;
+      }),
+  );
+  const byAlias = new Map<string, Invoker>();
+  for (const invoker of seen) {
+    if (invoker === undefined) continue;
+    const alias = toAlias(invoker.tool.id);
+    if (byAlias.has(alias)) throw sameAlias(alias);
+    byAlias.set(alias, invoker);
+  }
+  return byAlias;
+}
+
+/** By alias, by id, or by the bare name if only one of the ensembles has it. */
+function findInvoker(name: string, invokers: ReadonlyMap<string, Invoker>): Invoker | undefined {
+  const exact = invokers.get(name) ?? invokers.get(toAlias(name));
+  if (exact !== undefined) return exact;
+  const named = [...invokers.values()].filter(({ name: own, tool }) => own === name || tool.name === name);
+  return named.length === 1 ? named[0] : undefined;
+}
+
+function notFound(
+  name: string,
+  names: readonly string[],
+): { readonly code: "TOOL_NOT_FOUND"; readonly message: string } {
+  const near = nearest(name, names);
+  const fix = near === undefined ? "Call one of the tools that you were given." : `Did you mean ${showValue(near)}?`;
+  return { code: "TOOL_NOT_FOUND", message: `There is no tool named ${showValue(name, 130)}. ${fix}` };
+}
+
+function sameAlias(alias: string): ArsenalError {
+  const fix = "Give each ensemble once, and ensembles of different arsenals different names.";
+  const message = `Two tools of these ensembles are named ${showValue(alias)}. ${fix}`;
+  return new ArsenalError("INPUT_INVALID", message, { field: "ensembles", value: alias, fix });
+}
+
+/** The result, also from an arsenal that is configured to throw failed ones. */
+async function invoke(invoker: Invoker, ...given: Parameters<Invoker["invoke"]>): Promise<ToolResult> {
+  try {
+    return await invoker.invoke(...given);
+  } catch (error) {
+    const result = isArsenalError(error) ? (error.cause as Partial<ToolResult> | undefined) : undefined;
+    if (typeof result?.status === "string" && typeof result.completedAt === "number") return result as ToolResult;
+    throw error;
+  }
+}
+
+/** True for a failure that the model cannot fix by calling again with other arguments. */
+function isFatal({ error, confirmationId }: InvocationResult): boolean {
+  if (error === undefined || confirmationId !== undefined) return false;
+  return error.category !== "validation" && error.category !== "timeout";
+}
+
+/** A result as a dialect writes it. Its words are in the record, whatever became of it. */
+function toAnswered({ invocationId, idMadeUp, name, content, error, timestamp }: InvocationResult): AnsweredCall {
+  const at = Date.parse(timestamp);
+  const outcome = error === undefined ? { status: "success", result: content } : { status: "failure", error };
+  return {
+    read: {
+      id: invocationId,
+      ...(idMadeUp === true && { idMadeUp }),
+      call: { toolName: name },
+      ...(error !== undefined && { problem: String(content ?? error.message) }),
+    },
+    result: {
+      ...(outcome as Pick<ToolResult, "status" | "result" | "error">),
+      toolName: name,
+      queuedAt: at,
+      completedAt: at,
+      latencyMs: 0,
+      attempts: 0,
+      traceId: "",
+      spanId: "",
+    },
+  };
+}

@@ -1,0 +1,129 @@
+import type { ErrorCode } from "../errors/codes.ts";
+import { formatResult } from "../execute/results/format-result.ts";
+import type { ToolResult } from "../execute/result.ts";
+import { isConfirmedReadOnly } from "../execute/steps/retry.ts";
+import { toPlainData } from "../tool/schema/plain-data.ts";
+import type { Tool } from "../tool/tool.ts";
+
+/** One call that a model asks for. Plain JSON data. */
+export interface Invocation {
+  /** The provider's id. If the provider gives none, one that is unique. */
+  readonly id: string;
+  /** True if the provider gave no id. It is then not sent back. */
+  readonly idMadeUp?: true;
+  /** The tool's name as `prepareTools` wrote it. */
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  /** When the call was read, as ISO 8601. */
+  readonly timestamp: string;
+  /** Why the call cannot be made, for the model to fix. */
+  readonly problem?: string;
+}
+
+/** How one invocation ended. Plain JSON data. */
+export interface InvocationResult {
+  readonly invocationId: string;
+  readonly idMadeUp?: true;
+  readonly name: string;
+  /** What the model is shown: what the tool returned, or the error in words. Omitted if the tool returned nothing. */
+  readonly content?: unknown;
+  readonly error?: InvocationError;
+  /** The approval that the call waits for. Once it is given, execute the same invocation again. */
+  readonly confirmationId?: string;
+  /** True if the tool is confirmed read-only: an equal call that comes later has the newer result. */
+  readonly readOnly?: true;
+  /** The invocation whose result this one only refers to. */
+  readonly sameAs?: string;
+  /** When the call ended, as ISO 8601. */
+  readonly timestamp: string;
+}
+
+/** Why an invocation failed. */
+export interface InvocationError {
+  readonly code: ErrorCode;
+  readonly category: ErrorCategory;
+  readonly message: string;
+}
+
+/** `validation`: the call does not fit the tool. `network`: what the tool needs is not available now. */
+export type ErrorCategory = "validation" | "execution" | "timeout" | "permission" | "network";
+
+/** Returns what kind of failure a code stands for. */
+export function errorCategory(code: ErrorCode): ErrorCategory {
+  switch (code) {
+    case "ARGUMENTS_INVALID":
+    case "CALL_INVALID":
+    case "IDEMPOTENCY_CONFLICT":
+    case "INPUT_INVALID":
+    case "QUERY_INVALID":
+    case "TOOL_INVALID":
+    case "TOOL_NOT_FOUND":
+    case "TOOLSET_NOT_FOUND":
+      return "validation";
+    case "TIMEOUT":
+      return "timeout";
+    case "APPROVAL_INVALID":
+    case "AUDIT_FAILED":
+    case "CONFIRMATION_REQUIRED":
+    case "PERMISSION_DENIED":
+      return "permission";
+    case "CIRCUIT_OPEN":
+    case "OUTCOME_UNKNOWN":
+    case "PROTOCOL_ERROR":
+    case "RATE_LIMITED":
+    case "SOURCE_UNAVAILABLE":
+    case "TRANSPORT_FAILED":
+      return "network";
+    default:
+      return "execution";
+  }
+}
+
+/** The record of a call that the arsenal answered. */
+export function toRecord(invocation: Invocation, tool: Tool, result: ToolResult): InvocationResult {
+  const { status, error, confirmationId, completedAt } = result;
+  const content = status === "success" ? toPlainData(result.result) : formatResult(result, invocation);
+  return {
+    ...idsOf(invocation),
+    ...(content !== undefined && { content }),
+    ...(error !== undefined && {
+      error: {
+        code: error.code,
+        category: status === "timeout" ? "timeout" : errorCategory(error.code),
+        message: error.message,
+      },
+    }),
+    ...(confirmationId !== undefined && { confirmationId }),
+    ...(isConfirmedReadOnly(tool) && { readOnly: true }),
+    timestamp: toTimestamp(completedAt),
+  };
+}
+
+/** The record of a call that did not reach a tool. */
+export function toFailure(
+  invocation: Invocation,
+  error: { readonly code: ErrorCode; readonly message: string },
+  now: number,
+): InvocationResult {
+  const { code, message } = error;
+  return {
+    ...idsOf(invocation),
+    content: message,
+    error: { code, category: errorCategory(code), message },
+    timestamp: toTimestamp(now),
+  };
+}
+
+/** What a result says of the invocation it belongs to. */
+export function idsOf({
+  id,
+  idMadeUp,
+  name,
+}: Invocation): Pick<InvocationResult, "invocationId" | "idMadeUp" | "name"> {
+  return { invocationId: id, ...(idMadeUp === true && { idMadeUp }), name };
+}
+
+/** Milliseconds since the epoch as ISO 8601. */
+export function toTimestamp(at: number): string {
+  return new Date(at).toISOString();
+}
