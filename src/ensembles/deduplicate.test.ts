@@ -100,6 +100,38 @@ describe("deduplicate", () => {
   });
 });
 
+describe("executeInvocations with the records so far", () => {
+  it("refers to an earlier result instead of repeating it, and only if it is the same", async () => {
+    await using arsenal = new ToolArsenal({ telemetry: { enabled: false } });
+    let weather = LONG;
+    let runs = 0;
+    const invokers = [
+      createInvoker({ name: "look", description: "Tells the weather.", invocable: () => (runs++, weather) }),
+    ];
+    const sky = createEnsemble({ name: "sky", invokers }, { arsenal });
+    await sky.connect();
+    const processor = await createInvocationsProcessor({ dialect: "anthropic" });
+    const records: (Invocation | InvocationResult)[] = [];
+    const look = async (...ids: readonly string[]): Promise<readonly unknown[]> => {
+      const invocations = ids.map((id): Invocation => ({ id, name: "sky-look", arguments: {}, timestamp }));
+      const results = await processor.executeInvocations(invocations, [sky], { earlier: records });
+      records.push(...invocations, ...results);
+      return contents(results);
+    };
+    const same = (id: string) =>
+      `The same as the result of ${id}, an earlier call of sky-look with the same arguments.`;
+
+    expect(await look("call_1", "call_2")).toEqual([LONG, same("call_1")]);
+    expect(await look("call_3")).toEqual([same("call_1")]);
+    weather = `${LONG} Now it rains.`;
+    expect(await look("call_4", "call_5")).toEqual([weather, same("call_4")]);
+    expect(runs).toBe(5);
+    expect(deduplicate(records)).toBe(records);
+    const [off] = await processor.executeInvocations([records[0] as Invocation], [sky]);
+    expect(off?.content).toBe(weather);
+  });
+});
+
 describe.each(DIALECT_NAMES)("a deduplicated conversation in the dialect %s", (dialect: keyof DialectMessages) => {
   it("still has a result for every call of every turn", async () => {
     await using arsenal = new ToolArsenal({ telemetry: { enabled: false } });

@@ -24,39 +24,70 @@ export function deduplicate<Item extends object>(
   { maxTokens = 0, countTokens = estimateTokens }: DeduplicateOptions = {},
 ): readonly Item[] {
   if (maxTokens > 0 && tokensOf(records, countTokens) <= maxTokens) return records;
-  const calls = new Map<string, string>();
-  /** The latest full result of each call. */
   const latest = new Map<string, InvocationResult>();
-  let changed = false;
-  // Backwards, so that the latest comes first. Some providers use an id again, so a result belongs to the nearest call before it.
-  const keys = records.map((record) => {
-    if (isInvocation(record)) calls.set(record.id, canonicalJson([record.name, record.arguments]));
-    return isResult(record) ? calls.get(record.invocationId) : undefined;
-  });
-  const shortened = records.map((record) => record);
-  for (let index = records.length - 1; index >= 0; index--) {
-    const [record, key] = [records[index], keys[index]];
-    if (record === undefined || key === undefined || !isResult(record)) continue;
-    if (record.error !== undefined || record.sameAs !== undefined) continue;
-    const newer = latest.get(key);
-    const reference = newer && referenceTo(newer, record);
-    if (newer === undefined) latest.set(key, record);
-    if (reference === undefined) continue;
-    shortened[index] = reference as InvocationResult & Item;
-    changed = true;
+  const references = new Map<object, InvocationResult>();
+  for (const { call, result } of fullResults(records).toReversed()) {
+    const newer = latest.get(call);
+    if (newer === undefined) latest.set(call, result);
+    const reference = newer && referenceTo(newer, result, "later");
+    if (reference !== undefined) references.set(result, reference);
   }
-  return changed ? shortened : records;
+  return references.size === 0
+    ? records
+    : records.map((record) => (references.get(record) as Item | undefined) ?? record);
 }
 
-/** A result that stands for an earlier one; undefined if that one must stay, or is no longer than its reference. */
-function referenceTo(newer: InvocationResult, earlier: InvocationResult): InvocationResult | undefined {
-  const before = canonicalJson(earlier.content);
-  const isSame = before === canonicalJson(newer.content);
-  if (!isSame && earlier.readOnly !== true) return undefined;
-  const id = newer.idMadeUp === true ? "the" : `${newer.invocationId}, a`;
-  const call = `${id} later call of ${newer.name} with the same arguments`;
-  const content = isSame ? `The same as the result of ${call}.` : `Left out: see the newer result of ${call}.`;
-  return content.length < before.length ? { ...earlier, content, sameAs: newer.invocationId } : undefined;
+/** Results of which each one that repeats an earlier one, of the conversation so far or among them, only refers to it. */
+export function referBack(
+  invocations: readonly Invocation[],
+  results: readonly InvocationResult[],
+  earlier: readonly object[],
+): InvocationResult[] {
+  const latest = new Map<string, InvocationResult>();
+  const references = new Map<object, InvocationResult>();
+  const isNew = new Set<object>(results);
+  for (const { call, result } of fullResults([...earlier, ...invocations, ...results])) {
+    const older = latest.get(call);
+    const isRepeated = isNew.has(result) && older !== undefined && isSame(older, result);
+    const reference = isRepeated ? referenceTo(older, result, "earlier") : undefined;
+    if (reference === undefined) latest.set(call, result);
+    else references.set(result, reference);
+  }
+  return results.map((result) => references.get(result) ?? result);
+}
+
+/** The successful results that are there in full, each with its call as text. */
+function fullResults(
+  records: readonly object[],
+): readonly { readonly call: string; readonly result: InvocationResult }[] {
+  const calls = new Map<string, string>();
+  return records.flatMap((record) => {
+    if (isInvocation(record)) calls.set(record.id, canonicalJson([record.name, record.arguments]));
+    if (!isResult(record) || record.error !== undefined || record.sameAs !== undefined) return [];
+    // Some providers use an id again, so a result belongs to the nearest call before it.
+    const call = calls.get(record.invocationId);
+    return call === undefined ? [] : [{ call, result: record }];
+  });
+}
+
+/** What stands for a result that another one repeats or replaces; undefined if it must stay, or is no longer than that. */
+function referenceTo(
+  other: InvocationResult,
+  result: InvocationResult,
+  when: "earlier" | "later",
+): InvocationResult | undefined {
+  const repeats = isSame(other, result);
+  if (!repeats && result.readOnly !== true) return undefined;
+  const article = when === "earlier" ? "an" : "a";
+  const id = other.idMadeUp === true ? "the" : `${other.invocationId}, ${article}`;
+  const call = `${id} ${when} call of ${other.name} with the same arguments`;
+  const content = repeats ? `The same as the result of ${call}.` : `Left out: see the newer result of ${call}.`;
+  const isShorter = content.length < canonicalJson(result.content).length;
+  return isShorter ? { ...result, content, sameAs: other.invocationId } : undefined;
+}
+
+function isSame(one: InvocationResult, other: InvocationResult): boolean {
+  return canonicalJson(one.content) === canonicalJson(other.content);
 }
 
 function tokensOf(records: readonly object[], countTokens: (text: string) => number): number {

@@ -10,6 +10,7 @@ import { type Clock, systemClock } from "../observe/clock.ts";
 import { toAlias } from "../transcode/alias.ts";
 import { convertSet } from "../transcode/convert-set.ts";
 import type { AnsweredCall, Dialect } from "../transcode/dialect.port.ts";
+import { referBack } from "./deduplicate.ts";
 import type { Ensemble, Invoker } from "./ensemble.ts";
 import { type Invocation, type InvocationResult, toFailure, toRecord, toTimestamp } from "./records.ts";
 
@@ -51,6 +52,8 @@ export interface ExecuteInvocationsOptions extends Pick<
    * timeouts and calls that wait for approval are results either way.
    */
   readonly onFailure?: "return" | "throw";
+  /** The conversation's records so far. A result that repeats one of them, of the same call, only refers to it. Omitted: every result is whole. */
+  readonly earlier?: readonly object[];
 }
 
 /** What a processor is made of. */
@@ -101,7 +104,7 @@ export async function createInvocationsProcessor({
         timestamp: toTimestamp(clock.now()),
         ...(problem !== undefined && { problem }),
       })),
-    async executeInvocations(invocations, ensembles, { onFailure = "return", signal, ...call } = {}) {
+    async executeInvocations(invocations, ensembles, { onFailure = "return", earlier, signal, ...call } = {}) {
       const invokers = await invokersFor(ensembles, call);
       const stop = new AbortController();
       const stopped = signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]);
@@ -130,7 +133,8 @@ export async function createInvocationsProcessor({
           return result;
         }),
       );
-      if (failure?.error === undefined) return results;
+      if (failure?.error === undefined)
+        return earlier === undefined ? results : referBack(invocations, results, earlier);
       const { code, message } = failure.error;
       throw new ArsenalError(code, `The call of ${failure.name} failed: ${message}`, { cause: failure });
     },
