@@ -163,7 +163,7 @@ async function giveKept(
   const { tool, limits } = checked;
   const { aegis, settings } = engine;
   const { maxResultBytes } = settings;
-  const problem = await engine.audit?.refusal();
+  const problem = await engine.audit?.refusal(checked.call.toolset);
   if (problem !== undefined) return notAudited(tool, problem);
   const limited = await engine.admissions.takeRates(checked, rates);
   if (limited !== undefined) return limited;

@@ -73,7 +73,7 @@ describe("the result cache", () => {
     const { arsenal, forecast, runs } = forecasts({});
     await using _ = arsenal;
     const filter = { namespaces: ["weather"] };
-    const set = { name: "sky", description: "", tags: [], filter, policy: {}, createdAt: 0, updatedAt: 0 };
+    const set = { name: "sky", description: "", tags: [], filter, policy: {} };
     arsenal.toolsets.add({ ...set, view: "live" });
     const principal = (id: string, tenant?: string) => ({
       principal: localOperator({ id, ...(tenant !== undefined && { tenant }) }),
@@ -293,26 +293,31 @@ describe("the guard, for a cached result", () => {
     expect(runs()).toBe(2);
   });
 
-  it("withholds it if its audit record cannot be kept", async () => {
-    const log = memoryAudit();
-    let fails = false;
-    const audit = {
-      ...log,
-      append: (record: Parameters<typeof log.append>[0]) =>
-        fails ? Promise.reject(new Error("No space left.")) : log.append(record),
-    };
-    const arsenal = new ToolArsenal(
-      { security: { policy: "strict", allow: ["*"] }, execution: { resultCache: {} } },
-      { audit },
-    );
-    await using _ = arsenal;
-    arsenal.register({ name: "read", description: "Reads.", annotations: READ_ONLY }, () => "read");
-    expect(await arsenal.execute({ toolName: "read" })).toMatchObject({ status: "success" });
-    fails = true;
-    const withheld = await arsenal.execute({ toolName: "read" });
-    expect(withheld.error?.code).toBe("AUDIT_FAILED");
-    expect(withheld).not.toHaveProperty("result");
-  });
+  it.each(["strict", "standard"] as const)(
+    "withholds it if its audit record must be kept and cannot be, under the %s policy",
+    async (policy) => {
+      const log = memoryAudit();
+      let fails = false;
+      const audit = {
+        ...log,
+        append: (record: Parameters<typeof log.append>[0]) =>
+          fails ? Promise.reject(new Error("No space left.")) : log.append(record),
+      };
+      const security = { policy, allow: ["*"] };
+      await using arsenal = new ToolArsenal({ security, execution: { resultCache: {} } }, { audit });
+      arsenal.register({ name: "read", description: "Reads.", annotations: READ_ONLY }, () => "read");
+      const set = { name: "audited", description: "", tags: [], filter: { names: ["read"] } };
+      arsenal.toolsets.add({ ...set, view: "live", policy: { auditLog: true } });
+      const call = { toolName: "read", ...(policy === "standard" && { toolset: "audited" }) };
+
+      expect(await arsenal.execute(call)).toMatchObject({ status: "success" });
+      fails = true;
+      const withheld = await arsenal.execute(call);
+      expect(withheld.error?.code).toBe("AUDIT_FAILED");
+      expect(withheld).not.toHaveProperty("result");
+      expect((await arsenal.execute(call)).error).toMatchObject({ code: "AUDIT_FAILED", beforeSend: true });
+    },
+  );
 
   it("leaves calls with an idempotency key to their own results", async () => {
     const { arsenal, forecast, runs } = forecasts({});
