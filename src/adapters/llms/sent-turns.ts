@@ -27,53 +27,55 @@ type Written = ReadonlyMap<string, ReadCall>;
  * answered is left out, and a result whose call is not in the request becomes text.
  */
 export function toTurns(messages: readonly AgentMessage[], provider: string, dialect: Dialect<object>): SentTurn[] {
+  const ownCalls = (message: AgentMessage): readonly ReadCall[] =>
+    message.role === "assistant" && message.native?.provider === provider
+      ? dialect.readCalls(message.native.content)
+      : [];
+  /** Ids that are in the request: turns of this provider keep theirs. */
+  const taken = new Set(messages.flatMap(ownCalls).map(({ id }) => id));
   let written: Written = new Map();
+
+  function toAssistant(message: AssistantMessage, at: number): SentTurn[] {
+    const next = messages[at + 1];
+    const results = next?.role === "tool" ? next : undefined;
+    const isAnswered = ({ id }: ReadCall): boolean => results?.results.some(({ read }) => read.id === id) === true;
+    const { text, native } = message;
+    const own = ownCalls(message);
+    if (native?.provider === provider && own.every(isAnswered)) {
+      written = new Map(own.map((call) => [call.id, call]));
+      return [{ kind: "native", content: native.content }];
+    }
+    const calls = native?.provider === provider || isInText(message, results) ? [] : message.calls.filter(isAnswered);
+    const renamed = calls.map((call, place) => [call.id, rename(call, `carried_${at}_${place}`, taken)] as const);
+    written = new Map(renamed);
+    const sent = renamed.map(([, { id, call }]) => ({ id, name: call.toolName, arguments: call.arguments ?? {} }));
+    return text === "" && sent.length === 0 ? [] : [{ kind: "assistant", text, calls: sent }];
+  }
+
   return messages.flatMap((message, at): SentTurn[] => {
     switch (message.role) {
       case "user":
         return [{ kind: "user", text: message.text }];
-      case "assistant": {
-        const next = messages[at + 1];
-        const [turn, calls] = toAssistant(message, next?.role === "tool" ? next : undefined, { at, provider, dialect });
-        written = calls;
-        return turn;
-      }
+      case "assistant":
+        return toAssistant(message, at);
       case "tool":
         return toResults(message, written);
     }
   });
 }
 
-function toAssistant(
-  message: AssistantMessage,
-  results: ToolMessage | undefined,
-  { at, provider, dialect }: { readonly at: number; readonly provider: string; readonly dialect: Dialect<object> },
-): readonly [SentTurn[], Written] {
-  const { text, native } = message;
-  if (native?.provider === provider) {
-    const calls = dialect.readCalls(native.content);
-    const isAnswered = calls.every(({ id }) => results?.results.some(({ read }) => read.id === id));
-    if (isAnswered)
-      return [[{ kind: "native", content: native.content }], new Map(calls.map((call) => [call.id, call]))];
-    return [text === "" ? [] : [{ kind: "assistant", text, calls: [] }], new Map()];
-  }
-  // Calls that were read from text, which have made-up ids, are in the text.
-  const inText = results?.format === "text" && message.calls.every(({ idMadeUp }) => idMadeUp === true);
-  const calls = inText ? [] : message.calls.filter(({ id }) => results?.results.some(({ read }) => read.id === id));
-  const renamed = calls.map((call, place): readonly [string, ReadCall] => [
-    call.id,
-    rename(call, `call_${at}_${place}`),
-  ]);
-  const sent = renamed.map(([, { id, call }]) => ({ id, name: call.toolName, arguments: call.arguments ?? {} }));
-  const turns: SentTurn[] = text === "" && sent.length === 0 ? [] : [{ kind: "assistant", text, calls: sent }];
-  return [turns, new Map(renamed)];
+/** True if the calls were read from the text: they have made-up ids and are answered as text. */
+function isInText({ calls }: AssistantMessage, results: ToolMessage | undefined): boolean {
+  return results?.format === "text" && calls.every(({ idMadeUp }) => idMadeUp === true);
 }
 
-/** Ids and names as every provider takes them. Made-up ids repeat from turn to turn. */
-function rename({ id, idMadeUp, call, ...rest }: ReadCall, fresh: string): ReadCall {
+/** Ids and names as every provider takes them. Made-up ids repeat from turn to turn, and those of several servers may be equal. */
+function rename({ id, idMadeUp, call, ...rest }: ReadCall, fresh: string, taken: Set<string>): ReadCall {
   const toolName = call.toolName.replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "unknown";
-  const isFit = idMadeUp !== true && /^[a-zA-Z0-9_-]{1,40}$/.test(id);
-  return { ...rest, id: isFit ? id : fresh, call: { ...call, toolName } };
+  const isFit = idMadeUp !== true && !taken.has(id) && /^[a-zA-Z0-9_-]{1,40}$/.test(id);
+  const newId = isFit ? id : fresh;
+  taken.add(newId);
+  return { ...rest, id: newId, call: { ...call, toolName } };
 }
 
 function toResults({ results, format }: ToolMessage, written: Written): SentTurn[] {
