@@ -1,4 +1,5 @@
 import type { Llm } from "../../agent/llm.port.ts";
+import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { anthropicDialect, type AnthropicResults, type AnthropicTool } from "../dialects/anthropic.ts";
 import { asRecord, asRecords } from "../dialects/parts/read-call.ts";
 import { endpoint, type ModelApiSurroundings } from "../model-api.ts";
@@ -24,7 +25,6 @@ export interface MessagesBody {
   readonly messages: AnthropicMessage[];
   readonly tools?: AnthropicTool[];
   readonly tool_choice?: { type: "none" };
-  readonly temperature?: number;
   readonly stream?: true;
 }
 
@@ -34,6 +34,9 @@ type AnthropicBlock =
   | { type: "text"; text: string }
   | { type: "tool_use"; id: string; name: string; input: Readonly<Record<string, unknown>> };
 
+/** The version of the API. It takes no temperature. */
+const VERSION = "2026-10-21";
+
 /** The API has no default. */
 const MAX_TOKENS = 8192;
 
@@ -42,13 +45,14 @@ export function anthropicLlm(settings: RemoteLlmSettings = {}, surroundings?: Mo
   const { apiBase } = settings;
   const { apiKey = apiBase === undefined ? "env:ANTHROPIC_API_KEY" : undefined } = settings;
   const title = titleAt("Anthropic", apiBase);
+  if (settings.temperature !== undefined) throw noTemperature();
   const api = {
     name: "anthropic",
     title,
     url: endpoint(apiBase ?? "https://api.anthropic.com", "/v1/messages"),
     apiKey,
     keyHeaders: (key: string) => ({ "x-api-key": key }),
-    headers: { "anthropic-version": "2023-06-01" },
+    headers: { "anthropic-version": VERSION },
     dialect: anthropicDialect(),
     toBody,
     read: (answer: unknown) => read(answer, title),
@@ -57,15 +61,20 @@ export function anthropicLlm(settings: RemoteLlmSettings = {}, surroundings?: Mo
   return createRemoteLlm(api, settings, surroundings);
 }
 
+function noTemperature(): ArsenalError {
+  const [field, fix] = ["llm.temperature", "Remove it."];
+  const message = `${field} is set, and Anthropic's API takes no temperature. ${fix}`;
+  return new ArsenalError("CONFIG_INVALID", message, { field, fix });
+}
+
 function toBody(asked: Asked<AnthropicTool>): MessagesBody {
-  const { model, system, turns, tools, maxTokens = MAX_TOKENS, temperature, streamed } = asked;
+  const { model, system, turns, tools, maxTokens = MAX_TOKENS, streamed } = asked;
   return {
     model,
     max_tokens: maxTokens,
     ...(system === undefined ? {} : { system }),
     messages: turns.flatMap(write),
     ...(tools.length === 0 ? withoutTools(turns) : { tools: [...tools] }),
-    ...(temperature === undefined ? {} : { temperature }),
     ...(streamed ? { stream: true } : {}),
   };
 }

@@ -197,7 +197,7 @@ describe.each(MODEL_APIS)("a model behind %s", (api) => {
     });
 
     it("offers tools in strict mode if asked to, within what one request may hold", async () => {
-      const { llm, double } = await open(api, [{ text: "Seven." }], { strict: true, maxTokens: 77, temperature: 0.5 });
+      const { llm, double } = await open(api, [{ text: "Seven." }], { strict: true, maxTokens: 77 });
       await llm.next({ ...request, system: "Be brief." });
       const [asked] = double.asked;
       const strict = JSON.stringify(asked?.body).split('"strict":true').length - 1;

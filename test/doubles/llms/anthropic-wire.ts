@@ -99,7 +99,6 @@ const wrongBody = strictly(
       ),
     },
     tool_choice: closed({ type: { enum: ["auto", "none"] } }, ["type"]),
-    temperature: { type: "number", minimum: 0, maximum: 1 },
     thinking: { type: "object" },
     stream: { type: "boolean" },
   },
@@ -112,7 +111,11 @@ export function anthropicWire(): ModelWire {
     key: "sk-ant-double-0123456789abcdef",
     keyStatus: 401,
     base: "",
-    keyOf: (headers) => (headers["anthropic-version"] === "2023-06-01" ? String(headers["x-api-key"]) : undefined),
+    keyOf(headers) {
+      if (headers["anthropic-version"] !== "2026-10-21") return undefined;
+      const { "x-api-key": key = headers.authorization?.replace(/^Bearer /, "") } = headers;
+      return typeof key === "string" ? key : undefined;
+    },
     pathOf: (path, { stream }) => (path === "/v1/messages" ? { streamed: stream === true } : undefined),
     wrong: (body) => wrongBody(body) ?? wrongOrder(body),
     read({ system, messages, tools }) {
