@@ -7,7 +7,10 @@ export interface Llm {
   readonly name: string;
   /**
    * Sends the conversation and the tools, in the provider's own format, and resolves with the model's next turn. Repeats what failed for a passing
-   * reason before the first token. Rejects with an ArsenalError that contains neither the key nor what was sent, or with the reason of the signal.
+   * reason before the first piece of text was handed over. Rejects with an ArsenalError that contains neither the key nor what was sent, or with the
+   * reason of the signal. If a streamed answer breaks off, `details.value` of the error is the text that arrived.
+   *
+   * A call without a result is left out of the request, because every provider refuses it.
    */
   next(request: LlmRequest): Promise<LlmTurn>;
   /** Ends the connections, unless they belong to somebody else. */
@@ -65,6 +68,9 @@ export interface AssistantMessage {
 export interface ToolMessage {
   readonly role: "tool";
   readonly results: readonly AnsweredCall[];
-  /** `native`: in the provider's own format for results. `text`: as text that a model without tool support reads. */
+  /**
+   * `native`: in the provider's own format for results. `text`: as the text of `formatResult`, in place of the result of a call that the provider
+   * made, and in a user message if the call was read from text (it then has `idMadeUp`).
+   */
   readonly format: "native" | "text";
 }

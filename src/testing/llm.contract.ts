@@ -137,11 +137,21 @@ export function llmContract(make: MakeLlm): readonly ContractCase[] {
     ],
     [
       "leaves out calls that nobody answered",
-      [both, bye],
+      [both, bye, bye, bye],
       async (llm) => {
-        const { message } = await llm.next({ messages: [asked], tools });
-        const messages: AgentMessage[] = [asked, message, { role: "user", text: "Never mind." }];
-        assert.equal((await llm.next({ messages, tools })).message.text, bye.text);
+        const turn = await llm.next({ messages: [asked], tools });
+        const { text, calls } = turn.message;
+        const [, results] = answered(turn, ["sent"]);
+        assert.ok(results?.role === "tool");
+        const conversations: readonly AgentMessage[][] = [
+          [turn.message],
+          [{ role: "assistant", text, calls }],
+          [turn.message, { ...results, results: results.results.slice(0, 1) }],
+        ];
+        for (const begun of conversations) {
+          const messages: AgentMessage[] = [asked, ...begun, { role: "user", text: "Never mind." }];
+          assert.equal((await llm.next({ messages, tools })).message.text, bye.text);
+        }
       },
     ],
     [
