@@ -155,6 +155,16 @@ export function llmContract(make: MakeLlm): readonly ContractCase[] {
       },
     ],
     [
+      "goes on after a turn in which the model said nothing",
+      [{}, bye],
+      async (llm) => {
+        const { message, stop } = await llm.next({ messages: [asked], tools });
+        assert.deepEqual([message.text, message.calls, stop], ["", [], "answer"]);
+        const messages: AgentMessage[] = [asked, message, { role: "user", text: "Well?" }];
+        assert.equal((await llm.next({ messages, tools })).message.text, bye.text);
+      },
+    ],
+    [
       "does not change what it is given",
       [bye],
       async (llm) => {

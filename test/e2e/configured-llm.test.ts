@@ -26,6 +26,26 @@ describe("llm in a configuration", () => {
     expect((await arsenal.llm?.next(QUESTION))?.message.text).toBe("Yes.");
   });
 
+  it("hands on more members of the body as they are written", async () => {
+    const double = await openModel("gemini", [{ text: "Yes." }]);
+    const folder = mkdtempSync(join(tmpdir(), "llm-"));
+    const { model, apiBase, apiKey } = double.settings;
+    const file = join(folder, "arsenal.yaml");
+    const body = "{ generationConfig: { thinkingConfig: { thinkingLevel: low } } }";
+    writeFileSync(
+      file,
+      `llm:\n  type: gemini\n  model: ${model}\n  api_base: ${apiBase}\n  api_key: ${apiKey}\n  max_tokens: 9\n  extra_body: ${body}\n`,
+    );
+    onTestFinished(async () => {
+      rmSync(folder, { recursive: true });
+      await double.close();
+    });
+    await using arsenal = await ToolArsenal.fromConfig(file);
+    await arsenal.llm?.next(QUESTION);
+    const generationConfig = { maxOutputTokens: 9, thinkingConfig: { thinkingLevel: "low" } };
+    expect(double.requests[0]?.body).toMatchObject({ generationConfig });
+  });
+
   it("names no model unless one is configured, and OpenAI if only the model is named", async () => {
     await using none = new ToolArsenal();
     expect(none.llm).toBeUndefined();

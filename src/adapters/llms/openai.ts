@@ -99,8 +99,13 @@ function write(turn: SentTurn): ChatMessage[] {
   switch (turn.kind) {
     case "user":
       return [{ role: "user", content: turn.text }];
-    case "native":
-      return [turn.content as ChatMessage];
+    case "native": {
+      const { content, tool_calls, function_call, refusal } = asRecord(turn.content);
+      const isEmpty =
+        (content ?? "") === "" && [tool_calls, function_call, refusal].every((each) => each === undefined);
+      // The API sends empty turns, and does not take them back.
+      return isEmpty ? [] : [turn.content as ChatMessage];
+    }
     case "assistant": {
       const tool_calls = turn.calls.map(({ id, name, arguments: args }) => toChatCall(id, name, JSON.stringify(args)));
       const content = turn.text === "" ? null : turn.text;

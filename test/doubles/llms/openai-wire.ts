@@ -115,6 +115,12 @@ export function openaiWire(): ModelWire {
 function wrongOrder(messages: readonly Readonly<Record<string, unknown>>[]): string | undefined {
   let open = new Set<unknown>();
   for (const message of messages) {
+    if (
+      message["role"] === "assistant" &&
+      (message["content"] ?? "") === "" &&
+      list(message["tool_calls"]).length === 0
+    )
+      return "Invalid value for 'content': expected a string, got null.";
     if (message["role"] === "tool") {
       if (!open.delete(message["tool_call_id"]))
         return "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.";
