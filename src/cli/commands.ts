@@ -13,7 +13,7 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
   toolsets: ["List the toolsets, or the tools of one", () => import("./commands/toolsets.ts")],
   search: ["Find the tools that fit a request", () => import("./commands/search.ts")],
   call: ["Run one tool under policy", () => import("./commands/call.ts")],
-  chat: ["Talk to a model that uses your tools", () => import("./commands/chat.ts")],
+  chat: ["Talk to a model that uses your tools", () => import("./commands/chat/chat.ts")],
   import: [
     "Print the tools of an OpenAPI document or an MCP server as JSON lines",
     () => import("./commands/import.ts"),

@@ -1,23 +1,24 @@
+import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { llms } from "../../adapters/llms/manifest.ts";
-import type { AgentResult, AgentRun, NeededApproval } from "../../agent/agent-run.ts";
-import { type Agent, createAgent } from "../../agent/create-agent.ts";
-import type { AgentMessage } from "../../agent/llm.port.ts";
-import { hasEnded, type SavedRun } from "../../agent/saved-run.ts";
-import type { ToolArsenal } from "../../arsenal.ts";
-import { llmType } from "../../config/load/chosen-adapters.ts";
-import type { ResolvedConfig } from "../../config/load/resolve-config.ts";
-import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
-import { localOperator } from "../../guard/principal.ts";
-import { visibleText } from "../../guard/visible-text.ts";
-import { MCP_CONFIG, openArsenal, readSettings } from "../arsenal/open-arsenal.ts";
-import { defaultChatFile, readChat, writeChat } from "../chat/chat-file.ts";
-import { type Keyboard, openKeyboard } from "../chat/keyboard.ts";
-import { showEvents } from "../chat/show-events.ts";
-import type { Command, Input, Terminal } from "../command.ts";
-import { readChoice, readNumber, wrongInput } from "../input.ts";
-import { PROGRAM } from "../program.ts";
-import { note } from "../terminal/style.ts";
+import { llms } from "../../../adapters/llms/manifest.ts";
+import type { AgentResult, AgentRun, NeededApproval } from "../../../agent/agent-run.ts";
+import { type Agent, createAgent } from "../../../agent/create-agent.ts";
+import type { AgentMessage } from "../../../agent/llm.port.ts";
+import { hasEnded, type SavedRun } from "../../../agent/saved-run.ts";
+import type { ToolArsenal } from "../../../arsenal.ts";
+import { llmType } from "../../../config/load/chosen-adapters.ts";
+import type { ResolvedConfig } from "../../../config/load/resolve-config.ts";
+import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
+import { localOperator } from "../../../guard/principal.ts";
+import { visibleText } from "../../../guard/visible-text.ts";
+import { MCP_CONFIG, openArsenal, readSettings, throughToolset, TOOLSET } from "../../arsenal/open-arsenal.ts";
+import { defaultChatFile, readChat, writeChat } from "./chat-file.ts";
+import { type Keyboard, openKeyboard } from "./keyboard.ts";
+import { showEvents } from "./show-events.ts";
+import type { Command, Input, Terminal } from "../../command.ts";
+import { readChoice, readNumber, wrongInput } from "../../input.ts";
+import { PROGRAM } from "../../program.ts";
+import { note } from "../../terminal/style.ts";
 
 /** `toolarsenal chat` */
 export const command: Command = {
@@ -25,11 +26,12 @@ export const command: Command = {
   options: {
     llm: { value: "TYPE", description: `The model's API: ${Object.keys(llms).join(", ")}`, fallback: "llm.type" },
     model: { value: "NAME", description: "The model", fallback: "llm.model" },
+    "api-base": { value: "URL", description: "Address of the API, such as http://127.0.0.1:11434/v1 for Ollama" },
     limit: { value: "N", description: "Send at most N tools with each request, 1 to 50", fallback: "8" },
     "max-steps": { value: "N", description: "Ask the model at most N times for one prompt", fallback: "10" },
-    toolset: { value: "NAME", description: "Use only the tools of this toolset" },
     save: { value: "FILE", description: "Save the chat to this file" },
     resume: { value: "FILE", description: "Go on with the chat in this file" },
+    ...TOOLSET,
     ...MCP_CONFIG,
   },
   examples: [
@@ -40,16 +42,16 @@ export const command: Command = {
   async run(input, terminal) {
     const limit = readNumber(input, "limit", { min: 1, max: 50, fallback: 8 });
     const maxSteps = readNumber(input, "max-steps", { min: 1, max: 1_000, fallback: 10 });
-    const { resume, toolset } = input.options;
+    const { resume } = input.options;
     const llm = llmSettings(input, (await readSettings(input, terminal)).llm);
     const saved = resume === undefined ? undefined : await readChat(resume, terminal);
     const prompt = await promptOf(input, terminal, saved);
     await using arsenal = await openArsenal(input, terminal, { llm, told: ["call-finished"] });
     const model = arsenal.llm;
     if (model === undefined) throw noModel();
-    const through = toolset === undefined ? {} : { toolset };
+    const through = throughToolset(input, arsenal);
     const agent = createAgent({ name: "chat", llm: model, arsenal, limit, maxSteps, ...through });
-    const keyboard = prompt === undefined ? openKeyboard(terminal) : undefined;
+    const keyboard = typesIn(terminal).isTTY === true ? openKeyboard(terminal) : undefined;
     try {
       return await chat({ agent, arsenal, input, terminal, keyboard }, saved, prompt);
     } finally {
@@ -57,6 +59,9 @@ export const command: Command = {
     }
   },
 };
+
+/** What shells report for a program that Ctrl-C ended. */
+const INTERRUPTED = 130;
 
 interface Chat {
   readonly agent: Agent;
@@ -69,14 +74,15 @@ interface Chat {
 
 /** The configured model, with what the command line says instead. Keys and addresses are those of one API. */
 function llmSettings(input: Input, configured: ResolvedConfig["llm"]): ResolvedConfig["llm"] {
-  const { model } = input.options;
+  const { model, "api-base": apiBase } = input.options;
   const type = readChoice(input, "llm", Object.keys(llms) as readonly (keyof typeof llms)[]);
-  const isOther = type !== undefined && type !== llmType(configured);
+  const isOther = (type !== undefined && type !== llmType(configured)) || apiBase !== undefined;
   const { type: _type, model: _model, apiKey: _key, apiBase: _base, extraBody: _extra, ...shared } = configured;
   const settings = {
     ...(isOther ? shared : configured),
     ...(type !== undefined && { type }),
     ...(model !== undefined && { model }),
+    ...(apiBase !== undefined && { apiBase }),
   };
   if (llmType(settings) === undefined) throw noModel();
   return settings;
@@ -88,15 +94,19 @@ function noModel(): ArsenalError {
   return new ArsenalError("CONFIG_INVALID", `No model is configured. ${fix}`, { field: "llm", fix });
 }
 
+function typesIn({ keyboard }: Terminal): Readable & { readonly isTTY?: boolean } {
+  return keyboard?.input ?? process.stdin;
+}
+
 /** What to ask the model: the argument, or what is piped in. Undefined if a person at a keyboard is to be asked, or a saved run goes on by itself. */
 async function promptOf(
   { positionals, options }: Input,
-  { keyboard }: Terminal,
+  terminal: Terminal,
   saved: SavedRun | undefined,
 ): Promise<string | undefined> {
   const [given] = positionals;
   if (given !== undefined && given.trim() !== "") return given;
-  const { input } = keyboard ?? { input: process.stdin };
+  const input = typesIn(terminal);
   if (input.isTTY === true) return undefined;
   const piped = await text(input);
   if (piped.trim() !== "") return piped;
@@ -108,10 +118,9 @@ async function promptOf(
 async function chat(given: Chat, saved: SavedRun | undefined, prompt: string | undefined): Promise<number> {
   const { agent, terminal, keyboard } = given;
   let history: readonly AgentMessage[] = saved?.messages ?? [];
-  let last: AgentResult | undefined;
 
-  /** Works on one prompt. A person who types is told what went wrong and can go on. */
-  async function turn(start: (signal: AbortSignal) => AgentRun): Promise<void> {
+  /** Works on one prompt. A person who types is told what went wrong, and can go on. */
+  async function turn(start: (signal: AbortSignal) => AgentRun): Promise<AgentResult["status"] | "failed"> {
     const stop = new AbortController();
     const abort = (): void => stop.abort();
     const quiet = keyboard?.onInterrupt(abort);
@@ -119,29 +128,32 @@ async function chat(given: Chat, saved: SavedRun | undefined, prompt: string | u
     if (terminal.signal.aborted) abort();
     const followed = { run: start(stop.signal) };
     try {
-      last = await finish(given, followed, stop.signal);
-      history = last.messages;
+      const { status, messages } = await finish(given, followed, stop.signal);
+      history = messages;
+      return status;
     } catch (error) {
       await save(given, followed.run.save());
-      if (keyboard === undefined || !isArsenalError(error)) throw error;
+      if (prompt !== undefined || !isArsenalError(error)) throw error;
       history = followed.run.save().messages;
       terminal.err.write(`${error.code} ${error.message}\n`);
+      return "failed";
     } finally {
       quiet?.();
       terminal.signal.removeEventListener("abort", abort);
     }
   }
 
-  if (saved !== undefined && !hasEnded(saved)) await turn((signal) => agent.resume(saved, { signal }));
-  const isStopped = last !== undefined && (last as AgentResult).status !== "answered";
-  if (prompt !== undefined && prompt !== "" && !isStopped)
-    await turn((signal) => agent.run(prompt, { history, signal }));
-  while (keyboard !== undefined) {
+  const goesOn = saved !== undefined && !hasEnded(saved);
+  let status = goesOn ? await turn((signal) => agent.resume(saved, { signal })) : "answered";
+  if (prompt !== undefined || keyboard === undefined) {
+    if (prompt && status === "answered") status = await turn((signal) => agent.run(prompt, { history, signal }));
+    return status === "answered" ? 0 : status === "aborted" ? INTERRUPTED : 1;
+  }
+  for (;;) {
     const line = await keyboard.ask("> ");
     if (line === undefined) return 0;
     if (line.trim() !== "") await turn((signal) => agent.run(line, { history, signal }));
   }
-  return (last as AgentResult | undefined)?.status === "answered" ? 0 : 1;
 }
 
 /** Follows a run to its end, and asks the person at the keyboard about calls that wait. */
@@ -195,7 +207,7 @@ async function save({ input, terminal }: Chat, saved: SavedRun): Promise<void> {
   const { config, options } = input;
   const flag = (name: string, value: string | undefined): string => (value === undefined ? "" : ` --${name} ${value}`);
   const from = flag("config", config);
-  const same = `${from}${flag("llm", options["llm"])}${flag("model", options["model"])}${flag("toolset", options["toolset"])}`;
+  const same = from + ["llm", "model", "api-base", "toolset"].map((name) => flag(name, options[name])).join("");
   terminal.err.write("Waits for approval. Nothing that needs it has run.\n");
   for (const id of waits) terminal.err.write(`  Approve it:   ${PROGRAM} approvals approve ${id}${from}\n`);
   if (file === undefined) note(terminal, "The chat was not saved: give --save FILE.");

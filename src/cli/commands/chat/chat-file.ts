@@ -1,9 +1,9 @@
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { fromSavedRun, type SavedRun } from "../../agent/saved-run.ts";
-import { isArsenalError } from "../../errors/arsenal-error.ts";
-import type { Terminal } from "../command.ts";
-import { wrongInput } from "../input.ts";
+import { fromSavedRun, type SavedRun } from "../../../agent/saved-run.ts";
+import { isArsenalError } from "../../../errors/arsenal-error.ts";
+import type { Terminal } from "../../command.ts";
+import { wrongInput } from "../../input.ts";
 
 /** Reads a chat that was saved. Throws INPUT_INVALID with the name of the file. */
 export async function readChat(file: string, { folder }: Terminal): Promise<SavedRun> {

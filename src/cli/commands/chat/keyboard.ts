@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline";
-import type { Terminal } from "../command.ts";
+import type { Terminal } from "../../command.ts";
 
 /** A person who types. */
 export interface Keyboard {
