@@ -48,6 +48,7 @@ export const LIBRARY: Readonly<Record<string, Does>> = {
   upstreams: { neither: "The connections themselves, for whoever has the program in hand; no surface hands them out." },
   upstreamsAttempted: aboutItself,
   approvals: settles,
+  llm: { neither: "The model itself, which runs no tool: an agent does, through execute." },
   pins: judges,
   toolsets: { neither: "It names which tools are looked at together; what it names is looked at as everywhere." },
   reloadPolicy: { neither: "It reads the operator's policy file again." },
@@ -80,6 +81,7 @@ export const SURFACE_ROUTES: Readonly<Record<string, Readonly<Record<string, Doe
 /** The commands of the command line. */
 export const COMMAND_LINE: Readonly<Record<string, Does>> = {
   call: { runs: ["toolarsenal call"] },
+  chat: { runs: ["toolarsenal chat"] },
   serve: { runs: ["serve --stdio"] },
   list: "lists tools",
   search: "lists tools",

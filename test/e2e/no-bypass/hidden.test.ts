@@ -1,6 +1,8 @@
 import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { localOperator, type Principal, ToolArsenal } from "../../../src/index.ts";
+import { createAgent } from "../../../src/agent/index.ts";
+import { scriptedLlm } from "../../../src/testing/index.ts";
 import { bearerToken } from "../../../src/adapters/identity/bearer-token.ts";
 import { runInMemory } from "../terminal.ts";
 import { httpClient } from "./clients.ts";
@@ -44,6 +46,14 @@ const WAYS: readonly (readonly [string, () => Promise<string>])[] = [
   ["listTools", async () => JSON.stringify(await arsenal.listTools())],
   ["retrieve", async () => JSON.stringify(await arsenal.retrieve({ context: { query: QUERY }, limit: 20 }))],
   ["retrieveTools", async () => JSON.stringify(await arsenal.retrieveTools(QUERY, { limit: 20 }))],
+  [
+    "createAgent",
+    async () => {
+      const llm = scriptedLlm(["Done."]);
+      await createAgent({ llm, arsenal, limit: 20 }).execute(QUERY);
+      return JSON.stringify(llm.requests[0]?.tools);
+    },
+  ],
   ["tools/list, static", () => ask("/mcp", { mode: "static" }, (client) => client.listTools())],
   ["tools/list, hybrid", () => ask("/mcp", { mode: "hybrid", common: ["*"] }, (client) => client.listTools())],
   [

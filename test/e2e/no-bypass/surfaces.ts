@@ -1,8 +1,12 @@
 import { execFile } from "node:child_process";
 import type { Client } from "@modelcontextprotocol/client";
+import { openaiEvents } from "../../../examples/support/openai-events.ts";
+import { serveScript } from "../../../examples/support/scripted-model.ts";
+import { type AgentEvent, type AgentOptions, createAgent, type LlmTurn } from "../../../src/agent/index.ts";
 import { type BatchCall, ToolArsenal } from "../../../src/index.ts";
 import { toAlias } from "../../../src/adapters/dialects/index.ts";
 import type { ServeMcpOptions } from "../../../src/serve/serve-mcp.ts";
+import { say, scriptedLlm } from "../../../src/testing/index.ts";
 import { createRunner, type Runner } from "../../../src/toolset/runner.ts";
 import { toolset } from "../../mcp/toolset-gateway.ts";
 import { httpClient, MAIN, sseClient, stdioClient } from "./clients.ts";
@@ -110,7 +114,60 @@ export const SURFACES: readonly Surface[] = [
       close: async () => undefined,
     }),
   },
+  {
+    name: "createAgent",
+    open: (place) =>
+      library(place, (arsenal, { toolName, arguments: args = {} }) => byAgent(arsenal, say("", [toolName, args]))),
+  },
+  {
+    name: "createAgent, a call in words",
+    open: (place) =>
+      library(place, (arsenal, { toolName: name, arguments: args }) =>
+        byAgent(arsenal, say(JSON.stringify({ function_call: { name, arguments: JSON.stringify(args) } }))),
+      ),
+  },
+  {
+    name: "createAgent, toolset",
+    open: (place) =>
+      library(place, (arsenal, { toolName, arguments: args = {} }) =>
+        byAgent(arsenal, say("", [toAlias(toolName), args]), { toolset: "everything" }),
+      ),
+  },
+  {
+    name: "toolarsenal chat",
+    oneCallEach: true,
+    open: async ({ config }) => ({
+      async call(namespace, name, args) {
+        const calls = [{ id: "call_1", name: `${namespace}.${name}`, arguments: args }];
+        const model = await serveScript([{ calls }], openaiEvents);
+        const ask = ["chat", "Repeat a text", "--model", "scripted", "--api-base", model.url];
+        const printed = await outputOf([MAIN, ...ask, "--config", config, "--json"]);
+        model.close();
+        const events = printed
+          .trim()
+          .split("\n")
+          .map((line) => JSON.parse(line) as AgentEvent);
+        return toSeen(finishedCall(events) ?? ({ status: "nothing" } as unknown as Result));
+      },
+      close: async () => undefined,
+    }),
+  },
 ];
+
+const finishedCall = (events: readonly AgentEvent[]): Result | undefined =>
+  events.find((event) => event.type === "call-finished")?.result;
+
+/** How the one call of a model's turn ends. */
+async function byAgent(
+  arsenal: ToolArsenal,
+  turn: LlmTurn,
+  options: Partial<AgentOptions> = {},
+): Promise<Result | undefined> {
+  const events: AgentEvent[] = [];
+  const agent = createAgent({ llm: scriptedLlm([turn, "Done."]), arsenal, ...options });
+  await agent.run("Repeat a text", { onEvent: (event) => events.push(event) }).result;
+  return finishedCall(events);
+}
 
 type Result = Pick<Awaited<ReturnType<ToolArsenal["execute"]>>, "status" | "error" | "confirmationId">;
 type Call = BatchCall["calls"][number];
