@@ -47,8 +47,6 @@ export const toolService: readonly Requirement[] = [
     "002-service-events": "Emits events when a call succeeds and when it fails.",
     "002-service-order": "Looks up, validates and authorises a call before it runs anything.",
     "002-integration-reasoning": "Lets a reasoning loop select and call tools.",
-  }),
-  ...open("effect", {
     "002-effect-service": "Offers the arsenal as an Effect service with a Layer.",
     "002-effect-errors": "Fails Effect programs with tagged errors.",
     "002-effect-interrupt": "Maps interruption to the call's signal.",
