@@ -1,9 +1,12 @@
 import { execFile } from "node:child_process";
 import type { Client } from "@modelcontextprotocol/client";
+import { Effect, Layer } from "effect";
 import { openaiEvents } from "../../../examples/support/openai-events.ts";
 import { serveScript } from "../../../examples/support/scripted-model.ts";
 import { type AgentEvent, type AgentOptions, createAgent, type LlmTurn } from "../../../src/agent/index.ts";
-import { type BatchCall, ToolArsenal } from "../../../src/index.ts";
+import { EventBusLive, IdentityService, ToolService, toolServiceFrom } from "../../../src/effect/index.ts";
+import { statusOf } from "../../../src/execute/results/to-result-error.ts";
+import { type BatchCall, type ErrorCode, localOperator, ToolArsenal } from "../../../src/index.ts";
 import { toAlias } from "../../../src/adapters/dialects/index.ts";
 import type { ServeMcpOptions } from "../../../src/serve/serve-mcp.ts";
 import { say, scriptedLlm } from "../../../src/testing/index.ts";
@@ -59,6 +62,7 @@ export const SURFACES: readonly Surface[] = [
     open: (place) =>
       library(place, async (arsenal, call) => (await runnerOf(arsenal).executeBatch({ calls: [call] })).results[0]),
   },
+  { name: "toolarsenal/effect", open: (place) => library(place, byEffect) },
   served("/mcp, static, modern client", { mode: "static" }, (url) => httpClient("modern", `${url}/mcp`), byAlias),
   served("/mcp, static, legacy client", { mode: "static" }, (url) => httpClient("legacy", `${url}/mcp`), byAlias),
   served("/mcp, hybrid", { mode: "hybrid", common: ["*"] }, (url) => httpClient("modern", `${url}/mcp`), byAlias),
@@ -184,6 +188,29 @@ async function library(
     },
     close: () => arsenal.close(),
   };
+}
+
+/** The local operator's call through the Effect service. Its errors have no status, which follows from their code. */
+function byEffect(arsenal: ToolArsenal, { toolName, arguments: args = {} }: Call): Promise<Result> {
+  const principal = () => Effect.succeed(localOperator());
+  const identity = Layer.succeed(IdentityService, {
+    authorize: () => Effect.void,
+    audit: () => Effect.void,
+    principal,
+  });
+  const input = { toolName, arguments: args, agentId: "agent", sessionId: "session" };
+  const called = Effect.flatMap(ToolService, (tools) => tools.execute(input));
+  const seen = Effect.match(called, {
+    onSuccess: (): Result => ({ status: "success" }),
+    onFailure: ({ code = "EXECUTION_FAILED", message, ...error }): Result => ({
+      status: code === "CONFIRMATION_REQUIRED" ? "pending_confirmation" : statusOf(code satisfies ErrorCode),
+      error: { code, message },
+      ...("confirmationId" in error && { confirmationId: String(error.confirmationId) }),
+    }),
+  });
+  return Effect.runPromise(
+    Effect.provide(seen, toolServiceFrom(arsenal).pipe(Layer.provide([EventBusLive, identity]))),
+  );
 }
 
 const runnerOf = (arsenal: ToolArsenal): Runner => createRunner(arsenal, "everything");
