@@ -1,6 +1,7 @@
 import { Deferred, Effect, Fiber, Layer } from "effect";
 import { describe, expect, it } from "vitest";
 import { call, echo, QUIET, runService, WEB_SEARCH } from "../../test/effect/run-service.ts";
+import { toolset } from "../../test/mcp/toolset-gateway.ts";
 import { ToolArsenal } from "../arsenal.ts";
 import { ERROR_CODES, type ErrorCode } from "../errors/codes.ts";
 import { localOperator } from "../guard/principal.ts";
@@ -77,6 +78,39 @@ describe("execute", () => {
       const missing = { _tag: "ToolNotFoundError", availableTools: ["web-search"] };
       expect(errors).toMatchObject([missing, missing, missing, missing]);
     }
+  });
+
+  it("has no tool outside the toolset that an agent looks through, by any name", async () => {
+    const arsenal = new ToolArsenal(QUIET);
+    arsenal.toolsets.add(toolset("searching", { categories: ["search"] }));
+    await runService(
+      Effect.gen(function* () {
+        const tools = yield* ToolService;
+        yield* tools.register(WEB_SEARCH, echo);
+        yield* tools.register({ ...WEB_SEARCH, name: "run-code", category: "code" }, echo);
+        const through = { toolset: "searching", agentId: "agent-1" };
+        expect((yield* tools.listTools(through)).map(({ name }) => name)).toEqual(["web-search"]);
+        expect((yield* tools.toFunctionCallingFormat(through)).map(({ name }) => name)).toEqual(["web_search"]);
+        const names = ["run-code", "run_code", "default.run_code", "default.run_code:1.0.0"];
+        const errors = yield* Effect.forEach(names, (name) =>
+          Effect.all([
+            Effect.flip(tools.execute({ ...call(name, { query: "x" }), toolset: "searching" })),
+            Effect.flip(tools.getTool(name, through)),
+          ]),
+        );
+        const missing = { _tag: "ToolNotFoundError", availableTools: ["web-search"] };
+        expect(errors).toMatchObject(names.map(() => [missing, missing]));
+        const unknown = [
+          yield* Effect.flip(tools.execute({ ...call("web-search", { query: "x" }), toolset: "other" })),
+          yield* Effect.flip(tools.getTool("web-search", { toolset: "other" })),
+        ];
+        expect(unknown).toMatchObject([
+          { _tag: "ToolNotFoundError", availableTools: [] },
+          { _tag: "ToolNotFoundError", availableTools: [] },
+        ]);
+      }),
+      { arsenal },
+    );
   });
 
   it("names the parameter, what was expected and what was received", async () => {
