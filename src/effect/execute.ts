@@ -81,7 +81,7 @@ export function makeExecute(parts: ExecuteParts): Execute {
         ...(toolset !== undefined && { toolset }),
         ...(yield* currentTrace),
       }).pipe(Effect.catch(thrown));
-      const { toolId, status, traceId, spanId, attempts, replayed } = result;
+      const { toolId, status, traceId, spanId, attempts, replayed, cached } = result;
       yield* Effect.annotateCurrentSpan({ "tool.status": status, "tool.attempts": attempts, "tool.span_id": spanId });
       if (toolId !== undefined) yield* Effect.annotateCurrentSpan("tool.id", toolId);
       if (status !== "success") return yield* failWith(result, tool);
@@ -89,7 +89,7 @@ export function makeExecute(parts: ExecuteParts): Execute {
         toolName,
         success: true,
         result: result.result,
-        metadata: { toolId, traceId, spanId, attempts, ...(replayed && { replayed }) },
+        metadata: { toolId, traceId, spanId, attempts, ...(replayed && { replayed }), ...(cached && { cached }) },
       };
     });
 

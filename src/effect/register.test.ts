@@ -1,14 +1,18 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Cause, Context, Effect, Exit, Layer } from "effect";
+import { Cause, Context, Effect, Exit, Layer, Schema } from "effect";
 import { describe, expect, it } from "vitest";
 import { call, echo, QUIET, runService, WEB_SEARCH } from "../../test/effect/run-service.ts";
 import { ToolArsenal } from "../arsenal.ts";
 import {
   EventBusLive,
+  FunctionCallingToolSchema,
   IdentityServiceLive,
   type ToolDefinition,
+  ToolDefinitionSchema,
+  ToolInputSchema,
+  ToolOutputSchema,
   ToolService,
   toolServiceFrom,
   toolServiceFromConfig,
@@ -98,6 +102,25 @@ describe("register", () => {
       name: "ArsenalError",
       code: "TOOL_INVALID",
     });
+  });
+});
+
+describe("the schemas", () => {
+  it("take what the service gives and what it is given, and refuse anything else", async () => {
+    await runService(
+      Effect.gen(function* () {
+        const tools = yield* ToolService;
+        const json = JSON.parse(JSON.stringify(WEB_SEARCH)) as unknown;
+        yield* tools.register(yield* Schema.decodeUnknownEffect(ToolDefinitionSchema)(json), echo);
+        const input = yield* Schema.decodeUnknownEffect(ToolInputSchema)(call("web-search", { query: "x" }));
+        const output = yield* tools.execute(input);
+        expect(Schema.is(ToolOutputSchema)(output)).toBe(true);
+        const [definition] = yield* tools.toFunctionCallingFormat();
+        expect(Schema.is(FunctionCallingToolSchema)(definition)).toBe(true);
+      }),
+    );
+    expect(Schema.is(ToolDefinitionSchema)({ ...WEB_SEARCH, riskLevel: "extreme" })).toBe(false);
+    expect(Schema.is(ToolInputSchema)({ toolName: "web-search" })).toBe(false);
   });
 });
 
