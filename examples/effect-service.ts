@@ -144,7 +144,7 @@ const program = Effect.gen(function* () {
 
   // What a model gets: everything, or the few tools that fit.
   const everything = yield* tools.toFunctionCallingFormat();
-  const [best] = yield* tools.retrieveTools("look something up on the internet", { dialect: "anthropic", limit: 1 });
+  const [best] = yield* tools.retrieveTools("search the web for the latest news", { dialect: "anthropic", limit: 1 });
   console.log(everything.length, best?.name); // prints: 3 web_search
 
   return (yield* Fiber.join(events)).map(({ type }) => type);
