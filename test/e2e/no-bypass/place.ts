@@ -17,6 +17,7 @@ export interface CallRecord {
   readonly kind: string;
   readonly toolId: string;
   readonly principal: string;
+  readonly toolset?: string;
   readonly decision: { readonly effect: string; readonly rule?: string };
   readonly status: string;
   readonly code?: string;
@@ -37,6 +38,12 @@ rules:
 
 const OWN_TOOLS = fileURLToPath(new URL("./own-tools.ts", import.meta.url));
 
+/** A toolset with every tool, and one with two tools that run and one that waits for a person. */
+const TOOLSETS = [
+  { name: "everything", include: {} },
+  { name: "narrow", include: { tools: ["open.echo", "open_own.echo", "waits_own.echo"] } },
+];
+
 /** Writes the configuration: one server under five names, the same tools as functions, one policy, one call a minute of each tool. */
 export async function createPlace(url: string, security: object = {}): Promise<Place> {
   const folder = await mkdtemp(join(tmpdir(), "toolarsenal-no-bypass-"));
@@ -54,6 +61,7 @@ export async function createPlace(url: string, security: object = {}): Promise<P
       state: { file: ":memory:" },
       audit: { file: audit },
       security: { policy_file: "./policy.yaml", max_requests_per_minute: 1, ...security },
+      toolsets: TOOLSETS,
       mcpServers: { open: server, closed: server, secret: server, waits: server, masked: server },
     }),
   );

@@ -11,7 +11,6 @@ import { toAlias } from "../../../src/adapters/dialects/index.ts";
 import type { ServeMcpOptions } from "../../../src/serve/serve-mcp.ts";
 import { say, scriptedLlm } from "../../../src/testing/index.ts";
 import { createRunner, type Runner } from "../../../src/toolset/runner.ts";
-import { toolset } from "../../mcp/toolset-gateway.ts";
 import { httpClient, MAIN, sseClient, stdioClient } from "./clients.ts";
 import type { Place } from "./place.ts";
 
@@ -215,10 +214,9 @@ function byEffect(arsenal: ToolArsenal, { toolName, arguments: args = {} }: Call
 
 const runnerOf = (arsenal: ToolArsenal): Runner => createRunner(arsenal, "everything");
 
-/** An arsenal of the configuration whose servers have all been tried, with a toolset that has every tool. */
+/** An arsenal of the configuration whose servers have all been tried. */
 export async function opened(config: string): Promise<ToolArsenal> {
   const arsenal = await ToolArsenal.fromConfig(config);
-  arsenal.toolsets.add(toolset("everything", { all: [] }));
   await arsenal.upstreamsAttempted();
   return arsenal;
 }
