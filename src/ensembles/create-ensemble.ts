@@ -44,7 +44,7 @@ export function createInvoker<const Schema extends ParametersSchema = { readonly
   const { invocable, argumentsSchema: parameters, ...rest } = definition;
   const { name } = definition;
   const toRegistration = (ensemble?: Ensemble): Registration => {
-    const handler = toHandler(name, invocable as unknown as Invocable, ensemble?.accessInvoker);
+    const handler = toHandler(name, invocable as unknown as Invocable, (own) => ensemble?.invokers.get(own));
     return fromFunction({ ...rest, parameters } as FunctionDefinition<{ readonly type: "object" }>, handler);
   };
   const { tool } = toRegistration();

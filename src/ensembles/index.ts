@@ -29,3 +29,11 @@ export {
   type InvocationError,
   type InvocationResult,
 } from "./records.ts";
+export {
+  type EnsembleEntry,
+  type EnsembleFailure,
+  type EnsemblesConfiguration,
+  prepareEnsembles,
+  type PreparedEnsembles,
+  type PrepareOptions,
+} from "./prepare-ensembles.ts";

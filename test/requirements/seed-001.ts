@@ -1,4 +1,4 @@
-import { covered, open, type Requirement } from "./requirement.ts";
+import { covered, type Requirement } from "./requirement.ts";
 
 /** The tool calling architecture: ensembles, the handler's context, providers' shapes, descriptors, error categories. */
 export const ensembles: readonly Requirement[] = [
@@ -30,20 +30,15 @@ export const ensembles: readonly Requirement[] = [
     "001-errors-network": "Keeps TRANSPORT_FAILED of a handler that cannot reach its server.",
     "001-errors-fail-fast": "Fails fast with an exception where the configuration says onFailure throw.",
     "001-flow-by-name": "Finds the tool a call names by id, qualified name, alias or unique name.",
-    "001-processor-prepare": "Writes the tools of several ensembles in a provider's shape.",
     "001-flow-conversation": "Runs a conversation: request, calls, results, answer.",
     "001-flow-deduplicate": "Leaves out repeated results when a conversation nears its limit.",
+    "001-flow-lifetime": "Connects ensembles for a conversation and disconnects them after it.",
+    "001-processor-prepare": "Writes the tools of several ensembles in a provider's shape.",
     "001-roadmap-cache": "Answers a repeated call to a read-only tool from a cache.",
-  }),
-  ...open("descriptors", {
     "001-configuration-tool": "Reads a tool from a TOML descriptor with its arguments as a schema.",
     "001-configuration-ensemble": "Reads an ensemble from a TOML descriptor with its defaults and its tools.",
     "001-configuration-disabled": "Leaves out ensembles and tools that are not enabled.",
     "001-configuration-relative": "Finds a descriptor's tool files from its own folder.",
     "001-configuration-prepare": "Connects every enabled ensemble of the configuration.",
-  }),
-
-  ...open("agent", {
-    "001-flow-lifetime": "Connects ensembles for a conversation and disconnects them after it.",
   }),
 ];

@@ -1,0 +1,149 @@
+import { resolve } from "node:path";
+import { descriptorFiles } from "../adapters/sources/descriptor/descriptor-files.ts";
+import { descriptorSource } from "../adapters/sources/descriptor/descriptor.ts";
+import type { Invocables } from "../adapters/sources/descriptor/invocable.ts";
+import type { McpServerSettings } from "../adapters/sources/mcp/settings.ts";
+import { ArsenalError } from "../errors/arsenal-error.ts";
+import { showValue } from "../errors/show-value.ts";
+import { type EnsembleDefinition, ensembleIn, type EnsembleOptions } from "./create-ensemble.ts";
+import { type Ensemble, toEnsemble } from "./ensemble.ts";
+import { shareArsenal, type SharedArsenal } from "./shared-arsenal.ts";
+
+/** Ensembles to prepare, in order. */
+export interface EnsemblesConfiguration {
+  readonly ensembles: readonly EnsembleEntry[];
+}
+
+/** One ensemble: a TOML file (or a folder of them), an MCP server, or one written in code. */
+export type EnsembleEntry =
+  | string
+  | { readonly file: string; readonly enabled?: boolean; readonly handlers?: Invocables }
+  | { readonly server: McpServerSettings; readonly enabled?: boolean }
+  | (EnsembleDefinition & { readonly enabled?: boolean });
+
+/** How ensembles are prepared. */
+export interface PrepareOptions extends EnsembleOptions {
+  /** Where relative paths start. Defaults to the current folder. */
+  readonly folder?: string;
+  /** Functions by name, for descriptors that name no module. */
+  readonly handlers?: Invocables;
+  /** `throw`, the default, disconnects everything if one ensemble fails; `report` uses the others and adds it to `failures`. */
+  readonly onFailure?: "throw" | "report";
+}
+
+/** Connected ensembles. Disposing of the list disconnects them in reverse order. */
+export interface PreparedEnsembles extends ReadonlyArray<Ensemble>, AsyncDisposable {
+  readonly failures: readonly EnsembleFailure[];
+}
+
+/** An entry of the configuration that could not be connected. */
+export interface EnsembleFailure {
+  readonly entry: EnsembleEntry;
+  readonly error: Error;
+}
+
+/**
+ * Connects every enabled ensemble of a configuration, in order. If one fails, those before it are disconnected in reverse order and the error is
+ * thrown.
+ *
+ * @example
+ * await using ensembles = await prepareEnsembles({ ensembles: ["ensembles/io.toml", { server: weather }] });
+ */
+export async function prepareEnsembles(
+  configuration: EnsemblesConfiguration,
+  options: PrepareOptions = {},
+): Promise<PreparedEnsembles> {
+  const shared = shareArsenal(options.arsenal);
+  const connected: Ensemble[] = [];
+  const failures: EnsembleFailure[] = [];
+  const orReport = async (entry: EnsembleEntry, step: () => Promise<void>): Promise<void> => {
+    try {
+      await step();
+    } catch (thrown) {
+      const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+      if (options.onFailure === "report") return void failures.push({ entry, error });
+      // What goes wrong now adds nothing to why it failed.
+      await disconnectAll(connected).catch(() => {});
+      throw error;
+    }
+  };
+  for (const entry of configuration.ensembles)
+    await orReport(entry, async () => {
+      for (const open of await toOpeners(entry, options, shared))
+        await orReport(entry, async () => {
+          const ensemble = await open();
+          await ensemble?.connect();
+          if (ensemble !== undefined) connected.push(ensemble);
+        });
+    });
+  return Object.assign(connected, { failures, [Symbol.asyncDispose]: () => disconnectAll(connected) });
+}
+
+/** Disconnects every ensemble, the last first, and then throws what went wrong first. */
+async function disconnectAll(ensembles: readonly Ensemble[]): Promise<void> {
+  const errors: unknown[] = [];
+  for (const ensemble of ensembles.toReversed())
+    await ensemble.disconnect().catch((error: unknown) => errors.push(error));
+  if (errors.length > 0) throw errors[0];
+}
+
+/** Makes an ensemble that is not yet connected; undefined if it is not enabled. */
+type Open = () => Promise<Ensemble | undefined>;
+
+/** What opens each ensemble that an entry means. */
+async function toOpeners(
+  entry: EnsembleEntry,
+  options: PrepareOptions,
+  shared: SharedArsenal,
+): Promise<readonly Open[]> {
+  if (typeof entry !== "string" && entry?.enabled === false) return [];
+  if (typeof entry === "string" || "file" in entry) {
+    const { file, handlers = {} } = typeof entry === "string" ? { file: entry } : entry;
+    const files = await descriptorFiles(resolve(options.folder ?? ".", file));
+    return files.map((each) => () => fromDescriptor(each, { ...options.handlers, ...handlers }, shared));
+  }
+  if ("server" in entry) return [async () => fromServer(entry.server, shared)];
+  if ("invokers" in entry) return [async () => ensembleIn(entry, shared)];
+  const fix = "Write a path, { file }, { server }, or { name, invokers }.";
+  const message = `${showValue(entry)} is not an ensemble. ${fix}`;
+  throw new ArsenalError("CONFIG_INVALID", message, { field: "ensembles", value: entry, fix });
+}
+
+/** Undefined if the file says that it is not enabled. */
+async function fromDescriptor(
+  file: string,
+  handlers: Invocables,
+  shared: SharedArsenal,
+): Promise<Ensemble | undefined> {
+  let source = await descriptorSource({ file, handlers });
+  if (!source.enabled) return undefined;
+  const { name } = source;
+  return toEnsemble(
+    {
+      name,
+      configuration: () => ({ ...source.configuration }),
+      async add(arsenal, ensemble) {
+        source = await descriptorSource({ file, handlers }, { invokerOf: (invoker) => ensemble.invokers.get(invoker) });
+        await arsenal.addEnsemble(source);
+      },
+    },
+    shared,
+  );
+}
+
+function fromServer(server: McpServerSettings, shared: SharedArsenal): Ensemble {
+  const { name, timeoutMs, maxConcurrent } = server;
+  const configuration = {
+    ...(timeoutMs === undefined ? {} : { timeout: timeoutMs / 1000 }),
+    ...(maxConcurrent === undefined ? {} : { maxConcurrent }),
+  };
+  return toEnsemble(
+    {
+      name,
+      configuration: () => configuration,
+      add: (arsenal) => arsenal.addMcpServer(server),
+      connection: (arsenal) => arsenal.upstreams.find((upstream) => upstream.name === name),
+    },
+    shared,
+  );
+}
