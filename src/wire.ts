@@ -124,6 +124,7 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
 
   // start and close
   let starting: Promise<Started> | undefined;
+  let started: Started | undefined;
   let calls: CallStages | undefined;
   let ready: Promise<Wired & CallStages> | undefined;
   let closing: Promise<void> | undefined;
@@ -170,7 +171,10 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
     const { startConfigured } = await import("./config/parts/start-configured.ts");
     const addMcpServer = (server: McpServerSettings): Promise<number> => upstreams.add(server, { patient: true });
     const arsenal = { emit, isClosed, addEnsemble, addMcpServer, addOpenApi };
-    return startConfigured(config, { ...(await executors()), egress, secrets }, arsenal);
+    const { handlers } = parts;
+    started = await startConfigured(config, { ...(await executors()), egress, secrets, clock, handlers }, arsenal);
+    if (isClosed()) await started.close();
+    return started;
   }
 
   async function loadCalls(): Promise<Wired & CallStages> {
@@ -198,6 +202,7 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
 
   async function disconnect(): Promise<void> {
     calls?.engine.close();
+    await started?.close();
     await ensembles?.close();
     egress.close();
     try {

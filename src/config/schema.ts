@@ -322,6 +322,11 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
     ),
   }),
   toolsets: list("Curated views over the tools, each with an access policy.", TOOLSET, []),
+  ensembles: list(
+    "TOML descriptors of ensembles: files, folders, or patterns with * in the last part.",
+    path("A file, folder or pattern."),
+    [],
+  ),
   openapi: list("OpenAPI documents whose operations are used as tools.", configOf("sources", "openapi"), []),
   server: object("How toolarsenal serve listens.", {
     host: text("The address it listens on; anything but loopback needs tokens or auth.", "127.0.0.1"),

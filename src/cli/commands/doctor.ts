@@ -6,6 +6,7 @@ import { createSurroundings } from "../../config/parts/surroundings.ts";
 import { auditType } from "../../config/load/chosen-adapters.ts";
 import { stateType } from "../../config/load/state-type.ts";
 import { boot } from "../../config/parts/boot.ts";
+import type { EnsembleReport } from "../../config/parts/sources/configured-ensembles.ts";
 import type { DocumentReport } from "../../config/parts/start-configured.ts";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
 import { count } from "../../errors/show-value.ts";
@@ -29,6 +30,8 @@ interface Finding {
   readonly message: string;
   /** How to fix it. */
   readonly fix?: string | undefined;
+  /** The message of the event that the finding stands for. */
+  readonly reported?: string;
 }
 
 /** `toolarsenal doctor` */
@@ -79,10 +82,14 @@ async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promi
   try {
     const reader = { ...terminal, json: true, told: "all" } as const;
     await using arsenal = createConfiguredArsenal(configured.config, reader, { sinks: [warningSink(warnings)] });
-    const { documents } = await boot(arsenal, configured);
+    const { documents, ensembles } = await boot(arsenal, configured);
     const [reports] = await Promise.all([documents, arsenal.upstreamsAttempted({ signal: terminal.signal })]);
     findings.push(...(await Promise.all(arsenal.upstreams.map(checkServer))));
-    findings.push(...reports.flatMap(checkDocument), ...(await checkCredentials(configured, terminal)));
+    findings.push(
+      ...ensembles.flatMap(checkEnsemble),
+      ...reports.flatMap(checkDocument),
+      ...(await checkCredentials(configured, terminal)),
+    );
     const known = new Set(findings.map(({ check }) => check));
     for (const [check, works] of Object.entries(await arsenal.healthCheck())) {
       // What its adapter said of it says more.
@@ -94,7 +101,7 @@ async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promi
     findings.push(...checkMemory(configured.config), ...waiting);
     const fix = waiting.some(({ state }) => state === "warning")
       ? "Accept those that wait."
-      : "Name MCP servers under `mcpServers:`, OpenAPI documents under `openapi:`, source files under `scripts:`, or modules under `modules:`.";
+      : "Name MCP servers under `mcpServers:`, OpenAPI documents under `openapi:`, TOML descriptors under `ensembles:`, source files under `scripts:`, or modules under `modules:`.";
     if (arsenal.toolCount > 0)
       findings.push({ check: "tools", state: "ok", message: `${arsenal.toolCount} registered` });
     else findings.push({ check: "tools", state: "warning", message: "none registered", fix });
@@ -103,7 +110,9 @@ async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promi
     const told = findings.map(({ message }) => message);
     findings.push(...failures("arsenal", error).filter(({ message }) => !told.includes(message)));
   }
-  return [...findings, ...[...warnings].map(toWarning)];
+  const isTold = (text: string): boolean => findings.some(({ reported }) => reported && text.includes(reported));
+  const said = findings.map(({ reported: _reported, ...finding }) => finding);
+  return [...said, ...[...warnings].filter((text) => !isTold(text)).map(toWarning)];
 }
 
 /** What a strict policy relies on and a restart would lose. */
@@ -191,6 +200,23 @@ function checkDocument({ kind, name: check, document, tools = 0, error }: Docume
     return [{ check, state: "warning", message: `no tool in ${document}`, fix: "Check its paths." }];
   const fix = "Check its include and exclude lists.";
   return [{ check, state: "warning", message: `no operation of ${document} is used`, fix }];
+}
+
+/** An ensemble, what is wrong with its invokers, and the tools that nothing runs. */
+function checkEnsemble({ file, source, error }: EnsembleReport): readonly Finding[] {
+  if (source === undefined) return failures(file, error);
+  const { name: check, enabled, problems, withoutHandler } = source;
+  if (!enabled) return [{ check, state: "ok", message: `not enabled in ${file}` }];
+  return [
+    { check, state: "ok", message: `loaded from ${file}` },
+    ...problems.flatMap(({ invoker, error: problem }) =>
+      failures(`${check}.${invoker}`, problem).map((finding) => ({ ...finding, reported: problem.message })),
+    ),
+    ...withoutHandler.map((invoker): Finding => {
+      const fix = 'Add handler = "./MODULE.ts#NAME" to its [invoker].';
+      return { check: `${check}.${invoker}`, state: "warning", message: "can be found but not run: no handler", fix };
+    }),
+  ];
 }
 
 /** Looks up every secret that an OpenAPI entry refers to: a call would fail without it. */

@@ -149,8 +149,7 @@ describe("import scripts", () => {
 
 describe("import", () => {
   it.each([
-    ["a2a", /"a2a" cannot be imported in this release. Use openapi, mcp or scripts/],
-    ["descriptor", /"descriptor" cannot be imported in this release/],
+    ["a2a", /"a2a" cannot be imported in this release. Use openapi, mcp, scripts or descriptor/],
     ["openap", /There is no action "import openap". Did you mean "openapi"/],
   ])("of %s says what can be imported", async (kind, message) => {
     const { code, err } = await run("import", kind, "x");

@@ -24,7 +24,7 @@ const KINDS: Readonly<Record<string, Open>> = {
   mcp: openMcp,
   scripts: openScripts,
   a2a: later,
-  descriptor: later,
+  descriptor: openDescriptor,
 };
 
 /** `toolarsenal import` */
@@ -41,7 +41,10 @@ export const command: Command = {
       positionals: ["PATH…"],
     },
     a2a: { summary: "Not in this release", positionals: ["SOURCE"] },
-    descriptor: { summary: "Not in this release", positionals: ["SOURCE"] },
+    descriptor: {
+      summary: "From TOML descriptors of ensembles: a file, a folder or a pattern",
+      positionals: ["SOURCE"],
+    },
   },
   options: {
     name: { value: "N", description: "The namespace of the tools", fallback: "the source's own name" },
@@ -52,6 +55,7 @@ export const command: Command = {
     "import scripts ./tools",
     "import mcp mcp.json",
     "import mcp npx -y @modelcontextprotocol/server-everything",
+    "import descriptor ensembles/io.toml",
     "import mcp --name everything npx -y @modelcontextprotocol/server-everything",
   ],
   async run(input, terminal) {
@@ -99,7 +103,12 @@ async function printTools(source: Source, terminal: Terminal): Promise<number> {
 }
 
 function later(_words: readonly string[], { positionals: [kind] }: Input): never {
-  throw wrongInput("ACTION", kind, `"${kind}" cannot be imported in this release.`, "Use openapi, mcp or scripts.");
+  throw wrongInput(
+    "ACTION",
+    kind,
+    `"${kind}" cannot be imported in this release.`,
+    "Use openapi, mcp, scripts or descriptor.",
+  );
 }
 
 async function openOpenApi([source = ""]: readonly string[], input: Input, terminal: Terminal) {
@@ -120,6 +129,19 @@ async function openScripts(paths: readonly string[], input: Input, terminal: Ter
   const name = input.options["name"] ?? fileName(resolve(terminal.folder, paths[0] ?? ""));
   const source = scriptsSource({ name, paths: paths.map((path) => resolve(terminal.folder, path)) });
   return [{ source, skipped: () => source.problems.map((problem) => `Skipped: ${showProblem(problem)}`) }];
+}
+
+async function openDescriptor([source = ""]: readonly string[], input: Input, terminal: Terminal) {
+  const { descriptorFiles } = await import("../../adapters/sources/descriptor/descriptor-files.ts");
+  const { descriptorSource } = await import("../../adapters/sources/descriptor/descriptor.ts");
+  const files = await descriptorFiles(resolve(terminal.folder, source));
+  // Nothing is run here, so the modules of handlers are left alone.
+  const opened = await Promise.all(files.map((file) => descriptorSource({ file }, { loadModules: false })));
+  const { name } = input.options;
+  return opened.map((each) => ({
+    source: name === undefined ? each : { ...each, namespaces: [name] },
+    skipped: () => each.problems.map(({ invoker, error }) => `Skipped: ${each.name}.${invoker}: ${error.message}`),
+  }));
 }
 
 async function openMcp(words: readonly string[], input: Input, terminal: Terminal): Promise<readonly Imported[]> {

@@ -89,6 +89,7 @@ describe("resolveConfig", () => {
         code: { sandbox: "isolate" },
       },
       toolsets: [],
+      ensembles: [],
       openapi: [],
       modules: [],
       autoSync: true,

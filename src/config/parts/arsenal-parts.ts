@@ -1,4 +1,5 @@
 import type { Surroundings } from "../../adapters/surroundings.ts";
+import type { Invocables } from "../../adapters/sources/descriptor/invocable.ts";
 import type { Llm } from "../../agent/llm.port.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import type { Embedder } from "../../catalog/embedder.port.ts";
@@ -40,6 +41,8 @@ export interface ToolArsenalParts {
   /** What records every call. It is yours to close. */
   readonly audit?: AuditLog;
   readonly validator?: Validator;
+  /** Functions `(context, arguments)` by name, for the descriptors under `ensembles` that name no module. */
+  readonly handlers?: Invocables;
   /** Tried in order before the one that runs handlers in this process. */
   readonly executors?: readonly Executor[];
   /** In addition to the configured telemetry. */

@@ -1,18 +1,25 @@
 import type { BuiltinParts } from "../../adapters/sources/builtin/settings.ts";
 import type { McpServerSettings } from "../../adapters/sources/mcp/settings.ts";
 import type { OpenApiSettings } from "../../adapters/sources/openapi/settings.ts";
+import type { Invocables } from "../../adapters/sources/descriptor/invocable.ts";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
+import type { Clock } from "../../observe/clock.ts";
 import type { Emit } from "../../observe/events.ts";
 import type { Source } from "../../register/source.port.ts";
 import type { ServerProblem } from "../clients/server-problem.ts";
 import type { ResolvedConfig } from "../load/resolve-config.ts";
 import { type ConfiguredDocument, isLocalDocument, toOpenApis } from "../openapi-config.ts";
+import type { EnsembleReport } from "./sources/configured-ensembles.ts";
 import type { ConfiguredExecutors } from "./configured-executors.ts";
 
 /** What starting an arsenal began and does not wait for. */
 export interface Started {
   /** Resolves once every configured OpenAPI document and source file has been read, with how each one fared. Never rejects. */
   readonly documents: Promise<readonly DocumentReport[]>;
+  /** How each configured ensemble fared. */
+  readonly ensembles: readonly EnsembleReport[];
+  /** Ends what is still under way. */
+  close(): Promise<void>;
 }
 
 /** The part of an arsenal that its configuration fills. */
@@ -25,12 +32,14 @@ export interface Startable extends DocumentTaker {
 }
 
 /**
- * Checks that the sandboxes work, adds the built-in tools and those of source files, reads local OpenAPI documents, and begins to connect MCP
- * servers and to fetch other documents. Invalid servers and documents are reported by events; the rest still load. Rejects only if a sandbox or the built-in tools fail.
+ * Checks that the sandboxes work, adds the built-in tools and those of source files and ensembles, reads local OpenAPI documents, and begins to
+ * connect MCP servers and to fetch other documents. Invalid servers, documents and ensembles are reported by events; the rest still load. Rejects
+ * only if a sandbox or the built-in tools fail.
  */
 export async function startConfigured(
   config: ResolvedConfig,
-  own: Pick<ConfiguredExecutors, "check" | "codeSandbox"> & BuiltinParts,
+  own: Pick<ConfiguredExecutors, "check" | "codeSandbox"> &
+    BuiltinParts & { readonly clock: Clock; readonly handlers?: Invocables | undefined },
   arsenal: Startable,
 ): Promise<Started> {
   const { emit, isClosed, addEnsemble, addMcpServer } = arsenal;
@@ -41,7 +50,7 @@ export async function startConfigured(
 
   await own.check();
   if (config.builtins.tools.length > 0) {
-    const { configuredBuiltins } = await import("./configured-builtins.ts");
+    const { configuredBuiltins } = await import("./sources/configured-builtins.ts");
     const builtins = configuredBuiltins(config, own);
     if (builtins !== undefined && !isClosed()) await addEnsemble(builtins);
   }
@@ -63,7 +72,12 @@ export async function startConfigured(
     report(problems);
     for (const server of servers) if (!isClosed()) await addMcpServer(server);
   }
-  return { documents: documents.then((reports) => [...scripts, ...reports]) };
+  const all = documents.then((reports) => [...scripts, ...reports]);
+  if (config.ensembles.length === 0 || isClosed()) return { documents: all, ensembles: [], close: async () => {} };
+  // Last, so that a name that a server has too is the ensemble's problem.
+  const { addEnsembles } = await import("./sources/configured-ensembles.ts");
+  const { reports: ensembles, close } = await addEnsembles(config, own, arsenal);
+  return { documents: all, ensembles, close };
 }
 
 /** Adds the operations of a document as tools. Returns how many came. */

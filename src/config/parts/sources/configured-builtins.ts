@@ -1,8 +1,8 @@
-import { builtinSource } from "../../adapters/sources/builtin/builtin.ts";
-import type { BuiltinParts, BuiltinSettings } from "../../adapters/sources/builtin/settings.ts";
-import type { Sandbox } from "../../execute/sandbox.port.ts";
-import type { Source } from "../../register/source.port.ts";
-import type { ResolvedConfig } from "../load/resolve-config.ts";
+import { builtinSource } from "../../../adapters/sources/builtin/builtin.ts";
+import type { BuiltinParts, BuiltinSettings } from "../../../adapters/sources/builtin/settings.ts";
+import type { Sandbox } from "../../../execute/sandbox.port.ts";
+import type { Source } from "../../../register/source.port.ts";
+import type { ResolvedConfig } from "../../load/resolve-config.ts";
 
 /** The built-in tools by configuration; undefined where it names none. */
 export function configuredBuiltins(
