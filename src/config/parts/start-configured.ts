@@ -56,8 +56,8 @@ export async function startConfigured(
   }
   const scripts: DocumentReport[] = [];
   if (config.scripts.length > 0) {
-    const { configuredScripts } = await import("./configured-scripts.ts");
-    for (const { source, paths } of configuredScripts(config, { ...own, emit }))
+    const { toScripts } = await import("../scripts-config.ts");
+    for (const { source, paths } of toScripts(config, { ...own, emit }))
       if (!isClosed()) scripts.push(await loaded("files", source.name, paths, () => addEnsemble(source)));
   }
   let documents: Started["documents"] = Promise.resolve([]);

@@ -47,6 +47,11 @@ def members(node):
 def arguments(node):
     return node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
 
+def plain(node):
+    value = ast.literal_eval(node)
+    json.dumps(value, allow_nan=False)
+    return value
+
 def is_none(node):
     return isinstance(node, ast.Constant) and node.value is None
 
@@ -75,8 +80,8 @@ class File:
     def literals(self, node):
         found = []
         for item in arguments(node):
-            try: found.append(ast.literal_eval(item))
-            except ValueError: raise Undeclarable(item, "Literal takes plain values only")
+            try: found.append(plain(item))
+            except (ValueError, TypeError): raise Undeclarable(item, "Literal takes JSON values only")
         return found
 
     def single(self, node):
@@ -127,8 +132,8 @@ class File:
         found = {"name": name, "required": default is None}
         value, is_plain = None, False
         if default is not None:
-            try: value, is_plain = ast.literal_eval(default), True
-            except ValueError: pass
+            try: value, is_plain = plain(default), True
+            except (ValueError, TypeError): pass
         if annotation is None:
             kind = type_of(value)
             found["schema"] = {"type": kind} if kind else {}
@@ -191,19 +196,19 @@ def read(path, tools, problems):
     listed = None
     if "__all__" in file.aliases:
         try: listed = list(ast.literal_eval(file.aliases["__all__"]))
-        except ValueError: pass
+        except (ValueError, TypeError): pass
     names = ["run"] if "run" in functions else [name for name in functions if name in listed] if listed is not None else \
         [name for name in functions if not name.startswith("_")]
     for name in names:
         try: tools.append({"file": path, **file.tool(functions[name])})
         except Undeclarable as error: problems.append({"file": path, "line": error.line, "reason": str(error)})
-        except SyntaxError: problems.append({"file": path, "line": functions[name].lineno, "reason": "an annotation cannot be read"})
+        except Exception as error: problems.append({"file": path, "line": functions[name].lineno, "reason": f"{name}: {error}"})
     if not names: problems.append({"file": path, "reason": "it defines no public function"})
 
 tools, problems = [], []
 for path in json.load(sys.stdin):
     try: read(path, tools, problems)
     except SyntaxError as error: problems.append({"file": path, "line": error.lineno or 1, "reason": error.msg})
-    except (OSError, ValueError, RecursionError) as error: problems.append({"file": path, "reason": str(error)})
+    except Exception as error: problems.append({"file": path, "reason": str(error)})
 print(json.dumps({"executable": sys.executable, "tools": tools, "problems": problems}))
 `;

@@ -15,12 +15,12 @@ import {
 } from "./declaration.ts";
 
 /** Reads the tools that comments in bash files declare, in the notation of argc. The files are checked by `bash -n` and never run. */
-export async function readBash(files: readonly string[], bash: string): Promise<ReadScripts> {
+export async function readBash(files: readonly string[], bash: string, signal: AbortSignal): Promise<ReadScripts> {
   const declarations: Declaration[] = [];
   const problems: ScriptProblem[] = [];
   for (const file of files) {
     try {
-      await checkSyntax(file, bash);
+      await checkSyntax(file, bash, signal);
       const found = declaredFunctions(await readFile(file, "utf8"));
       const chosen = chosenEntries([...found.keys()], "main");
       for (const entry of chosen) {
@@ -44,7 +44,7 @@ function toProblem(file: string, error: unknown): ScriptProblem {
   return { file, reason, ...(error instanceof Undeclarable ? { line: error.line } : {}) };
 }
 
-async function checkSyntax(file: string, bash: string): Promise<void> {
+async function checkSyntax(file: string, bash: string, signal: AbortSignal): Promise<void> {
   const { stderr, status } = await runProcess({
     sandbox: "subprocess",
     argv: [bash, "--norc", "-n", file],
@@ -52,6 +52,7 @@ async function checkSyntax(file: string, bash: string): Promise<void> {
     cwd: "/",
     input: "",
     limits: { timeoutMs: 10_000, outputBytes: 65_536 },
+    signal,
   });
   if (status === "ok") return;
   // As in "tools.sh: line 3: syntax error near unexpected token".

@@ -6,6 +6,7 @@ import { PYTHON_READER } from "./python-reader.ts";
 export async function readPython(
   files: readonly string[],
   python: string,
+  signal: AbortSignal,
 ): Promise<
   ReadScripts & { /** The interpreter behind the command, to run the tools with. */ readonly executable: string }
 > {
@@ -17,6 +18,7 @@ export async function readPython(
     cwd: "/",
     input: JSON.stringify(files),
     limits: { timeoutMs: 20_000, outputBytes: 16 * 1024 * 1024 },
+    signal,
   });
   if (status !== "ok")
     throw new Error(`${python} could not read the file: ${stderr.trim().split("\n").at(-1) ?? status}`);

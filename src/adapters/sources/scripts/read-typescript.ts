@@ -15,9 +15,13 @@ import { bracketDefault, createFileTypes, type FileTypes, type SaidOfField, with
 const PROJECT = "/toolarsenal-scripts/tsconfig.json";
 
 /** Reads the exported functions of TypeScript and JavaScript modules with TypeScript's own parser. Nothing is run, and no other file is read. */
-export async function readTypeScript(paths: readonly string[]): Promise<ReadScripts> {
+export async function readTypeScript(paths: readonly string[], signal: AbortSignal): Promise<ReadScripts> {
   const { API, ast } = await loadTypeScript();
-  const texts = new Map(await Promise.all(paths.map(async (path) => [path, await readFile(path, "utf8")] as const)));
+  const texts = new Map<string, string>();
+  for (const path of paths) {
+    const text = await readFile(path, "utf8").catch(() => undefined);
+    if (text !== undefined) texts.set(path, text);
+  }
   const compilerOptions = { allowJs: true, noLib: true, noResolve: true, types: [] };
   texts.set(PROJECT, JSON.stringify({ compilerOptions, files: paths }));
   const api = new API({
@@ -32,6 +36,8 @@ export async function readTypeScript(paths: readonly string[]): Promise<ReadScri
   });
   const declarations: Declaration[] = [];
   const problems: ScriptProblem[] = [];
+  const stop = (): void => void api.close();
+  signal.addEventListener("abort", stop, { once: true });
   try {
     const snapshot = await api.updateSnapshot({ openProjects: [PROJECT] });
     const program = snapshot.getProjects()[0]?.program;
@@ -43,6 +49,7 @@ export async function readTypeScript(paths: readonly string[]): Promise<ReadScri
       else problems.push({ file, line: source.getLineAndCharacterOfPosition(wrong.pos).line + 1, reason: wrong.text });
     }
   } finally {
+    signal.removeEventListener("abort", stop);
     await api.close();
   }
   return { declarations, problems };
@@ -75,8 +82,8 @@ function readModule(file: string, source: Ast.SourceFile, { ast, declarations, p
     try {
       declarations.push({ file, language: "node", entry, ...readFunction(found, { ast, source, types }) });
     } catch (error) {
-      if (!(error instanceof Undeclarable)) throw error;
-      problems.push({ file, line: error.line, reason: `${entry}: ${error.message}` });
+      const line = error instanceof Undeclarable ? error.line : types.lineOf(found.node);
+      problems.push({ file, line, reason: `${entry}: ${error instanceof Error ? error.message : String(error)}` });
     }
   }
   if (entries.length === 0) problems.push({ file, reason: "It exports no function." });

@@ -216,6 +216,20 @@ export function sum_down({ points, options, extra, note = "done", by }: Args) {
     expect((await opened.call("sum_down", args)).result).toEqual([13, 7, "done", null]);
   });
 
+  it("may have defaults that JSON cannot hold, which are left to them", async () => {
+    await using opened = await open({
+      "a.py": "def odd(x={1, 2}, y=b'a', z: float = 1e999, now: int = len('a')): return [len(x), str(y), z > 1, now]\n",
+      "b.py": "def even(x: int = -3, y: tuple[int, ...] = (1, 2)): return [x, *y]\n",
+    });
+    expect(opened.problems).toEqual([]);
+    expect(opened.tools.map(({ parameters }) => parameters["properties"])).toEqual([
+      { x: { type: "integer", default: -3 }, y: { type: "array", items: { type: "integer" }, default: [1, 2] } },
+      { x: {}, y: {}, z: { type: "number" }, now: { type: "integer" } },
+    ]);
+    expect((await opened.call("odd")).result).toEqual([2, "b'a'", true, 1]);
+    expect((await opened.call("even")).result).toEqual([-3, 1, 2]);
+  });
+
   it("run as llm-functions writes them, with argc's variables", async () => {
     await using opened = await open({
       "greet.sh": `#!/usr/bin/env bash

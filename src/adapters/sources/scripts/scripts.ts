@@ -80,9 +80,10 @@ export function scriptsSource(settings: ScriptsSettings, parts: ScriptsParts = {
       await refuseUnavailable(sandbox);
       for (const folder of (await findFiles(paths)).folders) watched.add(folder);
     },
-    async list() {
+    async list({ signal }) {
       const found = await findFiles(paths);
-      const read = await readFiles(found.files, settings);
+      const read = await readFiles(found.files, settings, signal);
+      signal.throwIfAborted();
       tell([...found.problems, ...read.problems, ...sameNames(read.declarations)]);
       const run: RunParts = {
         sandbox,
@@ -111,6 +112,7 @@ export function showProblem({ file, line, reason }: ScriptProblem): string {
 async function readFiles(
   files: readonly ScriptFile[],
   { python = "python3", bash = "bash" }: ScriptsSettings,
+  signal: AbortSignal,
 ): Promise<ReadScripts & Pick<RunParts, "programs">> {
   const programs = { node: process.execPath, python, bash };
   const of = (language: ScriptFile["language"]): string[] =>
@@ -118,16 +120,16 @@ async function readFiles(
   const attempts = await Promise.all([
     attempt(of("node"), async (paths) => {
       const { readTypeScript } = await import("./read-typescript.ts");
-      return readTypeScript(paths);
+      return readTypeScript(paths, signal);
     }),
     attempt(of("python"), async (paths) => {
-      const read = await readPython(paths, findProgram(python) ?? missing("python", python));
+      const read = await readPython(paths, findProgram(python) ?? missing("python", python), signal);
       programs.python = read.executable;
       return read;
     }),
     attempt(of("bash"), async (paths) => {
       programs.bash = findProgram(bash) ?? missing("bash", bash);
-      return readBash(paths, programs.bash);
+      return readBash(paths, programs.bash, signal);
     }),
   ]);
   const order = new Map(files.map(({ path }, place) => [path, place]));
