@@ -25,7 +25,7 @@ export interface WatchedConfig {
 }
 
 /** Where a mounted volume swaps all its files at once. */
-const SWAPPED_LINK = "..data";
+export const SWAPPED_LINK = "..data";
 
 /**
  * Watches files for changes of their text. The folders are watched, not the files: editors that write a new file and rename it, and mounted

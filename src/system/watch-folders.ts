@@ -1,5 +1,6 @@
 import { type FSWatcher, watch } from "node:fs";
 import type { Clock } from "../observe/clock.ts";
+import { SWAPPED_LINK } from "./watch-files.ts";
 
 /** How folders are watched. */
 export interface WatchFoldersOptions {
@@ -21,7 +22,7 @@ export function watchFolders(
   const watchers = folders.flatMap((folder): readonly FSWatcher[] => {
     try {
       const watcher = watch(folder, { persistent: false }, (_event, name) => {
-        if (name !== null && !matters(name)) return;
+        if (name !== null && name !== SWAPPED_LINK && !matters(name)) return;
         cancel?.();
         cancel = clock.after(quietMs, changed, { background: true });
       });

@@ -57,7 +57,7 @@ export async function startConfigured(
   const scripts: DocumentReport[] = [];
   if (config.scripts.length > 0) {
     const { toScripts } = await import("../scripts-config.ts");
-    for (const { source, paths } of toScripts(config, { ...own, emit }))
+    for (const { source, paths } of toScripts(config, own))
       if (!isClosed()) scripts.push(await loaded("files", source.name, paths, () => addEnsemble(source)));
   }
   let documents: Started["documents"] = Promise.resolve([]);

@@ -324,6 +324,24 @@ eval "$(argc --argc-eval "$0" "$@")"
   });
 });
 
+it("reports what is not a tool as an event, once", async () => {
+  const folder = await folderOf({ "a.js": "export const one = () => 1;", "b.js": "export const x = 1;" });
+  await using arsenal = new ToolArsenal();
+  const rejected: unknown[] = [];
+  arsenal.subscribe((event) => event.name === "tool-rejected" && rejected.push(event.data));
+  const source = scriptsSource({ paths: [folder] });
+  await arsenal.addEnsemble(source);
+  await source.list({ signal: new AbortController().signal });
+  const name = join(folder, "b.js");
+  expect(rejected).toEqual([{ name, code: "TOOL_INVALID", message: `${name}: It exports no function.` }]);
+});
+
+it("stops reading when told to", async () => {
+  const source = scriptsSource({ paths: [await folderOf({ "a.js": "export const one = () => 1;" })] });
+  await expect(source.list({ signal: AbortSignal.abort() })).rejects.toThrow("aborted");
+  expect(source.problems).toEqual([]);
+});
+
 it("lists again when a file changes, comes or goes", async () => {
   const folder = await folderOf({ "a.js": "export const one = () => 1;" });
   await using arsenal = new ToolArsenal();

@@ -19,9 +19,6 @@ export interface ScriptsParts {
   /** Where secrets are found. Defaults to the environment, files and the keychain. */
   readonly secrets?: Secrets;
   readonly clock?: Clock;
-  /** Called for each file or function that is not a tool, with the reason. */
-  readonly report?: (problem: ScriptProblem) => void;
-  readonly emit?: Emit;
 }
 
 /** Tools that source files declare. */
@@ -41,7 +38,7 @@ const STOP_MS = 2_000;
  */
 export function scriptsSource(settings: ScriptsSettings, parts: ScriptsParts = {}): ScriptsSource {
   const { name = "scripts", timeoutMs = 60_000, env = {}, paths } = settings;
-  const { secrets = createSecrets(), clock = systemClock, report, emit } = parts;
+  const { secrets = createSecrets(), clock = systemClock } = parts;
   const sandbox = subprocessSandbox();
   const watched = new Set<string>();
   let problems: readonly ScriptProblem[] = [];
@@ -53,13 +50,12 @@ export function scriptsSource(settings: ScriptsSettings, parts: ScriptsParts = {
     return Object.fromEntries(await Promise.all(filled));
   }
 
-  function tell(found: readonly ScriptProblem[]): void {
+  function tell(found: readonly ScriptProblem[], emit: Emit | undefined): void {
     const known = new Set(problems.map(showProblem));
     problems = found;
     for (const problem of found) {
       const message = showProblem(problem);
       if (known.has(message)) continue;
-      report?.(problem);
       emit?.("tool-rejected", { name: problem.file, code: "TOOL_INVALID", message });
     }
   }
@@ -80,11 +76,11 @@ export function scriptsSource(settings: ScriptsSettings, parts: ScriptsParts = {
       await refuseUnavailable(sandbox);
       for (const folder of (await findFiles(paths)).folders) watched.add(folder);
     },
-    async list({ signal }) {
+    async list({ signal, emit }) {
       const found = await findFiles(paths);
       const read = await readFiles(found.files, settings, signal);
       signal.throwIfAborted();
-      tell([...found.problems, ...read.problems, ...sameNames(read.declarations)]);
+      tell([...found.problems, ...read.problems, ...sameNames(read.declarations)], emit);
       const run: RunParts = {
         sandbox,
         programs: read.programs,
