@@ -5,6 +5,9 @@
 export const PYTHON_READER = String.raw`
 import ast, inspect, json, sys
 
+if sys.version_info < (3, 9):
+    sys.exit("Python 3.9 or newer is needed, and this is %d.%d" % sys.version_info[:2])
+
 class Undeclarable(Exception):
     def __init__(self, node, reason):
         super().__init__(reason)

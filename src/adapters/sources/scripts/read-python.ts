@@ -20,8 +20,7 @@ export async function readPython(
     limits: { timeoutMs: 20_000, outputBytes: 16 * 1024 * 1024 },
     signal,
   });
-  if (status !== "ok")
-    throw new Error(`${python} could not read the file: ${stderr.trim().split("\n").at(-1) ?? status}`);
+  if (status !== "ok") throw new Error(`${python} cannot read it: ${stderr.trim().split("\n").at(-1) ?? status}`);
   const { executable, tools, problems } = JSON.parse(stdout) as PythonAnswer;
   const declarations = tools.map((tool): Declaration => ({ ...tool, language: "python" }));
   return { executable, declarations, problems };

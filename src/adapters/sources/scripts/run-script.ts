@@ -33,7 +33,7 @@ export function createHandler(declaration: Declaration, parts: RunParts): Handle
     const mark = `\n${randomUUID()} `;
     const outcome = await parts.sandbox.run({
       kind: "command",
-      ...toCommand(declaration, withDefaults(args, declaration), { mark, programs: parts.programs }),
+      ...toCommand(declaration, args, { mark, programs: parts.programs }),
       env: await parts.environment(signal),
       // The sandbox starts a job in the first of these.
       write: [parts.cwd ?? dirname(file)],
@@ -48,12 +48,6 @@ export function createHandler(declaration: Declaration, parts: RunParts): Handle
     });
     return toResult(outcome, { id: tool.id, mark: declaration.language === "bash" ? undefined : mark });
   };
-}
-
-/** Every language gets the declared defaults, whether its function repeats them or not. */
-function withDefaults(args: Record<string, unknown>, { fields }: Declaration): Record<string, unknown> {
-  const defaults = fields.flatMap((field) => ("default" in field ? [[field.name, field.default] as const] : []));
-  return { ...Object.fromEntries(defaults), ...args };
 }
 
 function toCommand(

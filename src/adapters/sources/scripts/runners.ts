@@ -17,7 +17,7 @@ try {
 
 /** The same for Python. A dataclass in the annotations is built from its properties. */
 export const PYTHON_RUNNER = String.raw`
-import asyncio, dataclasses, importlib.util, inspect, json, os, sys, typing
+import dataclasses, importlib.util, inspect, json, os, sys, typing
 
 job = json.load(sys.stdin)
 sys.path[0] = os.path.dirname(job["file"])
@@ -47,7 +47,9 @@ except Exception: hints = {}
 args = {name: build(value, hints.get(name)) for name, value in job["args"].items()}
 first = [name for name, each in inspect.signature(run).parameters.items() if each.kind is each.POSITIONAL_ONLY and name in args]
 result = run(*[args.pop(name) for name in first], **args)
-if inspect.isawaitable(result): result = asyncio.run(result)
+if inspect.isawaitable(result):
+    import asyncio
+    result = asyncio.run(result)
 print(job["mark"] + json.dumps(result, default=plain, allow_nan=False), end="", flush=True)
 `;
 

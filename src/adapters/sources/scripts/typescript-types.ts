@@ -63,7 +63,8 @@ export function createFileTypes(ast: typeof Ast, source: Ast.SourceFile): FileTy
   const declared = new Map<string, Ast.InterfaceDeclaration | Ast.TypeAliasDeclaration>();
   for (const statement of source.statements)
     if (ast.isInterfaceDeclaration(statement) || isAlias(statement)) declared.set(statement.name.text, statement);
-  const open: Ast.Node[] = [];
+  /** Declarations that are being read: for their schema, and for their properties. */
+  const open = { schema: new Set<Ast.Node>(), properties: new Set<Ast.Node>() };
 
   function isAlias(node: Ast.Node): node is Ast.TypeAliasDeclaration {
     return node.kind === SyntaxKind.TypeAliasDeclaration || node.kind === SyntaxKind.JSTypeAliasDeclaration;
@@ -78,13 +79,17 @@ export function createFileTypes(ast: typeof Ast, source: Ast.SourceFile): FileTy
   }
 
   /** Reads a declaration that is not being read already. */
-  function within<Result>(node: Ast.Node, name: string, read: () => Result): Result {
-    if (open.includes(node)) throw new Undeclarable(lineOf(node), `the type ${name} contains itself`);
-    open.push(node);
+  function within<Result>(
+    what: keyof typeof open,
+    node: Ast.InterfaceDeclaration | Ast.TypeAliasDeclaration,
+    read: () => Result,
+  ): Result {
+    if (open[what].has(node)) throw new Undeclarable(lineOf(node), `the type ${node.name.text} contains itself`);
+    open[what].add(node);
     try {
       return read();
     } finally {
-      open.pop();
+      open[what].delete(node);
     }
   }
 
@@ -94,6 +99,14 @@ export function createFileTypes(ast: typeof Ast, source: Ast.SourceFile): FileTy
   }
 
   function schemaOf(type: Ast.TypeNode): JsonSchema {
+    const found = ast.isTypeReferenceNode(type) ? declared.get(textOf(type.typeName)) : undefined;
+    return found === undefined ? ownSchema(type) : within("schema", found, () => ownSchema(type));
+  }
+
+  function ownSchema(type: Ast.TypeNode): JsonSchema {
+    const values = ast.isTypeLiteralNode(type) && type.members.length === 1 ? type.members[0] : undefined;
+    if (values !== undefined && ast.isIndexSignatureDeclaration(values))
+      return { type: "object", additionalProperties: schemaOf(values.type) };
     const properties = propertiesOf(type);
     if (properties !== undefined) return toObjectSchema(properties.map(toField));
     switch (type.kind) {
@@ -131,7 +144,7 @@ export function createFileTypes(ast: typeof Ast, source: Ast.SourceFile): FileTy
     if ((name === "Record" || name === "Object") && second)
       return { type: "object", additionalProperties: schemaOf(second) };
     const alias = declared.get(name);
-    if (alias !== undefined && isAlias(alias)) return within(alias, name, () => schemaOf(alias.type));
+    if (alias !== undefined && isAlias(alias)) return schemaOf(alias.type);
     const known = NAMED[name];
     if (known === undefined) throw unreadable(type);
     return known;
@@ -204,10 +217,10 @@ export function createFileTypes(ast: typeof Ast, source: Ast.SourceFile): FileTy
     }
     const found = declared.get(name);
     if (found === undefined) return undefined;
-    if (isAlias(found)) return within(found, name, () => propertiesOf(found.type));
-    return within(found, name, () => {
+    if (isAlias(found)) return within("properties", found, () => propertiesOf(found.type));
+    return within("properties", found, () => {
       const bases = (found.heritageClauses ?? []).flatMap((clause) => clause.types.flatMap(inherited));
-      return overridden([...bases, ...(membersOf(found.members) ?? [])]);
+      return overridden([...bases, ...membersOf(found.members)]);
     });
   }
 
@@ -216,14 +229,13 @@ export function createFileTypes(ast: typeof Ast, source: Ast.SourceFile): FileTy
     const found = declared.get(name);
     if (found === undefined) throw unreadable(base);
     if (isAlias(found)) return propertiesOf(found.type) ?? [];
-    return within(found, name, () => [
+    return within("properties", found, () => [
       ...(found.heritageClauses ?? []).flatMap((clause) => clause.types.flatMap(inherited)),
-      ...(membersOf(found.members) ?? []),
+      ...membersOf(found.members),
     ]);
   }
 
-  /** Undefined for an index signature alone, which is a dictionary. */
-  function membersOf(members: readonly Ast.TypeElement[]): readonly Property[] | undefined {
+  function membersOf(members: readonly Ast.TypeElement[]): readonly Property[] {
     return members.map((member) => {
       if (!ast.isPropertySignatureDeclaration(member))
         throw new Undeclarable(lineOf(member), `${textOf(member)} is not a property with a name`);
@@ -282,7 +294,7 @@ export function createFileTypes(ast: typeof Ast, source: Ast.SourceFile): FileTy
   /** JavaScript has one type of number, so the default says which is meant: `10` is an integer, `10.0` a number. */
   function narrowed(text: string, initializer: Ast.Expression | undefined, type: Ast.TypeNode | undefined): JsonSchema {
     const value = initializer === undefined ? undefined : valueOf(initializer);
-    const kind = literalSchema(text);
+    const kind = literalSchema(typeof value?.value === "number" ? text.replaceAll("_", "") : text);
     if (kind["type"] !== "string") return kind;
     if (type !== undefined) return { type: "number" };
     const known = value === undefined ? undefined : typeOf(value.value);
