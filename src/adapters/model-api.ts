@@ -148,7 +148,8 @@ export function createModelApi(options: ModelApiOptions, surroundings: ModelApiS
       if (fold?.isComplete === true) return { answer: undefined };
       if (late.signal.aborted) {
         const fix = `Raise ${section}.timeout_ms if the model is slow.`;
-        const message = `${provider} did not answer within ${timeoutMs} ms. ${fix}`;
+        const what = fold?.isShown === true ? "sent nothing for" : "did not answer within";
+        const message = `${provider} ${what} ${timeoutMs} ms. ${fix}`;
         return { error: new ArsenalError("TIMEOUT", message, { fix }), passing: true };
       }
       if (isArsenalError(error)) return { error, passing: error.code === "TRANSPORT_FAILED" };

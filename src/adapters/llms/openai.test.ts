@@ -114,6 +114,30 @@ describe("OpenAI's Chat Completions", () => {
     expect(await llm.next({ ...request, onText: () => {} })).toEqual(whole);
   });
 
+  it("reads the text of servers that answer with parts", async () => {
+    const double = await openModel("openai", []);
+    onTestFinished(() => double.close());
+    const parts = [
+      { type: "thinking", thinking: [{ type: "text", text: "Hm." }] },
+      { type: "text", text: "Seven." },
+    ];
+    const chunks = [
+      { choices: [{ index: 0, delta: { role: "assistant", content: [parts[0]] } }] },
+      { choices: [{ index: 0, delta: { content: [parts[1]] }, finish_reason: "stop" }] },
+    ];
+    const events = (async function* () {
+      for (const chunk of chunks) yield `data: ${JSON.stringify(chunk)}\n\n`;
+    })();
+    double.answerNext(
+      { status: 200, body: { choices: [{ index: 0, message: { content: parts }, finish_reason: "stop" }] } },
+      { status: 200, headers: { "content-type": "text/event-stream" }, body: events },
+    );
+    const llm = openaiLlm(double.settings);
+    const turn = await llm.next({ messages: [QUESTION], tools: [] });
+    expect(turn.message.text).toBe("Seven.");
+    expect(await llm.next({ messages: [QUESTION], tools: [], onText: () => {} })).toEqual(turn);
+  });
+
   it("answers a function_call of an older model by its name", async () => {
     const double = await openModel("openai", []);
     onTestFinished(() => double.close());

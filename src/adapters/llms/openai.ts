@@ -129,11 +129,19 @@ function read(answer: unknown, title: string): ReadAnswer {
   const isRefused = finish_reason === "content_filter" || (typeof refusal === "string" && refusal !== "");
   const { prompt_tokens, completion_tokens } = asRecord(usage);
   return {
-    text: typeof content === "string" && content !== "" ? content : typeof refusal === "string" ? refusal : "",
+    text: textIn(content) || textIn(refusal),
     content: { ...withoutEmpty(message), role: "assistant", content: content ?? null },
     stop: isRefused ? "refused" : finish_reason === "length" ? "length" : "answer",
     usage: { inputTokens: tokens(prompt_tokens), outputTokens: tokens(completion_tokens) },
   };
+}
+
+/** The text of a message's content: a text, or parts, as some servers answer. */
+function textIn(content: unknown): string {
+  if (typeof content === "string") return content;
+  return asRecords(content)
+    .map(({ type, text }) => (type === "text" && typeof text === "string" ? text : ""))
+    .join("");
 }
 
 /** Members that say nothing (`refusal: null`, `annotations: []`) are not streamed, and some servers do not take them back. */
@@ -163,7 +171,7 @@ function collect(): AnswerCollector {
       for (const [name, value] of Object.entries(delta)) message[name] = joined(message[name], value);
       finish = choice?.["finish_reason"] ?? finish;
       const { content, refusal } = delta;
-      return typeof content === "string" ? content : typeof refusal === "string" ? refusal : "";
+      return textIn(content) || textIn(refusal);
     },
     get isComplete() {
       return typeof finish === "string";

@@ -247,6 +247,21 @@ describe.each(MODEL_APIS)("a model behind %s", (api) => {
     expect(double.requests).toHaveLength(1);
   });
 
+  it("reports a stream that falls silent, with what arrived", async () => {
+    const { llm, double, clock } = await open(api, []);
+    double.answerNext(broken(api, "Six or", () => new Promise<void>(() => {})));
+    let text = "";
+    const onText = (piece: string): void => {
+      text += piece;
+      // The silence begins once this piece is read.
+      if (text === "Six or") setImmediate(() => clock.timeouts.forEach((fire) => fire()));
+    };
+    const error = await failure(llm.next({ messages: [question], tools, onText }));
+    expect(error).toMatchObject({ code: "TIMEOUT", details: { value: "Six or" } });
+    expect(error.message).toMatch(/sent nothing for 12345 ms/);
+    await double.whenIdle();
+  });
+
   it("reports an error that comes in the middle of a stream, and repeats one that comes before the first text", async () => {
     const { llm, double } = await open(api, [{ text: "Seven." }]);
     const streaming = { status: 200, headers: { "content-type": "text/event-stream" } };
