@@ -74,6 +74,8 @@ export interface Diagnosis {
   readonly code: "CONFIG_INVALID" | "CONTEXT_TOO_LONG" | "RATE_LIMITED" | "EXECUTION_FAILED";
   readonly field?: string;
   readonly fix: string;
+  /** Tells this refusal from others of the same code, as `details.value` of the error. */
+  readonly value?: string;
 }
 
 /** What became of one attempt. A passing failure may not happen again. */
@@ -230,11 +232,12 @@ export function createModelApi(options: ModelApiOptions, surroundings: ModelApiS
     const reason = shown(messageIn(text), key) || (STATUS_CODES[status] ?? "no reason given");
     const retryAfterMs = askedPause(headers, clock);
     const isFinal = headers["x-should-retry"] === "false" || (retryAfterMs ?? 0) > LONGEST_ASKED_MS;
-    const { code, field, fix } = options.diagnose?.(status, text) ?? diagnose(status, section);
+    const { code, field, fix, value } = options.diagnose?.(status, text) ?? diagnose(status, section);
     const message = `${provider} refused the request with status ${status}: ${reason} ${fix}`.trim();
     const error = new ArsenalError(code, message, {
       ...(field === undefined ? {} : { field }),
       ...(fix === "" ? {} : { fix }),
+      ...(value === undefined ? {} : { value }),
       answered: true,
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     });

@@ -123,6 +123,16 @@ describe.each(MODEL_APIS)("a model behind %s", (api) => {
       expect(double.requests).toHaveLength(1);
     });
 
+    it("reads a prompt that a content filter blocked as refused", async () => {
+      const { llm, double } = await open(api, [{ text: "Sorry." }]);
+      const error = { message: "The response was filtered.", type: null, param: "prompt", code: "content_filter" };
+      double.answerNext({ status: 400, body: { error } });
+      const turn = await llm.next(request);
+      expect(turn).toMatchObject({ stop: "refused", message: { text: "", calls: [] } });
+      const messages = [question, turn.message, question];
+      expect((await llm.next({ ...request, messages })).message.text).toBe("Sorry.");
+    });
+
     it("tries again when the provider is busy, no sooner than it asks, and gives up after max_retries", async () => {
       const { llm, double, clock } = await open(api, [{ text: "Seven." }], { maxRetries: 2 });
       const busy = { status: 529, headers: { "retry-after": "7" }, body: MODEL_WIRES[api].refusal(529, "Overloaded") };

@@ -180,11 +180,16 @@ export function createRemoteLlm<Definition extends object>(
       signal?.throwIfAborted();
       const body = toBody(request);
       connection ??= connect();
-      const answer =
-        onText === undefined
-          ? await connection.post(body, { maxBytes: MAX_BYTES, ...(signal ? { signal } : {}) })
-          : await stream(body, onText, signal);
-      return toTurn(api.read(answer));
+      try {
+        const answer =
+          onText === undefined
+            ? await connection.post(body, { maxBytes: MAX_BYTES, ...(signal ? { signal } : {}) })
+            : await stream(body, onText, signal);
+        return toTurn(api.read(answer));
+      } catch (error) {
+        if (isArsenalError(error) && error.details.value === FILTERED) return BLOCKED;
+        throw error;
+      }
     },
     close: () => connection?.close(),
   };
@@ -209,6 +214,14 @@ function merged(body: object, extra: Readonly<Record<string, unknown>>): object 
   return { ...own, ...Object.fromEntries(entries) };
 }
 
+/** Marks the refusal of a prompt by a content filter. */
+const FILTERED = "content_filter";
+const BLOCKED: LlmTurn = {
+  message: { role: "assistant", text: "", calls: [] },
+  stop: "refused",
+  usage: { inputTokens: 0, outputTokens: 0 },
+};
+
 const TOO_LONG =
   /context_length_exceeded|maximum context length|context window|context size|prompt is too long|token count.{0,40}exceeds|request_too_large/i;
 
@@ -216,6 +229,8 @@ const TOO_LONG =
 function diagnose(status: number, text: string): Diagnosis | undefined {
   if ((status === 400 || status === 413 || status === 422) && TOO_LONG.test(text))
     return { code: "CONTEXT_TOO_LONG", fix: "Start a new conversation, shorten this one, or offer fewer tools." };
+  if (status === 400 && /"code":\s*"(?:content_filter|invalid_prompt)"/.test(text))
+    return { code: "EXECUTION_FAILED", fix: "Change the prompt.", value: FILTERED };
   if (status === 400 && /API_KEY_INVALID|API key not valid/.test(text))
     return { code: "CONFIG_INVALID", field: "llm.api_key", fix: "Check the key that llm.api_key refers to." };
   if (status === 429 && /insufficient_quota|billing/i.test(text))
