@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { ToolArsenal } from "../arsenal.ts";
+import { memoryAudit } from "../adapters/audit/memory.ts";
+import type { ToolArsenalConfig } from "../config/config.ts";
+import type { ToolArsenalParts } from "../config/parts/arsenal-parts.ts";
+import { createToolset } from "../toolset/index.ts";
 import { localOperator } from "../guard/principal.ts";
 import type { Tool } from "../tool/tool.ts";
 import { type AgentOptions, createAgent } from "./create-agent.ts";
@@ -9,8 +13,11 @@ import { scriptedLlm, say, type ScriptedLlm } from "../testing/scripted-llm.ts";
 const shopper = localOperator({ id: "agent", roles: [], capabilities: ["read_data"], local: false });
 
 /** A shop of four tools, and what they did. */
-function shop(): { readonly arsenal: ToolArsenal; readonly ran: string[] } {
-  const arsenal = new ToolArsenal({ embedder: { tier: "lexical" } });
+function shop(
+  parts: ToolArsenalParts = {},
+  execution: ToolArsenalConfig["execution"] = {},
+): { readonly arsenal: ToolArsenal; readonly ran: string[] } {
+  const arsenal = new ToolArsenal({ embedder: { tier: "lexical" }, execution }, parts);
   const ran: string[] = [];
   const order = { type: "object", properties: { order: { type: "string" } }, required: ["order"] } as const;
   const add = (name: string, description: string, handler: (order: string) => unknown): Tool =>
@@ -112,6 +119,34 @@ describe("an agent", () => {
     await arsenal.close(); // every event was handed out
     expect(traceId).toMatch(/^[0-9a-f]{32}$/);
     expect(seen).toEqual([traceId, traceId, traceId]);
+  });
+
+  it("looks through its toolset, and every call is recorded with toolset, caller and trace", async () => {
+    const audit = memoryAudit();
+    const { arsenal } = shop({ audit });
+    await createToolset("finding").fromCatalog(arsenal).withTools("default.find_order").build();
+    const llm = scriptedLlm([say("", ["find_order", { order: "7" }], ["refund_order", { order: "7" }]), say("Done.")]);
+    const agent = createAgent({ llm, arsenal, toolset: "finding", principal: shopper });
+    const { traceId } = await agent.run("Refund an order").result;
+    expect(llm.requests[0]?.tools.map(({ id }) => id)).toEqual(["default.find_order"]);
+    expect(resultsIn(llm, 1)).toMatchObject([{ status: "success" }, { error: { code: "TOOL_NOT_FOUND" } }]);
+    const recorded = { kind: "call", toolset: "finding", principal: "agent", traceId };
+    expect(audit.lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([recorded, recorded]);
+  });
+
+  it("leaves out tools that fit less than it is told to", async () => {
+    const { arsenal } = shop();
+    const llm = scriptedLlm(["Done.", "Done."]);
+    await createAgent({ llm, arsenal }).execute("Refund order 7");
+    await createAgent({ llm, arsenal, scoreThreshold: 0.99 }).execute("Refund order 7");
+    expect(llm.requests.map(({ tools }) => tools.length)).toEqual([4, 0]);
+  });
+
+  it("reads failures that the arsenal throws, too", async () => {
+    const { arsenal } = shop({}, { onFailure: "throw" });
+    const llm = scriptedLlm([say("", ["track_order", { order: "7" }]), say("It failed.")]);
+    expect(await createAgent({ llm, arsenal }).execute("Track order 7")).toBe("It failed.");
+    expect(resultsIn(llm, 1)).toMatchObject([{ status: "failure", error: { message: "The carrier is down." } }]);
   });
 
   it("keeps a tool that was called on offer, and offers the pinned ones first", async () => {

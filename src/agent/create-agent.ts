@@ -21,6 +21,8 @@ export interface AgentOptions {
   readonly name?: string;
   /** The most tools that one request to the model has, 1 to 50. Defaults to 8. */
   readonly limit?: number;
+  /** Leaves out tools whose semantic score is lower, 0 to 1. By default the limit is filled, unless nothing fits. */
+  readonly scoreThreshold?: number;
   /** Ids or names of tools that every request has, if the caller may see them. At most `limit`. */
   readonly pinned?: readonly string[];
   /** How often the model is asked in one run. Defaults to 10. */
@@ -169,6 +171,7 @@ function toSettings(options: AgentOptions): LoopSettings {
     arsenal,
     systemPrompt,
     limit,
+    scoreThreshold: options.scoreThreshold,
     pinned,
     by: { ...(principal !== undefined && { principal }), ...(toolset !== undefined && { toolset }) },
     maxSteps,

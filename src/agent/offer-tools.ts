@@ -24,6 +24,7 @@ export interface AskedBy {
 /** What decides which tools are sent. */
 export interface OfferSettings {
   readonly limit: number;
+  readonly scoreThreshold: number | undefined;
   /** Ids or names. */
   readonly pinned: readonly string[];
   readonly by: AskedBy;
@@ -55,11 +56,11 @@ const MESSAGE_LENGTH = 400;
  */
 export async function offerTools(
   arsenal: AgentArsenal,
-  { limit, pinned, by }: OfferSettings,
+  { limit, scoreThreshold = BARELY_FITS, pinned, by }: OfferSettings,
   wanting: Wanting,
 ): Promise<readonly Offer[]> {
   const { used, failed } = toolsIn(wanting.messages);
-  const retrieved = retrieveFor(arsenal, wanting, { limit, by, used, failed });
+  const retrieved = retrieveFor(arsenal, wanting, { limit, scoreThreshold, by, used, failed });
   const named = async (ids: readonly string[], because: "pinned" | "used"): Promise<readonly Offer[]> => {
     const tools = await Promise.all(ids.map((id) => toolOf(arsenal, id, by)));
     return tools.flatMap((tool) => (tool === undefined ? [] : [{ tool, id: tool.id, because }]));
@@ -86,6 +87,7 @@ async function retrieveFor(
   { request, messages, summary, traceId, signal }: Wanting,
   seen: {
     readonly limit: number;
+    readonly scoreThreshold: number;
     readonly by: AskedBy;
     readonly used: readonly string[];
     readonly failed: readonly string[];
@@ -105,7 +107,7 @@ async function retrieveFor(
     const { tools } = await arsenal.retrieve({
       context: { ...context, query },
       limit: seen.limit,
-      scoreThreshold: BARELY_FITS,
+      scoreThreshold: seen.scoreThreshold,
       ...seen.by,
       traceId,
       signal,

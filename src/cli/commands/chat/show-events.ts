@@ -11,8 +11,7 @@ export function showEvents(terminal: Terminal, json: boolean): (event: AgentEven
   const { out, err, environment } = terminal;
   const paint = styles(err, environment);
   let inLine = false;
-  let offered = "";
-  const tools = new Map<string, string>();
+  let offered: string | undefined;
 
   /** Text of the model ends before anything else is shown. */
   function endLine(): void {
@@ -35,7 +34,6 @@ export function showEvents(terminal: Terminal, json: boolean): (event: AgentEven
       }
       case "call-started":
         endLine();
-        tools.set(event.callId, event.toolName);
         note(terminal, `→ ${clip(`${event.toolName} ${visibleText(JSON.stringify(event.arguments))}`, WIDTH)}`);
         return;
       case "call-finished": {
