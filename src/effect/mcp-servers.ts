@@ -17,11 +17,16 @@ type McpMethods = Pick<
 /** Connecting and listing may take this long, each. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** The MCP servers of a service. Those it connected are disconnected when the scope closes. */
-export function makeMcpServers(
-  arsenal: ToolArsenal,
-  events: EventBus["Service"],
-): Effect.Effect<McpMethods, never, Scope.Scope> {
+/** The MCP servers of a service. Those it connected are disconnected when the scope closes, or with their arsenal if the service owns it. */
+export function makeMcpServers({
+  arsenal,
+  events,
+  owned,
+}: {
+  readonly arsenal: ToolArsenal;
+  readonly events: EventBus["Service"];
+  readonly owned: boolean;
+}): Effect.Effect<McpMethods, never, Scope.Scope> {
   return Effect.gen(function* () {
     /** Servers that live until they are disconnected. */
     const connected = new Set<McpUpstream>();
@@ -65,12 +70,15 @@ export function makeMcpServers(
         connected.delete(upstream);
         if (find(name) !== upstream) return;
         yield* Effect.tryPromise({ try: () => arsenal.removeEnsemble(name), catch: (error) => error });
-        yield* events.publish({ type: "tools.mcp-disconnected", payload: { serverName: name } });
+        yield* publishDisconnected(upstream);
       });
 
-    yield* Effect.addFinalizer(() =>
-      Effect.forEach([...connected], (upstream) => Effect.ignore(disconnect(upstream)), { discard: true }),
-    );
+    const publishDisconnected = ({ name }: McpUpstream): Effect.Effect<void> =>
+      events.publish({ type: "tools.mcp-disconnected", payload: { serverName: name } });
+
+    // An arsenal that is closed disconnects its servers, and leaves their tools in a stored catalog for the next start.
+    const endWithLayer = owned ? publishDisconnected : (upstream: McpUpstream) => Effect.ignore(disconnect(upstream));
+    yield* Effect.addFinalizer(() => Effect.forEach([...connected], endWithLayer, { discard: true }));
 
     return {
       connectMCPServer: (config) => connect(config, (upstream) => Effect.sync(() => connected.add(upstream))),

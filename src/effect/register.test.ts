@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Cause, Context, Effect, Exit, Layer, Schema } from "effect";
 import { describe, expect, it } from "vitest";
 import { call, echo, QUIET, runService, WEB_SEARCH } from "../../test/effect/run-service.ts";
+import { startLegacyServer } from "../../test/mcp/upstream-server.ts";
 import { ToolArsenal } from "../arsenal.ts";
 import {
   EventBusLive,
@@ -125,19 +126,42 @@ describe("the schemas", () => {
 });
 
 describe("a tool service", () => {
-  it("from an arsenal leaves it open, without the tools the service registered", async () => {
+  it("from an arsenal leaves it open, and its tools there, without running them when their services are gone", async () => {
     const arsenal = new ToolArsenal(QUIET);
     arsenal.register({ name: "double", description: "Doubles a number." }, () => 42);
     const layer = toolServiceFrom(arsenal).pipe(Layer.provide(SERVICES));
     const program = Effect.gen(function* () {
       const tools = yield* ToolService;
-      yield* tools.register(WEB_SEARCH, echo);
-      return (yield* tools.listTools()).map(({ name }) => name);
+      yield* tools.register(WEB_SEARCH, () => Effect.succeed("found"));
+      return (yield* tools.execute(call("web-search", { query: "x" }))).result;
     });
-    expect(await Effect.runPromise(Effect.provide(program, layer))).toEqual(["double", "web-search"]);
-    expect((await arsenal.listTools()).map(({ name }) => name)).toEqual(["double"]);
+    expect(await Effect.runPromise(Effect.provide(program, layer))).toBe("found");
     expect((await arsenal.execute({ toolName: "double" })).result).toBe(42);
+    const late = await arsenal.execute({ toolName: "web_search", arguments: { query: "x" } });
+    expect(late).toMatchObject({ status: "failure", error: { code: "CLOSED" } });
+    expect(await Effect.runPromise(Effect.provide(program, layer))).toBe("found");
     await arsenal.close();
+  });
+
+  it("leaves a stored catalog as it is when it closes", async () => {
+    const server = await startLegacyServer();
+    const folder = mkdtempSync(join(tmpdir(), "toolarsenal-effect-"));
+    const config = join(folder, "arsenal.yaml");
+    writeFileSync(config, "telemetry:\n  enabled: false\nvector_store:\n  type: sqlite\n  file: ./tools.db\n");
+    const program = Effect.gen(function* () {
+      const tools = yield* ToolService;
+      yield* tools.register(WEB_SEARCH, echo);
+      yield* tools.connectMCPServer({ name: "sample", transport: "http", endpoint: server.url });
+      return (yield* tools.listTools()).length;
+    });
+    const layer = toolServiceFromConfig(config).pipe(Layer.provide(SERVICES));
+    expect(await Effect.runPromise(Effect.provide(program, layer))).toBe(6);
+    expect(server.sessions).toBe(0);
+    const later = await ToolArsenal.fromConfig(config);
+    expect(await later.listTools()).toHaveLength(6);
+    await later.close();
+    await server.close();
+    rmSync(folder, { recursive: true });
   });
 
   it("from a configuration file searches in any dialect, and says what is wrong with the file", async () => {

@@ -1,5 +1,6 @@
 import type { AsyncLocalStorage } from "node:async_hooks";
 import { Context, Effect, Tracer } from "effect";
+import { ArsenalError } from "../errors/arsenal-error.ts";
 import type { Handler, HandlerContext } from "../tool/handler.ts";
 import type { EffectHandler } from "./tool-service.ts";
 
@@ -13,14 +14,19 @@ export type CallerContext = AsyncLocalStorage<Context.Context<never>>;
 export function toHandler<E, R>(
   handler: EffectHandler<E, R>,
   registered: Context.Context<R>,
-  callers: CallerContext,
+  { callers, isClosed }: { readonly callers: CallerContext; readonly isClosed: () => boolean },
 ): Handler {
   const services = Context.omit(Tracer.ParentSpan)(registered) as Context.Context<R>;
   return (args, context) =>
     Effect.runPromiseWith(contextOf(services, callers.getStore(), context))(
-      Effect.suspend(() => handler(args, context)),
+      Effect.suspend(() => (isClosed() ? Effect.die(closed(context)) : handler(args, context))),
       { signal: context.signal },
     );
+}
+
+function closed({ tool }: HandlerContext): ArsenalError {
+  const message = `The layer that registered ${tool.id} was closed. Register the tool again.`;
+  return new ArsenalError("CLOSED", message, { beforeSend: true });
 }
 
 function contextOf<R>(

@@ -23,9 +23,8 @@ import { type EffectHandler, type SeenBy, ToolService } from "./tool-service.ts"
 const MOST_NAMES = 100;
 
 /** A new arsenal with default settings, closed with the layer. */
-export const ToolServiceLive: Layer.Layer<ToolService, never, EventBus | IdentityService> = Layer.effect(
-  ToolService,
-  Effect.flatMap(owned(Effect.sync(() => new ToolArsenal())), (arsenal) => makeToolService(arsenal)),
+export const ToolServiceLive: Layer.Layer<ToolService, never, EventBus | IdentityService> = owning(
+  Effect.sync(() => new ToolArsenal()),
 );
 
 /** The arsenal of a configuration file, closed with the layer. `parts.environment` fills `${NAME}`; it defaults to the process environment. */
@@ -33,27 +32,35 @@ export function toolServiceFromConfig(
   path: string,
   parts: ToolArsenalParts = {},
 ): Layer.Layer<ToolService, ToolServiceError, EventBus | IdentityService> {
-  const arsenal = attempt(() => ToolArsenal.fromConfig(path, parts));
-  return Layer.effect(ToolService, Effect.flatMap(owned(arsenal), makeToolService));
+  return owning(attempt(() => ToolArsenal.fromConfig(path, parts)));
 }
 
-/** An arsenal of yours. When the layer closes, it stays open, without the tools and MCP servers that the service added. */
+/**
+ * An arsenal of yours, which stays open when the layer closes. MCP servers that the service connected are disconnected then. Tools that it
+ * registered stay, and calling them fails with CLOSED, because the services of their handlers are gone.
+ */
 export function toolServiceFrom(arsenal: ToolArsenal): Layer.Layer<ToolService, never, EventBus | IdentityService> {
-  return Layer.effect(ToolService, makeToolService(arsenal));
+  return Layer.effect(ToolService, makeToolService(arsenal, { owned: false }));
 }
 
-function owned<E>(arsenal: Effect.Effect<ToolArsenal, E>): Effect.Effect<ToolArsenal, E, Scope.Scope> {
-  return Effect.acquireRelease(arsenal, (opened) => Effect.promise(() => opened.close()));
+function owning<E>(opening: Effect.Effect<ToolArsenal, E>): Layer.Layer<ToolService, E, EventBus | IdentityService> {
+  const arsenal = Effect.acquireRelease(opening, (opened) => Effect.promise(() => opened.close()));
+  return Layer.effect(
+    ToolService,
+    Effect.flatMap(arsenal, (opened) => makeToolService(opened, { owned: true })),
+  );
 }
 
 function makeToolService(
   arsenal: ToolArsenal,
+  { owned }: { readonly owned: boolean },
 ): Effect.Effect<ToolService["Service"], never, EventBus | IdentityService | Scope.Scope> {
   return Effect.gen(function* () {
     const events = yield* EventBus;
     const identity = yield* IdentityService;
     const callers = new AsyncLocalStorage<Context.Context<never>>();
-    const registered = new Map<string, Tool>();
+    let closed = false;
+    yield* Effect.addFinalizer(() => Effect.sync(() => (closed = true)));
 
     const principalOf = (agentId: string): Effect.Effect<Principal, unknown> =>
       identity.principal?.(agentId) ?? Effect.succeed(localOperator({ id: agentId, roles: ["agent"], local: false }));
@@ -73,29 +80,14 @@ function makeToolService(
     const timeoutOf = ({ timeoutMs, ensemble }: Tool): number =>
       timeoutMs ?? arsenal.upstreams.find(({ name }) => name === ensemble)?.settings.timeoutMs ?? 30_000;
 
-    /** Removes the tools that were registered here, unless somebody replaced them. */
-    yield* Effect.addFinalizer(() =>
-      Effect.forEach(
-        registered.values(),
-        ({ name, namespace, contentHash }) =>
-          Effect.gen(function* () {
-            const current = yield* Effect.promise(() => arsenal.getTool(name, namespace));
-            if (current?.contentHash === contentHash) yield* Effect.promise(() => arsenal.deleteTool(name, namespace));
-          }).pipe(Effect.ignoreCause),
-        { discard: true },
-      ),
-    );
-
     return ToolService.of({
       execute: makeExecute({ arsenal, events, identity, callers, principalOf, namesFor, timeoutOf }),
       register: <E, R>(definition: ToolDefinition, handler: EffectHandler<E, R>) =>
-        Effect.contextWith((context: Context.Context<R>) =>
-          Effect.map(
-            Effect.promise(() => arsenal.addTool(toDraft(definition), toHandler(handler, context, callers))),
-            (tool) => void registered.set(tool.id, tool),
-          ),
-        ),
-      ...(yield* makeMcpServers(arsenal, events)),
+        Effect.contextWith((context: Context.Context<R>) => {
+          const run = toHandler(handler, context, { callers, isClosed: () => closed });
+          return Effect.asVoid(Effect.promise(() => arsenal.addTool(toDraft(definition), run)));
+        }),
+      ...(yield* makeMcpServers({ arsenal, events, owned })),
       listTools: ({ category, source, riskLevel, ...seenBy } = {}) =>
         Effect.gen(function* () {
           const by = yield* askedBy(seenBy);

@@ -52,7 +52,7 @@ export class ToolService extends Context.Service<
       ToolOutput,
       ToolNotFoundError | ToolExecutionError | ToolTimeoutError | ToolValidationError | ToolAuthorizationError
     >;
-    /** Registers a tool until the layer closes. The handler gets the services of the fiber that registers it. Dies if the definition is invalid. */
+    /** Registers a tool, which runs until the layer closes. The handler gets the services of the fiber that registers it. Dies if the definition is invalid. */
     readonly register: <E = never, R = never>(
       definition: ToolDefinition,
       handler: EffectHandler<E, R>,
