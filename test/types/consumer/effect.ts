@@ -12,7 +12,7 @@ import {
   type ToolOutput,
   ToolService,
   type ToolServiceError,
-  ToolServiceLive,
+  type ToolServiceLive,
   type ToolTimeoutError,
   type ToolValidationError,
   toolServiceFromConfig,
