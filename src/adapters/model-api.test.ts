@@ -3,38 +3,17 @@ import { type DoubleAnswer, type HttpDouble, startDouble } from "../../test/doub
 import type { Clock } from "../observe/clock.ts";
 import { createSecrets } from "../guard/secrets/secrets.ts";
 import { createModelApi, endpoint, type ModelApi, type ModelApiOptions } from "./model-api.ts";
+import { skippingClock } from "../../test/doubles/skipping-clock.ts";
 
 const TIMEOUT_MS = 30_000;
 const KEY = "a-key-that-nobody-may-see";
-
-/** A clock on which every pause is over at once and is noted. A timeout never comes, unless it is fired. */
-function skippingClock(): Clock & { readonly pauses: number[]; readonly timeouts: Set<() => void> } {
-  let now = 1_000_000;
-  const pauses: number[] = [];
-  const timeouts = new Set<() => void>();
-  return {
-    pauses,
-    timeouts,
-    now: () => now,
-    after(ms, callback) {
-      if (ms === TIMEOUT_MS) {
-        timeouts.add(callback);
-        return () => timeouts.delete(callback);
-      }
-      pauses.push(ms);
-      now += ms;
-      queueMicrotask(callback);
-      return () => {};
-    },
-  };
-}
 
 async function open(
   given: Partial<ModelApiOptions> = {},
   random = () => 0,
 ): Promise<{ double: HttpDouble; api: ModelApi; clock: ReturnType<typeof skippingClock> }> {
   const double = await startDouble(() => ({ status: 200, body: { fine: true } }));
-  const clock = skippingClock();
+  const clock = skippingClock(TIMEOUT_MS);
   const options = { provider: "Acme", section: "embedder", url: `${double.url}/v1`, maxRetries: 3 } as const;
   const api = createModelApi(
     { ...options, timeoutMs: TIMEOUT_MS, apiKey: "env:KEY", ...given },

@@ -1,12 +1,10 @@
 import { describe, expect, expectTypeOf, it, onTestFinished } from "vitest";
-import { openModel, type ScriptedTurn } from "../../../test/doubles/llms/model-double.ts";
+import { openModel } from "../../../test/doubles/llms/model-double.ts";
+import { ANSWER, answered, askInTwoSteps, QUERY, QUESTION } from "../../../test/doubles/llms/two-steps.ts";
 import type { AgentMessage } from "../../agent/llm.port.ts";
 import { llmContract, type ModelTurn, sampleTools } from "../../testing/index.ts";
 import Anthropic from "@anthropic-ai/sdk";
 import { anthropicLlm, type MessagesBody } from "./anthropic.ts";
-
-const QUERY = { name: "query_database", arguments: { sql: "SELECT 1" } };
-const QUESTION: AgentMessage = { role: "user", text: "How many orders?" };
 
 describe("Anthropic's Messages API", () => {
   const make = async (turns: readonly ModelTurn[]) => {
@@ -16,18 +14,10 @@ describe("Anthropic's Messages API", () => {
   for (const { name, run } of llmContract(make)) it(name, run);
 
   it("sends what the official client sends, streamed or not, and reads the same answer", async () => {
-    const calling: ScriptedTurn = { thinking: "Hm.", text: "Let me see.", calls: [QUERY] };
-    const answer: ScriptedTurn = { text: "There are seven.", calls: [QUERY] };
-    const double = await openModel("anthropic", [calling, answer, answer, answer, answer]);
-    onTestFinished(() => double.close());
-    const llm = anthropicLlm({ ...double.settings, maxTokens: 100, strict: true });
-    const request = { system: "Be brief.", messages: [QUESTION], tools: sampleTools() };
-    const { message } = await llm.next(request);
-    const results = message.calls.map((read) => ({ read, result: RESULT }));
-    const messages: AgentMessage[] = [QUESTION, message, { role: "tool", format: "native", results }];
-    const whole = await llm.next({ ...request, messages });
-    const streamed = await llm.next({ ...request, messages, onText: () => {} });
-    expect(streamed.message.text).toBe(answer.text);
+    const { double, whole, streamed } = await askInTwoSteps("anthropic", (settings) =>
+      anthropicLlm({ ...settings, maxTokens: 100, strict: true }),
+    );
+    expect(streamed.message.text).toBe(ANSWER.text);
     expectTypeOf<MessagesBody & { stream?: never }>().toExtend<Anthropic.MessageCreateParamsNonStreaming>();
     const client = new Anthropic({ apiKey: double.settings.apiKey, baseURL: double.settings.apiBase });
     const response = await client.messages.create(
@@ -56,8 +46,7 @@ describe("Anthropic's Messages API", () => {
     onTestFinished(() => double.close());
     const llm = anthropicLlm(double.settings);
     const { message } = await llm.next({ messages: [QUESTION], tools: sampleTools() });
-    const results = message.calls.map((read) => ({ read, result: RESULT }));
-    await llm.next({ messages: [QUESTION, message, { role: "tool", format: "native", results }], tools: [] });
+    await llm.next({ messages: answered(message), tools: [] });
     expect(double.requests[1]?.body).toMatchObject({ tools: [{ name: QUERY.name }], tool_choice: { type: "none" } });
   });
 
@@ -76,15 +65,3 @@ describe("Anthropic's Messages API", () => {
     expect((await llm.next({ messages: [QUESTION, message, again], tools: [] })).message.text).toBe("Seven.");
   });
 });
-
-const RESULT = {
-  toolName: "query_database",
-  status: "success",
-  result: { rows: 7 },
-  queuedAt: 1,
-  completedAt: 2,
-  latencyMs: 1,
-  attempts: 1,
-  traceId: "t",
-  spanId: "s",
-} as const;

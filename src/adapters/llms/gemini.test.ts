@@ -1,12 +1,9 @@
 import { describe, expect, expectTypeOf, it, onTestFinished } from "vitest";
-import { openModel, type ScriptedTurn } from "../../../test/doubles/llms/model-double.ts";
-import type { AgentMessage } from "../../agent/llm.port.ts";
-import { llmContract, type ModelTurn, sampleTools } from "../../testing/index.ts";
+import { openModel } from "../../../test/doubles/llms/model-double.ts";
+import { ANSWER, askInTwoSteps, QUERY, QUESTION } from "../../../test/doubles/llms/two-steps.ts";
+import { llmContract, type ModelTurn } from "../../testing/index.ts";
 import { type Content, type GenerateContentConfig, type GenerateContentResponse, GoogleGenAI } from "@google/genai";
 import { geminiLlm, type GeminiBody } from "./gemini.ts";
-
-const QUERY = { name: "query_database", arguments: { sql: "SELECT 1" } };
-const QUESTION: AgentMessage = { role: "user", text: "How many orders?" };
 
 describe("Google's Gemini API", () => {
   const make = async (turns: readonly ModelTurn[]) => {
@@ -16,18 +13,10 @@ describe("Google's Gemini API", () => {
   for (const { name, run } of llmContract(make)) it(name, run);
 
   it("sends what the official client sends, streamed or not, and reads the same answer", async () => {
-    const calling: ScriptedTurn = { thinking: "Hm.", text: "Let me see.", calls: [QUERY] };
-    const answer: ScriptedTurn = { text: "There are seven.", calls: [QUERY] };
-    const double = await openModel("gemini", [calling, answer, answer, answer, answer]);
-    onTestFinished(() => double.close());
-    const llm = geminiLlm({ ...double.settings, maxTokens: 100, strict: true, temperature: 0.5 });
-    const request = { system: "Be brief.", messages: [QUESTION], tools: sampleTools() };
-    const { message } = await llm.next(request);
-    const results = message.calls.map((read) => ({ read, result: RESULT }));
-    const messages: AgentMessage[] = [QUESTION, message, { role: "tool", format: "native", results }];
-    const whole = await llm.next({ ...request, messages });
-    const streamed = await llm.next({ ...request, messages, onText: () => {} });
-    expect(streamed.message.text).toBe(answer.text);
+    const { double, whole, streamed } = await askInTwoSteps("gemini", (settings) =>
+      geminiLlm({ ...settings, maxTokens: 100, strict: true, temperature: 0.5 }),
+    );
+    expect(streamed.message.text).toBe(ANSWER.text);
     expectTypeOf<GeminiBody["tools"]>().toExtend<GenerateContentConfig["tools"]>();
     const client = new GoogleGenAI({ apiKey: double.settings.apiKey ?? "", httpOptions: { baseUrl: double.url } });
     const { contents, systemInstruction, tools, generationConfig } = (double.requests[1]?.body ?? {}) as GeminiBody;
@@ -38,7 +27,7 @@ describe("Google's Gemini API", () => {
     expect(textOf(response)).toBe(whole.message.text);
     let text = "";
     for await (const chunk of await client.models.generateContentStream(asked)) text += textOf(chunk);
-    expect(text).toBe(answer.text);
+    expect(text).toBe(ANSWER.text);
     const { systemInstruction: system, ...rest } = (double.requests[3]?.body ?? {}) as GeminiBody;
     expect(system).toMatchObject({ parts: systemInstruction?.parts });
     expect(rest).toEqual({ contents, tools, generationConfig });
@@ -100,15 +89,3 @@ describe("Google's Gemini API", () => {
 function textOf({ candidates }: GenerateContentResponse): string {
   return (candidates?.[0]?.content?.parts ?? []).map((part) => part.text ?? "").join("");
 }
-
-const RESULT = {
-  toolName: "query_database",
-  status: "success",
-  result: { rows: 7 },
-  queuedAt: 1,
-  completedAt: 2,
-  latencyMs: 1,
-  attempts: 1,
-  traceId: "t",
-  spanId: "s",
-} as const;

@@ -1,16 +1,13 @@
 import { describe, expect, expectTypeOf, it, onTestFinished } from "vitest";
-import { openModel, type ScriptedTurn } from "../../../test/doubles/llms/model-double.ts";
-import type { AgentMessage } from "../../agent/llm.port.ts";
-import { llmContract, type ModelTurn, sampleTools } from "../../testing/index.ts";
+import { openModel } from "../../../test/doubles/llms/model-double.ts";
+import { ANSWER, askInTwoSteps, QUESTION } from "../../../test/doubles/llms/two-steps.ts";
+import { llmContract, type ModelTurn } from "../../testing/index.ts";
 import OpenAI from "openai";
 import type {
   ResponseCreateParamsNonStreaming,
   ResponseCreateParamsStreaming,
 } from "openai/resources/responses/responses";
 import { openaiResponsesLlm, type ResponsesBody } from "./openai-responses.ts";
-
-const QUERY = { name: "query_database", arguments: { sql: "SELECT 1" } };
-const QUESTION: AgentMessage = { role: "user", text: "How many orders?" };
 
 describe("OpenAI's Responses API", () => {
   const make = async (turns: readonly ModelTurn[]) => {
@@ -20,18 +17,10 @@ describe("OpenAI's Responses API", () => {
   for (const { name, run } of llmContract(make)) it(name, run);
 
   it("sends what the official client sends, streamed or not, and reads the same answer", async () => {
-    const calling: ScriptedTurn = { thinking: "Hm.", text: "Let me see.", calls: [QUERY] };
-    const answer: ScriptedTurn = { text: "There are seven.", calls: [QUERY] };
-    const double = await openModel("openai_responses", [calling, answer, answer, answer, answer]);
-    onTestFinished(() => double.close());
-    const llm = openaiResponsesLlm({ ...double.settings, maxTokens: 100, strict: true, temperature: 0.5 });
-    const request = { system: "Be brief.", messages: [QUESTION], tools: sampleTools() };
-    const { message } = await llm.next(request);
-    const results = message.calls.map((read) => ({ read, result: RESULT }));
-    const messages: AgentMessage[] = [QUESTION, message, { role: "tool", format: "native", results }];
-    const whole = await llm.next({ ...request, messages });
-    const streamed = await llm.next({ ...request, messages, onText: () => {} });
-    expect(streamed.message.text).toBe(answer.text);
+    const { double, whole, streamed } = await askInTwoSteps("openai_responses", (settings) =>
+      openaiResponsesLlm({ ...settings, maxTokens: 100, strict: true, temperature: 0.5 }),
+    );
+    expect(streamed.message.text).toBe(ANSWER.text);
     expectTypeOf<ResponsesBody & { stream?: never }>().toExtend<ResponseCreateParamsNonStreaming>();
     const client = new OpenAI({ apiKey: double.settings.apiKey, baseURL: double.settings.apiBase });
     const response = await client.responses.create(double.requests[1]?.body as ResponseCreateParamsNonStreaming);
@@ -39,7 +28,7 @@ describe("OpenAI's Responses API", () => {
     const events = await client.responses.create(double.requests[2]?.body as ResponseCreateParamsStreaming);
     let text = "";
     for await (const event of events) if (event.type === "response.output_text.delta") text += event.delta;
-    expect(text).toBe(answer.text);
+    expect(text).toBe(ANSWER.text);
     const [, ours, oursStreamed, official, officialStreamed] = double.requests;
     expect(official).toMatchObject({ path: ours?.path, body: ours?.body });
     expect(officialStreamed).toMatchObject({ path: oursStreamed?.path, body: oursStreamed?.body });
@@ -98,15 +87,3 @@ describe("OpenAI's Responses API", () => {
     expect((await llm.next({ messages: [QUESTION], tools: [] })).message.text).toBe("Seven.");
   });
 });
-
-const RESULT = {
-  toolName: "query_database",
-  status: "success",
-  result: { rows: 7 },
-  queuedAt: 1,
-  completedAt: 2,
-  latencyMs: 1,
-  attempts: 1,
-  traceId: "t",
-  spanId: "s",
-} as const;

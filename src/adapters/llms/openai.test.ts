@@ -1,6 +1,6 @@
 import { describe, expect, expectTypeOf, it, onTestFinished } from "vitest";
-import { openModel, type ScriptedTurn } from "../../../test/doubles/llms/model-double.ts";
-import type { AgentMessage } from "../../agent/llm.port.ts";
+import { openModel } from "../../../test/doubles/llms/model-double.ts";
+import { ANSWER, answered, askInTwoSteps, QUESTION } from "../../../test/doubles/llms/two-steps.ts";
 import { llmContract, type ModelTurn, sampleTools } from "../../testing/index.ts";
 import OpenAI from "openai";
 import type {
@@ -10,9 +10,6 @@ import type {
 import { createEgress } from "../../guard/egress/egress.ts";
 import { type ChatBody, openaiLlm } from "./openai.ts";
 
-const QUERY = { name: "query_database", arguments: { sql: "SELECT 1" } };
-const QUESTION: AgentMessage = { role: "user", text: "How many orders?" };
-
 describe("OpenAI's Chat Completions", () => {
   const make = async (turns: readonly ModelTurn[]) => {
     const double = await openModel("openai", turns);
@@ -21,18 +18,10 @@ describe("OpenAI's Chat Completions", () => {
   for (const { name, run } of llmContract(make)) it(name, run);
 
   it("sends what the official client sends, streamed or not, and reads the same answer", async () => {
-    const calling: ScriptedTurn = { thinking: "Hm.", text: "Let me see.", calls: [QUERY] };
-    const answer: ScriptedTurn = { text: "There are seven.", calls: [QUERY] };
-    const double = await openModel("openai", [calling, answer, answer, answer, answer]);
-    onTestFinished(() => double.close());
-    const llm = openaiLlm({ ...double.settings, maxTokens: 100, strict: true, temperature: 0.5 });
-    const request = { system: "Be brief.", messages: [QUESTION], tools: sampleTools() };
-    const { message } = await llm.next(request);
-    const results = message.calls.map((read) => ({ read, result: RESULT }));
-    const messages: AgentMessage[] = [QUESTION, message, { role: "tool", format: "native", results }];
-    const whole = await llm.next({ ...request, messages });
-    const streamed = await llm.next({ ...request, messages, onText: () => {} });
-    expect(streamed.message.text).toBe(answer.text);
+    const { double, whole, streamed } = await askInTwoSteps("openai", (settings) =>
+      openaiLlm({ ...settings, maxTokens: 100, strict: true, temperature: 0.5 }),
+    );
+    expect(streamed.message.text).toBe(ANSWER.text);
     expectTypeOf<ChatBody & { stream?: never }>().toExtend<ChatCompletionCreateParamsNonStreaming>();
     const client = new OpenAI({ apiKey: double.settings.apiKey, baseURL: double.settings.apiBase });
     const body = double.requests[1]?.body as ChatCompletionCreateParamsNonStreaming;
@@ -44,7 +33,7 @@ describe("OpenAI's Chat Completions", () => {
     );
     let text = "";
     for await (const { choices } of events) text += choices[0]?.delta.content ?? "";
-    expect(text).toBe(answer.text);
+    expect(text).toBe(ANSWER.text);
     const [, ours, oursStreamed, official, officialStreamed] = double.requests;
     expect(official).toMatchObject({ path: ours?.path, body: ours?.body });
     expect(officialStreamed).toMatchObject({ path: oursStreamed?.path, body: oursStreamed?.body });
@@ -148,8 +137,7 @@ describe("OpenAI's Chat Completions", () => {
     const turn = await llm.next({ messages: [QUESTION], tools: sampleTools() });
     expect(turn).toMatchObject({ stop: "calls", message: { calls: [{ call: { toolName: "query_database" } }] } });
     double.answerNext({ status: 200, body: { choices: [{ index: 0, message: { content: "Seven." } }] } });
-    const results = turn.message.calls.map((read) => ({ read, result: RESULT }));
-    await llm.next({ messages: [QUESTION, turn.message, { role: "tool", format: "native", results }], tools: [] });
+    await llm.next({ messages: answered(turn.message), tools: [] });
     const sent = double.requests[1]?.body as { readonly messages: readonly unknown[] };
     expect(sent.messages.slice(1)).toEqual([
       message,
@@ -157,15 +145,3 @@ describe("OpenAI's Chat Completions", () => {
     ]);
   });
 });
-
-const RESULT = {
-  toolName: "query_database",
-  status: "success",
-  result: { rows: 7 },
-  queuedAt: 1,
-  completedAt: 2,
-  latencyMs: 1,
-  attempts: 1,
-  traceId: "t",
-  spanId: "s",
-} as const;

@@ -15,33 +15,12 @@ import { sampleTools } from "../../testing/index.ts";
 import { defineTool } from "../../tool/define-tool.ts";
 import { llms } from "./manifest.ts";
 import type { RemoteLlmSettings } from "./remote-llm.ts";
+import { skippingClock } from "../../../test/doubles/skipping-clock.ts";
 
 const TIMEOUT_MS = 12_345;
 const tools = sampleTools();
 const question: AgentMessage = { role: "user", text: "How many orders?" };
 const query = { name: "query_database", arguments: { sql: "SELECT 1" } };
-
-/** A clock on which every pause is over at once and is noted. A timeout comes when it is fired. */
-function skippingClock(): Clock & { readonly pauses: number[]; readonly timeouts: Set<() => void> } {
-  let now = 1_000_000;
-  const pauses: number[] = [];
-  const timeouts = new Set<() => void>();
-  return {
-    pauses,
-    timeouts,
-    now: () => now,
-    after(ms, callback) {
-      if (ms === TIMEOUT_MS) {
-        timeouts.add(callback);
-        return () => timeouts.delete(callback);
-      }
-      pauses.push(ms);
-      now += ms;
-      queueMicrotask(callback);
-      return () => {};
-    },
-  };
-}
 
 async function adapter(api: ModelApiName, settings: RemoteLlmSettings, clock?: Clock): Promise<Llm> {
   const { create } = await llms[api]();
@@ -53,7 +32,7 @@ async function adapter(api: ModelApiName, settings: RemoteLlmSettings, clock?: C
 async function open(api: ModelApiName, script: readonly ScriptStep[], settings: RemoteLlmSettings = {}) {
   const double = await openModel(api, script);
   onTestFinished(() => double.close());
-  const clock = skippingClock();
+  const clock = skippingClock(TIMEOUT_MS);
   return { double, clock, llm: await adapter(api, { ...double.settings, ...settings }, clock) };
 }
 
