@@ -1,8 +1,11 @@
 import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { localOperator, type ToolArsenal } from "../../../src/index.ts";
+import { createAgent } from "../../../src/agent/index.ts";
+import { localOperator, type Tool, type ToolArsenal, type ToolResult } from "../../../src/index.ts";
 import type { ServeMcpOptions } from "../../../src/serve/serve-mcp.ts";
+import { say, scriptedLlm } from "../../../src/testing/index.ts";
 import { createRunner, type Runner } from "../../../src/toolset/index.ts";
+import { runInMemory } from "../terminal.ts";
 import { httpClient, sseClient, stdioClient } from "./clients.ts";
 import { createPlace, type Place } from "./place.ts";
 import { opened } from "./surfaces.ts";
@@ -76,6 +79,22 @@ const MCP_WAYS: readonly McpWay[] = [
       kept(await stdioClient(["--config", place.config, "--mode", mode, "--toolset", TOOLSET], place.folder)),
   })),
 ];
+/** An agent that works through the toolset and whose model calls a tool, if one is named: what it was offered, and how the call ended. */
+async function askAgent(
+  toolName?: string,
+  args: object = {},
+): Promise<{ readonly offered: readonly Tool[]; readonly result: ToolResult | undefined }> {
+  const llm = scriptedLlm([...(toolName === undefined ? [] : [say("", [toolName, args])]), say("Done.")]);
+  let result: ToolResult | undefined;
+  for await (const event of createAgent({ llm, arsenal, limit: 50, ...through }).run("Repeats a text."))
+    if (event.type === "call-finished") ({ result } = event);
+  return { offered: llm.requests.flatMap(({ tools }) => tools), result };
+}
+
+const commandLine = async (...argv: readonly string[]): Promise<string> =>
+  (await runInMemory([...argv, "--config", place.config, "--toolset", TOOLSET, "--json"], { folder: place.folder }))
+    .out;
+const parsed = (json: string): unknown => JSON.parse(json);
 const clientOf = ({ name }: McpWay): Client => clients.get(name) as Client;
 const WITH_META_TOOLS = MCP_WAYS.filter(({ hasMetaTools = false }) => hasMetaTools);
 
@@ -93,6 +112,10 @@ const WAYS: readonly (readonly [string, () => Promise<unknown>])[] = [
     () =>
       arsenal.exportTools("openai", ["open_own.echo", "open.check", "closed.echo"], through).then(({ tools }) => tools),
   ],
+  ["toolarsenal list", () => commandLine("list").then(parsed)],
+  ["toolarsenal search", () => commandLine("search", QUERY, "--limit", "20").then(parsed)],
+  ["toolarsenal export", () => commandLine("export", "--dialect", "openai").then(parsed)],
+  ["createAgent", () => askAgent().then(({ offered }) => offered)],
   ["runner.listTools", () => runner.listTools()],
   ["runner.retrieve", () => runner.retrieve({ context: { query: QUERY }, limit: 20, refuse: "never" })],
   ["runner.retrieveTools", () => runner.retrieveTools(QUERY, { limit: 20, refuse: "never" })],
@@ -175,6 +198,12 @@ const CALLS: readonly (readonly [string, (toolName: string, args: object) => Pro
       return ofResult(results[0] as Result);
     },
   ],
+  [
+    "toolarsenal call",
+    async (toolName, args) =>
+      ofResult(JSON.parse(await commandLine("call", toolName, "--args", JSON.stringify(args))) as Result),
+  ],
+  ["createAgent", async (toolName, args) => ofResult((await askAgent(toolName, args)).result as Result)],
   ...MCP_WAYS.map(
     (way) => [`tools/call at ${way.name}`, (name: string, args: object) => atMcp(clientOf(way), name, args)] as const,
   ),
@@ -269,5 +298,20 @@ describe("an approval that was asked for through a toolset", () => {
     expect(await runner.execute({ ...call, confirmationId: asked.confirmationId ?? "" })).toMatchObject({
       result: "approved",
     });
+  });
+});
+
+describe("the audit log", () => {
+  it("names the toolset of every call that came through one, and of no other", async () => {
+    for (const end of ends.splice(0).toReversed()) await end();
+    await arsenal.close();
+    const records = await place.records();
+    const refused = records.filter(({ toolId }) => toolId === "open.check");
+    // By id and by alias at least, each way.
+    expect(refused.length).toBeGreaterThanOrEqual(2 * CALLS.length);
+    for (const { toolset, decision } of refused)
+      expect({ toolset, decision }).toEqual({ toolset: TOOLSET, decision: { effect: "denied", rule: "not-visible" } });
+    const elsewhere = records.filter(({ toolset }) => toolset === undefined);
+    expect(elsewhere.map(({ toolId }) => toolId)).toEqual(["open_own.check", "waits_own.check", "waits_own.check"]);
   });
 });

@@ -214,6 +214,8 @@ describe("a gateway that serves one toolset", () => {
     for (const path of ["/mcp/upstreams/notes", "/mcp/toolsets/payers", "/mcp/toolsets/helpers"])
       expect((await fetch(url + path, { method: "POST" })).status).toBe(404);
     const page = await (await fetch(url)).text();
+    arsenal.toolsets.remove("helpers");
+    for (const path of ["/mcp", "/sse"]) expect((await fetch(url + path)).status).toBe(404);
     expect(page).toContain("The toolset helpers as an MCP server.");
     expect(page).not.toContain("/mcp/upstreams/");
   });
