@@ -76,7 +76,8 @@ describe("the meta-tools, on any surface", () => {
 
   it("wait for servers that are still connecting, unless the tool is there already", async () => {
     let waits = 0;
-    const connecting: Startup = { ...STARTED, connecting: () => ["slow"], wait: async () => void waits++ };
+    const names = (): readonly string[] => ["slow"];
+    const connecting: Startup = { ...STARTED, connecting: names, shown: names, wait: async () => void waits++ };
     const { metaTools } = await serve(connecting);
     await metaTools.waitFor("sky-forecast", caller);
     expect(waits).toBe(0);
