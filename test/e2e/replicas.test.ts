@@ -29,6 +29,7 @@ function start(): Promise<GatewayProcess> {
     settings: {
       ...state.settings,
       security: { require_confirmation: ["pay"], self_approval: "local" },
+      toolsets: [{ name: "youngsters", include: { namespaces: ["young"] } }],
     },
   });
 }
@@ -71,17 +72,17 @@ const said = ({ result }: Called): string | undefined => result?.content?.[0]?.t
 type Session = Readonly<Record<string, string>>;
 
 /** A message of an older client, at one of the gateways. */
-function post({ url }: GatewayProcess, message: JsonObject, session: Session = {}): Promise<Response> {
+function post({ url }: GatewayProcess, message: JsonObject, session: Session = {}, path = "/mcp"): Promise<Response> {
   const headers = { accept: ACCEPT, "content-type": "application/json", ...session };
-  return fetch(`${url}/mcp`, { method: "POST", headers, body: JSON.stringify(message) });
+  return fetch(url + path, { method: "POST", headers, body: JSON.stringify(message) });
 }
 
-async function initialize(gateway: GatewayProcess): Promise<Session> {
+async function initialize(gateway: GatewayProcess, path = "/mcp"): Promise<Session> {
   const params = { protocolVersion: "2025-11-25", capabilities: { elicitation: {} }, clientInfo: { name: "test" } };
-  const response = await post(gateway, legacy("init", "initialize", params));
+  const response = await post(gateway, legacy("init", "initialize", params), {}, path);
   await response.text();
   const session = { "mcp-session-id": response.headers.get("mcp-session-id") ?? "" };
-  await post(gateway, { jsonrpc: "2.0", method: "notifications/initialized" }, session);
+  await post(gateway, { jsonrpc: "2.0", method: "notifications/initialized" }, session, path);
   return session;
 }
 
@@ -110,6 +111,20 @@ describe.each(STATES)("two gateway processes on $name", ({ open }) => {
     const answered = { ...request, ...accepted(asked, { name: "Ada" }) };
     expect(said(await call(b, "old-greet", answered))).toBe("8: hello Ada");
     expect(await call(b, "old-greet", answered)).toMatchObject({ error: { code: -32602 } });
+  });
+
+  it("let an older client go on with a toolset's session at the other process, at that toolset's address only", async () => {
+    const path = "/mcp/toolsets/youngsters";
+    const session = await initialize(a, path);
+    expect(await messageOf(await post(b, toolCall(1, "young-count"), session, path))).toMatchObject({
+      id: 1,
+      result: { content: [{ text: "counted" }] },
+    });
+    expect(await messageOf(await post(b, toolCall(2, "pay-pay"), session, path))).toMatchObject({
+      id: 2,
+      error: { message: "Unknown tool: pay-pay" },
+    });
+    for (const gateway of [a, b]) expect((await post(gateway, toolCall(3, "young-count"), session)).status).toBe(404);
   });
 
   it("let an older client use, cancel and end its session at the other process", async () => {
