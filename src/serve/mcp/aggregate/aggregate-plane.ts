@@ -1,9 +1,10 @@
 import type { ServerDescription } from "../../../mcp/connection.ts";
 import type { JsonObject } from "../../../mcp/protocol.ts";
 import type { McpUpstream } from "../../../adapters/sources/mcp/upstream/upstream.ts";
+import type { Principal } from "../../../guard/principal.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import { guardedRequest } from "../guarded-request.ts";
-import { type Exchange, nobodyToAsk, type Plane, type PlaneSession } from "../plane.ts";
+import { type Exchange, nobodyToAsk, type Peer, type Plane, type PlaneSession, type Push } from "../plane.ts";
 import type { Seal } from "../modern/seal.ts";
 import { type Startup, STARTED } from "../../startup.ts";
 import { answerRequest, type SessionState } from "./answer-request.ts";
@@ -44,6 +45,8 @@ export interface ServedToolset {
   readonly name: string;
   /** Empty if nobody described it. */
   description(): string;
+  /** Whether a caller may use it now. */
+  admits(principal: Principal): boolean;
 }
 
 /** Upstreams come and go, and clients read this once: so it says all that any of them may have. */
@@ -99,6 +102,13 @@ export function aggregatePlane(parts: AggregateParts): Plane {
     return learnedTools({ arsenal, clock, changed: () => changes.changed("tools") });
   }
 
+  /** Tells a client of changes for as long as it may use what is served. */
+  const toAdmitted =
+    ({ principal }: Peer, push: Push): Push =>
+    (notification) => {
+      if (toolset === undefined || toolset.admits(principal)) push(notification);
+    };
+
   const subscribing =
     (client: Pick<Exchange, "peer" | "ask">): Subscribe =>
     async ({ upstream, uri }, until) => {
@@ -126,7 +136,7 @@ export function aggregatePlane(parts: AggregateParts): Plane {
     shared,
     async openSession(peer, { push, ask }) {
       const subscriptions = createSubscriptions(subscribing({ peer, ask }));
-      const forget = changes.add({ push, wants: () => true, watches: subscriptions.watches });
+      const forget = changes.add({ push: toAdmitted(peer, push), wants: () => true, watches: subscriptions.watches });
       const own: SessionState = { level: undefined, subscriptions };
       const session: PlaneSession = {
         ...shared,
@@ -143,7 +153,11 @@ export function aggregatePlane(parts: AggregateParts): Plane {
     async listen(filter, push, { peer, signal }) {
       const subscriptions = createSubscriptions(subscribing({ peer, ask: nobodyToAsk }));
       const { lists, uris } = readFilter(filter);
-      const forget = changes.add({ push, wants: (list) => lists.includes(list), watches: subscriptions.watches });
+      const forget = changes.add({
+        push: toAdmitted(peer, push),
+        wants: (list) => lists.includes(list),
+        watches: subscriptions.watches,
+      });
       const end = (): void => {
         forget();
         subscriptions.close();

@@ -54,7 +54,13 @@ export function aggregateOf(serving: Serving): Plane {
     seal: replica.seal,
     info: ownIdentity().info,
     startup,
-    ...(toolset !== undefined && { toolset: { name: toolset, description: () => descriptionOf(arsenal, toolset) } }),
+    ...(toolset !== undefined && {
+      toolset: {
+        name: toolset,
+        description: () => descriptionOf(arsenal, toolset),
+        admits: (principal) => mayUse(serving, principal),
+      },
+    }),
     ...(common === undefined ? {} : { common }),
   });
   return servedPlane(plane, serving);

@@ -199,6 +199,62 @@ describe("a toolset at its own address", () => {
   });
 });
 
+describe("a caller whom a toolset no longer admits", () => {
+  it.each(["modern", "legacy"] as const)(
+    "hears of no more changes as a %s client, until it is admitted again",
+    async (era) => {
+      const arsenal = ticketArsenal();
+      const principal = localOperator({ id: "ann", tenant: "acme", local: false });
+      const url = await serve(arsenal, {
+        identity: bearerToken({ tokens: [{ token: "the-token-of-acme", principal }] }),
+      });
+      const headers = { authorization: "Bearer the-token-of-acme" };
+      const client = await connect(era, `${url}/mcp/toolsets/payers`, headers);
+      let told = 0;
+      const waiting = new Set<() => void>();
+      client.setNotificationHandler("notifications/tools/list_changed", () => {
+        told += 1;
+        for (const resolve of waiting) resolve();
+      });
+      const heard = (): Promise<void> => new Promise((resolve) => waiting.add(resolve));
+      if (era === "modern") await client.listen({ toolsListChanged: true });
+      const replace = (tenant: string): void =>
+        void arsenal.toolsets.add(toolset("payers", { all: [] }, { policy: { allowedTenants: [tenant] } }));
+      let again = heard();
+      replace("acme");
+      await again;
+      told = 0;
+      replace("globex");
+      await expect(client.listTools()).rejects.toThrow("There is no toolset");
+      // Changes are gathered for a moment before anybody is told: an admitted operator hears when that is over.
+      const operator = await serveOperator(arsenal);
+      await operator.changed(() => addTool(arsenal, "refund", "billing"));
+      expect(told).toBe(0);
+      again = heard();
+      replace("acme");
+      await again;
+      expect(told).toBe(1);
+      expect(await names(client)).toContain("billing-refund");
+    },
+  );
+
+  /** Another gateway of the same arsenal, whose caller may use everything. */
+  async function serveOperator(arsenal: ToolArsenal): Promise<{ changed(change: () => void): Promise<void> }> {
+    const gateway = await arsenal.serveMcp({ port: 0, mode: "static" });
+    ends.push(() => gateway.close());
+    const client = await connect("legacy", `${gateway.url}/mcp/toolsets/payers`);
+    return {
+      async changed(change) {
+        const told = new Promise<void>((resolve) =>
+          client.setNotificationHandler("notifications/tools/list_changed", () => resolve()),
+        );
+        change();
+        await told;
+      },
+    };
+  }
+});
+
 describe("a gateway that serves one toolset", () => {
   it("serves it at /mcp and /sse, and nothing else", async () => {
     const upstream = await startUpstream("modern");
