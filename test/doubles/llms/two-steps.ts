@@ -2,7 +2,7 @@ import { onTestFinished } from "vitest";
 import type { AgentMessage, Llm, LlmTurn } from "../../../src/agent/llm.port.ts";
 import type { ToolResult } from "../../../src/index.ts";
 import { sampleTools } from "../../../src/testing/index.ts";
-import { type MODEL_APIS, type ModelDouble, openModel, type ScriptedTurn } from "./model-double.ts";
+import { type ModelApiName, type ModelDouble, openModel, type ScriptedTurn } from "./model-double.ts";
 
 export const QUESTION: AgentMessage = { role: "user", text: "How many orders?" };
 export const QUERY = { name: "query_database", arguments: { sql: "SELECT 1" } };
@@ -32,7 +32,7 @@ export function answered(message: LlmTurn["message"]): readonly AgentMessage[] {
  * two more requests in the same way.
  */
 export async function askInTwoSteps(
-  api: (typeof MODEL_APIS)[number],
+  api: ModelApiName,
   make: (settings: ModelDouble["settings"]) => Llm,
 ): Promise<{ readonly double: ModelDouble; readonly whole: LlmTurn; readonly streamed: LlmTurn }> {
   const calling: ScriptedTurn = { thinking: "Hm.", text: "Let me see.", calls: [QUERY] };
