@@ -59,6 +59,8 @@ export interface EventMap {
   /** `tools` are those that have no vector for now; 0 where a request could not be embedded. */
   "embedder-failed": { readonly model: string; readonly tools: number; readonly message: string };
   "ensemble-connected": { readonly ensemble: string; readonly tools: number };
+  /** A source whose tools may have changed was listed again. */
+  "ensemble-listed": { readonly ensemble: string; readonly tools: number };
   "ensemble-disconnected": { readonly ensemble: string };
   "ensemble-failed": { readonly ensemble: string; readonly message: string };
   "retrieval-finished": {

@@ -37,6 +37,7 @@ const LEVEL_OF: { readonly [Name in EventName]: EventLevel | ((data: EventMap[Na
   "snapshot-failed": "warn",
   "embedder-failed": "warn",
   "ensemble-connected": "info",
+  "ensemble-listed": "info",
   "ensemble-disconnected": "info",
   "ensemble-failed": "error",
   "retrieval-finished": "info",

@@ -86,7 +86,8 @@ export function createEnsembles(parts: EnsemblesParts): Ensembles {
     try {
       while (member.stale && !member.controller.signal.aborted) {
         member.stale = false;
-        await list(member);
+        const tools = await list(member);
+        emit("ensemble-listed", { ensemble: member.source.name, tools });
       }
     } catch (error) {
       if (!member.controller.signal.aborted)

@@ -81,10 +81,15 @@ export async function descriptorSource(
     return read;
   }
 
+  const readModule = (path: string): Promise<string> =>
+    readText(path, (problem) => {
+      throw new Error(problem);
+    });
+
   async function bind(path: string, refuseSource: (problem: string) => never): Promise<Bound> {
     const invoker = await readInvoker(path, await readText(path, refuseSource));
     const isLoaded = invoker.enabled && loadModules;
-    const invocable = isLoaded ? await findInvocable(path, invoker, handlers) : undefined;
+    const invocable = isLoaded ? await findInvocable(path, invoker, handlers, readModule) : undefined;
     const handler = invocable ? toHandler(invoker.name, invocable, invokerOf) : missing(path, invoker.name);
     return {
       name: invoker.name,

@@ -12,10 +12,11 @@ export async function findInvocable(
   file: string,
   { name, handler = name, refuse }: InvokerDescriptor,
   registered: Invocables,
+  readText: (path: string) => Promise<string>,
 ): Promise<Invocable | undefined> {
   if (!isModule(handler)) return Object.hasOwn(registered, handler) ? registered[handler] : undefined;
   const [path = "", exported = "default"] = handler.split("#");
-  const module = await load(resolve(dirname(file), path)).catch((error: unknown) => {
+  const module = await load(resolve(dirname(file), path), readText).catch((error: unknown) => {
     // Node adds the path of this file, which says nothing to the reader.
     const reason = (error instanceof Error ? error.message : String(error)).replace(/ imported from .*/, "");
     return refuse(["invoker", "handler"], `${showValue(handler)} cannot be loaded: ${reason}`, "Check the module.");
@@ -33,6 +34,18 @@ function isModule(handler: string): boolean {
   return /[/#]|\.[cm]?[jt]s$/.test(handler);
 }
 
-async function load(path: string): Promise<Readonly<Record<string, unknown>>> {
-  return (await import(pathToFileURL(path).href)) as Readonly<Record<string, unknown>>;
+/** What each module held when it was last loaded. For the whole process, as Node keeps modules for the whole process. */
+const loaded = new Map<string, { readonly text: string; readonly version: number }>();
+
+/** Loads a module, and loads it again if its own text changed. What it imports is loaded once. */
+async function load(
+  path: string,
+  readText: (path: string) => Promise<string>,
+): Promise<Readonly<Record<string, unknown>>> {
+  const text = await readText(path);
+  const last = loaded.get(path) ?? { text, version: 0 };
+  const version = last.text === text ? last.version : last.version + 1;
+  loaded.set(path, { text, version });
+  const { href } = pathToFileURL(path);
+  return (await import(version === 0 ? href : `${href}?version=${version}`)) as Readonly<Record<string, unknown>>;
 }

@@ -122,6 +122,23 @@ describe("a descriptor that changes", () => {
     expect(ids()).toEqual(["io.write_file"]);
   });
 
+  it("runs the new function when the module of a handler is edited, also one that could not be loaded", async () => {
+    await add();
+    const write = async (): Promise<unknown> =>
+      (await arsenal.execute({ toolName: "io.write_file", arguments: { path: "/a", text: "x" } })).result;
+    expect(await write()).toEqual(["write_file", "io.write_file", "/a"]);
+    await eventAfter("ensemble-listed", () =>
+      folder.write("io/handlers.mjs", "export const writeFile = () => 'second';"),
+    );
+    expect(await write()).toBe("second");
+    await eventAfter("tool-rejected", () => folder.write("io/handlers.mjs", "export const writeFile = () => (;"));
+    expect(await write()).toBe("second");
+    await eventAfter("ensemble-listed", () =>
+      folder.write("io/handlers.mjs", "export const writeFile = () => 'third';"),
+    );
+    expect(await write()).toBe("third");
+  });
+
   it("lets a call under way finish as it began", async () => {
     const started = Promise.withResolvers<void>();
     const answer = Promise.withResolvers<string>();
