@@ -92,8 +92,8 @@ export class ToolArsenal {
   }
 
   /** Connects a source and adds its tools as one ensemble. Returns how many tools came. */
-  addEnsemble(source: Source): Promise<number> {
-    return this.#wired.addEnsemble(source);
+  addEnsemble(source: Source, options: { readonly signal?: AbortSignal | undefined } = {}): Promise<number> {
+    return this.#wired.addEnsemble(source, options);
   }
 
   /** Connects an MCP server and returns how many tools it has. With `patient`, returns at once and retries in the background. */

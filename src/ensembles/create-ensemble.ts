@@ -123,7 +123,7 @@ export function ensembleIn<Connection>(definition: EnsembleDefinition<Connection
     {
       name,
       configuration: () => configuration,
-      add: (arsenal, ensemble) => arsenal.addEnsemble(toSource(ensemble)),
+      add: (arsenal, ensemble, options) => arsenal.addEnsemble(toSource(ensemble), options),
       connection: () => connection,
     },
     shared,

@@ -20,11 +20,17 @@ export interface Ensemble {
   /** The arsenal that its tools are registered in and run through. */
   readonly arsenal: ToolArsenal;
   /** Registers its tools, and connects what they need. Leaves nothing behind if it fails. Does nothing if it is connected. */
-  connect(): Promise<void>;
+  connect(options?: ConnectOptions): Promise<void>;
   /** Removes its tools and releases everything. Safe to call twice; `connect` connects it again. */
   disconnect(): Promise<void>;
   /** Throws TOOL_NOT_FOUND, with the nearest name, if there is none of that name. */
   accessInvoker(name: string): Invoker;
+}
+
+/** How an ensemble is connected. */
+export interface ConnectOptions {
+  /** Stops connecting. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Defaults that the tools of an ensemble inherit, and whatever else its invocables read from it. */
@@ -53,7 +59,7 @@ export interface EnsembleKind {
   readonly name: string;
   configuration(): EnsembleConfiguration;
   /** Adds the ensemble to an arsenal. Leaves nothing behind if it rejects. */
-  add(arsenal: ToolArsenal, ensemble: Ensemble): Promise<unknown>;
+  add(arsenal: ToolArsenal, ensemble: Ensemble, options: ConnectOptions): Promise<unknown>;
   /** What it is connected to, while it is connected. */
   connection?(arsenal: ToolArsenal): unknown;
 }
@@ -93,12 +99,12 @@ export function toEnsemble(kind: EnsembleKind, shared: SharedArsenal): Ensemble 
     get arsenal() {
       return shared.current();
     },
-    connect: () =>
+    connect: (options = {}) =>
       inTurn(async () => {
         if (state === "connected") return;
         const arsenal = shared.take();
         try {
-          await kind.add(arsenal, ensemble);
+          await kind.add(arsenal, ensemble, options);
           state = "connected";
         } catch (error) {
           await shared.release();

@@ -13,7 +13,7 @@ export {
   type EnsembleOptions,
   type InvokerDefinition,
 } from "./create-ensemble.ts";
-export type { Ensemble, EnsembleConfiguration, InvokeOptions, Invoker } from "./ensemble.ts";
+export type { ConnectOptions, Ensemble, EnsembleConfiguration, InvokeOptions, Invoker } from "./ensemble.ts";
 export { deduplicate, type DeduplicateOptions } from "./deduplicate.ts";
 export {
   createInvocationsProcessor,

@@ -142,6 +142,21 @@ describe("when an ensemble fails", () => {
     expect(arsenal.toolCount).toBe(0);
   });
 
+  it("nothing stays connected when the caller gives up while one connects, whatever happens to failures", async () => {
+    for (const onFailure of ["throw", "report"] as const) {
+      const log: string[] = [];
+      const giveUp = new AbortController();
+      const slow: EnsembleDefinition = {
+        ...logging("slow", log),
+        connect: () => (giveUp.abort(new Error("never mind")), new Promise(() => {})),
+      };
+      const ensembles = [logging("one", log), slow, logging("two", log)];
+      const prepared = prepareEnsembles({ ensembles }, { arsenal, onFailure, signal: giveUp.signal });
+      await expect(prepared).rejects.toThrow("never mind");
+      expect(log).toEqual(["+one", "-one"]);
+    }
+  });
+
   it("the others are used if failures are to be reported", async () => {
     const log: string[] = [];
     folder.write("io.toml", IO_TOML.replace("timeout = 30", "timeout = true"));

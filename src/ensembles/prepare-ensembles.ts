@@ -6,7 +6,7 @@ import type { McpServerSettings } from "../adapters/sources/mcp/settings.ts";
 import { ArsenalError } from "../errors/arsenal-error.ts";
 import { showValue } from "../errors/show-value.ts";
 import { type EnsembleDefinition, ensembleIn, type EnsembleOptions } from "./create-ensemble.ts";
-import { type Ensemble, toEnsemble } from "./ensemble.ts";
+import { type ConnectOptions, type Ensemble, toEnsemble } from "./ensemble.ts";
 import { shareArsenal, type SharedArsenal } from "./shared-arsenal.ts";
 
 /** Ensembles to prepare, in order. */
@@ -22,7 +22,7 @@ export type EnsembleEntry =
   | (EnsembleDefinition & { readonly enabled?: boolean });
 
 /** How ensembles are prepared. */
-export interface PrepareOptions extends EnsembleOptions {
+export interface PrepareOptions extends EnsembleOptions, ConnectOptions {
   /** Where relative paths start. Defaults to the current folder. */
   readonly folder?: string;
   /** Functions by name, for descriptors that name no module. */
@@ -53,6 +53,7 @@ export async function prepareEnsembles(
   configuration: EnsemblesConfiguration,
   options: PrepareOptions = {},
 ): Promise<PreparedEnsembles> {
+  const { signal } = options;
   const shared = shareArsenal(options.arsenal);
   const connected: Ensemble[] = [];
   const failures: EnsembleFailure[] = [];
@@ -61,7 +62,7 @@ export async function prepareEnsembles(
       await step();
     } catch (thrown) {
       const error = thrown instanceof Error ? thrown : new Error(String(thrown));
-      if (options.onFailure === "report") return void failures.push({ entry, error });
+      if (options.onFailure === "report" && signal?.aborted !== true) return void failures.push({ entry, error });
       // What goes wrong now adds nothing to why it failed.
       await disconnectAll(connected).catch(() => {});
       throw error;
@@ -71,8 +72,9 @@ export async function prepareEnsembles(
     await orReport(entry, async () => {
       for (const open of await toOpeners(entry, options, shared))
         await orReport(entry, async () => {
+          signal?.throwIfAborted();
           const ensemble = await open();
-          await ensemble?.connect();
+          await ensemble?.connect({ signal });
           if (ensemble !== undefined) connected.push(ensemble);
         });
     });
@@ -122,9 +124,9 @@ async function fromDescriptor(
     {
       name,
       configuration: () => ({ ...source.configuration }),
-      async add(arsenal, ensemble) {
+      async add(arsenal, ensemble, options) {
         source = await descriptorSource({ file, handlers }, { invokerOf: (invoker) => ensemble.invokers.get(invoker) });
-        await arsenal.addEnsemble(source);
+        await arsenal.addEnsemble(source, options);
       },
     },
     shared,
@@ -141,7 +143,7 @@ function fromServer(server: McpServerSettings, shared: SharedArsenal): Ensemble 
     {
       name,
       configuration: () => configuration,
-      add: (arsenal) => arsenal.addMcpServer(server),
+      add: (arsenal, _ensemble, options) => arsenal.addMcpServer(server, options),
       connection: (arsenal) => arsenal.upstreams.find((upstream) => upstream.name === name),
     },
     shared,
