@@ -90,6 +90,7 @@ describe("resolveConfig", () => {
       },
       toolsets: [],
       ensembles: [],
+      scripts: [],
       openapi: [],
       modules: [],
       autoSync: true,
