@@ -3,7 +3,7 @@ import { ToolArsenal } from "../arsenal.ts";
 import { memoryAudit } from "../adapters/audit/memory.ts";
 import type { ToolArsenalConfig } from "../config/config.ts";
 import type { ToolArsenalParts } from "../config/parts/arsenal-parts.ts";
-import { createToolset } from "../toolset/index.ts";
+import { createRunner, createToolset } from "../toolset/index.ts";
 import { localOperator } from "../guard/principal.ts";
 import type { Tool } from "../tool/tool.ts";
 import { type AgentOptions, createAgent } from "./create-agent.ts";
@@ -130,6 +130,9 @@ describe("an agent", () => {
     const { traceId } = await agent.run("Refund an order").result;
     expect(llm.requests[0]?.tools.map(({ id }) => id)).toEqual(["default.find_order"]);
     expect(resultsIn(llm, 1)).toMatchObject([{ status: "success" }, { error: { code: "TOOL_NOT_FOUND" } }]);
+    const narrowed = scriptedLlm(["Done."]);
+    await createAgent({ llm: narrowed, arsenal: createRunner(arsenal, "finding") }).execute("Refund an order");
+    expect(narrowed.requests[0]?.tools.map(({ id }) => id)).toEqual(["default.find_order"]);
     const recorded = { kind: "call", toolset: "finding", principal: "agent", traceId };
     expect(audit.lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([recorded, recorded]);
   });

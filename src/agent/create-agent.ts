@@ -14,7 +14,7 @@ import { type RunState, type SavedRun, toResumed, toSavedRun } from "./saved-run
 /** What an agent is made of. */
 export interface AgentOptions {
   readonly llm: Llm;
-  /** A `ToolArsenal`. */
+  /** A `ToolArsenal`, or the runner of a toolset. */
   readonly arsenal: AgentArsenal;
   readonly systemPrompt?: string;
   /** For people. Defaults to `agent`. */

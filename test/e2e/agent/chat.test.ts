@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -31,11 +31,17 @@ interface Ran {
 }
 
 /** Runs the program in its own process, in an empty folder that is also its home. */
-async function toolarsenal(args: readonly string[], stdin = "", environment: object = {}): Promise<Ran> {
+async function toolarsenal(
+  args: readonly string[],
+  stdin = "",
+  environment: object = {},
+  onStart: (child: ChildProcess) => void = () => {},
+): Promise<Ran> {
   const child = spawn(process.execPath, [MAIN, ...args], {
     cwd: folder,
     env: { PATH: process.env["PATH"], HOME: folder, TOOLARSENAL_TIER: "lexical", ...environment },
   });
+  onStart(child);
   child.stdin.end(stdin);
   const closed = new Promise<number | null>((resolve) => child.once("close", resolve));
   const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), closed]);
@@ -121,6 +127,20 @@ describe("toolarsenal chat", () => {
     const { out } = await toolarsenal(["chat", "And now?", "--resume", "chat.json", ...options]);
     expect(out).toBe("Still here.\n");
     expect(JSON.stringify(model.requests[1])).toMatch(/Hi.*Hello\..*And now\?/);
+  });
+
+  it("is cancelled by Ctrl-C, and can be resumed from what it saved", async () => {
+    let child: ChildProcess | undefined;
+    const hang = new Promise<never>(() => {});
+    const model = await openModel("openai", [() => (child?.kill("SIGINT"), hang), { text: "Here I am." }]);
+    opened.push(model);
+    const { apiKey, apiBase = "" } = model.settings;
+    writeFileSync(join(folder, "arsenal.yaml"), `llm: { model: m, api_base: "${apiBase}", api_key: env:MODEL_KEY }`);
+    const key = { MODEL_KEY: apiKey };
+    const stopped = await toolarsenal(["chat", "Hi", "--save", "chat.json"], "", key, (started) => (child = started));
+    expect(stopped).toMatchObject({ code: 130, out: "" });
+    const resumed = await toolarsenal(["chat", "--resume", "chat.json"], "", key);
+    expect(resumed).toMatchObject({ code: 0, out: "Here I am.\n" });
   });
 
   it("says what to write into arsenal.yaml if no model is configured", async () => {
