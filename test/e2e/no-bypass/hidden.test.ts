@@ -47,6 +47,10 @@ const WAYS: readonly (readonly [string, () => Promise<string>])[] = [
   ["retrieve", async () => JSON.stringify(await arsenal.retrieve({ context: { query: QUERY }, limit: 20 }))],
   ["retrieveTools", async () => JSON.stringify(await arsenal.retrieveTools(QUERY, { limit: 20 }))],
   [
+    "exportTools",
+    async () => JSON.stringify((await arsenal.exportTools("openai", ["closed.echo", "secret.echo"])).tools),
+  ],
+  [
     "createAgent",
     async () => {
       const llm = scriptedLlm(["Done."]);
