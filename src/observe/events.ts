@@ -62,7 +62,8 @@ export interface EventMap {
   /** A source whose tools may have changed was listed again. */
   "ensemble-listed": { readonly ensemble: string; readonly tools: number };
   "ensemble-disconnected": { readonly ensemble: string };
-  "ensemble-failed": { readonly ensemble: string; readonly message: string };
+  /** `kind` is the kind of its source, when it is known. */
+  "ensemble-failed": { readonly ensemble: string; readonly kind?: ToolSource; readonly message: string };
   "retrieval-finished": {
     readonly traceId: string;
     readonly query: string;

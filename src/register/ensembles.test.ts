@@ -62,7 +62,7 @@ describe("add", () => {
     });
     expect(events.at(-1)).toEqual([
       "ensemble-failed",
-      { ensemble: "bad", message: 'The ensemble "bad" is unavailable: connection refused' },
+      { ensemble: "bad", kind: "mcp", message: 'The ensemble "bad" is unavailable: connection refused' },
     ]);
     await new Promise(setImmediate);
     expect(bad.log).toEqual(["disconnect"]);
@@ -175,7 +175,7 @@ describe("a watched source", () => {
     expect(ids("files")).toEqual(["files.one"]);
     expect(events.at(-1)).toEqual([
       "ensemble-failed",
-      { ensemble: "files", message: 'The ensemble "files" could not be listed again: gone' },
+      { ensemble: "files", kind: "mcp", message: 'The ensemble "files" could not be listed again: gone' },
     ]);
   });
 });

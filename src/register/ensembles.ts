@@ -1,6 +1,7 @@
 import { ArsenalError } from "../errors/arsenal-error.ts";
 import { showValue } from "../errors/show-value.ts";
 import type { Clock } from "../observe/clock.ts";
+import type { EventMap } from "../observe/events.ts";
 import type { Source } from "./source.port.ts";
 import { takeIn, type TakeInParts } from "./take-in.ts";
 import { withDeadline } from "./with-deadline.ts";
@@ -208,11 +209,8 @@ function refuseName(name: unknown, members: ReadonlyMap<string, Member>): void {
   throw new ArsenalError("CONFIG_INVALID", `${what}. ${fix}`, { field: "name", value: name, fix });
 }
 
-function failure(
-  { source }: Member,
-  what: string,
-  cause: unknown,
-): { readonly ensemble: string; readonly message: string } {
+function failure({ source }: Member, what: string, cause: unknown): EventMap["ensemble-failed"] {
   const reason = cause instanceof Error ? cause.message : showValue(cause);
-  return { ensemble: source.name, message: `The ensemble ${showValue(source.name)} ${what}: ${reason}` };
+  const { name, kind } = source;
+  return { ensemble: name, kind, message: `The ensemble ${showValue(name)} ${what}: ${reason}` };
 }

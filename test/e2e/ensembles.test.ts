@@ -62,6 +62,7 @@ describe("ensembles in a configuration file", () => {
     const { ensembles } = await arsenal.start();
     expect(await failed).toEqual({
       ensemble: wrong,
+      kind: "descriptor",
       message: `${wrong}:4: defaults.timout is not a known key. Did you mean "timeout"?`,
     });
     expect(ensembles.map(({ source, error }) => source?.name ?? error?.message)).toEqual([

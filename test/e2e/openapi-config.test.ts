@@ -114,7 +114,7 @@ openapi:${pets()}
         message:
           "credentials.petKey is not a reference to a secret. Write env:NAME, with the environment variable that holds it, or file:/path.",
       },
-      { ensemble: "broken", message: expect.stringContaining("broken.json cannot be used") as string },
+      { ensemble: "broken", kind: "openapi", message: expect.stringContaining("broken.json cannot be used") as string },
     ]);
     expect(JSON.stringify(failures)).not.toContain("written-out");
   });

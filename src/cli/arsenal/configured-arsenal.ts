@@ -6,7 +6,7 @@ import type { EventName } from "../../observe/events.ts";
 import type { Terminal } from "../command.ts";
 import { eventSink } from "../terminal/event-sink.ts";
 
-/** Commands report these themselves. */
+/** Commands report these themselves, except that TOML descriptors failed. */
 const TOLD_BY_COMMANDS: readonly EventName[] = ["ensemble-connected", "ensemble-failed", "confirmation-requested"];
 
 /** Who reads what an arsenal reports. */

@@ -269,6 +269,19 @@ describe("serve with env files", () => {
   });
 });
 
+describe("serve with ensembles", () => {
+  it("reports a TOML file that is invalid at the start, and an invalid edit later", async () => {
+    const file = join(folder, "io.toml");
+    await writeFile(join(folder, "arsenal.yaml"), "ensembles: [./io.toml]\n");
+    await writeFile(file, '[ensemble]\nname = = "io"\n');
+    const running = start(["--port", "0"], { isTTY: true });
+    await running.until(/error: .*io\.toml:2:8: invalid TOML/);
+    await writeFile(file, "[ensemble]\nname = 5\n");
+    await running.until(/error: .*io\.toml:2: ensemble\.name/);
+    expect(await running.stop()).toBe(0);
+  });
+});
+
 describe("serve --toolset", () => {
   const config = (): string =>
     yaml(

@@ -20,11 +20,12 @@ export function eventSink(
   options: { readonly level: EventLevel; readonly json: boolean; readonly without: ReadonlySet<EventName> },
 ): Sink {
   const { level, json, without } = options;
-  const isWanted = (name: EventName): boolean => !without.has(name);
+  const isWanted = ({ name, data }: ArsenalEvent): boolean =>
+    !without.has(name) || (name === "ensemble-failed" && data.kind === "descriptor");
   if (json || err.isTTY !== true) {
     const stream = err instanceof Writable ? err : toWritable(err);
     const sink = consoleSink({ level, stream });
-    return { ...sink, write: (events) => sink.write(events.filter(({ name }) => isWanted(name))) };
+    return { ...sink, write: (events) => sink.write(events.filter(isWanted)) };
   }
   const paint = styles(err, environment);
   const paints = { debug: paint.dim, info: paint.dim, warn: paint.yellow, error: paint.red };
@@ -33,7 +34,7 @@ export function eventSink(
     name: "terminal",
     write(events) {
       for (const event of events) {
-        if (!isWanted(event.name) || !isAtLeast(event.level, level)) continue;
+        if (!isWanted(event) || !isAtLeast(event.level, level)) continue;
         const line = `${LABELS[event.level]}: ${eventText(event)}`;
         if (!REPEATED.test(event.name)) {
           if (said.has(line)) continue;

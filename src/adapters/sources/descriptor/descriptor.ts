@@ -193,7 +193,11 @@ export async function descriptorSource(
     },
     watch(changed) {
       const onFailure = ({ message }: Error): void =>
-        tell?.("ensemble-failed", { ensemble: name, message: `Cannot watch the files of ${name}: ${message}` });
+        tell?.("ensemble-failed", {
+          ensemble: name,
+          kind: "descriptor",
+          message: `Cannot watch the files of ${name}: ${message}`,
+        });
       const watching = watchFiles({ onChange: changed, onFailure, clock });
       watched = watching;
       follow();

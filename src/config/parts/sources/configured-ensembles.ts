@@ -35,6 +35,9 @@ export async function addEnsembles(
   const told = new Map<string, string>();
   const watched = watchFiles({ clock, onChange: retry });
 
+  const report = (ensemble: string, { message }: Error): void =>
+    arsenal.emit("ensemble-failed", { ensemble, kind: "descriptor", message });
+
   async function add(file: string): Promise<EnsembleReport> {
     const [text] = await fileTexts([file]);
     try {
@@ -45,7 +48,7 @@ export async function addEnsembles(
     } catch (thrown) {
       const error = reasonOf(thrown);
       waiting.set(file, text);
-      if (told.get(file) !== error.message) arsenal.emit("ensemble-failed", { ensemble: file, message: error.message });
+      if (told.get(file) !== error.message) report(file, error);
       told.set(file, error.message);
       return { file, error };
     }
@@ -64,7 +67,7 @@ export async function addEnsembles(
       for (const file of await descriptorFiles(path)) reports.push(await add(file));
     } catch (thrown) {
       const error = reasonOf(thrown);
-      arsenal.emit("ensemble-failed", { ensemble: path, message: error.message });
+      report(path, error);
       reports.push({ file: path, error });
     }
   }
