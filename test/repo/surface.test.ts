@@ -16,8 +16,9 @@ const UPDATE = "If you mean to change what users import, run: PIN_SURFACE=1 npx 
 const MODULES: Readonly<Record<string, string>> = {
   ".": "src/index.ts",
   ...Object.fromEntries(Object.keys(KINDS).map((kind) => [`./${kind}`, `src/adapters/${kind}/index.ts`])),
-  "./effect": "src/effect/index.ts",
-  "./testing": "src/testing/index.ts",
+  ...Object.fromEntries(
+    ["toolset", "ensembles", "agent", "effect", "testing"].map((part) => [`./${part}`, `src/${part}/index.ts`]),
+  ),
 };
 
 const surface: Record<string, Exports | readonly string[]> = {
