@@ -3,20 +3,12 @@ export const LATER = [
   "A2A",
   "Aegis",
   "MCP",
-  "OpenAPI",
   "REST",
-  "agent",
   "backends",
-  "built-in tools",
-  "descriptors",
-  "dialects",
-  "effect",
   "integrations",
   "release",
-  "result cache",
   "retrieval",
   "telemetry",
-  "toolsets",
 ] as const;
 export type Later = (typeof LATER)[number];
 

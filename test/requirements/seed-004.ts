@@ -27,7 +27,7 @@ export const armaments: readonly Requirement[] = [
     "004-agent-loop": "Runs the model's calls and continues with their results.",
     "004-agent-errors": "Gives the model its failed calls to read, and goes on.",
   }),
-  ...open("MCP", {
+  ...open("telemetry", {
     "004-mcp-debug": "Logs the protocol's messages where debugging is asked for.",
   }),
 ];
