@@ -39,7 +39,7 @@ function environment(cache: string): NodeJS.ProcessEnv {
   return { ...others, XDG_CACHE_HOME: cache };
 }
 
-describe("the shipped tiers", () => {
+describe("the shipped tiers [000-5.2-shipped]", () => {
   it("answer at once from the static one, and from the tuned one when it is ready", async () => {
     const arsenal = await open({ tier: "tuned", cache: false });
     expect(await ask(arsenal, "refund the payment of a customer")).toEqual(["static", "process_refund"]);

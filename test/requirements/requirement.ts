@@ -1,15 +1,5 @@
 /** Work of a later release, by the capability it adds. */
-export const LATER = [
-  "A2A",
-  "Aegis",
-  "MCP",
-  "REST",
-  "backends",
-  "integrations",
-  "release",
-  "retrieval",
-  "telemetry",
-] as const;
+export const LATER = ["A2A", "Aegis", "MCP", "REST", "backends", "integrations", "release", "telemetry"] as const;
 export type Later = (typeof LATER)[number];
 
 /** One thing the program must do, and whether it does it yet. */

@@ -148,15 +148,11 @@ export const models: readonly Requirement[] = [
     "000-5.5-health-change": "Emits an event when a tool's health changes, with before and after.",
     "000-5.5-sinks-apart": "Lets no slow or broken sink slow or break a call.",
     "000-5.5-off": "Writes nothing where telemetry is off.",
-  }),
-  ...open("backends", {
     "000-5.1-qdrant": "Keeps tools and vectors in Qdrant.",
     "000-5.1-chroma": "Keeps tools and vectors in Chroma.",
     "000-5.1-pgvector": "Keeps tools and vectors in PostgreSQL with pgvector.",
     "000-5.1-pinecone": "Keeps tools and vectors in Pinecone.",
     "000-5.1-weaviate": "Keeps tools and vectors in Weaviate.",
-  }),
-  ...open("retrieval", {
     "000-5.2-shipped": "Embeds with a model shipped in the package, without network or set-up.",
   }),
   ...open("Aegis", {

@@ -5,7 +5,7 @@ import type { Double } from "../../../test/doubles/documented-double.ts";
 import { catalogEngineContract } from "../../testing/catalog-engine.contract.ts";
 import { chromaEngine, check } from "./chroma.ts";
 
-describe("Chroma engine", () => {
+describe("Chroma engine [000-5.1-chroma]", () => {
   let double: Double;
   const cases = catalogEngineContract(
     async () => {

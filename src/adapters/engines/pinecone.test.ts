@@ -17,7 +17,7 @@ const hurried: Clock = {
   },
 };
 
-describe("Pinecone engine", () => {
+describe("Pinecone engine [000-5.1-pinecone]", () => {
   let double: Double;
   const cases = catalogEngineContract(
     async () => {

@@ -6,7 +6,7 @@ import { catalogEngineContract } from "../../testing/catalog-engine.contract.ts"
 import { sampleTools } from "../../testing/sample-tools.ts";
 import { check, qdrantEngine } from "./qdrant.ts";
 
-describe("Qdrant engine", () => {
+describe("Qdrant engine [000-5.1-qdrant]", () => {
   let double: Double;
   const cases = catalogEngineContract(
     async () => {

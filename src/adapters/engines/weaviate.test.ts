@@ -5,7 +5,7 @@ import { weaviateDouble } from "../../../test/doubles/weaviate.ts";
 import { catalogEngineContract } from "../../testing/catalog-engine.contract.ts";
 import { check, weaviateEngine } from "./weaviate.ts";
 
-describe("Weaviate engine", () => {
+describe("Weaviate engine [000-5.1-weaviate]", () => {
   let double: Double;
   const cases = catalogEngineContract(
     async () => {

@@ -34,7 +34,7 @@ async function opened(options: PostgresEngineOptions = {}): Promise<CatalogEngin
 
 const found = ({ candidates }: EngineAnswer): readonly string[] => candidates.map(({ tool }) => tool.id).sort();
 
-describe("postgresEngine", () => {
+describe("postgresEngine [000-5.1-pgvector]", () => {
   it("must be opened first", async () => {
     await expect(postgresEngine({ client: embedded }).count()).rejects.toMatchObject({ code: "STORE_FAILED" });
   });
