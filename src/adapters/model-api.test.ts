@@ -83,6 +83,25 @@ describe("a model API", () => {
     expect(clock.pauses).toEqual([7000]);
   });
 
+  it("says what to check if nothing answers at the address", async () => {
+    const { double } = await open();
+    await double.close();
+    const api = createModelApi({
+      provider: "Acme",
+      section: "llm",
+      url: double.url,
+      maxRetries: 0,
+      timeoutMs: TIMEOUT_MS,
+    });
+    const fix = "Check that it is running and that llm.api_base is right.";
+    await expect(api.post({})).rejects.toMatchObject({
+      code: "TRANSPORT_FAILED",
+      message: expect.stringMatching(/^Cannot reach Acme: .*ECONNREFUSED.*[^.]\. Check that it is running/) as string,
+      details: { fix },
+    });
+    api.close();
+  });
+
   it("does not wait for a provider that asks for more than a minute, or says that repeating is pointless", async () => {
     const { double, api, clock } = await open();
     double.answerNext(refused(429, { "retry-after": "3600" }), refused(429, { "x-should-retry": "false" }));
@@ -133,7 +152,7 @@ describe("a model API", () => {
     double.answerNext(refused(401, {}, "the key short is wrong"));
     const first = await api.post({}).catch((error: Error) => error.message);
     expect(first).toBe(
-      "Acme refused the request with status 401: the key [key] is wrong Check the key that embedder.api_key refers to.",
+      "Acme refused the request with status 401: the key [key] is wrong. Check the key that embedder.api_key refers to.",
     );
     const known = await open();
     const encoded = Buffer.from(KEY).toString("base64");

@@ -154,7 +154,10 @@ export function createModelApi(options: ModelApiOptions, surroundings: ModelApiS
         const message = `${provider} ${what} ${timeoutMs} ms. ${fix}`;
         return { error: new ArsenalError("TIMEOUT", message, { fix }), passing: true };
       }
-      if (isArsenalError(error)) return { error, passing: error.code === "TRANSPORT_FAILED" };
+      if (isArsenalError(error)) {
+        const passing = error.code === "TRANSPORT_FAILED";
+        return { error: passing && error.details.fix === undefined ? unreachable(error) : error, passing };
+      }
       return { error: lost(error instanceof Error ? error.message : String(error), error), passing: true };
     } finally {
       cancelTimeout();
@@ -196,6 +199,12 @@ export function createModelApi(options: ModelApiOptions, surroundings: ModelApiS
     return { error: lost("the stream ended in the middle"), passing: true };
   }
 
+  function unreachable(cause: ArsenalError): ArsenalError {
+    const fix = `Check that it is running and that ${section}.api_base is right.`;
+    const message = `Cannot reach ${provider}: ${asSentence(cause.message)} ${fix}`;
+    return new ArsenalError(cause.code, message, { ...cause.details, fix, cause });
+  }
+
   function lost(why: string, cause?: unknown): ArsenalError {
     const fix = "Ask again.";
     const message = `The answer of ${provider} was lost: ${why}. ${fix}`;
@@ -233,7 +242,7 @@ export function createModelApi(options: ModelApiOptions, surroundings: ModelApiS
     const retryAfterMs = askedPause(headers, clock);
     const isFinal = headers["x-should-retry"] === "false" || (retryAfterMs ?? 0) > LONGEST_ASKED_MS;
     const { code, field, fix, value } = options.diagnose?.(status, text) ?? diagnose(status, section);
-    const message = `${provider} refused the request with status ${status}: ${reason} ${fix}`.trim();
+    const message = `${provider} refused the request with status ${status}: ${asSentence(reason)} ${fix}`.trim();
     const error = new ArsenalError(code, message, {
       ...(field === undefined ? {} : { field }),
       ...(fix === "" ? {} : { fix }),
@@ -378,4 +387,8 @@ function pause(
   );
   signal?.addEventListener("abort", stop, { once: true });
   return promise;
+}
+
+function asSentence(text: string): string {
+  return /[.!?…]$/.test(text) ? text : `${text}.`;
 }

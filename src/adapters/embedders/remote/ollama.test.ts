@@ -28,7 +28,7 @@ describe("Ollama's embedder", () => {
     const { double, dispose } = await make();
     expect(await check({ apiBase: double.url })).toMatch(/^ollama\/nomic-embed-text\/768\/[0-9a-f]{8} answers$/);
     await expect(check({ apiBase: double.url, model: "all-minilm" })).rejects.toThrow(
-      'model "all-minilm" not found, try pulling it first Check embedder.model and embedder.api_base.',
+      'model "all-minilm" not found, try pulling it first. Check embedder.model and embedder.api_base.',
     );
     await dispose();
   });
