@@ -8,6 +8,8 @@ import { localOperator } from "../guard/principal.ts";
 import type { Tool } from "../tool/tool.ts";
 import { type AgentOptions, createAgent } from "./create-agent.ts";
 import type { AgentEvent } from "./agent-run.ts";
+import type { Llm } from "./llm.port.ts";
+import type { AgentArsenal } from "./offer-tools.ts";
 import { scriptedLlm, say, type ScriptedLlm } from "../testing/scripted-llm.ts";
 
 const shopper = localOperator({ id: "agent", roles: [], capabilities: ["read_data"], local: false });
@@ -235,6 +237,10 @@ describe("an agent", () => {
     ["an empty request", { input: " " }, "input"],
     ["a limit of 0", { limit: 0 }, "limit"],
     ["more pinned tools than are offered", { limit: 1, pinned: ["a", "b"] }, "pinned"],
+    ["a model that is not configured", { llm: new ToolArsenal().llm as Llm }, "llm"],
+    ["something that is not an arsenal", { arsenal: {} as AgentArsenal }, "arsenal"],
+    ["a misspelled result format", { resultFormat: "texts" as "text" }, "resultFormat"],
+    ["one pinned tool that is not in a list", { pinned: "shop.refund" as unknown as string[] }, "pinned"],
     ["no steps", { maxSteps: 0 }, "maxSteps"],
     ["a token budget that is not a number", { maxTokens: Number.NaN }, "maxTokens"],
   ])("refuses %s", (_what, given: Partial<AgentOptions> & { readonly input?: string }, field) => {

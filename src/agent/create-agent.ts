@@ -159,7 +159,19 @@ async function settle(running: Running, settings: LoopSettings): Promise<AgentRe
 
 function toSettings(options: AgentOptions): LoopSettings {
   const { llm, arsenal, systemPrompt, limit = 8, pinned = [], maxSteps = 10, maxTokens = Infinity } = options;
-  const { maxAnswerTokens, principal, toolset } = options;
+  const { maxAnswerTokens, principal, toolset, resultFormat = "native" } = options;
+  if (typeof llm?.next !== "function")
+    throw wrong(
+      "llm",
+      llm,
+      "must be a model",
+      "Take one from toolarsenal/llms, or configure llm and pass arsenal.llm.",
+    );
+  if (typeof arsenal?.retrieve !== "function")
+    throw wrong("arsenal", arsenal, "must be an arsenal", "Pass a ToolArsenal, or a runner of a toolset.");
+  if (!["native", "text"].includes(resultFormat))
+    throw wrong("resultFormat", resultFormat, "must be native or text", 'Give "native" or "text".');
+  if (!Array.isArray(pinned)) throw wrong("pinned", pinned, "must be a list", "Give a list of ids or names of tools.");
   checkCount("limit", limit, 50);
   checkCount("maxSteps", maxSteps);
   if (maxTokens !== Infinity) checkCount("maxTokens", maxTokens);
@@ -177,7 +189,7 @@ function toSettings(options: AgentOptions): LoopSettings {
     maxSteps,
     maxTokens,
     maxAnswerTokens,
-    resultFormat: options.resultFormat ?? "native",
+    resultFormat,
     textCalls: options.textCalls ?? true,
     stream: options.stream ?? true,
     clock: options.clock ?? systemClock,

@@ -163,7 +163,10 @@ describe("toolarsenal chat", () => {
     writeFileSync(join(folder, "chat.json"), '{"type":"toolarsenal/agent-run","version":9}');
     const { options } = await scripted();
     const newer = await toolarsenal(["chat", "--resume", "chat.json", ...options]);
-    expect(newer).toMatchObject({ code: 2, err: expect.stringContaining("chat.json: Cannot resume") as string });
+    expect(newer).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/chat\.json: Cannot resume.*update\.\n$/) as string,
+    });
     const missing = await toolarsenal(["chat", "--resume", "none.json", ...options]);
     expect(missing).toMatchObject({ code: 2, err: expect.stringContaining("cannot be read") as string });
     expect(await toolarsenal(["chat", ...options])).toMatchObject({

@@ -91,6 +91,9 @@ describe("an ensemble from TOML", () => {
     folder.write("io/invokers/read_file.toml", READ_FILE_TOML.replace("enabled", 'handler = "reader"\nenabled'));
     await add({ handlers: { reader: () => "read" } });
     expect((await call("read_file", { path: "/a" })).result).toBe("read");
+    await arsenal.removeEnsemble("io");
+    await add({ handlers: { raeder: () => "read" } });
+    expect((await call("read_file", { path: "/a" })).error?.message).toContain("or register handlers: { reader }.");
   });
 
   it("finds a tool without a handler, and says how to give it one when it is called", async () => {

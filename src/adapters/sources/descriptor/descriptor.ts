@@ -8,7 +8,7 @@ import type { OfferedTool, Source } from "../../../register/source.port.ts";
 import { type WatchedFiles, watchFiles } from "../../../system/watch-files.ts";
 import { findInvocable } from "./find-invocable.ts";
 import { type Invocables, type InvokerOf, toHandler } from "./invocable.ts";
-import { type EnsembleDescriptor, readEnsemble, readInvoker } from "./read-descriptor.ts";
+import { type EnsembleDescriptor, type InvokerDescriptor, readEnsemble, readInvoker } from "./read-descriptor.ts";
 import type { Refuse } from "./toml-document.ts";
 
 /** The TOML file of an ensemble, and what runs its tools. */
@@ -90,7 +90,7 @@ export async function descriptorSource(
     const invoker = await readInvoker(path, await readText(path, refuseSource));
     const isLoaded = invoker.enabled && loadModules;
     const invocable = isLoaded ? await findInvocable(path, invoker, handlers, readModule) : undefined;
-    const handler = invocable ? toHandler(invoker.name, invocable, invokerOf) : missing(path, invoker.name);
+    const handler = invocable ? toHandler(invoker.name, invocable, invokerOf) : missing(path, invoker);
     return {
       name: invoker.name,
       enabled: invoker.enabled,
@@ -219,9 +219,9 @@ interface Bound {
   readonly refuse: Refuse;
 }
 
-function missing(path: string, name: string): () => never {
+function missing(path: string, { name, handler = name }: InvokerDescriptor): () => never {
   return () => {
-    const fix = `Add handler = "./MODULE.ts#NAME" to [invoker] in ${path}, or register handlers: { ${name} }.`;
+    const fix = `Add handler = "./MODULE.ts#NAME" to [invoker] in ${path}, or register handlers: { ${handler} }.`;
     throw new ArsenalError("HANDLER_MISSING", `Nothing runs ${showValue(name)}. ${fix}`, { field: "handler", fix });
   };
 }

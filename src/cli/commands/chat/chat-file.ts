@@ -18,7 +18,10 @@ export async function readChat(file: string, { folder }: Terminal): Promise<Save
     fromSavedRun(saved);
     return saved as SavedRun;
   } catch (error) {
-    if (isArsenalError(error)) throw wrongInput("--resume", file, `${file}: ${error.message}`, "");
+    if (isArsenalError(error)) {
+      const fix = error.details.fix ?? "";
+      throw wrongInput("--resume", file, `${file}: ${error.message.replace(fix, "").trim()}`, fix);
+    }
     return refuse("it is not JSON", "Give a file that chat --save wrote.");
   }
 }
