@@ -148,6 +148,16 @@ describe("an ensemble made in code", () => {
 });
 
 describe("the defaults of an ensemble", () => {
+  it.each([
+    [{ timeout: -1 }, "configuration.timeout must be a number of seconds from 0.1 to 300, not -1."],
+    [{ maxRetries: 1.5 }, "configuration.maxRetries must be a whole number from 0 to 5, not 1.5."],
+    [{ maxConcurrent: 0 }, "configuration.maxConcurrent must be a whole number from 1 to 100000, not 0."],
+  ])("are checked: %j", (configuration, problem) => {
+    expect(() => createEnsemble({ name: "weather", invokers: [getWeather], configuration })).toThrow(
+      `The ensemble "weather": ${problem}`,
+    );
+  });
+
   /** Runs an invoker that is safe to repeat and cannot reach its server. */
   async function attemptsOf(
     configuration: EnsembleConfiguration,

@@ -6,6 +6,7 @@ import { type FunctionDefinition, fromFunction } from "../register/from-function
 import type { Registration } from "../register/registry.ts";
 import type { OfferedTool, Source } from "../register/source.port.ts";
 import type { ArgumentsOf, ParametersSchema } from "../tool/infer.ts";
+import { LIMITS } from "../tool/limits.ts";
 import { type Ensemble, type EnsembleConfiguration, type Invoker, toEnsemble } from "./ensemble.ts";
 import { shareArsenal, type SharedArsenal } from "./shared-arsenal.ts";
 
@@ -76,7 +77,7 @@ export interface EnsembleOptions {
 }
 
 /**
- * Makes an ensemble from invokers. It is connected by `connect`. Throws CONFIG_INVALID if two invokers have one name.
+ * Makes an ensemble from invokers. It is connected by `connect`. Throws CONFIG_INVALID if two invokers have one name, or a default is invalid.
  *
  * @example
  * const io = createEnsemble({ name: "io", invokers: [readFile, writeFile], configuration: { timeout: 30 } });
@@ -93,6 +94,7 @@ export function createEnsemble<Connection>(
 /** Makes an ensemble in an arsenal that it shares with others. */
 export function ensembleIn<Connection>(definition: EnsembleDefinition<Connection>, shared: SharedArsenal): Ensemble {
   const { name, configuration = {} } = definition;
+  checkConfiguration(name, configuration);
   const invokers = invokersOf(definition);
   let connection: Connection | undefined;
 
@@ -144,6 +146,25 @@ function invokersOf({ name, invokers }: Pick<EnsembleDefinition, "name" | "invok
     if (keys.indexOf(key) < index) refuse(key, `has two invokers named ${showValue(key)}`, "Rename one of them.");
   }
   return list;
+}
+
+/** What each default may be, as in TOML descriptors. Other keys are the user's own. */
+const DEFAULTS = [
+  { key: "timeout", from: LIMITS.timeoutMinMs / 1000, to: LIMITS.timeoutMaxMs / 1000, what: "a number of seconds" },
+  { key: "maxRetries", from: 0, to: 5, what: "a whole number" },
+  { key: "maxConcurrent", from: 1, to: 100_000, what: "a whole number" },
+] as const;
+
+function checkConfiguration(name: string, configuration: EnsembleConfiguration): void {
+  for (const { key, from, to, what } of DEFAULTS) {
+    const value: unknown = configuration[key];
+    const isNumber = typeof value === "number" && (key === "timeout" || Number.isInteger(value));
+    if (value === undefined || (isNumber && value >= from && value <= to)) continue;
+    const [field, fix] = [`configuration.${key}`, `Change ${key}.`];
+    const problem = `must be ${what} from ${from} to ${to}, not ${showValue(value)}`;
+    const message = `The ensemble ${showValue(name)}: ${field} ${problem}. ${fix}`;
+    throw new ArsenalError("CONFIG_INVALID", message, { field, value, fix });
+  }
 }
 
 function toSettings({ timeout, maxRetries, maxConcurrent }: EnsembleConfiguration): Partial<Source> {

@@ -4,8 +4,8 @@ import { listenAs } from "../../test/e2e/era-server.ts";
 import { createDescriptorFolder, type DescriptorFolder, IO_TOML } from "../../test/ensembles/descriptor-folder.ts";
 import { McpServer } from "@modelcontextprotocol/server";
 import { ToolArsenal } from "../arsenal.ts";
-import { createInvoker, type EnsembleDefinition } from "./create-ensemble.ts";
-import { prepareEnsembles } from "./prepare-ensembles.ts";
+import { createEnsemble, createInvoker, type EnsembleDefinition } from "./create-ensemble.ts";
+import { type EnsemblesConfiguration, prepareEnsembles } from "./prepare-ensembles.ts";
 
 let folder: DescriptorFolder;
 let arsenal: ToolArsenal;
@@ -123,6 +123,14 @@ describe("prepared ensembles", () => {
     const { result } = (await ensembles[0]?.accessInvoker("read_file").invoke({ path: "/a" })) ?? {};
     expect(result).toContain("ensemble");
   });
+});
+
+it.each([
+  [{}, "ensembles must be a list, not undefined."],
+  [{ ensembles: "io.toml" }, 'ensembles must be a list, not "io.toml".'],
+  [{ ensembles: [createEnsemble({ name: "io", invokers: [] })] }, '"io" is a finished ensemble.'],
+])("prepareEnsembles refuses %j", async (configuration, problem) => {
+  await expect(prepareEnsembles(configuration as EnsemblesConfiguration)).rejects.toThrow(problem);
 });
 
 describe("when an ensemble fails", () => {

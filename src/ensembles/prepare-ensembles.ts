@@ -68,6 +68,14 @@ export async function prepareEnsembles(
       throw error;
     }
   };
+  if (!Array.isArray(configuration?.ensembles)) {
+    const value: unknown = configuration?.ensembles;
+    throw refused(
+      value,
+      `ensembles must be a list, not ${showValue(value)}.`,
+      "Call prepareEnsembles({ ensembles: […] }).",
+    );
+  }
   for (const entry of configuration.ensembles)
     await orReport(entry, async () => {
       for (const open of await toOpeners(entry, options, shared))
@@ -105,10 +113,20 @@ async function toOpeners(
     return files.map((each) => () => fromDescriptor(each, { ...options.handlers, ...handlers }, shared));
   }
   if ("server" in entry) return [async () => fromServer(entry.server, shared)];
+  if ("accessInvoker" in entry) {
+    const fix = "Pass its definition, { name, invokers }, or connect it yourself with its connect().";
+    throw refused(entry.name, `${showValue(entry.name)} is a finished ensemble.`, fix);
+  }
   if ("invokers" in entry) return [async () => ensembleIn(entry, shared)];
-  const fix = "Write a path, { file }, { server }, or { name, invokers }.";
-  const message = `${showValue(entry)} is not an ensemble. ${fix}`;
-  throw new ArsenalError("CONFIG_INVALID", message, { field: "ensembles", value: entry, fix });
+  throw refused(
+    entry,
+    `${showValue(entry)} is not an ensemble.`,
+    "Write a path, { file }, { server }, or { name, invokers }.",
+  );
+}
+
+function refused(value: unknown, problem: string, fix: string): ArsenalError {
+  return new ArsenalError("CONFIG_INVALID", `${problem} ${fix}`, { field: "ensembles", value, fix });
 }
 
 /** Undefined if the file says that it is not enabled. */
