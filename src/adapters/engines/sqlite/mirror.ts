@@ -26,7 +26,7 @@ export interface Mirror {
   follow(): void;
   /** The vectors of a model; undefined if there are none. */
   vectorsOf(model: string): ModelVectors | undefined;
-  /** Reads something once for as long as the tools stay the same. Values are kept until their weights come to 1. */
+  /** Reads something once for as long as the tools stay the same. The values used last are kept, up to a weight of 1 together. */
   once<Value>(key: string, read: () => { readonly value: Value; readonly weight: number }): Value;
   /** The tools in these slots. */
   toolsAt(slots: readonly number[]): ReadonlyMap<number, Tool>;
@@ -52,7 +52,8 @@ export function createMirror(database: Database): Mirror {
   let revision = 0;
   const models = new Map<string, Model>();
   const tools = new Map<number, Tool>();
-  const kept = new Map<string, unknown>();
+  /** The least recently used first. */
+  const kept = new Map<string, { readonly value: unknown; readonly weight: number }>();
   let keptWeight = 0;
 
   function forgetAll(): void {
@@ -171,15 +172,15 @@ export function createMirror(database: Database): Mirror {
     vectorsOf,
 
     once<Value>(key: string, read: () => { readonly value: Value; readonly weight: number }): Value {
-      if (kept.has(key)) return kept.get(key) as Value;
-      const { value, weight } = read();
-      if (keptWeight + weight > 1) {
-        kept.clear();
-        keptWeight = 0;
+      const entry = kept.get(key) ?? read();
+      if (!kept.delete(key)) keptWeight += entry.weight;
+      kept.set(key, entry);
+      for (const [oldest, { weight }] of kept) {
+        if (keptWeight <= 1) break;
+        kept.delete(oldest);
+        keptWeight -= weight;
       }
-      keptWeight += weight;
-      kept.set(key, value);
-      return value;
+      return entry.value as Value;
     },
 
     toolsAt(slots) {

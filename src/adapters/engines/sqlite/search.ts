@@ -41,8 +41,12 @@ const { saturation } = DEFAULT_LEXICAL_SETTINGS;
 const NAMESPACE = LEXICAL_FIELDS.indexOf("namespace");
 const FIELD_OF: ReadonlyMap<string, number> = new Map(LEXICAL_FIELDS.map((field, index) => [field, index]));
 
-/** What is kept for the next search: occurrences of terms, and the tools that filters accept. */
+/**
+ * What is kept for the next search: occurrences of terms, six bytes each, and the tools that filters accept. A common word stands in most tools, so
+ * a large catalog keeps more.
+ */
 const KEPT_OCCURRENCES = 2_000_000;
+const KEPT_PER_TOOL = 24;
 const KEPT_SIEVES = 64;
 
 /** Gathers the evidence for one request. The mirror must have caught up. */
@@ -53,12 +57,13 @@ export function searchDatabase(database: Database, mirror: Mirror, query: Engine
     value: sieve(database, mirror, query),
     weight: Math.max(1, filters.length / 1_000) / KEPT_SIEVES,
   }));
+  const { size } = mirror;
+  const share = 1 / Math.max(KEPT_OCCURRENCES, KEPT_PER_TOOL * size);
   const measures = measureFields(DEFAULT_LEXICAL_SETTINGS, mirror);
   const occurrencesOf = (term: string): Occurrences | undefined =>
-    mirror.once(`occurrences of ${term}`, () => readOccurrences(database, toWord(term)));
+    mirror.once(`occurrences of ${term}`, () => readOccurrences(database, toWord(term), share));
   const documentsOf = (term: string): number =>
     mirror.once(`documents with ${term}`, () => countDocuments(database, "terms", term));
-  const { size } = mirror;
   const best = new Set<number>();
 
   const coverage = texts.map((text) => {
@@ -132,9 +137,11 @@ export function countWhere(database: Database, filter: ToolFilter): number {
 function readOccurrences(
   database: Database,
   term: string,
+  /** What one occurrence weighs. */
+  share: number,
 ): { readonly value: Occurrences | undefined; readonly weight: number } {
   const rows = database.rows<readonly [number, string]>("SELECT doc, col FROM occurrences WHERE term = ?", term);
-  const weight = (1 + rows.length) / KEPT_OCCURRENCES;
+  const weight = (1 + rows.length) * share;
   if (rows.length === 0) return { value: undefined, weight };
   const keys = new Uint32Array(rows.length);
   const counts = new Uint16Array(rows.length);
