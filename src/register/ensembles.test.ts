@@ -54,7 +54,7 @@ describe("add", () => {
   it("rejects where the source cannot be connected, lets go of it, and leaves the others alone [001-ensemble-unavailable]", async () => {
     const { ensembles, events, ids } = setUp();
     await ensembles.add(createTestSource("good", [draft("one")]).source);
-    const bad = createTestSource("bad", [], { connect: () => Promise.reject(new Error("connection refused")) });
+    const bad = createTestSource("bad", [], { connect: () => Promise.reject(new Error("connection refused.")) });
     await expect(ensembles.add(bad.source)).rejects.toMatchObject({
       code: "SOURCE_UNAVAILABLE",
       message:
@@ -62,7 +62,7 @@ describe("add", () => {
     });
     expect(events.at(-1)).toEqual([
       "ensemble-failed",
-      { ensemble: "bad", kind: "mcp", message: 'The ensemble "bad" is unavailable: connection refused' },
+      { ensemble: "bad", kind: "mcp", message: 'The ensemble "bad" is unavailable: connection refused.' },
     ]);
     await new Promise(setImmediate);
     expect(bad.log).toEqual(["disconnect"]);

@@ -144,7 +144,11 @@ export function createEnsembles(parts: EnsemblesParts): Ensembles {
         emit("ensemble-failed", told);
         release(member);
         const fix = "Check that the source runs and can be reached, then add it again.";
-        throw new ArsenalError("SOURCE_UNAVAILABLE", `${told.message}. ${fix}`, { field: source.name, fix, cause });
+        throw new ArsenalError("SOURCE_UNAVAILABLE", `${told.message.replace(/\.$/, "")}. ${fix}`, {
+          field: source.name,
+          fix,
+          cause,
+        });
       } finally {
         signal?.removeEventListener("abort", cancel);
       }
