@@ -213,7 +213,12 @@ describe.each(["full", "shape"] as const)("twenty planted secrets, with the audi
     leaky = await leakyArsenal(kept);
     results = await leakEverything(leaky.arsenal);
     shownWhileRunning = process.platform === "linux" ? commandLines() : "";
+    const failed = Promise.withResolvers<void>();
+    leaky.arsenal.subscribe(({ name }) => {
+      if (name === "ensemble-failed") failed.resolve();
+    });
     await leaky.arsenal.execute({ toolName: "stdio.leak", arguments: { index: 3, form: "raw", how: "exit" } });
+    await failed.promise;
     await leaky.arsenal.close();
   }, 120_000);
 

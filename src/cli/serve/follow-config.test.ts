@@ -64,7 +64,7 @@ describe("a document that could not be fetched at the start", () => {
     expect([asked, told]).toEqual([2, []]);
     isUp = true;
     await clock.advance(60_000);
-    expect(await came.promise).toEqual([{ name: "remote", document: url, tools: 1 }]);
+    expect(await came.promise).toEqual([{ kind: "OpenAPI", name: "remote", document: url, tools: 1 }]);
     expect(told).toEqual(["Configuration reloaded: added remote."]);
     expect([arsenal.toolCount, clock.pending]).toEqual([1, 0]);
     follower.close();
