@@ -15,6 +15,7 @@ export interface Ensemble {
   readonly invokers: ReadonlyMap<string, Invoker>;
   /** The ensemble's defaults and settings, as written. */
   readonly configuration: EnsembleConfiguration;
+  readonly isConnected: boolean;
   /** What the ensemble is connected to, such as an `McpUpstream`; undefined if it needs no connection, or has none now. */
   readonly connection: unknown;
   /** The arsenal that its tools are registered in and run through. */
@@ -92,6 +93,9 @@ export function toEnsemble(kind: EnsembleKind, shared: SharedArsenal): Ensemble 
     },
     get configuration() {
       return kind.configuration();
+    },
+    get isConnected() {
+      return state === "connected";
     },
     get connection() {
       return state === "connected" ? kind.connection?.(shared.current()) : undefined;

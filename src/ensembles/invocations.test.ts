@@ -289,3 +289,14 @@ it("gives every error code one of the five categories", () => {
   for (const [code, category] of Object.entries({ ...of, ...more }))
     expect(errorCategory(code as ErrorCode)).toBe(category);
 });
+
+it("prepares no tools of an ensemble that is not connected: it says to connect it", async () => {
+  const processor = await createInvocationsProcessor({ dialect: "anthropic" });
+  const ensemble = createEnsemble({ name: "weather", invokers: [] });
+  await expect(processor.prepareTools([ensemble])).rejects.toThrow(
+    'The ensemble "weather" is not connected. Call its connect() first.',
+  );
+  await ensemble.connect();
+  expect(await processor.prepareTools([ensemble])).toEqual([]);
+  await ensemble.disconnect();
+});

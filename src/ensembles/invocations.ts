@@ -18,7 +18,8 @@ import { type Invocation, type InvocationResult, toFailure, toRecord, toTimestam
 export interface InvocationsProcessor<Definition = Record<string, unknown>, Message = Record<string, unknown>> {
   /**
    * Writes the tools of the ensembles that the caller may see, in order, as the provider's API takes them. Each goes by its alias, such as
-   * `io-read_file`, so tools of the same name in two ensembles stay apart. Throws INPUT_INVALID if two tools have the same alias.
+   * `io-read_file`, so tools of the same name in two ensembles stay apart. Throws INPUT_INVALID if two tools have the same
+   * alias, and SOURCE_UNAVAILABLE if an ensemble is not connected.
    */
   prepareTools(ensembles: readonly Ensemble[], options?: PrepareToolsOptions): Promise<Definition[]>;
   /** Reads the calls in one answer of the provider, in its order. Never throws: a call that cannot be read has a `problem`. */
@@ -91,6 +92,8 @@ export async function createInvocationsProcessor({
   const { limits } = dialect;
   return {
     async prepareTools(ensembles, { strict = false, ...by } = {}) {
+      const away = ensembles.find(({ isConnected }) => !isConnected);
+      if (away !== undefined) throw notConnected(away.name);
       const tools = Array.from((await invokersFor(ensembles, by)).values(), ({ tool }) => tool);
       const set = { strict, ...(limits === undefined ? {} : { limits }) };
       return convertSet(tools, dialect, set).map(({ definition }) => definition);
@@ -226,4 +229,10 @@ function toAnswered({ invocationId, idMadeUp, name, content, error, timestamp }:
       spanId: "",
     },
   };
+}
+
+function notConnected(ensemble: string): ArsenalError {
+  const fix = "Call its connect() first.";
+  const message = `The ensemble ${showValue(ensemble)} is not connected. ${fix}`;
+  return new ArsenalError("SOURCE_UNAVAILABLE", message, { field: "ensembles", value: ensemble, fix });
 }
