@@ -69,7 +69,8 @@ export interface Agent {
   execute(input: string, options?: RunOptions): Promise<string>;
   /**
    * Goes on with a saved run. Calls that were approved in the meantime run, once; those that were denied are reported to the model; if one still
-   * waits, the run is still paused. No call that ran, or may have run, is run again. Throws INPUT_INVALID for what is not a saved run.
+   * waits, the run is still paused. No call that ran, or may have run, is run again. The run keeps its toolset.
+   * Throws INPUT_INVALID for what is not a saved run, or one of another toolset.
    */
   resume(saved: SavedRun, options?: FollowOptions): AgentRun;
 }
@@ -82,11 +83,13 @@ const traceIds = createTraceIds();
  */
 export function createAgent(options: AgentOptions): Agent {
   const { name = "agent" } = options;
-  const settings = toSettings(options);
+  const own = toSettings(options);
+  const { toolset } = own.by;
 
   function start(state: RunState, { signal = new AbortController().signal, onEvent }: FollowOptions): AgentRun {
     const log = createEventLog(onEvent);
     const running: Running = { state: { ...state, status: "running" }, signal, emit: log.emit };
+    const settings = { ...own, by: { ...own.by, ...(state.toolset !== undefined && { toolset: state.toolset }) } };
     const result = settle(running, settings).finally(log.end);
     result.catch(() => {}); // whoever only iterates gets the error there
     return {
@@ -107,6 +110,7 @@ export function createAgent(options: AgentOptions): Agent {
       traceId: traceIds.traceId(),
       request: input,
       ...(summary !== undefined && { summary }),
+      ...(toolset !== undefined && { toolset }),
       status: "running",
       steps: 0,
       usage: { inputTokens: 0, outputTokens: 0 },
@@ -118,7 +122,7 @@ export function createAgent(options: AgentOptions): Agent {
   return {
     name,
     run,
-    resume: (saved, follow = {}) => start(toResumed(saved), follow),
+    resume: (saved, follow = {}) => start(toResumed(saved, toolset), follow),
     async execute(input, given) {
       const result = await run(input, given).result;
       if (result.status === "answered") return result.text;

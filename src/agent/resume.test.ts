@@ -49,6 +49,28 @@ describe("a run whose call needs approval", () => {
     });
   });
 
+  it("keeps its toolset when an agent without one resumes it, and is refused to an agent with another", async () => {
+    const { arsenal, ran } = shop();
+    for (const name of ["refunds", "orders"]) {
+      const filter = { ids: name === "refunds" ? ["default.refund_order"] : ["default.find_order"] };
+      arsenal.toolsets.add({ name, description: "", tags: [], filter, view: "live", policy: {} });
+    }
+    const llm = scriptedLlm([say("", ["refund_order", { order: "7" }]), FIND_AND_REFUND, say("Done.")]);
+    const run = createAgent({ llm, arsenal, toolset: "refunds" }).run("Refund order 7");
+    const { approvals } = await run.result;
+    await arsenal.approvals.approve(approvals[0]?.confirmationId ?? "", dana);
+
+    expect(() => createAgent({ llm, arsenal, toolset: "orders" }).resume(run.save())).toThrow(
+      expect.objectContaining({
+        code: "INPUT_INVALID",
+        details: expect.objectContaining({ field: "toolset" }) as object,
+      }),
+    );
+    await createAgent({ llm, arsenal }).resume(reread(run.save())).result;
+    expect(ran).toEqual(["refund_order 7"]);
+    expect(llm.requests.flatMap(({ tools }) => tools.map(({ name }) => name))).not.toContain("find_order");
+  });
+
   it("reports a denied call to the model", async () => {
     const { arsenal, ran } = shop();
     const llm = scriptedLlm([FIND_AND_REFUND, say("I may not.")]);

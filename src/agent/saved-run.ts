@@ -21,6 +21,8 @@ export interface RunState {
   readonly traceId: string;
   readonly request: string;
   readonly summary?: string;
+  /** The toolset that the run is confined to. */
+  readonly toolset?: string;
   readonly status: RunStatus | "running" | "failed";
   readonly steps: number;
   readonly usage: TokenUsage;
@@ -68,10 +70,19 @@ export function hasEnded({ status }: Pick<RunState, "status">): boolean {
   return ENDED.includes(status);
 }
 
-/** The state of a saved run that can go on. Throws INPUT_INVALID if it cannot. */
-export function toResumed(saved: unknown): RunState {
+/** The state of a saved run that can go on, for an agent with this toolset. Throws INPUT_INVALID if it cannot. */
+export function toResumed(saved: unknown, toolset?: string): RunState {
   const state = fromSavedRun(saved);
-  if (!hasEnded(state)) return state;
+  if (toolset !== undefined && state.toolset !== undefined && state.toolset !== toolset) {
+    const problem = `is not the agent's toolset, ${showValue(toolset)}`;
+    throw invalid(
+      "toolset",
+      state.toolset,
+      problem,
+      "Use the toolset of the run, or none: the run then keeps its own.",
+    );
+  }
+  if (!hasEnded(state)) return toolset === undefined ? state : { ...state, toolset };
   const fix = "Start a new run, with its messages as history.";
   throw invalid("status", state.status, "says that the run has its answer", fix);
 }
@@ -123,6 +134,7 @@ const FIELDS: Readonly<Record<keyof RunState, Check>> = {
   traceId: (value) => typeof value === "string" && /^[0-9a-f]{32}$/.test(value),
   request: isText,
   summary: orAbsent(isText),
+  toolset: orAbsent(isText),
   status: (value) => [...ENDED, ...GOES_ON].includes(String(value)),
   steps: isCount,
   usage: isObjectOf({ inputTokens: isCount, outputTokens: isCount }),

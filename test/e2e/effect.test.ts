@@ -13,6 +13,7 @@ import {
 import { ToolArsenal } from "../../src/index.ts";
 import { startLegacyServer, startModernServer, type UpstreamServer } from "../mcp/upstream-server.ts";
 import { markedProcesses, openDescriptors } from "./open-descriptors.ts";
+import { eventually } from "./replicas/eventually.ts";
 
 const TINY = fileURLToPath(new URL("./tiny-server.ts", import.meta.url));
 
@@ -103,6 +104,8 @@ describe("the Effect service with real MCP servers", () => {
     const before = held();
     const statuses = await round(1000, 20);
     expect(statuses).toEqual(Array.from({ length: 1020 }, () => "connected"));
-    expect(held()).toEqual(before);
+    // The kernel ends sockets a moment after both sides closed them; what leaks stays.
+    await eventually("nothing is held that was not held before", () => held().descriptors <= before.descriptors);
+    expect(held().listeners).toEqual(before.listeners);
   }, 120_000);
 });
