@@ -147,6 +147,25 @@ describe("an agent", () => {
     expect(llm.requests.map(({ tools }) => tools.length)).toEqual([4, 0]);
   });
 
+  it("gives the model the beginning of a result that is too long, and its followers the whole", async () => {
+    const { arsenal } = shop();
+    const parameters = { type: "object", properties: {} } as const;
+    const rows = Array.from({ length: 500 }, (_, row) => ({ row }));
+    const image = { content: [{ type: "image", mimeType: "image/png", data: "A".repeat(500) }] };
+    arsenal.register({ name: "export_orders", description: "Exports all orders.", parameters }, () => rows);
+    arsenal.register({ name: "draw_orders", description: "Draws all orders.", parameters }, () => image);
+    const llm = scriptedLlm([say("", ["export_orders", {}], ["draw_orders", {}]), say("Many.")]);
+    const events = await eventsOf(createAgent({ llm, arsenal, maxResultLength: 100 }).run("Export all orders"));
+
+    const length = JSON.stringify(rows).length;
+    expect(resultsIn(llm, 1)).toMatchObject([
+      { result: expect.stringMatching(`\n.The first 100 of ${length} characters`) as string },
+      { result: image },
+    ]);
+    const finished = events.filter((event) => event.type === "call-finished");
+    expect(finished.map(({ result }) => result.result)).toEqual(expect.arrayContaining([rows, image]));
+  });
+
   it("reads failures that the arsenal throws, too", async () => {
     const { arsenal } = shop({}, { onFailure: "throw" });
     const llm = scriptedLlm([say("", ["track_order", { order: "7" }]), say("It failed.")]);

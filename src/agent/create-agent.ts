@@ -31,6 +31,8 @@ export interface AgentOptions {
   readonly maxTokens?: number;
   /** The most tokens of one answer. Defaults to the model's own setting. */
   readonly maxAnswerTokens?: number;
+  /** The most characters of one result that the model is given; events have the whole result. Defaults to 100,000. */
+  readonly maxResultLength?: number;
   /** The toolset to search and call through. Defaults to the whole catalog. */
   readonly toolset?: string;
   /** Who makes the calls. Defaults to the local operator. */
@@ -163,7 +165,7 @@ async function settle(running: Running, settings: LoopSettings): Promise<AgentRe
 
 function toSettings(options: AgentOptions): LoopSettings {
   const { llm, arsenal, systemPrompt, limit = 8, pinned = [], maxSteps = 10, maxTokens = Infinity } = options;
-  const { maxAnswerTokens, principal, toolset, resultFormat = "native" } = options;
+  const { maxAnswerTokens, maxResultLength = 100_000, principal, toolset, resultFormat = "native" } = options;
   if (typeof llm?.next !== "function")
     throw wrong(
       "llm",
@@ -178,6 +180,7 @@ function toSettings(options: AgentOptions): LoopSettings {
   if (!Array.isArray(pinned)) throw wrong("pinned", pinned, "must be a list", "Give a list of ids or names of tools.");
   checkCount("limit", limit, 50);
   checkCount("maxSteps", maxSteps);
+  checkCount("maxResultLength", maxResultLength);
   if (maxTokens !== Infinity) checkCount("maxTokens", maxTokens);
   if (maxAnswerTokens !== undefined) checkCount("maxAnswerTokens", maxAnswerTokens);
   if (pinned.length > limit)
@@ -193,6 +196,7 @@ function toSettings(options: AgentOptions): LoopSettings {
     maxSteps,
     maxTokens,
     maxAnswerTokens,
+    maxResultLength,
     resultFormat,
     textCalls: options.textCalls ?? true,
     stream: options.stream ?? true,

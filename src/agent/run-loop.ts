@@ -9,6 +9,7 @@ import type { AgentEvent, NeededApproval, RunStatus } from "./agent-run.ts";
 import type { AgentMessage, Llm, LlmRequest, LlmTurn, TokenUsage } from "./llm.port.ts";
 import { type AgentArsenal, offerTools, type OfferSettings } from "./offer-tools.ts";
 import type { OpenCall, RunState } from "./saved-run.ts";
+import { shortenResult } from "./shorten-result.ts";
 import { readTextCalls } from "./text-calls.ts";
 
 /** What every run of an agent goes by. */
@@ -19,6 +20,7 @@ export interface LoopSettings extends OfferSettings {
   readonly maxSteps: number;
   readonly maxTokens: number;
   readonly maxAnswerTokens: number | undefined;
+  readonly maxResultLength: number;
   readonly resultFormat: "native" | "text";
   readonly textCalls: boolean;
   readonly stream: boolean;
@@ -148,7 +150,7 @@ async function answerCalls(running: Running, settings: LoopSettings, fresh?: rea
 
 async function runCall(
   { state, signal, emit }: Running,
-  { arsenal, by, clock }: LoopSettings,
+  { arsenal, by, clock, maxResultLength }: LoopSettings,
   read: ReadCall,
   confirmationId: string | undefined,
 ): Promise<ToolResult> {
@@ -166,7 +168,7 @@ async function runCall(
   emit({ type: "call-finished", step, callId: read.id, result });
   const [approval] = approvalsOf([{ read, result }]);
   if (approval !== undefined) emit({ type: "approval-needed", step, approval });
-  return result;
+  return { ...result, ...("result" in result && { result: shortenResult(result.result, maxResultLength) }) };
 }
 
 interface Unrun {
