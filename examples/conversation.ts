@@ -57,7 +57,7 @@ for (const [dialect, answers] of [
   ["openai", openaiAnswers],
 ] as const) {
   const processor = await createInvocationsProcessor({ dialect });
-  const tools = await processor.prepareTools(ensembles); // for the provider's API, beside the messages
+  const tools = await processor.prepareTools(ensembles); // for the provider's API, together with the messages
   assert.equal(tools.length, 2);
 
   const messages: object[] = [{ role: "user", content: question }]; // in the provider's format

@@ -111,7 +111,7 @@ export class ToolArsenal {
     return this.#open.removeEnsemble(name);
   }
 
-  /** The tools that an ensemble has registered now, whoever may see them; none if there is no such ensemble. */
+  /** The tools that an ensemble has registered now, whatever callers may see; none if the ensemble is unknown. */
   ensembleTools(name: string): readonly Tool[] {
     return this.#wired.registry.ofEnsemble(name);
   }

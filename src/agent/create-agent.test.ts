@@ -139,7 +139,7 @@ describe("an agent", () => {
     expect(audit.lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([recorded, recorded]);
   });
 
-  it("leaves out tools that fit less than it is told to", async () => {
+  it("leaves out tools below its score threshold", async () => {
     const { arsenal } = shop();
     const llm = scriptedLlm(["Done.", "Done."]);
     await createAgent({ llm, arsenal }).execute("Refund order 7");

@@ -93,7 +93,7 @@ export function createAgent(options: AgentOptions): Agent {
     const running: Running = { state: { ...state, status: "running" }, signal, emit: log.emit };
     const settings = { ...own, by: { ...own.by, ...(state.toolset !== undefined && { toolset: state.toolset }) } };
     const result = settle(running, settings).finally(log.end);
-    result.catch(() => {}); // whoever only iterates gets the error there
+    result.catch(() => {}); // callers who only iterate get the error there
     return {
       result,
       save: () => toSavedRun(running.state),
@@ -147,7 +147,7 @@ async function settle(running: Running, settings: LoopSettings): Promise<AgentRe
     emit({ type: "finished", status, text: said(), steps, usage, ...(error && { error }) });
   };
   try {
-    await Promise.resolve(); // so that whoever called can follow from the first event
+    await Promise.resolve(); // so that the caller can follow from the first event
     const status = await runLoop(running, settings).catch((error: unknown) => {
       if (signal.aborted) return "aborted" as const;
       throw error;

@@ -1,6 +1,6 @@
 import type { AgentEvent } from "./agent-run.ts";
 
-/** The events of one run, for whoever follows it, from the first one on. */
+/** The events of one run, for everyone who follows it, from the first one on. */
 export interface EventLog {
   readonly emit: (event: AgentEvent) => void;
   /** No event comes after this. */

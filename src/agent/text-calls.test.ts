@@ -68,7 +68,7 @@ describe("a function_call in the model's text", () => {
     expect(await toolMessages('{"function_call":'.repeat(20_000))).toEqual([]);
   });
 
-  it("is left alone beside real calls", async () => {
+  it("is left alone if there are real calls", async () => {
     const args = { operation: "x", a: 2, b: 2 };
     const llm = scriptedLlm([say(`Not ${CALL}`, ["calculator", args]), say("4")]);
     const { messages } = await createAgent({ llm, arsenal: calculator() }).run("Performs basic arithmetic").result;

@@ -23,7 +23,7 @@ export type ToolEvent =
     }
   | { readonly type: "tools.mcp-disconnected"; readonly payload: { readonly serverName: string } };
 
-/** Carries tool events to whoever subscribes. */
+/** Carries tool events to its subscribers. */
 export class EventBus extends Context.Service<
   EventBus,
   {

@@ -31,7 +31,7 @@ async function startServer(): Promise<UpstreamServer> {
 const sample = ({ url }: UpstreamServer): MCPServerConfig => ({ name: "sample", transport: "http", endpoint: url });
 
 describe("an MCP server", () => {
-  it("comes with its version, tools and status, goes when it is told to, and both are published", async () => {
+  it("comes with its version, tools and status, disconnects on request, and both are published", async () => {
     const server = await startServer();
     const seen: ToolEvent[] = [];
     await runService(

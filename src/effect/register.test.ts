@@ -56,7 +56,7 @@ describe("register", () => {
     );
   });
 
-  it("gives the handler the services of whoever registers it, also for calls from outside Effect", async () => {
+  it("gives the handler the services it was registered with, also for calls from outside Effect", async () => {
     const arsenal = new ToolArsenal(QUIET);
     const outside = await runService(
       Effect.gen(function* () {

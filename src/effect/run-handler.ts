@@ -8,7 +8,7 @@ import type { EffectHandler } from "./tool-service.ts";
 export type CallerContext = AsyncLocalStorage<Context.Context<never>>;
 
 /**
- * Makes a handler of an Effect. It runs with the services it was registered with and in the trace of whoever calls, and is interrupted when
+ * Makes a handler of an Effect. It runs with the services it was registered with and in the caller's trace, and is interrupted when
  * the call is cancelled or runs out of time.
  */
 export function toHandler<E, R>(

@@ -55,7 +55,7 @@ const KINDS: Readonly<Record<ErrorCode, Kind>> = {
   CLOSED: "failed",
 };
 
-/** What an error is made of beside the result. */
+/** What an error is made of, besides the result. */
 export interface FailedCall {
   readonly input: ToolInput;
   readonly tool: Tool | undefined;

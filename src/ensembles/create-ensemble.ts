@@ -10,7 +10,7 @@ import { LIMITS } from "../tool/limits.ts";
 import { type Ensemble, type EnsembleConfiguration, type Invoker, toEnsemble } from "./ensemble.ts";
 import { shareArsenal, type SharedArsenal } from "./shared-arsenal.ts";
 
-/** What the invocable of an invoker that is made in code knows beside its arguments. */
+/** What the invocable of an invoker made in code gets in addition to its arguments. */
 export interface Context extends InvocableContext {
   readonly invoker: Invoker;
 }

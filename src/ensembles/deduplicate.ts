@@ -70,7 +70,7 @@ function fullResults(
   });
 }
 
-/** What stands for a result that another one repeats or replaces; undefined if it must stay, or is no longer than that. */
+/** What stands for a result that another one repeats or replaces; undefined if it must stay, or is as short already. */
 function referenceTo(
   other: InvocationResult,
   result: InvocationResult,

@@ -5,7 +5,7 @@ export interface SharedArsenal {
   current(): ToolArsenal;
   /** Called before an ensemble is connected. */
   take(): ToolArsenal;
-  /** Called when an ensemble is no longer connected. */
+  /** Called when an ensemble has disconnected. */
   release(): Promise<void>;
 }
 

@@ -7,7 +7,7 @@ import type { ServableArsenal } from "./served-arsenal.ts";
 export interface Startup {
   /** Names of the servers whose first attempt to connect has not ended, in the order they were added. */
   connecting(): readonly string[];
-  /** Those of them that callers are told about. */
+  /** Those of them that callers may know about. */
   shown(): readonly string[];
   /**
    * Resolves when every first attempt has ended, well or not, or when the bound is reached. Undefined when there is nothing to wait for.

@@ -39,7 +39,7 @@ export interface SourceRequest {
 
 /** When the answer to one request also answers another. */
 export interface AnswerReuse {
-  /** Everything beside the arguments that the answer depends on, as text. */
+  /** Everything besides the arguments that the answer depends on, as text. */
   readonly key: string;
   /** Whether a result is the whole answer and nobody was asked for it. */
   isFinal(result: unknown): boolean;

@@ -99,7 +99,7 @@ export function createRunner(arsenal: RunnableArsenal, toolset: string): Runner 
       return [...exported.tools] as never[];
     },
     execute: scoped.execute,
-    // Every call is copied, also what is no plain object: what a batch holds must not carry a toolset of its own.
+    // Every call is copied, even if it is not a plain object: what a batch holds must not carry a toolset of its own.
     executeBatch: async (batch) =>
       arsenal.executeBatch(
         Array.isArray(batch?.calls)

@@ -65,7 +65,7 @@ describe("the audit of calls through a toolset", () => {
     ]);
   });
 
-  it("keeps a chain that verifies, beside records that have no toolset", async () => {
+  it("keeps a chain that verifies, together with records that have no toolset", async () => {
     const log = memoryAudit();
     const { arsenal } = await audited(log);
     await arsenal.execute({ toolName: "billing.get_invoice" });

@@ -27,7 +27,7 @@ export interface Toolsets {
   get(name: string, principal: Principal): Toolset;
   /** Those the caller may use, ordered by name. */
   list(principal: Principal): readonly Toolset[];
-  /** Whether a toolset has a tool, whoever asks. False if there is no such toolset, and for requests that are not tools, such as `files.resources/read`. */
+  /** Whether a toolset has a tool, for any caller. False for an unknown toolset, and for requests that are not tools, such as `files.resources/read`. */
   has(name: string, tool: FilteredTool): boolean;
   /** Whether calls through a toolset must be recorded in the audit log. */
   mustRecord(name: string): boolean;

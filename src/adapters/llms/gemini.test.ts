@@ -85,7 +85,7 @@ describe("Google's Gemini API", () => {
   });
 });
 
-/** The library's own getter warns of calls beside the text. */
+/** The library's own getter warns if there are calls as well as text. */
 function textOf({ candidates }: GenerateContentResponse): string {
   return (candidates?.[0]?.content?.parts ?? []).map((part) => part.text ?? "").join("");
 }

@@ -56,7 +56,7 @@ function approvalsOf(config: ResolvedConfig, place: Place, configFile?: string):
     return { command: configFile === undefined ? approve : `${approve} --config ${quoted(configFile)}` };
   const folder = approvalsFolder(place.environment);
   if (folder === undefined) return undefined;
-  // An approval is good only for the servers it was asked for. Two configurations may have tools that look the same. The model is no part of them.
+  // An approval is good only for the servers it was asked for. Two configurations may have tools that look the same. The model is not part of that.
   const { llm: _llm, ...rest } = config;
   const asked = createHash("sha256")
     .update(JSON.stringify([place.folder, configFile, rest]))

@@ -53,7 +53,7 @@ export function offerOf(upstreams: readonly string[]): string {
   return upstreams.length === 0 ? "This server offers tools." : `This server offers the tools of ${shown}${more}.`;
 }
 
-/** What a model is told about the server as a whole: whose tools it offers, and how to use them. */
+/** What a model reads about the server as a whole: whose tools it offers, and how to use them. */
 export function instructionsFor(mode: ServeMode, offer: string): string {
   const find = `call ${FIND_TOOL} with what you want to accomplish, then run a tool that it returns with ${EXECUTE_TOOL}`;
   switch (mode) {

@@ -34,7 +34,7 @@ export const LIBRARY: Readonly<Record<string, Does>> = {
   listTools: "lists tools",
   exportTools: "lists tools",
   ensembleTools: {
-    neither: "What one ensemble brought in, for whoever has the program in hand; no surface hands it out.",
+    neither: "What one ensemble brought in, for the program itself; no surface hands it out.",
   },
   fromConfig: opens,
   start: registers,

@@ -8,7 +8,7 @@ export type Invocable<Arguments = Readonly<Record<string, unknown>>> = (
   arguments_: Arguments,
 ) => unknown;
 
-/** What an invocable knows beside its arguments. */
+/** What an invocable gets in addition to its arguments. */
 export interface InvocableContext extends HandlerContext {
   /** The tool being run. */
   readonly invoker: DescribedInvoker;

@@ -67,7 +67,7 @@ export function mcpSource(settings: McpServerSettings, { patient = false, emit, 
     name: settings.name,
     kind: "mcp",
     namespaces: [settings.namespace ?? settings.name],
-    // A program on this machine has the files and the network of whoever runs it.
+    // A program on this machine has the files and the network of the user who runs it.
     capabilities: settings.transport.kind === "stdio" ? ["file_system", "network_access"] : ["network_access"],
     trustsAnnotations: settings.trustAnnotations === true,
     guardsEgress: settings.transport.kind !== "stdio",

@@ -64,7 +64,7 @@ export function scriptsSource(settings: ScriptsSettings, parts: ScriptsParts = {
     name,
     kind: "descriptor",
     namespaces: [settings.namespace ?? name],
-    // A program on this machine has the files and the network of whoever runs it.
+    // A program on this machine has the files and the network of the user who runs it.
     capabilities: ["file_system", "network_access"],
     timeoutMs: timeoutMs + STOP_MS,
     ...(settings.maxConcurrent === undefined ? {} : { maxConcurrent: settings.maxConcurrent }),

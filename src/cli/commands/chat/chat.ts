@@ -119,7 +119,7 @@ async function chat(given: Chat, saved: SavedRun | undefined, prompt: string | u
   const { agent, terminal, keyboard } = given;
   let history: readonly AgentMessage[] = saved?.messages ?? [];
 
-  /** Works on one prompt. A person who types is told what went wrong, and can go on. */
+  /** Works on one prompt. At a keyboard, errors are shown and the chat goes on. */
   async function turn(start: (signal: AbortSignal) => AgentRun): Promise<AgentResult["status"] | "failed"> {
     const stop = new AbortController();
     const abort = (): void => stop.abort();

@@ -226,7 +226,7 @@ describe("a caller whom a toolset no longer admits", () => {
       told = 0;
       replace("globex");
       await expect(client.listTools()).rejects.toThrow("There is no toolset");
-      // Changes are gathered for a moment before anybody is told: an admitted operator hears when that is over.
+      // Changes are gathered for a moment before clients are notified: an admitted operator's notification shows that this is over.
       const operator = await serveOperator(arsenal);
       await operator.changed(() => addTool(arsenal, "refund", "billing"));
       expect(told).toBe(0);
