@@ -30,7 +30,7 @@ const answering =
   (handle: (exchange: HttpExchange, context: SurfaceContext) => Promise<void> | void): CreateSurface =>
   (context) => ({
     name: "own",
-    routes: [{ path: "/own", handle: (exchange) => handle(exchange, context) }],
+    routes: [{ path: "/own", drainsItself: true, handle: (exchange) => handle(exchange, context) }],
     addresses: [["/own", "Answers for itself."]],
   });
 
@@ -106,6 +106,34 @@ describe("a host", () => {
     while (hasty.pending === 0) await new Promise(setImmediate);
     await hasty.close();
     expect(await (await stuck).json()).toEqual({ code: "CLOSED" });
+  });
+
+  it("does both for a surface that knows nothing of shutting down", async () => {
+    const begun = Promise.withResolvers<void>();
+    const finish = Promise.withResolvers<void>();
+    const simple: CreateSurface = () => ({
+      name: "simple",
+      routes: [
+        {
+          path: "/simple",
+          async handle({ response }) {
+            begun.resolve();
+            await finish.promise;
+            answerJson(response, 200, { done: true });
+          },
+        },
+      ],
+    });
+    const host = await open([simple]);
+    const answer = fetch(`${host.url}/simple`);
+    await begun.promise;
+    const closing = host.close();
+    const late = await fetch(`${host.url}/simple`);
+    expect([late.status, Number(late.headers.get("retry-after")) > 1]).toEqual([503, true]);
+    expect(await late.json()).toMatchObject({ error: { code: "CLOSED", fix: expect.any(String) as string } });
+    finish.resolve();
+    expect(await (await answer).json()).toEqual({ done: true });
+    await closing;
   });
 
   it("refuses two surfaces at one path, and closes what it made of them", async () => {

@@ -1,7 +1,9 @@
 import { ArsenalError } from "../errors/arsenal-error.ts";
+import { answerProblem } from "./http/answer.ts";
 import { createHttpServer, type HttpServer, type HttpServerOptions } from "./http/http-server.ts";
 import type { ServedMcp } from "./serve-mcp.ts";
-import type { CreateSurface, Serving, Surface, SurfaceContext } from "./surface.ts";
+import type { CreateSurface, Route, Serving, Surface, SurfaceContext } from "./surface.ts";
+import { retryAfter, shuttingDown, type Work } from "./work.ts";
 
 /** How a host listens, and how it shuts down. */
 export interface HostOptions extends Omit<HttpServerOptions, "routes"> {
@@ -35,7 +37,8 @@ export async function openHost(
   try {
     for (const create of surfaces) mounted.push(create(context));
     refuseSharedPaths(mounted);
-    server = await createHttpServer({ ...options, routes: mounted.flatMap(({ routes }) => routes) });
+    const routes = mounted.flatMap((surface) => surface.routes.map((route) => drained(route, serving.work)));
+    server = await createHttpServer({ ...options, routes });
   } catch (error) {
     serving.startup.close();
     await closeSurfaces();
@@ -62,6 +65,20 @@ export async function openHost(
       return serving.work.pending;
     },
     close: () => (closing ??= close()),
+  };
+}
+
+/** A route whose requests shutting down waits for, and which it refuses from then on. */
+function drained(route: Route, work: Work): Route {
+  if (route.open === true || route.drainsItself === true) return route;
+  return {
+    ...route,
+    async handle(exchange) {
+      if (!work.draining) return work.run(new AbortController().signal, async () => route.handle(exchange));
+      const { code, message, details } = shuttingDown();
+      const problem = { status: 503, code, message, fix: details.fix ?? "" };
+      answerProblem(exchange.response, problem, retryAfter(work));
+    },
   };
 }
 

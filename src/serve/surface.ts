@@ -25,6 +25,11 @@ export interface Route {
   readonly open?: boolean;
   /** True if the route is exactly this path, even though it ends in `/`. */
   readonly exact?: boolean;
+  /**
+   * True if the route itself counts its work and refuses new work during shutdown, in its protocol's own way. For other routes the host does
+   * it; open ones are always answered.
+   */
+  readonly drainsItself?: boolean;
   /** If it throws, the caller gets a 500 that says nothing. */
   handle(exchange: HttpExchange): Promise<void> | void;
 }

@@ -12,6 +12,8 @@ export interface Work {
   readonly stopping: boolean;
   /** True once no new work is taken. */
   readonly draining: boolean;
+  /** Seconds after which a refused caller should try again: what is left of the time for running work, at least 1. */
+  readonly retryAfterS: number;
   /**
    * Shuts down: takes new work for `delayMs` more, so that load balancers can notice, then refuses it and calls `onDraining`, lets work under
    * way end for `graceMs`, and cuts off the rest. Safe to call twice.
@@ -33,6 +35,7 @@ export function createWork(clock: Clock = systemClock): Work {
   let idle = Promise.withResolvers<void>();
   let ended: Promise<void> | undefined;
   let draining = false;
+  let graceEnds = 0;
 
   /** Waits until nothing runs, but no longer than that. */
   async function untilIdle(ms: number): Promise<void> {
@@ -46,8 +49,10 @@ export function createWork(clock: Clock = systemClock): Work {
   async function end(graceMs: number, { delayMs = 0, onDraining }: DrainOptions): Promise<void> {
     if (delayMs > 0) await new Promise<void>((resolve) => void clock.after(delayMs, resolve));
     draining = true;
+    graceEnds = clock.now() + graceMs;
     onDraining?.();
     await untilIdle(graceMs);
+    graceEnds = 0;
     for (const controller of running) controller.abort(shutDown());
     await untilIdle(CUT_OFF_MS);
     // The last answers are written before anybody closes what they are written to.
@@ -79,6 +84,9 @@ export function createWork(clock: Clock = systemClock): Work {
     get draining() {
       return draining;
     },
+    get retryAfterS() {
+      return Math.max(1, Math.ceil((graceEnds - clock.now()) / 1000));
+    },
     drain: (graceMs, options = {}) => (ended ??= end(graceMs, options)),
   };
 }
@@ -90,6 +98,11 @@ export function shuttingDown(): ArsenalError {
     beforeSend: true,
     fix,
   });
+}
+
+/** The header that says when a refused request may be sent again. */
+export function retryAfter({ retryAfterS }: Pick<Work, "retryAfterS">): { readonly "retry-after": string } {
+  return { "retry-after": String(retryAfterS) };
 }
 
 function shutDown(): ArsenalError {

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { PassThrough } from "node:stream";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
@@ -35,7 +35,8 @@ async function setUp(
   const server = await start();
   closing.push(() => server.close());
   const audit = memoryAudit();
-  const arsenal = new ToolArsenal({ telemetry: { enabled: false } }, { audit });
+  const toolsets = [{ name: "echoes", include: { tools: ["sample.echo"] } }];
+  const arsenal = new ToolArsenal({ telemetry: { enabled: false }, toolsets }, { audit });
   closing.push(() => arsenal.close());
   await arsenal.addMcpServer({ name: "sample", transport: { kind: "http", url: server.url } });
   const gateway = await arsenal.serveMcp({ port: 0, mode: "static", ...options });
@@ -56,6 +57,13 @@ function codesIn(audit: MemoryAudit): readonly unknown[] {
     .map((line) => JSON.parse(line) as Record<string, unknown>)
     .filter(({ kind }) => kind === "call")
     .map(({ status, code }) => [status, code]);
+}
+
+/** What is left of a drain of 60 s that has just begun. */
+const REST_OF_A_MINUTE = expect.toSatisfy((seconds: number) => seconds > 1 && seconds <= 60) as unknown;
+
+function secondsToWait({ headers }: Response): number {
+  return Number(headers.get("retry-after"));
 }
 
 const CALL = {
@@ -85,15 +93,24 @@ describe.each(ERAS)("a gateway that closes while a call of the $era era is under
     const ready = await fetch(`${gateway.url}/readyz`);
     expect([ready.status, await ready.json()]).toEqual([503, { draining: true, upstreams: { sample: "connected" } }]);
     const refused = await fetch(`${gateway.url}/mcp`, { method: "POST", headers: HEADERS, body: JSON.stringify(CALL) });
-    expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
-    expect(await refused.json()).toMatchObject({ id: 9, error: { message: expect.stringMatching(/shutting down/) } });
-    const untouched = await fetch(`${gateway.url}/mcp/upstreams/sample`, {
-      method: "POST",
-      headers: HEADERS,
-      body: JSON.stringify(CALL),
+    expect([refused.status, secondsToWait(refused)]).toEqual([503, REST_OF_A_MINUTE]);
+    expect(await refused.json()).toMatchObject({
+      id: 9,
+      error: { message: expect.stringMatching(/shutting down/), data: { code: "CLOSED" } },
     });
-    expect(untouched.status).toBe(503);
-    expect((await fetch(`${gateway.url}/sse`)).status).toBe(503);
+    const elsewhere: readonly (readonly [path: string, init?: RequestInit])[] = [
+      ["/mcp/upstreams/sample", { method: "POST", headers: HEADERS, body: JSON.stringify(CALL) }],
+      ["/mcp/toolsets/echoes", { method: "POST", headers: HEADERS, body: JSON.stringify(CALL) }],
+      ["/mcp", { headers: { accept: "text/event-stream", "mcp-session-id": "new" } }],
+      ["/sse"],
+      ["/api/v1/approvals"],
+    ];
+    for (const [path, init] of elsewhere) {
+      const answer = await fetch(gateway.url + path, init);
+      expect([path, answer.status, secondsToWait(answer)]).toEqual([path, 503, REST_OF_A_MINUTE]);
+      expect(await answer.text()).toContain("shutting down");
+    }
+    expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
 
     await letGo(server);
     expect(await call).toMatchObject({ content: [{ type: "text", text: "reported" }] });
@@ -211,6 +228,52 @@ describe("toolarsenal serve", () => {
     expect(await call).toMatchObject({ content: [{ type: "text", text: "reported" }] });
     expect(await exited).toBe(0);
     expect(gateway.log()).toContain("1 call is still running");
+  });
+
+  it("loses and repeats none of 50 calls in flight in both eras at SIGTERM, and ends streams cleanly", async () => {
+    const server = await startModernServer();
+    closing.push(() => server.close());
+    const folder = mkdtempSync(join(tmpdir(), "toolarsenal-draining-"));
+    closing.push(() => rmSync(folder, { recursive: true, force: true }));
+    const audit = join(folder, "audit.jsonl");
+    const gateway = await startGateway({
+      servers: { sample: { type: "http", url: server.url } },
+      settings: {
+        server: { drain_timeout_s: 60 },
+        audit: { file: audit },
+        execution: { max_concurrent_per_ensemble: 50 },
+      },
+      mode: "static",
+      tier: "lexical",
+    });
+    closing.push(() => gateway.close());
+    const clients = await Promise.all(ERAS.map(({ mode }) => connect(`${gateway.url}/mcp`, mode)));
+    const sse = await fetch(`${gateway.url}/sse`);
+    let begun = 0;
+    server.events.setMaxListeners(100).on("called", () => begun++);
+    let answered = 0;
+    const calls = Array.from({ length: 50 }, async (_, index) => {
+      const args = { text: String(index), until: "go" };
+      const result = await clients[index % 2]?.callTool({ name: "sample-report", arguments: args });
+      answered++;
+      return result;
+    });
+    while (begun < 50) await new Promise((resolve) => setImmediate(resolve));
+    const exited = gateway.close();
+    while ((await fetch(`${gateway.url}/readyz`)).status !== 503);
+    expect(answered).toBe(0);
+    while (server.events.listenerCount("go") < 50) await new Promise((resolve) => setImmediate(resolve));
+    server.events.emit("go");
+    for (const result of await Promise.all(calls))
+      expect(result).toMatchObject({ content: [{ type: "text", text: "reported" }] });
+    expect(await sse.text()).toContain("event: endpoint");
+    expect(await exited).toBe(0);
+    expect(begun).toBe(50);
+    const records = readFileSync(audit, "utf8").trim().split("\n");
+    const ended = records
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .filter(({ kind }) => kind === "call");
+    expect(ended.map(({ status }) => status)).toEqual(Array.from({ length: 50 }, () => "success"));
   });
 
   it("does not wait after a second Ctrl-C", async () => {

@@ -200,7 +200,7 @@ function isBeginning({ path, exact = false }: Route): boolean {
 /** Lets the web page that an allowed Origin names read the answer. */
 function letPageRead(response: ServerResponse, origin: string): void {
   response.setHeader("access-control-allow-origin", origin);
-  response.setHeader("access-control-expose-headers", "Mcp-Session-Id, WWW-Authenticate");
+  response.setHeader("access-control-expose-headers", "Mcp-Session-Id, WWW-Authenticate, Retry-After");
   response.setHeader("vary", "Origin");
 }
 

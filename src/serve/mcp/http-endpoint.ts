@@ -11,7 +11,7 @@ import {
 import { systemClock } from "../../observe/clock.ts";
 import { answerJson, refuse, refuseMethod } from "../http/answer.ts";
 import type { HttpExchange } from "../surface.ts";
-import { shuttingDown } from "../work.ts";
+import { beginsWork, refuseNew } from "./shutdown.ts";
 import { claimedVersion, unsupportedVersion } from "../../mcp/envelope.ts";
 import { failure, readMessage, type Received } from "../../mcp/message.ts";
 import { headerMismatch } from "../../mcp/headers.ts";
@@ -46,7 +46,7 @@ export interface McpEndpoint {
 export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions = {}): McpEndpoint {
   const { clock = systemClock, quietMs = 15_000, sessionIdleMs = 3_600_000, sessionLimit = 1000 } = options;
   const modern = createModernRequests(plane, options);
-  const { replica } = options;
+  const { replica, work } = options;
   const sessions = createSessionStore({
     plane,
     clock,
@@ -78,14 +78,11 @@ export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions = {}
       return refuse(response, { status: 406, message });
     }
     const read = await exchange.json();
-    if (closed) return refuse(response, { status: 503, message: "The server is closing." });
+    if (closed) return refuse(response, { status: 503, message: "The server is closing." }, RETRY_SOON);
     if ("refused" in read) return refuse(response, read.refused);
     const received = readMessage(read.value);
     if (received.kind === "invalid") return answerJson(response, 400, failure(received.id, received.error));
-    if (options.work?.draining === true && isNew(received)) {
-      const body = failure(received.message.id, errorBody(shuttingDown()));
-      return answerJson(response, 503, body, RETRY_SOON);
-    }
+    if (work?.draining === true && beginsWork(received)) return refuseNew(response, work, received.message.id);
     const headers = plain(request.headers);
     if (isModern(received, headers)) return postModern(received, headers, exchange);
     return postLegacy(received, headers, exchange);
@@ -146,6 +143,8 @@ export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions = {}
     if (headers["mcp-session-id"] === undefined) return refuseMethod(response, "POST");
     if (!accepts(request.headers, "text/event-stream"))
       return refuse(response, { status: 406, message: "Accept must name text/event-stream." });
+    // A stream that broke may be resumed: the answer of a running call may still come on it.
+    if (work?.draining === true && headers["last-event-id"] === undefined) return refuseNew(response, work);
     const sessionId = sessionIdOf(response, headers, null);
     if (sessionId === undefined) return;
     const session = await orRefuse(exchange, null, sessions.find(sessionId, principal));
@@ -210,13 +209,6 @@ async function orRefuse<Found>(
 }
 
 type Valid = Exclude<Received, { readonly kind: "invalid" }>;
-
-/** True for a request that begins something: not for a sign of life, nor for one that goes on with a call that asked its client. */
-function isNew(received: Valid): received is Extract<Valid, { readonly kind: "request" }> {
-  if (received.kind !== "request") return false;
-  const { method, params } = received.message;
-  return method !== "ping" && params?.["requestState"] === undefined;
-}
 
 /** A request that says who it comes from stands for itself; so does one whose headers say that it should. */
 function isModern({ kind, message }: Valid, headers: Headers): boolean {

@@ -17,7 +17,9 @@ export function mcpSurface(serving: Serving): Surface {
   const sse = createSseEndpoint({ plane, work, replica });
   return {
     name: "mcp",
-    routes: [{ path: "/mcp", handle: endpoint.handle }, ...sse.routes].map((route) => forAdmitted(route, serving)),
+    routes: [{ path: "/mcp", drainsItself: true, handle: endpoint.handle }, ...sse.routes].map((route) =>
+      forAdmitted(route, serving),
+    ),
     addresses: [
       ["/mcp", `${what}. Give this address to your client.`],
       ["/sse", "The same as /mcp, for clients that only support the older HTTP+SSE transport."],

@@ -4,7 +4,8 @@ import { type Clock, systemClock } from "../../../observe/clock.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import { refuse, refuseMethod } from "../../http/answer.ts";
 import type { HttpExchange, Route } from "../../surface.ts";
-import { shuttingDown, type Work } from "../../work.ts";
+import type { Work } from "../../work.ts";
+import { beginsWork, refuseNew } from "../shutdown.ts";
 import { createLegacySession, type LegacySession } from "./legacy-session.ts";
 import { readMessage } from "../../../mcp/message.ts";
 import { RPC, RpcError, type RpcMessage } from "../../../mcp/protocol.ts";
@@ -20,7 +21,7 @@ export interface SseEndpointOptions {
   /** Streams open at one time. Default 256. */
   readonly maxSessions?: number;
   /** The work of the gateway. While it drains, new streams and requests are refused with 503. */
-  readonly work?: Pick<Work, "draining">;
+  readonly work?: Pick<Work, "draining" | "retryAfterS">;
   /** This process among others: a message may then reach any of them. */
   readonly replica?: Replica;
   readonly clock?: Clock;
@@ -64,7 +65,7 @@ export function createSseEndpoint(options: SseEndpointOptions): SseEndpoint {
 
   async function open({ request, response, principal }: HttpExchange): Promise<void> {
     if (request.method !== "GET") return refuseMethod(response, "GET");
-    if (work?.draining === true) return refuseNew(response);
+    if (work?.draining === true) return refuseNew(response, work);
     // If the store is away, the session still works in this process.
     await replica?.enter()?.catch(() => undefined);
     if (response.destroyed) return;
@@ -96,7 +97,7 @@ export function createSseEndpoint(options: SseEndpointOptions): SseEndpoint {
     if ("refused" in read) return refuse(response, read.refused);
     const received = readMessage(read.value);
     if (received.kind === "invalid") return refuse(response, { status: 400, ...received.error });
-    if (work?.draining === true && received.kind === "request") return refuseNew(response);
+    if (work?.draining === true && beginsWork(received)) return refuseNew(response, work, received.message.id);
     const headers = request.headers as Headers;
     if (stream === undefined) {
       try {
@@ -121,8 +122,8 @@ export function createSseEndpoint(options: SseEndpointOptions): SseEndpoint {
 
   return {
     routes: [
-      { path: STREAM_PATH, handle: open },
-      { path: MESSAGES_PATH, handle: take },
+      { path: STREAM_PATH, drainsItself: true, handle: open },
+      { path: MESSAGES_PATH, drainsItself: true, handle: take },
     ],
     async close() {
       stopServing?.();
@@ -133,10 +134,6 @@ export function createSseEndpoint(options: SseEndpointOptions): SseEndpoint {
       await Promise.all(ending.map(({ session }) => session.close()));
     },
   };
-}
-
-function refuseNew(response: ServerResponse): void {
-  refuse(response, { status: 503, message: shuttingDown().message }, { "retry-after": "1" });
 }
 
 function refuseSession(response: ServerResponse): void {

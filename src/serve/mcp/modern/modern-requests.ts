@@ -49,7 +49,7 @@ export interface ModernRequestsOptions {
   /** This process among others that share a state. Without one, a call can be repeated in this process only. */
   readonly replica?: Replica;
   /** The work of the gateway. While it drains, new requests are refused; those that other processes run for this one count as work. */
-  readonly work?: Pick<Work, "run" | "draining">;
+  readonly work?: Pick<Work, "run" | "draining" | "retryAfterS">;
   /** Seals the state of calls that wait for their client. Defaults to the replica's, or to one with a random key. */
   readonly seal?: Seal;
   /** How many such calls may wait. */

@@ -48,6 +48,7 @@ export function toolsetsSurface(context: SurfaceContext): Surface {
     routes: [
       {
         path: PATH,
+        drainsItself: true,
         async handle(exchange) {
           const { url, principal, response } = exchange;
           try {

@@ -42,6 +42,7 @@ export function upstreamsSurface(context: SurfaceContext): Surface {
     routes: [
       {
         path: PATH,
+        drainsItself: true,
         async handle(exchange) {
           const name = decoded(exchange.url.pathname.slice(PATH.length));
           const upstream = arsenal.upstreams.find((candidate) => candidate.name === name);
