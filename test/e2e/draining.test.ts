@@ -249,8 +249,8 @@ describe("toolarsenal serve", () => {
     closing.push(() => gateway.close());
     const clients = await Promise.all(ERAS.map(({ mode }) => connect(`${gateway.url}/mcp`, mode)));
     const sse = await fetch(`${gateway.url}/sse`);
-    let begun = 0;
-    server.events.setMaxListeners(100).on("called", () => begun++);
+    const begun: unknown[] = [];
+    server.events.setMaxListeners(100).on("called", (name) => begun.push(name));
     let answered = 0;
     const calls = Array.from({ length: 50 }, async (_, index) => {
       const args = { text: String(index), until: "go" };
@@ -258,7 +258,7 @@ describe("toolarsenal serve", () => {
       answered++;
       return result;
     });
-    while (begun < 50) await new Promise((resolve) => setImmediate(resolve));
+    while (begun.length < 50) await new Promise((resolve) => setImmediate(resolve));
     const exited = gateway.close();
     while ((await fetch(`${gateway.url}/readyz`)).status !== 503);
     expect(answered).toBe(0);
@@ -268,7 +268,7 @@ describe("toolarsenal serve", () => {
       expect(result).toMatchObject({ content: [{ type: "text", text: "reported" }] });
     expect(await sse.text()).toContain("event: endpoint");
     expect(await exited).toBe(0);
-    expect(begun).toBe(50);
+    expect(begun).toHaveLength(50);
     const records = readFileSync(audit, "utf8").trim().split("\n");
     const ended = records
       .map((line) => JSON.parse(line) as Record<string, unknown>)
