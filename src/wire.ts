@@ -259,7 +259,7 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
       const { serveMcp } = await import("./serve/serve-mcp.ts");
       const { withListening } = await import("./config/parts/configured-listening.ts");
       const listening = await withListening(options, config, guard.state);
-      return serveMcp(arsenal, listening, { config, redactor, state: guard.state });
+      return serveMcp(arsenal, listening, { config, redactor, emit, state: guard.state });
     },
     close: () => (closing ??= disconnect()),
     isClosed,

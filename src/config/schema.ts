@@ -338,6 +338,15 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
       text("An origin."),
       [],
     ),
+    tls: entry(
+      "Serves over https, TLS 1.2 or newer, with this certificate. Changed files are used for new connections.",
+      {
+        cert: path("PEM file of the certificate, followed by the intermediate ones."),
+        key: path("PEM file of its private key, without a passphrase."),
+        ca: path("PEM file of the intermediate certificates, if cert does not contain them."),
+      },
+      ["cert", "key"],
+    ),
     drainTimeoutS: whole(
       "Seconds that running calls may take to finish when the gateway stops; then they are cut off.",
       0,

@@ -42,6 +42,10 @@ export interface EventMap {
   "state-restored": { readonly part: string };
   /** Calls from now on follow the policy that is in the file. */
   "policy-reloaded": { readonly file: string };
+  /** New connections get the certificate that is in the file now. */
+  "certificate-reloaded": { readonly file: string; readonly validTo: string };
+  /** The certificate in the file cannot be used, or changes of it cannot be noticed. The old one stays in use. */
+  "certificate-failed": { readonly file: string; readonly message: string };
   /** A source named a namespace that is not its own; its tool has the id that is told. */
   "namespace-refused": { readonly ensemble: string; readonly toolId: string; readonly namespace: string };
   /** A toolset names ids that the catalog does not have. They join it when they are registered. */

@@ -30,6 +30,8 @@ const LEVEL_OF: { readonly [Name in EventName]: EventLevel | ((data: EventMap[Na
   // As loud as the default, so that a log that says the state is away also says that it is back.
   "state-restored": "warn",
   "policy-reloaded": "info",
+  "certificate-reloaded": "info",
+  "certificate-failed": "error",
   "namespace-refused": "warn",
   "toolset-tools-missing": "warn",
   "catalog-synced": "info",

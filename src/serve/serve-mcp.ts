@@ -1,6 +1,7 @@
 import { localOperator } from "../guard/principal.ts";
 import type { Redactor } from "../guard/redaction/redactor.ts";
 import type { Identity } from "../guard/identity.port.ts";
+import type { Emit } from "../observe/events.ts";
 import type { SharedState } from "../state/shared-state.ts";
 import type { InputStream, OutputStream } from "../tool/streams.ts";
 import type { ListenOptions } from "./http/listen-options.ts";
@@ -45,7 +46,7 @@ export interface ServeMcpOptions extends Omit<ListenOptions, "identity"> {
 
 /** An arsenal that is being served. */
 export interface ServedMcp {
-  /** Where `http` listens: `http://127.0.0.1:8080`. */
+  /** Where `http` listens: `http://127.0.0.1:8080`, or `https://…` with `tls`. */
   readonly url?: string;
   /** Resolves when serving has ended. */
   readonly closed: Promise<void>;
@@ -63,6 +64,7 @@ export interface ServeMcpParts {
     readonly server: { readonly drainTimeoutS: number; readonly shutdownDelayS: number };
   };
   readonly redactor: Redactor;
+  readonly emit: Emit;
   /** Shared with other processes that serve the same clients. */
   readonly state: ReplicaState;
 }
@@ -74,7 +76,7 @@ const BEYOND_TOOLSET: readonly string[] = ["mcp-upstreams", "mcp-toolsets"];
 export async function serveMcp(
   arsenal: ServableArsenal,
   given: ServeMcpOptions,
-  { config, redactor, state }: ServeMcpParts,
+  { config, redactor, emit, state }: ServeMcpParts,
 ): Promise<ServedMcp> {
   const { mcp, server } = config;
   const { mode = mcp.mcpMode, startupWaitMs: waitMs = mcp.startupWaitMs, common, starting, toolset } = given;
@@ -98,6 +100,7 @@ export async function serveMcp(
     shutdownDelayMs: server.shutdownDelayS * 1000,
     ...others,
     ...(identity && { identity }),
+    emit,
   };
   if (options.transport === "stdio") return overStdio(serving, options);
   const { openHost } = await import("./host.ts");

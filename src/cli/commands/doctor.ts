@@ -20,6 +20,7 @@ import { localOperator } from "../../guard/principal.ts";
 import type { Command, Input, Terminal } from "../command.ts";
 import { type ConfigFiles, configFiles, type Configured, loadConfigured, MCP_CONFIG } from "../arsenal/open-arsenal.ts";
 import { createConfiguredArsenal } from "../arsenal/configured-arsenal.ts";
+import { checkCertificate } from "../serve/check-certificate.ts";
 import { eventText } from "../terminal/event-sink.ts";
 import { MINIMUM_NODE, nodeProblem } from "../node-version.ts";
 import { styles } from "../terminal/style.ts";
@@ -73,6 +74,14 @@ async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promi
       else findings.push(...failures(part, error));
     }
     surroundings.egress.close();
+    const { tls } = configured.config.server;
+    if (tls)
+      findings.push(
+        ...(await checkCertificate(tls, Date.now()).then(
+          (found) => [found],
+          (error: unknown) => failures("tls", error),
+        )),
+      );
     for (const { server, field, message, fix } of configured.problems)
       findings.push({ check: server, state: "failed", message: `${field} ${message}`, fix });
   } catch (error) {

@@ -156,6 +156,8 @@ describe("serve told wrongly", () => {
   it.each([
     [["--mode", "magic"], '--mode cannot be "magic". Use one of static, dynamic, hybrid.'],
     [["--stdio", "--http"], "--stdio cannot be combined with --http. Use one of the two."],
+    [["--stdio", "--tls-key", "k"], "--stdio cannot be combined with --tls-key. Use one of the two."],
+    [["--tls-cert", "c"], "--tls-cert needs --tls-key. Give both, or set server.tls in the configuration."],
     [["--stdio", "--port", "1"], "--stdio cannot be combined with --port. Use one of the two."],
     [["--port", "99999"], '--port must be a whole number from 0 to 65535, not "99999".'],
     [["--mcp-config", "none.json"], "none.json cannot be read"],

@@ -1,4 +1,5 @@
 import { flushCompileCache } from "node:module";
+import { resolve as resolvePath } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { count } from "../../errors/show-value.ts";
 import { boot } from "../../config/parts/boot.ts";
@@ -8,8 +9,9 @@ import type { DocumentReport } from "../../config/parts/start-configured.ts";
 import { resolveConfig } from "../../config/load/resolve-config.ts";
 import { localOperator } from "../../guard/principal.ts";
 import { fileTexts, watchConfig, watchFiles } from "../../system/watch-files.ts";
+import type { TlsFiles } from "../../serve/http/tls.ts";
 import type { ServedMcp } from "../../serve/serve-mcp.ts";
-import type { Command, Input } from "../command.ts";
+import type { Command, Input, Terminal } from "../command.ts";
 import { configFiles, type Configured, loadConfigured, MCP_CONFIG } from "../arsenal/open-arsenal.ts";
 import { createConfiguredArsenal } from "../arsenal/configured-arsenal.ts";
 import { forOperator } from "../arsenal/local-approvals.ts";
@@ -29,6 +31,8 @@ export const command: Command = {
     http: { description: "Serve clients over HTTP (the default)" },
     host: { value: "HOST", description: "Address to listen on", fallback: "127.0.0.1" },
     port: { value: "N", description: "Port to listen on; 0 picks a free one", fallback: "8080" },
+    "tls-cert": { value: "FILE", description: "Serve over https with this certificate (PEM); needs --tls-key" },
+    "tls-key": { value: "FILE", description: "The private key of the certificate (PEM)" },
     mode: {
       value: "MODE",
       description:
@@ -47,6 +51,7 @@ export const command: Command = {
   async run(input, terminal) {
     const stdio = isStdio(input);
     const mode = readChoice(input, "mode", MODES);
+    const tls = tlsFiles(input, terminal);
     const files = configFiles(input, terminal);
     const known = await fileTexts(files?.paths ?? []);
     const configured = files === undefined ? undefined : await loadConfigured(files, terminal);
@@ -96,7 +101,14 @@ export const command: Command = {
 
     async function overHttp(): Promise<ServedMcp> {
       await start();
-      return arsenal.serveMcp({ transport: "http", ...shown, host, port, ...(identity && { identity }) });
+      return arsenal.serveMcp({
+        transport: "http",
+        ...shown,
+        host,
+        port,
+        ...(tls && { tls }),
+        ...(identity && { identity }),
+      });
     }
 
     /** Follows the configuration until Ctrl-C, a closed terminal, or the client that leaves. */
@@ -179,8 +191,25 @@ function namedFiles({ documents, envFiles }: Configured): readonly string[] {
   return [...new Set([...documentFiles(documents), ...envFiles])];
 }
 
+/** The certificate that the options name. Undefined if they name none. */
+function tlsFiles({ options }: Input, { folder }: Terminal): TlsFiles | undefined {
+  const { "tls-cert": cert, "tls-key": key } = options;
+  if (cert === undefined && key === undefined) return undefined;
+  if (cert !== undefined && key !== undefined)
+    return { cert: resolvePath(folder, cert), key: resolvePath(folder, key) };
+  const [given, missing] = cert === undefined ? ["--tls-key", "--tls-cert"] : ["--tls-cert", "--tls-key"];
+  throw wrongInput(
+    given,
+    cert ?? key,
+    `${given} needs ${missing}.`,
+    "Give both, or set server.tls in the configuration.",
+  );
+}
+
 function isStdio({ options, flags }: Input): boolean {
-  const other = flags.has("http") ? "http" : ["host", "port"].find((name) => options[name] !== undefined);
+  const other = flags.has("http")
+    ? "http"
+    : ["host", "port", "tls-cert", "tls-key"].find((name) => options[name] !== undefined);
   if (!flags.has("stdio") || other === undefined) return flags.has("stdio");
   throw wrongInput("--stdio", `--${other}`, `--stdio cannot be combined with --${other}.`, "Use one of the two.");
 }

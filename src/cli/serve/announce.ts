@@ -56,7 +56,11 @@ export function createAnnouncer(parts: {
     if (summed && report.state === "connected") void tellTotal();
   };
 
-  const endAsking = arsenal.subscribe(({ name, data }) => {
+  const endListening = arsenal.subscribe(({ name, data }) => {
+    if (name === "certificate-reloaded") {
+      const { file, validTo } = data as EventMap["certificate-reloaded"];
+      say(`Certificate reloaded: ${file}, valid until ${validTo.slice(0, 10)}.`, { certificate: { file, validTo } });
+    }
     if (name !== "confirmation-requested") return;
     const { id, toolId, principal } = data as EventMap["confirmation-requested"];
     const how = approveCommand === undefined ? `Its id is ${id}.` : `Approve it with: ${approveCommand} ${id}`;
@@ -118,7 +122,7 @@ export function createAnnouncer(parts: {
     },
     close(): void {
       closed = true;
-      endAsking();
+      endListening();
       for (const end of watches.values()) end();
     },
   };

@@ -7,7 +7,7 @@ import type { Terminal } from "../command.ts";
 import { clip, styles } from "./style.ts";
 
 /** Events that may happen again and again, each time anew. Any other is one problem, however often a server is listed. */
-const REPEATED = /^(?:call|circuit|retry|audit|sink)-/;
+const REPEATED = /^(?:call|circuit|retry|audit|sink|certificate)-/;
 
 /** Lines that are remembered, so that each is said once. */
 const MAX_REMEMBERED = 10_000;
@@ -65,6 +65,7 @@ function inWords({ name, data }: ArsenalEvent): string {
     case "tool-rejected":
     case "pins-waiting":
     case "secret-skipped":
+    case "certificate-failed":
       return data.message;
     case "toolset-tools-missing":
       return `The toolset ${data.toolset} is incomplete: ${data.message}`;

@@ -14,7 +14,7 @@ export async function withListening<
 ): Promise<Options & { readonly identity?: Identity }> {
   if (options.transport === "stdio") return options as Options & { readonly identity?: Identity };
   const { server } = config;
-  const { host, port, allowedHosts, allowedOrigins, publicUrl } = server;
+  const { host, port, allowedHosts, allowedOrigins, publicUrl, tls } = server;
   const parts = { egress: configuredEgress(config), state: () => state };
   const identity = options.identity === undefined ? await configuredIdentity(server, parts) : undefined;
   return {
@@ -23,6 +23,7 @@ export async function withListening<
     allowedHosts,
     allowedOrigins,
     ...(publicUrl !== undefined && { publicUrl }),
+    ...(tls && { tls }),
     ...(identity && { identity }),
     ...options,
   } as Options & { readonly identity?: Identity };

@@ -85,17 +85,15 @@ function isAddress(name: string): boolean {
  * operator's word and, on this machine, loopback's own names count: whoever sends a token of another server sends that one's Host as well.
  */
 export function createOwnAddress(
-  host: string,
-  port: number,
+  { host, port, url }: { readonly host: string; readonly port: number; readonly url: string },
   publicUrl: string | undefined,
 ): (called: string | undefined) => string {
   if (publicUrl !== undefined) return () => publicUrl;
-  const own = `http://${hostInUrl(host)}:${port}`;
-  if (!isLoopback(host)) return () => own;
+  if (!isLoopback(host)) return () => url;
   const names = new Set(LOOPBACK_NAMES.map((name) => `${name}:${port}`));
   return (called) => {
     const name = called?.toLowerCase();
-    return name !== undefined && names.has(name) ? `http://${name}` : own;
+    return name !== undefined && names.has(name) ? `${new URL(url).protocol}//${name}` : url;
   };
 }
 

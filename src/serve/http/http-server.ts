@@ -1,10 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 import { identified } from "../../guard/identity/any-identity.ts";
 import type { Identified, Identity } from "../../guard/identity.port.ts";
 import { localOperator, type Principal } from "../../guard/principal.ts";
+import type { Emit } from "../../observe/events.ts";
 import { checkedPublicUrl, createCallerCheck, createOwnAddress, hostInUrl, isLoopback } from "./allowed-callers.ts";
 import { refuse } from "./answer.ts";
 import { createOpenWork } from "./open-work.ts";
@@ -12,6 +14,7 @@ import { metadataRoutes, metadataUrl, toChallenge } from "./resource-metadata.ts
 import type { HttpExchange, Route } from "../surface.ts";
 import type { ListenOptions } from "./listen-options.ts";
 import { readJson } from "./read-json.ts";
+import { followCertificate, readCertificate } from "./tls.ts";
 
 /** How the gateway listens. */
 export interface HttpServerOptions extends ListenOptions {
@@ -19,6 +22,8 @@ export interface HttpServerOptions extends ListenOptions {
   readonly timeouts?: HttpTimeouts;
   /** Called with what a route or the identity threw; the caller only learns that something failed. */
   onError?(error: unknown): void;
+  /** Reports whether a changed certificate is in use. */
+  readonly emit?: Emit;
 }
 
 /** How long the server waits for a slow or silent peer, in milliseconds. */
@@ -35,7 +40,7 @@ export interface HttpTimeouts {
 
 /** A listening server. */
 export interface HttpServer {
-  /** `http://127.0.0.1:8080` */
+  /** `http://127.0.0.1:8080`, or `https://…` with a certificate. */
   readonly url: string;
   /** Stops listening, ends open streams and resolves when every connection is closed. */
   close(): Promise<void>;
@@ -55,7 +60,7 @@ const ANONYMOUS: Principal = { id: "anonymous", roles: [], capabilities: [], sco
  * than this machine can reach does not start without an identity.
  */
 export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
-  const { host = DEFAULT_HOST, identity, onError } = options;
+  const { host = DEFAULT_HOST, identity, onError, tls, emit = ignore } = options;
   const { headersMs = 10_000, requestMs = 30_000, keepAliveMs = 65_000, closeMs = 1000 } = options.timeouts ?? {};
   if (identity === undefined && !isLoopback(host)) throw openToAll(host);
   const publicUrl = options.publicUrl === undefined ? undefined : checkedPublicUrl(options.publicUrl);
@@ -169,26 +174,35 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     return refuse(response, { status, message }, { "www-authenticate": challenge });
   }
 
-  const server = createServer(
-    {
-      headersTimeout: headersMs,
-      requestTimeout: requestMs,
-      keepAliveTimeout: keepAliveMs,
-      // Node looks for slow requests this often.
-      connectionsCheckingInterval: Math.min(2000, headersMs),
-      maxHeaderSize: 16 * 1024,
-      // An absent Host is refused here, with a body that says so; a repeated header shows as a list that nothing accepts.
-      requireHostHeader: false,
-      joinDuplicateHeaders: true,
-    },
-    receive,
-  );
+  const settings = {
+    headersTimeout: headersMs,
+    requestTimeout: requestMs,
+    keepAliveTimeout: keepAliveMs,
+    // Node looks for slow requests this often.
+    connectionsCheckingInterval: Math.min(2000, headersMs),
+    maxHeaderSize: 16 * 1024,
+    // An absent Host is refused here, with a body that says so; a repeated header shows as a list that nothing accepts.
+    requireHostHeader: false,
+    joinDuplicateHeaders: true,
+  };
+  const secured = tls && (await readCertificate(tls));
+  const secure = secured && { ...settings, ...secured.context, handshakeTimeout: headersMs };
+  const secureServer = secure && createTlsServer(secure, receive);
+  const server = secureServer ?? createServer(settings, receive);
   // Above Node's number headers are dropped unseen, an Origin among them; their size is limited anyway.
   server.maxHeadersCount = 0;
   const work = createOpenWork(server);
   const port = await listen(server, host, options.port ?? DEFAULT_PORT);
-  const addressOf = createOwnAddress(host, port, publicUrl);
-  return { url: `http://${hostInUrl(host)}:${port}`, close: () => work.close(closeMs) };
+  const url = `${tls === undefined ? "http" : "https"}://${hostInUrl(host)}:${port}`;
+  const addressOf = createOwnAddress({ host, port, url }, publicUrl);
+  const certificate =
+    tls && secured && secureServer && (await followCertificate(secureServer, tls, { known: secured.texts, emit }));
+  return {
+    url,
+    async close() {
+      await Promise.all([work.close(closeMs), certificate?.close()]);
+    },
+  };
 }
 
 function ignore(): void {}

@@ -1,4 +1,5 @@
 import type { Identity } from "../../guard/identity.port.ts";
+import type { TlsFiles } from "./tls.ts";
 
 /** Where the gateway listens, and who may call it. What is omitted comes from the section `server` of the configuration. */
 export interface ListenOptions {
@@ -14,4 +15,6 @@ export interface ListenOptions {
   readonly allowedHosts?: readonly string[];
   /** Origins of web pages that may call it, besides its own: `http://localhost:6274`. */
   readonly allowedOrigins?: readonly string[];
+  /** Serves over https with this certificate, TLS 1.2 or newer, and follows its files. Defaults to plain http. */
+  readonly tls?: TlsFiles;
 }

@@ -14,8 +14,13 @@ export function createOpenWork(server: Server) {
 
   /** Node's own `closeIdleConnections` leaves alone those on which no request has come yet. */
   function destroyIdle(): void {
-    const busy = new Set([...responses].map(({ socket }) => socket));
-    for (const socket of sockets) if (!busy.has(socket)) socket.destroy();
+    const busy = new Set([...responses].map(({ socket }) => callerOf(socket)));
+    for (const socket of sockets) if (!busy.has(callerOf(socket))) socket.destroy();
+  }
+
+  /** The other end of a connection: over TLS, a response has another socket than the connection below it. */
+  function callerOf(socket: Socket | null): string {
+    return `${socket?.remoteAddress} ${socket?.remotePort}`;
   }
 
   async function close(graceMs: number): Promise<void> {

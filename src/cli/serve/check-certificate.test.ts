@@ -1,0 +1,46 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { TEST_SERVER_ONE, TEST_SERVER_TWO } from "../../../test/test-certificates.ts";
+import { runInMemory } from "../../../test/e2e/terminal.ts";
+import { checkCertificate } from "./check-certificate.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "toolarsenal-tls-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const [cert, key, other] = ["cert.pem", "key.pem", "other.pem"].map((name) => join(folder, name)) as [
+  string,
+  string,
+  string,
+];
+writeFileSync(cert, TEST_SERVER_ONE.cert);
+writeFileSync(key, TEST_SERVER_ONE.key);
+writeFileSync(other, TEST_SERVER_TWO.key);
+
+describe("the check of a certificate", () => {
+  it.each([
+    ["2119-12-10", "ok", "is valid until 2119-12-31"],
+    ["2119-12-30", "warning", "is valid until 2119-12-31, for 1 day"],
+    ["2120-01-01", "failed", "expired on 2119-12-31"],
+    ["2019-12-31", "failed", "is not valid before 2020-01-01"],
+  ])("on %s is %s: %s", async (today, state, message) => {
+    const finding = await checkCertificate({ cert, key }, Date.parse(today));
+    expect(finding).toMatchObject({ check: "tls", state, message: `${cert} ${message}` });
+  });
+
+  it("is part of doctor, which names the file that cannot be used", async () => {
+    const check = async (tls: object): Promise<unknown> => {
+      writeFileSync(join(folder, "arsenal.yaml"), JSON.stringify({ server: { tls } }));
+      const { out } = await runInMemory(["doctor", "--json"], { folder });
+      const { findings } = JSON.parse(out) as { readonly findings: readonly { readonly check: string }[] };
+      return findings.find((finding) => finding.check === "tls");
+    };
+    // Relative to the configuration.
+    expect(await check({ cert: "cert.pem", key: "key.pem" })).toMatchObject({ state: "ok" });
+    expect(await check({ cert: "cert.pem", key: "other.pem" })).toMatchObject({
+      state: "failed",
+      message: `Cannot serve over TLS: ${other} (server.tls.key) is the key of another certificate.`,
+      fix: `Give the key of the first certificate in ${cert}.`,
+    });
+  });
+});

@@ -1,0 +1,112 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import type { Server } from "node:https";
+import { ArsenalError } from "../../errors/arsenal-error.ts";
+import type { Emit } from "../../observe/events.ts";
+import { watchConfig, type WatchedConfig } from "../../system/watch-files.ts";
+
+/** The PEM files of the certificate that a server proves itself with. */
+export interface TlsFiles {
+  /** The certificate, followed by the intermediate ones. */
+  readonly cert: string;
+  /** Its private key, without a passphrase. */
+  readonly key: string;
+  /** Intermediate certificates, if `cert` does not contain them. */
+  readonly ca?: string;
+}
+
+/** A certificate that was read and checked. */
+export interface ServerCertificate {
+  readonly certificate: X509Certificate;
+  /** What Node's server takes. */
+  readonly context: { readonly cert: string; readonly key: string; readonly minVersion: "TLSv1.2" };
+  /** What the files contain. */
+  readonly texts: readonly string[];
+}
+
+/** Reads the files. Throws `CONFIG_INVALID`, with the file and the fix, if one cannot be used or the key is that of another certificate. */
+export async function readCertificate({ cert, key, ca }: TlsFiles): Promise<ServerCertificate> {
+  const [certText, keyText] = [await read("cert", cert), await read("key", key)];
+  const caText = ca === undefined ? undefined : await read("ca", ca);
+  const certificate = parseCertificate("cert", cert, certText);
+  if (ca !== undefined && caText !== undefined) parseCertificate("ca", ca, caText);
+  if (!certificate.checkPrivateKey(parseKey(key, keyText))) {
+    const fix = `Give the key of the first certificate in ${cert}.`;
+    throw unusable("key", key, "is the key of another certificate", fix);
+  }
+  const chain = caText === undefined ? certText : `${certText.trimEnd()}\n${caText}`;
+  return {
+    certificate,
+    context: { cert: chain, key: keyText, minVersion: "TLSv1.2" },
+    texts: [certText, keyText, ...(caText === undefined ? [] : [caText])],
+  };
+}
+
+/**
+ * Gives new connections the new certificate when the files change; open connections go on with theirs. Files that cannot be used are
+ * reported, and the certificate stays as it is.
+ */
+export function followCertificate(
+  server: Server,
+  files: TlsFiles,
+  { known, emit }: { readonly known: readonly string[]; readonly emit: Emit },
+): Promise<WatchedConfig> {
+  const { cert: file, key, ca } = files;
+  return watchConfig([file, key, ...(ca === undefined ? [] : [ca])], {
+    known,
+    async onChange() {
+      try {
+        const { context, certificate } = await readCertificate(files);
+        server.setSecureContext(context);
+        emit("certificate-reloaded", { file, validTo: certificate.validToDate.toISOString() });
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error);
+        emit("certificate-failed", { file, message: `${why} The old certificate stays in use.` });
+      }
+    },
+    onFailure: ({ message }) =>
+      emit("certificate-failed", { file, message: `Cannot watch ${file} (${message}). Restart to use a new one.` }),
+  });
+}
+
+type Name = keyof TlsFiles;
+
+async function read(name: Name, file: string): Promise<string> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
+    const fix = "Give a PEM file that the user of this process may read.";
+    throw unusable(name, file, isMissing ? "does not exist" : "cannot be read", fix, error);
+  }
+}
+
+function parseCertificate(name: Name, file: string, text: string): X509Certificate {
+  try {
+    return new X509Certificate(text);
+  } catch (error) {
+    const fix = "Give the certificate as a PEM file.";
+    throw unusable(name, file, "is not a certificate", fix, error);
+  }
+}
+
+function parseKey(file: string, text: string): KeyObject {
+  try {
+    return createPrivateKey(text);
+  } catch (error) {
+    const isEncrypted = text.includes("ENCRYPTED");
+    const fix = isEncrypted
+      ? "Give the key without a passphrase: openssl pkey -in FILE -out NEW-FILE"
+      : "Give the private key as a PEM file.";
+    throw unusable("key", file, isEncrypted ? "needs a passphrase" : "is not a private key", fix, error);
+  }
+}
+
+function unusable(name: Name, file: string, why: string, fix: string, cause?: unknown): ArsenalError {
+  const details = { field: `tls.${name}`, value: file, fix, ...(cause === undefined ? {} : { cause }) };
+  return new ArsenalError(
+    "CONFIG_INVALID",
+    `Cannot serve over TLS: ${file} (server.tls.${name}) ${why}. ${fix}`,
+    details,
+  );
+}
