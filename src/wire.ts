@@ -259,7 +259,12 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
       const { serveMcp } = await import("./serve/serve-mcp.ts");
       const { withListening } = await import("./config/parts/configured-listening.ts");
       const listening = await withListening(options, config, guard.state);
-      return serveMcp(arsenal, listening, { config, redactor, emit, state: guard.state });
+      const dependencies = {
+        catalog: async () => (await catalog.open(), await catalog.engine.count(), true),
+        audit: async () => (await guard.audit?.refusal()) === undefined,
+        state: () => guard.state.healthCheck(),
+      };
+      return serveMcp(arsenal, listening, { config, redactor, emit, dependencies, state: guard.state });
     },
     close: () => (closing ??= disconnect()),
     isClosed,

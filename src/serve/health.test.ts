@@ -5,6 +5,7 @@ import { healthSurface } from "./health.ts";
 import { createHttpServer, type HttpServer } from "./http/http-server.ts";
 import { STARTED } from "./startup.ts";
 import type { Surface } from "./surface.ts";
+import { createProbe, type Dependencies } from "./dependencies.ts";
 import { createWork } from "./work.ts";
 
 let server: HttpServer | undefined;
@@ -20,6 +21,7 @@ interface Situation {
   readonly isLocal?: boolean;
   readonly surfaces?: readonly Surface[];
   readonly work?: ReturnType<typeof createWork>;
+  readonly dependencies?: Dependencies;
 }
 
 async function get(
@@ -27,7 +29,7 @@ async function get(
   situation: Situation = {},
   method = "GET",
 ): Promise<{ status: number; body: unknown }> {
-  const { states = {}, connecting = [], isLocal = true, surfaces = [], work = createWork() } = situation;
+  const { states = {}, connecting = [], isLocal = true, surfaces = [], work = createWork(), dependencies } = situation;
   const upstreams = Object.entries(states).map(([name, kind]) => ({ name, state: { kind } }) as McpUpstream);
   const surface = healthSurface({
     arsenal: { upstreams } as never,
@@ -35,6 +37,7 @@ async function get(
     work,
     isLocal,
     surfaces: () => surfaces,
+    ...(dependencies && { dependencies }),
   });
   // An identity that knows nobody: both paths are open.
   const identity = { name: "nobody", challenge: "None", authenticate: () => Promise.resolve(undefined) };
@@ -108,5 +111,58 @@ describe("/readyz", () => {
     await clock.advance(1_000);
     await drained;
     await expect(work.run(signal, async () => "late")).rejects.toMatchObject({ code: "CLOSED" });
+  });
+});
+
+describe("what the gateway depends on", () => {
+  const works = async (): Promise<boolean> => true;
+  const fails = async (): Promise<boolean> => Promise.reject(new Error("postgres://user:password@host is away"));
+  const WORKING: Dependencies = { catalog: works, audit: works, state: works };
+
+  it.each([
+    ["catalog", "does not answer: tools cannot be listed or searched"],
+    ["audit", "cannot be written: calls that must be recorded are refused"],
+  ] as const)("makes it unready without its %s, and only the operator is told why", async (name, why) => {
+    const dependencies = { ...WORKING, [name]: fails };
+    expect(await get("/readyz", { dependencies })).toEqual({
+      status: 503,
+      body: { upstreams: {}, problems: { [name]: why } },
+    });
+    const stranger = await get("/readyz", { dependencies, isLocal: false });
+    expect(stranger).toEqual({ status: 503, body: { upstreams: 0, connected: 0 } });
+    expect((await get("/healthz", { dependencies })).status).toBe(200);
+  });
+
+  it("leaves it ready without its state, because calls still run", async () => {
+    const dependencies = { ...WORKING, state: fails };
+    expect(await get("/readyz", { dependencies })).toEqual({
+      status: 200,
+      body: {
+        upstreams: {},
+        degraded: { state: "does not answer: what needs an approval, pin or idempotency key is refused" },
+      },
+    });
+    const stranger = await get("/readyz", { dependencies, isLocal: false });
+    expect(stranger).toEqual({ status: 200, body: { upstreams: 0, connected: 0 } });
+  });
+
+  it("is asked once in two seconds, however many ask, and what hangs does not work", async () => {
+    const clock = createManualClock();
+    let asked = 0;
+    let hanging = Promise.withResolvers<boolean>();
+    const probe = createProbe({ ...WORKING, catalog: () => (asked++, hanging.promise) }, clock);
+    const answers = [probe(), probe()];
+    await clock.advance(2_000);
+    expect(await Promise.all(answers)).toEqual([["catalog"], ["catalog"]]);
+    const again = probe();
+    await clock.advance(1_000);
+    expect(asked).toBe(1);
+    hanging.resolve(true);
+    expect(await again).toEqual([]);
+    hanging = Promise.withResolvers();
+    hanging.resolve(true);
+    await clock.advance(1_000);
+    expect(await probe()).toEqual([]);
+    expect(asked).toBe(2);
   });
 });

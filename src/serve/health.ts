@@ -1,22 +1,33 @@
+import { createProbe, type Dependency } from "./dependencies.ts";
 import { answerJson, refuseMethod } from "./http/answer.ts";
 import type { HttpExchange, Surface, SurfaceContext } from "./surface.ts";
 
+/** What the gateway cannot do without each dependency. */
+const WITHOUT: Readonly<Record<Dependency, string>> = {
+  catalog: "does not answer: tools cannot be listed or searched",
+  audit: "cannot be written: calls that must be recorded are refused",
+  state: "does not answer: what needs an approval, pin or idempotency key is refused",
+};
+
 /**
  * `/healthz`, 200 as long as the process answers, and `/readyz`, 503 until every upstream has connected or failed once, while a surface has a
- * problem, and while the gateway shuts down. An upstream that is lost later does not make the gateway unready: it serves the others. Anybody
- * may ask, so upstreams and surfaces are named only if every caller is the operator.
+ * problem, while the catalog or a strict audit log is away, and while the gateway shuts down. An upstream that is lost later does not make the
+ * gateway unready: it serves the others. Anybody may ask, so only the operator is told the names and reasons.
  */
 export function healthSurface(
-  context: Pick<SurfaceContext, "arsenal" | "startup" | "work" | "isLocal" | "surfaces">,
+  context: Pick<SurfaceContext, "arsenal" | "startup" | "work" | "isLocal" | "surfaces" | "dependencies">,
 ): Surface {
-  const { arsenal, startup, work, isLocal, surfaces } = context;
+  const { arsenal, startup, work, isLocal, surfaces, dependencies } = context;
+  const probe = dependencies && createProbe(dependencies);
 
-  function readiness({ response }: HttpExchange): void {
+  async function readiness({ response }: HttpExchange): Promise<void> {
+    const broken = work.stopping ? [] : ((await probe?.()) ?? []);
     const { upstreams } = arsenal;
     const problems = surfaces().flatMap((surface): [string, string][] => {
       const problem = surface.problem?.();
       return problem === undefined ? [] : [[surface.name, problem]];
     });
+    problems.push(...broken.filter((name) => name !== "state").map((name): [string, string] => [name, WITHOUT[name]]));
     const connected = upstreams.filter(({ state }) => state.kind === "connected").length;
     const said = isLocal
       ? { upstreams: Object.fromEntries(upstreams.map(({ name, state }) => [name, state.kind])) }
@@ -26,6 +37,7 @@ export function healthSurface(
       ...(work.stopping && { draining: true }),
       ...said,
       ...(isLocal && problems.length > 0 && { problems: Object.fromEntries(problems) }),
+      ...(isLocal && broken.includes("state") && { degraded: { state: WITHOUT.state } }),
     });
   }
 
@@ -37,15 +49,17 @@ export function healthSurface(
     ],
     addresses: [
       ["/healthz", "Answers as long as the gateway runs."],
-      ["/readyz", "Says whether every server has been tried."],
+      ["/readyz", "Says whether it can take requests: every server has been tried, and nothing it depends on is away."],
     ],
   };
 }
 
-function reading(answer: (exchange: HttpExchange) => void): (exchange: HttpExchange) => void {
+function reading(
+  answer: (exchange: HttpExchange) => Promise<void> | void,
+): (exchange: HttpExchange) => Promise<void> | void {
   return (exchange) => {
     const { method } = exchange.request;
-    if (method === "GET" || method === "HEAD") answer(exchange);
-    else refuseMethod(exchange.response, "GET, HEAD");
+    if (method === "GET" || method === "HEAD") return answer(exchange);
+    refuseMethod(exchange.response, "GET, HEAD");
   };
 }

@@ -4,6 +4,7 @@ import type { Identity } from "../guard/identity.port.ts";
 import type { Emit } from "../observe/events.ts";
 import type { SharedState } from "../state/shared-state.ts";
 import type { InputStream, OutputStream } from "../tool/streams.ts";
+import type { Dependencies } from "./dependencies.ts";
 import type { ListenOptions } from "./http/listen-options.ts";
 import type { ServeMode } from "./meta-tools/definitions.ts";
 import type { ServableArsenal } from "./served-arsenal.ts";
@@ -65,6 +66,7 @@ export interface ServeMcpParts {
   };
   readonly redactor: Redactor;
   readonly emit: Emit;
+  readonly dependencies: Dependencies;
   /** Shared with other processes that serve the same clients. */
   readonly state: ReplicaState;
 }
@@ -76,7 +78,7 @@ const BEYOND_TOOLSET: readonly string[] = ["mcp-upstreams", "mcp-toolsets"];
 export async function serveMcp(
   arsenal: ServableArsenal,
   given: ServeMcpOptions,
-  { config, redactor, emit, state }: ServeMcpParts,
+  { config, redactor, emit, state, dependencies }: ServeMcpParts,
 ): Promise<ServedMcp> {
   const { mcp, server } = config;
   const { mode = mcp.mcpMode, startupWaitMs: waitMs = mcp.startupWaitMs, common, starting, toolset } = given;
@@ -91,7 +93,16 @@ export async function serveMcp(
     waitMs,
   });
   const [work, replica] = [createWork(), await createReplica(state)];
-  const everything: Serving = { arsenal, mode, ...(common && { common }), startup, work, replica, redactor };
+  const everything: Serving = {
+    arsenal,
+    mode,
+    ...(common && { common }),
+    startup,
+    work,
+    replica,
+    redactor,
+    dependencies,
+  };
   const serving = toolset === undefined ? everything : servedToolset(everything, toolset);
   const { identity: who, ...others } = given;
   const identity = typeof who === "function" ? await who(state) : who;

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Principal } from "../guard/principal.ts";
 import type { Redactor } from "../guard/redaction/redactor.ts";
 import type { CheckedJson, ReadLimits } from "./http/read-json.ts";
+import type { Dependencies } from "./dependencies.ts";
 import type { Replica } from "./mcp/replica.ts";
 import type { ServeMode } from "./meta-tools/definitions.ts";
 import type { ServableArsenal } from "./served-arsenal.ts";
@@ -63,6 +64,8 @@ export interface Serving {
   readonly redactor: Redactor;
   /** This process among those that share its state. */
   readonly replica: Replica;
+  /** What `/readyz` looks at besides servers and surfaces. */
+  readonly dependencies?: Dependencies;
 }
 
 /** What a surface gets from the host it is mounted on. */
