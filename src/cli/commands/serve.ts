@@ -9,7 +9,7 @@ import type { DocumentReport } from "../../config/parts/start-configured.ts";
 import { resolveConfig } from "../../config/load/resolve-config.ts";
 import { localOperator } from "../../guard/principal.ts";
 import { fileTexts, watchConfig, watchFiles } from "../../system/watch-files.ts";
-import type { TlsFiles } from "../../serve/http/tls.ts";
+import type { TlsFiles } from "../../serve/http/listen-options.ts";
 import type { ServedMcp } from "../../serve/serve-mcp.ts";
 import type { Command, Input, Terminal } from "../command.ts";
 import { configFiles, type Configured, loadConfigured, MCP_CONFIG } from "../arsenal/open-arsenal.ts";

@@ -1,4 +1,5 @@
-import { readCertificate, type TlsFiles } from "../../serve/http/tls.ts";
+import type { TlsFiles } from "../../serve/http/listen-options.ts";
+import { readCertificate } from "../../serve/http/tls.ts";
 
 /** What `doctor` says of a certificate. */
 export interface CertificateFinding {

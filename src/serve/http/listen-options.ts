@@ -1,5 +1,4 @@
 import type { Identity } from "../../guard/identity.port.ts";
-import type { TlsFiles } from "./tls.ts";
 
 /** Where the gateway listens, and who may call it. What is omitted comes from the section `server` of the configuration. */
 export interface ListenOptions {
@@ -17,4 +16,14 @@ export interface ListenOptions {
   readonly allowedOrigins?: readonly string[];
   /** Serves over https with this certificate, TLS 1.2 or newer, and follows its files. Defaults to plain http. */
   readonly tls?: TlsFiles;
+}
+
+/** The PEM files of the certificate that a server proves itself with. */
+export interface TlsFiles {
+  /** The certificate, followed by the intermediate ones. */
+  readonly cert: string;
+  /** Its private key, without a passphrase. */
+  readonly key: string;
+  /** Intermediate certificates, if `cert` does not contain them. */
+  readonly ca?: string;
 }

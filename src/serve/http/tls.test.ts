@@ -10,7 +10,7 @@ import type { Emit } from "../../observe/events.ts";
 import type { Route } from "../surface.ts";
 import { answerText } from "./answer.ts";
 import { createHttpServer, type HttpServer } from "./http-server.ts";
-import type { TlsFiles } from "./tls.ts";
+import type { TlsFiles } from "./listen-options.ts";
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {

@@ -3,17 +3,8 @@ import { readFile } from "node:fs/promises";
 import type { Server } from "node:https";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import type { Emit } from "../../observe/events.ts";
+import type { TlsFiles } from "./listen-options.ts";
 import { watchConfig, type WatchedConfig } from "../../system/watch-files.ts";
-
-/** The PEM files of the certificate that a server proves itself with. */
-export interface TlsFiles {
-  /** The certificate, followed by the intermediate ones. */
-  readonly cert: string;
-  /** Its private key, without a passphrase. */
-  readonly key: string;
-  /** Intermediate certificates, if `cert` does not contain them. */
-  readonly ca?: string;
-}
 
 /** A certificate that was read and checked. */
 export interface ServerCertificate {
