@@ -135,10 +135,10 @@ export function createAgent(options: AgentOptions): Agent {
 
 async function settle(running: Running, settings: LoopSettings): Promise<AgentResult> {
   const { signal, emit } = running;
-  const begun = running.state.messages.length;
+  const startLength = running.state.messages.length;
   /** What the model said last in this run. */
   const said = (): string => {
-    const last = running.state.messages.slice(begun - 1).findLast(({ role }) => role === "assistant");
+    const last = running.state.messages.slice(startLength - 1).findLast(({ role }) => role === "assistant");
     return last?.role === "assistant" ? last.text : "";
   };
   const end = (status: AgentResult["status"] | "failed", error?: { code?: string; message: string }): void => {

@@ -12,7 +12,7 @@ const WITHOUT: Readonly<Record<Dependency, string>> = {
 /**
  * `/healthz`, 200 as long as the process answers, and `/readyz`, 503 until every upstream has connected or failed once, while a surface has a
  * problem, while the catalog or a strict audit log is away, and while the gateway shuts down. An upstream that is lost later does not make the
- * gateway unready: it serves the others. Anybody may ask, so only the operator is told the names and reasons.
+ * gateway unready: it serves the others. Anybody may ask, so names and reasons are shown only to the operator.
  */
 export function healthSurface(
   context: Pick<SurfaceContext, "arsenal" | "startup" | "work" | "isLocal" | "surfaces" | "dependencies">,

@@ -92,7 +92,7 @@ export function llmContract(make: MakeLlm): readonly ContractCase[] {
         const first = await llm.next({ messages: [asked], tools });
         const [read] = first.message.calls;
         assert.ok(read);
-        const error = { code: "EXECUTION_FAILED", message: "There is no such table." } as const;
+        const error = { code: "EXECUTION_FAILED", message: "The table does not exist." } as const;
         const result = { ...resultOf(read.call.toolName, undefined), status: "failure" as const, error };
         const messages: AgentMessage[] = [
           asked,
@@ -148,8 +148,8 @@ export function llmContract(make: MakeLlm): readonly ContractCase[] {
           [{ role: "assistant", text, calls }],
           [turn.message, { ...results, results: results.results.slice(0, 1) }],
         ];
-        for (const begun of conversations) {
-          const messages: AgentMessage[] = [asked, ...begun, { role: "user", text: "Never mind." }];
+        for (const conversation of conversations) {
+          const messages: AgentMessage[] = [asked, ...conversation, { role: "user", text: "Never mind." }];
           assert.equal((await llm.next({ messages, tools })).message.text, bye.text);
         }
       },

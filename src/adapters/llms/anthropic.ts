@@ -160,12 +160,12 @@ function collect(): AnswerCollector {
   return {
     push(event) {
       const [call] = stream.push(event);
-      const { type, index, content_block, delta, usage, message: begun } = asRecord(event);
+      const { type, index, content_block, delta, usage, message: opening } = asRecord(event);
       const block = blocks.get(index);
       if (call !== undefined && block !== undefined) block["input"] = call.call.arguments ?? {};
       switch (type) {
         case "message_start":
-          message = asRecord(begun);
+          message = asRecord(opening);
           return "";
         case "content_block_start":
           blocks.set(index, { ...asRecord(content_block) });

@@ -94,7 +94,7 @@ function write(turn: SentTurn): GeminiContent[] {
   }
 }
 
-/** Reasons to stop that the model itself is to blame for: there is no turn to go on from. */
+/** Reasons to stop that are the model's own fault. The conversation cannot continue from such a turn. */
 const BROKEN = /MALFORMED|UNEXPECTED_TOOL_CALL|TOO_MANY_TOOL_CALLS|MISSING_THOUGHT_SIGNATURE/;
 
 function read(answer: unknown, title: string): ReadAnswer {

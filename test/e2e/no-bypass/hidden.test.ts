@@ -11,7 +11,7 @@ import { calledAs, opened } from "./surfaces.ts";
 import { startUpstream, type Upstream } from "./upstream.ts";
 
 const QUERY = "Repeats a text";
-/** Tools, as any surface spells them. */
+/** Tools, in the spellings of every surface. */
 const HIDDEN = /secret/;
 const VISIBLE = /closed/;
 

@@ -14,7 +14,7 @@ import { startUpstream, type Upstream } from "./upstream.ts";
 const TOOLSET = "narrow";
 const through = { toolset: TOOLSET };
 const QUERY = "Checks, masks and repeats a text";
-/** The tools of the toolset as any surface spells them, and every other one. */
+/** The tools of the toolset, and all others, in the spellings of every surface. */
 const INSIDE = /open_own[.-]+echo/;
 const OUTSIDE = /check|closed|masked|secret|waits(?!_own)/;
 

@@ -20,7 +20,7 @@ export interface FileTypes {
   /** The type with this name in the file. */
   named(name: string): Ast.TypeNode | undefined;
   lineOf(node: Ast.Node): number;
-  /** The text of the last JSDoc comment before the node that has any. */
+  /** The text of the last non-empty JSDoc comment before the node. */
   commentOf(node: Ast.Node): string;
 }
 

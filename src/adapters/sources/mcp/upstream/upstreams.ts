@@ -96,7 +96,7 @@ export function createUpstreams(parts: UpstreamsParts): Upstreams {
       try {
         return await addEnsemble(source, { signal });
       } catch (error) {
-        // A server whose name is taken began to connect all the same.
+        // A server whose name was taken had already started to connect.
         await source.disconnect();
         throw error;
       }
