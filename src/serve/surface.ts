@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Principal } from "../guard/principal.ts";
 import type { Redactor } from "../guard/redaction/redactor.ts";
+import type { TraceContext } from "../observe/trace-context.ts";
+import type { Administration } from "./administration.ts";
 import type { CheckedJson, ReadLimits } from "./http/read-json.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { Replica } from "./mcp/replica.ts";
@@ -15,6 +17,8 @@ export interface HttpExchange {
   readonly response: ServerResponse;
   readonly url: URL;
   readonly principal: Principal;
+  /** The trace that the caller began, from the header `traceparent`; undefined if it sent none. */
+  readonly trace: TraceContext | undefined;
   /** Reads the body as JSON, up to 4 MiB within 15 s unless `limits` says otherwise. Never rejects: the answer says why it was refused. */
   json(limits?: ReadLimits): Promise<CheckedJson>;
 }
@@ -64,6 +68,8 @@ export interface Serving {
   readonly redactor: Redactor;
   /** This process among those that share its state. */
   readonly replica: Replica;
+  /** What operators may do. Undefined if only one toolset is served. */
+  readonly administration?: Administration;
   /** What `/readyz` looks at besides servers and surfaces. */
   readonly dependencies?: Dependencies;
 }

@@ -5,6 +5,7 @@ export const SURFACES: Readonly<Record<string, () => Promise<CreateSurface>>> = 
   mcp: async () => (await import("./mcp/aggregate/surface.ts")).mcpSurface,
   "mcp-upstreams": async () => (await import("./mcp/transparent/surface.ts")).upstreamsSurface,
   "mcp-toolsets": async () => (await import("./mcp/toolsets/surface.ts")).toolsetsSurface,
+  rest: async () => (await import("./rest/surface.ts")).restSurface,
   approvals: async () => (await import("./approvals.ts")).approvalsSurface,
   health: async () => (await import("./health.ts")).healthSurface,
   home: async () => (await import("./home.ts")).homeSurface,

@@ -33,7 +33,7 @@ export async function serveSample(plane: Plane, options?: McpEndpointOptions): P
     response.on("close", () => (closedResponses += 1));
     const url = new URL(request.url ?? "/", "http://localhost");
     const json: HttpExchange["json"] = (limits) => readJson(request, limits);
-    void endpoint.handle({ request, response, url, principal: principalOf(request), json });
+    void endpoint.handle({ request, response, url, principal: principalOf(request), trace: undefined, json });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;

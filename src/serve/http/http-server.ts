@@ -7,6 +7,7 @@ import { identified } from "../../guard/identity/any-identity.ts";
 import type { Identified, Identity } from "../../guard/identity.port.ts";
 import { localOperator, type Principal } from "../../guard/principal.ts";
 import type { Emit } from "../../observe/events.ts";
+import { readTraceparent } from "../../observe/trace-context.ts";
 import { checkedPublicUrl, createCallerCheck, createOwnAddress, hostInUrl, isLoopback } from "./allowed-callers.ts";
 import { refuse } from "./answer.ts";
 import { createOpenWork } from "./open-work.ts";
@@ -127,6 +128,9 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
         principal,
         get url() {
           return url();
+        },
+        get trace() {
+          return readTraceparent(request.headers["traceparent"]);
         },
         json: (limits) => readJson(request, limits),
       });

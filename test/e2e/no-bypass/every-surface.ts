@@ -75,6 +75,7 @@ export const SURFACE_ROUTES: Readonly<Record<string, Readonly<Record<string, Doe
   },
   "mcp-upstreams": { "/mcp/upstreams/…": { runs: TRANSPARENT } },
   "mcp-toolsets": { "/mcp/toolsets/…": { runs: TOOLSETS } },
+  rest: { "/api/v1/…": "lists tools" },
   approvals: { "/api/v1/approvals": settles, "/api/v1/approvals/…": settles },
   health: { "/healthz": aboutItself, "/readyz": aboutItself },
   home: { "/": "lists tools" },

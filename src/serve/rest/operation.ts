@@ -1,0 +1,93 @@
+import type { ErrorCode } from "../../errors/codes.ts";
+import type { Principal } from "../../guard/principal.ts";
+import type { TraceContext } from "../../observe/trace-context.ts";
+import type { ArgumentsOf } from "../../tool/infer.ts";
+import type { JsonSchema } from "../../tool/json-schema.ts";
+import type { SurfaceContext } from "../surface.ts";
+
+/**
+ * One operation of the REST API, as data: requests are checked against its schemas, and the OpenAPI document is written from them. Keep the
+ * schemas in JSON Schema 2020-12, with a description for every property.
+ */
+export interface Operation<
+  Params extends JsonSchema = JsonSchema,
+  Query extends JsonSchema = JsonSchema,
+  Body extends JsonSchema = JsonSchema,
+> {
+  /** `listTools`. Clients that are generated from the document name their methods after it. */
+  readonly id: string;
+  readonly method: "get" | "post" | "put" | "delete";
+  /** Below `/api/v1`, as OpenAPI writes it: `/tools/{id}`. */
+  readonly path: `/${string}`;
+  readonly tag: string;
+  /** One sentence without a full stop. */
+  readonly summary: string;
+  readonly description?: string;
+  /** The role a caller needs. Omitted: anybody who may call the gateway, under policy. */
+  readonly role?: "operator" | "approver";
+  /** What the path's `{names}` are; each is a string. */
+  readonly params?: Params;
+  /** Parameters after `?`. Numbers, booleans and comma-separated lists are read as their schema says. */
+  readonly query?: Query;
+  readonly body?: Body;
+  /** Bytes of the body. Default 1 MiB. */
+  readonly maxBytes?: number;
+  /** What a good answer looks like, by status. */
+  readonly answers: Readonly<Record<number, AnswerShape>>;
+  /** What it can fail with besides what every operation can fail with. */
+  readonly problems?: readonly ErrorCode[];
+  run(asked: Asked<Params, Query, Body>, context: RestContext): Promise<Answer>;
+}
+
+/** A good answer, as the document describes it. */
+export interface AnswerShape {
+  readonly description: string;
+  /** Omitted: the answer has no body. */
+  readonly schema?: JsonSchema;
+  /** Schema of the data of each event, by the event's name, if the caller may ask for `text/event-stream`. */
+  readonly events?: Readonly<Record<string, JsonSchema>>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A request that was authenticated and checked against its operation. */
+export interface Asked<Params extends JsonSchema, Query extends JsonSchema, Body extends JsonSchema> {
+  readonly params: ArgumentsOf<Params>;
+  readonly query: ArgumentsOf<Query>;
+  readonly body: ArgumentsOf<Body>;
+  readonly principal: Principal;
+  /** The headers that the operation may look at, by their name in lower case. */
+  header(name: string): string | undefined;
+  /** True if the caller prefers `text/event-stream`. */
+  readonly wantsEvents: boolean;
+  /** The id that the answer carries as `X-Request-Id`, for the caller's own records. */
+  readonly requestId: string;
+  /** The trace that the caller began; undefined if there is none. */
+  readonly trace: TraceContext | undefined;
+  /** Fires when the caller hangs up, or the gateway shuts down and the time for running work is over. */
+  readonly signal: AbortSignal;
+}
+
+/** What an operation answers. Refuse by throwing an `ArsenalError`: the surface writes it as `application/problem+json`. */
+export type Answer =
+  | { readonly status?: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> }
+  | { readonly events: AsyncIterable<ServerSentEvent> };
+
+/** One event of a stream. */
+export interface ServerSentEvent {
+  readonly event: string;
+  readonly data: unknown;
+  /** Where a client that lost the stream goes on. */
+  readonly id?: string;
+}
+
+/** What operations work with. */
+export type RestContext = SurfaceContext;
+
+/** Declares an operation. Its `run` gets the types that its schemas describe. */
+export function operation<
+  const Params extends JsonSchema = JsonSchema,
+  const Query extends JsonSchema = JsonSchema,
+  const Body extends JsonSchema = JsonSchema,
+>(declared: Operation<Params, Query, Body>): Operation {
+  return declared as unknown as Operation;
+}

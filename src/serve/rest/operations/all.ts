@@ -1,0 +1,5 @@
+import type { Operation } from "../operation.ts";
+import { toolOperations } from "./tools.ts";
+
+/** Every operation, in the order the document shows them. */
+export const OPERATIONS: readonly Operation[] = [...toolOperations];
