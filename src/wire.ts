@@ -57,7 +57,8 @@ export interface Wired extends Registrations {
   sync(options?: { readonly signal?: AbortSignal }): Promise<number>;
   addEnsemble(source: Source, options?: { readonly signal?: AbortSignal | undefined }): Promise<number>;
   addOpenApi(settings: OpenApiSettings): Promise<number>;
-  removeEnsemble(name: string): Promise<boolean>;
+  /** With `keep`, the ensemble can be connected again. */
+  removeEnsemble(name: string, options?: { readonly keep?: boolean }): Promise<boolean>;
   /** Connects what the configuration names, once. */
   start(): Promise<Started>;
   /** Resolves to every stage once the arsenal has started and, with `autoSync`, every registration is indexed. */
@@ -230,9 +231,9 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
     sync,
     addEnsemble,
     addOpenApi,
-    async removeEnsemble(name) {
+    async removeEnsemble(name, options) {
       upstreams.forget(name);
-      return ensembles?.remove(name) ?? false;
+      return ensembles?.remove(name, options) ?? false;
     },
     start,
     async ready() {
@@ -264,7 +265,9 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
         audit: async () => (await guard.audit?.refusal()) === undefined,
         state: () => guard.state.healthCheck(),
       };
-      return serveMcp(arsenal, listening, { config, redactor, emit, dependencies, state: guard.state });
+      const { createAdministration } = await import("./wire-administration.ts");
+      const administration = createAdministration({ ...wired, ensembles: () => ensembles });
+      return serveMcp(arsenal, listening, { config, redactor, emit, dependencies, administration, state: guard.state });
     },
     close: () => (closing ??= disconnect()),
     isClosed,

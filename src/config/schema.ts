@@ -359,6 +359,8 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
       600,
       0,
     ),
+    operatorRole: text("The role that a caller needs to operate the gateway over REST.", "operator"),
+    allowCommands: flag("Whether remote operators may add servers that run commands here or read files.", false),
     tokens: texts(
       "Callers by name, each with the bearer token it proves itself by. Without any, everybody who can connect is the local operator.",
       {},

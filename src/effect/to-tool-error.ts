@@ -25,6 +25,7 @@ type Kind = "missing" | "invalid" | "refused" | "late" | "failed";
 const KINDS: Readonly<Record<ErrorCode, Kind>> = {
   TOOL_NOT_FOUND: "missing",
   TOOLSET_NOT_FOUND: "missing",
+  ENSEMBLE_NOT_FOUND: "missing",
   ARGUMENTS_INVALID: "invalid",
   CALL_INVALID: "invalid",
   QUERY_INVALID: "invalid",

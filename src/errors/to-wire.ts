@@ -18,6 +18,7 @@ export function toWire(code: ErrorCode): WireError {
       return { httpStatus: 422, jsonRpcCode: -32602 };
     case "TOOL_NOT_FOUND":
     case "TOOLSET_NOT_FOUND":
+    case "ENSEMBLE_NOT_FOUND":
       return { httpStatus: 404, jsonRpcCode: -32602 };
     case "PERMISSION_DENIED":
     case "APPROVAL_INVALID":

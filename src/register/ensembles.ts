@@ -13,16 +13,31 @@ export interface Ensembles {
    * in time, or `signal` fires before; the other ensembles are not affected.
    */
   add(source: Source, options?: { readonly signal?: AbortSignal | undefined }): Promise<{ readonly tools: number }>;
-  /** In the order they were added. */
+  /** Of those that are connected or connecting, in the order they were added. */
   names(): readonly string[];
-  /** What an ensemble's source says of how its tools are run; nothing where there is no such ensemble. */
+  /** How each one fares: those that are connected or connecting, then those that failed or were disconnected. */
+  all(): readonly EnsembleState[];
+  /** How its tools are run, as the source says; empty if there is no such ensemble. */
   settings(ensemble: string): EnsembleSettings;
   /** Lists an ensemble's source again and resolves when its tools are registered. Never rejects: a failure is an event. */
   relist(name: string): Promise<void>;
-  /** Disconnects an ensemble and removes its tools. False where there is none of that name. */
-  remove(name: string): Promise<boolean>;
+  /** Reads the source again, also what it keeps in memory. Never rejects: `all` says what went wrong. */
+  reload(name: string, options: { readonly signal: AbortSignal }): Promise<void>;
+  /**
+   * Disconnects an ensemble and removes its tools. With `keep`, `all` goes on naming it and its source can be added again. Returns false if
+   * there is no such ensemble.
+   */
+  remove(name: string, options?: { readonly keep?: boolean }): Promise<boolean>;
   /** Disconnects all at once and leaves their tools registered. Never rejects: returns what went wrong. */
   close(): Promise<readonly ArsenalError[]>;
+}
+
+/** How one ensemble fares, apart from the connections that its source keeps by itself. */
+export interface EnsembleState {
+  readonly source: Source;
+  readonly state: "connecting" | "connected" | "failed" | "disconnected";
+  /** What went wrong last. */
+  readonly problem?: string;
 }
 
 /** Defaults the tools of one ensemble share. */
@@ -54,12 +69,16 @@ interface Member {
   /** True where the list may have changed since the last listing began. */
   stale: boolean;
   endWatch: (() => void) | undefined;
+  /** Why the last listing failed; undefined if it did not. */
+  problem: string | undefined;
 }
 
 /** The ensembles of one arsenal. */
 export function createEnsembles(parts: EnsemblesParts): Ensembles {
   const { registry, emit, clock, screen, review, connectTimeoutMs = 30_000 } = parts;
   const members = new Map<string, Member>();
+  /** Those that failed or were disconnected. Each can be added again. */
+  const absent = new Map<string, EnsembleState>();
   const claims = new Map<string, string>();
   let closed = false;
 
@@ -88,14 +107,20 @@ export function createEnsembles(parts: EnsemblesParts): Ensembles {
       while (member.stale && !member.controller.signal.aborted) {
         member.stale = false;
         const tools = await list(member);
+        member.problem = undefined;
         emit("ensemble-listed", { ensemble: member.source.name, tools });
       }
     } catch (error) {
-      if (!member.controller.signal.aborted)
-        emit("ensemble-failed", failure(member, "could not be listed again", error));
+      if (!member.controller.signal.aborted) fail(member, error);
     } finally {
       member.listing = undefined;
     }
+  };
+
+  const fail = (member: Member, error: unknown): void => {
+    const told = failure(member, "could not be listed again", error);
+    member.problem = told.message;
+    emit("ensemble-failed", told);
   };
 
   const connect = async (member: Member): Promise<number> => {
@@ -135,12 +160,16 @@ export function createEnsembles(parts: EnsemblesParts): Ensembles {
         const tools = await connect(member);
         member.controller.signal.throwIfAborted();
         member.connected = true;
+        absent.delete(source.name);
         emit("ensemble-connected", { ensemble: source.name, tools });
         if (member.stale) void refresh(member);
         return { tools };
       } catch (cause) {
-        if (members.get(source.name) === member) members.delete(source.name);
         const told = failure(member, "is unavailable", cause);
+        if (members.get(source.name) === member) {
+          members.delete(source.name);
+          absent.set(source.name, { source, state: "failed", problem: told.message });
+        }
         emit("ensemble-failed", told);
         release(member);
         const fix = "Check that the source runs and can be reached, then add it again.";
@@ -154,16 +183,35 @@ export function createEnsembles(parts: EnsemblesParts): Ensembles {
       }
     },
     names: () => [...members.keys()],
+    all: () => [
+      ...Array.from(members.values(), ({ source, connected, problem }) => {
+        const state = connected ? ("connected" as const) : ("connecting" as const);
+        return { source, state, ...(problem !== undefined && { problem }) };
+      }),
+      ...[...absent.values()].filter(({ source }) => !members.has(source.name)),
+    ],
     settings: (ensemble) => members.get(ensemble)?.settings ?? NO_SETTINGS,
     async relist(name) {
       const member = members.get(name);
       if (member) await refresh(member);
     },
-    async remove(name) {
+    async reload(name, { signal }) {
       const member = members.get(name);
-      if (member === undefined) return false;
+      if (member?.connected !== true) return;
+      try {
+        await inTime("reading it again", (each) => member.source.reload?.({ signal: each, emit }) ?? done, signal);
+        await refresh(member);
+      } catch (error) {
+        fail(member, error);
+      }
+    },
+    async remove(name, { keep = false } = {}) {
+      const member = members.get(name);
+      const known = absent.delete(name);
+      if (member === undefined && !known) return false;
       members.delete(name);
-      const error = await disconnect(member);
+      if (keep && member) absent.set(name, { source: member.source, state: "disconnected" });
+      const error = member && (await disconnect(member));
       const own = registry.ofEnsemble(name).map(({ id }) => id);
       await registry.deleteAll([...own, ...(await registry.others({ ensembles: [name] }))]);
       if (error) throw error;
@@ -178,6 +226,8 @@ export function createEnsembles(parts: EnsemblesParts): Ensembles {
     },
   };
 }
+
+const done = Promise.resolve();
 
 /** Lets go of a source that failed. What else goes wrong meanwhile adds nothing to why it failed. */
 function release({ source, endWatch }: Member): void {
@@ -199,9 +249,16 @@ function settingsOf({ maxConcurrent, timeoutMs, maxRetries, guardsEgress }: Sour
 }
 
 function toMember(source: Source): Member {
-  const settings = settingsOf(source);
-  const controller = new AbortController();
-  return { source, settings, controller, connected: false, listing: undefined, stale: false, endWatch: undefined };
+  return {
+    source,
+    settings: settingsOf(source),
+    controller: new AbortController(),
+    connected: false,
+    listing: undefined,
+    stale: false,
+    endWatch: undefined,
+    problem: undefined,
+  };
 }
 
 function refuseName(name: unknown, members: ReadonlyMap<string, Member>): void {

@@ -34,16 +34,20 @@ export interface Source {
   readonly maxRetries?: number | undefined;
   /** True where every request that its tools make goes through `guard/egress`, so that a rule can bound where a call reaches. */
   readonly guardsEgress?: boolean;
-  /** Opens whatever the source needs. Called once before `list`; rejects where the source cannot be reached. */
+  /** Opens whatever the source needs. Called before `list`; rejects if the source cannot be reached. */
   connect(options: SourceOptions): Promise<void>;
   /** Every tool the source has now, and its settings from now on. One bad tool is offered as it is, or reported; it never rejects the list. */
   list(options: SourceOptions): Promise<readonly OfferedTool[]>;
   /** What the source tells models about itself as a whole, at its last listing; empty where nothing, undefined where that is not known yet. */
   instructions?(): string | undefined;
+  /** Reads again what `list` would otherwise give from memory. Omitted if every `list` reads it. */
+  reload?(options: SourceOptions): Promise<void>;
   /** Calls back when the list may have changed. Returns what ends the watch. */
   watch?(changed: () => void): () => void;
   /** Releases everything. Safe to call twice, and before `connect`. */
   disconnect(): Promise<void>;
+  /** Returns a new source with the same settings, if this one cannot be connected again after `disconnect`. */
+  again?(): Source;
 }
 
 /** How a source is connected and listed. */

@@ -1,3 +1,5 @@
+import type { McpServerSettings } from "../adapters/sources/mcp/settings.ts";
+import type { OpenApiSettings } from "../adapters/sources/openapi/settings.ts";
 import type { AuditHead } from "../guard/audit.port.ts";
 import type { PolicyRequest } from "../guard/policy.port.ts";
 import type { Principal } from "../guard/principal.ts";
@@ -5,10 +7,9 @@ import type { ToolSource } from "../tool/tool.ts";
 
 /** What operators do besides using tools. Surfaces check the caller's role before they call any of it. */
 export interface Administration {
+  /** The name of the role that makes a caller an operator. */
+  readonly operatorRole: string;
   readonly ensembles: EnsembleAdministration;
-  readonly policy: PolicyAdministration;
-  /** Undefined if calls are not audited, or the log cannot be read back. */
-  readonly audit: AuditAdministration | undefined;
 }
 
 /** How one ensemble fares. */
@@ -16,21 +17,32 @@ export interface EnsembleStatus {
   readonly name: string;
   readonly source: ToolSource;
   readonly state: "connecting" | "connected" | "failed" | "disconnected";
-  /** Why it is not connected. */
+  /** Why it is not connected, or could not be read the last time. */
   readonly problem?: string;
   /** How many tools it has registered. */
   readonly tools: number;
 }
 
 export interface EnsembleAdministration {
-  /** In the order they were added. */
+  /** Those that are connected or connecting in the order they were added, then the others. */
   list(): readonly EnsembleStatus[];
+  /** Throws ENSEMBLE_NOT_FOUND. */
+  get(name: string): EnsembleStatus;
   /** Connects a disconnected or failed ensemble. These three resolve with what became of it, or reject with ENSEMBLE_NOT_FOUND. */
   connect(name: string, options: { readonly signal: AbortSignal }): Promise<EnsembleStatus>;
   /** Closes its connection and takes its tools away; it can be connected again. */
   disconnect(name: string): Promise<EnsembleStatus>;
   /** Lists its tools again, from files or the server. */
   reload(name: string, options: { readonly signal: AbortSignal }): Promise<EnsembleStatus>;
+  /** Disconnects it for good. */
+  remove(name: string): Promise<void>;
+  /**
+   * Connects a server, or reads a document, and adds its tools until the process ends. Rejects with INPUT_INVALID if the settings are invalid or
+   * the name is taken, with SOURCE_UNAVAILABLE if it cannot be reached, and with PERMISSION_DENIED if the settings run a command of this machine, or read its files
+   * or secrets, and the caller may not.
+   */
+  addMcpServer(settings: McpServerSettings, by: Principal, options: { readonly signal: AbortSignal }): Promise<number>;
+  addOpenApi(settings: OpenApiSettings, by: Principal): Promise<number>;
 }
 
 /** What policy says of one call that is not made. */
@@ -87,7 +99,12 @@ export interface AuditAdministration {
   }): Promise<{ readonly intact: boolean; readonly head: AuditHead; readonly problem?: string }>;
 }
 
-/** Who may do something that changes the gateway. */
-export function hasRole(principal: Principal, role: string): boolean {
-  return principal.roles.includes(role);
+/** Whether a caller has a role. Which one makes an operator can be configured; the local operator is one in any case. */
+export function hasRole(
+  { roles, local }: Principal,
+  role: "operator" | "approver",
+  administration?: Pick<Administration, "operatorRole">,
+): boolean {
+  const { operatorRole = "operator" } = administration ?? {};
+  return roles.includes(role === "operator" ? operatorRole : role) || (local && roles.includes(role));
 }

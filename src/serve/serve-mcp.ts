@@ -4,6 +4,7 @@ import type { Identity } from "../guard/identity.port.ts";
 import type { Emit } from "../observe/events.ts";
 import type { SharedState } from "../state/shared-state.ts";
 import type { InputStream, OutputStream } from "../tool/streams.ts";
+import type { Administration } from "./administration.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { ListenOptions } from "./http/listen-options.ts";
 import type { ServeMode } from "./meta-tools/definitions.ts";
@@ -67,6 +68,7 @@ export interface ServeMcpParts {
   readonly redactor: Redactor;
   readonly emit: Emit;
   readonly dependencies: Dependencies;
+  readonly administration: Administration;
   /** Shared with other processes that serve the same clients. */
   readonly state: ReplicaState;
 }
@@ -78,7 +80,7 @@ const BEYOND_TOOLSET: readonly string[] = ["mcp-upstreams", "mcp-toolsets"];
 export async function serveMcp(
   arsenal: ServableArsenal,
   given: ServeMcpOptions,
-  { config, redactor, emit, state, dependencies }: ServeMcpParts,
+  { config, redactor, emit, state, dependencies, administration }: ServeMcpParts,
 ): Promise<ServedMcp> {
   const { mcp, server } = config;
   const { mode = mcp.mcpMode, startupWaitMs: waitMs = mcp.startupWaitMs, common, starting, toolset } = given;
@@ -103,7 +105,7 @@ export async function serveMcp(
     redactor,
     dependencies,
   };
-  const serving = toolset === undefined ? everything : servedToolset(everything, toolset);
+  const serving = toolset === undefined ? { ...everything, administration } : servedToolset(everything, toolset);
   const { identity: who, ...others } = given;
   const identity = typeof who === "function" ? await who(state) : who;
   const options = {

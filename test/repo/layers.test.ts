@@ -25,6 +25,7 @@ const TOP = [
   "arsenal-options.ts",
   "visible-tools.ts",
   "wire.ts",
+  "wire-administration.ts",
   "wire-calls.ts",
   "wire-registrations.ts",
   "index.ts",

@@ -38,7 +38,8 @@ export function restSurface(context: SurfaceContext): Surface {
     const requestId = c.req.header("x-request-id") ?? randomUUID();
     try {
       const { principal } = exchange;
-      if (each.role !== undefined && !hasRole(principal, each.role)) throw lacksRole(principal.id, each.role);
+      if (each.role !== undefined && !hasRole(principal, each.role, context.administration))
+        throw lacksRole(principal.id, each.role);
       const asked = {
         params: await checked(checks.params, c.req.param(), "path"),
         query: await checked(checks.query, c.req.query(), "query"),
@@ -52,10 +53,9 @@ export function restSurface(context: SurfaceContext): Surface {
       };
       const given = await each.run(asked as never, context);
       if ("events" in given) throw new Error("not yet");
-      return c.json(given.body as object, (given.status ?? 200) as 200, {
-        ...given.headers,
-        "x-request-id": requestId,
-      });
+      const headers = { ...given.headers, "x-request-id": requestId };
+      if (given.body === undefined) return new Response(null, { status: given.status ?? 204, headers });
+      return c.json(given.body as object, (given.status ?? 200) as 200, headers);
     } catch (error) {
       if (!isArsenalError(error)) throw error;
       return problem(error, requestId);

@@ -29,7 +29,8 @@ export interface McpSource extends Source {
  * await arsenal.addEnsemble(mcpSource({ name: "files", transport: { kind: "stdio", command: "npx", args: ["-y", "@modelcontextprotocol/server-filesystem", "."] } }));
  * @internal
  */
-export function mcpSource(settings: McpServerSettings, { patient = false, emit, ...parts }: McpParts = {}): McpSource {
+export function mcpSource(settings: McpServerSettings, given: McpParts = {}): McpSource {
+  const { patient = false, emit, ...parts } = given;
   const create = hasOwnCredentials(settings) ? createPerCallerUpstream : createUpstream;
   const upstream = create(settings, {
     ...parts,
@@ -88,6 +89,7 @@ export function mcpSource(settings: McpServerSettings, { patient = false, emit, 
       if (patient && upstream.state.kind !== "connected") return offered;
       return list(signal);
     },
+    reload: async ({ signal }) => void (await upstream.list("tools", { signal, fresh: true })),
     instructions: () => instructions,
     watch: (changed) =>
       upstream.watch((change) => {
@@ -97,6 +99,7 @@ export function mcpSource(settings: McpServerSettings, { patient = false, emit, 
       stopTelling();
       await upstream.close();
     },
+    again: () => mcpSource(settings, given),
   };
 }
 

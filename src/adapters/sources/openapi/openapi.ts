@@ -3,7 +3,7 @@ import { createSecrets, type Secrets } from "../../../guard/secrets/secrets.ts";
 import { secretsInAddress } from "../../../guard/secrets/looks-secret.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import type { Emit } from "../../../observe/events.ts";
-import type { Source } from "../../../register/source.port.ts";
+import type { Source, SourceOptions } from "../../../register/source.port.ts";
 import { createAuthorize } from "./call/authorize.ts";
 import { createClientTokens } from "./call/client-tokens.ts";
 import { loadDocument } from "./read/load-document.ts";
@@ -53,6 +53,29 @@ export function openapiSource(settings: OpenApiSettings, parts: OpenApiParts = {
   for (const address of [settings.document, settings.server ?? ""])
     if (typeof address === "string") for (const secret of secretsInAddress(address)) secrets.redactor.add(secret);
 
+  async function load({ signal }: Pick<SourceOptions, "signal">): Promise<void> {
+    const maxBytes = settings.maxDocumentBytes ?? MAX_DOCUMENT_BYTES;
+    const document = await loadDocument(settings.document, { egress, maxBytes, signal });
+    const tokens = createClientTokens(egress, clock);
+    const { server } = settings;
+    const whole = (url: string): Located | undefined => locate(url, { documentUrl: document.url, server });
+    const authorize = createAuthorize({ settings, secrets, tokens, locate: whole });
+    read = readDocument(document, settings, {
+      egress,
+      authorize,
+      tokens,
+      redactor: secrets.redactor,
+      clock,
+      filesFrom: settings.filesFrom,
+      maxAnswerBytes: settings.maxAnswerBytes ?? MAX_ANSWER_BYTES,
+    });
+    for (const problem of read.problems) {
+      report?.(problem);
+      const message = `${problem.operation} of ${name} ${problem.skipped ? "is left out" : "is not complete"}: ${problem.reason}`;
+      if (problem.skipped) emit?.("tool-rejected", { name: problem.operation, code: "TOOL_INVALID", message });
+    }
+  }
+
   return {
     name,
     kind: "openapi",
@@ -65,28 +88,8 @@ export function openapiSource(settings: OpenApiSettings, parts: OpenApiParts = {
     get problems() {
       return read?.problems ?? [];
     },
-    async connect({ signal }) {
-      const maxBytes = settings.maxDocumentBytes ?? MAX_DOCUMENT_BYTES;
-      const document = await loadDocument(settings.document, { egress, maxBytes, signal });
-      const tokens = createClientTokens(egress, clock);
-      const { server } = settings;
-      const whole = (url: string): Located | undefined => locate(url, { documentUrl: document.url, server });
-      const authorize = createAuthorize({ settings, secrets, tokens, locate: whole });
-      read = readDocument(document, settings, {
-        egress,
-        authorize,
-        tokens,
-        redactor: secrets.redactor,
-        clock,
-        filesFrom: settings.filesFrom,
-        maxAnswerBytes: settings.maxAnswerBytes ?? MAX_ANSWER_BYTES,
-      });
-      for (const problem of read.problems) {
-        report?.(problem);
-        const message = `${problem.operation} of ${name} ${problem.skipped ? "is left out" : "is not complete"}: ${problem.reason}`;
-        if (problem.skipped) emit?.("tool-rejected", { name: problem.operation, code: "TOOL_INVALID", message });
-      }
-    },
+    connect: load,
+    reload: load,
     async list() {
       return read?.tools ?? [];
     },

@@ -1,5 +1,6 @@
 import type { Operation } from "../operation.ts";
+import { ensembleOperations } from "./ensembles.ts";
 import { toolOperations } from "./tools.ts";
 
 /** Every operation, in the order the document shows them. */
-export const OPERATIONS: readonly Operation[] = [...toolOperations];
+export const OPERATIONS: readonly Operation[] = [...toolOperations, ...ensembleOperations];

@@ -89,7 +89,14 @@ export interface McpUpstream {
   /** Returns what ends the watch. */
   watch(listener: (change: UpstreamChange) => void): () => void;
   /** Everything of one kind, over all pages, as the server gave it. Kept until the server says it changed; [] where the server has no such thing. */
-  list(listing: Listing, options?: { readonly signal?: AbortSignal }): Promise<readonly JsonObject[]>;
+  list(
+    listing: Listing,
+    options?: {
+      readonly signal?: AbortSignal;
+      /** Asks the server, whatever is kept. */
+      readonly fresh?: boolean;
+    },
+  ): Promise<readonly JsonObject[]>;
   /** One request for one caller. Rejects like `McpConnection.request`, and with SOURCE_UNAVAILABLE while the server is away. */
   request(method: string, params?: JsonObject, options?: UpstreamRequestOptions): Promise<JsonObject>;
   /**
@@ -326,8 +333,9 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
       watchers.add(listener);
       return () => void watchers.delete(listener);
     },
-    async list(listing, { signal } = {}) {
+    async list(listing, { signal, fresh = false } = {}) {
       signal?.throwIfAborted();
+      if (fresh) lists.delete(listing);
       let reading = lists.get(listing);
       if (reading === undefined) {
         // Everybody gets what is read.

@@ -1,0 +1,172 @@
+import type { Upstreams } from "./adapters/sources/mcp/upstream/upstreams.ts";
+import type { McpServerSettings } from "./adapters/sources/mcp/settings.ts";
+import type { OpenApiSettings } from "./adapters/sources/openapi/settings.ts";
+import type { ResolvedConfig } from "./config/load/resolve-config.ts";
+import { isLocalDocument } from "./config/openapi-config.ts";
+import { ArsenalError, isArsenalError } from "./errors/arsenal-error.ts";
+import { nearest, showValue } from "./errors/show-value.ts";
+import type { Principal } from "./guard/principal.ts";
+import type { Redactor } from "./guard/redaction/redactor.ts";
+import { hasSecret } from "./guard/secrets/reference.ts";
+import type { Ensembles, EnsembleState } from "./register/ensembles.ts";
+import type { Registry } from "./register/registry.ts";
+import type { Source } from "./register/source.port.ts";
+import type { Administration, EnsembleAdministration, EnsembleStatus } from "./serve/administration.ts";
+
+/** The stages that operators reach. */
+export interface AdministrationParts {
+  readonly config: ResolvedConfig;
+  readonly redactor: Redactor;
+  readonly registry: Pick<Registry, "ofEnsemble">;
+  readonly upstreams: Upstreams;
+  /** Undefined while nothing was added. */
+  ensembles(): Ensembles | undefined;
+  addEnsemble(source: Source, options: { readonly signal?: AbortSignal | undefined }): Promise<number>;
+  addOpenApi(settings: OpenApiSettings): Promise<number>;
+  removeEnsemble(name: string, options?: { readonly keep?: boolean }): Promise<boolean>;
+}
+
+/** What operators do with an arsenal that is served. */
+export function createAdministration(parts: AdministrationParts): Administration {
+  return { operatorRole: parts.config.server.operatorRole, ensembles: createEnsembleAdministration(parts) };
+}
+
+function createEnsembleAdministration(parts: AdministrationParts): EnsembleAdministration {
+  const { config, upstreams, redactor, registry, addEnsemble, removeEnsemble } = parts;
+  const turns = new Map<string, Promise<unknown>>();
+  const all = (): readonly EnsembleState[] => parts.ensembles()?.all() ?? [];
+
+  function find(name: string): EnsembleState {
+    const found = all().find(({ source }) => source.name === name);
+    if (found === undefined) throw notFound(name, all());
+    return found;
+  }
+
+  function toStatus({ source, ...known }: EnsembleState): EnsembleStatus {
+    const upstream =
+      known.state === "connected" ? upstreams.all().find((each) => each.name === source.name) : undefined;
+    const { state, problem } = upstream === undefined ? known : { ...known, ...connectionOf(upstream.state) };
+    return redactor.value({
+      name: source.name,
+      source: source.kind,
+      state,
+      ...(problem !== undefined && { problem }),
+      tools: registry.ofEnsemble(source.name).length,
+    });
+  }
+
+  /** Does one thing after the other with an ensemble: two that connect it at once would take each other's name. */
+  function inTurn<Value>(name: string, work: () => Promise<Value>): Promise<Value> {
+    find(name);
+    const turn = (turns.get(name) ?? Promise.resolve()).then(work, work);
+    turns.set(name, turn);
+    const end = (): void => void (turns.get(name) === turn && turns.delete(name));
+    turn.then(end, end);
+    return turn;
+  }
+
+  async function connect(name: string, signal: AbortSignal): Promise<EnsembleStatus> {
+    const known = find(name);
+    const { state } = toStatus(known);
+    if (state === "connected") return toStatus(known);
+    if (state !== "connecting") {
+      if (known.state === "connected") await disconnect(name);
+      const { source } = known;
+      // Why it failed is in its status.
+      await addEnsemble(source.again?.() ?? source, { signal }).catch(passUnlessUnavailable);
+    }
+    await upstreams.attempted({ name, signal });
+    return toStatus(find(name));
+  }
+
+  async function disconnect(name: string): Promise<EnsembleStatus> {
+    await removeEnsemble(name, { keep: true }).catch(passUnlessUnavailable);
+    return toStatus(find(name));
+  }
+
+  /** Adds an ensemble that leaves nothing behind if it cannot be added. */
+  async function add(name: string, adding: () => Promise<number>): Promise<number> {
+    if (all().some(({ source }) => source.name === name)) throw nameTaken(name);
+    try {
+      return await adding();
+    } catch (error) {
+      if (all().some(({ source, state }) => source.name === name && state === "failed")) await removeEnsemble(name);
+      throw isArsenalError(error) && error.code === "CONFIG_INVALID"
+        ? new ArsenalError("INPUT_INVALID", error.message, error.details)
+        : error;
+    }
+  }
+
+  function refuseReach(reach: string | undefined, { id, local }: Principal): void {
+    if (reach === undefined || local || config.server.allowCommands) return;
+    const fix = "Add it on the gateway's own machine, in its configuration, or set server.allow_commands to true.";
+    const message = `"${id}" may not add what ${reach} the gateway's machine. ${fix}`;
+    throw new ArsenalError("PERMISSION_DENIED", message, { fix });
+  }
+
+  return {
+    list: () => all().map(toStatus),
+    get: (name) => toStatus(find(name)),
+    connect: (name, { signal }) => inTurn(name, () => connect(name, signal)),
+    disconnect: (name) => inTurn(name, () => disconnect(name)),
+    reload: (name, options) =>
+      inTurn(name, async () => {
+        await parts.ensembles()?.reload(name, options);
+        return toStatus(find(name));
+      }),
+    remove: (name) =>
+      inTurn(name, async () => {
+        if (!(await removeEnsemble(name))) throw notFound(name, all());
+      }),
+    async addMcpServer(settings, by, { signal }) {
+      refuseReach(reachOfServer(settings), by);
+      return add(settings.name, () => upstreams.add(settings, { signal }));
+    },
+    async addOpenApi(settings, by) {
+      refuseReach(reachOfDocument(settings), by);
+      return add(settings.name, () => parts.addOpenApi(settings));
+    },
+  };
+}
+
+function connectionOf(state: ReturnType<Upstreams["all"]>[number]["state"]): Pick<EnsembleState, "state" | "problem"> {
+  if (state.kind === "failed") return { state: "failed", problem: state.error.message };
+  return { state: state.kind === "closed" ? "disconnected" : state.kind };
+}
+
+/** What of the gateway's machine a server would get at. */
+function reachOfServer({ transport }: McpServerSettings): string | undefined {
+  if (transport.kind === "stdio") return "runs a command on";
+  if (transport.kind !== "websocket" && transport.oauth?.tokenFile !== undefined) return "writes a file of";
+  return hasReference(transport) ? "reads a secret of" : undefined;
+}
+
+function reachOfDocument({ document, filesFrom, credentials, headers }: OpenApiSettings): string | undefined {
+  if (filesFrom !== undefined || (typeof document === "string" && isLocalDocument(document))) return "reads files of";
+  return hasReference([credentials, headers]) ? "reads a secret of" : undefined;
+}
+
+function hasReference(value: unknown): boolean {
+  if (typeof value === "string") return hasSecret(value);
+  return typeof value === "object" && value !== null && Object.values(value).some(hasReference);
+}
+
+function passUnlessUnavailable(error: unknown): void {
+  if (!isArsenalError(error) || error.code !== "SOURCE_UNAVAILABLE") throw error;
+}
+
+function nameTaken(name: string): ArsenalError {
+  const fix = "Choose another name, or remove that ensemble first.";
+  const message = `There is already an ensemble named ${showValue(name)}. ${fix}`;
+  return new ArsenalError("INPUT_INVALID", message, { field: "name", value: name, fix });
+}
+
+function notFound(name: string, known: readonly EnsembleState[]): ArsenalError {
+  const near = nearest(
+    name,
+    known.map(({ source }) => source.name),
+  );
+  const fix = near === undefined ? "List them with GET /api/v1/ensembles." : `Did you mean ${showValue(near)}?`;
+  const message = `There is no ensemble ${showValue(name)}. ${fix}`;
+  return new ArsenalError("ENSEMBLE_NOT_FOUND", message, { field: "name", value: name, fix });
+}

@@ -1,0 +1,211 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { type PayServer, startPayServer } from "../pay-server.ts";
+import { operate, type OperatedGateway } from "./operated-gateway.ts";
+
+const TINY = fileURLToPath(new URL("../tiny-server.ts", import.meta.url));
+const tiny = { name: "tiny", transport: { kind: "stdio", command: process.execPath, args: [TINY] } } as const;
+
+let pay: PayServer;
+beforeEach(async () => void (pay = await startPayServer()));
+afterEach(() => pay.close());
+
+const http = (name: string): object => ({ name, transport: { kind: "http", url: pay.url } });
+
+const withPay = (): Promise<OperatedGateway> =>
+  operate({}, { fill: (arsenal) => arsenal.addMcpServer({ name: "pay", transport: { kind: "http", url: pay.url } }) });
+
+async function toolsOf({ arsenal }: OperatedGateway): Promise<readonly string[]> {
+  return (await arsenal.listTools()).map(({ id }) => id);
+}
+
+const document = (...names: readonly string[]): object => ({
+  openapi: "3.1.0",
+  info: { title: "Pets", version: "1" },
+  servers: [{ url: "http://127.0.0.1:1" }],
+  paths: Object.fromEntries(
+    names.map((name) => [`/${name}`, { get: { operationId: name, summary: `Lists all ${name}.`, responses: {} } }]),
+  ),
+});
+
+describe("the ensembles of a gateway", () => {
+  it("are listed with their state, their source and why they are away", async () => {
+    const gateway = await withPay();
+    const away = createServer();
+    await new Promise<void>((resolve) => void away.listen(0, "127.0.0.1", resolve));
+    const { port } = away.address() as AddressInfo;
+    await new Promise((resolve) => void away.close(resolve));
+    await gateway.arsenal.addMcpServer(
+      { name: "away", transport: { kind: "http", url: `http://127.0.0.1:${port}/mcp` } },
+      { patient: true },
+    );
+    await gateway.arsenal.upstreamsAttempted();
+    await expect(gateway.arsenal.addOpenApi({ name: "bad", document: "/nowhere.yaml" })).rejects.toThrow("bad");
+    const { status, body } = await gateway.ask("olga", "GET", "/ensembles");
+    expect([status, body]).toEqual([
+      200,
+      {
+        ensembles: [
+          { name: "pay", source: "mcp", state: "connected", tools: 2 },
+          { name: "away", source: "mcp", state: "failed", problem: expect.any(String), tools: 0 },
+          {
+            name: "bad",
+            source: "openapi",
+            state: "failed",
+            problem: expect.stringContaining("nowhere.yaml"),
+            tools: 0,
+          },
+        ],
+      },
+    ]);
+    expect((await gateway.ask("olga", "GET", "/ensembles/pay")).body).toMatchObject({ name: "pay", tools: 2 });
+  });
+
+  it("can be disconnected, which takes their tools away, and connected again with the same settings", async () => {
+    const gateway = await withPay();
+    const off = await gateway.ask("olga", "POST", "/ensembles/pay/disconnect", {});
+    expect(off).toMatchObject({ status: 200, body: { name: "pay", state: "disconnected", tools: 0 } });
+    expect(await toolsOf(gateway)).toEqual([]);
+    expect(gateway.arsenal.upstreams).toEqual([]);
+    expect((await gateway.ask("olga", "GET", "/ensembles")).body.ensembles).toHaveLength(1);
+
+    const both = await Promise.all([1, 2].map(() => gateway.ask("olga", "POST", "/ensembles/pay/connect", {})));
+    for (const on of both)
+      expect(on).toMatchObject({ status: 200, body: { name: "pay", state: "connected", tools: 2 } });
+    expect(await toolsOf(gateway)).toEqual(["pay.pay", "pay.pay_somebody"]);
+    const called = await gateway.arsenal.execute({ toolName: "pay.pay", arguments: { amount: 3 } });
+    expect([called.status, pay.paid]).toEqual(["success", [3]]);
+  });
+
+  it("that failed can be connected once what was wrong is fixed", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "arsenal-ensembles-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const file = join(folder, "pets.json");
+    const gateway = await operate();
+    await gateway.arsenal.addOpenApi({ name: "pets", document: file }).catch(() => undefined);
+    const still = await gateway.ask("olga", "POST", "/ensembles/pets/connect", {});
+    expect(still.body).toMatchObject({ state: "failed", problem: expect.stringContaining("pets.json") });
+    await writeFile(file, JSON.stringify(document("pets")));
+    const now = await gateway.ask("olga", "POST", "/ensembles/pets/connect", {});
+    expect(now.body).toEqual({ name: "pets", source: "openapi", state: "connected", tools: 1 });
+  });
+
+  it("are read again on demand", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "arsenal-ensembles-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const file = join(folder, "pets.json");
+    await writeFile(file, JSON.stringify(document("pets")));
+    const gateway = await operate({}, { fill: (arsenal) => arsenal.addOpenApi({ name: "pets", document: file }) });
+    await writeFile(file, JSON.stringify(document("pets", "owners")));
+    const reloaded = await gateway.ask("olga", "POST", "/ensembles/pets/reload", {});
+    expect(reloaded).toMatchObject({ status: 200, body: { state: "connected", tools: 2 } });
+    expect(await toolsOf(gateway)).toEqual(["pets.owners", "pets.pets"]);
+    await writeFile(file, "{");
+    const broken = await gateway.ask("olga", "POST", "/ensembles/pets/reload", {});
+    expect(broken.body).toMatchObject({ state: "connected", tools: 2, problem: expect.stringContaining("pets") });
+  });
+
+  it("can be added and removed: an MCP server and an OpenAPI document, for as long as the process runs", async () => {
+    const gateway = await operate();
+    const added = await gateway.ask("olga", "POST", "/ensembles/mcp", http("pay"));
+    expect(added).toMatchObject({ status: 201, body: { name: "pay", tools: 2, persisted: false } });
+    expect(added.headers.get("location")).toBe("/api/v1/ensembles/pay");
+    const pets = { name: "pets", document: document("pets") };
+    expect(await gateway.ask("olga", "POST", "/ensembles/openapi", pets)).toMatchObject({
+      status: 201,
+      body: { name: "pets", tools: 1, persisted: false },
+    });
+    expect(await toolsOf(gateway)).toEqual(["pay.pay", "pay.pay_somebody", "pets.pets"]);
+    expect((await gateway.ask("olga", "POST", "/ensembles/mcp", http("pay"))).body).toMatchObject({
+      status: 400,
+      code: "INPUT_INVALID",
+      field: "name",
+    });
+    expect((await gateway.ask("olga", "DELETE", "/ensembles/pay")).status).toBe(204);
+    expect((await gateway.ask("olga", "GET", "/ensembles/pay")).status).toBe(404);
+    expect(await toolsOf(gateway)).toEqual(["pets.pets"]);
+  });
+
+  it("are not added if they cannot be reached", async () => {
+    const gateway = await operate();
+    const server = { name: "gone", transport: { kind: "http", url: "http://127.0.0.1:1/mcp" } };
+    expect((await gateway.ask("olga", "POST", "/ensembles/mcp", server)).body).toMatchObject({
+      status: 503,
+      code: "SOURCE_UNAVAILABLE",
+    });
+    expect((await gateway.ask("olga", "GET", "/ensembles")).body).toEqual({ ensembles: [] });
+  });
+
+  it("run commands, and read files and secrets of the machine, only for its own operator or if that is allowed", async () => {
+    const remote = await operate();
+    const refused = [
+      ["/ensembles/mcp", tiny],
+      ["/ensembles/mcp", { name: "x", transport: { kind: "http", url: pay.url, headers: { "x-key": "env:HOME" } } }],
+      ["/ensembles/mcp", { name: "x", transport: { kind: "http", url: pay.url, oauth: { tokenFile: "/etc/x" } } }],
+      ["/ensembles/openapi", { name: "x", document: "/etc/passwd" }],
+      ["/ensembles/openapi", { name: "x", document: document("a"), filesFrom: "/etc" }],
+      ["/ensembles/openapi", { name: "x", document: document("a"), credentials: { key: "file:/etc/passwd" } }],
+    ] as const;
+    for (const [path, body] of refused)
+      expect((await remote.ask("olga", "POST", path, body)).body).toMatchObject({
+        status: 403,
+        code: "PERMISSION_DENIED",
+        fix: expect.stringContaining("server.allow_commands"),
+      });
+    const allowed = await operate({ server: { allowCommands: true } });
+    expect((await allowed.ask("olga", "POST", "/ensembles/mcp", tiny)).status).toBe(201);
+    const local = await operate({}, { local: true });
+    expect((await local.ask("olga", "POST", "/ensembles/mcp", tiny)).status).toBe(201);
+    expect(await toolsOf(local)).toEqual(["tiny.greet"]);
+  });
+
+  it.each([
+    ["GET", "/ensembles"],
+    ["GET", "/ensembles/pay"],
+    ["POST", "/ensembles/pay/connect"],
+    ["POST", "/ensembles/pay/disconnect"],
+    ["POST", "/ensembles/pay/reload"],
+    ["POST", "/ensembles/mcp"],
+    ["POST", "/ensembles/openapi"],
+    ["DELETE", "/ensembles/pay"],
+  ])("are for operators alone: %s %s", async (method, path) => {
+    const gateway = await withPay();
+    expect((await gateway.ask("guest", method, path, method === "POST" ? {} : undefined)).status).toBe(403);
+    expect((await gateway.ask("ada", method, path, method === "POST" ? {} : undefined)).status).toBe(403);
+    expect(await toolsOf(gateway)).toHaveLength(2);
+  });
+
+  it.each([
+    ["GET", "/ensembles/pai"],
+    ["POST", "/ensembles/pai/connect"],
+    ["POST", "/ensembles/pai/disconnect"],
+    ["POST", "/ensembles/pai/reload"],
+    ["DELETE", "/ensembles/pai"],
+  ])("are named in full: %s %s is 404", async (method, path) => {
+    const gateway = await withPay();
+    expect((await gateway.ask("olga", method, path, method === "POST" ? {} : undefined)).body).toMatchObject({
+      status: 404,
+      code: "ENSEMBLE_NOT_FOUND",
+      detail: expect.stringContaining('Did you mean "pay"?'),
+    });
+  });
+
+  it.each([
+    ["/ensembles/mcp", {}],
+    ["/ensembles/mcp", { name: "a b", transport: { kind: "http", url: "http://127.0.0.1/" } }],
+    ["/ensembles/mcp", { name: "a", transport: { kind: "pigeon", url: "http://127.0.0.1/" } }],
+    ["/ensembles/mcp", { name: "a", transport: { kind: "http" } }],
+    ["/ensembles/mcp", { name: "a", transport: { kind: "http", url: "no address" } }],
+    ["/ensembles/mcp", { name: "a", transport: { kind: "http", url: "http://127.0.0.1/" }, timeoutMs: -1 }],
+    ["/ensembles/openapi", { name: "a" }],
+    ["/ensembles/openapi", { name: "a", document: 5 }],
+  ])("refuses to add to %s what is invalid: %j", async (path, body) => {
+    const gateway = await operate();
+    expect((await gateway.ask("olga", "POST", path, body)).body).toMatchObject({ status: 400, code: "INPUT_INVALID" });
+  });
+});
