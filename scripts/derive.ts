@@ -91,6 +91,7 @@ function packageText(): string {
     "./toolset": at("toolset/index"),
     "./ensembles": at("ensembles/index"),
     "./agent": at("agent/index"),
+    "./client": at("client/index"),
     "./effect": at("effect/index"),
     "./testing": at("testing/index"),
     "./config.schema.json": "./config.schema.json",

@@ -1,7 +1,9 @@
 import { execFileSync } from "node:child_process";
+import { stripTypeScriptTypes } from "node:module";
 import { pathToFileURL } from "node:url";
+import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { ROOT } from "./project.ts";
+import { read, ROOT } from "./project.ts";
 
 function packagesLoadedBy(module: string, then = ""): readonly string[] {
   const recorder = pathToFileURL(`${ROOT}test/repo/record-packages.ts`).href;
@@ -53,5 +55,22 @@ describe("importing", () => {
 
   it("toolarsenal/testing loads nothing from npm", () => {
     expect(packagesLoadedBy("src/testing/index.ts")).toEqual([]);
+  });
+
+  it("toolarsenal/client loads only what every runtime with fetch has, and little of it", () => {
+    const loaded = modulesLoadedBy("src/client/index.ts");
+    expect(loaded).toEqual([
+      "client/calls.ts",
+      "client/create-client.ts",
+      "client/events.ts",
+      "client/http.ts",
+      "client/index.ts",
+      "client/problem.ts",
+      "errors/arsenal-error.ts",
+      "observe/clock.ts",
+    ]);
+    const code = loaded.map((path) => stripTypeScriptTypes(read(`src/${path}`))).join("\n");
+    expect(code).not.toMatch(/\bprocess\.|\bBuffer\b|\bimport\(|\brequire\(/);
+    expect(gzipSync(code).byteLength).toBeLessThan(12 * 1024);
   });
 });

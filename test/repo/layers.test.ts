@@ -15,7 +15,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   testing: ["agent"],
   config: ["system", "adapters", "toolset", "agent"],
   serve: ["system", "mcp", "adapters", "toolset"],
-  client: [],
   eval: ["config"],
 };
 
@@ -30,6 +29,7 @@ const TOP = [
   "wire-registrations.ts",
   "index.ts",
   "cli",
+  "client",
   "ensembles",
   "effect",
 ];

@@ -1,0 +1,173 @@
+import type { DialectName, DialectTools } from "../adapters/dialects/built-in.ts";
+import type { DefinitionOptions, DefinitionWriter } from "../adapters/dialects/write-definitions.ts";
+import type { McpServerSettings } from "../adapters/sources/mcp/settings.ts";
+import type { OpenApiSettings } from "../adapters/sources/openapi/settings.ts";
+import type { BatchCall, ToolCall } from "../execute/call.ts";
+import type { BatchResult, ToolResult } from "../execute/result.ts";
+import type { Approvals, PendingApproval } from "../guard/aegis.ts";
+import type { AcceptOptions, Pin } from "../guard/pins/pins.ts";
+import type { ArsenalEvent, EventLevel, EventName } from "../observe/events.ts";
+import type { RegisteredBatch } from "../register/register-batch.ts";
+import type { ToolQuery } from "../retrieve/query.ts";
+import type { RetrievalResult } from "../retrieve/result.ts";
+import type { ToolDraft } from "../tool/draft.ts";
+import type { Health, Tool, ToolSource } from "../tool/tool.ts";
+import type { Toolset } from "../toolset/toolset.ts";
+import type { GivenTools, ImportOptions } from "../transcode/import-tools.ts";
+import type { ExportedTools, ExportOptions } from "../wire-registrations.ts";
+
+/** A call that can be sent to a gateway. The gateway knows the caller by its credentials, so there is no `principal`. */
+export type RemoteCall = Omit<ToolCall, "principal" | "request">;
+
+/** Several calls that can be sent to a gateway. One signal cancels all of them. */
+export type RemoteBatch = Omit<BatchCall, "calls"> & {
+  readonly calls: readonly Omit<RemoteCall, "signal" | "onProgress">[];
+};
+
+/** A search that can be sent to a gateway. */
+export type RemoteQuery = Omit<ToolQuery, "principal">;
+
+/** The options of `retrieveTools` that can be sent to a gateway. A dialect that only writes definitions runs in the client. */
+export type RemoteRetrieveToolsOptions<Given = DialectName | DefinitionWriter> = Omit<RemoteQuery, "context"> &
+  Omit<DefinitionOptions<Given>, "client"> & {
+    readonly context?: Omit<ToolQuery["context"], "query">;
+    /** What `auto` infers the dialect from: the name of a model. */
+    readonly client?: string;
+  };
+
+/** Which tools are listed. */
+export interface RemoteListOptions {
+  readonly namespace?: string;
+  readonly source?: ToolSource;
+  /** Looks only at the tools of this toolset. Defaults to the whole catalog. */
+  readonly toolset?: string;
+}
+
+/**
+ * What an embedded `ToolArsenal` and a client have in common. A function that takes an `Arsenal` works with either: await what it returns,
+ * because some values that are there at once in an embedded arsenal are promises in a client.
+ */
+export interface Arsenal {
+  /** Adds a tool from its definition. It can be found, but not run. */
+  addTool(draft: ToolDraft): Promise<Tool>;
+  /** Adds many tools. Invalid ones are reported; the rest are still registered. */
+  addTools(batch: readonly { readonly tool: ToolDraft }[]): Promise<RegisteredBatch>;
+  /** Registers tools written for another API. */
+  importTools(
+    format: DialectName | (string & {}),
+    tools: GivenTools,
+    options?: Pick<ImportOptions, "namespace">,
+  ): Promise<RegisteredBatch>;
+  /** Writes tools, by id, as an API takes them. */
+  exportTools(
+    format: DialectName | (string & {}),
+    ids: readonly string[],
+    options?: Omit<ExportOptions, "principal">,
+  ): Promise<ExportedTools>;
+  /** Connects an MCP server and returns how many tools it has. */
+  addMcpServer(settings: McpServerSettings): Promise<number>;
+  /** Adds the operations of an OpenAPI document and returns how many tools came. */
+  addOpenApi(settings: OpenApiSettings): Promise<number>;
+  /** Disconnects an ensemble and removes its tools. Returns false if there is no such ensemble. */
+  removeEnsemble(name: string): Promise<boolean>;
+  /** Indexes pending registrations. Returns how many tools were new or changed. */
+  sync(options?: { readonly signal?: AbortSignal }): Promise<number>;
+  /** Finds the tools that fit a request and its conversation, best first. */
+  retrieve(query: RemoteQuery): Promise<RetrievalResult>;
+  /** Finds tools for a request in words and returns them as the dialect's API takes them. */
+  retrieveTools<Name extends DialectName = "openai">(
+    query: string,
+    options?: RemoteRetrieveToolsOptions<Name>,
+  ): Promise<DialectTools[Name][]>;
+  retrieveTools<Definition extends object>(
+    query: string,
+    options: RemoteRetrieveToolsOptions<DialectName | DefinitionWriter<Definition>>,
+  ): Promise<Definition[]>;
+  /** Runs one tool under policy. A failing tool, or a call whose answer was lost, is a result with a status, not an exception. */
+  execute(call: RemoteCall): Promise<ToolResult>;
+  /** Runs several calls, in parallel, in sequence, or as far as is safe in parallel. */
+  executeBatch(batch: RemoteBatch): Promise<BatchResult>;
+  /** Returns one tool; undefined if there is none, or the caller may not see it. The namespace defaults to `default`. */
+  getTool(name: string, namespace?: string, by?: { readonly toolset?: string }): Promise<Tool | undefined>;
+  /** Every tool that passes the filters, ordered by id. */
+  listTools(options?: RemoteListOptions): Promise<readonly Tool[]>;
+  /** Removes a tool. Returns false if there is none. The namespace defaults to `default`. */
+  deleteTool(name: string, namespace?: string): Promise<boolean>;
+  /** How a tool has fared since the arsenal started. */
+  health(toolId: string): Health | Promise<Health>;
+  /** Which parts work now. */
+  healthCheck(): Promise<Record<string, boolean>>;
+  /** How many tools are registered. */
+  readonly toolCount: number | Promise<number>;
+  /** The semantic score below which `retrieve` drops a tool, unless the query sets its own. */
+  readonly scoreThreshold: number | Promise<number>;
+  /** Calls that wait for a person's approval. */
+  readonly approvals: Pick<Approvals, "get"> & { list(): Promise<readonly PendingApproval[]> };
+  /** The accepted definition of each tool of a source. */
+  readonly pins: { list(): Promise<readonly Pin[]> } | undefined;
+  /** Reads the policy file again. */
+  reloadPolicy(): void | Promise<void>;
+  /** Calls `listener` for every event. Returns a function that unsubscribes it. */
+  subscribe(listener: (event: ArsenalEvent) => void): () => void;
+  /** Releases everything. Safe to call twice. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** An arsenal behind a gateway. It has the methods of `ToolArsenal` that can be remote; every value is a promise. */
+export interface ArsenalClient extends Arsenal {
+  /** Connects an A2A agent and returns how many tools it has. */
+  addA2aAgent(settings: Readonly<Record<string, unknown>>): Promise<number>;
+  /** The tools that pass the filters, ordered by id, a page at a time. `limit` is how many tools a page has. */
+  pages(options?: RemoteListOptions & { readonly limit?: number }): AsyncIterableIterator<readonly Tool[]>;
+  health(toolId: string): Promise<Health>;
+  readonly toolCount: Promise<number>;
+  readonly scoreThreshold: Promise<number>;
+  /** Calls that wait for a person's approval. Whoever the client's credentials name answers them, and needs the role `approver`. */
+  readonly approvals: RemoteApprovals;
+  readonly pins: RemotePins;
+  readonly toolsets: RemoteToolsets;
+  reloadPolicy(): Promise<void>;
+  /** Calls `listener` for events of the gateway, which needs the role `operator`. A lost connection is made again. */
+  subscribe(listener: (event: ArsenalEvent) => void, options?: SubscribeOptions): Unsubscribe;
+}
+
+export interface RemoteApprovals {
+  list(): Promise<readonly PendingApproval[]>;
+  get(id: string): Promise<PendingApproval | undefined>;
+  /** Rejects with `APPROVAL_INVALID` if the id is unknown, expired or settled, or the call is the caller's own. */
+  approve(id: string): Promise<void>;
+  deny(id: string): Promise<void>;
+  /** The same, by the answer's name. */
+  answer(id: string, answer: "approve" | "deny"): Promise<{ readonly outcome: "approved" | "denied" }>;
+}
+
+export interface RemotePins {
+  list(): Promise<readonly Pin[]>;
+  /** Accepts what a tool, or the instructions of a server, is now. Needs the role `approver`. */
+  accept(id: string, options?: AcceptOptions): Promise<void>;
+}
+
+/** The toolsets that the caller may use. */
+export interface RemoteToolsets {
+  list(): Promise<readonly Toolset[]>;
+  /** Rejects with `TOOLSET_NOT_FOUND` if there is none that the caller may use. */
+  get(name: string): Promise<Toolset>;
+  find(name: string): Promise<Toolset | undefined>;
+}
+
+export interface SubscribeOptions {
+  /** Only events of these names. Defaults to all. */
+  readonly names?: readonly EventName[];
+  /** Only events of this level or a higher one. Defaults to all. */
+  readonly level?: EventLevel;
+  /** Called when the subscription ends for good, such as when the caller may not read events. */
+  readonly onError?: (error: Error) => void;
+}
+
+/** Ends a subscription. */
+export interface Unsubscribe {
+  (): void;
+  /** Resolves once the gateway sends events: what happens from then on is not missed. Rejects if the subscription ends before. */
+  readonly connected: Promise<void>;
+}

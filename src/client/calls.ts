@@ -1,0 +1,109 @@
+import { ArsenalError, isArsenalError } from "../errors/arsenal-error.ts";
+import type { BatchResult, ResultError, ToolResult } from "../execute/result.ts";
+import type { Progress } from "../tool/handler.ts";
+import type { RemoteBatch, RemoteCall } from "./arsenal.ts";
+import { readEvents } from "./events.ts";
+import type { FetchedResponse, Http } from "./http.ts";
+import { readJson, readProblem, toArsenalError } from "./problem.ts";
+
+/** Calls are bounded by their own limits, which the gateway keeps. */
+const CALL = { method: "POST", timeoutMs: Number.POSITIVE_INFINITY } as const;
+
+/** Runs a call at the gateway. A call that gets no answer is a result too: what became of it is in its error. */
+export async function execute(http: Http, given: RemoteCall): Promise<ToolResult> {
+  const { signal, onProgress, ...call } = given;
+  const queuedAt = Date.now();
+  refusePrincipal(call);
+  const headers = { accept: onProgress === undefined ? "application/json" : "text/event-stream" };
+  const safe = call.idempotencyKey !== undefined;
+  try {
+    const asked = { ...CALL, path: "/execute", body: call, headers, safe, signal };
+    return await http.send(asked, (response) => readResult(response, onProgress));
+  } catch (error) {
+    return unanswered(call, error, queuedAt);
+  }
+}
+
+export async function executeBatch(http: Http, given: RemoteBatch): Promise<BatchResult> {
+  const { signal, ...batch } = given;
+  const queuedAt = Date.now();
+  for (const call of batch.calls) refusePrincipal(call);
+  const safe = batch.calls.every(({ idempotencyKey }) => idempotencyKey !== undefined);
+  try {
+    return await http.json<BatchResult>({ ...CALL, path: "/batch", body: batch, safe, signal });
+  } catch (error) {
+    const results = batch.calls.map((call) => unanswered(call, error, queuedAt));
+    return { results, totalTimeMs: Date.now() - queuedAt, successfulCount: 0, failedCount: results.length };
+  }
+}
+
+/** Runs with the gateway's own caller or not at all: dropping the principal would run the call with the client's rights. */
+export function refusePrincipal(given: object): void {
+  const { principal } = given as { readonly principal?: unknown };
+  if (principal === undefined) return;
+  const fix = "Leave it out, and create a client with the credentials of that caller.";
+  const message = `"principal" cannot be sent: the gateway knows its caller by the client's credentials. ${fix}`;
+  throw new ArsenalError("INPUT_INVALID", message, { field: "principal", fix });
+}
+
+async function readResult(response: FetchedResponse, onProgress: RemoteCall["onProgress"]): Promise<ToolResult> {
+  if (!response.ok) {
+    const { error, result } = await readProblem(response);
+    if (result === undefined) throw error;
+    return result as ToolResult;
+  }
+  if (response.headers.get("content-type")?.startsWith("text/event-stream") !== true)
+    return (await readJson(response)) as ToolResult;
+  for await (const { event, data } of readEvents(response)) {
+    const value = JSON.parse(data) as unknown;
+    if (event === "result") return value as ToolResult;
+    if (event === "problem") throw toArsenalError(problemData(value));
+    if (event === "progress") tell(onProgress, value as Progress);
+  }
+  throw new Error("the answer ended before the result");
+}
+
+function problemData(value: unknown): ResultError {
+  const { detail, ...problem } = value as ResultError & { readonly detail?: string };
+  return { ...problem, message: detail ?? problem.message };
+}
+
+function tell(onProgress: RemoteCall["onProgress"], update: Progress): void {
+  try {
+    onProgress?.(update);
+  } catch {
+    // Whoever listens cannot stop the call by failing.
+  }
+}
+
+/** The result of a call that got no answer. Throws the error again if it says that the request itself is wrong. */
+function unanswered(call: Omit<RemoteCall, "signal" | "onProgress">, error: unknown, queuedAt: number): ToolResult {
+  if (!isArsenalError(error)) throw error;
+  const { toolName, traceId = "" } = call;
+  return {
+    toolName,
+    status: error.code === "CANCELLED" ? "cancelled" : "failure",
+    error: fateOf(toolName, error),
+    queuedAt,
+    completedAt: Date.now(),
+    latencyMs: 0,
+    attempts: error.details.beforeSend === true ? 0 : 1,
+    traceId,
+    spanId: "",
+  };
+}
+
+/** What became of a call whose request failed. */
+function fateOf(toolName: string, error: ArsenalError): ResultError {
+  const { code, message, details } = error;
+  const { beforeSend = false } = details;
+  if (code === "CANCELLED") {
+    const effect = beforeSend ? "It was not started." : "If it had started, it may have taken effect.";
+    return { ...details, code, message: `The call of ${toolName} was cancelled. ${effect}` };
+  }
+  if (beforeSend) return { ...details, code, message };
+  if (code !== "TRANSPORT_FAILED" && code !== "SOURCE_UNAVAILABLE") throw error;
+  const fix = "Check before repeating it, or call with an idempotencyKey.";
+  const lost = `The answer to the call of ${toolName} was lost, and it may have taken effect: ${message} ${fix}`;
+  return { code: "OUTCOME_UNKNOWN", message: lost, fix };
+}

@@ -1,0 +1,225 @@
+import type { DefinitionWriter } from "../adapters/dialects/write-definitions.ts";
+import { ArsenalError, isArsenalError } from "../errors/arsenal-error.ts";
+import type { ErrorCode } from "../errors/codes.ts";
+import type { ResultError } from "../execute/result.ts";
+import type { PendingApproval } from "../guard/aegis.ts";
+import type { Pin } from "../guard/pins/pins.ts";
+import type { RegisteredBatch } from "../register/register-batch.ts";
+import type { RetrievalResult } from "../retrieve/result.ts";
+import type { Health, Tool } from "../tool/tool.ts";
+import type { Toolset } from "../toolset/toolset.ts";
+import type { ExportedTools } from "../wire-registrations.ts";
+import type { ArsenalClient, RemoteListOptions, RemoteRetrieveToolsOptions } from "./arsenal.ts";
+import { execute, executeBatch, refusePrincipal } from "./calls.ts";
+import { follow } from "./events.ts";
+import { type Asked, type ClientOptions, createHttp } from "./http.ts";
+import { toArsenalError } from "./problem.ts";
+
+/** What needs the process that an arsenal runs in, and what to do instead. */
+const EMBEDDED_ONLY: Readonly<Record<string, string>> = {
+  register:
+    "Register functions in the process of the gateway, or serve them with MCP and add that server with addMcpServer.",
+  addEnsemble: "Add the source in the process of the gateway, or use addMcpServer or addOpenApi.",
+  addDialect: "Add the dialect in the process of the gateway, or pass an object with fromCanonical to retrieveTools.",
+  serveMcp: "Give MCP clients the address of the gateway: it serves them at /mcp.",
+};
+
+/**
+ * Uses the arsenal behind a gateway with the methods of an embedded one. Needs nothing but `fetch`, so it runs in Node, browsers and edge
+ * runtimes.
+ *
+ * @example
+ * const arsenal = createClient({ url: "https://tools.example.com", apiKey });
+ * const tools = await arsenal.retrieveTools("what is twice 21?");
+ * const result = await arsenal.execute({ toolName: "double", arguments: { x: 21 } });
+ */
+export function createClient(options: ClientOptions = {}): ArsenalClient {
+  const http = createHttp(options);
+  const closing = new AbortController();
+
+  const get = <Value>(path: string, query: Asked["query"] = {}): Promise<Value> => http.json<Value>({ path, query });
+  const post = <Value>(path: string, body: unknown, asked: Partial<Asked> = {}): Promise<Value> =>
+    http.json<Value>({ method: "POST", path, body, ...asked });
+  const info = <Key extends "toolCount" | "scoreThreshold">(key: Key): Promise<number> =>
+    get<Readonly<Record<Key, number>>>("/info").then((told) => told[key]);
+  const settle = (id: string, answer: "approve" | "deny"): Promise<unknown> =>
+    post(`/approvals/${encodeURIComponent(id)}/${answer}`, {});
+  const addEnsemble = async (kind: string, settings: object): Promise<number> =>
+    (await post<{ readonly tools: number }>(`/ensembles/${kind}`, settings)).tools;
+
+  async function* pages(asked: RemoteListOptions & { readonly limit?: number } = {}) {
+    refuseFilter(asked);
+    for (let cursor: string | undefined; ;) {
+      const query = { ...asked, cursor };
+      const page = await get<{ readonly tools: readonly Tool[]; readonly next?: string }>("/tools", query);
+      yield page.tools;
+      cursor = page.next;
+      if (cursor === undefined) return;
+    }
+  }
+
+  async function retrieveTools(query: string, given: RemoteRetrieveToolsOptions = {}): Promise<object[]> {
+    const { dialect, signal, ...asked } = given;
+    refusePrincipal(asked);
+    if (typeof dialect !== "object" || dialect === null || "convert" in dialect)
+      return (
+        await post<{ readonly tools: object[] }>(
+          "/tools/retrieve",
+          { ...asked, query, ...(dialect !== undefined && { dialect }) },
+          { safe: true, signal },
+        )
+      ).tools;
+    const { strict: _strict, client: _client, context, ...rest } = asked;
+    const body = { ...rest, context: { ...context, query } };
+    const { tools } = await post<RetrievalResult>("/search", body, { safe: true, signal });
+    return tools.map(({ tool }) => (dialect as DefinitionWriter).fromCanonical(tool));
+  }
+
+  const client: ArsenalClient = {
+    addTool: async (draft, ...rest: unknown[]) => {
+      refuseHandler(rest[0]);
+      return post<Tool>("/tools", draft);
+    },
+    addTools: async (batch) => {
+      for (const entry of batch) refuseHandler((entry as { readonly handler?: unknown }).handler);
+      return toBatch(await post<WireBatch>("/tools/batch", { tools: batch.map(({ tool }) => tool) }));
+    },
+    importTools: async (format, tools, given = {}) =>
+      toBatch(await post<WireBatch>("/tools/import", { ...given, format, tools })),
+    exportTools: async (format, ids, given = {}) => {
+      refusePrincipal(given);
+      return post<ExportedTools>("/export", { ...given, format, ids }, { safe: true });
+    },
+
+    addMcpServer: (settings) => addEnsemble("mcp", settings),
+    addOpenApi: (settings) => addEnsemble("openapi", settings),
+    addA2aAgent: (settings) => addEnsemble("a2a", settings),
+    removeEnsemble: (name) => removed(http.json({ method: "DELETE", path: `/ensembles/${encodeURIComponent(name)}` })),
+    sync: async ({ signal } = {}) => (await post<{ readonly indexed: number }>("/sync", {}, { signal })).indexed,
+
+    retrieve: async ({ signal, ...query }) => {
+      refusePrincipal(query);
+      return post<RetrievalResult>("/search", query, { safe: true, signal });
+    },
+    retrieveTools: retrieveTools as ArsenalClient["retrieveTools"],
+    execute: (call) => execute(http, call),
+    executeBatch: (batch) => executeBatch(http, batch),
+
+    getTool: async (name, namespace = "default", by = {}) => {
+      refusePrincipal(by);
+      return found(get<Tool>(toolPath(namespace, name), by.toolset === undefined ? {} : { toolset: by.toolset }));
+    },
+    listTools: async (asked = {}) => {
+      const tools: Tool[] = [];
+      for await (const page of pages(asked)) tools.push(...page);
+      return tools;
+    },
+    pages,
+    deleteTool: async (name, namespace = "default", ...rest: unknown[]) => {
+      refusePrincipal(rest[0] ?? {});
+      return removed(http.json({ method: "DELETE", path: toolPath(namespace, name) }));
+    },
+    health: (toolId) => get<Health>(`/tools/${encodeURIComponent(toolId)}/health`),
+    healthCheck: () => get<Record<string, boolean>>("/health"),
+    get toolCount() {
+      return info("toolCount");
+    },
+    get scoreThreshold() {
+      return info("scoreThreshold");
+    },
+
+    approvals: {
+      list: listApprovals,
+      get: async (id) => (await listApprovals()).find((each) => each.id === id),
+      approve: async (id) => void (await settle(id, "approve")),
+      deny: async (id) => void (await settle(id, "deny")),
+      answer: async (id, answer) => {
+        await settle(id, answer);
+        return { outcome: answer === "approve" ? "approved" : "denied" };
+      },
+    },
+    pins: {
+      list: async () => (await get<{ readonly pins: readonly Pin[] }>("/pins")).pins,
+      accept: async (id, given = {}) => void (await post(`/pins/${encodeURIComponent(id)}/accept`, given)),
+    },
+    toolsets: {
+      list: async () => (await get<{ readonly toolsets: readonly Toolset[] }>("/toolsets")).toolsets,
+      get: (name) => get<Toolset>(`/toolsets/${encodeURIComponent(name)}`),
+      find: (name) => found(get<Toolset>(`/toolsets/${encodeURIComponent(name)}`)),
+    },
+    reloadPolicy: async () => void (await post("/policy/reload", {})),
+    subscribe: (listener, given = {}) => follow(http, closing.signal, listener, given),
+
+    async close() {
+      closing.abort();
+      http.close();
+    },
+    [Symbol.asyncDispose]: () => client.close(),
+  };
+
+  async function listApprovals(): Promise<readonly PendingApproval[]> {
+    return (await get<{ readonly approvals: readonly PendingApproval[] }>("/approvals")).approvals;
+  }
+
+  for (const [name, instead] of Object.entries(EMBEDDED_ONLY))
+    Object.defineProperty(client, name, { value: refused(name, instead) });
+  return client;
+}
+
+function refused(name: string, fix: string): () => never {
+  return () => {
+    throw new ArsenalError(
+      "INPUT_INVALID",
+      `${name} needs an embedded ToolArsenal; this one is behind a gateway. ${fix}`,
+      {
+        field: name,
+        fix,
+      },
+    );
+  };
+}
+
+function refuseHandler(handler: unknown): void {
+  if (handler === undefined) return;
+  const fix = EMBEDDED_ONLY["register"] ?? "";
+  throw new ArsenalError("INPUT_INVALID", `A handler cannot be sent to a gateway. ${fix}`, { field: "handler", fix });
+}
+
+function refuseFilter(given: object): void {
+  refusePrincipal(given);
+  if ((given as { readonly filter?: unknown }).filter === undefined) return;
+  const fix = "Use namespace, source or toolset, or filter the tools that come.";
+  throw new ArsenalError("INPUT_INVALID", `A gateway takes no "filter". ${fix}`, { field: "filter", fix });
+}
+
+function toolPath(namespace: string, name: string): string {
+  return `/tools/${encodeURIComponent(`${namespace}.${name}`)}`;
+}
+
+const NOT_FOUND: ReadonlySet<ErrorCode | string> = new Set([
+  "TOOL_NOT_FOUND",
+  "TOOLSET_NOT_FOUND",
+  "ENSEMBLE_NOT_FOUND",
+]);
+
+async function found<Value>(asked: Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (isArsenalError(error) && NOT_FOUND.has(error.code)) return undefined;
+    throw error;
+  }
+}
+
+async function removed(asked: Promise<unknown>): Promise<boolean> {
+  return (await found(asked.then(() => true))) ?? false;
+}
+
+/** A batch as it travels: its errors are data. */
+type WireBatch = Omit<RegisteredBatch, "rejected"> & {
+  readonly rejected: readonly { readonly index: number; readonly name: string; readonly error: ResultError }[];
+};
+
+function toBatch({ registered, rejected }: WireBatch): RegisteredBatch {
+  return { registered, rejected: rejected.map(({ error, ...each }) => ({ ...each, error: toArsenalError(error) })) };
+}

@@ -1,0 +1,110 @@
+import type { ArsenalEvent } from "../observe/events.ts";
+import { isArsenalError } from "../errors/arsenal-error.ts";
+import type { SubscribeOptions, Unsubscribe } from "./arsenal.ts";
+import type { FetchedResponse, Http } from "./http.ts";
+import { readProblem } from "./problem.ts";
+
+/** One event of a stream. */
+export interface StreamedEvent {
+  /** `message` if the stream names none. */
+  readonly event: string;
+  readonly data: string;
+  readonly id: string | undefined;
+}
+
+/** Reads `text/event-stream`. Whoever stops reading ends the stream. */
+export async function* readEvents({ body }: FetchedResponse): AsyncGenerator<StreamedEvent, void, undefined> {
+  const reader = body?.getReader();
+  if (reader === undefined) return;
+  const decoder = new TextDecoder();
+  let [rest, event, id]: [string, string, string | undefined] = ["", "message", undefined];
+  let data: string[] = [];
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      rest += decoder.decode(value, { stream: true });
+      // A carriage return at the end may be the first half of a line's end.
+      const lines = rest.split(/\r\n|\n|\r(?!$)/);
+      rest = lines.pop() ?? "";
+      for (const line of lines) {
+        if (line === "") {
+          if (data.length > 0) yield { event, data: data.join("\n"), id };
+          [event, data] = ["message", []];
+          continue;
+        }
+        const [, field, text = ""] = /^([^:]*)(?:: ?([^]*))?$/.exec(line) ?? [];
+        if (field === "event") event = text;
+        else if (field === "data") data.push(text);
+        else if (field === "id") id = text;
+      }
+    }
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
+}
+
+/** After these the gateway may be asked again; whatever else it answers ends a subscription. */
+const PASSING: ReadonlySet<string> = new Set([
+  "TRANSPORT_FAILED",
+  "SOURCE_UNAVAILABLE",
+  "RATE_LIMITED",
+  "CLOSED",
+  "TIMEOUT",
+]);
+
+/** Follows the events of a gateway until it is ended, or `closed` fires. A lost connection is made again, from the last event on. */
+export function follow(
+  http: Http,
+  closed: AbortSignal,
+  listener: (event: ArsenalEvent) => void,
+  { names, level, onError }: SubscribeOptions,
+): Unsubscribe {
+  const ended = new AbortController();
+  const signal = AbortSignal.any([ended.signal, closed]);
+  const connected = Promise.withResolvers<void>();
+  // Nobody has to wait for it.
+  connected.promise.catch(() => {});
+  let lastId: string | undefined;
+  let failures = 0;
+
+  async function read(response: FetchedResponse): Promise<void> {
+    if (!response.ok) throw (await readProblem(response)).error;
+    connected.resolve();
+    for await (const { data, id } of readEvents(response)) {
+      if (signal.aborted) return;
+      failures = 0;
+      lastId = id ?? lastId;
+      try {
+        listener(JSON.parse(data) as ArsenalEvent);
+      } catch {
+        // A listener's own mistakes are not the stream's.
+      }
+    }
+  }
+
+  async function keepReading(): Promise<void> {
+    for (;;) {
+      try {
+        const asked = {
+          path: "/events",
+          query: { names, level },
+          headers: { accept: "text/event-stream", ...(lastId !== undefined && { "last-event-id": lastId }) },
+          signal,
+          timeoutMs: Number.POSITIVE_INFINITY,
+          retries: 0,
+        };
+        await http.send(asked, read);
+      } catch (error) {
+        if (!isArsenalError(error) || !PASSING.has(error.code)) throw error;
+      }
+      await http.pause(failures++, signal);
+    }
+  }
+
+  keepReading().catch((error: unknown) => {
+    connected.reject(error);
+    if (!signal.aborted && error instanceof Error) onError?.(error);
+  });
+  return Object.assign(() => ended.abort(), { connected: connected.promise });
+}

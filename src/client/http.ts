@@ -1,0 +1,256 @@
+import { ArsenalError, isArsenalError } from "../errors/arsenal-error.ts";
+import { type Clock, systemClock } from "../observe/clock.ts";
+import { readJson, readProblem } from "./problem.ts";
+
+/** Where the gateway is, and how it is called. */
+export interface ClientOptions {
+  /** The address of the gateway: `https://tools.example.com`. Defaults, in a web page, to the page's own origin. */
+  readonly url?: string;
+  /** A key of the gateway, `ta_NAME_SECRET`. */
+  readonly apiKey?: string;
+  /** A bearer token, or a function that returns a valid one before each request. */
+  readonly token?: string | (() => string | Promise<string>);
+  /** Further headers of every request. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Makes the requests. Defaults to the runtime's own `fetch`. */
+  readonly fetch?: Fetch;
+  /** Cancels whatever is under way when it fires. */
+  readonly signal?: AbortSignal;
+  /** The longest that a request may take, in milliseconds. Default 30,000. Calls of tools are bounded by their own `timeoutMs` and `deadline` instead. */
+  readonly timeoutMs?: number;
+  /** How often a request is repeated, if that is safe. Default 2. */
+  readonly retries?: number;
+  /** Defaults to the machine's own. */
+  readonly clock?: Clock;
+}
+
+/** The part of `fetch` that the client uses. */
+export type Fetch = (
+  url: string,
+  init: {
+    readonly method: string;
+    readonly headers: Record<string, string>;
+    readonly body?: string;
+    readonly signal: AbortSignal;
+  },
+) => Promise<FetchedResponse>;
+
+/** The part of a `Response` that the client uses. */
+export interface FetchedResponse {
+  readonly ok: boolean;
+  readonly status: number;
+  readonly headers: { get(name: string): string | null };
+  readonly body: { getReader(): BodyReader } | null;
+  text(): Promise<string>;
+}
+
+/** The part of a stream's reader that the client uses. */
+export interface BodyReader {
+  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
+  cancel(): Promise<void>;
+}
+
+/** One request to the gateway. */
+export interface Asked {
+  readonly method?: "GET" | "POST" | "DELETE";
+  /** Below `/api/v1`. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | readonly string[] | undefined>>;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
+  /** Whether it may be repeated if its answer was lost. Defaults to true for GET. */
+  readonly safe?: boolean;
+  /** Defaults to the client's; Infinity has no limit. */
+  readonly timeoutMs?: number;
+  /** Defaults to the client's. */
+  readonly retries?: number;
+}
+
+/** Sends requests to one gateway, and those again that are safe to repeat. */
+export interface Http {
+  /** The answer's JSON; undefined if it has no body. Rejects with the error that the gateway answered. */
+  json<Value>(asked: Asked): Promise<Value>;
+  /** What `read` makes of the answer, also of one that is not ok. If `read` throws anything but an `ArsenalError`, the answer is lost. */
+  send<Value>(asked: Asked, read: (response: FetchedResponse) => Promise<Value>): Promise<Value>;
+  /** Waits before the next attempt, longer after each failure. Rejects with CANCELLED when the signal fires. */
+  pause(failures: number, signal: AbortSignal | undefined): Promise<void>;
+  /** From now on every request rejects with CLOSED; those under way go on. */
+  close(): void;
+}
+
+/** The longest wait before a request is repeated. A gateway that asks for a longer one is not asked again. */
+const MAX_WAIT_MS = 10_000;
+
+/** Failures of the connection that certainly happened before anything was sent, as the runtimes name them. */
+const BEFORE_SEND: ReadonlySet<unknown> = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "UND_ERR_CONNECT_TIMEOUT",
+  "ConnectionRefused",
+]);
+
+export function createHttp(options: ClientOptions): Http {
+  const { clock = systemClock, timeoutMs: usualTimeoutMs = 30_000, retries: usualRetries = 2 } = options;
+  const base = baseOf(options.url);
+  let closed = false;
+
+  async function attempt<Value>(asked: Asked, read: (response: FetchedResponse) => Promise<Value>): Promise<Value> {
+    const { method = "GET", path, query, body, timeoutMs = usualTimeoutMs } = asked;
+    const given = [options.signal, asked.signal].filter((signal) => signal !== undefined);
+    const late = new AbortController();
+    const signed = await credentials(options);
+    const signal = AbortSignal.any([late.signal, ...given]);
+    const stop = Number.isFinite(timeoutMs) ? clock.after(timeoutMs, () => late.abort()) : undefined;
+    let sent = false;
+    try {
+      signal.throwIfAborted();
+      sent = true;
+      const response = await (options.fetch ?? fetch)(base + path + toSearch(query), {
+        method,
+        headers: {
+          accept: "application/json",
+          ...(body !== undefined && { "content-type": "application/json" }),
+          ...signed,
+          ...options.headers,
+          ...asked.headers,
+        },
+        ...(body !== undefined && { body: toJson(body) }),
+        signal,
+      });
+      return await read(response);
+    } catch (cause) {
+      const fired = given.find(({ aborted }) => aborted);
+      if (fired) throw cancelled(fired, !sent);
+      if (isArsenalError(cause)) throw cause;
+      if (late.signal.aborted) {
+        const message = `The gateway at ${base} did not answer within ${timeoutMs} ms. Give it more time with timeoutMs.`;
+        throw new ArsenalError("TIMEOUT", message, { field: "timeoutMs", value: timeoutMs });
+      }
+      const beforeSend = failedBeforeSend(cause);
+      const message = beforeSend
+        ? `Cannot connect to the gateway at ${base}: ${reasonOf(cause)}. Check that it is running and that url is right.`
+        : `The connection to the gateway at ${base} failed: ${reasonOf(cause)}.`;
+      throw new ArsenalError("TRANSPORT_FAILED", message, { ...(beforeSend && { beforeSend }), cause });
+    } finally {
+      stop?.();
+    }
+  }
+
+  async function send<Value>(asked: Asked, read: (response: FetchedResponse) => Promise<Value>): Promise<Value> {
+    const { safe = (asked.method ?? "GET") === "GET", retries = usualRetries } = asked;
+    for (let failures = 0; ; failures++) {
+      if (closed) throw new ArsenalError("CLOSED", "The client was closed. Create another one with createClient.");
+      try {
+        return await attempt(asked, read);
+      } catch (error) {
+        if (!isArsenalError(error) || failures >= retries) throw error;
+        const { beforeSend = false, retryAfterMs = 0 } = error.details;
+        const mayRepeat = error.code !== "CANCELLED" && (beforeSend || (safe && isPassing(error)));
+        if (!mayRepeat || retryAfterMs > MAX_WAIT_MS) throw error;
+        await pause(failures, asked.signal, retryAfterMs);
+      }
+    }
+  }
+
+  async function pause(failures: number, given: AbortSignal | undefined, atLeastMs = 0): Promise<void> {
+    const backoff = Math.min(MAX_WAIT_MS, 200 * 2 ** failures);
+    const waitMs = atLeastMs + (0.5 + Math.random() / 2) * (atLeastMs > 0 ? 100 : backoff);
+    const signals = [options.signal, given].filter((signal) => signal !== undefined);
+    const signal = AbortSignal.any(signals);
+    if (signal.aborted) throw cancelled(signal);
+    await new Promise<void>((resolve, reject) => {
+      const end = (): void => {
+        stop();
+        reject(cancelled(signal));
+      };
+      const stop = clock.after(waitMs, () => {
+        signal.removeEventListener("abort", end);
+        resolve();
+      });
+      signal.addEventListener("abort", end, { once: true });
+    });
+  }
+
+  return {
+    async json<Value>(asked: Asked): Promise<Value> {
+      return send(asked, async (response) => {
+        if (!response.ok) throw (await readProblem(response)).error;
+        return (await readJson(response)) as Value;
+      });
+    },
+    send,
+    pause,
+    close() {
+      closed = true;
+    },
+  };
+}
+
+/** True for a failure that may be over at the next attempt. */
+function isPassing({ code, details }: ArsenalError): boolean {
+  if (code === "TRANSPORT_FAILED" || code === "SOURCE_UNAVAILABLE") return true;
+  return details.retryAfterMs !== undefined && (code === "RATE_LIMITED" || code === "CLOSED");
+}
+
+function cancelled({ reason }: AbortSignal, beforeSend = false): ArsenalError {
+  const details = { ...(beforeSend && { beforeSend }), cause: reason as unknown };
+  return new ArsenalError("CANCELLED", "The request was cancelled by its caller.", details);
+}
+
+/** `https://tools.example.com/api/v1`. */
+function baseOf(url: string | undefined): string {
+  const own = (globalThis as { readonly location?: { readonly origin?: string } }).location?.origin;
+  const given = url ?? own;
+  const fix = 'Give the address of the gateway: createClient({ url: "https://tools.example.com" }).';
+  if (given === undefined || !/^https?:\/\//.test(given) || !URL.canParse(given)) {
+    const problem = given === undefined ? "url is missing" : `url is ${JSON.stringify(given)}, not an http(s) address`;
+    throw new ArsenalError("CONFIG_INVALID", `${problem}. ${fix}`, { field: "url", value: given, fix });
+  }
+  return `${given.replace(/\/+$/, "").replace(/\/api\/v1$/, "")}/api/v1`;
+}
+
+async function credentials({ apiKey, token }: ClientOptions): Promise<Record<string, string>> {
+  const bearer = typeof token === "function" ? await token() : token;
+  return {
+    ...(apiKey !== undefined && { "x-api-key": apiKey }),
+    ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
+  };
+}
+
+function toSearch(query: Asked["query"] = {}): string {
+  const search = new URLSearchParams();
+  // A list becomes text with commas.
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
+  return [...search].length === 0 ? "" : `?${search.toString()}`;
+}
+
+/** JSON, unless it would lose a function or a signal on the way. */
+function toJson(body: unknown): string {
+  return JSON.stringify(body, (key, value: unknown) => {
+    const what = typeof value === "function" ? "a function" : value instanceof AbortSignal ? "a signal" : undefined;
+    if (what === undefined) return value;
+    const fix = "Leave it out, or do this in the process of the gateway, with its own ToolArsenal.";
+    throw new ArsenalError("INPUT_INVALID", `"${key}" is ${what}, which cannot be sent to a gateway. ${fix}`, {
+      field: key,
+      fix,
+    });
+  });
+}
+
+function failedBeforeSend(error: unknown): boolean {
+  const { code, cause, errors } = (error ?? {}) as { code?: unknown; cause?: unknown; errors?: unknown };
+  if (BEFORE_SEND.has(code)) return true;
+  if (Array.isArray(errors) && errors.length > 0) return errors.every(failedBeforeSend);
+  return cause !== undefined && failedBeforeSend(cause);
+}
+
+function reasonOf(error: unknown): string {
+  const { message, cause } = (error ?? {}) as { message?: unknown; cause?: unknown };
+  const { code, message: inner } = (cause ?? {}) as { code?: unknown; message?: unknown };
+  const text = inner === undefined || inner === "" ? (code ?? message) : inner;
+  return String(text ?? error).replace(/\.$/, "");
+}

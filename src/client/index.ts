@@ -1,0 +1,31 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+export { createClient } from "./create-client.ts";
+export type { ClientOptions, Fetch, FetchedResponse, BodyReader } from "./http.ts";
+export type {
+  Arsenal,
+  ArsenalClient,
+  RemoteApprovals,
+  RemoteBatch,
+  RemoteCall,
+  RemoteListOptions,
+  RemotePins,
+  RemoteQuery,
+  RemoteRetrieveToolsOptions,
+  RemoteToolsets,
+  SubscribeOptions,
+  Unsubscribe,
+} from "./arsenal.ts";
+
+export { ArsenalError, isArsenalError, type ErrorDetails, type ErrorIssue } from "../errors/arsenal-error.ts";
+export type { ErrorCode } from "../errors/codes.ts";
+export type { ExportedTools } from "../wire-registrations.ts";
+export type { BatchResult, ExecutionStatus, ResultError, ToolResult } from "../execute/result.ts";
+export type { PendingApproval } from "../guard/aegis.ts";
+export type { Pin } from "../guard/pins/pins.ts";
+export type { ArsenalEvent, EventLevel, EventMap, EventName } from "../observe/events.ts";
+export type { RegisteredBatch } from "../register/register-batch.ts";
+export type { RetrievalResult, ScoredTool } from "../retrieve/result.ts";
+export type { ToolDraft } from "../tool/draft.ts";
+export type { Progress } from "../tool/handler.ts";
+export type { Health, Tool } from "../tool/tool.ts";
+export type { Toolset } from "../toolset/toolset.ts";

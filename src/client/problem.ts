@@ -1,0 +1,80 @@
+import { ArsenalError, type ErrorDetails } from "../errors/arsenal-error.ts";
+import type { ErrorCode } from "../errors/codes.ts";
+import type { FetchedResponse } from "./http.ts";
+
+/** What a gateway answers a request that it refuses. */
+export interface ReadProblem {
+  readonly error: ArsenalError;
+  /** The result of a call that was refused before it ran. */
+  readonly result: unknown;
+}
+
+/** Reads `application/problem+json`, and as far as possible what else stands between a client and a gateway may answer. */
+export async function readProblem(response: FetchedResponse): Promise<ReadProblem> {
+  const { status } = response;
+  const body = problemIn(await response.text());
+  const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
+  const retryAfterMs = body.retryAfterMs ?? (Number.isFinite(seconds) ? seconds * 1000 : undefined);
+  // Whoever answers this with a time to come back has not begun.
+  const beforeSend = body.beforeSend ?? (retryAfterMs !== undefined && (status === 429 || status === 503));
+  const message = body.detail ?? `The gateway answered ${status}.`;
+  const details = { ...detailsOf(body), ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  const error = new ArsenalError(body.code ?? codeOf(status), message, {
+    ...details,
+    ...(beforeSend && { beforeSend }),
+  });
+  return { error, result: body.result };
+}
+
+/** An error that came as data, as the error that it was. */
+export function toArsenalError(
+  data: ErrorDetails & { readonly code: ErrorCode; readonly message: string },
+): ArsenalError {
+  return new ArsenalError(data.code, data.message, detailsOf(data));
+}
+
+/** The JSON of a good answer; undefined if it has no body. */
+export async function readJson(response: FetchedResponse): Promise<unknown> {
+  const text = await response.text();
+  if (text === "") return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    const fix = "Check that url is the address of a ToolArsenal gateway.";
+    throw new ArsenalError("PROTOCOL_ERROR", `The answer is not JSON. ${fix}`, { fix, cause });
+  }
+}
+
+interface ProblemBody extends ErrorDetails {
+  readonly code?: ErrorCode;
+  readonly detail?: string;
+  readonly result?: unknown;
+}
+
+/** The host's own refusals, before a request reaches the API, are `{ error: { message } }`. A proxy may answer anything. */
+function problemIn(text: string): ProblemBody {
+  try {
+    const body = JSON.parse(text) as ProblemBody & {
+      readonly error?: ErrorDetails & { readonly code?: unknown; readonly message?: string };
+    };
+    if (body.error?.message === undefined) return body;
+    const { code, message, ...details } = body.error;
+    return { ...details, detail: message, ...(typeof code === "string" && { code: code as ErrorCode }) };
+  } catch {
+    return {};
+  }
+}
+
+function detailsOf({ field, value, fix, issues, retryAfterMs, beforeSend, answered }: ErrorDetails): ErrorDetails {
+  const details = { field, value, fix, issues, retryAfterMs, beforeSend, answered };
+  return Object.fromEntries(Object.entries(details).filter(([, given]) => given !== undefined));
+}
+
+/** The code of an answer that names none. */
+function codeOf(status: number): ErrorCode {
+  if (status === 401 || status === 403) return "PERMISSION_DENIED";
+  if (status === 404 || status === 405) return "PROTOCOL_ERROR";
+  if (status === 429) return "RATE_LIMITED";
+  if (status === 503) return "SOURCE_UNAVAILABLE";
+  return status >= 500 ? "TRANSPORT_FAILED" : "INPUT_INVALID";
+}
