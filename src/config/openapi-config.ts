@@ -1,7 +1,6 @@
-import type { Credential, OpenApiCredentialConfig, OpenApiSettings } from "../adapters/sources/openapi/settings.ts";
+import type { OpenApiSettings } from "../adapters/sources/openapi/settings.ts";
 import { showValue } from "../errors/show-value.ts";
-import { readReference, type SecretReference } from "../guard/secrets/reference.ts";
-import { isPlainObject } from "../tool/json-schema.ts";
+import { literalSecret, toCredentials } from "./credentials-config.ts";
 import { toNamespace } from "../tool/normalise/slug.ts";
 import type { ResolvedConfig } from "./load/resolve-config.ts";
 import type { ServerProblem } from "./clients/server-problem.ts";
@@ -34,11 +33,9 @@ export function toOpenApis(config: Pick<ResolvedConfig, "openapi" | "mcp">): {
       problems.push({ server: writtenAs, field: "name", value: writtenAs, message, fix: "Give each its own name." });
       continue;
     }
-    const wrong = Object.entries(credentials).flatMap(([scheme, credential]) => secretsIn(scheme, credential));
-    const [literal] = wrong.filter(([, text]) => readReference(text) === undefined);
-    if (literal !== undefined) {
-      const fix = "Write env:NAME, with the environment variable that holds it, or file:/path.";
-      problems.push({ server: writtenAs, field: literal[0], message: "is not a reference to a secret", fix });
+    const problem = literalSecret(writtenAs, credentials);
+    if (problem !== undefined) {
+      problems.push(problem);
       continue;
     }
     taken.add(name);
@@ -49,34 +46,9 @@ export function toOpenApis(config: Pick<ResolvedConfig, "openapi" | "mcp">): {
         name,
         ...(namespace === undefined ? {} : { namespace: toNamespace(namespace) }),
         ...(baseUrl === undefined ? {} : { server: baseUrl }),
-        credentials: Object.fromEntries(
-          Object.entries(credentials).map(([scheme, credential]) => [scheme, toCredential(credential)]),
-        ),
+        credentials: toCredentials(credentials),
       },
     });
   }
   return { documents, problems };
-}
-
-/** Where a credential must have references, and what it has there. */
-function secretsIn(scheme: string, credential: OpenApiCredentialConfig): readonly (readonly [string, string])[] {
-  const field = `credentials.${scheme}`;
-  if (!isPlainObject(credential)) return [[field, String(credential)]];
-  return ["password", "client_secret"].flatMap((key) => {
-    const text = (credential as Readonly<Record<string, unknown>>)[key];
-    return text === undefined ? [] : [[`${field}.${key}`, String(text)] as const];
-  });
-}
-
-function toCredential(credential: OpenApiCredentialConfig): Credential {
-  if (typeof credential === "string") return credential as SecretReference;
-  if ("username" in credential) return credential as Credential;
-  const { client_id, client_secret, token_url, scopes, send_in } = credential;
-  return {
-    clientId: client_id,
-    clientSecret: client_secret as SecretReference,
-    ...(token_url === undefined ? {} : { tokenUrl: token_url }),
-    ...(scopes === undefined ? {} : { scopes }),
-    ...(send_in === undefined ? {} : { sendIn: send_in }),
-  };
 }

@@ -1,5 +1,6 @@
-import { entry, flag, list, object, optional, path, schema, type Setting, text, texts, whole } from "../../settings.ts";
+import { entry, flag, list, object, optional, path, type Setting, text, texts, whole } from "../../settings.ts";
 import type { SecretReference } from "../../../guard/secrets/reference.ts";
+import { type Credential, credentials } from "../credentials/settings.ts";
 
 /** An API that an OpenAPI document describes. */
 export interface OpenApiSettings {
@@ -45,42 +46,6 @@ export interface OperationFilter {
   readonly operationIds?: readonly string[];
 }
 
-/**
- * A secret for one security scheme: a key or a token; a user's name and password; or a client that gets its tokens by OAuth 2 client
- * credentials.
- */
-export type Credential = SecretReference | BasicCredential | ClientCredential;
-
-/** For `http` `basic`. The name may be written out; the password never is. */
-export interface BasicCredential {
-  readonly username: SecretReference | string;
-  readonly password?: SecretReference;
-}
-
-/** For `oauth2` with the flow `clientCredentials`. */
-export interface ClientCredential {
-  readonly clientId: SecretReference | string;
-  readonly clientSecret: SecretReference;
-  /** Instead of the address in the document. */
-  readonly tokenUrl?: string;
-  /** Instead of the scopes that each operation asks for. */
-  readonly scopes?: readonly string[];
-  /** Where id and secret are sent. Default `header`. */
-  readonly sendIn?: "header" | "body";
-}
-
-/** A credential as files have it: a reference to a key or token; a user; or a client with OAuth 2 client credentials. */
-export type OpenApiCredentialConfig =
-  | string
-  | { readonly username: string; readonly password?: string }
-  | {
-      readonly client_id: string;
-      readonly client_secret: string;
-      readonly token_url?: string;
-      readonly scopes?: readonly string[];
-      readonly send_in?: "header" | "body";
-    };
-
 export const config = entry(
   "One OpenAPI document.",
   {
@@ -89,7 +54,7 @@ export const config = entry(
     namespace: text("Another namespace for its tools."),
     baseUrl: text("Where the API is, instead of the servers that the document names."),
     serverVariables: texts("Values for the variables in the document's server addresses."),
-    credentials: credentials(),
+    credentials: credentials("the document's"),
     headers: texts("Headers sent with every request; a value such as env:NAME refers to a secret."),
     include: filter("Only operations that match all of these lists."),
     exclude: filter("Never operations that match one of these lists."),
@@ -116,30 +81,4 @@ function filter(description: string): Setting<OperationFilter, OperationFilter, 
       operationIds: list("Ids of operations.", text("An operationId.")),
     }),
   );
-}
-
-type CredentialsConfig = Readonly<Record<string, OpenApiCredentialConfig>>;
-
-/** By the name of a security scheme, which is the document's own: keys are not renamed. */
-function credentials(): Setting<CredentialsConfig, CredentialsConfig, false> {
-  const reference = { type: "string", minLength: 1 };
-  const basic = { username: reference, password: reference };
-  const client = {
-    client_id: reference,
-    client_secret: reference,
-    token_url: reference,
-    scopes: { type: "array", items: { type: "string" } },
-    send_in: { description: "Where id and secret are sent; header by default.", enum: ["header", "body"] },
-  };
-  const mapping = (properties: object, required: readonly string[]): object => {
-    return { type: "object", properties, required, additionalProperties: false };
-  };
-  return schema({
-    description:
-      "By the name of the document's security scheme: a reference to a secret (env:NAME), { username, password } or { client_id, client_secret }.",
-    type: "object",
-    additionalProperties: {
-      anyOf: [reference, mapping(basic, ["username"]), mapping(client, ["client_id", "client_secret"])],
-    },
-  });
 }

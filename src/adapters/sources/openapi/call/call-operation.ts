@@ -5,11 +5,11 @@ import type { Egress, EgressResponse } from "../../../../guard/egress/egress.ts"
 import type { Redactor } from "../../../../guard/redaction/redactor.ts";
 import type { Clock } from "../../../../observe/clock.ts";
 import type { Handler } from "../../../../tool/handler.ts";
-import type { Authorization, Authorize } from "./authorize.ts";
+import type { Authorization, Authorize } from "../../credentials/authorize.ts";
 import { buildRequest, type BuiltRequest, type RequestPlan } from "./build-request.ts";
-import type { ClientTokens } from "./client-tokens.ts";
+import type { ClientTokens } from "../../credentials/client-tokens.ts";
 import { readAnswer, readShortly } from "./read-answer.ts";
-import type { Security } from "../read/security.ts";
+import type { Security } from "../../credentials/security.ts";
 import type { Server } from "../read/servers.ts";
 
 /** What one operation is called by. */

@@ -5,7 +5,8 @@ import { listOperations, type Operation, type Problem, titleOf } from "./operati
 import { readBody, readReturns } from "./read-body.ts";
 import { readParameters } from "./read-parameters.ts";
 import { createReferences, type References } from "./references.ts";
-import { readSecurity, type Security } from "./security.ts";
+import type { Security } from "../../credentials/security.ts";
+import { readSecurity } from "./security.ts";
 import { chooseServer, type Server } from "./servers.ts";
 import type { OpenApiSettings } from "../settings.ts";
 import { type ReadOperation, sourceNameOf, toDraft, toWholeSchemas, type WholeSchemas } from "../tool/to-draft.ts";

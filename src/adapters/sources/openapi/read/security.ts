@@ -1,24 +1,6 @@
 import { isPlainObject } from "../../../../tool/json-schema.ts";
+import type { Security, SecurityScheme } from "../../credentials/security.ts";
 import type { JsonObject, References } from "./references.ts";
-
-/** One way in which an API recognises its callers. */
-export type SecurityScheme =
-  | { readonly type: "apiKey"; readonly in: "header" | "query" | "cookie"; readonly name: string }
-  | { readonly type: "basic" }
-  | { readonly type: "bearer" }
-  | { readonly type: "oauth2"; readonly tokenUrl?: string }
-  | { readonly type: "unsupported"; readonly what: string };
-
-/** A scheme that must be satisfied. */
-export interface Requirement {
-  /** As the document calls it. */
-  readonly name: string;
-  readonly scheme: SecurityScheme;
-  readonly scopes: readonly string[];
-}
-
-/** Sets of requirements, each of which is enough. None at all where an operation is open; an empty set where credentials are optional. */
-export type Security = readonly (readonly Requirement[])[];
 
 /** What an operation demands, or the document for all that do not say. */
 export function readSecurity(definition: JsonObject, root: JsonObject, references: References): Security {

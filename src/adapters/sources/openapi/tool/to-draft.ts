@@ -8,7 +8,7 @@ import { fitSchema, wholeSchema, type WriteRoot } from "./fit-schema.ts";
 import { type Operation, titleOf } from "../read/operations.ts";
 import { plainText } from "./plain-text.ts";
 import { broken, type References } from "../read/references.ts";
-import type { Security } from "../read/security.ts";
+import type { Security } from "../../credentials/security.ts";
 import type { OpenApiSettings } from "../settings.ts";
 
 /** An operation that was read, ready to become a tool. */

@@ -1,10 +1,10 @@
 import { text } from "node:stream/consumers";
-import { ArsenalError, isArsenalError } from "../../../../errors/arsenal-error.ts";
-import { outsideCalls } from "../../../../guard/egress/domain-bound.ts";
-import type { Egress } from "../../../../guard/egress/egress.ts";
-import type { Clock } from "../../../../observe/clock.ts";
-import { parseObject } from "../../parse-object.ts";
-import { encodeForForm } from "./write-parameter.ts";
+import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
+import { outsideCalls } from "../../../guard/egress/domain-bound.ts";
+import type { Egress } from "../../../guard/egress/egress.ts";
+import type { Clock } from "../../../observe/clock.ts";
+import { parseObject } from "../parse-object.ts";
+import { encodeForForm } from "../openapi/call/write-parameter.ts";
 
 /** A client that asks for a token. */
 export interface TokenRequest {

@@ -1,12 +1,12 @@
-import { ArsenalError } from "../../../../errors/arsenal-error.ts";
-import { fillMembers } from "../../../../guard/secrets/fill-members.ts";
-import type { Secrets, SecretUse } from "../../../../guard/secrets/secrets.ts";
-import type { Caller } from "../../../../tool/handler.ts";
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { fillMembers } from "../../../guard/secrets/fill-members.ts";
+import type { Secrets, SecretUse } from "../../../guard/secrets/secrets.ts";
+import type { Caller } from "../../../tool/handler.ts";
 import type { ClientTokens } from "./client-tokens.ts";
-import type { Located } from "../read/servers.ts";
-import type { Requirement, Security } from "../read/security.ts";
-import type { BasicCredential, ClientCredential, Credential, OpenApiSettings } from "../settings.ts";
-import { encodeStrictly } from "./write-parameter.ts";
+import { encodeStrictly } from "../openapi/call/write-parameter.ts";
+import type { Located } from "../openapi/read/servers.ts";
+import type { Requirement, Security } from "./security.ts";
+import type { BasicCredential, ClientCredential, Credential, CredentialSettings } from "./settings.ts";
 
 /** What a request carries so that its server knows the caller. */
 export interface Authorization {
@@ -29,7 +29,7 @@ export type Authorize = (security: Security, operation: string, options: Authori
 
 /** What authorizing needs. */
 export interface AuthorizeParts {
-  readonly settings: Pick<OpenApiSettings, "credentials" | "headers" | "name">;
+  readonly settings: CredentialSettings;
   readonly secrets: Secrets;
   readonly tokens: ClientTokens;
   /** The whole address of a token endpoint, and whether the operator vouches for it; undefined where it is not whole. */
@@ -42,7 +42,9 @@ export function createAuthorize({ settings, secrets, tokens, locate }: Authorize
   const credentialOf = (name: string): Credential | undefined =>
     Object.hasOwn(credentials, name) ? credentials[name] : undefined;
   const canSatisfy = ({ name, scheme }: Requirement): boolean =>
-    scheme.type !== "unsupported" && credentialOf(name) !== undefined;
+    scheme.type === "mutualTLS"
+      ? settings.tls !== undefined
+      : scheme.type !== "unsupported" && credentialOf(name) !== undefined;
 
   const useOf = (field: string, { signal, caller }: AuthorizeOptions): SecretUse => ({
     scope: settings.name,
@@ -55,7 +57,7 @@ export function createAuthorize({ settings, secrets, tokens, locate }: Authorize
     const { name, scheme, scopes } = requirement;
     const credential = credentialOf(name);
     const field = `credentials.${name}`;
-    if (credential === undefined) return;
+    if (credential === undefined || scheme.type === "mutualTLS") return;
     if (scheme.type === "basic") {
       const { username, password } = asBasic(credential, field);
       const user = await secrets.fill(username, useOf(`${field}.username`, options));
@@ -133,14 +135,19 @@ function asBasic(credential: Credential, field: string): BasicCredential {
 function lacksCredentials(security: Security, operation: string): ArsenalError {
   const ways = security.map((set) => set.map(({ name, scheme }) => `${name} (${describe(scheme)})`).join(" and "));
   const usable = security.flat().find(({ scheme }) => scheme.type !== "unsupported");
-  const fix = usable === undefined ? "Set headers." : `Set credentials.${usable.name}.`;
+  const fix = usable === undefined ? "Set headers." : `Set ${settingOf(usable)}.`;
   const message = `${operation} needs credentials: ${ways.join(", or ")}. ${fix}`;
   return new ArsenalError("CONFIG_INVALID", message, { field: "credentials", fix, beforeSend: true });
+}
+
+function settingOf({ name, scheme }: Requirement): string {
+  return scheme.type === "mutualTLS" ? "tls.cert and tls.key" : `credentials.${name}`;
 }
 
 function describe(scheme: Requirement["scheme"]): string {
   if (scheme.type === "apiKey") return `key in the ${scheme.in} ${scheme.name}`;
   if (scheme.type === "unsupported") return `${scheme.what}, which is not supported`;
+  if (scheme.type === "mutualTLS") return "a client certificate";
   return scheme.type === "oauth2" ? "OAuth 2" : `HTTP ${scheme.type}`;
 }
 
