@@ -21,9 +21,9 @@ export function answerText(
 ): void {
   response
     .writeHead(status, {
+      "content-type": "application/json",
       ...headers,
       ...((status === 408 || status === 413) && { connection: "close" }),
-      "content-type": "application/json",
       "content-length": Buffer.byteLength(json),
       // An answer may quote the request; no browser shall take it for a page.
       "x-content-type-options": "nosniff",

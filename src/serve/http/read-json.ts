@@ -23,10 +23,13 @@ export interface ReadLimits {
   readonly maxDepth?: number;
   /** Default 15 s. */
   readonly timeoutMs?: number;
+  /** The types of body that are read. Defaults to `application/json`. */
+  readonly types?: readonly string[];
 }
 
 const MAX_BYTES = 4 * 1024 * 1024;
 const TIMEOUT_MS = 15_000;
+const JSON_TYPE: readonly string[] = ["application/json"];
 
 /**
  * Reads a request's body as JSON, or says why it was refused. Never rejects. A body refused with 408 or 413 is left unread: answer it with
@@ -34,7 +37,7 @@ const TIMEOUT_MS = 15_000;
  */
 export async function readJson(request: IncomingMessage, limits: ReadLimits = {}): Promise<CheckedJson> {
   const { maxBytes = MAX_BYTES, maxDepth = MAX_DEPTH, timeoutMs = TIMEOUT_MS } = limits;
-  const unusable = refusedByHeaders(request, maxBytes);
+  const unusable = refusedByHeaders(request, maxBytes, limits.types);
   if (unusable !== undefined) return { refused: unusable };
   const body = await readBody(request, maxBytes, timeoutMs);
   if (!Buffer.isBuffer(body)) return { refused: body };
@@ -42,9 +45,14 @@ export async function readJson(request: IncomingMessage, limits: ReadLimits = {}
   return checkJson(body.toString("utf8"), { maxDepth });
 }
 
-function refusedByHeaders({ headers }: IncomingMessage, maxBytes: number): JsonRefusal | undefined {
+function refusedByHeaders(
+  { headers }: IncomingMessage,
+  maxBytes: number,
+  types: readonly string[] = JSON_TYPE,
+): JsonRefusal | undefined {
   const type = headers["content-type"];
-  if (type !== "application/json" && !isJson(type)) return refusal(415, "Content-Type must be application/json.");
+  if (type === undefined || (!types.includes(type) && !isJson(type, types)))
+    return refusal(415, `Content-Type must be ${types.join(" or ")}.`);
   const encoding = headers["content-encoding"];
   if (encoding !== undefined && encoding !== "identity")
     return refusal(415, "A body with a Content-Encoding is not accepted: send it as it is.");
@@ -53,8 +61,9 @@ function refusedByHeaders({ headers }: IncomingMessage, maxBytes: number): JsonR
 }
 
 /** JSON is UTF-8 by definition; a client that says otherwise means another encoding. */
-function isJson(type: string | undefined): boolean {
-  return type !== undefined && /^application\/json\s*(?:;\s*(?:charset\s*=\s*"?utf-?8"?\s*)?)?$/i.test(type.trim());
+function isJson(type: string, types: readonly string[]): boolean {
+  const [, named = ""] = /^([^\s;]+)\s*(?:;\s*(?:charset\s*=\s*"?utf-?8"?\s*)?)?$/i.exec(type.trim()) ?? [];
+  return types.includes(named.toLowerCase());
 }
 
 /** The whole body, or why not. Nothing is read after a refusal. */

@@ -1,0 +1,55 @@
+import { ServerCallContext } from "@a2a-js/sdk/server";
+import { Extensions } from "@a2a-js/sdk";
+import type { Principal } from "../../guard/principal.ts";
+import type { TraceContext } from "../../observe/trace-context.ts";
+import type { HttpExchange } from "../surface.ts";
+
+/** The versions of A2A that are served. */
+export type A2aVersion = "1.0" | "0.3";
+
+/** Who calls, for the parts that the SDK hands a context to. */
+export interface Caller {
+  readonly principal: Principal;
+  readonly trace: TraceContext | undefined;
+}
+
+const CALLER = "toolarsenal/caller";
+const SIGNAL = "toolarsenal/signal";
+
+/** The SDK's context of one request. Tasks belong to its user: the principal, by tenant and id. */
+export function toCallContext(exchange: HttpExchange, version: A2aVersion): ServerCallContext {
+  const { principal, trace, request } = exchange;
+  const extensions = request.headers["a2a-extensions"] ?? request.headers["x-a2a-extensions"];
+  return new ServerCallContext({
+    user: { isAuthenticated: true, userName: ownerOf(principal) },
+    requestedVersion: version,
+    requestedExtensions: Extensions.parseServiceParameter(typeof extensions === "string" ? extensions : undefined),
+    state: new Map<string, unknown>([[CALLER, { principal, trace } satisfies Caller]]),
+  });
+}
+
+/** A context for what is done in the name of an owner who is not asking now. */
+export function ownerContext(owner: string): ServerCallContext {
+  return new ServerCallContext({ user: { isAuthenticated: true, userName: owner }, requestedVersion: "1.0" });
+}
+
+/** Whom a task belongs to. */
+export function ownerOf({ id, tenant }: Pick<Principal, "id" | "tenant">): string {
+  return tenant === undefined ? id : JSON.stringify([tenant, id]);
+}
+
+/** Who asked. Throws for a context that no request made. */
+export function callerOf(context: ServerCallContext): Caller {
+  const caller = context.state.get(CALLER) as Caller | undefined;
+  if (caller === undefined) throw new Error("This context has no caller.");
+  return caller;
+}
+
+/** The signal that fires when the gateway shuts down and the time for running work is over. */
+export function signalOf(context: ServerCallContext): AbortSignal | undefined {
+  return context.state.get(SIGNAL) as AbortSignal | undefined;
+}
+
+export function setSignal(context: ServerCallContext, signal: AbortSignal): void {
+  context.state.set(SIGNAL, signal);
+}

@@ -1,0 +1,38 @@
+import { AgentCard } from "@a2a-js/sdk";
+import { LegacyRestTransportHandler } from "@a2a-js/sdk/compat/v0_3/server";
+import { type A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
+
+/**
+ * The card as 0.3 writes it. Each security scheme has the fields of its JSON-RPC binding and of its HTTP+JSON binding, which differ. The
+ * interfaces of 1.0 are in it too, for clients that know both.
+ */
+export async function card03(card: AgentCard): Promise<Readonly<Record<string, unknown>>> {
+  // The SDK exports its conversion only through this handler.
+  const handler = { getAuthenticatedExtendedAgentCard: async () => card } as unknown as A2ARequestHandler;
+  const converted = await new LegacyRestTransportHandler(handler).getAuthenticatedExtendedAgentCard(
+    new ServerCallContext(),
+  );
+  const { securitySchemes, supportedInterfaces } = AgentCard.toJSON(card) as {
+    readonly securitySchemes?: Readonly<Record<string, object>>;
+    readonly supportedInterfaces?: unknown;
+  };
+  const schemes = Object.entries(converted.securitySchemes ?? {});
+  return {
+    ...converted,
+    protocolVersion: "0.3.0",
+    supportedInterfaces,
+    ...(schemes.length > 0 && {
+      securitySchemes: Object.fromEntries(
+        schemes.map(([name, scheme]) => [name, { ...scheme, ...securitySchemes?.[name] }]),
+      ),
+    }),
+  };
+}
+
+/** The card as 1.0 writes it, with what clients of 0.3 need added, for those who do not say which they are. */
+export async function cardOfBoth(card: AgentCard): Promise<Readonly<Record<string, unknown>>> {
+  const { signatures: _, ...older } = await card03(card);
+  const current = AgentCard.toJSON(card) as Readonly<Record<string, unknown>>;
+  const { securitySchemes } = older;
+  return { ...older, ...current, ...(securitySchemes !== undefined && { securitySchemes }) };
+}

@@ -1,0 +1,99 @@
+import { createHash } from "node:crypto";
+import { AgentCard } from "@a2a-js/sdk";
+import { type AgentExecutor, InMemoryTaskStore, type ServerCallContext, type TaskStore } from "@a2a-js/sdk/server";
+import type { OutgoingHttpHeaders } from "node:http";
+import { answerText, refuseMethod } from "../http/answer.ts";
+import type { HttpExchange, Route } from "../surface.ts";
+import { createWork, type Work } from "../work.ts";
+import { card03, cardOfBoth } from "./card-03.ts";
+import { createHttpJson } from "./http-json.ts";
+import { createJsonRpc, versionOf } from "./json-rpc.ts";
+import { createStreams } from "./stream.ts";
+import { createTaskHandler, type TaskHandler, type TaskParts } from "./task-handler.ts";
+
+/** Where the card of an agent is. */
+export const CARD_PATH = "/.well-known/agent-card.json";
+const OLD_CARD_PATH = "/.well-known/agent.json";
+
+/** An agent that is served. */
+export interface A2aEndpointParts {
+  readonly executor: AgentExecutor;
+  /** The card for anybody. Called for each request; keep it until it changes. */
+  card(): Promise<AgentCard> | AgentCard;
+  /** What the agent can do, and its interfaces: the part of the card that does not change. */
+  readonly abilities: AgentCard;
+  /** The card for callers that are known. */
+  extendedCard?(context: ServerCallContext): Promise<AgentCard>;
+  /** Defaults to the memory of this process. */
+  readonly taskStore?: TaskStore;
+  readonly push?: TaskParts["push"];
+  /** Shutting down waits for what runs in it. */
+  readonly work?: Work;
+  /** Wraps the handler of all bindings. */
+  wrap?(handler: TaskHandler): TaskHandler;
+  /** Defaults to `/a2a`. HTTP+JSON is below `PATH/v1`. */
+  readonly path?: string;
+  /** The form of the card for readers who send no `A2A-Version`. Default `both`: 1.0 with what 0.3 needs added. */
+  readonly unversionedCard?: "1.0" | "0.3" | "both";
+}
+
+/** The routes of one agent: its card, JSON-RPC and HTTP+JSON, in versions 1.0 and 0.3. */
+export interface A2aEndpoint {
+  readonly routes: readonly Route[];
+  /** Ends open streams. */
+  close(): void;
+}
+
+/** Serves any SDK `AgentExecutor` on the host. */
+export function createA2aEndpoint(parts: A2aEndpointParts): A2aEndpoint {
+  const { path = "/a2a", executor, abilities, taskStore: store = new InMemoryTaskStore(), push, extendedCard } = parts;
+  const { work = createWork(), unversionedCard = "both", wrap = (handler) => handler } = parts;
+  const handler = wrap(
+    createTaskHandler({
+      card: abilities,
+      executor,
+      store,
+      work,
+      ...(push && { push }),
+      ...(extendedCard && { extendedCard }),
+    }),
+  );
+  const streams = createStreams();
+  const common = { handler, streams, work };
+
+  async function cardFor(version: "1.0" | "0.3" | "both"): Promise<unknown> {
+    const card = await parts.card();
+    if (version === "1.0") return AgentCard.toJSON(card);
+    return version === "0.3" ? card03(card) : cardOfBoth(card);
+  }
+
+  const cardAt = (cardPath: string, byDefault: "1.0" | "0.3" | "both"): Route => ({
+    path: cardPath,
+    open: true,
+    async handle(exchange) {
+      const { request, response } = exchange;
+      if (request.method !== "GET" && request.method !== "HEAD") return refuseMethod(response, "GET, HEAD");
+      const asked = request.headers["a2a-version"];
+      const version = asked === undefined ? byDefault : (versionOf(asked, () => "1.0") ?? byDefault);
+      answerCard(exchange, JSON.stringify(await cardFor(version)));
+    },
+  });
+
+  return {
+    routes: [
+      cardAt(CARD_PATH, unversionedCard),
+      cardAt(OLD_CARD_PATH, "0.3"),
+      { path, drainsItself: true, handle: createJsonRpc(common) },
+      { path: `${path}/v1/`, drainsItself: true, handle: createHttpJson({ ...common, base: `${path}/v1` }) },
+    ],
+    close: streams.close,
+  };
+}
+
+/** Answers with a card, or 304 if the reader has it. */
+function answerCard({ request, response }: HttpExchange, json: string): void {
+  const etag = `"${createHash("sha256").update(json).digest("base64url").slice(0, 22)}"`;
+  const headers: OutgoingHttpHeaders = { etag, "cache-control": "public, max-age=60", vary: "A2A-Version, Origin" };
+  if (request.headers["if-none-match"]?.includes(etag) === true) return void response.writeHead(304, headers).end();
+  answerText(response, 200, json, headers);
+}

@@ -1,0 +1,216 @@
+import { randomUUID } from "node:crypto";
+import {
+  SendMessageRequest,
+  type Message,
+  type StreamResponse,
+  StreamResponse as StreamResponses,
+  Task,
+  Message as Messages,
+  type TaskPushNotificationConfig,
+} from "@a2a-js/sdk";
+import { toLegacyHTTPError } from "@a2a-js/sdk/compat/v0_3/server";
+import { RequestMalformedError, restStatusFor } from "@a2a-js/sdk/errors";
+import { isPlainObject } from "../../tool/json-schema.ts";
+import { card03 } from "./card-03.ts";
+import { type HttpAsked, type HttpBinding, whole } from "./http-json.ts";
+import type { TaskHandler } from "./task-handler.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The HTTP+JSON binding of 0.3: the messages of its protocol buffers as JSON, in which parts are called `content`. */
+export function createHttpJson03(handler: TaskHandler): HttpBinding {
+  const subscribe = async ({ taskId: id, context }: HttpAsked) => ({
+    stream: written(handler.resubscribe({ id, tenant: "" }, context)),
+  });
+  return {
+    contentType: "application/json",
+    errorStatus: restStatusFor,
+    errorBody: toLegacyHTTPError,
+    operations: {
+      "GET /card": async ({ context }) => ({
+        body: await card03(await handler.getAuthenticatedExtendedAgentCard({ tenant: "" }, context)),
+      }),
+      "POST /message:send": async ({ body, context }) => {
+        const result = await handler.sendMessage(toRequest(await body()), context);
+        return { status: 201, body: "messageId" in result ? { message: toMessage(result) } : { task: toTask(result) } };
+      },
+      "POST /message:stream": async ({ body, context }) => ({
+        stream: written(handler.sendMessageStream(toRequest(await body()), context)),
+      }),
+      "GET /tasks/{id}": async ({ taskId: id, context, query }) => {
+        const historyLength = whole(query, "historyLength") ?? whole(query, "history_length");
+        return { body: toTask(await handler.getTask({ id, tenant: "", historyLength }, context)) };
+      },
+      "POST /tasks/{id}:cancel": async ({ taskId: id, context }) => ({
+        body: toTask(await handler.cancelTask({ id, tenant: "", metadata: {} }, context)),
+      }),
+      "GET /tasks/{id}:subscribe": subscribe,
+      "POST /tasks/{id}:subscribe": subscribe,
+      "POST /tasks/{id}/pushNotificationConfigs": async ({ taskId, body, context }) => {
+        const given = await body();
+        const inner = given["pushNotificationConfig"] ?? given["push_notification_config"] ?? given["config"];
+        if (!isPlainObject(inner)) throw new RequestMalformedError("pushNotificationConfig is required.");
+        const created = await handler.createTaskPushNotificationConfig(toConfig(inner, taskId), context);
+        return { status: 201, body: fromConfig(created) };
+      },
+      "GET /tasks/{id}/pushNotificationConfigs": async ({ taskId, context }) => {
+        const asked = { taskId, tenant: "", pageSize: 0, pageToken: "" };
+        const { configs } = await handler.listTaskPushNotificationConfigs(asked, context);
+        return { body: { configs: configs.map(fromConfig) } };
+      },
+      "GET /tasks/{id}/pushNotificationConfigs/{configId}": async ({ taskId, configId: id, context }) => ({
+        body: fromConfig(await handler.getTaskPushNotificationConfig({ taskId, id, tenant: "" }, context)),
+      }),
+      "DELETE /tasks/{id}/pushNotificationConfigs/{configId}": async ({ taskId, configId: id, context }) => {
+        await handler.deleteTaskPushNotificationConfig({ taskId, id, tenant: "" }, context);
+        return { status: 204 };
+      },
+    },
+  };
+}
+
+async function* written(
+  events: AsyncGenerator<StreamResponse, void, undefined>,
+): AsyncGenerator<unknown, void, undefined> {
+  for await (const event of events) yield toEvent(event);
+}
+
+/** Reads a message to send. `parts` of the JSON-RPC binding, each with a `kind`, are taken too. */
+function toRequest(body: Json): SendMessageRequest {
+  const message = body["message"] ?? body["request"];
+  if (!isPlainObject(message)) throw new RequestMalformedError("message is required.");
+  const content = message["content"] ?? message["parts"];
+  if (!Array.isArray(content)) throw new RequestMalformedError("message.content must be a list of parts.");
+  if (typeof (message["messageId"] ?? message["message_id"]) !== "string")
+    throw new RequestMalformedError("message.messageId is required.");
+  const configuration = isPlainObject(body["configuration"]) ? body["configuration"] : undefined;
+  const push = configuration?.["pushNotification"] ?? configuration?.["push_notification"];
+  const request = SendMessageRequest.fromJSON({
+    message: { ...message, role: toRole(message["role"]), parts: content.map(toPart) },
+    ...(configuration && {
+      configuration: { ...configuration, returnImmediately: configuration["blocking"] !== true },
+    }),
+    ...(isPlainObject(body["metadata"]) && { metadata: body["metadata"] }),
+  });
+  // Protocol buffers cannot tell 0 from nothing, and nothing means all of it.
+  if (request.configuration?.historyLength === 0) request.configuration.historyLength = undefined;
+  if (request.configuration && isPlainObject(push))
+    request.configuration.taskPushNotificationConfig = toConfig(push, "");
+  return request;
+}
+
+function toRole(role: unknown): unknown {
+  if (role === "user") return "ROLE_USER";
+  return role === "agent" ? "ROLE_AGENT" : role;
+}
+
+function toPart(part: unknown): object {
+  if (!isPlainObject(part)) throw new RequestMalformedError("Each part of a message must be an object.");
+  const { text, file, data, metadata } = part;
+  if (typeof text === "string") return { text, metadata };
+  if (isPlainObject(file)) {
+    const url = file["fileWithUri"] ?? file["file_with_uri"] ?? file["uri"];
+    const raw = file["fileWithBytes"] ?? file["file_with_bytes"] ?? file["bytes"];
+    const mediaType = file["mimeType"] ?? file["mime_type"];
+    return { ...(url === undefined ? { raw } : { url }), mediaType, filename: file["name"], metadata };
+  }
+  const inner = isPlainObject(data) && part["kind"] === undefined && isPlainObject(data["data"]) ? data["data"] : data;
+  return { data: inner, metadata };
+}
+
+/** A part of 1.0 as JSON, as 0.3 writes it. */
+function fromPart(part: Json): Json {
+  const { text, url, raw, mediaType, filename, data } = part;
+  if (text !== undefined) return { text };
+  if (data !== undefined) return { data: { data: isPlainObject(data) ? data : { value: data } } };
+  const file = {
+    ...(url === undefined ? { fileWithBytes: raw } : { fileWithUri: url }),
+    ...(mediaType !== undefined && { mimeType: mediaType }),
+    ...(filename !== undefined && { name: filename }),
+  };
+  return { file };
+}
+
+const partsOf = (json: Json): readonly Json[] => ((json["parts"] as readonly Json[] | undefined) ?? []).map(fromPart);
+
+function fromMessage(json: Json): Json {
+  const { parts: _, referenceTaskIds: __, ...message } = json;
+  return { ...message, content: partsOf(json) };
+}
+
+function fromStatus(json: Json): Json {
+  const { state, message } = json;
+  return {
+    ...json,
+    state: state === "TASK_STATE_CANCELED" ? "TASK_STATE_CANCELLED" : state,
+    ...(message !== undefined && { message: fromMessage(message as Json) }),
+  };
+}
+
+const fromArtifact = (json: Json): Json => ({ ...json, parts: partsOf(json) });
+
+function fromTask(json: Json): Json {
+  const { status, history, artifacts } = json;
+  return {
+    ...json,
+    ...(status !== undefined && { status: fromStatus(status as Json) }),
+    ...(history !== undefined && { history: (history as readonly Json[]).map(fromMessage) }),
+    ...(artifacts !== undefined && { artifacts: (artifacts as readonly Json[]).map(fromArtifact) }),
+  };
+}
+
+const toMessage = (message: Message): Json => fromMessage(Messages.toJSON(message) as Json);
+const toTask = (task: Task): Json => fromTask(Task.toJSON(task) as Json);
+
+/** States in which a stream of 0.3 says that it ends. */
+const FINAL: ReadonlySet<unknown> = new Set([
+  "TASK_STATE_COMPLETED",
+  "TASK_STATE_FAILED",
+  "TASK_STATE_CANCELLED",
+  "TASK_STATE_REJECTED",
+  "TASK_STATE_INPUT_REQUIRED",
+]);
+
+function toEvent(event: StreamResponse): Json {
+  const { task, message, statusUpdate, artifactUpdate } = StreamResponses.toJSON(event) as Readonly<
+    Record<string, Json>
+  >;
+  if (task !== undefined) return { task: fromTask(task) };
+  if (message !== undefined) return { message: fromMessage(message) };
+  if (statusUpdate !== undefined) {
+    const status = fromStatus((statusUpdate["status"] ?? {}) as Json);
+    return { statusUpdate: { ...statusUpdate, status, ...(FINAL.has(status["state"]) && { final: true }) } };
+  }
+  return {
+    artifactUpdate: { ...artifactUpdate, artifact: fromArtifact((artifactUpdate?.["artifact"] ?? {}) as Json) },
+  };
+}
+
+function toConfig(given: Json, taskId: string): TaskPushNotificationConfig {
+  const { id = "", url = "", token = "", authentication } = given;
+  const { schemes, credentials = "" } = isPlainObject(authentication) ? authentication : {};
+  const [scheme = ""] = Array.isArray(schemes) ? (schemes as readonly unknown[]) : [];
+  return {
+    tenant: "",
+    taskId,
+    id: String(id) || randomUUID(),
+    url: String(url),
+    token: String(token),
+    authentication: isPlainObject(authentication)
+      ? { scheme: String(scheme), credentials: String(credentials) }
+      : undefined,
+  };
+}
+
+function fromConfig({ taskId, id, url, token, authentication }: TaskPushNotificationConfig): Json {
+  const { scheme = "", credentials = "" } = authentication ?? {};
+  return {
+    name: `tasks/${taskId}/pushNotificationConfigs/${id}`,
+    pushNotificationConfig: {
+      id,
+      url,
+      ...(token !== "" && { token }),
+      ...(authentication && { authentication: { schemes: scheme === "" ? [] : [scheme], credentials } }),
+    },
+  };
+}

@@ -1,0 +1,251 @@
+import {
+  A2A_CONTENT_TYPE,
+  AgentCard,
+  ListTaskPushNotificationConfigsResponse,
+  ListTasksResponse,
+  SendMessageRequest,
+  SendMessageResponse,
+  StreamResponse,
+  Task,
+  TaskPushNotificationConfig,
+  TaskState,
+  taskStateFromJSON,
+} from "@a2a-js/sdk";
+import {
+  ContentTypeNotSupportedError,
+  PushNotificationNotSupportedError,
+  RequestMalformedError,
+  RestRequestMalformedError,
+  restStatusFor,
+  toRestErrorBody,
+} from "@a2a-js/sdk/errors";
+import type { ServerCallContext } from "@a2a-js/sdk/server";
+import { isPlainObject } from "../../tool/json-schema.ts";
+import { answerText } from "../http/answer.ts";
+import type { HttpExchange } from "../surface.ts";
+import { retryAfter, shuttingDown, type Work } from "../work.ts";
+import { type A2aVersion, toCallContext } from "./call-context.ts";
+import { unsupportedVersion, versionOf } from "./json-rpc.ts";
+import { createHttpJson03 } from "./http-json-03.ts";
+import type { Streams } from "./stream.ts";
+import type { TaskHandler } from "./task-handler.ts";
+
+/** What one operation of a binding is asked. */
+export interface HttpAsked {
+  readonly context: ServerCallContext;
+  readonly taskId: string;
+  readonly configId: string;
+  readonly query: URLSearchParams;
+  body(): Promise<Readonly<Record<string, unknown>>>;
+}
+
+/** What it answers: JSON, nothing, or a stream of JSON. */
+export type HttpAnswer =
+  | { readonly status?: number; readonly body: unknown }
+  | { readonly status: 204 }
+  | { readonly stream: AsyncGenerator<unknown, void, undefined> };
+
+type Operation = (asked: HttpAsked) => Promise<HttpAnswer>;
+
+/** One version of the HTTP+JSON binding: its operations, by method and path, and how it writes errors. */
+export interface HttpBinding {
+  readonly contentType: string;
+  readonly operations: Readonly<Record<string, Operation>>;
+  errorStatus(error: unknown): number;
+  errorBody(error: unknown, status: number): unknown;
+}
+
+/** Answers requests below a path by the HTTP+JSON binding of 1.0 or 0.3, as `A2A-Version` says. Without the header it is 0.3. */
+export function createHttpJson(parts: {
+  readonly handler: TaskHandler;
+  readonly streams: Streams;
+  readonly work: Work;
+  /** What stands before the operations' own paths: `/a2a/v1`. */
+  readonly base: string;
+}): (exchange: HttpExchange) => Promise<void> {
+  const { handler, streams, work, base } = parts;
+  const bindings: Readonly<Record<A2aVersion, HttpBinding>> = {
+    "1.0": binding10(handler),
+    "0.3": createHttpJson03(handler),
+  };
+
+  return async (exchange) => {
+    const { request, response, url } = exchange;
+    const asked = request.headers["a2a-version"];
+    const version = versionOf(asked, () => "0.3");
+    const binding = bindings[version ?? "1.0"];
+    const { contentType } = binding;
+    const answer = (status: number, body: unknown, headers = {}): void =>
+      answerText(response, status, JSON.stringify(body), { ...headers, "content-type": contentType });
+    const refuse = (error: unknown): void => {
+      const status = binding.errorStatus(error);
+      answer(status, binding.errorBody(error, status));
+    };
+
+    if (version === undefined) return refuse(unsupportedVersion(asked));
+    const found = findOperation(request.method ?? "", url.pathname.slice(base.length), binding);
+    if (found === undefined) {
+      const message = `There is no ${request.method} ${url.pathname} in A2A ${version}.`;
+      return answer(404, binding.errorBody(new RequestMalformedError(message), 404));
+    }
+    if (work.draining && found.name.startsWith("POST /message:"))
+      return answer(503, binding.errorBody(new Error(shuttingDown().message), 503), retryAfter(work));
+    try {
+      const given = await found.run({
+        context: toCallContext(exchange, version),
+        taskId: found.taskId,
+        configId: found.configId,
+        query: url.searchParams,
+        body: () => bodyOf(exchange),
+      });
+      if ("stream" in given) {
+        const toError = (error: unknown): unknown => binding.errorBody(error, binding.errorStatus(error));
+        return await streams.answer(exchange, given.stream, toError);
+      }
+      if ("body" in given) return answer(given.status ?? 200, given.body);
+      response.writeHead(204).end();
+    } catch (error) {
+      refuse(error);
+    }
+  };
+}
+
+interface Found {
+  readonly name: string;
+  readonly run: Operation;
+  readonly taskId: string;
+  readonly configId: string;
+}
+
+const PATH = /^\/tasks\/(?<task>[^/:]+)(?<action>:\w+|\/pushNotificationConfigs(?:\/(?<config>[^/]+))?)?$/;
+
+/** The operation of a path, with its parameters. */
+function findOperation(method: string, path: string, { operations }: HttpBinding): Found | undefined {
+  const { task, config } = PATH.exec(path)?.groups ?? {};
+  let pattern = path;
+  if (config !== undefined) pattern = "/tasks/{id}/pushNotificationConfigs/{configId}";
+  else if (task !== undefined) pattern = path.replace(`/tasks/${task}`, "/tasks/{id}");
+  const name = `${method} ${pattern}`;
+  const run = operations[name];
+  try {
+    return run && { name, run, taskId: decodeURIComponent(task ?? ""), configId: decodeURIComponent(config ?? "") };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The body, which is empty if a client sends none or `null`. */
+async function bodyOf({ request, ...exchange }: HttpExchange): Promise<Readonly<Record<string, unknown>>> {
+  if (request.headers["content-type"] === undefined && !(Number(request.headers["content-length"]) > 0)) return {};
+  const body = await exchange.json({ types: ["application/json", A2A_CONTENT_TYPE] });
+  if ("refused" in body) {
+    const { status, message } = body.refused;
+    throw status === 415
+      ? new ContentTypeNotSupportedError(message)
+      : new RestRequestMalformedError({ message, statusCode: status });
+  }
+  if (body.value === null) return {};
+  if (!isPlainObject(body.value)) throw new RequestMalformedError("The body must be an object.");
+  return body.value;
+}
+
+function binding10(handler: TaskHandler): HttpBinding {
+  const sent = async (asked: HttpAsked): Promise<SendMessageRequest> => {
+    const params = SendMessageRequest.fromJSON(await asked.body());
+    if (!params.message?.messageId) throw new RequestMalformedError("message.messageId is required.");
+    return params;
+  };
+  const subscribe: Operation = async ({ taskId: id, context }) => ({
+    stream: written(handler.resubscribe({ id, tenant: "" }, context)),
+  });
+  return {
+    contentType: A2A_CONTENT_TYPE,
+    errorStatus: restStatusFor,
+    errorBody: toRestErrorBody,
+    operations: {
+      "GET /extendedAgentCard": async ({ context }) => ({
+        body: AgentCard.toJSON(await handler.getAuthenticatedExtendedAgentCard({ tenant: "" }, context)),
+      }),
+      "POST /message:send": async (asked) => {
+        const result = await handler.sendMessage(await sent(asked), asked.context);
+        const payload =
+          "messageId" in result
+            ? { $case: "message" as const, value: result }
+            : { $case: "task" as const, value: result };
+        return { body: SendMessageResponse.toJSON({ payload }) };
+      },
+      "POST /message:stream": async (asked) => ({
+        stream: written(handler.sendMessageStream(await sent(asked), asked.context)),
+      }),
+      "GET /tasks": async ({ context, query }) => {
+        const includeArtifacts = query.get("includeArtifacts") === "true";
+        const status = query.get("status") ?? "";
+        const listed = await handler.listTasks(
+          {
+            tenant: "",
+            contextId: query.get("contextId") ?? "",
+            status:
+              status === ""
+                ? TaskState.TASK_STATE_UNSPECIFIED
+                : taskStateFromJSON(/^\d+$/.test(status) ? Number(status) : status),
+            pageSize: whole(query, "pageSize"),
+            pageToken: query.get("pageToken") ?? "",
+            historyLength: whole(query, "historyLength"),
+            statusTimestampAfter: query.get("statusTimestampAfter") ?? undefined,
+            includeArtifacts,
+          },
+          context,
+        );
+        const { pageSize, totalSize, nextPageToken } = listed;
+        return {
+          body: { tasks: [], ...(ListTasksResponse.toJSON(listed) as object), pageSize, totalSize, nextPageToken },
+        };
+      },
+      "GET /tasks/{id}": async ({ taskId: id, context, query }) => ({
+        body: Task.toJSON(
+          await handler.getTask({ id, tenant: "", historyLength: whole(query, "historyLength") }, context),
+        ),
+      }),
+      "POST /tasks/{id}:cancel": async ({ taskId: id, context }) => ({
+        body: Task.toJSON(await handler.cancelTask({ id, tenant: "", metadata: {} }, context)),
+      }),
+      "GET /tasks/{id}:subscribe": subscribe,
+      "POST /tasks/{id}:subscribe": subscribe,
+      "POST /tasks/{id}/pushNotificationConfigs": async ({ taskId, context, body }) => {
+        if ((await handler.getAgentCard()).capabilities?.pushNotifications !== true)
+          throw new PushNotificationNotSupportedError();
+        const config = TaskPushNotificationConfig.fromJSON({ ...(await body()), taskId });
+        const created = await handler.createTaskPushNotificationConfig(config, context);
+        return { status: 201, body: TaskPushNotificationConfig.toJSON(created) };
+      },
+      "GET /tasks/{id}/pushNotificationConfigs": async ({ taskId, context }) => {
+        const asked = { taskId, tenant: "", pageSize: 0, pageToken: "" };
+        const listed = await handler.listTaskPushNotificationConfigs(asked, context);
+        return { body: ListTaskPushNotificationConfigsResponse.toJSON(listed) };
+      },
+      "GET /tasks/{id}/pushNotificationConfigs/{configId}": async ({ taskId, configId: id, context }) => ({
+        body: TaskPushNotificationConfig.toJSON(
+          await handler.getTaskPushNotificationConfig({ taskId, id, tenant: "" }, context),
+        ),
+      }),
+      "DELETE /tasks/{id}/pushNotificationConfigs/{configId}": async ({ taskId, configId: id, context }) => {
+        await handler.deleteTaskPushNotificationConfig({ taskId, id, tenant: "" }, context);
+        return { status: 204 };
+      },
+    },
+  };
+}
+
+async function* written(
+  events: AsyncGenerator<StreamResponse, void, undefined>,
+): AsyncGenerator<unknown, void, undefined> {
+  for await (const event of events) yield StreamResponse.toJSON(event);
+}
+
+/** A whole number of the query; undefined if there is none. */
+export function whole(query: URLSearchParams, name: string): number | undefined {
+  const given = query.get(name);
+  if (given === null || given === "") return undefined;
+  if (!/^\d{1,9}$/.test(given.trim())) throw new RequestMalformedError(`${name} must be a whole number.`);
+  return Number(given);
+}

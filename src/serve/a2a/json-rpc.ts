@@ -1,0 +1,120 @@
+import { LegacyJsonRpcTransportHandler } from "@a2a-js/sdk/compat/v0_3/server";
+import { isLegacyJsonRpcMethod } from "@a2a-js/sdk/compat/v0_3";
+import { A2A_ERROR_CODE, ContentTypeNotSupportedError, VersionNotSupportedError } from "@a2a-js/sdk/errors";
+import { JsonRpcTransportHandler } from "@a2a-js/sdk/server";
+import { isPlainObject } from "../../tool/json-schema.ts";
+import { answerJson, refuseMethod } from "../http/answer.ts";
+import type { HttpExchange } from "../surface.ts";
+import { retryAfter, shuttingDown, type Work } from "../work.ts";
+import { type A2aVersion, toCallContext } from "./call-context.ts";
+import type { Streams } from "./stream.ts";
+import type { TaskHandler } from "./task-handler.ts";
+import { createTasksSend, isTasksSend } from "./tasks-send.ts";
+
+interface RpcRequest extends Record<string, unknown> {
+  readonly id?: string | number | null;
+  readonly method: string;
+}
+
+/** Methods that begin work. */
+const BEGIN: ReadonlySet<string> = new Set([
+  "SendMessage",
+  "SendStreamingMessage",
+  "message/send",
+  "message/stream",
+  "tasks/send",
+  "tasks/sendSubscribe",
+]);
+
+/** Answers JSON-RPC requests: those of 1.0, of 0.3, and the `tasks/send` of before. */
+export function createJsonRpc(parts: {
+  readonly handler: TaskHandler;
+  readonly streams: Streams;
+  readonly work: Work;
+}): (exchange: HttpExchange) => Promise<void> {
+  const { handler, streams, work } = parts;
+  const current = new JsonRpcTransportHandler(handler);
+  const legacy = new LegacyJsonRpcTransportHandler(handler);
+  const tasksSend = createTasksSend(handler);
+
+  return async (exchange) => {
+    const { request, response } = exchange;
+    if (request.method !== "POST") return refuseMethod(response, "POST");
+    const body = await exchange.json();
+    if ("refused" in body) {
+      const { status, code, message } = body.refused;
+      if (status === 415) {
+        const error = new ContentTypeNotSupportedError(message);
+        return answerJson(response, 200, failure(null, JsonRpcTransportHandler.mapToJSONRPCError(error)));
+      }
+      return answerJson(response, status === 400 ? 200 : status, failure(null, { code, message }));
+    }
+    const { value } = body;
+    if (!isRequest(value)) {
+      const id = isPlainObject(value) && isId(value["id"]) ? value["id"] : null;
+      const message = "This is not a JSON-RPC 2.0 request.";
+      return answerJson(response, 200, failure(id, { code: A2A_ERROR_CODE.INVALID_REQUEST, message }));
+    }
+    const { id = null, method } = value;
+    if (work.draining && BEGIN.has(method)) {
+      const { message } = shuttingDown();
+      return answerJson(response, 503, failure(id, { code: A2A_ERROR_CODE.INTERNAL_ERROR, message }), retryAfter(work));
+    }
+    const version = versionOf(request.headers["a2a-version"], () => (isOlder(method) ? "0.3" : "1.0"));
+    if (version === undefined) {
+      const error = unsupportedVersion(request.headers["a2a-version"]);
+      return answerJson(response, 200, failure(id, JsonRpcTransportHandler.mapToJSONRPCError(error)));
+    }
+    const context = toCallContext(exchange, version);
+    const answered = await (isTasksSend(value)
+      ? tasksSend(value, context)
+      : (version === "1.0" ? current : legacy).handle(value, context));
+    if (!(Symbol.asyncIterator in answered)) return answerJson(response, 200, answered);
+    const toError = (error: unknown): unknown =>
+      failure(
+        id,
+        version === "1.0"
+          ? JsonRpcTransportHandler.mapToJSONRPCError(error)
+          : LegacyJsonRpcTransportHandler.mapToLegacyJSONRPCError(error),
+      );
+    try {
+      await streams.answer(exchange, answered, toError);
+    } catch (error) {
+      answerJson(response, 200, toError(error));
+    }
+  };
+}
+
+/** The version that a header asks for, or the default if there is none; undefined if it is not served. `1.0.1` is 1.0. */
+export function versionOf(
+  header: string | readonly string[] | undefined,
+  byDefault: () => A2aVersion,
+): A2aVersion | undefined {
+  if (header === undefined || header === "") return byDefault();
+  const [, version] = /^(1\.0|0\.3)(?:\.\d+)?$/.exec(String(header).trim()) ?? [];
+  return version as A2aVersion | undefined;
+}
+
+export function unsupportedVersion(asked: unknown): VersionNotSupportedError {
+  return new VersionNotSupportedError(
+    `A2A version ${JSON.stringify(asked)} is not supported. Supported versions: 1.0, 0.3.`,
+  );
+}
+
+function isOlder(method: string): boolean {
+  return isLegacyJsonRpcMethod(method) || method.includes("/");
+}
+
+function isRequest(value: unknown): value is RpcRequest {
+  if (!isPlainObject(value) || value["jsonrpc"] !== "2.0") return false;
+  const { id = null, method } = value;
+  return isId(id) && typeof method === "string" && method !== "";
+}
+
+function isId(id: unknown): id is string | number | null {
+  return id === null || typeof id === "string" || Number.isInteger(id);
+}
+
+function failure(id: string | number | null, error: object): object {
+  return { jsonrpc: "2.0", id, error };
+}

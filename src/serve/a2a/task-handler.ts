@@ -1,0 +1,154 @@
+import type { AgentCard, Message, SendMessageRequest, StreamResponse, Task } from "@a2a-js/sdk";
+import { TaskState } from "@a2a-js/sdk";
+import { A2AError, InvalidAgentResponseError, TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
+import {
+  type A2ARequestHandler,
+  type AgentExecutor,
+  DefaultExecutionEventBusManager,
+  DefaultRequestHandler,
+  type PushNotificationSender,
+  type PushNotificationStore,
+  type ServerCallContext,
+  type TaskStore,
+} from "@a2a-js/sdk/server";
+import { isArsenalError } from "../../errors/arsenal-error.ts";
+import type { Work } from "../work.ts";
+import { setSignal } from "./call-context.ts";
+import { createEventQueue, type EventQueue } from "./event-queue.ts";
+
+/** What tasks are made of. */
+export interface TaskParts {
+  /** What the agent can do, and the interfaces it has. */
+  readonly card: AgentCard;
+  readonly executor: AgentExecutor;
+  readonly store: TaskStore;
+  readonly work: Work;
+  readonly push?: { readonly store: PushNotificationStore; readonly sender: PushNotificationSender };
+  /** The card for callers that are known. */
+  extendedCard?(context: ServerCallContext): Promise<AgentCard>;
+}
+
+/** Handles requests to one agent. */
+export interface TaskHandler extends A2ARequestHandler {
+  /** Makes a task whose id the caller chose, unless there is one. */
+  create(taskId: string, contextId: string, context: ServerCallContext): Promise<void>;
+  /** True if the task runs in this process now. */
+  isRunning(taskId: string, context: ServerCallContext): boolean;
+}
+
+/**
+ * The SDK's request handler, with two differences. A task goes on when the caller that started it hangs up, so that its end is stored. And
+ * everything from the message to the stored end is work, which shutting down waits for.
+ */
+export function createTaskHandler(parts: TaskParts): TaskHandler {
+  const { card, executor, store, work, push, extendedCard } = parts;
+  const buses = new DefaultExecutionEventBusManager();
+  const base = new DefaultRequestHandler(
+    card,
+    store,
+    executor,
+    buses,
+    push?.store,
+    push?.sender,
+    extendedCard,
+    undefined,
+    // A task that waits for input is continued by a new run, here or in another process.
+    { keepBusAliveStates: [], validateInputModes: true },
+  );
+  const forever = new AbortController().signal;
+
+  /** Starts a run that nobody needs to follow. */
+  function begin(params: SendMessageRequest, context: ServerCallContext): EventQueue<StreamResponse> {
+    const queue = createEventQueue<StreamResponse>();
+    void work
+      .run(forever, async (signal) => {
+        setSignal(context, signal);
+        for await (const event of base.sendMessageStream(params, context)) queue.push(event);
+      })
+      .then(queue.end, queue.fail);
+    return queue;
+  }
+
+  async function refuseIfRunning(params: SendMessageRequest, context: ServerCallContext): Promise<void> {
+    const taskId = params.message?.taskId;
+    if (taskId === undefined || taskId === "" || !isRunning(taskId, context)) return;
+    if ((await store.load(taskId, context)) === undefined) throw new TaskNotFoundError(`Task not found: ${taskId}`);
+    throw new UnsupportedOperationError(`Task ${taskId} is still running. Wait until it ends, or cancel it.`);
+  }
+
+  async function sendMessage(params: SendMessageRequest, context: ServerCallContext): Promise<Message | Task> {
+    await refuseIfRunning(params, context);
+    const returnsAtOnce = params.configuration?.returnImmediately === true;
+    let taskId: string | undefined;
+    for await (const { payload } of begin(params, context).events()) {
+      if (payload?.$case === "message") return payload.value;
+      if (payload?.$case === "task") taskId = payload.value.id;
+      const needsSignIn =
+        payload?.$case === "statusUpdate" && payload.value.status?.state === TaskState.TASK_STATE_AUTH_REQUIRED;
+      if (returnsAtOnce || needsSignIn) break;
+    }
+    const task = taskId === undefined ? undefined : await store.load(taskId, context);
+    if (task === undefined) throw new InvalidAgentResponseError("The agent ended without an answer.");
+    const length = params.configuration?.historyLength;
+    return length === undefined ? task : { ...task, history: length <= 0 ? [] : task.history.slice(-length) };
+  }
+
+  async function* sendMessageStream(
+    params: SendMessageRequest,
+    context: ServerCallContext,
+  ): AsyncGenerator<StreamResponse, void, undefined> {
+    await refuseIfRunning(params, context);
+    yield* begin(params, context).events();
+  }
+
+  const isRunning = (taskId: string, context: ServerCallContext): boolean =>
+    buses.getByTaskId(taskId, context) !== undefined;
+
+  async function create(id: string, contextId: string, context: ServerCallContext): Promise<void> {
+    if ((await store.load(id, context)) !== undefined) return;
+    const status = { state: TaskState.TASK_STATE_SUBMITTED, message: undefined, timestamp: new Date().toISOString() };
+    await store.save({ id, contextId, status, artifacts: [], history: [], metadata: undefined }, context);
+  }
+
+  return {
+    create: (...given) => shown(create(...given)),
+    isRunning,
+    getAgentCard: () => base.getAgentCard(),
+    getAuthenticatedExtendedAgentCard: (...given) => shown(base.getAuthenticatedExtendedAgentCard(...given)),
+    sendMessage: (...given) => shown(sendMessage(...given)),
+    sendMessageStream: (...given) => shownStream(sendMessageStream(...given)),
+    getTask: (...given) => shown(base.getTask(...given)),
+    listTasks: (...given) => shown(base.listTasks(...given)),
+    cancelTask: (...given) => shown(base.cancelTask(...given)),
+    resubscribe: (...given) => shownStream(base.resubscribe(...given)),
+    createTaskPushNotificationConfig: (...given) => shown(base.createTaskPushNotificationConfig(...given)),
+    getTaskPushNotificationConfig: (...given) => shown(base.getTaskPushNotificationConfig(...given)),
+    listTaskPushNotificationConfigs: (...given) => shown(base.listTaskPushNotificationConfigs(...given)),
+    deleteTaskPushNotificationConfig: (...given) => shown(base.deleteTaskPushNotificationConfig(...given)),
+  };
+}
+
+async function shown<Value>(answering: Promise<Value>): Promise<Value> {
+  try {
+    return await answering;
+  } catch (error) {
+    throw toShownError(error);
+  }
+}
+
+async function* shownStream<Value>(
+  stream: AsyncGenerator<Value, void, undefined>,
+): AsyncGenerator<Value, void, undefined> {
+  try {
+    yield* stream;
+  } catch (error) {
+    throw toShownError(error);
+  }
+}
+
+/** The error that a caller may see. What the program did not expect is for the operator. */
+function toShownError(error: unknown): Error {
+  if (error instanceof A2AError) return error;
+  if (isArsenalError(error)) return new A2AError({ message: error.message, metadata: { code: error.code } });
+  return new A2AError("The gateway failed to answer.");
+}
