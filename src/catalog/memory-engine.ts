@@ -35,7 +35,7 @@ const TURN = 500;
 const REMEMBERED_DELETIONS = 10_000;
 
 /** Keeps every tool in memory: exact search by words and vectors, gone when the process ends. */
-export function createMemoryEngine(createRows: CreateRows): MemoryEngine {
+export function createMemoryEngine(createRows: CreateRows, now: () => number): MemoryEngine {
   const lexical = createLexicalIndex();
   const mentions = createMentions();
   const entries = new Map<string, Entry>();
@@ -175,7 +175,9 @@ export function createMemoryEngine(createRows: CreateRows): MemoryEngine {
 
   function search(query: EngineQuery): EngineAnswer {
     const { limit, texts, vectors = [], besides = [] } = query;
+    const startedAt = now();
     const sifted = sieve(query);
+    const siftedAt = now();
     const { accepted: bits, count } = sifted;
     const isAccepted = (slot: number): boolean => bits[slot] === 1;
     const found = new Set<number>();
@@ -184,6 +186,7 @@ export function createMemoryEngine(createRows: CreateRows): MemoryEngine {
       for (const { id } of hits) found.add(slotOf(id));
       return hits;
     });
+    const wordedAt = now();
     for (const { model, vector } of vectors)
       models.get(model)?.nearest(vector, { limit, accepted: bits, count }, found);
     for (const id of besides) {
@@ -197,7 +200,10 @@ export function createMemoryEngine(createRows: CreateRows): MemoryEngine {
     for (const { model } of vectors) {
       if (!embedded.has(model)) embedded.set(model, embeddedIn(models.get(model), sifted));
     }
+    const denseAt = now();
+    const timings = { filterMs: siftedAt - startedAt, lexicalMs: wordedAt - siftedAt, denseMs: denseAt - wordedAt };
     return {
+      timings,
       candidates: slots.flatMap((slot, at) => {
         const entry = entryAt[slot];
         if (entry === undefined) return [];

@@ -28,8 +28,14 @@ export interface ToolCall {
    * lost, gives the same result and runs nothing again. With other arguments it is refused. It is remembered for a day.
    */
   readonly idempotencyKey?: string;
+  /** The trace that the call belongs to: 32 hexadecimal digits for one that other programs can continue. Defaults to a new one. */
   readonly traceId?: string;
+  /** The span that makes the call: 16 hexadecimal digits. */
   readonly parentSpanId?: string;
+  /** False if the caller does not record its trace. Then no span of it is exported, and upstreams are told so. Defaults to true. */
+  readonly sampled?: boolean;
+  /** The id that the model gave the call, for traces. */
+  readonly callId?: string;
   /** Who calls. The local operator where absent. */
   readonly principal?: Principal;
   /** The toolset that the caller looks through. The whole catalog where absent. */

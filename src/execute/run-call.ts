@@ -27,12 +27,12 @@ export async function runCall(call: ToolCall, engine: RunningEngine): Promise<To
   const spanId = traceIds.spanId();
   try {
     const ids = { traceId: givenTraceId(call) ?? traceIds.traceId(), spanId };
-    const running: RunningCall = { call, ids, principal: call?.principal ?? localPrincipal, queuedAt };
+    const running: RunningCall = { call, ids, principal: call?.principal ?? localPrincipal, queuedAt, steps: {} };
     return finishCall(running, await outcomeOf(running, engine), engine);
   } catch (error) {
     // What is read out here is read again by the checks, so a call that throws at it has not run.
     const ids = { traceId: traceIds.traceId(), spanId };
-    const refused: RunningCall = { call: { toolName: "" }, ids, principal: localPrincipal, queuedAt };
+    const refused: RunningCall = { call: { toolName: "" }, ids, principal: localPrincipal, queuedAt, steps: {} };
     return finishCall(refused, failed(unreadable(error)), engine);
   }
 }
@@ -119,7 +119,9 @@ async function runAllowed(checked: CheckedCall, engine: RunningEngine): Promise<
   const { request, limits } = checked;
   const isKeyed = checked.call.idempotencyKey !== undefined;
   for (;;) {
+    const askedAt = engine.clock.now();
     const permission = await askAegis(request, limits, engine.aegis);
+    checked.steps.policy = { startedAt: askedAt, durationMs: engine.clock.now() - askedAt };
     if (permission.effect === "stop")
       return isKeyed ? recallResult(permission.outcome, checked, engine) : permission.outcome;
     const { confirmationId } = permission;
@@ -184,8 +186,10 @@ async function runInTurn(
   const problem = unaudited === undefined ? undefined : await unaudited;
   if (problem !== undefined) return notAudited(tool, problem);
 
+  const enteredAt = engine.clock.now();
   const entered = engine.admissions.enter(checked, rates);
   const pass = entered instanceof Promise ? await entered : entered;
+  checked.steps.queue = { startedAt: enteredAt, durationMs: engine.clock.now() - enteredAt };
   if ("status" in pass) return pass;
   let verdict: Verdict = "neutral";
   try {

@@ -1,6 +1,7 @@
 import type { AegisRequest } from "../guard/aegis.ts";
 import type { AuditedArguments } from "../guard/audit.port.ts";
 import type { Principal } from "../guard/principal.ts";
+import type { AttemptTime, StepTime } from "../observe/events.ts";
 import type { Handler } from "../tool/handler.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { ToolCall } from "./call.ts";
@@ -14,11 +15,20 @@ export interface RunningCall {
   readonly ids: CallIds;
   readonly principal: Principal;
   readonly queuedAt: number;
+  /** When its steps happened, as far as they have. */
+  readonly steps: RunningSteps;
   tool?: Tool;
   /** The tool that was meant, if the caller may not know of it. */
   hiddenId?: string | undefined;
   /** What the audit keeps of the arguments. */
   audited?: AuditedArguments | undefined;
+}
+
+/** The steps of a call while it runs. */
+export interface RunningSteps {
+  policy?: StepTime;
+  queue?: StepTime;
+  attempts?: AttemptTime[];
 }
 
 /** A call whose tool was found and whose arguments fit: all that asking the guard and running it need. */

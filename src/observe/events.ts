@@ -11,6 +11,56 @@ interface OfCall {
   readonly spanId: string;
 }
 
+/** A piece of work with a beginning and an end, and its place in a trace. Sinks make spans of it. */
+interface OfSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+  /** The span that this one is part of. */
+  readonly parentSpanId?: string;
+  /** False if the caller said that it does not record this trace. */
+  readonly sampled?: false;
+  /** Milliseconds since the epoch, with fractions. */
+  readonly startedAt: number;
+  readonly durationMs: number;
+}
+
+/** How long the steps of a retrieval took, in milliseconds. They follow each other in this order. */
+export interface RetrievalSteps {
+  /** Reads the request and its conversation, and embeds it. */
+  readonly understandMs: number;
+  /** Searches the catalog. An engine that can tell also says how the time was spent. */
+  readonly searchMs: number;
+  readonly filterMs?: number;
+  readonly lexicalMs?: number;
+  readonly denseMs?: number;
+  /** Fuses the evidence and scores the candidates. */
+  readonly fuseMs: number;
+  readonly rerankMs?: number;
+  /** Judges whether anything fits, and cuts. */
+  readonly fitMs: number;
+}
+
+/** When the steps of a call happened. Times are milliseconds since the epoch, with fractions. */
+export interface CallSteps {
+  /** The guard's decision. */
+  readonly policy?: StepTime;
+  /** Taking rates, places and breaker, and waiting for a turn. */
+  readonly queue?: StepTime;
+  readonly attempts?: readonly AttemptTime[];
+}
+
+export interface StepTime {
+  readonly startedAt: number;
+  readonly durationMs: number;
+}
+
+export interface AttemptTime extends StepTime {
+  /** What the attempt's own requests name as their parent. */
+  readonly spanId: string;
+  /** Why it failed; undefined if it did not. */
+  readonly code?: ErrorCode;
+}
+
 /** Everything that happens, by name. Names are noun-verb; payloads are plain data and carry no arguments or results. */
 export interface EventMap {
   "tool-registered": { readonly toolId: string; readonly version: string; readonly source: ToolSource };
@@ -68,15 +118,21 @@ export interface EventMap {
   "ensemble-disconnected": { readonly ensemble: string };
   /** `kind` is the kind of its source, when it is known. */
   "ensemble-failed": { readonly ensemble: string; readonly kind?: ToolSource; readonly message: string };
-  "retrieval-finished": {
-    readonly traceId: string;
+  "retrieval-finished": OfSpan & {
     readonly query: string;
     readonly toolset?: string;
     readonly tools: readonly { readonly toolId: string; readonly score: number }[];
     readonly candidateCount: number;
     readonly filteredCount: number;
-    readonly durationMs: number;
+    /** How likely it is that the tools serve the request, in [0, 1]. */
+    readonly confidence: number;
+    readonly nothingFits: boolean;
+    /** Which ranker answered. */
+    readonly tier: string;
+    readonly steps: RetrievalSteps;
   };
+  /** A retrieval was refused, cancelled or failed. */
+  "retrieval-failed": OfSpan & { readonly toolset?: string; readonly code: ErrorCode; readonly message: string };
   "call-started": OfCall & { readonly toolset?: string; readonly attempt: number };
   /** A model's arguments were made to fit, each change named. */
   "arguments-repaired": OfCall & {
@@ -107,6 +163,48 @@ export interface EventMap {
     readonly queuedMs: number;
     readonly latencyMs: number;
     readonly principal: string;
+    /** When the call came, in milliseconds since the epoch, with fractions; `durationMs` later it was answered. */
+    readonly startedAt: number;
+    readonly durationMs: number;
+    readonly sampled?: false;
+    /** The source of the tool; undefined if the caller knows of no such tool. */
+    readonly source?: ToolSource;
+    readonly ensemble?: string;
+    /** The id that the model gave the call. */
+    readonly callId?: string;
+    readonly steps: CallSteps;
+  };
+  /** A request to an upstream for a call has ended. `spanId` is what the upstream was told as the parent of its own spans. */
+  "upstream-called": OfSpan & {
+    readonly toolId: string;
+    readonly source: ToolSource;
+    readonly ensemble: string;
+    /** `tools/call`, or the HTTP method. */
+    readonly method: string;
+    /** The upstream's own name for what was called, or the path of an operation. */
+    readonly target?: string;
+    readonly transport?: "pipe" | "tcp" | "http";
+    readonly address?: string;
+    readonly port?: number;
+    readonly protocolVersion?: string;
+    readonly sessionId?: string;
+    /** The HTTP status, if the upstream was called by HTTP alone. */
+    readonly status?: number;
+    readonly code?: ErrorCode;
+  };
+  /** A request to the gateway was answered: one over HTTP, and for MCP also the message in it. */
+  "request-finished": OfSpan & {
+    readonly kind: "http" | "mcp";
+    /** `POST`, or `tools/call`. */
+    readonly method: string;
+    /** The path that was declared, or what an MCP request names: a tool, a prompt or a resource. */
+    readonly target?: string;
+    readonly status?: number;
+    readonly protocolVersion?: string;
+    readonly sessionId?: string;
+    readonly requestId?: string;
+    /** The JSON-RPC code of an MCP request that failed. */
+    readonly error?: string;
   };
   "confirmation-requested": {
     readonly id: string;

@@ -13,6 +13,9 @@ function finished(status: ExecutionStatus): EventMap["call-finished"] {
     queuedMs: 0,
     latencyMs: 1,
     principal: "local",
+    startedAt: 0,
+    durationMs: 1,
+    steps: {},
   };
 }
 

@@ -71,6 +71,11 @@ export interface ToolQuery {
   readonly principal?: Principal;
   /** Looks only at the tools of this toolset. Defaults to the whole catalog. */
   readonly toolset?: string;
+  /** The trace that the request belongs to: 32 hexadecimal digits for one that other programs can continue. Defaults to a new one. */
   readonly traceId?: string;
+  /** The span that asks: 16 hexadecimal digits. */
+  readonly parentSpanId?: string;
+  /** False if the caller does not record its trace: no span of it is exported. Defaults to true. */
+  readonly sampled?: boolean;
   readonly signal?: AbortSignal;
 }

@@ -123,11 +123,12 @@ describe("retrieve", () => {
     const retriever = await retrieverOf(sampleTools(), { emit });
     const result = await retriever.retrieve({ context, limit: 1, traceId: "trace-7" });
     expect(result.traceId).toBe("trace-7");
-    expect(events).toEqual([
+    expect(events).toMatchObject([
       {
         name: "retrieval-finished",
         data: {
           traceId: "trace-7",
+          spanId: expect.stringMatching(/^[0-9a-f]{16}$/),
           query: "send an email to a customer",
           tools: [{ toolId: "default.send_email", score: result.tools[0]?.score }],
           candidateCount: result.candidateCount,

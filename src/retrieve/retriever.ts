@@ -2,6 +2,8 @@ import { randomBytes } from "node:crypto";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { EngineAnswer } from "../catalog/catalog-engine.port.ts";
 import type { RequestVectors } from "../catalog/dense/tiers.ts";
+import { isArsenalError } from "../errors/arsenal-error.ts";
+import { showValue } from "../errors/show-value.ts";
 import type { PolicyView } from "../guard/policy.port.ts";
 import type { Principal } from "../guard/principal.ts";
 import type { Clock } from "../observe/clock.ts";
@@ -76,7 +78,21 @@ export function createRetriever(parts: RetrieverParts): Retriever {
   const { engine } = catalog;
 
   async function retrieve(given: ToolQuery): Promise<RetrievalResult> {
-    const startedAt = clock.now();
+    const span = beginSpan(given, clock.now());
+    try {
+      return await find(given, span);
+    } catch (error) {
+      const code = isArsenalError(error) ? error.code : "EXECUTION_FAILED";
+      const message = error instanceof Error ? error.message : showValue(error);
+      const through = typeof given?.toolset === "string" ? { toolset: given.toolset } : {};
+      const durationMs = clock.now() - span.startedAt;
+      emit("retrieval-failed", { ...span, ...through, durationMs, code, message });
+      throw error;
+    }
+  }
+
+  async function find(given: ToolQuery, span: BegunSpan): Promise<RetrievalResult> {
+    const { startedAt, traceId } = span;
     const query = validateQuery(given, settings);
     const { context, limit, signal } = query;
     throwIfCancelled(signal);
@@ -98,6 +114,7 @@ export function createRetriever(parts: RetrieverParts): Retriever {
     const searchedFrom = clock.now();
     const found = await untilCancelled(findCandidates(engine, request, vectors, wanted), signal);
     const { answer, candidateCount, filteredCount } = found;
+    const searchedAt = clock.now();
 
     // fuse
     const fused = fuseEvidence(request, answer, vectors);
@@ -109,7 +126,8 @@ export function createRetriever(parts: RetrieverParts): Retriever {
     const scored = hits.map((hit) => score(hit)).sort(byScore);
     const rerankedFrom = clock.now();
     const reranking = query.enableReranking ? await askReranker(inConversation(request), scored, query) : undefined;
-    const rerankTimeMs = clock.now() - rerankedFrom;
+    const rerankedAt = clock.now();
+    const rerankTimeMs = rerankedAt - rerankedFrom;
     const ranked = applyReranking(scored, reranking, score);
 
     // fit
@@ -133,21 +151,32 @@ export function createRetriever(parts: RetrieverParts): Retriever {
     ];
 
     const tools = chosen.map(({ candidate }) => toScoredTool(candidate, query, companions));
-    const traceId = query.traceId ?? randomBytes(16).toString("hex");
     parts.learning?.noteRetrieval(inConversation(request), {
       principal: query.principal,
       traceId,
       toolIds: tools.map(({ tool }) => tool.id),
     });
-    const totalTimeMs = clock.now() - startedAt;
+    const endedAt = clock.now();
+    const totalTimeMs = endedAt - startedAt;
     emit("retrieval-finished", {
-      traceId,
+      ...span,
       query: context.query,
       ...(query.toolset !== undefined && { toolset: query.toolset }),
       tools: tools.map((tool) => ({ toolId: tool.tool.id, score: tool.score })),
       candidateCount,
       filteredCount,
       durationMs: totalTimeMs,
+      confidence: fit.confidence,
+      nothingFits: fit.nothingFits,
+      tier: fused.tier,
+      steps: {
+        understandMs: searchedFrom - startedAt,
+        searchMs: searchedAt - searchedFrom,
+        ...answer.timings,
+        fuseMs: rerankedFrom - searchedAt,
+        ...(reranking !== undefined && { rerankMs: rerankTimeMs }),
+        fitMs: endedAt - (reranking === undefined ? rerankedFrom : rerankedAt),
+      },
     });
     return {
       tools,
@@ -286,6 +315,28 @@ export function createRetriever(parts: RetrieverParts): Retriever {
   }
 
   return { retrieve };
+}
+
+/** A retrieval's place in a trace. */
+interface BegunSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly sampled?: false;
+  readonly startedAt: number;
+}
+
+/** Reads where a query stands, before it is checked, so that a refusal has its place too. */
+function beginSpan(given: ToolQuery, startedAt: number): BegunSpan {
+  const { traceId, parentSpanId, sampled }: { readonly [Key in keyof ToolQuery]?: unknown } = given ?? {};
+  const made = randomBytes(24).toString("hex");
+  return {
+    traceId: typeof traceId === "string" && traceId !== "" ? traceId : made.slice(0, 32),
+    spanId: made.slice(32),
+    ...(typeof parentSpanId === "string" && { parentSpanId }),
+    ...(sampled === false && { sampled }),
+    startedAt,
+  };
 }
 
 /** What judging the fit looks at. */

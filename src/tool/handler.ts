@@ -20,6 +20,11 @@ export interface HandlerContext {
   readonly deadline?: number;
   readonly traceId: string;
   readonly spanId: string;
+  /**
+   * The header `traceparent` (W3C Trace Context) for requests that this attempt makes. Undefined if the call's trace id is not one of W3C's, or
+   * the handler is run outside an arsenal.
+   */
+  readonly traceparent?: string | undefined;
   /** 1 for the first try. */
   readonly attempt: number;
   /** The client's request that the call stands for. Only handlers of the source whose protocol it is in get it. */

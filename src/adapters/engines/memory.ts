@@ -32,7 +32,7 @@ export function memoryEngine({
   clock = systemClock,
   emit = () => {},
 }: MemoryEngineOptions = {}): CatalogEngine {
-  const engine = createMemoryEngine(kernelRows(vectors));
+  const engine = createMemoryEngine(kernelRows(vectors), clock.now);
   return snapshot === undefined ? engine : withSnapshot(engine, snapshotFile(snapshot), { clock, emit });
 }
 

@@ -1,4 +1,6 @@
 import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
+import type { ErrorCode } from "../../errors/codes.ts";
+import type { AttemptTime } from "../../observe/events.ts";
 import type { SourceAnswer } from "../../tool/handler.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { copyPlain } from "../arguments/copy-arguments.ts";
@@ -38,8 +40,12 @@ export async function runAttempts(checked: CheckedCall, engine: RunningEngine): 
     const startedAt = clock.now();
     firstStartedAt ??= startedAt;
     emit("call-started", { toolId: tool.id, ...ids, ...through, attempt });
-    const { ended, answersRequest } = await runAttempt(checked, engine, executor, attempt);
+    const spanId = engine.traceIds.spanId();
+    const { ended, answersRequest } = await runAttempt(checked, engine, executor, { attempt, spanId });
     const lastAttemptMs = clock.now() - startedAt;
+    const code = codeOf(ended);
+    const time: AttemptTime = { spanId, startedAt, durationMs: lastAttemptMs, ...(code && { code }) };
+    (checked.steps.attempts ??= []).push(time);
     const ran = { startedAt: firstStartedAt, attempts: attempt };
     if (ended.kind === "value") {
       const answer = answersRequest ? { answer: { result: ended.value } } : {};
@@ -79,13 +85,14 @@ async function runAttempt(
   checked: CheckedCall,
   engine: RunningEngine,
   executor: Executor,
-  attempt: number,
+  { attempt, spanId: attemptSpanId }: { readonly attempt: number; readonly spanId: string },
 ): Promise<{ readonly ended: Ended<unknown>; readonly answersRequest: boolean }> {
   const controller = new AbortController();
   const { tool, handler, limits, request, maxAttempts } = checked;
   const deadline = engine.clock.now() + timeLeftMs(limits);
   const { context, answersRequest, close } = createHandlerContext(checked, engine, {
     attempt,
+    attemptSpanId,
     signal: controller.signal,
     deadline,
   });
@@ -98,6 +105,20 @@ async function runAttempt(
   });
   close();
   return { ended, answersRequest: answersRequest() };
+}
+
+/** Why an attempt failed; undefined if it did not. */
+function codeOf(ended: Ended<unknown>): ErrorCode | undefined {
+  switch (ended.kind) {
+    case "value":
+      return undefined;
+    case "cancelled":
+      return "CANCELLED";
+    case "timeout":
+      return "TIMEOUT";
+    case "thrown":
+      return toResultError(ended.error).code;
+  }
 }
 
 /** An executor that throws at once fails like one that rejects. */

@@ -13,7 +13,7 @@ export function finishCall(
   outcome: Outcome,
   { clock, emit, audit, redact }: Pick<EngineParts, "clock" | "emit" | "audit" | "redact">,
 ): ToolResult | Promise<ToolResult> {
-  const { call, ids, principal, queuedAt, tool, hiddenId } = running;
+  const { call, ids, principal, queuedAt, tool, hiddenId, steps } = running;
   const toolId = tool?.id ?? hiddenId ?? UNKNOWN_TOOL;
   const completedAt = clock.now();
   const queuedMs = (outcome.startedAt ?? completedAt) - queuedAt;
@@ -33,6 +33,7 @@ export function finishCall(
     const { status, error, cached, attempts, latencyMs } = final;
     const parentSpanId: unknown = call?.parentSpanId;
     const toolset: unknown = call?.toolset;
+    const callId: unknown = call?.callId;
     emit("call-finished", {
       toolId,
       ...ids,
@@ -45,6 +46,13 @@ export function finishCall(
       queuedMs,
       latencyMs,
       principal: String(principal.id),
+      startedAt: queuedAt,
+      durationMs: completedAt - queuedAt,
+      ...(call?.sampled === false && { sampled: false }),
+      ...(tool !== undefined && { source: tool.source }),
+      ...(tool?.ensemble !== undefined && { ensemble: tool.ensemble }),
+      ...(typeof callId === "string" && { callId }),
+      steps,
     });
     return final;
   }

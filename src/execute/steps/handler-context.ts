@@ -25,11 +25,17 @@ export function createStates(): StateOf {
   };
 }
 
+interface Attempt extends Required<Pick<HandlerContext, "attempt" | "signal" | "deadline">> {
+  readonly attemptSpanId: string;
+}
+
+const W3C_TRACE_ID = /^(?!0{32})[0-9a-f]{32}$/;
+
 /** What a handler gets beside its arguments, for one attempt. Progress told after `close` is dropped. */
 export function createHandlerContext(
   { call, tool, request, ids }: CheckedCall,
   { stateOf, emit }: Pick<RunningEngine, "stateOf" | "emit">,
-  { attempt, signal, deadline }: Required<Pick<HandlerContext, "attempt" | "signal" | "deadline">>,
+  { attempt, attemptSpanId, signal, deadline }: Attempt,
 ): { readonly context: HandlerContext; readonly answersRequest: () => boolean; close(): void } {
   let open = true;
   let answers = false;
@@ -43,6 +49,10 @@ export function createHandlerContext(
     deadline,
     traceId: ids.traceId,
     spanId: ids.spanId,
+    get traceparent() {
+      if (!W3C_TRACE_ID.test(ids.traceId)) return undefined;
+      return `00-${ids.traceId}-${attemptSpanId}-${call.sampled === false ? "00" : "01"}`;
+    },
     attempt,
     ...(call.request?.source === tool.source && {
       request: call.request,

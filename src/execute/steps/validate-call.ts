@@ -71,6 +71,8 @@ function checkCall(call: unknown): Record<string, unknown> {
   checkType(call, "toolset", "string");
   checkType(call, "traceId", "string");
   checkType(call, "parentSpanId", "string");
+  checkType(call, "sampled", "boolean");
+  checkType(call, "callId", "string");
   checkType(call, "auxdata", "object");
   checkType(call, "request", "object");
   checkType(call, "onProgress", "function");

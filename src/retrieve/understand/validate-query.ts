@@ -155,6 +155,8 @@ const QUERY_CHECKS: Readonly<Record<keyof ToolQuery, Check>> = {
   principal,
   toolset: filledText,
   traceId: filledText,
+  parentSpanId: filledText,
+  sampled: boolean,
   signal,
 };
 
