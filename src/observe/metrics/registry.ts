@@ -1,0 +1,178 @@
+/** Numbers about what happens, by name and labels. Every exporter reads the same ones. */
+export interface MetricRegistry {
+  /** Declares a number that only grows. The name ends in `_total`. Label values are given in this order. */
+  counter(name: string, help: string, labels?: readonly string[]): Counter;
+  /** Declares a number that goes up and down. */
+  gauge(name: string, help: string, labels?: readonly string[]): Gauge;
+  /** Declares a distribution over fixed buckets: upper bounds, ascending, without infinity. */
+  histogram(name: string, help: string, labels: readonly string[], buckets: readonly number[]): Histogram;
+  /** Calls back before every reading, to set what is only known when it is looked at. One that rejects leaves its metrics as they were. */
+  onCollect(collector: () => void | Promise<void>): void;
+  /** Reads every metric, in the order they were declared. Readings that overlap share one. */
+  collect(): Promise<readonly MetricFamily[]>;
+}
+
+export interface Counter {
+  add(value: number, ...labels: readonly string[]): void;
+}
+
+export interface Gauge {
+  set(value: number, ...labels: readonly string[]): void;
+  /** Forgets every series, before the ones that exist now are set. */
+  clear(): void;
+}
+
+export interface Histogram {
+  observe(value: number, ...labels: readonly string[]): void;
+}
+
+/** One metric and its series. */
+export interface MetricFamily {
+  readonly name: string;
+  readonly help: string;
+  readonly type: "counter" | "gauge" | "histogram";
+  readonly series: readonly Series[];
+}
+
+export type Labels = Readonly<Record<string, string>>;
+
+/** A number under its labels, or a distribution. */
+export type Series = NumberSeries | HistogramSeries;
+
+export interface NumberSeries {
+  readonly labels: Labels;
+  readonly value: number;
+}
+
+export interface HistogramSeries {
+  readonly labels: Labels;
+  readonly count: number;
+  readonly sum: number;
+  /** Upper bounds, ascending, without infinity, each with how many values fell into it alone. */
+  readonly buckets: readonly { readonly upTo: number; readonly count: number }[];
+}
+
+export interface RegistryLimits {
+  /** The first so many values of each label have series of their own; later ones are counted as `other`. Default 50. */
+  readonly maxValues?: number;
+  /** Series of one metric; later combinations are counted as `other` in every label. Default 1,000. */
+  readonly maxSeries?: number;
+}
+
+/** What values beyond the limits are called. */
+export const OTHER = "other";
+
+/** Creates an empty registry. Its size is bounded, whatever labels it is given. */
+export function createMetricRegistry({ maxValues = 50, maxSeries = 1_000 }: RegistryLimits = {}): MetricRegistry {
+  const families: { readonly name: string; read(): MetricFamily }[] = [];
+  const collectors: (() => void | Promise<void>)[] = [];
+  /** Shared by all metrics, so that a tenant has a series in each of them or in none. */
+  const known = new Map<string, Set<string>>();
+  let collecting: Promise<readonly MetricFamily[]> | undefined;
+
+  const folded = counter(
+    "toolarsenal_metrics_folded_total",
+    "Samples counted as other, to bound the number of series.",
+    ["label"],
+  );
+
+  function bounded(label: string, value: string): string {
+    let values = known.get(label);
+    if (values === undefined) known.set(label, (values = new Set()));
+    if (values.has(value)) return value;
+    if (values.size < maxValues) {
+      values.add(value);
+      return value;
+    }
+    if (value !== OTHER) folded.add(1, label);
+    return OTHER;
+  }
+
+  /** Declares a metric; returns what finds the series of label values, and what removes all of them. */
+  function declare<Kept>(
+    { name, help, type, labels }: Pick<MetricFamily, "name" | "help" | "type"> & { readonly labels: readonly string[] },
+    create: () => Kept,
+    read: (kept: Kept, labels: Labels) => Series,
+  ): { readonly of: (values: readonly string[]) => Kept; readonly clear: () => void } {
+    if (families.some((family) => family.name === name)) throw new Error(`The metric ${name} is declared twice.`);
+    const series = new Map<string, { readonly labels: Labels; readonly kept: Kept }>();
+
+    function seriesOf(values: readonly string[]): Kept {
+      const key = values.join("\0");
+      const found = series.get(key);
+      if (found !== undefined) return found.kept;
+      const named: readonly (readonly [string, string])[] = labels.map((label, at) => [label, values[at] ?? ""]);
+      return add(named.map(([label, value]) => [label, bounded(label, value)]));
+    }
+
+    function add(named: readonly (readonly [string, string])[]): Kept {
+      const key = named.map(([, value]) => value).join("\0");
+      const found = series.get(key);
+      if (found !== undefined) return found.kept;
+      if (series.size >= maxSeries && named.some(([, value]) => value !== OTHER)) {
+        folded.add(1, "any");
+        return add(named.map(([label]) => [label, OTHER]));
+      }
+      const kept = create();
+      series.set(key, { labels: Object.fromEntries(named), kept });
+      return kept;
+    }
+
+    families.push({
+      name,
+      read: () => ({ name, help, type, series: Array.from(series.values(), (one) => read(one.kept, one.labels)) }),
+    });
+    // A metric without labels is there from the start, so that its absence always means a problem.
+    if (labels.length === 0) seriesOf([]);
+    return { of: seriesOf, clear: () => series.clear() };
+  }
+
+  function counter(name: string, help: string, labels: readonly string[] = []): Counter {
+    const { of } = declare({ name, help, type: "counter", labels }, createNumber, readNumber);
+    return { add: (value, ...values) => void (of(values).value += value) };
+  }
+
+  async function collect(): Promise<readonly MetricFamily[]> {
+    await Promise.allSettled(collectors.map(async (collector) => collector()));
+    return families.map(({ read }) => read());
+  }
+
+  return {
+    counter,
+    gauge(name, help, labels = []) {
+      const { of, clear } = declare({ name, help, type: "gauge", labels }, createNumber, readNumber);
+      return { set: (value, ...values) => void (of(values).value = value), clear };
+    },
+    histogram(name, help, labels, bounds) {
+      const { of } = declare(
+        { name, help, type: "histogram", labels },
+        () => ({ counts: new Float64Array(bounds.length), count: 0, sum: 0 }),
+        ({ counts, count, sum }, shown) => ({
+          labels: shown,
+          count,
+          sum,
+          buckets: bounds.map((upTo, at) => ({ upTo, count: counts[at] ?? 0 })),
+        }),
+      );
+      return {
+        observe(value, ...values) {
+          const kept = of(values);
+          kept.count++;
+          kept.sum += value;
+          const at = bounds.findIndex((upTo) => value <= upTo);
+          if (at !== -1) kept.counts[at] = (kept.counts[at] ?? 0) + 1;
+        },
+      };
+    },
+    onCollect: (collector) => void collectors.push(collector),
+    collect: () => (collecting ??= collect().finally(() => (collecting = undefined))),
+  };
+}
+
+function createNumber(): { value: number } {
+  return { value: 0 };
+}
+
+function readNumber({ value }: { readonly value: number }, labels: Labels): NumberSeries {
+  return { labels, value };
+}
