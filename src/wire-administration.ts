@@ -2,6 +2,7 @@ import type { Upstreams } from "./adapters/sources/mcp/upstream/upstreams.ts";
 import type { McpServerSettings } from "./adapters/sources/mcp/settings.ts";
 import type { OpenApiSettings } from "./adapters/sources/openapi/settings.ts";
 import type { ResolvedConfig } from "./config/load/resolve-config.ts";
+import type { ConfiguredGuard } from "./config/parts/configured-guard.ts";
 import { isLocalDocument } from "./config/openapi-config.ts";
 import { ArsenalError, isArsenalError } from "./errors/arsenal-error.ts";
 import { nearest, showValue } from "./errors/show-value.ts";
@@ -11,13 +12,21 @@ import { hasSecret } from "./guard/secrets/reference.ts";
 import type { Ensembles, EnsembleState } from "./register/ensembles.ts";
 import type { Registry } from "./register/registry.ts";
 import type { Source } from "./register/source.port.ts";
-import type { Administration, EnsembleAdministration, EnsembleStatus } from "./serve/administration.ts";
+import type {
+  Administration,
+  EnsembleAdministration,
+  EnsembleStatus,
+  PolicyAdministration,
+} from "./serve/administration.ts";
 
 /** The stages that operators reach. */
 export interface AdministrationParts {
   readonly config: ResolvedConfig;
   readonly redactor: Redactor;
-  readonly registry: Pick<Registry, "ofEnsemble">;
+  readonly registry: Pick<Registry, "ofEnsemble" | "find" | "explainMissing">;
+  readonly guard: ConfiguredGuard;
+  /** Resolves when what is registered can be found. */
+  ready(): Promise<unknown>;
   readonly upstreams: Upstreams;
   /** Undefined while nothing was added. */
   ensembles(): Ensembles | undefined;
@@ -28,7 +37,54 @@ export interface AdministrationParts {
 
 /** What operators do with an arsenal that is served. */
 export function createAdministration(parts: AdministrationParts): Administration {
-  return { operatorRole: parts.config.server.operatorRole, ensembles: createEnsembleAdministration(parts) };
+  return {
+    operatorRole: parts.config.server.operatorRole,
+    ensembles: createEnsembleAdministration(parts),
+    policy: createPolicyAdministration(parts),
+  };
+}
+
+function createPolicyAdministration(parts: AdministrationParts): PolicyAdministration {
+  const { guard, registry } = parts;
+  return {
+    async explain({ toolName, ...asked }) {
+      await Promise.all([parts.ready(), guard.load()]);
+      const found = await registry.find(toolName);
+      if (!found.found) {
+        const message = await registry.explainMissing(toolName);
+        throw new ArsenalError("TOOL_NOT_FOUND", message, { field: "toolName", value: toolName });
+      }
+      const { tool } = found;
+      const { guardsEgress } = parts.ensembles()?.settings(tool.ensemble ?? "") ?? {};
+      const request = { ...asked, tool, requireConfirmation: false, guardsEgress: guardsEgress === true };
+      const preview = await guard.aegis.preview(request);
+      return { toolId: tool.id, ...preview, explains: preview.steps !== undefined };
+    },
+    async test(given, { policy }) {
+      const { judgeCases, readCase } = await import("./config/parts/policy/policy-cases.ts");
+      const { rulesPolicy } = await import("./adapters/policies/rules/rules.ts");
+      const cases = await judgeCases(given.map(readCase), (clock) =>
+        policy === undefined ? guard.policyAt(clock) : asInput(() => rulesPolicy(policy, { clock })),
+      );
+      return { failed: cases.filter(({ ok }) => !ok).length, cases };
+    },
+    reload: () => guard.reloadPolicy(),
+  };
+}
+
+/** What is wrong with settings that a request brings is wrong with the request. */
+function asInput<Value>(read: () => Value): Value {
+  try {
+    return read();
+  } catch (error) {
+    throw inputError(error);
+  }
+}
+
+function inputError(error: unknown): unknown {
+  return isArsenalError(error) && error.code === "CONFIG_INVALID"
+    ? new ArsenalError("INPUT_INVALID", error.message, error.details)
+    : error;
 }
 
 function createEnsembleAdministration(parts: AdministrationParts): EnsembleAdministration {
@@ -91,9 +147,7 @@ function createEnsembleAdministration(parts: AdministrationParts): EnsembleAdmin
       return await adding();
     } catch (error) {
       if (all().some(({ source, state }) => source.name === name && state === "failed")) await removeEnsemble(name);
-      throw isArsenalError(error) && error.code === "CONFIG_INVALID"
-        ? new ArsenalError("INPUT_INVALID", error.message, error.details)
-        : error;
+      throw inputError(error);
     }
   }
 

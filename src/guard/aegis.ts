@@ -5,14 +5,15 @@ import type { Emit } from "../observe/events.ts";
 import type { ToolFilter } from "../tool/tool-filter.ts";
 import type { Tool } from "../tool/tool.ts";
 import { createApprovals } from "./approvals/approvals.ts";
-import { missingCapabilities, missingScopes, type Principal } from "./principal.ts";
+import type { Principal } from "./principal.ts";
 import { withinDomains } from "./egress/domain-bound.ts";
 import { createCallLimits, type LimitSettings, type NamedLimit } from "./limits/call-limits.ts";
-import { isPositive, unkeepable } from "./obligations.ts";
+import { isPositive } from "./obligations.ts";
 import type { Pins } from "./pins/pins.ts";
-import type { Obligations, Policy, PolicyDecision, PolicyRequest, PolicyView } from "./policy.port.ts";
+import type { Obligations, Policy, PolicyDecision, PolicyRequest, PolicyStep, PolicyView } from "./policy.port.ts";
 import type { InspectedResult, Inspection } from "./scan/inspection.ts";
 import type { State } from "../state/state.port.ts";
+import { askPolicy, createWeigh, denied, notLookedAt, refusalOf, withRule } from "./weigh-call.ts";
 
 /** The guard every call passes. */
 export interface Aegis {
@@ -22,6 +23,8 @@ export interface Aegis {
   visible(principal: Principal, through?: PolicyView): ToolFilter | undefined;
   /** Whether the call may run: capabilities, scopes, pins, arguments, policy, and an approval where one is needed. Uses nothing up. */
   decide(request: AegisRequest): Promise<AegisDecision>;
+  /** What `decide` would say of a call that is not made. Asks nobody for an approval and emits nothing. */
+  preview(request: AegisRequest): Promise<AegisPreview>;
   /** Every rate that the call must fit into. What a source claims of its tools can lower their limit, not raise it. */
   limitsOf(request: AegisRequest, obligations?: Obligations): readonly NamedLimit[];
   /**
@@ -72,6 +75,16 @@ export type AegisDecision =
       /** The command that approves the call, if there is one. */
       readonly command?: string;
     };
+
+/** What the guard would say of a call. */
+export interface AegisPreview {
+  readonly visible: boolean;
+  readonly effect: "allow" | "deny" | "confirm";
+  readonly rule?: string;
+  readonly reason?: string;
+  /** How each rule of the policy stands to the call, if the policy can tell. */
+  readonly steps?: readonly PolicyStep[];
+}
 
 /** Calls that wait for a person. Each can be approved once, by id, and then runs once, for exactly the arguments it was asked with. */
 export interface Approvals {
@@ -145,6 +158,8 @@ export function createAegis(options: {
     }
   }
 
+  const weigh = createWeigh({ policy, sees, pins, inspection });
+
   /** Asks a person, unless one has approved this very call already. */
   async function confirm(request: AegisRequest, reason: string, decision: Permission): Promise<AegisDecision> {
     try {
@@ -212,23 +227,29 @@ export function createAegis(options: {
     },
 
     async decide(request) {
-      const { tool, principal, confirmationId } = request;
-      if (!sees(tool, principal, request)) return denied(`"${principal.id}" may not use this tool.`);
-      const lacking = lacks(tool, principal);
-      if (lacking !== undefined) return denied(lacking);
-      const decision = await ask(policy, request);
-      if (decision.effect === "deny") return denied(withRule(decision), decision.rule);
-      const changed = pins === undefined ? undefined : await refusalOf(tool, pins);
-      if (changed !== undefined) return denied(changed, "pin");
-      const harmful = inspection === undefined ? undefined : harmfulArguments(request, inspection);
-      if (harmful !== undefined) return denied(harmful, "scan");
-      if (decision.obligations?.egress !== undefined && request.guardsEgress !== true)
-        return denied(cannotBound(tool, decision.rule), decision.rule);
+      const { tool, confirmationId } = request;
+      const decision = await weigh(request);
+      if (decision.effect === "deny") return decision;
       if (confirmationId !== undefined) return approved("check", request, confirmationId, decision);
       if (decision.effect === "confirm") return confirm(request, withRule(decision), decision);
       if (request.requireConfirmation)
         return confirm(request, `The caller asked that a person approve ${tool.id}.`, decision);
       return allowed(decision);
+    },
+
+    async preview(request) {
+      const visible = sees(request.tool, request.principal, request);
+      const weighed = await weigh(request, { quiet: true });
+      // To a caller, what is hidden does not exist; an operator may know which rule hides it.
+      const { effect, rule, ...said } = visible ? weighed : { ...weighed, ...(await askPolicy(policy, request)) };
+      const steps = policy.steps?.(request);
+      return {
+        visible,
+        effect: visible ? effect : "deny",
+        ...(rule !== undefined && { rule }),
+        ...("reason" in said && { reason: said.reason }),
+        ...(steps && { steps }),
+      };
     },
 
     limitsOf,
@@ -254,39 +275,6 @@ export function createAegis(options: {
   };
 }
 
-/** The policy's answer; a policy that throws, or answers something that is none, refuses. */
-async function ask(policy: Policy, request: PolicyRequest): Promise<PolicyDecision> {
-  const { tool, arguments: args, principal, toolset } = request;
-  let problem: string;
-  try {
-    const through = toolset === undefined ? undefined : { toolset };
-    const decision = await policy.decide({ tool, arguments: args, principal, ...through });
-    const wrong = problemOf(decision);
-    if (wrong === undefined) return decision;
-    problem = wrong;
-  } catch (error) {
-    problem = error instanceof Error ? error.message : showValue(error);
-  }
-  return {
-    effect: "deny",
-    rule: "policy-failed",
-    reason: `The policy failed to decide on ${tool.id}, so the call is refused: ${problem}. Fix the policy, then call again.`,
-  };
-}
-
-/** What makes an answer of the policy none. */
-function problemOf(decision: PolicyDecision): string | undefined {
-  switch (decision?.effect) {
-    case "deny":
-      return undefined;
-    case "allow":
-    case "confirm":
-      return unkeepable(decision.obligations);
-    default:
-      return `it answered ${showValue(decision)}`;
-  }
-}
-
 /** The part of a policy's decision that holds once the call may run. */
 type Permission = Pick<Exclude<PolicyDecision, { readonly effect: "deny" }>, "rule" | "obligations">;
 
@@ -298,56 +286,6 @@ function allowed({ rule, obligations }: Permission): Extract<AegisDecision, { re
     ...(rule !== undefined && { rule }),
     ...(obligations !== undefined && { obligations }),
   };
-}
-
-/** Why the tool is not what was accepted; undefined, and nothing to wait for, where nobody doubts it. Pins that fail refuse. */
-function refusalOf(tool: Tool, pins: Pick<Pins, "refusal">): Promise<string | undefined> | undefined {
-  try {
-    const refusal = pins.refusal(tool);
-    if (refusal === undefined) return undefined;
-    return Promise.resolve(refusal).catch((error: unknown) => notLookedAt(tool, "pin", error));
-  } catch (error) {
-    return Promise.resolve(notLookedAt(tool, "pin", error));
-  }
-}
-
-function harmfulArguments({ tool, arguments: args }: AegisRequest, inspection: Inspection): string | undefined {
-  try {
-    return inspection.arguments(tool, args);
-  } catch (error) {
-    return notLookedAt(tool, "arguments", error);
-  }
-}
-
-function notLookedAt(tool: Tool, what: "pin" | "arguments" | "result", error: unknown): string {
-  const why = error instanceof Error ? error.message : showValue(error);
-  return `The ${what} of ${tool.id} could not be checked, so the call is refused: ${why}.`;
-}
-
-function lacks(tool: Tool, principal: Principal): string | undefined {
-  const capabilities = missingCapabilities(tool, principal);
-  const scopes = missingScopes(tool, principal);
-  const parts = [...named("capability", "capabilities", capabilities), ...named("scope", "scopes", scopes)];
-  if (parts.length === 0) return undefined;
-  return `"${principal.id}" lacks the ${parts.join(" and the ")} that ${tool.id} needs. Grant what is missing, or use another tool.`;
-}
-
-function named(one: string, many: string, names: readonly string[]): readonly string[] {
-  return names.length === 0 ? [] : [`${names.length === 1 ? one : many} ${names.join(", ")}`];
-}
-
-function denied(reason: string, rule?: string): AegisDecision {
-  return { effect: "deny", code: "PERMISSION_DENIED", reason, ...(rule !== undefined && { rule }) };
-}
-
-/** Letting a call reach further than its rule allows would be more than the rule allows. */
-function cannotBound(tool: Tool, rule = "A rule"): string {
-  const fix = "Leave the tool out of the rule, or take egress out of its obligations.";
-  return `${rule} bounds where ${tool.id} may reach, and what the tool's source sends cannot be bounded. ${fix}`;
-}
-
-function withRule({ reason, rule }: { readonly reason: string; readonly rule: string }): string {
-  return `${reason} (rule ${rule})`;
 }
 
 function cannotBeApproved({ tool }: AegisRequest, error: unknown): string {

@@ -14,8 +14,18 @@ export interface Policy {
   visible?(principal: Principal, through?: PolicyView): ToolFilter | undefined;
   /** Whether this call may run now. A policy that throws refuses the call. */
   decide(request: PolicyRequest): PolicyDecision | Promise<PolicyDecision>;
-  /** How many tools may be registered, and of which names. No limits, where absent. */
+  /** How each rule stands to a call that is not made, in the order they are looked at. Omitted, or undefined, if the policy cannot tell. */
+  steps?(request: PolicyRequest): readonly PolicyStep[] | undefined;
+  /** How many tools may be registered, and of which names. Defaults to no limits. */
   readonly registration?: RegistrationLimits;
+}
+
+/** How one rule stands to a call. */
+export interface PolicyStep {
+  readonly rule: string;
+  readonly matched: boolean;
+  /** What did not hold, or what it matched. */
+  readonly why?: string;
 }
 
 /** The view of the catalog that a caller looks through. */

@@ -1,6 +1,7 @@
 import type { McpServerSettings } from "../adapters/sources/mcp/settings.ts";
 import type { OpenApiSettings } from "../adapters/sources/openapi/settings.ts";
 import type { AuditHead } from "../guard/audit.port.ts";
+import type { AegisPreview } from "../guard/aegis.ts";
 import type { PolicyRequest } from "../guard/policy.port.ts";
 import type { Principal } from "../guard/principal.ts";
 import type { ToolSource } from "../tool/tool.ts";
@@ -10,6 +11,7 @@ export interface Administration {
   /** The name of the role that makes a caller an operator. */
   readonly operatorRole: string;
   readonly ensembles: EnsembleAdministration;
+  readonly policy: PolicyAdministration;
 }
 
 /** How one ensemble fares. */
@@ -45,24 +47,34 @@ export interface EnsembleAdministration {
   addOpenApi(settings: OpenApiSettings, by: Principal): Promise<number>;
 }
 
-/** What policy says of one call that is not made. */
-export interface PolicyAnswer {
-  readonly visible: boolean;
-  readonly effect: "allow" | "deny" | "confirm";
-  readonly rule?: string;
-  readonly reason?: string;
-  /** Every rule that was looked at, in order, and whether it matched, if the policy can tell. */
-  readonly steps?: readonly { readonly rule: string; readonly matched: boolean; readonly why?: string }[];
-  /** Whether this policy can explain how it decides. */
+/** What the guard says of one call that is not made. */
+export interface PolicyAnswer extends AegisPreview {
+  readonly toolId: string;
+  /** Whether this policy can tell how each of its rules stands to the call. */
   readonly explains: boolean;
 }
 
+/** How a policy stood to the cases it was asked about. */
+export interface PolicyTest {
+  readonly failed: number;
+  readonly cases: readonly {
+    readonly ok: boolean;
+    readonly name: string;
+    readonly expected: string;
+    readonly actual: string;
+    readonly rule?: string | undefined;
+    readonly reason: string;
+  }[];
+}
+
 export interface PolicyAdministration {
-  /** Asks the policy in force, the guard's own checks included, and runs nothing. */
+  /** Asks the policy in force, the guard's own checks included, and runs nothing. Rejects with TOOL_NOT_FOUND. */
   explain(
     request: Pick<PolicyRequest, "arguments" | "principal" | "toolset"> & { readonly toolName: string },
   ): Promise<PolicyAnswer>;
-  /** Reads the policy file again. */
+  /** Checks the policy in force, or a document of rules, against cases. Rejects with INPUT_INVALID if a case or the document is invalid. */
+  test(cases: readonly unknown[], options: { readonly policy?: string | undefined }): Promise<PolicyTest>;
+  /** Reads the policy file again, in every process on the same state. Throws CONFIG_INVALID, and keeps the old policy, if it is invalid. */
   reload(): void;
 }
 

@@ -25,6 +25,7 @@ export function withToolsets(policy: Policy, toolsets: Pick<Toolsets, "find" | "
         return { effect: "deny", rule: ruleOf(name), reason: "the toolset does not have this tool" };
       return Promise.resolve(policy.decide(request)).then((decision) => withRate(decision, toolset));
     },
+    steps: (request) => policy.steps?.(request),
     ...(policy.registration && { registration: policy.registration }),
   };
 }

@@ -1,7 +1,7 @@
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 import { compilePatterns } from "../../guard/pattern.ts";
-import type { Policy, PolicyDecision } from "../../guard/policy.port.ts";
+import type { Policy, PolicyDecision, PolicyStep } from "../../guard/policy.port.ts";
 import { EVERY_TOOL, type ToolFilter } from "../../tool/tool-filter.ts";
 import type { Tool } from "../../tool/tool.ts";
 
@@ -51,11 +51,25 @@ export function patternsPolicy(options: PatternsOptions = {}): Policy {
     return askedByTool(tool, mode);
   }
 
+  function steps(tool: Tool): readonly PolicyStep[] {
+    const found = {
+      "security.deny": denied(tool),
+      ...(mode === "strict" && { "security.allow": allowed(tool) }),
+      "security.require_confirmation": confirmed(tool),
+      "security.human_in_the_loop": inTheLoop(tool),
+    };
+    return Object.entries(found).map(([rule, pattern]) => {
+      const why = pattern === undefined ? {} : { why: `it matches ${pattern}` };
+      return { rule, matched: pattern !== undefined, ...why };
+    });
+  }
+
   const visible = withoutNamed(options.deny ?? []);
 
   return {
     sees: (tool) => denied(tool) === undefined,
     visible: () => visible,
+    steps: ({ tool }) => steps(tool),
 
     decide({ tool }) {
       const refusedBy = denied(tool);

@@ -4,6 +4,8 @@ import { type Aegis, createAegis } from "../../guard/aegis.ts";
 import { type CallAudit, withAudit } from "../../guard/audit/call-audit.ts";
 import { createIdempotency, type Idempotency } from "../../guard/idempotency.ts";
 import { createPins } from "../../guard/pins/create-pins.ts";
+import type { Policy } from "../../guard/policy.port.ts";
+import type { Clock } from "../../observe/clock.ts";
 import type { Pins } from "../../guard/pins/pins.ts";
 import { screenedOffer, screenedPins } from "../../guard/pins/screened-pins.ts";
 import type { RegistrationLimits } from "../../register/registration-limits.ts";
@@ -39,6 +41,8 @@ export interface ConfiguredGuard {
   readonly limits: RegistrationLimits;
   /** Loads what scans text. Nothing of a source, and no call, may pass before. */
   load(): Promise<void>;
+  /** The policy in force with another clock, to ask it about another time. An injected policy has its own clock. */
+  policyAt(clock: Clock): Policy;
   /** Reads the policy file again, here and in every other process. Throws, and keeps the old policy, when the file cannot be used. */
   reloadPolicy(): void;
   /** Closes what the configuration opened; injected parts are their owners' to close. */
@@ -108,6 +112,7 @@ export function configuredGuard(
     pins,
     review: pins?.review ?? (async (offer) => screenedOffer(offer, screenInstructions)),
     limits: policy.registration ?? {},
+    policyAt: shared.at,
     reloadPolicy: shared.reload,
     idempotency: createIdempotency(documents, clock),
     async close() {

@@ -11,9 +11,14 @@ import { wrapUntrusted } from "./wrap-untrusted.ts";
 /** Looks through what passes a call. Never throws: a text that could not be looked at is let through or refused as configured, and told. */
 export interface Inspection {
   /** Why these arguments may not reach the tool; undefined where they may. */
-  arguments(tool: Tool, args: Readonly<Record<string, unknown>>): string | undefined;
+  arguments(tool: Tool, args: Readonly<Record<string, unknown>>, options?: InspectOptions): string | undefined;
   /** A result as it may be given on, or why it may not be. */
   result(tool: Tool, value: unknown): InspectedResult;
+}
+
+export interface InspectOptions {
+  /** Emits no events, for a call that is not made. */
+  readonly quiet?: boolean;
 }
 
 export type InspectedResult = { readonly value: unknown } | { readonly refused: string };
@@ -43,9 +48,19 @@ export function createInspection(options: {
   readonly scanners?: readonly TextScanner[];
 }): Inspection {
   const { settings, emit, rules, scanners = [] } = options;
-  const { severity, onFailure, results: mode } = settings;
+  const { severity } = settings;
   const flagAt = reaches(severity, "medium") ? "medium" : severity;
   const scanner = createScanner({ mode: "neutralise", flagAt, actAt: severity, scanners, ...(rules && { rules }) });
+  const telling = inspectionWith(scanner, settings, emit);
+  const silent = inspectionWith(scanner, settings, () => {});
+  return {
+    arguments: (tool, args, { quiet = false } = {}) => (quiet ? silent : telling).arguments(tool, args),
+    result: telling.result,
+  };
+}
+
+function inspectionWith(scanner: Scanner, settings: InspectionSettings, emit: Emit): Inspection {
+  const { onFailure, results: mode } = settings;
 
   function look(tool: Tool, where: Place, value: unknown): Look {
     try {

@@ -30,6 +30,8 @@ export interface Operation<
   /** Parameters after `?`. Numbers, booleans and comma-separated lists are read as their schema says. */
   readonly query?: Query;
   readonly body?: Body;
+  /** Examples of the body by name; the first is the one that the page at /docs fills in. */
+  readonly examples?: Readonly<Record<string, unknown>>;
   /** Bytes of the body. Default 1 MiB. */
   readonly maxBytes?: number;
   /** What a good answer looks like, by status. */

@@ -1,5 +1,5 @@
 import { compilePatterns } from "../../../guard/pattern.ts";
-import type { Policy, PolicyDecision, PolicyRequest } from "../../../guard/policy.port.ts";
+import type { Policy, PolicyDecision, PolicyRequest, PolicyStep } from "../../../guard/policy.port.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import { DEFAULT_CONFIRMATION } from "../patterns.ts";
 import { checkDocument } from "./document/check-document.ts";
@@ -56,16 +56,24 @@ export function rulesPolicy(document: string | PolicyDocument, parts: RulesParts
   const now = (): number => clock.now();
   const judge = createJudge({ rulesFor, denyByDefault, now });
 
+  const factsOf = ({ tool, principal, arguments: args }: PolicyRequest): Facts => ({
+    tool: rulesFor(tool).view,
+    principal: { ...principal },
+    arguments: args,
+    now,
+  });
+
   return {
     sees: (tool, principal, through = {}) => judge.sees(tool, principal, through),
     visible: (principal, { toolset } = {}) => visibleTo({ principal, toolset }, compiled, denyByDefault !== undefined),
     decide: (request) => judge.decide(request),
     explain(request) {
-      const { tool, principal, arguments: args } = request;
-      const facts = { tool: rulesFor(tool).view, principal: { ...principal }, arguments: args, now };
+      const { tool, principal } = request;
       const decision = judge.decide(request);
-      return explainRules(compiled, request, facts, { decision, visible: judge.sees(tool, principal, request) });
+      const visible = judge.sees(tool, principal, request);
+      return explainRules(compiled, request, factsOf(request), { decision, visible });
     },
+    steps: (request) => compiled.map((rule) => stepOf(rule, request, factsOf(request))),
     registration: {
       ...(maxTools !== undefined && { maxTools }),
       ...(allowDuplicateNames !== undefined && { allowDuplicateNames }),
@@ -174,14 +182,22 @@ function explainRules(
   const unmatched: UnmatchedRule[] = [];
   for (const rule of rules) {
     const { id, effect } = rule;
-    const why = unmetCondition(rule, request);
-    const holds = why === undefined ? (rule.when?.evaluate(facts) ?? true) : false;
-    if (typeof holds === "object" || holds) {
-      const failed = typeof holds === "object" ? { failed: holds.failed } : {};
-      matched.push({ id, effect, decides: decided.decision.rule === id, ...failed });
-    } else unmatched.push({ id, effect, why: why ?? `when: ${rule.when?.text} is false` });
+    const { matched: matches, why } = stepOf(rule, request, facts);
+    if (!matches) unmatched.push({ id, effect, why: why ?? "" });
+    else matched.push({ id, effect, decides: decided.decision.rule === id, ...(why !== undefined && { failed: why }) });
   }
   return { ...decided, matched, unmatched };
+}
+
+/** A rule that could not be decided counts as matched, and refuses. */
+function stepOf(rule: Rule, request: PolicyRequest, facts: Facts): PolicyStep {
+  const unmet = unmetCondition(rule, request);
+  if (unmet !== undefined) return { rule: rule.id, matched: false, why: unmet };
+  const holds = rule.when?.evaluate(facts) ?? true;
+  if (typeof holds === "object") return { rule: rule.id, matched: true, why: holds.failed };
+  return holds
+    ? { rule: rule.id, matched: true }
+    : { rule: rule.id, matched: false, why: `when: ${rule.when?.text} is false` };
 }
 
 function unmetCondition(rule: Rule, { tool, principal, toolset }: PolicyRequest): string | undefined {

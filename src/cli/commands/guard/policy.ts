@@ -1,6 +1,13 @@
 import { dirname, resolve } from "node:path";
 import type { Explained, RulesPolicy } from "../../../adapters/policies/rules/rules.ts";
 import { readPolicyFile } from "../../../config/parts/policy/file-policies.ts";
+import {
+  judgeCases,
+  outcomeOf,
+  readCases,
+  readPrincipal,
+  sayOutcome,
+} from "../../../config/parts/policy/policy-cases.ts";
 import { count, harmless, showValue } from "../../../errors/show-value.ts";
 import type { Policy } from "../../../guard/policy.port.ts";
 import { localOperator, type Principal } from "../../../guard/principal.ts";
@@ -9,7 +16,6 @@ import { isPlainObject } from "../../../tool/json-schema.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import type { Command, Input, Terminal } from "../../command.ts";
 import { MCP_CONFIG, openArsenal, readSettings } from "../../arsenal/open-arsenal.ts";
-import { type Outcome, type PolicyCase, readCases, readPrincipal } from "../../policy/read-cases.ts";
 import { wrongInput } from "../../input.ts";
 import { table } from "../../terminal/style.ts";
 
@@ -47,13 +53,7 @@ export const command: Command = {
 async function test(file: string, input: Input, terminal: Terminal): Promise<number> {
   const { policy: named, cases } = await readCases(file);
   const own = named === undefined ? undefined : resolve(dirname(file), named);
-  let now: number | undefined;
-  const clock: Clock = { ...systemClock, now: () => now ?? systemClock.now() };
-  const decider = await openPolicy(input, terminal, clock, own);
-  const answers = cases.map((each) => {
-    now = each.now;
-    return answer(decider, each);
-  });
+  const answers = await judgeCases(cases, (clock) => openPolicy(input, terminal, clock, own));
   const failed = answers.filter(({ ok }) => !ok).length;
   if (input.json) terminal.out.write(answers.map((each) => `${JSON.stringify(each)}\n`).join(""));
   else {
@@ -61,29 +61,13 @@ async function test(file: string, input: Input, terminal: Terminal): Promise<num
       ok ? "ok" : "WRONG",
       harmless(name),
       ok
-        ? said(actual, rule)
-        : `expected ${expected}, got ${said(actual, rule)}${reason === "" ? "" : `: ${harmless(reason)}`}`,
+        ? sayOutcome(actual, rule)
+        : `expected ${expected}, got ${sayOutcome(actual, rule)}${reason === "" ? "" : `: ${harmless(reason)}`}`,
     ]);
     terminal.out.write(`${table(rows)}\n`);
     terminal.err.write(`${count(cases.length, "case")}, ${failed} wrong\n`);
   }
   return failed === 0 ? 0 : 1;
-}
-
-function answer(decider: RulesPolicy, { name, request, expect, rule }: PolicyCase) {
-  const decision = decider.decide(request);
-  const actual = decider.sees(request.tool, request.principal, request) ? outcomeOf(decision.effect) : "hidden";
-  const ok = actual === expect && (rule === undefined || rule === decision.rule);
-  const reason = decision.effect === "allow" ? "" : decision.reason;
-  return { ok, name, expected: said(expect, rule), actual, rule: decision.rule, reason };
-}
-
-function outcomeOf(effect: "allow" | "deny" | "confirm"): Outcome {
-  return effect === "confirm" ? "require_approval" : effect;
-}
-
-function said(outcome: string, rule: string | undefined): string {
-  return rule === undefined ? outcome : `${outcome} by ${rule}`;
 }
 
 async function explain(name: string, input: Input, terminal: Terminal): Promise<number> {
@@ -112,7 +96,7 @@ function inWords({ decision, visible, matched, unmatched }: Explained): string {
     ...unmatched.map(({ id, effect, why }) => [id, effect, `does not match: ${why}`]),
   ];
   const rules = rows.length === 0 ? "" : `\n${table(rows)}\n`;
-  return harmless(`${said(outcomeOf(decision.effect), decision.rule)}${reason}\n${hidden}${rules}`);
+  return harmless(`${sayOutcome(outcomeOf(decision.effect), decision.rule)}${reason}\n${hidden}${rules}`);
 }
 
 async function openPolicy(input: Input, terminal: Terminal, clock: Clock, own?: string): Promise<RulesPolicy> {

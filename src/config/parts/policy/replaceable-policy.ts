@@ -13,6 +13,7 @@ export function replaceablePolicy(first: Policy): ReplaceablePolicy {
     sees: (...question) => current.sees(...question),
     visible: (...question) => current.visible?.(...question),
     decide: (request) => current.decide(request),
+    steps: (request) => current.steps?.(request),
     registration: {
       get maxTools() {
         return current.registration?.maxTools;

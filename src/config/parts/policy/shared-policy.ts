@@ -14,6 +14,8 @@ const TOPIC = "policy";
 /** The policy of one process among those that share a state. */
 export interface SharedPolicy {
   readonly policy: Policy;
+  /** The policy in force with another clock, to ask it about another time. An injected policy has its own clock. */
+  at(clock: Clock): Policy;
   /** Reads the policy file again, here and in every other process. Throws, and keeps the old policy, when the file cannot be used. */
   reload(): void;
   /** Begins to follow what other processes reload. Safe to call twice. */
@@ -49,6 +51,7 @@ export function sharedPolicy(
 
   return {
     policy,
+    at: (other) => injected ?? configuredPolicy(config, other, text),
     reload() {
       if (file === undefined) throw noPolicyFile();
       put(file, readPolicyText(file));

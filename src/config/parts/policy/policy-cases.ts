@@ -1,13 +1,13 @@
 import { readFile } from "node:fs/promises";
-import { readDocument } from "../../adapters/policies/rules/document/read-document.ts";
-import { ArsenalError } from "../../errors/arsenal-error.ts";
-import { nearest, showValue } from "../../errors/show-value.ts";
-import type { PolicyRequest } from "../../guard/policy.port.ts";
-import type { Principal } from "../../guard/principal.ts";
-import { defineTool } from "../../tool/define-tool.ts";
-import { isPlainObject } from "../../tool/json-schema.ts";
-import { CAPABILITIES, type Tool, TOOL_SOURCES, type ToolSource } from "../../tool/tool.ts";
-import { wrongInput } from "../input.ts";
+import { readDocument } from "../../../adapters/policies/rules/document/read-document.ts";
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { nearest, showValue } from "../../../errors/show-value.ts";
+import type { Policy, PolicyDecision, PolicyRequest } from "../../../guard/policy.port.ts";
+import type { Principal } from "../../../guard/principal.ts";
+import { type Clock, systemClock } from "../../../observe/clock.ts";
+import { defineTool } from "../../../tool/define-tool.ts";
+import { isPlainObject } from "../../../tool/json-schema.ts";
+import { CAPABILITIES, type Tool, TOOL_SOURCES, type ToolSource } from "../../../tool/tool.ts";
 
 /** What a case may expect. `hidden`: the caller does not even see the tool. */
 export const OUTCOMES = ["allow", "deny", "require_approval", "hidden"] as const;
@@ -53,7 +53,52 @@ export async function readCases(path: string) {
   return { policy, cases: cases.map(readAt) };
 }
 
-function readCase(entry: unknown, index: number): PolicyCase {
+/** How a policy stood to one case. */
+export interface JudgedCase {
+  readonly ok: boolean;
+  readonly name: string;
+  /** `deny by no-payroll` */
+  readonly expected: string;
+  readonly actual: Outcome;
+  readonly rule: string | undefined;
+  readonly reason: string;
+}
+
+/** Asks a policy about each case, one after the other. `policyAt` makes it for a clock, which tells the time of the case. */
+export async function judgeCases(
+  cases: readonly PolicyCase[],
+  policyAt: (clock: Clock) => Policy | Promise<Policy>,
+): Promise<readonly JudgedCase[]> {
+  let now: number | undefined;
+  const policy = await policyAt({ ...systemClock, now: () => now ?? systemClock.now() });
+  const judged: JudgedCase[] = [];
+  for (const { now: at, name, request, expect, rule } of cases) {
+    now = at;
+    const decision = await policy.decide(request);
+    const actual = policy.sees(request.tool, request.principal, request) ? outcomeOf(decision.effect) : "hidden";
+    const ok = actual === expect && (rule === undefined || rule === decision.rule);
+    const reason = decision.effect === "allow" ? "" : decision.reason;
+    judged.push({ ok, name, expected: sayOutcome(expect, rule), actual, rule: decision.rule, reason });
+  }
+  return judged;
+}
+
+/** A policy's effect as cases write it. */
+export function outcomeOf(effect: PolicyDecision["effect"]): Outcome {
+  return effect === "confirm" ? "require_approval" : effect;
+}
+
+/** `deny by no-payroll` */
+export function sayOutcome(outcome: string, rule: string | undefined): string {
+  return rule === undefined ? outcome : `${outcome} by ${rule}`;
+}
+
+function wrongInput(field: string, value: unknown, problem: string, fix: string): ArsenalError {
+  return new ArsenalError("INPUT_INVALID", `${problem} ${fix}`, { field, value, fix });
+}
+
+/** Reads one case. Throws INPUT_INVALID. */
+export function readCase(entry: unknown, index: number): PolicyCase {
   if (!isPlainObject(entry)) {
     const problem = `A case must be a mapping, not ${showValue(entry)}.`;
     throw wrongInput(`cases.${index}`, entry, problem, "Write { tool, principal, args, expect }.");

@@ -1,0 +1,128 @@
+import { showValue } from "../errors/show-value.ts";
+import type { Tool } from "../tool/tool.ts";
+import type { Aegis, AegisDecision, AegisRequest } from "./aegis.ts";
+import { unkeepable } from "./obligations.ts";
+import type { Pins } from "./pins/pins.ts";
+import type { Policy, PolicyDecision, PolicyRequest } from "./policy.port.ts";
+import { missingCapabilities, missingScopes, type Principal } from "./principal.ts";
+import type { Inspection, InspectOptions } from "./scan/inspection.ts";
+
+type Denied = Extract<AegisDecision, { readonly effect: "deny" }>;
+
+/** A refusal, or what the policy says of a call that nothing else refuses. */
+type Weighed = Denied | Exclude<PolicyDecision, { readonly effect: "deny" }>;
+
+/** Checks everything that is checked before an approval. Uses nothing up. */
+export type Weigh = (request: AegisRequest, look?: InspectOptions) => Promise<Weighed>;
+
+/** Creates the checks of a call: what a caller lacks first, then the policy, then the tool and its arguments. */
+export function createWeigh(parts: {
+  readonly policy: Policy;
+  readonly sees: Aegis["sees"];
+  readonly pins: Pick<Pins, "refusal"> | undefined;
+  readonly inspection: Inspection | undefined;
+}): Weigh {
+  const { policy, sees, pins, inspection } = parts;
+  return async (request, look = {}) => {
+    const { tool, principal } = request;
+    if (!sees(tool, principal, request)) return denied(`"${principal.id}" may not use this tool.`);
+    const lacking = lacks(tool, principal);
+    if (lacking !== undefined) return denied(lacking);
+    const decision = await askPolicy(policy, request);
+    if (decision.effect === "deny") return denied(withRule(decision), decision.rule);
+    const changed = pins === undefined ? undefined : await refusalOf(tool, pins);
+    if (changed !== undefined) return denied(changed, "pin");
+    const harmful = inspection === undefined ? undefined : harmfulArguments(request, inspection, look);
+    if (harmful !== undefined) return denied(harmful, "scan");
+    if (decision.obligations?.egress !== undefined && request.guardsEgress !== true)
+      return denied(cannotBound(tool, decision.rule), decision.rule);
+    return decision;
+  };
+}
+
+/** The policy's answer; a policy that throws, or answers something that is none, refuses. */
+export async function askPolicy(policy: Policy, request: PolicyRequest): Promise<PolicyDecision> {
+  const { tool, arguments: args, principal, toolset } = request;
+  let problem: string;
+  try {
+    const through = toolset === undefined ? undefined : { toolset };
+    const decision = await policy.decide({ tool, arguments: args, principal, ...through });
+    const wrong = problemOf(decision);
+    if (wrong === undefined) return decision;
+    problem = wrong;
+  } catch (error) {
+    problem = error instanceof Error ? error.message : showValue(error);
+  }
+  return {
+    effect: "deny",
+    rule: "policy-failed",
+    reason: `The policy failed to decide on ${tool.id}, so the call is refused: ${problem}. Fix the policy, then call again.`,
+  };
+}
+
+/** What makes an answer of the policy none. */
+function problemOf(decision: PolicyDecision): string | undefined {
+  switch (decision?.effect) {
+    case "deny":
+      return undefined;
+    case "allow":
+    case "confirm":
+      return unkeepable(decision.obligations);
+    default:
+      return `it answered ${showValue(decision)}`;
+  }
+}
+
+/** Why the tool is not what was accepted; undefined, and nothing to wait for, if nobody doubts it. Pins that fail refuse. */
+export function refusalOf(tool: Tool, pins: Pick<Pins, "refusal">): Promise<string | undefined> | undefined {
+  try {
+    const refusal = pins.refusal(tool);
+    if (refusal === undefined) return undefined;
+    return Promise.resolve(refusal).catch((error: unknown) => notLookedAt(tool, "pin", error));
+  } catch (error) {
+    return Promise.resolve(notLookedAt(tool, "pin", error));
+  }
+}
+
+function harmfulArguments(
+  { tool, arguments: args }: AegisRequest,
+  inspection: Inspection,
+  look: InspectOptions,
+): string | undefined {
+  try {
+    return inspection.arguments(tool, args, look);
+  } catch (error) {
+    return notLookedAt(tool, "arguments", error);
+  }
+}
+
+export function notLookedAt(tool: Tool, what: "pin" | "arguments" | "result", error: unknown): string {
+  const why = error instanceof Error ? error.message : showValue(error);
+  return `The ${what} of ${tool.id} could not be checked, so the call is refused: ${why}.`;
+}
+
+function lacks(tool: Tool, principal: Principal): string | undefined {
+  const capabilities = missingCapabilities(tool, principal);
+  const scopes = missingScopes(tool, principal);
+  const parts = [...named("capability", "capabilities", capabilities), ...named("scope", "scopes", scopes)];
+  if (parts.length === 0) return undefined;
+  return `"${principal.id}" lacks the ${parts.join(" and the ")} that ${tool.id} needs. Grant what is missing, or use another tool.`;
+}
+
+function named(one: string, many: string, names: readonly string[]): readonly string[] {
+  return names.length === 0 ? [] : [`${names.length === 1 ? one : many} ${names.join(", ")}`];
+}
+
+export function denied(reason: string, rule?: string): Denied {
+  return { effect: "deny", code: "PERMISSION_DENIED", reason, ...(rule !== undefined && { rule }) };
+}
+
+/** Letting a call reach further than its rule allows would be more than the rule allows. */
+function cannotBound(tool: Tool, rule = "A rule"): string {
+  const fix = "Leave the tool out of the rule, or take egress out of its obligations.";
+  return `${rule} bounds where ${tool.id} may reach, and what the tool's source sends cannot be bounded. ${fix}`;
+}
+
+export function withRule({ reason, rule }: { readonly reason: string; readonly rule: string }): string {
+  return `${reason} (rule ${rule})`;
+}
