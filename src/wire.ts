@@ -25,6 +25,7 @@ import { localOperator } from "./guard/principal.ts";
 import type { Redactor } from "./guard/redaction/redactor.ts";
 import { createEvents, type Events } from "./observe/emitter.ts";
 import { createHealth, type HealthBook } from "./observe/health.ts";
+import type { MetricRegistry } from "./observe/metrics/registry.ts";
 import type { Ensembles, EnsembleSettings } from "./register/ensembles.ts";
 import { createRegistry, type Registry } from "./register/registry.ts";
 import type { Source } from "./register/source.port.ts";
@@ -35,6 +36,7 @@ import { fromAlias, isCutAlias, toAlias } from "./transcode/alias.ts";
 import type { Dialect } from "./transcode/dialect.port.ts";
 import { createVisibleTools, type VisibleTools } from "./visible-tools.ts";
 import type { CallStages } from "./wire-calls.ts";
+import type { WiredMetrics } from "./wire-metrics.ts";
 import { createRegistrations, type Registrations } from "./wire-registrations.ts";
 
 /** The stages of one arsenal, wired. Nothing runs and nothing is connected until `start`. */
@@ -81,7 +83,7 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
   const operator = localOperator();
 
   // observe
-  const surroundings = createSurroundings(config, parts, (...event) => events.emit(...event));
+  const surroundings = { ...createSurroundings(config, parts, (...event) => events.emit(...event)), metrics };
   const { clock, emit, egress, secrets } = surroundings;
   const { redactor } = secrets;
   const events = createEvents({
@@ -130,6 +132,7 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
   let ready: Promise<Wired & CallStages> | undefined;
   let closing: Promise<void> | undefined;
   let sandboxing: Promise<ConfiguredExecutors> | undefined;
+  let measuring: Promise<WiredMetrics> | undefined;
   const isClosed = (): boolean => closing !== undefined;
   const executors = (): Promise<ConfiguredExecutors> =>
     (sandboxing ??= import("./config/parts/configured-executors.ts").then(({ configuredExecutors }) =>
@@ -138,6 +141,20 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
 
   function refuseIfClosed(): void {
     if (isClosed()) throw new ArsenalError("CLOSED", "This arsenal was closed.", { fix: "Create a new ToolArsenal." });
+  }
+
+  async function metrics(): Promise<MetricRegistry> {
+    measuring ??= import("./wire-metrics.ts").then(({ wireMetrics }) => {
+      return wireMetrics({
+        events,
+        health,
+        catalog,
+        upstreams,
+        approvals: aegis.approvals,
+        engine: () => calls?.engine,
+      });
+    });
+    return (await measuring).registry;
   }
 
   async function sync(options: { readonly signal?: AbortSignal } = {}): Promise<number> {
@@ -209,6 +226,7 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
     try {
       await catalog.close();
     } finally {
+      (await measuring)?.close();
       await Promise.allSettled([calls?.close(), guard.close()]);
       await events.close();
     }
@@ -267,7 +285,15 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
       };
       const { createAdministration } = await import("./wire-administration.ts");
       const administration = createAdministration({ ...wired, ensembles: () => ensembles });
-      return serveMcp(arsenal, listening, { config, redactor, emit, dependencies, administration, state: guard.state });
+      return serveMcp(arsenal, listening, {
+        config,
+        redactor,
+        emit,
+        dependencies,
+        administration,
+        state: guard.state,
+        metrics: await metrics(),
+      });
     },
     close: () => (closing ??= disconnect()),
     isClosed,

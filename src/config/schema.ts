@@ -16,6 +16,7 @@ import {
 import { TOOL_SOURCES } from "../tool/tool.ts";
 import type { ToolFilter } from "../tool/tool-filter.ts";
 import { configOf, namesOf, proofs, scanModes, section } from "./adapter-settings.ts";
+import { TELEMETRY } from "./telemetry-settings.ts";
 
 /** What every embedder may take. */
 const EMBEDDER = {
@@ -226,16 +227,7 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
     enableSandbox: flag("Whether functions run in a sandbox.", false),
     sandboxType: choice("Which sandbox; it counts if enable_sandbox is true.", namesOf("sandboxes"), "none"),
   }),
-  telemetry: section("Where events go.", "sinks", {
-    enabled: flag(
-      "Whether events are written. By default the command line writes them, and the library only when type or level is set.",
-    ),
-    type: choice("Where they go; console by default.", namesOf("sinks")),
-    otlpEndpoint: text("Address of the OpenTelemetry collector."),
-    serviceName: text("The name events are sent under.", "tool_arsenal"),
-    exposePrometheus: flag("Whether metrics are served for Prometheus.", false),
-    prometheusPort: whole("Port the metrics are served on.", 1, 65_535, 9090),
-  }),
+  telemetry: section("Where events go, and what is kept of them.", "sinks", TELEMETRY),
   security: object("What may run, and who must agree.", {
     policy: choice(
       "strict refuses what no rule allows; standard allows what no rule refuses.",
@@ -361,6 +353,11 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
     ),
     operatorRole: text("The role that a caller needs to operate the gateway over REST.", "operator"),
     allowCommands: flag("Whether remote operators may add servers that run commands here or read files.", false),
+    metrics: choice(
+      "Who may read /metrics: callers with the role operator or metrics, or everybody who can connect.",
+      ["operator", "open"],
+      "operator",
+    ),
     tokens: texts(
       "Callers by name, each with the bearer token it proves itself by. Without any, everybody who can connect is the local operator.",
       {},

@@ -2,6 +2,7 @@ import { ArsenalError } from "../errors/arsenal-error.ts";
 import { runBatch } from "./batch.ts";
 import type { BatchCall, ToolCall } from "./call.ts";
 import { type EngineParts, startEngine } from "./engine-parts.ts";
+import type { CallLoad } from "./steps/admission.ts";
 import { findVisible } from "./steps/find-tool.ts";
 import type { BatchResult, ToolResult } from "./result.ts";
 import { runCall } from "./run-call.ts";
@@ -12,6 +13,8 @@ export interface Engine {
   execute(call: ToolCall): Promise<ToolResult>;
   /** Throws CALL_INVALID if the batch itself is malformed; what happens to its calls is in their results. */
   executeBatch(batch: BatchCall): Promise<BatchResult>;
+  /** How many calls run now, and how many wait for a place to run. */
+  load(): CallLoad;
   /** Drops what is kept about a tool between calls. For a tool that is deleted or replaced. */
   forget(toolId: string): void;
   /** From now on no call starts: those that wait for their turn fail with CLOSED, those that run go on. */
@@ -32,6 +35,7 @@ export function createEngine(parts: EngineParts): Engine {
           (await findVisible(call.toolName, call.principal ?? parts.localPrincipal, parts, call))?.tool,
         clock,
       }),
+    load: () => engine.admissions.load(),
     forget(toolId) {
       engine.checks.forget(toolId);
       engine.results?.forget(toolId);

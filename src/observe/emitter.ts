@@ -12,6 +12,8 @@ export interface Events {
   readonly emit: Emit;
   /** Calls back for every event from now on, soon after it happened. Returns what ends it. */
   subscribe(listener: (event: ArsenalEvent) => void): () => void;
+  /** Events lost since the start, by the sink that lost them. */
+  dropped(): ReadonlyMap<string, number>;
   /** Resolves once everything emitted so far was handed over, or the wait for a sink took too long. */
   flush(): Promise<void>;
   /** Hands over what is left and closes the sinks, waiting no longer than the bound. What is emitted later is ignored. */
@@ -52,6 +54,7 @@ export function createEvents(options: EventsOptions): Events {
   const { sinks, clock, redactor, maxBuffered = 10_000, maxWaitMs = 5_000 } = options;
   const redact: RedactEvent = redactor === undefined ? (_name, data) => data : createEventRedaction(redactor);
   const outlets = new Set<Outlet>(sinks.map((sink) => createOutlet(sink, maxBuffered)));
+  const lost = new Map<string, number>();
   let closing: Promise<void> | undefined;
 
   const emit: Emit = (name, data) => {
@@ -85,6 +88,7 @@ export function createEvents(options: EventsOptions): Events {
 
   function lose(outlet: Outlet, events: number, problem: string): void {
     outlet.lost += events;
+    lost.set(outlet.sink.name, (lost.get(outlet.sink.name) ?? 0) + events);
     outlet.lastProblem = problem;
     if (clock.now() - outlet.reportedAt >= REPORT_EVERY_MS) report(outlet);
   }
@@ -136,6 +140,7 @@ export function createEvents(options: EventsOptions): Events {
         outlets.delete(outlet);
       };
     },
+    dropped: () => lost,
     flush: drained,
     close: () => (closing ??= close()),
   };

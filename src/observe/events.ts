@@ -121,7 +121,12 @@ export interface EventMap {
   "retrieval-finished": OfSpan & {
     readonly query: string;
     readonly toolset?: string;
+    /** Absent for the local operator. */
+    readonly principal?: string;
+    readonly tenant?: string;
     readonly tools: readonly { readonly toolId: string; readonly score: number }[];
+    /** About how many tokens the definitions of these tools are to a model. */
+    readonly tokens: number;
     readonly candidateCount: number;
     readonly filteredCount: number;
     /** How likely it is that the tools serve the request, in [0, 1]. */
@@ -163,6 +168,9 @@ export interface EventMap {
     readonly queuedMs: number;
     readonly latencyMs: number;
     readonly principal: string;
+    readonly tenant?: string;
+    /** What the attempts cost, if the tool says what one costs. */
+    readonly cost?: number;
     /** When the call came, in milliseconds since the epoch, with fractions; `durationMs` later it was answered. */
     readonly startedAt: number;
     readonly durationMs: number;

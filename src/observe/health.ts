@@ -9,6 +9,8 @@ export interface HealthBook {
   recordSuccess(toolId: string, latencyMs: number): void;
   recordFailure(toolId: string, latencyMs: number): void;
   setCircuit(toolId: string, open: boolean): void;
+  /** The tools whose circuits are open now, in any process. */
+  openCircuits(): readonly string[];
   forget(toolId: string): void;
 }
 
@@ -32,6 +34,7 @@ const NEVER_CALLED: Health = Object.freeze({
  */
 export function createHealth({ clock, emit }: { readonly clock: Clock; readonly emit: Emit }): HealthBook {
   const records = new Map<string, ToolRecord>();
+  const open = new Set<string>();
 
   function update(toolId: string, change: (record: ToolRecord) => Health): void {
     let record = records.get(toolId);
@@ -64,11 +67,17 @@ export function createHealth({ clock, emit }: { readonly clock: Clock; readonly 
     of: (toolId) => records.get(toolId)?.health ?? NEVER_CALLED,
     recordSuccess: (toolId, latencyMs) => recordCall(toolId, true, latencyMs),
     recordFailure: (toolId, latencyMs) => recordCall(toolId, false, latencyMs),
-    setCircuit(toolId, open) {
-      if ((records.get(toolId)?.health ?? NEVER_CALLED).circuitOpen === open) return;
-      update(toolId, ({ health }) => ({ ...health, circuitOpen: open }));
+    setCircuit(toolId, isOpen) {
+      if (open.has(toolId) === isOpen) return;
+      if (isOpen) open.add(toolId);
+      else open.delete(toolId);
+      update(toolId, ({ health }) => ({ ...health, circuitOpen: isOpen }));
     },
-    forget: (toolId) => void records.delete(toolId),
+    openCircuits: () => [...open],
+    forget(toolId) {
+      records.delete(toolId);
+      open.delete(toolId);
+    },
   };
 }
 

@@ -9,6 +9,7 @@ import type { Principal } from "../guard/principal.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
 import type { HealthBook } from "../observe/health.ts";
+import { toolTokens } from "../tool/estimate-tokens.ts";
 import { EVERY_TOOL, type ToolFilter, toPredicate } from "../tool/tool-filter.ts";
 import type { Tool } from "../tool/tool.ts";
 import { throwIfCancelled, untilCancelled } from "./cancellation.ts";
@@ -162,7 +163,10 @@ export function createRetriever(parts: RetrieverParts): Retriever {
       ...span,
       query: context.query,
       ...(query.toolset !== undefined && { toolset: query.toolset }),
+      ...(query.principal !== undefined && { principal: query.principal.id }),
+      ...(query.principal?.tenant !== undefined && { tenant: query.principal.tenant }),
       tools: tools.map((tool) => ({ toolId: tool.tool.id, score: tool.score })),
+      tokens: tools.reduce((sum, { tool }) => sum + toolTokens(tool), 0),
       candidateCount,
       filteredCount,
       durationMs: totalTimeMs,

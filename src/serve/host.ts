@@ -14,7 +14,7 @@ export interface HostOptions extends Omit<HttpServerOptions, "routes"> {
 }
 
 /** One HTTP server with surfaces mounted on it. */
-export type Host = Required<ServedMcp>;
+export type Host = Required<Omit<ServedMcp, "metricsUrl">>;
 
 /** Mounts surfaces on one HTTP server. Each request is checked and authenticated before its surface gets it. */
 export async function openHost(

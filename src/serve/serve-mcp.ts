@@ -2,6 +2,7 @@ import { localOperator } from "../guard/principal.ts";
 import type { Redactor } from "../guard/redaction/redactor.ts";
 import type { Identity } from "../guard/identity.port.ts";
 import type { Emit } from "../observe/events.ts";
+import type { MetricRegistry } from "../observe/metrics/registry.ts";
 import type { SharedState } from "../state/shared-state.ts";
 import type { InputStream, OutputStream } from "../tool/streams.ts";
 import type { Administration } from "./administration.ts";
@@ -50,6 +51,8 @@ export interface ServeMcpOptions extends Omit<ListenOptions, "identity"> {
 export interface ServedMcp {
   /** Where `http` listens: `http://127.0.0.1:8080`, or `https://…` with `tls`. */
   readonly url?: string;
+  /** Where `telemetry.expose_prometheus` serves metrics on a port of their own. */
+  readonly metricsUrl?: string;
   /** Resolves when serving has ended. */
   readonly closed: Promise<void>;
   /** Requests under way. */
@@ -63,10 +66,16 @@ export interface ServeMcpParts {
   /** The defaults of options that are left out. */
   readonly config: {
     readonly mcp: { readonly mcpMode: ServeMode; readonly startupWaitMs: number };
-    readonly server: { readonly drainTimeoutS: number; readonly shutdownDelayS: number };
+    readonly server: {
+      readonly drainTimeoutS: number;
+      readonly shutdownDelayS: number;
+      readonly metrics: "operator" | "open";
+    };
+    readonly telemetry: { readonly exposePrometheus: boolean; readonly prometheusPort: number };
   };
   readonly redactor: Redactor;
   readonly emit: Emit;
+  readonly metrics: MetricRegistry;
   readonly dependencies: Dependencies;
   readonly administration: Administration;
   /** Shared with other processes that serve the same clients. */
@@ -80,9 +89,9 @@ const BEYOND_TOOLSET: readonly string[] = ["mcp-upstreams", "mcp-toolsets"];
 export async function serveMcp(
   arsenal: ServableArsenal,
   given: ServeMcpOptions,
-  { config, redactor, emit, state, dependencies, administration }: ServeMcpParts,
+  { config, redactor, emit, metrics, state, dependencies, administration }: ServeMcpParts,
 ): Promise<ServedMcp> {
-  const { mcp, server } = config;
+  const { mcp, server, telemetry } = config;
   const { mode = mcp.mcpMode, startupWaitMs: waitMs = mcp.startupWaitMs, common, starting, toolset } = given;
   // While the arsenal is still being filled, the toolset may be yet to come.
   if (toolset !== undefined && starting === undefined) arsenal.toolsets.get(toolset, localOperator());
@@ -103,6 +112,7 @@ export async function serveMcp(
     work,
     replica,
     redactor,
+    metrics: { collect: metrics.collect, isOpen: server.metrics === "open" },
     dependencies,
   };
   const serving = toolset === undefined ? { ...everything, administration } : servedToolset(everything, toolset);
@@ -120,7 +130,30 @@ export async function serveMcp(
   const { SURFACES } = await import("./surfaces.ts");
   const mounted = Object.entries(SURFACES).filter(([name]) => toolset === undefined || !BEYOND_TOOLSET.includes(name));
   const surfaces = await Promise.all(mounted.map(([, load]) => load()));
-  return openHost(surfaces, serving, options);
+  const host = await openHost(surfaces, serving, options);
+  return telemetry.exposePrometheus
+    ? withMetricsPort(host, serving, { ...options, port: telemetry.prometheusPort })
+    : host;
+}
+
+/** Serves metrics on a port of their own too: nothing else can be reached there. */
+async function withMetricsPort(host: ServedMcp, serving: Serving, options: ListenOptions): Promise<ServedMcp> {
+  const { createHttpServer } = await import("./http/http-server.ts");
+  const { metricsSurface } = await import("./metrics.ts");
+  try {
+    const server = await createHttpServer({ ...options, routes: metricsSurface(serving).routes });
+    return {
+      ...host,
+      metricsUrl: `${server.url}/metrics`,
+      get pending() {
+        return host.pending;
+      },
+      close: async () => void (await Promise.all([host.close(), server.close()])),
+    };
+  } catch (error) {
+    await host.close();
+    throw error;
+  }
 }
 
 /** What the answers of calls that were cut off may take to be written. */

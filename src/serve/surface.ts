@@ -6,6 +6,7 @@ import type { Administration } from "./administration.ts";
 import type { CheckedJson, ReadLimits } from "./http/read-json.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { Replica } from "./mcp/replica.ts";
+import type { ServedMetrics } from "./metrics.ts";
 import type { ServeMode } from "./meta-tools/definitions.ts";
 import type { ServableArsenal } from "./served-arsenal.ts";
 import type { Startup } from "./startup.ts";
@@ -70,6 +71,8 @@ export interface Serving {
   readonly replica: Replica;
   /** What operators may do. Undefined if only one toolset is served. */
   readonly administration?: Administration;
+  /** What `/metrics` shows. */
+  readonly metrics?: ServedMetrics;
   /** What `/readyz` looks at besides servers and surfaces. */
   readonly dependencies?: Dependencies;
 }

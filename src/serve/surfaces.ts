@@ -8,5 +8,6 @@ export const SURFACES: Readonly<Record<string, () => Promise<CreateSurface>>> = 
   rest: async () => (await import("./rest/surface.ts")).restSurface,
   approvals: async () => (await import("./approvals.ts")).approvalsSurface,
   health: async () => (await import("./health.ts")).healthSurface,
+  metrics: async () => (await import("./metrics.ts")).metricsSurface,
   home: async () => (await import("./home.ts")).homeSurface,
 };

@@ -1,3 +1,4 @@
+import { remember } from "./remember.ts";
 import type { Tool } from "./tool.ts";
 
 // What the tokenisers of current models do to English and JSON, in one pass: a word, a camelCase hump, up to three digits or a short run of
@@ -34,3 +35,6 @@ export function definitionTokens(tool: Pick<Tool, "name" | "description" | "para
   const { name, description, parameters } = tool;
   return estimateTokens(JSON.stringify({ name, description, parameters }));
 }
+
+/** The same for a tool that is asked about again and again: what it declares, or else the estimate, made once. */
+export const toolTokens: (tool: Tool) => number = remember((tool) => tool.cost.contextTokens ?? definitionTokens(tool));

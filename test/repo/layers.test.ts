@@ -26,6 +26,7 @@ const TOP = [
   "wire.ts",
   "wire-administration.ts",
   "wire-calls.ts",
+  "wire-metrics.ts",
   "wire-registrations.ts",
   "index.ts",
   "cli",

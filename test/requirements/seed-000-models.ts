@@ -3,6 +3,7 @@ import { covered, open, type Requirement } from "./requirement.ts";
 /** Sections 1 to 5 of the main document: purpose, architecture, data models, ports. */
 export const models: readonly Requirement[] = [
   ...covered({
+    "000-2.3-metrics": "Keeps metrics of latency, error rate, success rate and cost.",
     "000-3.2-every-surface": "Gives identical decisions and one audit record on every surface there is.",
     "000-5.4-subprocess": "Runs tools in a subprocess with limits.",
     "000-4.1-auto": "Infers the dialect from the client, the model's name or an example.",
@@ -33,7 +34,6 @@ export const models: readonly Requirement[] = [
   ...open("telemetry", {
     "000-2.3-latency-by-tenant": "Reports the P95 of retrieval by namespace and by tenant.",
     "000-2.3-spans": "Opens a span for each retrieval and each call.",
-    "000-2.3-metrics": "Keeps metrics of latency, error rate, success rate and cost.",
   }),
 
   ...covered({
@@ -119,6 +119,7 @@ export const models: readonly Requirement[] = [
     "000-4.3-batch-counts": "Counts the successful and failed calls of a batch and its total time.",
   }),
   ...covered({
+    "000-5.5-prometheus": "Serves metrics for Prometheus.",
     "000-5.1-open": "Opens a store twice without harm.",
     "000-5.1-put": "Adds tools to a store and replaces those of the same id.",
     "000-5.1-get": "Gets tools from a store by id.",
@@ -164,6 +165,5 @@ export const models: readonly Requirement[] = [
   ...open("telemetry", {
     "000-5.5-opentelemetry": "Sends traces and metrics to an OpenTelemetry collector.",
     "000-5.5-datadog": "Sends traces and metrics to Datadog.",
-    "000-5.5-prometheus": "Serves metrics for Prometheus.",
   }),
 ];

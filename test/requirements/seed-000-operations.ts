@@ -3,6 +3,7 @@ import { covered, open, type Requirement } from "./requirement.ts";
 /** Sections 9 to 15 of the main document: configuration, integrations, command line, tests, façade, threats. */
 export const operations: readonly Requirement[] = [
   ...covered({
+    "000-9.1-prometheus-port": "Serves metrics on the configured port.",
     "000-9.1-sandbox": "Runs tools in the configured sandbox.",
     "000-15.1-injection": "Finds hidden text and injections in definitions and results.",
     "000-15.1-sandbox": "Confines tools that run foreign code.",
@@ -40,7 +41,6 @@ export const operations: readonly Requirement[] = [
 
   ...open("telemetry", {
     "000-9.1-otlp": "Sends telemetry to otlp_endpoint under service_name.",
-    "000-9.1-prometheus-port": "Serves metrics on the configured port.",
   }),
 
   ...open("A2A", {

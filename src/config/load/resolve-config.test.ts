@@ -77,6 +77,7 @@ describe("resolveConfig", () => {
         allowedHosts: [],
         allowedOrigins: [],
         drainTimeoutS: 8,
+        metrics: "operator",
         shutdownDelayS: 0,
         tokens: {},
       },

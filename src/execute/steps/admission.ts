@@ -21,6 +21,12 @@ import type { Verdict } from "./verdict.ts";
 
 type Rates = ReturnType<Aegis["limitsOf"]>;
 
+/** How many calls of this process run now, and how many wait for a place to run. */
+export interface CallLoad {
+  readonly running: number;
+  readonly waiting: number;
+}
+
 /** What lets calls run: rates, places, breakers and retry budgets, which processes share. */
 export interface Admissions {
   /** How a call ends whose tool's circuit is known to be open. Takes nothing and asks nobody. */
@@ -33,6 +39,8 @@ export interface Admissions {
   leave(tool: Tool, pass: Pass, verdict: Verdict): void | Promise<void>;
   /** Takes one repeated attempt. False if the last minute had its share. */
   retry(tool: Tool): boolean | Promise<boolean>;
+  /** How many calls run, and how many wait for a place. */
+  load(): CallLoad;
   /** Forgets the failures of a tool. */
   forget(toolId: string): void;
   close(): void;
@@ -65,6 +73,7 @@ export function createAdmissions(parts: {
   const perEnsemble = maxConcurrentPerEnsemble ?? Math.min(DEFAULT_PER_ENSEMBLE, Math.floor((maxConcurrent - 1) / 2));
   /** When each open circuit may be probed, as far as this process has heard. */
   const open = new Map<string, number>();
+  let [running, waiting] = [0, 0];
   const stopWatching = limits.watchBreakers(({ key, probeAt }) => setCircuit(key, probeAt));
 
   function setCircuit(toolId: string, probeAt: number | undefined): void {
@@ -102,6 +111,7 @@ export function createAdmissions(parts: {
       return toOutcome(admission, checked, rates);
     }
     const { pass } = admission;
+    running++;
     if (pass.probe) emit("circuit-probed", { toolId: id });
     else if (open.has(id)) setCircuit(id, undefined);
     return pass;
@@ -129,11 +139,12 @@ export function createAdmissions(parts: {
         holdMs: longestRunMs(bounds.timeoutMs, maxAttempts),
       };
       const admission = limits.admit(request, bounds);
-      return admission instanceof Promise
-        ? admission.then((answer) => toPass(answer, checked, rates))
-        : toPass(admission, checked, rates);
+      if (!(admission instanceof Promise)) return toPass(admission, checked, rates);
+      waiting++;
+      return admission.finally(() => waiting--).then((answer) => toPass(answer, checked, rates));
     },
     leave(tool, pass, verdict) {
+      running--;
       const book = ({ breaker, failures = 0 }: Awaited<ReturnType<Limits["release"]>>): void => {
         if (breaker === undefined) return;
         const coolDownMs = circuitBreakerTimeoutMs;
@@ -146,6 +157,7 @@ export function createAdmissions(parts: {
       return released instanceof Promise ? released.then(book) : book(released);
     },
     retry: (tool) => limits.retry(budgetOf(tool)),
+    load: () => ({ running, waiting }),
     forget(toolId) {
       if (open.has(toolId)) setCircuit(toolId, undefined);
       void limits.forget(toolId);

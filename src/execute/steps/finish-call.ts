@@ -53,6 +53,8 @@ export function finishCall(
       ...(tool?.ensemble !== undefined && { ensemble: tool.ensemble }),
       ...(typeof callId === "string" && { callId }),
       steps,
+      ...(principal.tenant !== undefined && { tenant: principal.tenant }),
+      ...(attempts > 0 && tool?.cost.monetaryCost !== undefined && { cost: attempts * tool.cost.monetaryCost }),
     });
     return final;
   }

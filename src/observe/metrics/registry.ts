@@ -14,6 +14,8 @@ export interface MetricRegistry {
 
 export interface Counter {
   add(value: number, ...labels: readonly string[]): void;
+  /** Sets a total that is counted elsewhere. */
+  set(total: number, ...labels: readonly string[]): void;
 }
 
 export interface Gauge {
@@ -129,7 +131,10 @@ export function createMetricRegistry({ maxValues = 50, maxSeries = 1_000 }: Regi
 
   function counter(name: string, help: string, labels: readonly string[] = []): Counter {
     const { of } = declare({ name, help, type: "counter", labels }, createNumber, readNumber);
-    return { add: (value, ...values) => void (of(values).value += value) };
+    return {
+      add: (value, ...values) => void (of(values).value += value),
+      set: (total, ...values) => void (of(values).value = total),
+    };
   }
 
   async function collect(): Promise<readonly MetricFamily[]> {

@@ -78,6 +78,7 @@ export const SURFACE_ROUTES: Readonly<Record<string, Readonly<Record<string, Doe
   rest: { "/api/v1/…": "lists tools" },
   approvals: { "/api/v1/approvals": settles, "/api/v1/approvals/…": settles },
   health: { "/healthz": aboutItself, "/readyz": aboutItself },
+  metrics: { "/metrics": { neither: "It counts what happens; namespaces are named to operators only." } },
   home: { "/": "lists tools" },
   host: {
     "/.well-known/oauth-protected-resource": aboutItself,

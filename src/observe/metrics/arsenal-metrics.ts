@@ -1,0 +1,227 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { toolTokens } from "../../tool/estimate-tokens.ts";
+import type { Tool } from "../../tool/tool.ts";
+import type { ArsenalEvent } from "../events.ts";
+import { createMetricRegistry, type MetricRegistry } from "./registry.ts";
+
+/** The metrics of one arsenal. */
+export interface ArsenalMetrics {
+  readonly registry: MetricRegistry;
+  /** Counts one event. */
+  record(event: ArsenalEvent): void;
+}
+
+/** What is asked for when metrics are read. */
+export interface MetricSources {
+  readonly version: string;
+  /** Events lost since the start, by sink. */
+  dropped(): ReadonlyMap<string, number>;
+  openCircuits(): readonly string[];
+  load(): { readonly running: number; readonly waiting: number };
+  upstreams(): readonly { readonly name: string; readonly state: { readonly kind: string } }[];
+  approvalsPending(): Promise<number>;
+  readonly catalog: {
+    readonly size: number;
+    list(query: { readonly limit: number; readonly cursor?: string }): Promise<{
+      readonly tools: readonly Tool[];
+      readonly next?: string;
+    }>;
+  };
+}
+
+/** Upper bounds in seconds: retrievals take milliseconds, calls up to minutes. */
+const RETRIEVAL_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
+const CALL_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+
+/** Tools whose definitions are measured; a larger catalog is estimated from them. */
+const MEASURED_TOOLS = 2_000;
+const PAGE = 100;
+
+/** What stands for a label that does not apply. */
+const NONE = "none";
+
+/** Events after which the catalog may have other tools. */
+const CHANGES_CATALOG: ReadonlySet<string> = new Set<ArsenalEvent["name"]>([
+  "catalog-synced",
+  "catalog-changed",
+  "tool-deleted",
+]);
+
+/** Declares every metric of an arsenal. Most follow from events; the others are looked up when somebody reads. */
+export function createArsenalMetrics(sources: MetricSources): ArsenalMetrics {
+  const registry = createMetricRegistry();
+  const retrievals = registry.histogram(
+    "toolarsenal_retrieval_duration_seconds",
+    "Time to find tools for a request, by the namespace of the best tool found.",
+    ["namespace", "tenant"],
+    RETRIEVAL_SECONDS,
+  );
+  const handedOut = registry.counter(
+    "toolarsenal_retrieval_tokens_total",
+    "Estimated tokens of the definitions that retrievals returned.",
+    ["tenant"],
+  );
+  const saved = registry.counter(
+    "toolarsenal_retrieval_tokens_saved_total",
+    "Estimated tokens not sent to a model, compared with sending every definition for each retrieval.",
+    ["tenant"],
+  );
+  const calls = registry.counter("toolarsenal_calls_total", "Finished calls, by how they ended.", [
+    "namespace",
+    "tenant",
+    "status",
+  ]);
+  const durations = registry.histogram(
+    "toolarsenal_call_duration_seconds",
+    "Time from the start of a handler to the end of the call, retries included. Calls that never ran are left out.",
+    ["namespace", "tenant"],
+    CALL_SECONDS,
+  );
+  const queued = registry.histogram(
+    "toolarsenal_call_queue_seconds",
+    "Time that calls that ran spent before their handler was called: checks, and waiting for a place.",
+    ["namespace"],
+    CALL_SECONDS,
+  );
+  const cost = registry.counter(
+    "toolarsenal_call_cost_total",
+    "What calls cost, as their tools declare it, in the currency they use.",
+    ["namespace", "tenant"],
+  );
+  const cached = registry.counter("toolarsenal_calls_cached_total", "Calls answered by the result cache.", [
+    "namespace",
+  ]);
+  const retried = registry.counter("toolarsenal_call_retries_total", "Repeated attempts.", ["namespace"]);
+  const findings = registry.counter(
+    "toolarsenal_scan_findings_total",
+    "What scans found, and what was done about it.",
+    ["where", "severity", "action"],
+  );
+  const approvals = registry.counter("toolarsenal_approvals_total", "Approvals, by what became of them.", ["outcome"]);
+  const audit = registry.counter("toolarsenal_audit_failures_total", "Audit records that could not be kept.");
+  const tokens = watchTokens(registry, sources);
+  collectGauges(registry, sources);
+
+  function record({ name, data }: ArsenalEvent): void {
+    if (CHANGES_CATALOG.has(name)) tokens.changed();
+    switch (name) {
+      case "retrieval-finished": {
+        const { tools, tenant = NONE, durationMs } = data;
+        retrievals.observe(durationMs / 1_000, namespaceOf(tools[0]?.toolId), tenant);
+        handedOut.add(data.tokens, tenant);
+        tokens.whenKnown((all) => saved.add(Math.max(0, all - data.tokens), tenant));
+        return;
+      }
+      case "call-finished": {
+        const { status, tenant = NONE, attempts } = data;
+        const namespace = namespaceOf(data.toolId);
+        calls.add(1, namespace, tenant, status);
+        if (data.cached === true) cached.add(1, namespace);
+        if (attempts === 0) return;
+        durations.observe(data.latencyMs / 1_000, namespace, tenant);
+        queued.observe(Math.max(0, data.queuedMs) / 1_000, namespace);
+        if (data.cost !== undefined) cost.add(data.cost, namespace, tenant);
+        return;
+      }
+      case "call-retried":
+        return retried.add(1, namespaceOf(data.toolId));
+      case "scan-flagged":
+        return findings.add(1, data.where, data.severity, data.action);
+      case "confirmation-requested":
+        return approvals.add(1, "requested");
+      case "confirmation-resolved":
+        return approvals.add(1, data.outcome);
+      case "audit-failed":
+        return audit.add(data.records);
+      default:
+    }
+  }
+
+  return { registry, record };
+}
+
+/** The part of an id before the tool's name, which has no dot. */
+function namespaceOf(toolId: string | undefined): string {
+  const end = toolId?.lastIndexOf(".") ?? -1;
+  return toolId === undefined || end <= 0 ? NONE : toolId.slice(0, end);
+}
+
+/** Estimates what all definitions are to a model: anew after each change of the catalog, a few tools at a time. */
+function watchTokens(
+  registry: MetricRegistry,
+  { catalog }: MetricSources,
+): { changed(): void; whenKnown(use: (tokens: number) => void): void } {
+  const gauge = registry.gauge("toolarsenal_catalog_tokens", "Estimated tokens of all definitions in the catalog.");
+  let average = 0;
+  let measuring: Promise<void> | undefined;
+  let isStale = false;
+  const ofAll = (): number => Math.round(average * catalog.size);
+
+  async function measure(): Promise<void> {
+    let [sum, count] = [0, 0];
+    let cursor: string | undefined;
+    do {
+      const page = await catalog.list({ limit: PAGE, ...(cursor === undefined ? {} : { cursor }) });
+      for (const tool of page.tools) sum += toolTokens(tool);
+      count += page.tools.length;
+      cursor = page.next;
+      await nextTurn();
+    } while (cursor !== undefined && count < MEASURED_TOOLS);
+    average = count === 0 ? 0 : sum / count;
+  }
+
+  async function measureUntilFresh(): Promise<void> {
+    while (isStale) {
+      isStale = false;
+      await measure().catch(() => {}); // An engine that is away leaves the last estimate.
+    }
+  }
+
+  function changed(): void {
+    isStale = true;
+    measuring ??= measureUntilFresh().finally(() => (measuring = undefined));
+  }
+
+  changed();
+  registry.onCollect(async () => {
+    await measuring;
+    gauge.set(ofAll());
+  });
+  return {
+    changed,
+    whenKnown: (use) => (measuring === undefined ? use(ofAll()) : void measuring.then(() => use(ofAll()))),
+  };
+}
+
+/** Metrics that are looked up when somebody reads them. */
+function collectGauges(registry: MetricRegistry, sources: MetricSources): void {
+  const info = registry.gauge("toolarsenal_build_info", "The version that runs; always 1.", ["version"]);
+  const tools = registry.gauge("toolarsenal_catalog_tools", "Tools in the catalog.");
+  const breakers = registry.gauge("toolarsenal_circuit_breakers_open", "Tools whose circuit breaker is open.");
+  const breaker = registry.gauge(
+    "toolarsenal_circuit_breaker_open",
+    "1 for each tool whose circuit breaker is open; absent while it is closed.",
+    ["tool"],
+  );
+  const running = registry.gauge("toolarsenal_calls_running", "Calls that run now.");
+  const waiting = registry.gauge("toolarsenal_calls_waiting", "Calls that wait for a place to run.");
+  const up = registry.gauge("toolarsenal_upstream_up", "1 if the MCP server is connected, 0 if not.", ["upstream"]);
+  const pending = registry.gauge("toolarsenal_approvals_pending", "Calls that wait for a person's approval.");
+  const dropped = registry.counter("toolarsenal_events_dropped_total", "Events that a sink lost.", ["sink"]);
+  info.set(1, sources.version);
+
+  registry.onCollect(() => {
+    tools.set(sources.catalog.size);
+    const open = sources.openCircuits();
+    breakers.set(open.length);
+    breaker.clear();
+    for (const toolId of open) breaker.set(1, toolId);
+    const load = sources.load();
+    running.set(load.running);
+    waiting.set(load.waiting);
+    up.clear();
+    for (const { name, state } of sources.upstreams()) up.set(state.kind === "connected" ? 1 : 0, name);
+    for (const [sink, events] of sources.dropped()) dropped.set(events, sink);
+  });
+  registry.onCollect(async () => pending.set(await sources.approvalsPending()));
+}

@@ -1,0 +1,48 @@
+import { CONTENT_TYPES, expositionFor, toExposition } from "../observe/metrics/exposition.ts";
+import type { MetricRegistry } from "../observe/metrics/registry.ts";
+import { type Administration, hasRole } from "./administration.ts";
+import { answerProblem, refuseMethod } from "./http/answer.ts";
+import type { HttpExchange, Surface } from "./surface.ts";
+
+/** What `/metrics` shows, and to whom. */
+export interface ServedMetrics extends Pick<MetricRegistry, "collect"> {
+  /** True if whoever can connect may read them. Otherwise a caller needs the role `operator` or `metrics`. */
+  readonly isOpen: boolean;
+}
+
+const PATH = "/metrics";
+
+/** `/metrics`, for Prometheus: the text format, or OpenMetrics if the caller accepts it. */
+export function metricsSurface({
+  metrics,
+  administration,
+}: {
+  readonly metrics?: ServedMetrics;
+  readonly administration?: Pick<Administration, "operatorRole"> | undefined;
+}): Surface {
+  async function read({ request, response, principal }: HttpExchange): Promise<void> {
+    if (request.method !== "GET" && request.method !== "HEAD") return refuseMethod(response, "GET, HEAD");
+    const mayRead = hasRole(principal, "operator", administration) || principal.roles.includes("metrics");
+    if (metrics?.isOpen !== true && !mayRead) {
+      const message = `"${principal.id}" lacks the role "metrics" and cannot read metrics.`;
+      const fix = 'Give the caller the role "metrics" or "operator", or set server.metrics to open.';
+      return answerProblem(response, { status: 403, code: "PERMISSION_DENIED", message, fix });
+    }
+    const format = expositionFor(request.headers.accept);
+    const page = toExposition((await metrics?.collect()) ?? [], format);
+    response
+      .writeHead(200, {
+        "content-type": CONTENT_TYPES[format],
+        "content-length": Buffer.byteLength(page),
+        "cache-control": "no-store",
+        "x-content-type-options": "nosniff",
+      })
+      .end(page);
+  }
+
+  return {
+    name: "metrics",
+    routes: [{ path: PATH, ...(metrics?.isOpen === true && { open: true }), handle: read }],
+    addresses: [[PATH, "Metrics for Prometheus."]],
+  };
+}

@@ -1,0 +1,91 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { type BusyGateway, startBusyGateway } from "./busy-gateway.ts";
+
+let gateway: BusyGateway | undefined;
+
+afterEach(async () => {
+  await gateway?.close();
+  gateway = undefined;
+});
+
+async function read(url: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
+  return fetch(url, { headers });
+}
+
+/** The value of the one sample with this name and these labels. */
+function valueOf(page: string, sample: string): number | undefined {
+  const line = page.split("\n").find((each) => each.startsWith(`${sample} `));
+  return line === undefined ? undefined : Number(line.slice(sample.length + 1));
+}
+
+describe("/metrics", () => {
+  it("tells of retrievals, calls, breakers, servers, approvals, findings, cost and the process [000-2.3-metrics] [000-5.5-prometheus]", async () => {
+    gateway = await startBusyGateway();
+    const answer = await read(`${gateway.url}/metrics`);
+    const page = await answer.text();
+    expect(answer.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
+    const samples = {
+      'toolarsenal_retrieval_duration_seconds_count{namespace="shop",tenant="acme"}': 1,
+      'toolarsenal_calls_total{namespace="shop",tenant="acme",status="success"}': 1,
+      'toolarsenal_calls_total{namespace="greeter",tenant="none",status="success"}': 1,
+      'toolarsenal_calls_total{namespace="shop",tenant="none",status="failure"}': 3,
+      'toolarsenal_calls_total{namespace="shop",tenant="none",status="circuit_open"}': 1,
+      'toolarsenal_calls_total{namespace="shop",tenant="none",status="pending_confirmation"}': 1,
+      'toolarsenal_call_duration_seconds_count{namespace="shop",tenant="none"}': 4,
+      'toolarsenal_call_cost_total{namespace="shop",tenant="acme"}': 0.25,
+      'toolarsenal_circuit_breaker_open{tool="shop.ship_order"}': 1,
+      toolarsenal_circuit_breakers_open: 1,
+      toolarsenal_calls_waiting: 0,
+      toolarsenal_calls_running: 0,
+      'toolarsenal_upstream_up{upstream="greeter"}': 1,
+      toolarsenal_approvals_pending: 1,
+      toolarsenal_catalog_tools: 5,
+    };
+    expect(Object.fromEntries(Object.keys(samples).map((name) => [name, valueOf(page, name)]))).toEqual(samples);
+    expect(page).toMatch(/^toolarsenal_scan_findings_total\{where="result",severity="\w+",action="flagged"\} 1$/m);
+    const [all, handedOut, saved] = [
+      "toolarsenal_catalog_tokens",
+      'toolarsenal_retrieval_tokens_total{tenant="acme"}',
+      'toolarsenal_retrieval_tokens_saved_total{tenant="acme"}',
+    ].map((name) => valueOf(page, name) ?? 0);
+    expect(all).toBeGreaterThan(50);
+    expect(saved).toBe(Math.max(0, (all ?? 0) - (handedOut ?? 0)));
+    for (const name of ["process_cpu_seconds_total", "process_resident_memory_bytes"])
+      expect(valueOf(page, name)).toBeGreaterThan(0);
+  });
+
+  it("is for the operator and for those with the role metrics, where callers have identities", async () => {
+    gateway = await startBusyGateway({}, { withIdentity: true });
+    const url = `${gateway.url}/metrics`;
+    const as = async (token: string): Promise<number> => (await read(url, { authorization: `Bearer ${token}` })).status;
+    expect((await read(url)).status).toBe(401);
+    expect([
+      await as("operator-of-this-gateway"),
+      await as("prometheus-reads-metrics"),
+      await as("agent-of-a-tenant-acme"),
+    ]).toEqual([200, 200, 403]);
+  });
+
+  it("is for everybody who can connect if server.metrics is open", async () => {
+    gateway = await startBusyGateway({ server: { metrics: "open" } }, { withIdentity: true });
+    expect((await read(`${gateway.url}/metrics`)).status).toBe(200);
+    expect((await read(`${gateway.url}/mcp`)).status).toBe(401);
+  });
+
+  it("answers in OpenMetrics to those who accept it", async () => {
+    gateway = await startBusyGateway();
+    const answer = await read(`${gateway.url}/metrics`, { accept: "application/openmetrics-text; version=1.0.0" });
+    expect(answer.headers.get("content-type")).toBe("application/openmetrics-text; version=1.0.0; charset=utf-8");
+    const page = await answer.text();
+    expect(page).toContain("# TYPE toolarsenal_calls counter");
+    expect(page.endsWith("# EOF\n")).toBe(true);
+  });
+
+  it("is also served on a port of its own, where nothing else is [000-9.1-prometheus-port]", async () => {
+    gateway = await startBusyGateway({ telemetry: { exposePrometheus: true, prometheusPort: 0 } });
+    const { metricsUrl = "" } = gateway;
+    expect(new URL(metricsUrl).port).not.toBe(new URL(gateway.url).port);
+    expect(await (await read(metricsUrl)).text()).toContain("toolarsenal_calls_total");
+    expect((await read(new URL("/mcp", metricsUrl).href)).status).toBe(404);
+  });
+});
