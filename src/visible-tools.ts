@@ -1,6 +1,7 @@
 import type { AskedBy } from "./arsenal-options.ts";
 import type { CatalogEngine } from "./catalog/catalog-engine.port.ts";
 import { ArsenalError } from "./errors/arsenal-error.ts";
+import { showValue } from "./errors/show-value.ts";
 import type { Aegis } from "./guard/aegis.ts";
 import { type Principal, principalOr } from "./guard/principal.ts";
 import { toName } from "./tool/normalise/slug.ts";
@@ -14,6 +15,10 @@ export interface ListToolsOptions extends AskedBy {
   readonly source?: ToolSource;
   /** Any other condition, as data. */
   readonly filter?: ToolFilter;
+  /** At most this many, 1 or more. Defaults to all of them. Reads about as many, however large the catalog is. */
+  readonly limit?: number;
+  /** Only tools whose id comes after this one: the last id of the page before. */
+  readonly after?: string;
 }
 
 /** The tools of an arsenal as a principal sees them. The principal defaults to the operator. */
@@ -50,9 +55,10 @@ export function createVisibleTools(parts: {
       const tool = await find(name, namespace);
       return tool && aegis.sees(tool, principal, by) ? tool : undefined;
     },
-    async list({ namespace, source, filter: asked = EVERY_TOOL, ...by }) {
+    async list({ namespace, source, filter: asked = EVERY_TOOL, limit = Infinity, after, ...by }) {
       const principal = principalOf(by);
       refuseFilter(asked);
+      refusePage(limit, after);
       const filter: ToolFilter = {
         all: [
           asked,
@@ -62,14 +68,32 @@ export function createVisibleTools(parts: {
         ],
       };
       const found: Tool[] = [];
-      for (let cursor: string | undefined; ;) {
-        const page = await engine.list({ filter, ...(cursor === undefined ? {} : { cursor }) });
+      for (let cursor = after; ;) {
+        const left = limit - found.length;
+        const page = await engine.list({
+          filter,
+          ...(cursor === undefined ? {} : { cursor }),
+          ...(left < PAGE && { limit: left }),
+        });
         for (const tool of page.tools) if (aegis.sees(tool, principal, by)) found.push(tool);
         cursor = page.next;
-        if (cursor === undefined) return found;
+        if (cursor === undefined || found.length >= limit) return found;
       }
     },
   };
+}
+
+/** What an engine lists at once if nothing is said. */
+const PAGE = 1000;
+
+function refusePage(limit: unknown, after: unknown): void {
+  if (limit !== Infinity && !(Number.isInteger(limit) && (limit as number) >= 1)) refuse("limit", limit, "1 or more");
+  if (after !== undefined && typeof after !== "string") refuse("after", after, "the id of a tool");
+}
+
+function refuse(field: string, value: unknown, wanted: string): never {
+  const fix = `Give ${wanted}, or leave it out.`;
+  throw new ArsenalError("QUERY_INVALID", `${field} is ${showValue(value)}. ${fix}`, { field, value, fix });
 }
 
 function refuseFilter(filter: ToolFilter): void {

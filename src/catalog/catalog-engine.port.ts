@@ -54,16 +54,16 @@ export interface PutTools {
 /** Which tools to list. */
 export interface ListQuery extends EngineOptions {
   readonly filter?: ToolFilter;
-  /** The `next` of the page before. */
+  /** Only tools whose id comes after this one: the `next` of the page before, or any id. */
   readonly cursor?: string;
-  /** At most this many; 1000 where absent. */
+  /** At most this many. Defaults to 1000. */
   readonly limit?: number;
 }
 
 /** A page of tools. */
 export interface ToolPage {
   readonly tools: readonly Tool[];
-  /** The cursor of the next page; absent on the last one. */
+  /** The id of the page's last tool, where the next page goes on. Omitted on the last page. */
   readonly next?: string;
 }
 

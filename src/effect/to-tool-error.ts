@@ -53,6 +53,8 @@ const KINDS: Readonly<Record<ErrorCode, Kind>> = {
   LIBRARY_MISSING: "failed",
   INPUT_INVALID: "failed",
   AGENT_STOPPED: "failed",
+  UNAUTHENTICATED: "refused",
+  INTERNAL_ERROR: "failed",
   CLOSED: "failed",
 };
 

@@ -30,7 +30,9 @@ it.each([
   ["CIRCUIT_OPEN", 503],
   ["OUTCOME_UNKNOWN", 504],
   ["EXECUTION_FAILED", 502],
-  ["CONFIG_INVALID", 500],
+  ["CONFIG_INVALID", 422],
+  ["HANDLER_MISSING", 409],
+  ["STORE_FAILED", 500],
 ] as const)("%s is HTTP %i", (code, httpStatus) => {
   expect(toWire(code).httpStatus).toBe(httpStatus);
 });

@@ -11,6 +11,7 @@ export const ERROR_CODES = {
   ARGUMENTS_INVALID: "The arguments of a call do not match the tool's parameters.",
   CALL_INVALID: "A call is malformed: its name, arguments, timeout, retry count or batch.",
   QUERY_INVALID: "A retrieval query is malformed: its text, limit, threshold or filters.",
+  UNAUTHENTICATED: "The request has no credentials, or invalid ones.",
   PERMISSION_DENIED: "Policy refuses the call; the message names what is missing.",
   CONFIRMATION_REQUIRED: "A person must approve the call before it runs.",
   APPROVAL_INVALID: "The approval is unknown, expired, already used, not the caller's to give, or for other arguments.",
@@ -34,6 +35,7 @@ export const ERROR_CODES = {
   LIBRARY_MISSING: "An adapter needs a package that is not installed; the message has the npm install line.",
   INPUT_INVALID: "A file or command-line value cannot be read; the message names the line or option.",
   AGENT_STOPPED: "An agent's run ended without an answer: a budget was used up, or the provider cut off or blocked it.",
+  INTERNAL_ERROR: "Something failed inside the gateway; its own log says what.",
   CLOSED: "The arsenal was closed and takes no more work.",
 } as const;
 

@@ -1,6 +1,6 @@
 import type { ErrorCode } from "./codes.ts";
 
-/** How an error code is told to a peer: an HTTP status and a JSON-RPC code. */
+/** How an error code reaches a peer: as an HTTP status and a JSON-RPC code. */
 export interface WireError {
   readonly httpStatus: number;
   readonly jsonRpcCode: number;
@@ -20,6 +20,8 @@ export function toWire(code: ErrorCode): WireError {
     case "TOOLSET_NOT_FOUND":
     case "ENSEMBLE_NOT_FOUND":
       return { httpStatus: 404, jsonRpcCode: -32602 };
+    case "UNAUTHENTICATED":
+      return { httpStatus: 401, jsonRpcCode: -32002 };
     case "PERMISSION_DENIED":
     case "APPROVAL_INVALID":
       return { httpStatus: 403, jsonRpcCode: -32003 };
@@ -45,11 +47,14 @@ export function toWire(code: ErrorCode): WireError {
     case "AGENT_STOPPED":
       return { httpStatus: 502, jsonRpcCode: -32009 };
     case "HANDLER_MISSING":
-    case "SANDBOX_FAILED":
+      return { httpStatus: 409, jsonRpcCode: -32603 };
     case "CONFIG_INVALID":
+      return { httpStatus: 422, jsonRpcCode: -32602 };
+    case "SANDBOX_FAILED":
     case "STORE_FAILED":
     case "AUDIT_FAILED":
     case "LIBRARY_MISSING":
+    case "INTERNAL_ERROR":
       return { httpStatus: 500, jsonRpcCode: -32603 };
   }
 }

@@ -96,6 +96,8 @@ export interface EventMap {
   "certificate-reloaded": { readonly file: string; readonly validTo: string };
   /** The certificate in the file cannot be used, or changes of it cannot be noticed. The old one stays in use. */
   "certificate-failed": { readonly file: string; readonly message: string };
+  /** The gateway could not answer an HTTP request because of a fault of its own. The caller learned only that, and the id. */
+  "request-failed": { readonly requestId: string; readonly path: string; readonly message: string };
   /** A source named a namespace that is not its own; its tool has the id that is told. */
   "namespace-refused": { readonly ensemble: string; readonly toolId: string; readonly namespace: string };
   /** A toolset names ids that the catalog does not have. They join it when they are registered. */

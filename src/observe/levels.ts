@@ -32,6 +32,7 @@ const LEVEL_OF: { readonly [Name in EventName]: EventLevel | ((data: EventMap[Na
   "policy-reloaded": "info",
   "certificate-reloaded": "info",
   "certificate-failed": "error",
+  "request-failed": "error",
   "namespace-refused": "warn",
   "toolset-tools-missing": "warn",
   "catalog-synced": "info",

@@ -1,6 +1,7 @@
+import { ArsenalError } from "../errors/arsenal-error.ts";
 import { localOperator, type Principal } from "../guard/principal.ts";
 import { type Clock, systemClock } from "../observe/clock.ts";
-import { scopeTo } from "../toolset/runner.ts";
+import { createRunner, scopeTo } from "../toolset/runner.ts";
 import type { ServableArsenal } from "./served-arsenal.ts";
 import type { Serving } from "./surface.ts";
 
@@ -21,8 +22,25 @@ export function descriptionOf({ toolsets }: Pick<ServableArsenal, "toolsets">, t
 }
 
 function scopedArsenal(arsenal: ServableArsenal, toolset: string, clock: Clock = systemClock): ServableArsenal {
+  const runner = createRunner(arsenal, toolset);
   return {
     ...scopeTo(arsenal, toolset),
+    executeBatch: (batch) => runner.executeBatch(batch),
+    retrieveTools: (query, options) => arsenal.retrieveTools(query, { ...options, toolset }),
+    exportTools: (format, ids, options) => arsenal.exportTools(format, ids, { ...options, toolset }),
+    addTool: refuse,
+    addTools: refuse,
+    importTools: refuse,
+    deleteTool: refuse,
+    sync: refuse,
+    health: (toolId) => arsenal.health(toolId),
+    healthCheck: () => arsenal.healthCheck(),
+    get toolCount() {
+      return arsenal.toolCount;
+    },
+    get scoreThreshold() {
+      return arsenal.scoreThreshold;
+    },
     get approvals() {
       return arsenal.approvals;
     },
@@ -32,8 +50,11 @@ function scopedArsenal(arsenal: ServableArsenal, toolset: string, clock: Clock =
     get upstreams() {
       return arsenal.upstreams;
     },
-    get toolsets() {
-      return arsenal.toolsets;
+    toolsets: {
+      find: (name, principal) => arsenal.toolsets.find(name, principal),
+      get: (name, principal) => arsenal.toolsets.get(name, principal),
+      list: (principal) => arsenal.toolsets.list(principal).filter(({ name }) => name === toolset),
+      watch: (changed) => arsenal.toolsets.watch(changed),
     },
     upstreamsAttempted: (options) => arsenal.upstreamsAttempted(options),
     subscribe(listener) {
@@ -49,4 +70,12 @@ function scopedArsenal(arsenal: ServableArsenal, toolset: string, clock: Clock =
       };
     },
   };
+}
+
+/** Nobody changes the catalog through one of its toolsets. */
+async function refuse(): Promise<never> {
+  const fix = "Serve everything to change it: leave out --toolset.";
+  throw new ArsenalError("PERMISSION_DENIED", `Only one toolset is served, and the catalog cannot be changed. ${fix}`, {
+    fix,
+  });
 }

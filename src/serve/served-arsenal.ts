@@ -1,14 +1,19 @@
 import type { McpUpstream } from "../adapters/sources/mcp/upstream/upstream.ts";
+import type { AnyDialect } from "../adapters/dialects/write-definitions.ts";
 import type { ToolCall } from "../execute/call.ts";
 import type { ToolResult } from "../execute/result.ts";
 import type { Approvals } from "../guard/aegis.ts";
 import type { Pins } from "../guard/pins/pins.ts";
 import type { Principal } from "../guard/principal.ts";
 import type { ArsenalEvent } from "../observe/events.ts";
+import type { BatchRegistration, RegisteredBatch } from "../register/register-batch.ts";
 import type { ToolQuery } from "../retrieve/query.ts";
 import type { RetrievalResult } from "../retrieve/result.ts";
-import type { Tool } from "../tool/tool.ts";
+import type { ToolDraft } from "../tool/draft.ts";
+import type { Health, Tool } from "../tool/tool.ts";
+import type { RunnableArsenal } from "../toolset/runner.ts";
 import type { Toolsets } from "../toolset/toolsets.ts";
+import type { GivenTools, ImportOptions } from "../transcode/import-tools.ts";
 
 /** The part of an arsenal that serving it needs. Tools are listed, found and run through it alone. */
 export interface ServedArsenal {
@@ -26,11 +31,25 @@ export interface ServedTools extends Pick<ServedArsenal, "execute" | "approvals"
   readonly pins?: Pins | undefined;
 }
 
+/** What programs ask for over REST, beyond finding and running tools. The rules of the façade apply. */
+interface Programmable extends RunnableArsenal {
+  addTool(draft: ToolDraft): Promise<Tool>;
+  addTools(batch: readonly BatchRegistration[]): Promise<RegisteredBatch>;
+  importTools(format: AnyDialect, tools: GivenTools, options: ImportOptions): Promise<RegisteredBatch>;
+  deleteTool(name: string, namespace: string, by: { readonly principal: Principal }): Promise<boolean>;
+  health(toolId: string): Health;
+  healthCheck(): Promise<Record<string, boolean>>;
+  sync(options: { readonly signal?: AbortSignal }): Promise<number>;
+  readonly toolCount: number;
+  readonly scoreThreshold: number;
+}
+
 /** What serving every tool and every upstream needs of an arsenal. */
 export type ServableArsenal = ServedArsenal &
-  ServedTools & {
+  ServedTools &
+  Programmable & {
     readonly upstreams: readonly McpUpstream[];
-    readonly toolsets: Pick<Toolsets, "find" | "get" | "watch">;
+    readonly toolsets: Pick<Toolsets, "find" | "get" | "list" | "watch">;
     /** Resolves when the server's first attempt to connect has ended: its tools are registered, or it failed. */
     upstreamsAttempted(options: { readonly name: string }): Promise<void>;
   };

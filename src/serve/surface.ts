@@ -36,6 +36,8 @@ export interface Route {
    * it; open ones are always answered.
    */
   readonly drainsItself?: boolean;
+  /** How the host's own refusals (401, 403, 503, 500) are written on this route. Defaults to the errors of JSON-RPC. */
+  readonly refusals?: "json-rpc" | "problem+json";
   /** If it throws, the caller gets a 500 that says nothing. */
   handle(exchange: HttpExchange): Promise<void> | void;
 }

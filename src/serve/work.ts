@@ -12,6 +12,8 @@ export interface Work {
   readonly stopping: boolean;
   /** True once no new work is taken. */
   readonly draining: boolean;
+  /** Fires when draining begins, for streams that would otherwise never end. */
+  readonly ending: AbortSignal;
   /** Seconds after which a refused caller should try again: what is left of the time for running work, at least 1. */
   readonly retryAfterS: number;
   /**
@@ -35,6 +37,7 @@ export function createWork(clock: Clock = systemClock): Work {
   let idle = Promise.withResolvers<void>();
   let ended: Promise<void> | undefined;
   let draining = false;
+  const ending = new AbortController();
   let graceEnds = 0;
 
   /** Waits until nothing runs, but no longer than that. */
@@ -50,6 +53,7 @@ export function createWork(clock: Clock = systemClock): Work {
     if (delayMs > 0) await new Promise<void>((resolve) => void clock.after(delayMs, resolve));
     draining = true;
     graceEnds = clock.now() + graceMs;
+    ending.abort(shuttingDown());
     onDraining?.();
     await untilIdle(graceMs);
     graceEnds = 0;
@@ -84,6 +88,7 @@ export function createWork(clock: Clock = systemClock): Work {
     get draining() {
       return draining;
     },
+    ending: ending.signal,
     get retryAfterS() {
       return Math.max(1, Math.ceil((graceEnds - clock.now()) / 1000));
     },

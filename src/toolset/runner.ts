@@ -19,6 +19,8 @@ interface Listed extends Asked {
   readonly namespace?: string;
   readonly source?: ToolSource;
   readonly filter?: ToolFilter;
+  readonly limit?: number;
+  readonly after?: string;
 }
 
 /** The four ways to the tools of an arsenal, each of which can look through a toolset. */

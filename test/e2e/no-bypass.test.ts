@@ -3,6 +3,7 @@ import { COMMANDS } from "../../src/cli/commands.ts";
 import { ToolArsenal } from "../../src/index.ts";
 import { AGGREGATE_METHODS } from "../../src/serve/mcp/aggregate/answer-request.ts";
 import { SURFACES as HTTP_SURFACES } from "../../src/serve/surfaces.ts";
+import { OPERATIONS } from "../../src/serve/rest/operations/all.ts";
 import { META_TOOL_NAMES } from "../../src/serve/meta-tools/definitions.ts";
 import { TRANSPARENT_METHODS } from "../../src/serve/mcp/transparent/pass-request.ts";
 import { CASES } from "./no-bypass/cases.ts";
@@ -12,6 +13,7 @@ import {
   type Does,
   LIBRARY,
   META_TOOLS,
+  REST_API,
   SURFACE_ROUTES,
   TRANSPARENT_PLANE,
 } from "./no-bypass/every-surface.ts";
@@ -113,6 +115,14 @@ describe("every way into the program", () => {
     const fix = "Say in test/e2e/no-bypass/every-surface.ts, under SURFACE_ROUTES, what each surface does with tools.";
     expect(Object.keys(ofSurfaces), fix).toEqual(Object.keys(HTTP_SURFACES));
     expectKnown(paths.split(", "), Object.assign({}, ...Object.values(SURFACE_ROUTES)), "SURFACE_ROUTES");
+  });
+
+  it("through REST is known likewise", () => {
+    expectKnown(
+      OPERATIONS.map(({ id }) => id),
+      REST_API,
+      "REST_API",
+    );
   });
 
   it("on the command line is known likewise", () => {

@@ -1,4 +1,10 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type Server,
+  type ServerResponse,
+} from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
@@ -11,6 +17,7 @@ import { readTraceparent } from "../../observe/trace-context.ts";
 import { checkedPublicUrl, createCallerCheck, createOwnAddress, hostInUrl, isLoopback } from "./allowed-callers.ts";
 import { refuse } from "./answer.ts";
 import { createOpenWork } from "./open-work.ts";
+import { refuseWithProblem, requestIdOf } from "./problem.ts";
 import { metadataRoutes, metadataUrl, toChallenge } from "./resource-metadata.ts";
 import type { HttpExchange, Route } from "../surface.ts";
 import type { ListenOptions } from "./listen-options.ts";
@@ -101,20 +108,20 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     work.add(response);
     // A route that writes to a stream which closing has ended must not bring the process down.
     response.on("error", ignore);
-    if (work.closing)
-      return refuse(response, { status: 503, message: "The server is closing." }, { "retry-after": "1" });
-
-    const refused = refusalOf(request.headers);
-    if (refused !== undefined) return refuse(response, refused);
-    const { origin } = request.headers;
-    if (origin !== undefined) letPageRead(response, origin);
-
     const { url: target = "" } = request;
-    if (!target.startsWith("/")) return refuse(response, { status: 400, message: "The request names no path." });
     let parsed: URL | undefined;
     const url = (): URL => (parsed ??= new URL(ANY_ORIGIN + target));
     const query = target.indexOf("?");
-    const route = find(query === -1 ? target : target.slice(0, query), () => url().pathname);
+    const isPath = target.startsWith("/");
+    const route = isPath ? find(query === -1 ? target : target.slice(0, query), () => url().pathname) : undefined;
+    if (work.closing) return refuseOn(route, request, response, CLOSING, { "retry-after": "1" });
+
+    const refused = refusalOf(request.headers);
+    if (refused !== undefined) return refuseOn(route, request, response, refused);
+    const { origin } = request.headers;
+    if (origin !== undefined) letPageRead(response, origin);
+
+    if (!isPath) return refuse(response, { status: 400, message: "The request names no path." });
     if (route === undefined) {
       const paths = routes.map((each) => (isBeginning(each) ? `${each.path}…` : each.path));
       return refuse(response, { status: 404, message: `Nothing is here. Paths: ${paths.join(", ")}.` });
@@ -135,7 +142,13 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
         json: (limits) => readJson(request, limits),
       });
     if (identity === undefined || route.open === true) void handle(unasked);
-    else void identify(identity, { request, response }, route.path.endsWith("/") ? url().pathname : route.path, handle);
+    else
+      void identify(
+        identity,
+        { request, response, route },
+        route.path.endsWith("/") ? url().pathname : route.path,
+        handle,
+      );
   }
 
   async function serve(route: Route, exchange: HttpExchange): Promise<void> {
@@ -143,15 +156,17 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       await route.handle(exchange);
     } catch (error) {
       onError?.(error);
-      const { response } = exchange;
+      const { request, response, url } = exchange;
+      const message = error instanceof Error ? error.message : String(error);
+      emit("request-failed", { requestId: requestIdOf(request), path: url.pathname, message });
       if (response.headersSent) response.destroy();
-      else refuse(response, { status: 500, code: -32_603, message: "The server failed to answer." });
+      else refuseOn(route, request, response, { status: 500, code: -32_603, message: "The server failed to answer." });
     }
   }
 
   async function identify(
     by: Identity,
-    { request, response }: Pick<HttpExchange, "request" | "response">,
+    { request, response, route }: Pick<HttpExchange, "request" | "response"> & { readonly route: Route },
     path: string,
     handle: (principal: Principal) => Promise<void>,
   ): Promise<void> {
@@ -168,14 +183,15 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       });
     } catch (error) {
       onError?.(error);
-      return refuse(response, { status: 503, message: "Could not authenticate the caller. Try again later." });
+      const failed = { status: 503, message: "Could not authenticate the caller. Try again later." };
+      return refuseOn(route, request, response, failed, { "retry-after": "1" });
     }
     const { principal, refusal } = found;
     if (principal !== undefined) return handle(principal);
     const status = refusal?.error === "insufficient_scope" ? 403 : 401;
     const message = refusal?.description ?? "Missing or invalid credentials.";
     const challenge = toChallenge(by, refusal, metadataUrl(address, path));
-    return refuse(response, { status, message }, { "www-authenticate": challenge });
+    return refuseOn(route, request, response, { status, message }, { "www-authenticate": challenge });
   }
 
   const settings = {
@@ -211,6 +227,20 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
 
 function ignore(): void {}
 
+const CLOSING = { status: 503, message: "The server is closing." };
+
+/** Refuses a request in the form that its route wants. */
+function refuseOn(
+  route: Route | undefined,
+  request: IncomingMessage,
+  response: ServerResponse,
+  refused: { readonly status: number; readonly message: string; readonly code?: number },
+  headers?: OutgoingHttpHeaders,
+): void {
+  if (route?.refusals === "problem+json") refuseWithProblem(request, response, refused, headers);
+  else refuse(response, refused, headers);
+}
+
 function isBeginning({ path, exact = false }: Route): boolean {
   return path.endsWith("/") && !exact;
 }
@@ -218,7 +248,10 @@ function isBeginning({ path, exact = false }: Route): boolean {
 /** Lets the web page that an allowed Origin names read the answer. */
 function letPageRead(response: ServerResponse, origin: string): void {
   response.setHeader("access-control-allow-origin", origin);
-  response.setHeader("access-control-expose-headers", "Mcp-Session-Id, WWW-Authenticate, Retry-After");
+  response.setHeader(
+    "access-control-expose-headers",
+    "Mcp-Session-Id, WWW-Authenticate, Retry-After, X-Request-Id, ETag, Location",
+  );
   response.setHeader("vary", "Origin");
 }
 

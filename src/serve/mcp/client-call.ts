@@ -1,10 +1,10 @@
-import { isArsenalError } from "../../errors/arsenal-error.ts";
 import type { ToolCall } from "../../execute/call.ts";
 import type { ToolResult } from "../../execute/result.ts";
 import type { Approvals } from "../../guard/aegis.ts";
 import type { McpRequest, McpRequestParts } from "../../mcp/connection.ts";
 import { type JsonObject, RPC, RpcError, type RpcErrorBody } from "../../mcp/protocol.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
+import { resultOf } from "../result-of.ts";
 import type { ServedTools } from "../served-arsenal.ts";
 import { approvalQuestion, type PersonsAnswer, readAnswer, showsForms } from "./approval-question.ts";
 import type { Exchange } from "./plane.ts";
@@ -81,16 +81,5 @@ async function askPerson(
   } catch (error) {
     if (signal.aborted) throw error;
     return undefined;
-  }
-}
-
-/** An arsenal can be configured to throw failed results. The result is then the cause. */
-async function resultOf(executing: Promise<ToolResult>): Promise<ToolResult> {
-  try {
-    return await executing;
-  } catch (error) {
-    const result = isArsenalError(error) ? (error.cause as ToolResult | undefined) : undefined;
-    if (typeof result === "object" && typeof result?.status === "string") return result;
-    throw error;
   }
 }

@@ -1,3 +1,4 @@
+import type { ArsenalError } from "../../errors/arsenal-error.ts";
 import type { ErrorCode } from "../../errors/codes.ts";
 import type { Principal } from "../../guard/principal.ts";
 import type { TraceContext } from "../../observe/trace-context.ts";
@@ -34,10 +35,18 @@ export interface Operation<
   readonly examples?: Readonly<Record<string, unknown>>;
   /** Bytes of the body. Default 1 MiB. */
   readonly maxBytes?: number;
+  /** Headers that it reads, each with a description. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** True if it needs the tools of servers that may still be connecting: it then waits for them, for a while. */
+  readonly needsTools?: boolean;
+  /** True for a stream without an end. It does not delay shutting down: its signal fires as soon as that begins. */
+  readonly endless?: boolean;
   /** What a good answer looks like, by status. */
   readonly answers: Readonly<Record<number, AnswerShape>>;
   /** What it can fail with besides what every operation can fail with. */
   readonly problems?: readonly ErrorCode[];
+  /** Statuses of its problems that do not follow from their codes. */
+  readonly statuses?: readonly number[];
   run(asked: Asked<Params, Query, Body>, context: RestContext): Promise<Answer>;
 }
 
@@ -59,7 +68,7 @@ export interface Asked<Params extends JsonSchema, Query extends JsonSchema, Body
   readonly principal: Principal;
   /** The headers that the operation may look at, by their name in lower case. */
   header(name: string): string | undefined;
-  /** True if the caller prefers `text/event-stream`. */
+  /** True if the caller accepts `text/event-stream`. */
   readonly wantsEvents: boolean;
   /** The id that the answer carries as `X-Request-Id`, for the caller's own records. */
   readonly requestId: string;
@@ -72,6 +81,8 @@ export interface Asked<Params extends JsonSchema, Query extends JsonSchema, Body
 /** What an operation answers. Refuse by throwing an `ArsenalError`: the surface writes it as `application/problem+json`. */
 export type Answer =
   | { readonly status?: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> }
+  /** Refuses with another status than that of the error's code, or with the result of a call that did not run. */
+  | { readonly refused: ArsenalError; readonly status?: number; readonly result?: unknown }
   | { readonly events: AsyncIterable<ServerSentEvent> };
 
 /** One event of a stream. */

@@ -1,112 +1,163 @@
-import { randomUUID } from "node:crypto";
-import { getRequestListener, type HttpBindings } from "@hono/node-server";
-import { type Context, Hono } from "hono";
+import { RegExpRouter } from "hono/router/reg-exp-router";
+import { SmartRouter } from "hono/router/smart-router";
+import { TrieRouter } from "hono/router/trie-router";
 import { jsonSchemaValidator } from "../../adapters/validators/json-schema/json-schema.ts";
 import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
-import { toWire } from "../../errors/to-wire.ts";
-import type { Check } from "../../execute/validator.port.ts";
-import type { JsonSchema } from "../../tool/json-schema.ts";
 import { hasRole } from "../administration.ts";
+import { requestIdOf } from "../http/problem.ts";
 import type { HttpExchange, Surface, SurfaceContext } from "../surface.ts";
-import type { Operation } from "./operation.ts";
+import { retryAfter, shuttingDown } from "../work.ts";
+import type { Answer, Asked, Operation } from "./operation.ts";
 import { OPERATIONS } from "./operations/all.ts";
+import { createReader, type RequestReader } from "./read-request.ts";
+import { type AnswerWriter, createWriter } from "./write-answer.ts";
 
-const BASE = "/api/v1";
+/** Where the REST API is. */
+export const BASE = "/api/v1";
+
+const METHODS = ["GET", "POST", "PUT", "DELETE"] as const;
+
+interface Served {
+  readonly operation: Operation;
+  readonly read: RequestReader;
+}
 
 /** `/api/v1`: the arsenal for programs that speak neither MCP nor A2A. Hono finds the operation; the host has authenticated the caller. */
 export function restSurface(context: SurfaceContext): Surface {
-  const app = new Hono<{ Bindings: HttpBindings }>();
-  const exchanges = new WeakMap<object, HttpExchange>();
-  const closing = new AbortController();
+  const { work, redactor, startup, toolset } = context;
   const validator = jsonSchemaValidator();
-  const compile = (schema: JsonSchema | undefined): Check | undefined =>
-    schema && (validator.compile(schema, { trusted: true }) as Check);
-
-  for (const each of OPERATIONS) {
-    const checks = { params: compile(each.params), query: compile(each.query), body: compile(each.body) };
-    app.on(each.method.toUpperCase(), BASE + each.path.replaceAll(/\{(\w+)\}/g, ":$1"), (c) =>
-      answer(each, checks, c, exchanges.get(c.env.incoming) as HttpExchange),
-    );
+  // Who serves one toolset serves its tools, and nothing that changes the gateway.
+  const operations = OPERATIONS.filter(({ role }) => toolset === undefined || role !== "operator");
+  const router = new SmartRouter<Served>({ routers: [new RegExpRouter(), new TrieRouter()] });
+  for (const operation of operations) {
+    const served = { operation, read: createReader(operation, validator) };
+    router.add(operation.method.toUpperCase(), operation.path.replaceAll(/\{(\w+)\}/g, ":$1"), served);
   }
 
-  async function answer(
-    each: Operation,
-    checks: Readonly<Record<"params" | "query" | "body", Check | undefined>>,
-    c: Context,
-    exchange: HttpExchange,
-  ): Promise<Response> {
-    const requestId = c.req.header("x-request-id") ?? randomUUID();
+  async function handle(exchange: HttpExchange): Promise<void> {
+    const { request, response, url } = exchange;
+    const writer = createWriter(response, { requestId: requestIdOf(request), redactor });
     try {
-      const { principal } = exchange;
-      if (each.role !== undefined && !hasRole(principal, each.role, context.administration))
-        throw lacksRole(principal.id, each.role);
-      const asked = {
-        params: await checked(checks.params, c.req.param(), "path"),
-        query: await checked(checks.query, c.req.query(), "query"),
-        body: checks.body && (await checked(checks.body, await bodyOf(exchange, each.maxBytes), "body")),
-        principal,
-        header: (name: string) => c.req.header(name),
-        wantsEvents: false,
-        requestId,
-        trace: exchange.trace,
-        signal: closing.signal,
-      };
-      const given = await each.run(asked as never, context);
-      if ("events" in given) throw new Error("not yet");
-      const headers = { ...given.headers, "x-request-id": requestId };
-      if (given.body === undefined) return new Response(null, { status: given.status ?? 204, headers });
-      return c.json(given.body as object, (given.status ?? 200) as 200, headers);
+      const { method = "GET" } = request;
+      const path = url.pathname.slice(BASE.length);
+      const found = find(method === "HEAD" ? "GET" : method, path);
+      if (found === undefined) return refusePath(path, writer);
+      if (isCrossSite(request.headers)) return writer.problem(crossSite());
+      await answer(found, exchange, writer);
     } catch (error) {
+      // The host reports faults of our own, and tells the caller nothing of them.
       if (!isArsenalError(error)) throw error;
-      return problem(error, requestId);
+      writer.problem(error);
     }
   }
 
-  const listen = getRequestListener((request, env) => app.fetch(request, env as HttpBindings), {
-    overrideGlobalObjects: false,
-  });
+  function find(method: string, path: string): (Served & { readonly params: Record<string, string> }) | undefined {
+    const [[match] = [], stash] = router.match(method, path);
+    if (match === undefined) return undefined;
+    const [served, places] = match;
+    const params: Record<string, string> = {};
+    for (const [name, place] of Object.entries(places))
+      params[name] = decoded(typeof place === "number" ? (stash?.[place] ?? "") : place);
+    return { ...served, params };
+  }
+
+  function refusePath(path: string, writer: AnswerWriter): void {
+    const allowed = METHODS.filter((method) => find(method, path) !== undefined);
+    if (allowed.length === 0) {
+      const fix = `GET /openapi.json lists what there is.`;
+      const error = new ArsenalError("INPUT_INVALID", `Nothing is at ${BASE}${path.slice(0, 200)}. ${fix}`, { fix });
+      return writer.problem(error, { status: 404 });
+    }
+    const allow = [...allowed, ...(allowed.includes("GET") ? ["HEAD"] : [])].join(", ");
+    const fix = `Use ${allow}.`;
+    const error = new ArsenalError("INPUT_INVALID", `This path takes ${allow} only.`, { fix });
+    writer.problem(error, { status: 405, headers: { allow } });
+  }
+
+  async function answer(
+    { operation, read, params }: Served & { readonly params: Record<string, string> },
+    exchange: HttpExchange,
+    writer: AnswerWriter,
+  ): Promise<void> {
+    if (work.draining) return writer.problem(shuttingDown(), { headers: retryAfter(work) });
+    const { request, response, principal } = exchange;
+    const { role, needsTools, endless } = operation;
+    if (role !== undefined && !hasRole(principal, role, context.administration)) throw lacksRole(principal.id, role);
+    const given = await read(exchange, params);
+    if ("refused" in given) return writer.problem(given.refused, given);
+
+    const gone = new AbortController();
+    response.once("close", () => {
+      if (!response.writableFinished) gone.abort(new ArsenalError("CANCELLED", "The caller hung up."));
+    });
+    const run = async (signal: AbortSignal): Promise<void> => {
+      if (needsTools === true) await startup.wait(signal);
+      const asked = {
+        ...given,
+        principal,
+        header: (name: string) => request.headers[name] as string | undefined,
+        wantsEvents: request.headers.accept?.includes("text/event-stream") ?? false,
+        requestId: requestIdOf(request),
+        trace: exchange.trace,
+        signal,
+      };
+      const answered = await operation.run(asked as Asked<never, never, never>, context);
+      if ("refused" in answered) writer.problem(answered.refused, answered);
+      else if (!("events" in answered)) answerJson(answered, request.headers["if-none-match"], writer);
+      else await writer.events(answered.events, signal);
+    };
+    if (endless === true) await run(AbortSignal.any([gone.signal, work.ending]));
+    else await work.run(gone.signal, run);
+  }
+
   return {
     name: "rest",
     routes: [
-      {
-        path: `${BASE}/`,
-        async handle(exchange) {
-          exchanges.set(exchange.request, exchange);
-          await listen(exchange.request, exchange.response);
-        },
-      },
+      { path: `${BASE}/`, drainsItself: true, refusals: "problem+json", handle },
+      { path: BASE, drainsItself: true, refusals: "problem+json", handle },
     ],
     addresses: [[`${BASE}/tools`, "The REST API."]],
-    async close() {
-      closing.abort();
-      await validator.close?.();
-    },
+    close: async () => validator.close?.(),
   };
 }
 
-async function checked(check: Check | undefined, value: unknown, where: string): Promise<unknown> {
-  if (check === undefined) return value;
-  const outcome = await check(value);
-  if (outcome.valid) return outcome.value;
-  const issues = outcome.problems.map(({ field, message }) => ({ field, message }));
-  const [first] = issues;
-  throw new ArsenalError("INPUT_INVALID", `The ${where} is invalid: ${first?.message ?? ""}`, { issues });
+/** A caller that has the same version already is not sent it again. */
+function answerJson(
+  { status = 200, body, headers }: Extract<Answer, { readonly body?: unknown }>,
+  known: string | undefined,
+  writer: AnswerWriter,
+): void {
+  const etag = headers?.["etag"];
+  if (etag === undefined) return writer.json(status, body, headers);
+  const versions = known?.split(",").map((each) => each.trim().replace(/^W\//, "")) ?? [];
+  const isKnown = versions.includes(etag) || versions.includes("*");
+  const cached = { "cache-control": "private, no-cache", ...headers };
+  writer.json(isKnown ? 304 : status, isKnown ? undefined : body, cached);
 }
 
-async function bodyOf(exchange: HttpExchange, maxBytes = 1024 * 1024): Promise<unknown> {
-  const read = await exchange.json({ maxBytes });
-  if ("value" in read) return read.value;
-  throw new ArsenalError("INPUT_INVALID", read.refused.message);
+/** A path may hold a `%` that begins nothing. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/**
+ * True for what a page of another site makes a browser send. With an Origin the host has checked it; without one, such as for an image or a
+ * form of an old browser, nothing is served.
+ */
+function isCrossSite({ origin, "sec-fetch-site": site }: HttpExchange["request"]["headers"]): boolean {
+  return origin === undefined && (site === "cross-site" || site === "same-site");
+}
+
+function crossSite(): ArsenalError {
+  const fix = "Call it from a program, or from a page whose origin is in server.allowed_origins.";
+  return new ArsenalError("PERMISSION_DENIED", `Other web sites may not call this API. ${fix}`, { fix });
 }
 
 function lacksRole(id: string, role: string): ArsenalError {
   const fix = `Give the caller the role "${role}", with its API key or in its token.`;
   return new ArsenalError("PERMISSION_DENIED", `"${id}" lacks the role "${role}". ${fix}`, { fix });
-}
-
-function problem({ code, message, details }: ArsenalError, requestId: string): Response {
-  const status = toWire(code).httpStatus;
-  const body = JSON.stringify({ type: "about:blank", title: code, status, detail: message, code, ...details });
-  const headers = { "content-type": "application/problem+json", "x-request-id": requestId };
-  return new Response(body, { status, headers });
 }

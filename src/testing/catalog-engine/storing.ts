@@ -105,7 +105,7 @@ export const storingClaims: EngineClaims = {
     assert.equal(await engine.delete(["default.nowhere"]), 0);
   },
 
-  "lists tools by id in pages; the last page has no cursor": async (engine) => {
+  "lists tools by id in pages, from any id on; the last page has no cursor": async (engine) => {
     await engine.put(["d", "b", "a", "e", "c", "f"].map((name) => toolNamed(name)));
     const pages = await pagesOf(engine, 2);
     assert.deepEqual(
@@ -116,6 +116,11 @@ export const storingClaims: EngineClaims = {
         ["default.e", "default.f"],
       ],
     );
+    assert.deepEqual(
+      pages.map(({ next }) => next),
+      ["default.b", "default.d", undefined],
+    );
+    assert.deepEqual(idsOf((await engine.list({ cursor: "default.bb", limit: 1 })).tools), ["default.c"]);
     assert.equal((await engine.list({ limit: 6 })).next, undefined);
     assert.equal((await engine.list()).tools.length, 6);
   },

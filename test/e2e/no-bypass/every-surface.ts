@@ -17,6 +17,8 @@ const TOOLSETS = [
 ];
 const TRANSPARENT = ["/mcp/upstreams/NAME, modern client", "/mcp/upstreams/NAME, legacy client"];
 
+const REST = ["POST /api/v1/execute", "POST /api/v1/execute, streamed", "POST /api/v1/batch"];
+
 const registers: Does = { neither: "It brings tools in; whoever does it has the program in hand." };
 const aboutItself: Does = { neither: "It tells of the program itself and of no tool." };
 const opens: Does = { neither: "It opens what is classified here by itself." };
@@ -75,7 +77,7 @@ export const SURFACE_ROUTES: Readonly<Record<string, Readonly<Record<string, Doe
   },
   "mcp-upstreams": { "/mcp/upstreams/…": { runs: TRANSPARENT } },
   "mcp-toolsets": { "/mcp/toolsets/…": { runs: TOOLSETS } },
-  rest: { "/api/v1/…": "lists tools" },
+  rest: { "/api/v1": aboutItself, "/api/v1/…": { runs: REST } },
   approvals: { "/api/v1/approvals": settles, "/api/v1/approvals/…": settles },
   health: { "/healthz": aboutItself, "/readyz": aboutItself },
   metrics: { "/metrics": { neither: "It counts what happens; namespaces are named to operators only." } },
@@ -84,6 +86,29 @@ export const SURFACE_ROUTES: Readonly<Record<string, Readonly<Record<string, Doe
     "/.well-known/oauth-protected-resource": aboutItself,
     "/.well-known/oauth-protected-resource/…": aboutItself,
   },
+};
+
+const manages: Does = { neither: "It changes the gateway, for callers with the role; the test of roles." };
+
+/** The operations of the REST API. */
+export const REST_API: Readonly<Record<string, Does>> = {
+  execute: { runs: REST.slice(0, 2) },
+  executeBatch: { runs: REST.slice(2) },
+  search: "lists tools",
+  retrieveTools: "lists tools",
+  exportTools: "lists tools",
+  listTools: "lists tools",
+  getTool: "lists tools",
+  getToolHealth: "lists tools",
+  listToolsets: { neither: "It names the toolsets that the caller may use." },
+  getToolset: { neither: "It shows a toolset that the caller may use." },
+  registerTool: manages,
+  registerTools: manages,
+  importTools: manages,
+  deleteTool: manages,
+  sync: manages,
+  getInfo: aboutItself,
+  checkHealth: aboutItself,
 };
 
 /** The commands of the command line. */

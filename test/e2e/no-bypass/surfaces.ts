@@ -89,6 +89,18 @@ export const SURFACES: readonly Surface[] = [
   ),
   transparent("modern"),
   transparent("legacy"),
+  overRest("POST /api/v1/execute", async (url, call) => {
+    const { status, body } = await posted(`${url}/api/v1/execute`, call);
+    return (status >= 400 ? (JSON.parse(body) as { readonly result: Result }).result : JSON.parse(body)) as Result;
+  }),
+  overRest("POST /api/v1/execute, streamed", async (url, call) => {
+    const { body } = await posted(`${url}/api/v1/execute`, call, { accept: "text/event-stream" });
+    return JSON.parse(/^event: result\ndata: (.*)$/m.exec(body)?.[1] ?? "{}") as Result;
+  }),
+  overRest("POST /api/v1/batch", async (url, call) => {
+    const { body } = await posted(`${url}/api/v1/batch`, { calls: [call] });
+    return (JSON.parse(body) as { readonly results: readonly Result[] }).results[0] as Result;
+  }),
   {
     name: "serve --stdio",
     async open({ config, folder }) {
@@ -243,6 +255,39 @@ function served(
       };
     },
   };
+}
+
+function overRest(name: string, run: (url: string, call: Call) => Promise<Result>): Surface {
+  return {
+    name,
+    async open({ config }) {
+      const arsenal = await opened(config);
+      const gateway = await arsenal.serveMcp({ port: 0 });
+      return {
+        async call(namespace, tool, args) {
+          return toSeen(await run(gateway.url ?? "", { toolName: `${namespace}.${tool}`, arguments: { ...args } }));
+        },
+        async close() {
+          await gateway.close();
+          await arsenal.close();
+        },
+      };
+    },
+  };
+}
+
+async function posted(
+  url: string,
+  body: object,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<{ readonly status: number; readonly body: string }> {
+  const sent = {
+    method: "POST",
+    body: JSON.stringify(body),
+    headers: { ...headers, "content-type": "application/json" },
+  };
+  const response = await fetch(url, sent);
+  return { status: response.status, body: await response.text() };
 }
 
 /** One address a server, so one client for each. */

@@ -1,7 +1,17 @@
 import type { Operation } from "../operation.ts";
 import { ensembleOperations } from "./ensembles.ts";
+import { executeOperations } from "./execute.ts";
+import { gatewayOperations } from "./gateway.ts";
 import { policyOperations } from "./policy.ts";
+import { searchOperations } from "./search.ts";
 import { toolOperations } from "./tools.ts";
 
 /** Every operation, in the order the document shows them. */
-export const OPERATIONS: readonly Operation[] = [...toolOperations, ...ensembleOperations, ...policyOperations];
+export const OPERATIONS: readonly Operation[] = [
+  ...searchOperations,
+  ...executeOperations,
+  ...toolOperations,
+  ...gatewayOperations,
+  ...ensembleOperations,
+  ...policyOperations,
+];

@@ -1,29 +1,251 @@
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import type { RegisteredBatch } from "../../../register/register-batch.ts";
+import type { ToolDraft } from "../../../tool/draft.ts";
+import { DEFAULT_NAMESPACE } from "../../../tool/limits.ts";
+import { TOOL_SOURCES, type Tool } from "../../../tool/tool.ts";
 import { type Operation, operation } from "../operation.ts";
+import { TOLD_ERROR } from "../schemas/call.ts";
+import { DIALECT } from "../schemas/search.ts";
+import { HEALTH, ID, TOOL, TOOL_DRAFT } from "../schemas/tool.ts";
+import { choice, integer, list, object, text, texts } from "../schemas/write.ts";
+
+const params = object("", { id: ID }, ["id"]);
+const toolset = text("Looks only at the tools of this toolset.");
+
+const REGISTERED = object(
+  "What became of each tool.",
+  {
+    registered: list(TOOL, "Tools that were registered."),
+    rejected: list(
+      object(
+        "A tool that was not registered.",
+        {
+          index: integer("Its place in the request, from 0."),
+          name: text("Its name, as far as it has one."),
+          error: TOLD_ERROR,
+        },
+        ["index", "name", "error"],
+      ),
+      "Tools that were refused, and why.",
+    ),
+  },
+  ["registered", "rejected"],
+);
+
+const EXAMPLE = {
+  name: "refund_order",
+  namespace: "billing",
+  description: "Refunds an order to the customer's card.",
+  parameters: { type: "object", properties: { orderId: { type: "string" } }, required: ["orderId"] },
+  tags: ["refund"],
+};
 
 /** Looking at tools, adding and removing them. */
 export const toolOperations: readonly Operation[] = [
+  operation({
+    id: "listTools",
+    method: "get",
+    path: "/tools",
+    tag: "Tools",
+    summary: "List tools, ordered by id",
+    needsTools: true,
+    query: object("", {
+      namespace: text("Only tools of this namespace."),
+      source: choice(TOOL_SOURCES, "Only tools from this source."),
+      tag: texts("Only tools with one of these tags, separated by commas."),
+      toolset,
+      limit: { type: "integer", minimum: 1, maximum: 1000, default: 100, description: "Tools on one page." },
+      cursor: text("The `next` of the page before."),
+    }),
+    answers: {
+      200: {
+        description: "A page of tools.",
+        schema: object(
+          "A page of tools.",
+          { tools: list(TOOL, "Ordered by id."), next: text("The cursor of the next page. Omitted on the last one.") },
+          ["tools"],
+        ),
+      },
+    },
+    problems: ["TOOLSET_NOT_FOUND"],
+    async run({ query: { limit = 100, cursor, tag, ...by }, principal }, { arsenal }) {
+      const after = cursor === undefined ? {} : { after: fromCursor(cursor) };
+      const filter = tag === undefined ? {} : { filter: { tags: tag.filter((each) => each !== "") } };
+      const found = await arsenal.listTools({ ...by, ...after, ...filter, limit: limit + 1, principal });
+      const tools = found.slice(0, limit);
+      const last = tools.at(-1);
+      return { body: { tools, ...(found.length > limit && last && { next: toCursor(last.id) }) } };
+    },
+  }),
   operation({
     id: "getTool",
     method: "get",
     path: "/tools/{id}",
     tag: "Tools",
     summary: "Get one tool",
-    params: {
-      type: "object",
-      properties: { id: { type: "string", description: "The tool's id: `billing.refund_user`." } },
-      required: ["id"],
-    },
-    answers: { 200: { description: "The tool.", schema: { type: "object" } } },
-    problems: ["TOOL_NOT_FOUND"],
-    async run({ params: { id }, principal }, { arsenal }) {
-      const dot = id.indexOf(".");
-      const tool = await arsenal.getTool(id.slice(dot + 1), dot === -1 ? "default" : id.slice(0, dot), { principal });
-      if (tool === undefined) {
-        const fix = "List the tools with GET /api/v1/tools.";
-        throw new ArsenalError("TOOL_NOT_FOUND", `There is no tool "${id}". ${fix}`, { field: "id", value: id, fix });
-      }
+    needsTools: true,
+    params,
+    query: object("", { toolset }),
+    answers: { 200: { description: "The tool.", schema: TOOL, headers: { ETag: "The tool's content hash." } } },
+    problems: ["TOOL_NOT_FOUND", "TOOLSET_NOT_FOUND"],
+    async run({ params: { id }, query, principal }, { arsenal }) {
+      const tool = await arsenal.getTool(...split(id), { ...query, principal });
+      if (tool === undefined) throw notFound(id);
       return { body: tool, headers: { etag: `"${tool.contentHash}"` } };
     },
   }),
+  operation({
+    id: "registerTool",
+    method: "post",
+    path: "/tools",
+    tag: "Tools",
+    summary: "Register a tool",
+    description:
+      "Adds a definition. It can be found, and it runs if an executor supports its source. A tool of the same id is replaced.",
+    role: "operator",
+    body: TOOL_DRAFT,
+    examples: { tool: EXAMPLE },
+    answers: {
+      201: { description: "The tool as it was registered.", schema: TOOL, headers: { Location: "Where the tool is." } },
+    },
+    problems: ["TOOL_INVALID"],
+    async run({ body }, { arsenal }) {
+      const tool = await arsenal.addTool(body as ToolDraft);
+      return { status: 201, body: tool, headers: { location: `/api/v1/tools/${encodeURIComponent(tool.id)}` } };
+    },
+  }),
+  operation({
+    id: "registerTools",
+    method: "post",
+    path: "/tools/batch",
+    tag: "Tools",
+    summary: "Register many tools",
+    description: "Invalid ones are reported; the rest are registered.",
+    role: "operator",
+    maxBytes: 16 * 1024 * 1024,
+    body: object(
+      "Tools to register.",
+      {
+        tools: {
+          type: "array",
+          items: { type: "object" },
+          maxItems: 10_000,
+          description: "Tool drafts, at most 10,000.",
+        },
+      },
+      ["tools"],
+    ),
+    examples: { tools: { tools: [EXAMPLE] } },
+    answers: { 200: { description: "What became of each tool.", schema: REGISTERED } },
+    async run({ body: { tools } }, { arsenal }) {
+      const batch = tools.map((tool) => ({ tool: tool as unknown as ToolDraft }));
+      return { body: told(await arsenal.addTools(batch)) };
+    },
+  }),
+  operation({
+    id: "importTools",
+    method: "post",
+    path: "/tools/import",
+    tag: "Tools",
+    summary: "Register tools written for another API",
+    role: "operator",
+    maxBytes: 16 * 1024 * 1024,
+    body: object(
+      "Tools in a dialect.",
+      {
+        format: DIALECT,
+        tools: {
+          type: "array",
+          items: {},
+          maxItems: 10_000,
+          description: "Definitions in that dialect, at most 10,000.",
+        },
+        namespace: text("The namespace of the imported tools. Defaults to the name of the format."),
+      },
+      ["format", "tools"],
+    ),
+    examples: {
+      openai: {
+        format: "openai",
+        namespace: "billing",
+        tools: [{ type: "function", function: { name: "list_invoices", description: "Lists a customer's invoices." } }],
+      },
+    },
+    answers: { 200: { description: "What became of each tool.", schema: REGISTERED } },
+    problems: ["QUERY_INVALID", "TOOL_INVALID"],
+    async run({ body: { format, tools, namespace } }, { arsenal }) {
+      return { body: told(await arsenal.importTools(format, tools, namespace === undefined ? {} : { namespace })) };
+    },
+  }),
+  operation({
+    id: "deleteTool",
+    method: "delete",
+    path: "/tools/{id}",
+    tag: "Tools",
+    summary: "Delete a tool",
+    role: "operator",
+    params,
+    answers: { 204: { description: "The tool is gone." } },
+    problems: ["TOOL_NOT_FOUND"],
+    async run({ params: { id }, principal }, { arsenal }) {
+      if (!(await arsenal.deleteTool(...split(id), { principal }))) throw notFound(id);
+      return { status: 204 };
+    },
+  }),
+  operation({
+    id: "getToolHealth",
+    method: "get",
+    path: "/tools/{id}/health",
+    tag: "Tools",
+    summary: "Tell how a tool has fared",
+    needsTools: true,
+    params,
+    answers: { 200: { description: "How it has fared since the gateway started.", schema: HEALTH } },
+    problems: ["TOOL_NOT_FOUND", "TOOLSET_NOT_FOUND"],
+    async run({ params: { id }, principal }, { arsenal }) {
+      const tool = await arsenal.getTool(...split(id), { principal });
+      if (tool === undefined) throw notFound(id);
+      return { body: arsenal.health(tool.id) };
+    },
+  }),
 ];
+
+/** A namespace may have dots; a name has none. */
+function split(id: string): [name: string, namespace: string] {
+  const dot = id.lastIndexOf(".");
+  return [id.slice(dot + 1), dot === -1 ? DEFAULT_NAMESPACE : id.slice(0, dot)];
+}
+
+function notFound(id: string): ArsenalError {
+  const fix = "List the tools with GET /api/v1/tools.";
+  return new ArsenalError("TOOL_NOT_FOUND", `There is no tool "${id.slice(0, 200)}". ${fix}`, {
+    field: "id",
+    value: id,
+    fix,
+  });
+}
+
+/** Cursors say nothing to callers, so that what is in them can change. */
+const CURSOR = "after:";
+
+function toCursor(id: string): string {
+  return Buffer.from(CURSOR + id).toString("base64url");
+}
+
+function fromCursor(cursor: string): string {
+  const text = Buffer.from(cursor, "base64url").toString();
+  if (text.startsWith(CURSOR)) return text.slice(CURSOR.length);
+  const fix = "Send the `next` of the page before, or leave it out for the first page.";
+  throw new ArsenalError("INPUT_INVALID", `The cursor is invalid. ${fix}`, { field: "cursor", value: cursor, fix });
+}
+
+function told({ registered, rejected }: RegisteredBatch): {
+  readonly registered: readonly Tool[];
+  readonly rejected: readonly object[];
+} {
+  const errors = rejected.map(({ index, name, error: { code, message, details } }) => {
+    const { field, value, fix, issues } = details;
+    return { index, name, error: { code, message, field, value, fix, issues } };
+  });
+  return { registered, rejected: errors };
+}

@@ -1,0 +1,105 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { ArsenalError, type ErrorDetails, isArsenalError } from "../../errors/arsenal-error.ts";
+import { ERROR_CODES, type ErrorCode } from "../../errors/codes.ts";
+import { showValue } from "../../errors/show-value.ts";
+import { toWire } from "../../errors/to-wire.ts";
+
+/** Why a request was refused: a problem of RFC 9457, as `application/problem+json` carries it. */
+export interface Problem extends Pick<ErrorDetails, "field" | "value" | "fix" | "issues" | "retryAfterMs"> {
+  /** `urn:toolarsenal:error:TOOL_NOT_FOUND` */
+  readonly type: string;
+  /** What the code means. */
+  readonly title: string;
+  /** The HTTP status, again. */
+  readonly status: number;
+  /** What happened this time. */
+  readonly detail: string;
+  readonly code: ErrorCode;
+  /** The same as the header `X-Request-Id`. */
+  readonly requestId: string;
+  /** The result of a call that was refused before it ran. */
+  readonly result?: unknown;
+}
+
+/** A value that a caller sent is repeated up to this length, as JSON. */
+const SHOWN = 200;
+
+/** Describes an error. Errors that are not ours say nothing about themselves. */
+export function toProblem(
+  thrown: unknown,
+  requestId: string,
+  more: { readonly status?: number; readonly result?: unknown } = {},
+): Problem {
+  const error = isArsenalError(thrown) ? thrown : new ArsenalError("INTERNAL_ERROR", "The gateway failed to answer.");
+  const { code, message, details } = error;
+  const { status = toWire(code).httpStatus, result } = more;
+  const { field, value, fix, issues, retryAfterMs } = details;
+  return {
+    type: `urn:toolarsenal:error:${code}`,
+    title: ERROR_CODES[code],
+    status,
+    detail: message,
+    code,
+    ...(fix !== undefined && { fix }),
+    ...(field !== undefined && { field }),
+    ...(value !== undefined && { value: shortened(value) }),
+    ...(issues && {
+      issues: issues.map((issue) => ({ ...issue, ...("value" in issue && { value: shortened(issue.value) }) })),
+    }),
+    requestId,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(result !== undefined && { result }),
+  };
+}
+
+/** Answers with a problem, and says when to try again if that is known. */
+export function answerWithProblem(response: ServerResponse, problem: Problem, headers?: OutgoingHttpHeaders): void {
+  const { status, requestId, retryAfterMs } = problem;
+  const json = JSON.stringify(problem);
+  response
+    .writeHead(status, {
+      ...(retryAfterMs !== undefined && { "retry-after": String(Math.max(1, Math.ceil(retryAfterMs / 1000))) }),
+      ...headers,
+      // The rest of a body that was refused is not read.
+      ...((status === 408 || status === 413) && { connection: "close" }),
+      "content-type": "application/problem+json",
+      "content-length": Buffer.byteLength(json),
+      "cache-control": "no-store",
+      "x-content-type-options": "nosniff",
+      "x-request-id": requestId,
+    })
+    .end(json);
+}
+
+/** The id that the caller gave its request, if it is short and printable. Otherwise gives it one, which later calls return as well. */
+export function requestIdOf({ headers }: Pick<IncomingMessage, "headers">): string {
+  const given = headers["x-request-id"];
+  if (typeof given === "string" && /^[\x21-\x7e]{1,128}$/.test(given)) return given;
+  return (headers["x-request-id"] = randomUUID());
+}
+
+/** Statuses that the host itself refuses with, before any surface is asked. */
+const CODES: Readonly<Record<number, ErrorCode>> = {
+  401: "UNAUTHENTICATED",
+  403: "PERMISSION_DENIED",
+  500: "INTERNAL_ERROR",
+  503: "CLOSED",
+};
+
+/** Writes a refusal of the host itself as a problem. */
+export function refuseWithProblem(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, message }: { readonly status: number; readonly message: string },
+  headers?: OutgoingHttpHeaders,
+): void {
+  const error = new ArsenalError(CODES[status] ?? "INPUT_INVALID", message);
+  answerWithProblem(response, toProblem(error, requestIdOf(request), { status }), headers);
+}
+
+function shortened(value: unknown): unknown {
+  if (typeof value !== "object" && typeof value !== "string") return typeof value === "bigint" ? String(value) : value;
+  const text = showValue(value, SHOWN);
+  return text.endsWith("…") ? text : value;
+}

@@ -1,0 +1,118 @@
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import type { ToolCall } from "../../../execute/call.ts";
+import type { ToolResult } from "../../../execute/result.ts";
+import type { Progress } from "../../../tool/handler.ts";
+import { resultOf } from "../../result-of.ts";
+import { type Answer, type Operation, operation, type ServerSentEvent } from "../operation.ts";
+import { BATCH, BATCH_RESULT, PROGRESS, TOOL_CALL, TOOL_RESULT } from "../schemas/call.ts";
+
+/** Running tools, under the guard. */
+export const executeOperations: readonly Operation[] = [
+  operation({
+    id: "execute",
+    method: "post",
+    path: "/execute",
+    tag: "Execute",
+    summary: "Run a tool",
+    description:
+      "Answers 200 with the result, whatever its status, if the tool ran; 202 if a person must approve the call; and the problem of its code if the call was refused before it ran, with the whole result as `result`. With `Accept: text/event-stream`, progress is streamed and the last event is the result.",
+    needsTools: true,
+    maxBytes: 4 * 1024 * 1024,
+    body: TOOL_CALL,
+    headers: {
+      "Idempotency-Key":
+        "A name for this one call. Repeating the call with it returns the first result and runs nothing.",
+    },
+    examples: { refund: { toolName: "billing.refund_order", arguments: { orderId: "A-1042" } } },
+    answers: {
+      200: {
+        description: "The call ran. Look at `status`: the tool may have failed.",
+        schema: TOOL_RESULT,
+        events: { progress: PROGRESS, result: TOOL_RESULT },
+      },
+      202: { description: "The call waits for a person's approval.", schema: TOOL_RESULT },
+    },
+    problems: [
+      ...(["CALL_INVALID", "ARGUMENTS_INVALID", "TOOL_NOT_FOUND", "TOOLSET_NOT_FOUND", "HANDLER_MISSING"] as const),
+      ...(["APPROVAL_INVALID", "IDEMPOTENCY_CONFLICT", "RATE_LIMITED", "CIRCUIT_OPEN", "TIMEOUT"] as const),
+      ...(["CANCELLED", "TRANSPORT_FAILED", "AUDIT_FAILED"] as const),
+    ],
+    async run({ body, header, trace, principal, signal, wantsEvents }, { arsenal }) {
+      const idempotencyKey = keyOf(header("idempotency-key"), body.idempotencyKey);
+      const call: ToolCall = {
+        ...trace,
+        ...(body as ToolCall),
+        ...(idempotencyKey !== undefined && { idempotencyKey }),
+        principal,
+        signal,
+      };
+      if (!wantsEvents) return answerOf(await resultOf(arsenal.execute(call)));
+      return { events: streamed((onProgress) => resultOf(arsenal.execute({ ...call, onProgress }))) };
+    },
+  }),
+  operation({
+    id: "executeBatch",
+    method: "post",
+    path: "/batch",
+    tag: "Execute",
+    summary: "Run several calls",
+    description: "Always answers 200 if the batch itself is valid; what became of each call is in its result.",
+    needsTools: true,
+    maxBytes: 16 * 1024 * 1024,
+    body: BATCH,
+    examples: { two: { calls: [{ toolName: "billing.refund_order", arguments: { orderId: "A-1042" } }] } },
+    answers: { 200: { description: "The results, in the order of the calls.", schema: BATCH_RESULT } },
+    problems: ["CALL_INVALID"],
+    async run({ body, trace, principal, signal }, { arsenal }) {
+      const calls = body.calls.map((call) => ({ ...trace, ...(call as ToolCall), principal }));
+      return { body: await arsenal.executeBatch({ ...body, calls, signal }) };
+    },
+  }),
+];
+
+function keyOf(header: string | undefined, member: string | undefined): string | undefined {
+  if (header === undefined || member === undefined || header === member) return header ?? member;
+  const fix = "Send one of them.";
+  const message = `The header Idempotency-Key and the member idempotencyKey differ. ${fix}`;
+  throw new ArsenalError("INPUT_INVALID", message, { field: "idempotencyKey", value: member, fix });
+}
+
+/** A call that ran is an answer; one that was refused before that is a problem. */
+function answerOf(result: ToolResult): Answer {
+  const { status, attempts, error } = result;
+  if (status === "pending_confirmation") return { status: 202, body: result };
+  if (status === "success" || attempts > 0 || error === undefined) return { body: result };
+  const { code, message, ...details } = error;
+  return { refused: new ArsenalError(code, message, details), result };
+}
+
+/** Progress as it comes, and the result at the end. A caller that reads slowly misses progress, never the result. */
+async function* streamed(
+  run: (onProgress: (update: Progress) => void) => Promise<ToolResult>,
+): AsyncGenerator<ServerSentEvent> {
+  let waiting: Progress[] = [];
+  let wake = Promise.withResolvers<void>();
+  const running = run((update) => {
+    if (waiting.length < MAX_WAITING) waiting.push(update);
+    else waiting[MAX_WAITING - 1] = update;
+    wake.resolve();
+  });
+  let isDone = false;
+  const done = (): void => {
+    isDone = true;
+    wake.resolve();
+  };
+  running.then(done, done);
+  for (;;) {
+    await wake.promise;
+    wake = Promise.withResolvers();
+    if (isDone) wake.resolve();
+    const updates = waiting;
+    waiting = [];
+    for (const data of updates) yield { event: "progress", data };
+    if (isDone && waiting.length === 0) break;
+  }
+  yield { event: "result", data: await running };
+}
+
+const MAX_WAITING = 1000;

@@ -1,0 +1,130 @@
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { ownIdentity } from "../../../mcp/client-identity.ts";
+import { hasRole } from "../../administration.ts";
+import { type Operation, operation } from "../operation.ts";
+import { anyObject, choice, integer, list, number, object, text, texts, time } from "../schemas/write.ts";
+
+const TOOLSET = object(
+  "A curated view over the catalog.",
+  {
+    name: text("Its name."),
+    description: text("What it is for."),
+    tags: texts("Words to filter by."),
+    owner: text("Who it belongs to."),
+    filter: anyObject("Which tools it has."),
+    view: choice(["live", "frozen"], "Whether tools that match later appear."),
+    policy: anyObject("Who may use it, and how much."),
+    createdAt: time("When the gateway first had it."),
+    updatedAt: time("When it was last replaced."),
+  },
+  ["name", "description", "tags", "filter", "view", "policy", "createdAt", "updatedAt"],
+);
+
+/** What is known about the gateway itself, and its toolsets. */
+export const gatewayOperations: readonly Operation[] = [
+  operation({
+    id: "listToolsets",
+    method: "get",
+    path: "/toolsets",
+    tag: "Toolsets",
+    summary: "List the toolsets that you may use",
+    answers: {
+      200: {
+        description: "The toolsets, ordered by name.",
+        schema: object("", { toolsets: list(TOOLSET, "Ordered by name.") }, ["toolsets"]),
+      },
+    },
+    run: async ({ principal }, { arsenal }) => ({ body: { toolsets: arsenal.toolsets.list(principal) } }),
+  }),
+  operation({
+    id: "getToolset",
+    method: "get",
+    path: "/toolsets/{name}",
+    tag: "Toolsets",
+    summary: "Get one toolset",
+    description: "Its tools are at `/api/v1/tools?toolset=NAME`.",
+    params: object("", { name: text("The toolset's name.") }, ["name"]),
+    answers: { 200: { description: "The toolset.", schema: TOOLSET } },
+    problems: ["TOOLSET_NOT_FOUND"],
+    async run({ params: { name }, principal }, { arsenal }) {
+      const toolset = arsenal.toolsets.list(principal).find((each) => each.name === name);
+      if (toolset !== undefined) return { body: toolset };
+      const fix = "List the toolsets with GET /api/v1/toolsets.";
+      const details = { field: "name", value: name, fix };
+      throw new ArsenalError("TOOLSET_NOT_FOUND", `There is no toolset "${name.slice(0, 200)}". ${fix}`, details);
+    },
+  }),
+  operation({
+    id: "getInfo",
+    method: "get",
+    path: "/info",
+    tag: "Gateway",
+    summary: "Tell what this gateway is and who you are",
+    answers: {
+      200: {
+        description: "The gateway and the caller.",
+        schema: object(
+          "The gateway and the caller.",
+          {
+            version: text("The version of the gateway."),
+            toolCount: integer(
+              "How many tools there are; for callers without the role operator, how many they may see.",
+            ),
+            scoreThreshold: number("The semantic score below which a search drops a tool."),
+            caller: object(
+              "Who you are.",
+              { id: text("Your id."), roles: texts("Your roles."), tenant: text("Your tenant.") },
+              ["id", "roles"],
+            ),
+          },
+          ["version", "toolCount", "scoreThreshold", "caller"],
+        ),
+      },
+    },
+    problems: ["TOOLSET_NOT_FOUND"],
+    async run({ principal }, { arsenal, toolset }) {
+      const { id, roles, tenant } = principal;
+      const seesAll = toolset === undefined && hasRole(principal, "operator");
+      const toolCount = seesAll ? arsenal.toolCount : (await arsenal.listTools({ principal })).length;
+      const caller = { id, roles, ...(tenant !== undefined && { tenant }) };
+      return {
+        body: {
+          version: String(ownIdentity().info["version"]),
+          toolCount,
+          scoreThreshold: arsenal.scoreThreshold,
+          caller,
+        },
+      };
+    },
+  }),
+  operation({
+    id: "checkHealth",
+    method: "get",
+    path: "/health",
+    tag: "Gateway",
+    summary: "Tell which parts of the gateway work",
+    answers: {
+      200: {
+        description: "Each part, and whether it works.",
+        schema: { type: "object", additionalProperties: { type: "boolean" }, description: "Parts by name." },
+      },
+    },
+    run: async (_asked, { arsenal }) => ({ body: await arsenal.healthCheck() }),
+  }),
+  operation({
+    id: "sync",
+    method: "post",
+    path: "/sync",
+    tag: "Gateway",
+    summary: "Index pending registrations",
+    role: "operator",
+    answers: {
+      200: {
+        description: "How many tools were new or changed.",
+        schema: object("", { synced: integer("How many tools were new or changed.") }, ["synced"]),
+      },
+    },
+    problems: ["STORE_FAILED"],
+    run: async ({ signal }, { arsenal }) => ({ body: { synced: await arsenal.sync({ signal }) } }),
+  }),
+];

@@ -1,0 +1,88 @@
+import type { RetrieveToolsOptions } from "../../../adapters/dialects/write-definitions.ts";
+import type { ToolQuery } from "../../../retrieve/query.ts";
+import { type Operation, operation } from "../operation.ts";
+import { DIALECT, RETRIEVAL_RESULT, RETRIEVE_TOOLS, TOOL_QUERY } from "../schemas/search.ts";
+import { anyObject, flag, list, object, text, texts } from "../schemas/write.ts";
+
+/** Finding tools, and writing them as other programs take them. */
+export const searchOperations: readonly Operation[] = [
+  operation({
+    id: "search",
+    method: "post",
+    path: "/search",
+    tag: "Search",
+    summary: "Find the tools that fit a request",
+    description: "Answers with the tools, best first, each with its scores. With `explain` it also says why.",
+    needsTools: true,
+    body: TOOL_QUERY,
+    examples: {
+      request: { context: { query: "give the customer their money back" }, limit: 3 },
+      explained: { context: { query: "give the customer their money back" }, explain: true },
+    },
+    answers: { 200: { description: "The tools found.", schema: RETRIEVAL_RESULT } },
+    problems: ["QUERY_INVALID", "TOOLSET_NOT_FOUND"],
+    async run({ body, principal, signal, trace }, { arsenal }) {
+      const traceId = trace && { traceId: trace.traceId };
+      return { body: await arsenal.retrieve({ ...traceId, ...(body as ToolQuery), principal, signal }) };
+    },
+  }),
+  operation({
+    id: "retrieveTools",
+    method: "post",
+    path: "/tools/retrieve",
+    tag: "Search",
+    summary: "Find tools, as a model's API takes them",
+    needsTools: true,
+    body: RETRIEVE_TOOLS,
+    examples: { openai: { query: "give the customer their money back", dialect: "openai", limit: 3 } },
+    answers: {
+      200: {
+        description: "Definitions in the dialect, best first.",
+        schema: object("", { tools: list(anyObject("A definition."), "Best first.") }, ["tools"]),
+      },
+    },
+    problems: ["QUERY_INVALID", "TOOLSET_NOT_FOUND"],
+    async run({ body: { query, ...options }, principal, signal, trace }, { arsenal }) {
+      const traceId = trace && { traceId: trace.traceId };
+      const asked = { ...traceId, ...options, principal, signal } as RetrieveToolsOptions;
+      return { body: { tools: await arsenal.retrieveTools(query, asked) } };
+    },
+  }),
+  operation({
+    id: "exportTools",
+    method: "post",
+    path: "/export",
+    tag: "Search",
+    summary: "Write tools as an API or framework takes them",
+    needsTools: true,
+    body: object(
+      "Which tools, and how to write them.",
+      {
+        format: DIALECT,
+        ids: { type: "array", items: { type: "string" }, maxItems: 1000, description: "Ids of tools, at most 1000." },
+        strict: flag("Asks for the provider's strict mode, as far as one request holds it."),
+        toolset: text("Looks only at the tools of this toolset."),
+      },
+      ["format", "ids"],
+    ),
+    examples: { anthropic: { format: "anthropic", ids: ["billing.refund_order"] } },
+    answers: {
+      200: {
+        description: "The definitions.",
+        schema: object(
+          "Definitions in the dialect.",
+          {
+            tools: list(anyObject("A definition."), "In the order of the ids."),
+            losses: list(anyObject("Something that the dialect cannot say."), "What could not be carried over."),
+            missing: texts("Ids that no tool has, or none that you may see."),
+          },
+          ["tools", "losses", "missing"],
+        ),
+      },
+    },
+    problems: ["QUERY_INVALID", "TOOLSET_NOT_FOUND"],
+    async run({ body: { format, ids, ...options }, principal }, { arsenal }) {
+      return { body: await arsenal.exportTools(format, ids, { ...options, principal }) };
+    },
+  }),
+];
