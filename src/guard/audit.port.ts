@@ -9,9 +9,53 @@ export interface AuditLog {
   append(record: AuditRecord): Promise<void>;
   /** Where the log ends now. Kept elsewhere, it proves later that nothing up to here was cut off. */
   head(): Promise<AuditHead>;
+  /**
+   * Reads records back, newest first, from the one before `before` on. Records may be added meanwhile. Holds one page in memory at most; lines
+   * that are not records are left out. Omitted if this log cannot be read back.
+   */
+  read?(options?: ReadAuditOptions): AsyncIterable<KeptRecord>;
+  /** Checks every record from the first to the last one kept now, and the signatures if this log signs. Omitted if it cannot be read back. */
+  verify?(options?: VerifyAuditOptions): Promise<Verification>;
   /** Keeps what was given, signs the end and releases what is held. Safe to call twice; nothing can be added afterwards. */
   close(): Promise<void>;
 }
+
+export interface ReadAuditOptions {
+  /** Only records with a lower sequence number. */
+  readonly before?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface VerifyAuditOptions {
+  /** An end of the log that was kept elsewhere: the log must reach it, unchanged. */
+  readonly head?: AuditHead | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A record as it stands in a log. */
+export interface KeptRecord {
+  readonly seq: number;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly kind: string;
+  readonly [field: string]: unknown;
+}
+
+/** What a log proves: that it is whole, or the first place where it is not. */
+export type Verification =
+  | {
+      readonly ok: true;
+      readonly records: number;
+      readonly head: AuditHead;
+      /** The last record that a checked signature covers; what follows can be forged by anybody who can write the log. 0 if there is none. */
+      readonly signedUpTo: number;
+    }
+  | {
+      readonly ok: false;
+      /** The first sequence number that is not as it was written. */
+      readonly seq: number;
+      readonly reason: string;
+    };
 
 /** The end of a log. */
 export interface AuditHead {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { AuditLog, AuditRecord } from "../guard/audit.port.ts";
+import type { AuditLog, AuditRecord, KeptRecord } from "../guard/audit.port.ts";
 import { contract, type ContractCase, type Make } from "./contract.ts";
 
 /** What every audit log must do. */
@@ -44,6 +44,40 @@ export function auditContract(make: Make<AuditLog>): readonly ContractCase[] {
       const { seq } = await log.head();
       await Promise.all(Array.from({ length: 500 }, (_, index) => log.append(record(`tool-${index}`))));
       assert.ok((await log.head()).seq >= seq + 500);
+    },
+    "reads its records back, newest first, from any place on, if it can be read": async (log) => {
+      if (log.read === undefined) return;
+      const last = 2_500;
+      const given = Array.from({ length: last }, (_, index) => log.append(record(`tool-${index + 1}`)));
+      await Promise.all(given);
+      const kept: KeptRecord[] = [];
+      for await (const each of log.read()) kept.push(each);
+      const tools = kept.filter(({ kind }) => kind === "call").map(({ toolId }) => toolId);
+      assert.deepEqual(
+        tools,
+        Array.from({ length: last }, (_, index) => `tool-${last - index}`),
+      );
+      assert.ok(kept.every(({ seq }, index) => index === 0 || seq === (kept[index - 1]?.seq ?? 0) - 1));
+      for (const place of [1, 2, 7, 1_000, 1_001, 2_000, kept.length - 1]) {
+        const { seq = 0 } = kept[place] ?? {};
+        for await (const first of log.read({ before: seq })) {
+          assert.equal(first.seq, seq - 1);
+          break;
+        }
+      }
+      for await (const none of log.read({ before: 1 })) assert.fail(`record ${none.seq} is not before the first`);
+      await assert.rejects(async () => {
+        for await (const each of log.read?.({ signal: AbortSignal.abort() }) ?? []) assert.fail(each.kind);
+      });
+    },
+    "verifies itself, and that it reaches a head that was kept, if it can be read": async (log) => {
+      if (log.verify === undefined) return;
+      for (const toolId of ["a", "b", "c"]) await log.append(record(toolId));
+      const head = await log.head();
+      const found = await log.verify({ head });
+      assert.ok(found.ok && found.head.seq === head.seq && found.records === head.seq);
+      const other = await log.verify({ head: { seq: head.seq + 5, hash: head.hash } });
+      assert.ok(!other.ok && other.reason.includes("missing"));
     },
     "keeps what was given before it was closed, refuses what comes after, and closes twice": async (log) => {
       const given = log.append(record("last"));

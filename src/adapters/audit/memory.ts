@@ -1,12 +1,13 @@
 import { ArsenalError } from "../../errors/arsenal-error.ts";
-import { createChainWriter } from "../../guard/audit/chain.ts";
+import { createChainWriter, readLine } from "../../guard/audit/chain.ts";
 import type { AuditKey } from "../../guard/audit/key.ts";
+import { createVerifier } from "../../guard/audit/verifier.ts";
 import type { AuditLog } from "../../guard/audit.port.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
 
 export interface MemoryAuditOptions {
   readonly clock?: Clock;
-  /** Signs checkpoints. Nothing is signed where absent. */
+  /** Signs checkpoints. Nothing is signed without it. */
   readonly key?: AuditKey;
   readonly checkpointEvery?: number;
 }
@@ -32,6 +33,18 @@ export function memoryAudit({ clock = systemClock, key, checkpointEvery }: Memor
     },
     async head() {
       return writer.head;
+    },
+    async *read({ before = Number.POSITIVE_INFINITY, signal } = {}) {
+      for (const line of lines.toReversed()) {
+        signal?.throwIfAborted();
+        const record = readLine(Buffer.from(line))?.record;
+        if (record !== undefined && record.seq < before) yield record;
+      }
+    },
+    async verify({ head } = {}) {
+      const verifier = createVerifier({ ...(head && { head }), ...(key && { keys: [key] }) });
+      for (const line of lines) if (!verifier.take(Buffer.from(line))) break;
+      return verifier.end();
     },
     async close() {
       if (closed) return;

@@ -2,8 +2,8 @@ import { type Filled, object, text } from "../settings.ts";
 import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
 import { createChainWriter, EMPTY_LOG, readLine } from "../../guard/audit/chain.ts";
 import type { AuditKey } from "../../guard/audit/key.ts";
-import type { AuditLine } from "../../guard/audit/verifier.ts";
-import type { AuditHead, AuditLog } from "../../guard/audit.port.ts";
+import { type AuditLine, boundedLines, verifyLines } from "../../guard/audit/verifier.ts";
+import type { AuditHead, AuditLog, KeptRecord, ReadAuditOptions, Verification } from "../../guard/audit.port.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import type { PostgresClient } from "../postgres/client.ts";
 import { filledUrl } from "../postgres/filled-url.ts";
@@ -50,6 +50,7 @@ export interface AuditTable {
 export function postgresAudit(options: PostgresAuditOptions): AuditLog {
   const { key, checkpointEvery, schema = SCHEMA, clock = systemClock } = options;
   const { postgres, table, ready } = open(options);
+  const rows = rowsOf({ postgres, table, ready });
   let parts: ReturnType<typeof prepare> | undefined;
   /** The last end this process knows of. */
   let known: AuditHead | undefined;
@@ -125,6 +126,13 @@ export function postgresAudit(options: PostgresAuditOptions): AuditLog {
       }
     },
     failure,
+    read: (given) => recordsOf(rows, given),
+    async verify({ head, signal }) {
+      const given = typeof key === "function" ? await key() : key;
+      const lines = boundedLines(rows.lines(), { signal });
+      const { ok, ...found } = await verifyLines(lines, { ...(head && { head }), ...(given && { keys: [given] }) });
+      return { ok, ...found } as Verification;
+    },
   };
   return queuedAudit(writer, clock);
 }
@@ -133,16 +141,7 @@ export function postgresAudit(options: PostgresAuditOptions): AuditLog {
 export function postgresAuditTable(options: Pick<PostgresAuditOptions, "url" | "schema" | "client">): AuditTable {
   const { postgres, table, ready } = open(options);
   return {
-    async *lines() {
-      await ready();
-      for (let seq = 0; ;) {
-        const sql = `SELECT seq, line FROM ${table} WHERE seq > $1 ORDER BY seq LIMIT ${PAGE}`;
-        const rows = await postgres.query<{ seq: number | string; line: string }>(sql, [seq]);
-        for (const { line } of rows) yield { bytes: Buffer.from(line), whole: true };
-        if (rows.length < PAGE) return;
-        seq = Number(rows.at(-1)?.seq);
-      }
-    },
+    lines: rowsOf({ postgres, table, ready }).lines,
     async last(count) {
       await ready();
       const sql = `SELECT line FROM (SELECT seq, line FROM ${table} ORDER BY seq DESC LIMIT $1) AS last ORDER BY seq`;
@@ -150,6 +149,50 @@ export function postgresAuditTable(options: Pick<PostgresAuditOptions, "url" | "
     },
     close: () => postgres.close(),
   };
+}
+
+/** The lines of a table, a page at a time. */
+interface Rows {
+  /** Oldest first. */
+  lines(): AsyncGenerator<AuditLine>;
+  /** Newest first. */
+  linesBefore(seq: number): AsyncGenerator<string>;
+}
+
+function rowsOf({ postgres, table, ready }: ReturnType<typeof open>): Rows {
+  const page = (order: string, seq: number): Promise<readonly { seq: number | string; line: string }[]> =>
+    postgres.query(`SELECT seq, line FROM ${table} WHERE seq ${order} LIMIT ${PAGE}`, [seq]);
+  return {
+    async *lines() {
+      await ready();
+      for (let seq = 0; ;) {
+        const rows = await page("> $1 ORDER BY seq", seq);
+        for (const { line } of rows) yield { bytes: Buffer.from(line), whole: true };
+        if (rows.length < PAGE) return;
+        seq = Number(rows.at(-1)?.seq);
+      }
+    },
+    async *linesBefore(before) {
+      await ready();
+      for (let seq = before; ;) {
+        const rows = await page("< $1 ORDER BY seq DESC", seq);
+        for (const { line } of rows) yield line;
+        if (rows.length < PAGE) return;
+        seq = Number(rows.at(-1)?.seq);
+      }
+    },
+  };
+}
+
+async function* recordsOf(
+  rows: Rows,
+  { before = Number.MAX_SAFE_INTEGER, signal }: ReadAuditOptions,
+): AsyncGenerator<KeptRecord> {
+  for await (const line of rows.linesBefore(before)) {
+    signal?.throwIfAborted();
+    const read = readLine(Buffer.from(line));
+    if (read !== undefined) yield read.record;
+  }
 }
 
 function open({ url, schema = SCHEMA, client }: Pick<PostgresAuditOptions, "url" | "schema" | "client">): {

@@ -1,5 +1,13 @@
 import { ArsenalError } from "../../errors/arsenal-error.ts";
-import type { AuditHead, AuditLog, AuditRecord } from "../../guard/audit.port.ts";
+import type {
+  AuditHead,
+  AuditLog,
+  AuditRecord,
+  KeptRecord,
+  ReadAuditOptions,
+  Verification,
+  VerifyAuditOptions,
+} from "../../guard/audit.port.ts";
 import type { Clock } from "../../observe/clock.ts";
 
 /** Records that may wait to be written. More are refused, so that a store that hangs does not fill the memory. */
@@ -19,7 +27,7 @@ interface Waiting extends TimedRecord {
   readonly reject: (error: unknown) => void;
 }
 
-/** Where the records of a log are written. Each method is called when the one before has ended, except `head`. */
+/** Where the records of a log are written. `write` and `close` are called when the one before has ended. */
 export interface AuditWriter {
   readonly name: string;
   /** Keeps records, all of them or none. */
@@ -28,6 +36,8 @@ export interface AuditWriter {
   /** Signs the end and releases what is held. */
   close(): Promise<void>;
   failure(cause: unknown): ArsenalError;
+  read(options: ReadAuditOptions): AsyncIterable<KeptRecord>;
+  verify(options: VerifyAuditOptions): Promise<Verification>;
 }
 
 /** An audit log that writes records in the order they were given, together if they come together. */
@@ -79,6 +89,16 @@ export function queuedAudit(writer: AuditWriter, clock: Clock): AuditLog {
       if (closing !== undefined) throw closed();
       await draining;
       return writer.head();
+    },
+
+    async *read(options = {}) {
+      await draining;
+      yield* writer.read(options);
+    },
+
+    async verify(options = {}) {
+      await draining;
+      return writer.verify(options);
     },
 
     close() {

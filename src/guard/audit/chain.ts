@@ -1,19 +1,10 @@
 import { createHash, hash as hashOf } from "node:crypto";
 import { canonicalJson } from "../../tool/canonical-json.ts";
-import type { AuditHead } from "../audit.port.ts";
+import type { AuditHead, KeptRecord } from "../audit.port.ts";
 import type { AuditKey } from "./key.ts";
 
 /** Where a log begins. */
 export const EMPTY_LOG: AuditHead = { seq: 0, hash: "0".repeat(64) };
-
-/** A record as it stands in a log. */
-export interface ChainedRecord {
-  readonly seq: number;
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-  readonly kind: string;
-  readonly [field: string]: unknown;
-}
 
 /** `{"hash":"…","prev":"…",`: hash and predecessor come first, at fixed places, so that everything after them is what the hash covers. */
 const LINK = /^\{"hash":"([0-9a-f]{64})","prev":"([0-9a-f]{64})",$/;
@@ -34,7 +25,7 @@ export function chain(
 
 /** One line of a log, without its line break, taken apart. */
 export interface ReadLine {
-  readonly record: ChainedRecord;
+  readonly record: KeptRecord;
   readonly prev: string;
   readonly hash: string;
   /** Whether the hash is that of the line's own bytes. */
@@ -51,7 +42,7 @@ export function readLine(line: Uint8Array): ReadLine | undefined {
   // Over bytes, not text: two damaged bytes can read as the same text.
   const intact = createHash("sha256").update(prev).update(BRACE).update(rest).digest("hex") === hash;
   try {
-    const record = JSON.parse(`{${rest.toString("utf8")}`) as ChainedRecord;
+    const record = JSON.parse(`{${rest.toString("utf8")}`) as KeptRecord;
     return typeof record.seq === "number" ? { record, prev, hash, intact } : undefined;
   } catch {
     return undefined;
@@ -123,11 +114,11 @@ function createCheckpoint(before: AuditHead, at: number, every: number, key: Aud
 
 /** What is wrong with a checkpoint that stands after `before`; undefined where nothing is. */
 export function checkpointProblem(
-  record: ChainedRecord,
+  record: KeptRecord,
   before: AuditHead,
   keys: readonly AuditKey[],
 ): string | undefined {
-  const { every, key: id, signature } = record as Partial<Checkpoint> & ChainedRecord;
+  const { every, key: id, signature } = record as Partial<Checkpoint> & KeptRecord;
   const key = keys.find((candidate) => candidate.id === id);
   if (key === undefined) return `is a checkpoint signed with ${String(id)}, which is not the key you gave`;
   const text = signedText(before, record.at, Number(every), key.id);

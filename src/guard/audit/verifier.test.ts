@@ -2,10 +2,10 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { memoryAudit } from "../../adapters/audit/memory.ts";
 import { createManualClock } from "../../testing/manual-clock.ts";
-import type { AuditHead } from "../audit.port.ts";
+import type { AuditHead, Verification } from "../audit.port.ts";
 import { chain, createChainWriter, EMPTY_LOG } from "./chain.ts";
 import { hmacKey } from "./key.ts";
-import { createVerifier, type Verification, type VerifyOptions } from "./verifier.ts";
+import { createVerifier, type VerifyOptions } from "./verifier.ts";
 
 const key = hmacKey("a secret of thirty-two characters");
 const otherKey = hmacKey("another secret of that many letters");

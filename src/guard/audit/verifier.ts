@@ -1,5 +1,5 @@
-import type { AuditHead } from "../audit.port.ts";
-import { type ChainedRecord, checkpointProblem, EMPTY_LOG, readLine } from "./chain.ts";
+import type { AuditHead, KeptRecord, Verification } from "../audit.port.ts";
+import { checkpointProblem, EMPTY_LOG, readLine } from "./chain.ts";
 import type { AuditKey } from "./key.ts";
 import { createReadStream } from "node:fs";
 
@@ -11,22 +11,6 @@ export interface VerifyOptions {
   /** What checkpoints may be signed with. Without any, signatures are not looked at: anybody who could write the log could have forged it. */
   readonly keys?: readonly AuditKey[];
 }
-
-/** What a log proves: that it is whole, or the first place where it is not. */
-export type Verification =
-  | {
-      readonly ok: true;
-      readonly records: number;
-      readonly head: AuditHead;
-      /** The last record that a checked signature covers; what follows can be forged by anybody who can write the log. 0 where none is. */
-      readonly signedUpTo: number;
-    }
-  | {
-      readonly ok: false;
-      /** The first sequence number that is not as it was written. */
-      readonly seq: number;
-      readonly reason: string;
-    };
 
 /** Checks a log line by line, in order, and keeps none of it. */
 export interface Verifier {
@@ -52,7 +36,7 @@ export function createVerifier(options: VerifyOptions = {}): Verifier {
   }
 
   /** What is wrong with a record that is intact and in its place. */
-  function problemOf(record: ChainedRecord): string | undefined {
+  function problemOf(record: KeptRecord): string | undefined {
     if (record.kind === "rewound")
       return `says that records up to ${String(record["knownSeq"])} were there and had been removed`;
     if (keys.length === 0) return undefined;
@@ -126,6 +110,20 @@ export async function verifyLines(
     if (!whole || !verifier.take(bytes)) return { ...verifier.end(), ...place } as FileVerification;
   }
   return verifier.end();
+}
+
+/** Lines until the signal fires, and no more than a number of them. */
+export async function* boundedLines(
+  lines: AsyncIterable<AuditLine>,
+  { signal, count = Number.POSITIVE_INFINITY }: { readonly signal?: AbortSignal | undefined; readonly count?: number },
+): AsyncGenerator<AuditLine> {
+  let taken = 0;
+  if (count === 0) return;
+  for await (const line of lines) {
+    signal?.throwIfAborted();
+    yield line;
+    if (++taken >= count) return;
+  }
 }
 
 /** The lines of a log in files, oldest first. */

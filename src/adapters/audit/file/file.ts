@@ -3,11 +3,13 @@ import { dirname, resolve } from "node:path";
 import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
 import { type ChainWriter, createChainWriter } from "../../../guard/audit/chain.ts";
 import type { AuditKey } from "../../../guard/audit/key.ts";
-import type { AuditLog } from "../../../guard/audit.port.ts";
+import { boundedLines, type FileVerification, linesOfFiles, verifyLines } from "../../../guard/audit/verifier.ts";
+import type { AuditLog, Verification } from "../../../guard/audit.port.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import { type AuditWriter, queuedAudit } from "../queued.ts";
 import { openKeyFile } from "./key-file.ts";
-import { createSegmentWriter, type SegmentWriter } from "./segment-writer.ts";
+import { readBackward } from "./read-back.ts";
+import { auditFiles, createSegmentWriter, type SegmentWriter } from "./segment-writer.ts";
 import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { loadSqlite } from "../../state/load-sqlite.ts";
@@ -35,24 +37,28 @@ export function fileAudit(options: FileAuditOptions): AuditLog {
   const { clock = systemClock, checkpointEvery, fsync = "batch", maxFileBytes = MAX_FILE_BYTES } = options;
   const file = resolve(options.file);
   const lock = createFileLock(`${file}.lock`, clock);
-  let parts: Promise<{ readonly writer: ChainWriter; readonly segments: SegmentWriter }> | undefined;
+  let parts: Promise<Parts> | undefined;
   let signed = false;
 
-  async function open(): Promise<{ readonly writer: ChainWriter; readonly segments: SegmentWriter }> {
+  async function open(): Promise<Parts> {
     const given = typeof options.key === "function" ? await options.key() : options.key;
     const key = given ?? (await openKeyFile(options.keyFile ?? `${file}.key`));
     const writer = createChainWriter({ key, every: checkpointEvery });
-    return { writer, segments: createSegmentWriter({ file, writer, fsync, maxFileBytes }) };
+    return { key, writer, segments: createSegmentWriter({ file, writer, fsync, maxFileBytes }) };
+  }
+
+  function opened(): Promise<Parts> {
+    parts ??= open();
+    return parts.catch((error: unknown) => {
+      parts = undefined;
+      throw error;
+    });
   }
 
   /** Does something at the log's true end, while no other process can add to it. */
   async function atEnd<Value>(work: (writer: ChainWriter, segments: SegmentWriter) => Promise<Value>): Promise<Value> {
     try {
-      parts ??= open();
-      const { writer, segments } = await parts.catch((error: unknown) => {
-        parts = undefined;
-        throw error;
-      });
+      const { writer, segments } = await opened();
       return await lock.hold(async () => {
         await segments.catchUp(clock.now());
         return work(writer, segments);
@@ -83,14 +89,40 @@ export function fileAudit(options: FileAuditOptions): AuditLog {
           await segments.close();
         });
       } finally {
-        const opened = await parts?.catch(() => undefined);
-        await opened?.segments.close();
+        const last = await parts?.catch(() => undefined);
+        await last?.segments.close();
         lock.close();
       }
     },
     failure: (cause) => failure(file, cause),
+    read: (given) => readBackward(file, given),
+    async verify({ head, signal }) {
+      const { key } = await opened();
+      // What is added from now on is not looked at: it may be half written. A log that is damaged at its end has no such place.
+      const count = await atEnd(async (chain) => chain.head.seq).catch(() => Number.POSITIVE_INFINITY);
+      for (;;) {
+        const files = await auditFiles(file);
+        const lines = boundedLines(linesOfFiles(files), { signal, count });
+        const found = await verifyLines(lines, { keys: [key], ...(head && { head }) });
+        // A file that was renamed before it was opened looks like one that is missing.
+        if (found.ok || files.join("\n") === (await auditFiles(file)).join("\n")) return withoutPlace(found);
+      }
+    },
   };
   return queuedAudit(writer, clock);
+}
+
+interface Parts {
+  readonly key: AuditKey;
+  readonly writer: ChainWriter;
+  readonly segments: SegmentWriter;
+}
+
+/** Whoever asks may be elsewhere, and need not know the paths of this machine. */
+function withoutPlace(found: FileVerification): Verification {
+  if (found.ok) return found;
+  const { ok, seq, reason } = found;
+  return { ok, seq, reason };
 }
 
 function failure(file: string, cause: unknown): ArsenalError {

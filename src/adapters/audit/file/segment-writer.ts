@@ -196,6 +196,11 @@ function segmentName(file: string, lastSeq: number): string {
   return `${file}.${String(lastSeq).padStart(DIGITS, "0")}`;
 }
 
+/** The last record of one of a log's files; infinite for the one that is written to. */
+export function lastSeqOf(file: string, segment: string): number {
+  return segment === file ? Number.POSITIVE_INFINITY : Number(segment.slice(-DIGITS));
+}
+
 /** The full files of a log, oldest first. */
 async function fullSegments(file: string): Promise<readonly string[]> {
   const start = `${basename(file)}.`;
