@@ -3,7 +3,7 @@ import { type } from "arktype";
 import * as v from "valibot";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { z } from "zod";
-import { type ArsenalEvent, type Tool, localOperator, type Reranker, ToolArsenal, type ToolDraft } from "./index.ts";
+import { type ArsenalEvent, type Reranker, ToolArsenal, type ToolDraft } from "./index.ts";
 import type { Source } from "./adapters/sources/index.ts";
 import { createHashingEmbedder } from "./testing/index.ts";
 
@@ -116,62 +116,6 @@ describe("tools that change", () => {
     expect(embedded).toHaveLength(3);
     expect(embedded[2]).toContain("walk");
   });
-
-  it("run their new handler, under their new version", async () => {
-    await using arsenal = new ToolArsenal(quiet);
-    arsenal.register({ ...look }, () => "old");
-    expect((await arsenal.execute({ toolName: "look_around" })).result).toBe("old");
-    arsenal.register({ ...look, version: "2.0.0" }, () => "new");
-    expect((await arsenal.execute({ toolName: "default.look_around:2.0.0" })).result).toBe("new");
-    const gone = await arsenal.execute({ toolName: "default.look_around:1.0.0" });
-    expect(gone.error?.message).toContain('the registered version is "default.look_around:2.0.0"');
-    expect(arsenal.toolCount).toBe(1);
-  });
-
-  it("are checked against their new parameters", async () => {
-    await using arsenal = new ToolArsenal(quiet);
-    arsenal.register({ ...look }, () => 1);
-    await arsenal.execute({ toolName: "look_around" });
-    arsenal.register({ ...look, parameters: { type: "object", required: ["where"] } }, () => 1);
-    expect((await arsenal.execute({ toolName: "look_around" })).error?.code).toBe("ARGUMENTS_INVALID");
-  });
-
-  it("are not held to the failures of the tool they replace, or that was deleted", async () => {
-    await using arsenal = new ToolArsenal({ ...quiet, execution: { circuitBreakerThreshold: 1 } });
-    const broken = (): never => {
-      throw new Error("broken");
-    };
-    const status = async (): Promise<string> => (await arsenal.execute({ toolName: "look_around" })).status;
-    arsenal.register({ ...look }, broken);
-    expect([await status(), await status()]).toEqual(["failure", "circuit_open"]);
-    arsenal.register({ ...look, version: "1.0.1" }, () => "fixed");
-    expect(await status()).toBe("success");
-    arsenal.register({ ...look, version: "1.0.2" }, broken);
-    expect([await status(), await status()]).toEqual(["failure", "circuit_open"]);
-    expect(arsenal.health("default.look_around").totalCalls).toBeGreaterThan(0);
-    await arsenal.deleteTool("look_around");
-    expect(arsenal.health("default.look_around")).toMatchObject({ totalCalls: 0, circuitOpen: false });
-    arsenal.register({ ...look }, () => "back");
-    expect(await status()).toBe("success");
-  });
-});
-
-describe("addTools", () => {
-  it("registers the others where one is bad, and says which and why", async () => {
-    const events: ArsenalEvent[] = [];
-    await using arsenal = new ToolArsenal(quiet);
-    arsenal.subscribe((event) => events.push(event));
-    const outcome = await arsenal.addTools([
-      { tool: { ...look, name: "one" } },
-      { tool: { ...look, name: "?!" } },
-      { tool: { ...look, name: "three" } },
-    ]);
-    expect(outcome.registered.map(({ id }) => id)).toEqual(["default.one", "default.three"]);
-    expect(outcome.rejected).toMatchObject([{ index: 1, name: "?!", error: { code: "TOOL_INVALID" } }]);
-    expect(arsenal.toolCount).toBe(2);
-    await arsenal.close();
-    expect(events.map(({ name }) => name)).toContain("tool-rejected");
-  });
 });
 
 describe("ensembles", () => {
@@ -181,15 +125,6 @@ describe("ensembles", () => {
     connect: async () => {},
     list: async () => names.map((name) => ({ draft: { name, description: null }, handler: () => name })),
     disconnect: async () => {},
-  });
-
-  it("bring their tools and take them away again", async () => {
-    await using arsenal = new ToolArsenal(quiet);
-    expect(await arsenal.addEnsemble(offering("Plant-Tree", "water"))).toBe(2);
-    expect((await arsenal.execute({ toolName: "garden.plant_tree" })).result).toBe("Plant-Tree");
-    expect(await arsenal.removeEnsemble("garden")).toBe(true);
-    expect(await arsenal.removeEnsemble("garden")).toBe(false);
-    expect([arsenal.toolCount, await arsenal.listTools()]).toEqual([0, []]);
   });
 
   it("are indexed at once with syncOnRegister", async () => {
@@ -203,40 +138,6 @@ describe("ensembles", () => {
     const broken = { ...offering("water"), connect: () => Promise.reject(new Error("no route")) };
     await expect(arsenal.addEnsemble(broken)).rejects.toMatchObject({ code: "SOURCE_UNAVAILABLE" });
     expect(await arsenal.addEnsemble(offering("water"))).toBe(1);
-  });
-});
-
-describe("looking at the tools", () => {
-  it("shows a principal what policy lets it see, and hides the rest from every question", async () => {
-    const seenBy = {
-      sees: (tool: { namespace: string }, { id }: { id: string }) => tool.namespace === id || id === "local",
-    };
-    const policy = { ...seenBy, decide: () => ({ effect: "allow" as const }) };
-    await using arsenal = new ToolArsenal(quiet, { policy });
-    await arsenal.addTools(
-      ["red", "blue"].map((namespace) => ({ tool: { ...look, namespace }, handler: () => namespace })),
-    );
-    const principal = localOperator({ id: "red" });
-    expect((await arsenal.listTools({ principal })).map(({ id }) => id)).toEqual(["red.look_around"]);
-    const { tools } = await arsenal.retrieve({ context: { query: "look around" }, principal });
-    expect(tools.map(({ tool }) => tool.id)).toEqual(["red.look_around"]);
-    const hidden = await arsenal.execute({ toolName: "blue.look_around", principal });
-    expect(hidden.error?.code).toBe("TOOL_NOT_FOUND");
-    expect(await arsenal.listTools()).toHaveLength(2);
-  });
-
-  it("hides what nobody may see from getTool as from everything else", async () => {
-    await using arsenal = new ToolArsenal({ ...quiet, security: { deny: ["look_*"] } });
-    await arsenal.addTool(look);
-    expect([await arsenal.getTool("look_around"), await arsenal.listTools()]).toEqual([undefined, []]);
-  });
-
-  it("finds by exactly that name and namespace", async () => {
-    await using arsenal = new ToolArsenal(quiet);
-    await arsenal.addTool({ ...look, namespace: "red" });
-    expect((await arsenal.getTool("look_around", "red"))?.id).toBe("red.look_around");
-    expect(await arsenal.getTool("look_around")).toBeUndefined();
-    expect(await arsenal.getTool("red.look_around")).toBeUndefined();
   });
 });
 
@@ -271,46 +172,11 @@ describe("parts of one's own", () => {
     await always.addTools(tools);
     expect([await first(always), await first(always, false)]).toEqual(["send_letter", "send_email"]);
   });
-
-  it("a dialect writes the definitions", async () => {
-    await using arsenal = new ToolArsenal(quiet);
-    await arsenal.addTool(look);
-    const dialect = { name: "mine", fromCanonical: ({ id }: Tool) => ({ call: id }) };
-    expect(await arsenal.retrieveTools("look around", { dialect })).toEqual([{ call: "default.look_around" }]);
-  });
-
-  it.each(["opnai", "toString", 5, null, {}])("a dialect that is none is refused: %j", async (dialect) => {
-    await using arsenal = new ToolArsenal(quiet);
-    await expect(arsenal.retrieveTools("look around", { dialect: dialect as "openai" })).rejects.toMatchObject({
-      code: "QUERY_INVALID",
-      details: { field: "dialect", value: dialect, fix: expect.stringContaining("openai") as string },
-    });
-  });
-});
-
-describe("failures", () => {
-  it("are thrown with onFailure: throw, but for a call that waits for a person", async () => {
-    await using arsenal = new ToolArsenal({ ...quiet, execution: { onFailure: "throw" } });
-    await arsenal.addTool(look, () => {
-      throw new Error("blind");
-    });
-    await arsenal.addTool({ ...look, name: "delete_all" }, () => 1);
-    await expect(arsenal.execute({ toolName: "look_around" })).rejects.toMatchObject({
-      name: "ArsenalError",
-      code: "EXECUTION_FAILED",
-      message: expect.stringContaining("blind") as string,
-      cause: { status: "failure" },
-    });
-    await expect(arsenal.execute({ toolName: "nowhere" })).rejects.toMatchObject({ code: "TOOL_NOT_FOUND" });
-    expect((await arsenal.execute({ toolName: "delete_all" })).status).toBe("pending_confirmation");
-  });
 });
 
 describe("close", () => {
-  it("may be called twice, and leaves nothing to use", async () => {
+  it("leaves nothing to register with", async () => {
     const arsenal = new ToolArsenal(quiet);
-    await arsenal.addTool(look, () => 1);
-    await Promise.all([arsenal.close(), arsenal.close()]);
     await arsenal.close();
     const source: Source = {
       name: "x",
@@ -319,26 +185,9 @@ describe("close", () => {
       list: async () => [],
       disconnect: async () => {},
     };
-    const uses: Record<string, () => unknown> = {
-      register: () => arsenal.register({ ...look }, () => 1),
-      addTool: () => arsenal.addTool(look),
-      addTools: () => arsenal.addTools([]),
-      addEnsemble: () => arsenal.addEnsemble(source),
-      removeEnsemble: () => arsenal.removeEnsemble("x"),
-      sync: () => arsenal.sync(),
-      retrieve: () => arsenal.retrieve({ context: { query: "x" } }),
-      retrieveTools: () => arsenal.retrieveTools("x"),
-      execute: () => arsenal.execute({ toolName: "look_around" }),
-      executeBatch: () => arsenal.executeBatch({ calls: [] }),
-      getTool: () => arsenal.getTool("look_around"),
-      listTools: () => arsenal.listTools(),
-      deleteTool: () => arsenal.deleteTool("look_around"),
-      healthCheck: () => arsenal.healthCheck(),
-    };
-    for (const [name, use] of Object.entries(uses)) {
-      const outcome: unknown = await (async () => use())().catch((error: unknown) => error);
-      expect([name, outcome]).toEqual([name, expect.objectContaining({ code: "CLOSED" })]);
-    }
+    const refused = expect.objectContaining({ code: "CLOSED" }) as Error;
+    expect(() => arsenal.register({ ...look }, () => 1)).toThrow(refused);
+    await expect(arsenal.addEnsemble(source)).rejects.toEqual(refused);
   });
 
   it("hands its last events to the listeners, also where the engine cannot be closed", async () => {
@@ -350,21 +199,5 @@ describe("close", () => {
     await arsenal.addTool(look);
     await expect(arsenal.close()).rejects.toThrow("stuck");
     expect(names).toEqual(["tool-registered"]);
-  });
-});
-
-describe("subscribe", () => {
-  it("calls back for every event until it is ended", async () => {
-    await using arsenal = new ToolArsenal(quiet);
-    const names: string[] = [];
-    const end = arsenal.subscribe(({ name }) => names.push(name));
-    await arsenal.addTool(look, () => 1);
-    await arsenal.execute({ toolName: "look_around" });
-    await new Promise((resolve) => setImmediate(resolve));
-    end();
-    await arsenal.execute({ toolName: "look_around" });
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(names.filter((name) => name === "call-finished")).toHaveLength(1);
-    expect(names).toContain("tool-registered");
   });
 });

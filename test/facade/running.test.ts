@@ -1,0 +1,96 @@
+import { describe, expect, it } from "vitest";
+import type { ArsenalEvent } from "../../src/index.ts";
+import { ARSENALS, look } from "./opened.ts";
+
+/** Events, health and the end of an arsenal. */
+describe.each(ARSENALS)("an arsenal, %s:", (_where, open) => {
+  describe("events", () => {
+    it("reach whoever listens, success and failure alike, until it is ended [002-service-events]", async () => {
+      await using opened = await open();
+      const { arsenal, host } = opened;
+      let fails = false;
+      await host.addTool(look, () => {
+        if (fails) throw new Error("broken");
+      });
+      const heard: ArsenalEvent[] = [];
+      const third = Promise.withResolvers<void>();
+      const finished = () => heard.flatMap(({ name, data }) => (name === "call-finished" ? [data] : []));
+      const end = await opened.subscribe((event) => heard.push(event));
+      await opened.subscribe(({ name }) => name === "call-finished" && ++calls === 3 && third.resolve());
+      let calls = 0;
+      await arsenal.execute({ toolName: "look_around" });
+      fails = true;
+      await arsenal.execute({ toolName: "look_around" });
+      while (finished().length < 2) await new Promise((resolve) => void setImmediate(resolve));
+      expect(finished()).toMatchObject([{ status: "success" }, { status: "failure", code: "EXECUTION_FAILED" }]);
+      end();
+      await arsenal.execute({ toolName: "look_around" });
+      await third.promise;
+      expect(finished()).toHaveLength(2);
+    });
+
+    it("tell of tools that were registered and of those that were refused", async () => {
+      await using opened = await open();
+      const { arsenal } = opened;
+      const both = Promise.withResolvers<void>();
+      const names = new Set<string>();
+      await opened.subscribe(({ name }) => {
+        names.add(name);
+        if (names.has("tool-registered") && names.has("tool-rejected")) both.resolve();
+      });
+      await arsenal.addTools([{ tool: look }, { tool: { ...look, name: "?!" } }]);
+      await both.promise;
+    });
+  });
+
+  describe("an arsenal", () => {
+    it("says which parts work, and how each tool fares, apart from its definition [000-4.1-health-apart] [000-6.3-health] [000-6.3-circuit-opens] [000-2.3-flaky]", async () => {
+      await using opened = await open();
+      const { arsenal, host } = opened;
+      await host.addTool(look, () => {
+        throw new Error("broken");
+      });
+      expect(await arsenal.healthCheck()).toEqual({ store: true, state: true });
+      expect(await arsenal.scoreThreshold).toBe(host.scoreThreshold);
+      const before = await arsenal.getTool("look_around");
+      for (let count = 0; count < 5; count++) await arsenal.execute({ toolName: "look_around" });
+      expect(await arsenal.health("default.look_around")).toMatchObject({
+        totalCalls: 5,
+        consecutiveFailures: 5,
+        successRate: 0,
+        circuitOpen: true,
+      });
+      expect(await arsenal.getTool("look_around")).toEqual(before);
+      expect(before).not.toHaveProperty("health");
+    });
+
+    it("takes no more work once it is closed, and closes twice [000-14-close]", async () => {
+      await using opened = await open();
+      const { arsenal, host } = opened;
+      await host.addTool(look, () => 1);
+      await Promise.all([arsenal.close(), arsenal.close()]);
+      await arsenal.close();
+      const uses: Record<string, () => unknown> = {
+        addTool: () => arsenal.addTool(look),
+        addTools: () => arsenal.addTools([]),
+        importTools: () => arsenal.importTools("openai", []),
+        exportTools: () => arsenal.exportTools("openai", []),
+        removeEnsemble: () => arsenal.removeEnsemble("x"),
+        sync: () => arsenal.sync(),
+        retrieve: () => arsenal.retrieve({ context: { query: "x" } }),
+        retrieveTools: () => arsenal.retrieveTools("x"),
+        execute: () => arsenal.execute({ toolName: "look_around" }),
+        executeBatch: () => arsenal.executeBatch({ calls: [] }),
+        getTool: () => arsenal.getTool("look_around"),
+        listTools: () => arsenal.listTools(),
+        deleteTool: () => arsenal.deleteTool("look_around"),
+        healthCheck: () => arsenal.healthCheck(),
+        reloadPolicy: () => arsenal.reloadPolicy(),
+      };
+      for (const [name, use] of Object.entries(uses)) {
+        const outcome: unknown = await (async () => use())().catch((error: unknown) => error);
+        expect([name, outcome]).toEqual([name, expect.objectContaining({ code: "CLOSED" })]);
+      }
+    });
+  });
+});
