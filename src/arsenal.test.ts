@@ -174,6 +174,14 @@ describe("parts of one's own", () => {
   });
 });
 
+it.each([5, null, {}])("a dialect that is none is refused with its value: %j", async (dialect) => {
+  await using arsenal = new ToolArsenal(quiet);
+  await expect(arsenal.retrieveTools("look around", { dialect: dialect as "openai" })).rejects.toMatchObject({
+    code: "QUERY_INVALID",
+    details: { field: "dialect", value: dialect, fix: expect.stringContaining("openai") as string },
+  });
+});
+
 describe("close", () => {
   it("leaves nothing to register with", async () => {
     const arsenal = new ToolArsenal(quiet);

@@ -29,11 +29,7 @@ export type RemoteQuery = Omit<ToolQuery, "principal">;
 
 /** The options of `retrieveTools` that can be sent to a gateway. A dialect that only writes definitions runs in the client. */
 export type RemoteRetrieveToolsOptions<Given = DialectName | DefinitionWriter> = Omit<RemoteQuery, "context"> &
-  Omit<DefinitionOptions<Given>, "client"> & {
-    readonly context?: Omit<ToolQuery["context"], "query">;
-    /** What `auto` infers the dialect from: the name of a model. */
-    readonly client?: string;
-  };
+  Omit<DefinitionOptions<Given>, "client"> & { readonly context?: Omit<ToolQuery["context"], "query"> };
 
 /** Which tools are listed. */
 export interface RemoteListOptions {

@@ -30,8 +30,11 @@ export async function executeBatch(http: Http, given: RemoteBatch): Promise<Batc
   for (const call of batch.calls) refusePrincipal(call);
   const safe = batch.calls.every(({ idempotencyKey }) => idempotencyKey !== undefined);
   try {
-    return await http.json<BatchResult>({ ...CALL, path: "/batch", body: batch, safe, signal });
+    const asked = { ...CALL, path: "/batch", body: batch, safe, signal, malformed: "CALL_INVALID" } as const;
+    return await http.json<BatchResult>(asked);
   } catch (error) {
+    // The batch itself is wrong, or there is no call that could say what became of it.
+    if (batch.calls.length === 0 || (isArsenalError(error) && error.code === "CALL_INVALID")) throw error;
     const results = batch.calls.map((call) => unanswered(call, error, queuedAt));
     return { results, totalTimeMs: Date.now() - queuedAt, successfulCount: 0, failedCount: results.length };
   }
@@ -48,7 +51,7 @@ export function refusePrincipal(given: object): void {
 
 async function readResult(response: FetchedResponse, onProgress: RemoteCall["onProgress"]): Promise<ToolResult> {
   if (!response.ok) {
-    const { error, result } = await readProblem(response);
+    const { error, result } = await readProblem(response, "CALL_INVALID");
     if (result === undefined) throw error;
     return result as ToolResult;
   }
@@ -87,7 +90,7 @@ function unanswered(call: Omit<RemoteCall, "signal" | "onProgress">, error: unkn
     queuedAt,
     completedAt: Date.now(),
     latencyMs: 0,
-    attempts: error.details.beforeSend === true ? 0 : 1,
+    attempts: error.details.beforeSend === true || error.code === "CALL_INVALID" ? 0 : 1,
     traceId,
     spanId: "",
   };
@@ -101,9 +104,17 @@ function fateOf(toolName: string, error: ArsenalError): ResultError {
     const effect = beforeSend ? "It was not started." : "If it had started, it may have taken effect.";
     return { ...details, code, message: `The call of ${toolName} was cancelled. ${effect}` };
   }
-  if (beforeSend) return { ...details, code, message };
+  if (beforeSend || code === "CALL_INVALID") return { ...details, code, message };
   if (code !== "TRANSPORT_FAILED" && code !== "SOURCE_UNAVAILABLE") throw error;
   const fix = "Check before repeating it, or call with an idempotencyKey.";
   const lost = `The answer to the call of ${toolName} was lost, and it may have taken effect: ${message} ${fix}`;
   return { code: "OUTCOME_UNKNOWN", message: lost, fix };
+}
+
+/** A failed result as the error that `onFailure: "throw"` asks for. A call that waits for a person has not failed. */
+export function thrownIfFailed(result: ToolResult): ToolResult {
+  const { status, error } = result;
+  if (status === "success" || status === "pending_confirmation" || error === undefined) return result;
+  const { code, message, ...details } = error;
+  throw new ArsenalError(code, message, { ...details, cause: result });
 }

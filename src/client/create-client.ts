@@ -10,7 +10,7 @@ import type { Health, Tool } from "../tool/tool.ts";
 import type { Toolset } from "../toolset/toolset.ts";
 import type { ExportedTools } from "../wire-registrations.ts";
 import type { ArsenalClient, RemoteListOptions, RemoteRetrieveToolsOptions } from "./arsenal.ts";
-import { execute, executeBatch, refusePrincipal } from "./calls.ts";
+import { execute, executeBatch, refusePrincipal, thrownIfFailed } from "./calls.ts";
 import { follow } from "./events.ts";
 import { type Asked, type ClientOptions, createHttp } from "./http.ts";
 import { toArsenalError } from "./problem.ts";
@@ -23,6 +23,9 @@ const EMBEDDED_ONLY: Readonly<Record<string, string>> = {
   addDialect: "Add the dialect in the process of the gateway, or pass an object with fromCanonical to retrieveTools.",
   serveMcp: "Give MCP clients the address of the gateway: it serves them at /mcp.",
 };
+
+/** Searching and exporting change nothing. */
+const QUERY = { safe: true, malformed: "QUERY_INVALID" } as const;
 
 /**
  * Uses the arsenal behind a gateway with the methods of an embedded one. Needs nothing but `fetch`, so it runs in Node, browsers and edge
@@ -61,18 +64,14 @@ export function createClient(options: ClientOptions = {}): ArsenalClient {
   async function retrieveTools(query: string, given: RemoteRetrieveToolsOptions = {}): Promise<object[]> {
     const { dialect, signal, ...asked } = given;
     refusePrincipal(asked);
-    if (typeof dialect !== "object" || dialect === null || "convert" in dialect)
-      return (
-        await post<{ readonly tools: object[] }>(
-          "/tools/retrieve",
-          { ...asked, query, ...(dialect !== undefined && { dialect }) },
-          { safe: true, signal },
-        )
-      ).tools;
-    const { strict: _strict, client: _client, context, ...rest } = asked;
-    const body = { ...rest, context: { ...context, query } };
-    const { tools } = await post<RetrievalResult>("/search", body, { safe: true, signal });
-    return tools.map(({ tool }) => (dialect as DefinitionWriter).fromCanonical(tool));
+    const search = { ...QUERY, signal };
+    if (isWriter(dialect)) {
+      const { strict: _strict, context, ...rest } = asked;
+      const found = await post<RetrievalResult>("/search", { ...rest, context: { ...context, query } }, search);
+      return found.tools.map(({ tool }) => dialect.fromCanonical(tool));
+    }
+    const body = { ...asked, query, ...(dialect !== undefined && { dialect }) };
+    return (await post<{ readonly tools: object[] }>("/tools/retrieve", body, search)).tools;
   }
 
   const client: ArsenalClient = {
@@ -88,26 +87,29 @@ export function createClient(options: ClientOptions = {}): ArsenalClient {
       toBatch(await post<WireBatch>("/tools/import", { ...given, format, tools })),
     exportTools: async (format, ids, given = {}) => {
       refusePrincipal(given);
-      return post<ExportedTools>("/export", { ...given, format, ids }, { safe: true });
+      return post<ExportedTools>("/export", { ...given, format, ids }, QUERY);
     },
 
     addMcpServer: (settings) => addEnsemble("mcp", settings),
     addOpenApi: (settings) => addEnsemble("openapi", settings),
     addA2aAgent: (settings) => addEnsemble("a2a", settings),
     removeEnsemble: (name) => removed(http.json({ method: "DELETE", path: `/ensembles/${encodeURIComponent(name)}` })),
-    sync: async ({ signal } = {}) => (await post<{ readonly indexed: number }>("/sync", {}, { signal })).indexed,
+    sync: async ({ signal } = {}) => (await post<{ readonly synced: number }>("/sync", undefined, { signal })).synced,
 
     retrieve: async ({ signal, ...query }) => {
       refusePrincipal(query);
-      return post<RetrievalResult>("/search", query, { safe: true, signal });
+      return post<RetrievalResult>("/search", query, { ...QUERY, signal });
     },
     retrieveTools: retrieveTools as ArsenalClient["retrieveTools"],
-    execute: (call) => execute(http, call),
+    execute: async (call) => {
+      const result = await execute(http, call);
+      return options.onFailure === "throw" ? thrownIfFailed(result) : result;
+    },
     executeBatch: (batch) => executeBatch(http, batch),
 
     getTool: async (name, namespace = "default", by = {}) => {
       refusePrincipal(by);
-      return found(get<Tool>(toolPath(namespace, name), by.toolset === undefined ? {} : { toolset: by.toolset }));
+      return ifFound(get<Tool>(toolPath(namespace, name), by.toolset === undefined ? {} : { toolset: by.toolset }));
     },
     listTools: async (asked = {}) => {
       const tools: Tool[] = [];
@@ -145,7 +147,7 @@ export function createClient(options: ClientOptions = {}): ArsenalClient {
     toolsets: {
       list: async () => (await get<{ readonly toolsets: readonly Toolset[] }>("/toolsets")).toolsets,
       get: (name) => get<Toolset>(`/toolsets/${encodeURIComponent(name)}`),
-      find: (name) => found(get<Toolset>(`/toolsets/${encodeURIComponent(name)}`)),
+      find: (name) => ifFound(get<Toolset>(`/toolsets/${encodeURIComponent(name)}`)),
     },
     reloadPolicy: async () => void (await post("/policy/reload", {})),
     subscribe: (listener, given = {}) => follow(http, closing.signal, listener, given),
@@ -192,6 +194,12 @@ function refuseFilter(given: object): void {
   throw new ArsenalError("INPUT_INVALID", `A gateway takes no "filter". ${fix}`, { field: "filter", fix });
 }
 
+/** True for a dialect that only writes definitions, which the client can do itself. */
+function isWriter(dialect: unknown): dialect is DefinitionWriter {
+  const { fromCanonical, convert } = (dialect ?? {}) as Partial<Record<"fromCanonical" | "convert", unknown>>;
+  return typeof fromCanonical === "function" && convert === undefined;
+}
+
 function toolPath(namespace: string, name: string): string {
   return `/tools/${encodeURIComponent(`${namespace}.${name}`)}`;
 }
@@ -202,7 +210,7 @@ const NOT_FOUND: ReadonlySet<ErrorCode | string> = new Set([
   "ENSEMBLE_NOT_FOUND",
 ]);
 
-async function found<Value>(asked: Promise<Value>): Promise<Value | undefined> {
+async function ifFound<Value>(asked: Promise<Value>): Promise<Value | undefined> {
   try {
     return await asked;
   } catch (error) {
@@ -212,7 +220,7 @@ async function found<Value>(asked: Promise<Value>): Promise<Value | undefined> {
 }
 
 async function removed(asked: Promise<unknown>): Promise<boolean> {
-  return (await found(asked.then(() => true))) ?? false;
+  return (await ifFound(asked.then(() => true))) ?? false;
 }
 
 /** A batch as it travels: its errors are data. */

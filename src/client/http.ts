@@ -1,4 +1,5 @@
 import { ArsenalError, isArsenalError } from "../errors/arsenal-error.ts";
+import type { ErrorCode } from "../errors/codes.ts";
 import { type Clock, systemClock } from "../observe/clock.ts";
 import { readJson, readProblem } from "./problem.ts";
 
@@ -20,6 +21,8 @@ export interface ClientOptions {
   readonly timeoutMs?: number;
   /** How often a request is repeated, if that is safe. Default 2. */
   readonly retries?: number;
+  /** What `execute` does with a result that is not a success: `throw` makes it an `ArsenalError` whose cause is the result. Default `return`. */
+  readonly onFailure?: "return" | "throw";
   /** Defaults to the machine's own. */
   readonly clock?: Clock;
 }
@@ -65,6 +68,8 @@ export interface Asked {
   readonly timeoutMs?: number;
   /** Defaults to the client's. */
   readonly retries?: number;
+  /** The code that an embedded arsenal gives a malformed request of this kind. */
+  readonly malformed?: ErrorCode;
 }
 
 /** Sends requests to one gateway, and those again that are safe to repeat. */
@@ -178,7 +183,7 @@ export function createHttp(options: ClientOptions): Http {
   return {
     async json<Value>(asked: Asked): Promise<Value> {
       return send(asked, async (response) => {
-        if (!response.ok) throw (await readProblem(response)).error;
+        if (!response.ok) throw (await readProblem(response, asked.malformed)).error;
         return (await readJson(response)) as Value;
       });
     },

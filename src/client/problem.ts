@@ -9,8 +9,14 @@ export interface ReadProblem {
   readonly result: unknown;
 }
 
-/** Reads `application/problem+json`, and as far as possible what else stands between a client and a gateway may answer. */
-export async function readProblem(response: FetchedResponse): Promise<ReadProblem> {
+/**
+ * Reads `application/problem+json`, and as far as possible what else stands between a client and a gateway may answer. A request that the
+ * gateway cannot read gets the code `malformed`.
+ */
+export async function readProblem(
+  response: FetchedResponse,
+  malformed: ErrorCode = "INPUT_INVALID",
+): Promise<ReadProblem> {
   const { status } = response;
   const body = problemIn(await response.text());
   const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
@@ -19,10 +25,9 @@ export async function readProblem(response: FetchedResponse): Promise<ReadProble
   const beforeSend = body.beforeSend ?? (retryAfterMs !== undefined && (status === 429 || status === 503));
   const message = body.detail ?? `The gateway answered ${status}.`;
   const details = { ...detailsOf(body), ...(retryAfterMs !== undefined && { retryAfterMs }) };
-  const error = new ArsenalError(body.code ?? codeOf(status), message, {
-    ...details,
-    ...(beforeSend && { beforeSend }),
-  });
+  const given = body.code ?? codeOf(status);
+  const code = given === "INPUT_INVALID" ? malformed : given;
+  const error = new ArsenalError(code, message, { ...details, ...(beforeSend && { beforeSend }) });
   return { error, result: body.result };
 }
 
@@ -72,7 +77,8 @@ function detailsOf({ field, value, fix, issues, retryAfterMs, beforeSend, answer
 
 /** The code of an answer that names none. */
 function codeOf(status: number): ErrorCode {
-  if (status === 401 || status === 403) return "PERMISSION_DENIED";
+  if (status === 401) return "UNAUTHENTICATED";
+  if (status === 403) return "PERMISSION_DENIED";
   if (status === 404 || status === 405) return "PROTOCOL_ERROR";
   if (status === 429) return "RATE_LIMITED";
   if (status === 503) return "SOURCE_UNAVAILABLE";

@@ -228,18 +228,18 @@ describe.each(ARSENALS)("an arsenal, %s:", (_where, open) => {
       const asked = { toolName: "delete_file", arguments: { path: "a" } };
       const { confirmationId = "", ...waiting } = await arsenal.execute(asked);
       expect(waiting).toMatchObject({ status: "pending_confirmation", error: { code: "CONFIRMATION_REQUIRED" } });
-      expect(await arsenal.approvals.get(confirmationId)).toMatchObject({
+      expect(await opened.approvals.get(confirmationId)).toMatchObject({
         id: confirmationId,
         toolId: "default.delete_file",
         arguments: { path: "a" },
         state: "pending",
       });
-      await opened.answer(confirmationId, "approve");
+      await opened.approvals.approve(confirmationId);
       const other = await arsenal.execute({ ...asked, arguments: { path: "b" }, confirmationId });
       expect(other).toMatchObject({ status: "permission_denied", error: { code: "APPROVAL_INVALID" } });
       expect(await arsenal.execute({ ...asked, confirmationId })).toMatchObject({ status: "success", result: 1 });
       expect((await arsenal.execute({ ...asked, confirmationId })).error?.code).toBe("APPROVAL_INVALID");
-      expect([ran, await arsenal.approvals.list()]).toEqual([1, []]);
+      expect([ran, await opened.approvals.list()]).toEqual([1, []]);
     });
 
     it("does not run once it was denied, and is answered once", async () => {
@@ -247,10 +247,10 @@ describe.each(ARSENALS)("an arsenal, %s:", (_where, open) => {
       const { arsenal, host } = opened;
       await host.addTool({ ...look, name: "delete_file" }, () => 1);
       const { confirmationId = "" } = await arsenal.execute({ toolName: "delete_file" });
-      await opened.answer(confirmationId, "deny");
+      await opened.approvals.deny(confirmationId);
       const denied = await arsenal.execute({ toolName: "delete_file", confirmationId });
       expect(denied.error?.code).toBe("APPROVAL_INVALID");
-      await expect(opened.answer(confirmationId, "approve")).rejects.toMatchObject({ code: "APPROVAL_INVALID" });
+      await expect(opened.approvals.approve(confirmationId)).rejects.toMatchObject({ code: "APPROVAL_INVALID" });
     });
 
     it("cannot waive a confirmation, only ask for one [000-4.3-require-confirmation] [000-6.3-confirmation]", async () => {

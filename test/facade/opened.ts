@@ -1,4 +1,4 @@
-import { type Arsenal, createClient } from "../../src/client/index.ts";
+import { type Arsenal, createClient, type RemoteApprovals } from "../../src/client/index.ts";
 import {
   type ArsenalEvent,
   localOperator,
@@ -17,8 +17,8 @@ interface Opened extends AsyncDisposable {
   readonly host: ToolArsenal;
   /** The same arsenal, used by somebody else. */
   as(principal: Principal): Pick<Arsenal, "execute" | "executeBatch" | "retrieve" | "listTools" | "getTool">;
-  /** Answers a call that waits, as an approver who did not ask for it. */
-  answer(id: string, answer: "approve" | "deny"): Promise<void>;
+  /** The calls that wait, for somebody who did not ask for them and may answer them. */
+  readonly approvals: Pick<RemoteApprovals, "list" | "get" | "approve" | "deny">;
   toolsets(): Promise<readonly Toolset[]>;
   /** Resolves once every later event is heard. */
   subscribe(listener: (event: ArsenalEvent) => void): Promise<() => void>;
@@ -58,7 +58,12 @@ const openEmbedded: Open = async (config = {}, parts = {}) => {
       listTools: (options) => host.listTools({ ...options, principal }),
       getTool: (name, namespace, by) => host.getTool(name, namespace, { ...by, principal }),
     }),
-    answer: async (id, answer) => host.approvals[answer](id, approver),
+    approvals: {
+      list: () => host.approvals.list({ approver }),
+      get: (id) => host.approvals.get(id, { approver }),
+      approve: (id) => host.approvals.approve(id, approver),
+      deny: (id) => host.approvals.deny(id, approver),
+    },
     toolsets: async () => host.toolsets.list(localOperator()),
     subscribe: async (listener) => host.subscribe(listener),
     [Symbol.asyncDispose]: () => host.close(),
@@ -66,7 +71,7 @@ const openEmbedded: Open = async (config = {}, parts = {}) => {
 };
 
 /** The same arsenal behind a gateway on this machine. Each caller has a token of its own. */
-export const openRemote: Open = async (config = {}, parts = {}) => {
+const openRemote: Open = async (config = {}, parts = {}) => {
   const host = new ToolArsenal({ ...quiet, ...config }, parts);
   const callers = new Map<string, Principal>();
   const served = await host.serveMcp({
@@ -80,7 +85,8 @@ export const openRemote: Open = async (config = {}, parts = {}) => {
   const clients: AsyncDisposable[] = [];
   const as = (principal: Principal) => {
     callers.set(`Bearer ${principal.id}`, principal);
-    const client = createClient({ url: served.url ?? "", token: principal.id });
+    const { onFailure } = config.execution ?? {};
+    const client = createClient({ url: served.url ?? "", token: principal.id, ...(onFailure && { onFailure }) });
     clients.push(client);
     return client;
   };
@@ -89,7 +95,7 @@ export const openRemote: Open = async (config = {}, parts = {}) => {
     arsenal: client,
     host,
     as,
-    answer: (id, answer) => as(approver).approvals[answer](id),
+    approvals: as(approver).approvals,
     toolsets: () => client.toolsets.list(),
     async subscribe(listener) {
       const end = client.subscribe(listener);
@@ -107,4 +113,5 @@ export const openRemote: Open = async (config = {}, parts = {}) => {
 /** Every way to have an arsenal: the tests in this folder hold for each. */
 export const ARSENALS: readonly (readonly [where: string, open: Open])[] = [
   ["embedded", openEmbedded],
+  ["behind a gateway", openRemote],
 ];

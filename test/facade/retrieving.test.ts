@@ -29,14 +29,12 @@ describe.each(ARSENALS)("an arsenal, %s:", (_where, open) => {
       expect(Object.values(gemini ?? {})).toContainEqual(parameters);
     });
 
-    it("takes a dialect of one's own, and a model's name for auto", async () => {
+    it("takes a dialect of one's own", async () => {
       await using opened = await open();
       const { arsenal } = opened;
       await arsenal.addTool(look);
       const dialect = { name: "mine", fromCanonical: ({ id }: Tool) => ({ call: id }) };
       expect(await arsenal.retrieveTools("look around", { dialect })).toEqual([{ call: "default.look_around" }]);
-      const [auto] = await arsenal.retrieveTools("look around", { dialect: "auto", client: "claude-sonnet-4-5" });
-      expect(auto).toHaveProperty("input_schema");
     });
 
     it.each(["opnai", "toString", 5, null, {}])("refuses a dialect that is none: %j", async (dialect) => {
@@ -44,7 +42,14 @@ describe.each(ARSENALS)("an arsenal, %s:", (_where, open) => {
       await expect(opened.arsenal.retrieveTools("look around", { dialect: dialect as "openai" })).rejects.toMatchObject(
         {
           code: "QUERY_INVALID",
-          details: { field: "dialect", value: dialect, fix: expect.stringContaining("openai") as string },
+          details: {
+            field: "dialect",
+            fix: expect.any(String) as string,
+            ...(typeof dialect === "string" && {
+              value: dialect,
+              fix: expect.stringContaining("openai") as string,
+            }),
+          },
         },
       );
     });
