@@ -122,7 +122,12 @@ async function configurationText(): Promise<string> {
 
 /** Where a configuration file has the settings of an adapter. */
 function placeOf(kind: string, name: string): string {
-  const sources: Record<string, string> = { mcp: "mcp.servers[]", openapi: "openapi[]", builtin: "builtins" };
+  const sources: Record<string, string> = {
+    mcp: "mcp.servers[]",
+    a2a: "a2a.agents[]",
+    openapi: "openapi[]",
+    builtin: "builtins",
+  };
   const sections: Record<string, string> = {
     engines: "vector_store",
     embedders: "embedder",

@@ -1,8 +1,7 @@
 import type { DialectName, DialectTools } from "./adapters/dialects/built-in.ts";
 import type { TierName } from "./adapters/embedders/shipped-tiers.ts";
+import type { A2aAgentSettings, McpUpstream, OpenApiSettings } from "./adapters/sources/index.ts";
 import type { AddServerOptions, McpServerSettings } from "./adapters/sources/mcp/settings.ts";
-import type { McpUpstream } from "./adapters/sources/mcp/upstream/upstream.ts";
-import type { OpenApiSettings } from "./adapters/sources/openapi/settings.ts";
 import type { AnyDialect, AskedBy, DefinitionWriter, Llm, RetrieveToolsOptions } from "./arsenal-options.ts";
 import type { Settled, SettledOptions } from "./catalog/dense/tiers.ts";
 import type { ToolArsenalConfig } from "./config/config.ts";
@@ -63,22 +62,22 @@ export class ToolArsenal {
     definition: FunctionDefinition<Schema>,
     handler: Handler<ArgumentsOf<Schema>>,
   ): Tool {
-    return this.#open.register(fromFunction(definition, handler));
+    return this.#wired.open().register(fromFunction(definition, handler));
   }
 
   /** Adds a tool from its definition. Without a handler it can be found but not run. */
   async addTool(draft: ToolDraft, handler?: Handler): Promise<Tool> {
-    return this.#open.addTool(draft, handler);
+    return this.#wired.open().addTool(draft, handler);
   }
 
   /** Adds many tools. Invalid ones are reported; the rest are still registered. */
   async addTools(batch: readonly BatchRegistration[]): Promise<RegisteredBatch> {
-    return this.#open.addTools(batch);
+    return this.#wired.open().addTools(batch);
   }
 
   /** Registers tools written for another API or framework: a list, or an object by name. LangChain and AI SDK tools bring what runs them. */
   async importTools(format: AnyDialect, tools: GivenTools, options: ImportOptions = {}): Promise<RegisteredBatch> {
-    return this.#open.importTools(format, tools, options);
+    return this.#wired.open().importTools(format, tools, options);
   }
 
   /** Writes tools, by id, as an API or framework takes them. Ids that the caller does not know of are in `missing`. */
@@ -88,7 +87,7 @@ export class ToolArsenal {
 
   /** Makes a dialect of your own known by its name, to `importTools`, `exportTools` and `retrieveTools`. */
   addDialect(dialect: Dialect): void {
-    this.#open.dialects.set(dialect.name, dialect);
+    this.#wired.open().dialects.set(dialect.name, dialect);
   }
 
   /** Connects a source and adds its tools as one ensemble. Returns how many tools came. */
@@ -98,17 +97,22 @@ export class ToolArsenal {
 
   /** Connects an MCP server and returns how many tools it has. With `patient`, returns at once and retries in the background. */
   async addMcpServer(settings: McpServerSettings, options: AddServerOptions = {}): Promise<number> {
-    return this.#open.upstreams.add(settings, options);
+    return this.#wired.open().upstreams.add(settings, options);
   }
 
   /** Adds the operations of an OpenAPI document as one ensemble. Returns how many tools came; unusable operations are reported and left out. */
   async addOpenApi(settings: OpenApiSettings): Promise<number> {
-    return this.#open.addOpenApi(settings);
+    return this.#wired.open().addOpenApi(settings);
+  }
+
+  /** Adds the skills of another agent, found through its A2A card, as one ensemble. Returns how many tools came. */
+  async addA2aAgent(settings: A2aAgentSettings): Promise<number> {
+    return this.#wired.open().addA2aAgent(settings);
   }
 
   /** Disconnects an ensemble and removes its tools. Returns false if there is no such ensemble. */
   async removeEnsemble(name: string): Promise<boolean> {
-    return this.#open.removeEnsemble(name);
+    return this.#wired.open().removeEnsemble(name);
   }
 
   /** The tools that an ensemble has registered now, whatever callers may see; none if the ensemble is unknown. */
@@ -128,7 +132,7 @@ export class ToolArsenal {
 
   /** Serves MCP clients: every tool at `/mcp`, each upstream untouched at `/mcp/upstreams/NAME`. Omitted options come from `server`. */
   async serveMcp(options: ServeMcpOptions = {}): Promise<ServedMcp> {
-    return this.#open.serveMcp(this, options);
+    return this.#wired.open().serveMcp(this, options);
   }
 
   /** Indexes pending registrations. Returns how many tools were new or changed. */
@@ -171,7 +175,7 @@ export class ToolArsenal {
 
   /** Reads `security.policyFile` again, in every process on the same state. Throws `CONFIG_INVALID`, and keeps the old policy, if it is invalid. */
   reloadPolicy(): void {
-    this.#open.guard.reloadPolicy();
+    this.#wired.open().guard.reloadPolicy();
   }
 
   /** Calls that wait for a person's approval. */
@@ -241,10 +245,5 @@ export class ToolArsenal {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
-  }
-
-  /** The stages, unless the arsenal was closed. */
-  get #open(): Wired {
-    return this.#wired.open();
   }
 }

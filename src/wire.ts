@@ -1,4 +1,5 @@
 import type { RetrieveToolsOptions } from "./adapters/dialects/write-definitions.ts";
+import type { A2aAgentSettings } from "./adapters/sources/a2a/settings.ts";
 import type { McpServerSettings } from "./adapters/sources/mcp/settings.ts";
 import { createUpstreams, type Upstreams } from "./adapters/sources/mcp/upstream/upstreams.ts";
 import type { OpenApiSettings } from "./adapters/sources/openapi/settings.ts";
@@ -59,6 +60,7 @@ export interface Wired extends Registrations {
   sync(options?: { readonly signal?: AbortSignal }): Promise<number>;
   addEnsemble(source: Source, options?: { readonly signal?: AbortSignal | undefined }): Promise<number>;
   addOpenApi(settings: OpenApiSettings): Promise<number>;
+  addA2aAgent(settings: A2aAgentSettings): Promise<number>;
   /** With `keep`, the ensemble can be connected again. */
   removeEnsemble(name: string, options?: { readonly keep?: boolean }): Promise<boolean>;
   /** Connects what the configuration names, once. */
@@ -180,6 +182,11 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
     return addEnsemble(openapiSource(settings, { egress, emit, secrets }));
   }
 
+  async function addA2aAgent(settings: A2aAgentSettings): Promise<number> {
+    const { a2aSource } = await import("./adapters/sources/a2a/a2a.ts");
+    return addEnsemble(a2aSource(settings, { egress, clock, secrets }));
+  }
+
   async function start(): Promise<Started> {
     refuseIfClosed();
     return (starting ??= connect());
@@ -188,7 +195,7 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
   async function connect(): Promise<Started> {
     const { startConfigured } = await import("./config/parts/start-configured.ts");
     const addMcpServer = (server: McpServerSettings): Promise<number> => upstreams.add(server, { patient: true });
-    const arsenal = { emit, isClosed, addEnsemble, addMcpServer, addOpenApi };
+    const arsenal = { emit, isClosed, addEnsemble, addMcpServer, addOpenApi, addA2aAgent };
     const { handlers } = parts;
     started = await startConfigured(config, { ...(await executors()), egress, secrets, clock, handlers }, arsenal);
     if (isClosed()) await started.close();
@@ -249,6 +256,7 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
     sync,
     addEnsemble,
     addOpenApi,
+    addA2aAgent,
     async removeEnsemble(name, options) {
       upstreams.forget(name);
       return ensembles?.remove(name, options) ?? false;

@@ -365,20 +365,7 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
     auth: optional(object("Further ways for callers to prove who they are; one suffices.", proofs())),
   }),
   a2a: object("Other agents, and serving as one.", {
-    agents: list(
-      "Agents whose skills are used.",
-      entry(
-        "One agent.",
-        {
-          name: text("The agent's name."),
-          url: text("The agent's address."),
-          headers: texts("Headers sent to the agent."),
-          namespace: text("Namespace of its tools."),
-        },
-        ["name", "url"],
-      ),
-      [],
-    ),
+    agents: list("Agents whose skills are used.", configOf("sources", "a2a"), []),
     serveA2a: flag("Whether the arsenal is served as an agent.", false),
     a2aPort: whole("Port the agent is served on.", 1, 65_535, 8080),
   }),

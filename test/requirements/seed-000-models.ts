@@ -160,7 +160,7 @@ export const models: readonly Requirement[] = [
     "000-5.4-docker": "Runs tools in a container.",
   }),
 
-  ...open("A2A", { "000-5.4-a2a": "Runs a tool by sending a task to the agent it came from." }),
+  ...covered({ "000-5.4-a2a": "Runs a tool by sending a task to the agent it came from." }),
 
   ...open("telemetry", {
     "000-5.5-opentelemetry": "Sends traces and metrics to an OpenTelemetry collector.",

@@ -43,8 +43,8 @@ export const operations: readonly Requirement[] = [
     "000-9.1-otlp": "Sends telemetry to otlp_endpoint under service_name.",
   }),
 
+  ...covered({ "000-9.1-a2a-agents": "Uses the configured agents." }),
   ...open("A2A", {
-    "000-9.1-a2a-agents": "Uses the configured agents.",
     "000-9.1-serve-a2a": "Serves A2A on the configured port.",
   }),
   ...open("integrations", {
@@ -108,8 +108,8 @@ export const operations: readonly Requirement[] = [
     "000-14-close": "Takes no more work once closed, and closes twice without harm.",
   }),
 
+  ...covered({ "000-14-add-a2a-agent": "Adds an agent and says how many tools came." }),
   ...open("A2A", {
-    "000-14-add-a2a-agent": "Adds an agent and says how many tools came.",
     "000-14-serve-a2a": "Serves A2A from the library.",
   }),
 

@@ -87,13 +87,15 @@ export const routingToExecution: readonly Requirement[] = [
     "000-6.3-handler-missing": "Answers a call to a tool without a handler as a failure that says so.",
   }),
 
+  ...covered({
+    "000-8.2-fetch-card": "Reads another agent's card at the current and the old address.",
+    "000-8.2-skills-to-tools": "Makes a tool a2a_AGENT_SKILL of each skill of another agent.",
+    "000-8.2-send-task": "Sends tasks to another agent.",
+  }),
   ...open("A2A", {
     "000-8.1-card": "Serves an agent card with name, description, version, provider and authentication.",
     "000-8.1-skills": "Names tool discovery and tool execution as the skills of its agent card.",
     "000-8.1-count": "Says in its agent card how many tools there are.",
-    "000-8.2-fetch-card": "Reads another agent's card at the current and the old address.",
-    "000-8.2-skills-to-tools": "Makes a tool a2a_AGENT_SKILL of each skill of another agent.",
-    "000-8.2-send-task": "Sends tasks to another agent.",
     "000-8.3-well-known": "Serves its agent card at the well-known addresses.",
     "000-8.3-send": "Answers SendMessage and the old tasks/send with relevant tools for the text of the message.",
     "000-8.3-execute": "Runs a tool for another agent where the message asks for it.",

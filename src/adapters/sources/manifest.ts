@@ -1,6 +1,7 @@
 /** Sources by name, each loaded when it is first used. A new one is one line here; see CONTRIBUTING.md. */
 export const sources = {
   mcp: () => import("./mcp/mcp.ts"),
+  a2a: () => import("./a2a/a2a.ts"),
   openapi: () => import("./openapi/openapi.ts"),
   scripts: () => import("./scripts/scripts.ts"),
   builtin: () => import("./builtin/builtin.ts"),

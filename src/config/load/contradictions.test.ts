@@ -21,11 +21,6 @@ describe("settings that do not go together", () => {
       { builtins: { webSearch: { apiKey: "tvly-0123456789" } } },
       "Write env:NAME, with the environment variable that holds the key.",
     ],
-    [
-      "a2a.agents",
-      { a2a: { agents: [{ name: "agent", url: "http://agent" }] } },
-      "Leave it empty, or add a source of your own with addEnsemble.",
-    ],
     ["audit.file", { audit: { type: "file" } }, "Name the file that the log is kept in."],
     [
       "audit.keyFile",

@@ -67,12 +67,6 @@ const CONTRADICTIONS: readonly Contradiction[] = [
     message: "is needed for postgres, or audit.secret: every process signs with the same key",
     fix: "Name the file of an Ed25519 key, or set audit.secret to env:NAME.",
   },
-  {
-    path: ["a2a", "agents"],
-    holds: ({ a2a }) => a2a.agents.length > 0,
-    message: "names agents, and there is no A2A source to use them with",
-    fix: "Leave it empty, or add a source of your own with addEnsemble.",
-  },
 ];
 
 /** Throws CONFIG_INVALID, with every such pair of settings, and every setting that a chosen adapter needs and lacks. */

@@ -1,3 +1,4 @@
+import type { A2aAgentSettings } from "../../adapters/sources/a2a/settings.ts";
 import type { BuiltinParts } from "../../adapters/sources/builtin/settings.ts";
 import type { McpServerSettings } from "../../adapters/sources/mcp/settings.ts";
 import type { OpenApiSettings } from "../../adapters/sources/openapi/settings.ts";
@@ -9,12 +10,13 @@ import type { Source } from "../../register/source.port.ts";
 import type { ServerProblem } from "../clients/server-problem.ts";
 import type { ResolvedConfig } from "../load/resolve-config.ts";
 import { type ConfiguredDocument, isLocalDocument, toOpenApis } from "../openapi-config.ts";
+import type { ConnectingAgents } from "./sources/configured-agents.ts";
 import type { EnsembleReport } from "./sources/configured-ensembles.ts";
 import type { ConfiguredExecutors } from "./configured-executors.ts";
 
 /** What starting an arsenal began and does not wait for. */
 export interface Started {
-  /** Resolves once every configured OpenAPI document and source file has been read, with how each one fared. Never rejects. */
+  /** Resolves once every configured OpenAPI document, source file and agent card has been read, with how each one fared. Never rejects. */
   readonly documents: Promise<readonly DocumentReport[]>;
   /** How each configured ensemble fared. */
   readonly ensembles: readonly EnsembleReport[];
@@ -27,13 +29,14 @@ export interface Startable extends DocumentTaker {
   readonly emit: Emit;
   isClosed(): boolean;
   addEnsemble(source: Source): Promise<number>;
+  addA2aAgent(settings: A2aAgentSettings): Promise<number>;
   /** Returns at once; the server is retried in the background. */
   addMcpServer(server: McpServerSettings): Promise<unknown>;
 }
 
 /**
  * Checks that the sandboxes work, adds the built-in tools and those of source files and ensembles, reads local OpenAPI documents, and begins to
- * connect MCP servers and to fetch other documents. Invalid servers, documents and ensembles are reported by events; the rest still load. Rejects
+ * connect MCP servers and agents and to fetch other documents. Invalid servers, documents and ensembles are reported by events; the rest still load. Rejects
  * only if a sandbox or the built-in tools fail.
  */
 export async function startConfigured(
@@ -72,12 +75,25 @@ export async function startConfigured(
     report(problems);
     for (const server of servers) if (!isClosed()) await addMcpServer(server);
   }
-  const all = documents.then((reports) => [...scripts, ...reports]);
-  if (config.ensembles.length === 0 || isClosed()) return { documents: all, ensembles: [], close: async () => {} };
+  let agents: ConnectingAgents | undefined;
+  if (config.a2a.agents.length > 0) {
+    const { toA2aAgents } = await import("../a2a-config.ts");
+    const { connectAgents } = await import("./sources/configured-agents.ts");
+    const found = toA2aAgents(config);
+    report(found.problems);
+    if (!isClosed()) agents = connectAgents(found.agents, arsenal, own.clock);
+  }
+  const all = Promise.all([documents, agents?.reports ?? []]).then(([reports, cards]) => [
+    ...scripts,
+    ...reports,
+    ...cards,
+  ]);
+  if (config.ensembles.length === 0 || isClosed())
+    return { documents: all, ensembles: [], close: async () => agents?.close() };
   // Last, so that a name that a server has too is the ensemble's problem.
   const { addEnsembles } = await import("./sources/configured-ensembles.ts");
   const { reports: ensembles, close } = await addEnsembles(config, own, arsenal);
-  return { documents: all, ensembles, close };
+  return { documents: all, ensembles, close: async () => (agents?.close(), close()) };
 }
 
 /** Adds the operations of a document as tools. Returns how many came. */
@@ -85,10 +101,11 @@ export interface DocumentTaker {
   addOpenApi(settings: OpenApiSettings): Promise<number>;
 }
 
-/** How one document, or one entry of source files, fared: how many tools it gave, or why it gave none. */
+/** How one document, entry of source files or agent fared: how many tools it gave, or why it gave none. */
 export interface DocumentReport {
-  readonly kind: "OpenAPI" | "files";
+  readonly kind: "OpenAPI" | "files" | "A2A";
   readonly name: string;
+  /** The path or address of the document, the files or the agent. */
   readonly document: string;
   readonly tools?: number;
   readonly error?: Error;
@@ -109,7 +126,8 @@ export async function loadDocuments(
   return { reports: Promise.all(loading) };
 }
 
-async function loaded(
+/** Adds one of them and says how it fared. */
+export async function loaded(
   kind: DocumentReport["kind"],
   name: string,
   document: string,

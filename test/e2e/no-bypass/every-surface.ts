@@ -48,6 +48,7 @@ export const LIBRARY: Readonly<Record<string, Does>> = {
   addDialect: { neither: "It says how definitions are written." },
   addEnsemble: registers,
   addMcpServer: registers,
+  addA2aAgent: registers,
   addOpenApi: registers,
   removeEnsemble: registers,
   deleteTool: registers,

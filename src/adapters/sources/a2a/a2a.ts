@@ -1,0 +1,195 @@
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { createEgress, type Egress } from "../../../guard/egress/egress.ts";
+import { fillMembers } from "../../../guard/secrets/fill-members.ts";
+import { secretsInAddress } from "../../../guard/secrets/looks-secret.ts";
+import { createSecrets, type Secrets } from "../../../guard/secrets/secrets.ts";
+import { type Clock, systemClock } from "../../../observe/clock.ts";
+import type { OfferedTool, Source } from "../../../register/source.port.ts";
+import { createAuthorize } from "../credentials/authorize.ts";
+import { createClientTokens } from "../credentials/client-tokens.ts";
+import { loadCard, type LoadedCard } from "./load-card.ts";
+import type { AgentInterface } from "./messages.ts";
+import type { Card, Skill } from "./read-card.ts";
+import { type Agent, createAgentHandler } from "./run-task.ts";
+import type { A2aAgentSettings } from "./settings.ts";
+
+/** What the source of an agent's tools can be given. @internal */
+export interface A2aParts {
+  /** The way out of the program. Defaults to one without rules. */
+  readonly egress?: Egress;
+  readonly clock?: Clock;
+  /** Where secrets are found. Defaults to the environment, files and the keychain. */
+  readonly secrets?: Secrets;
+}
+
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+const REFRESH_S = 300;
+
+/**
+ * The skills of another agent, each a tool that sends it a message and follows the task to its end.
+ *
+ * @example
+ * await arsenal.addEnsemble(a2aSource({ name: "weather", url: "https://weather.example.com", credentials: { key: "env:WEATHER_KEY" } }));
+ * @internal
+ */
+export function a2aSource(settings: A2aAgentSettings, parts: A2aParts = {}): Source {
+  const { clock = systemClock, egress = createEgress(), secrets = createSecrets() } = parts;
+  const { name, url, endpoint, timeoutMs, maxConcurrent, refreshS = REFRESH_S } = settings;
+  const origins = new Set([url, endpoint].flatMap((each) => URL.parse(each ?? "")?.origin ?? []));
+  const isTrusted = (address: string): boolean => origins.has(URL.parse(address)?.origin ?? "");
+  const tokens = createClientTokens(egress, clock);
+  const authorize = createAuthorize({ settings, secrets, tokens, locate });
+  const working = new Set<Promise<void>>();
+  let loaded: LoadedCard | undefined;
+  let isFresh = false;
+  for (const secret of [url, endpoint ?? ""].flatMap(secretsInAddress)) secrets.redactor.add(secret);
+
+  /** A card may not have a client's secret sent anywhere but to where the agent itself is. */
+  function locate(tokenUrl: string): { readonly url: string; readonly trusted: boolean } {
+    const whole = URL.parse(tokenUrl, url)?.href ?? tokenUrl;
+    if (isTrusted(whole)) return { url: whole, trusted: true };
+    const fix = `Set token_url: ${tokenUrl} in the credential, if you trust it.`;
+    const message = `The card of ${name} wants the client's secret to be sent to ${tokenUrl}, at another origin. ${fix}`;
+    throw new ArsenalError("CONFIG_INVALID", message, { field: "credentials", fix, beforeSend: true });
+  }
+
+  async function load(signal: AbortSignal): Promise<void> {
+    const headers = await fillMembers(settings.headers ?? {}, secrets, { scope: name, field: "headers", signal });
+    loaded = await loadCard(settings, { egress, headers, signal });
+    isFresh = true;
+  }
+
+  function toTools({ card, url: cardUrl }: LoadedCard): readonly OfferedTool[] {
+    const agent: Agent = {
+      name,
+      via: chooseInterface(card, cardUrl, settings, isTrusted),
+      streaming: card.streaming,
+      egress,
+      authorize,
+      tokens,
+      redactor: secrets.redactor,
+      clock,
+      maxAnswerBytes: settings.maxAnswerBytes ?? MAX_ANSWER_BYTES,
+      isTrusted,
+      inBackground(work) {
+        working.add(work);
+        void work.finally(() => working.delete(work));
+      },
+    };
+    const skills = card.skills.length === 0 ? [undefined] : card.skills;
+    return skills.map((skill) => ({
+      draft: toDraft(skill, card, agent.via, settings),
+      handler: createAgentHandler(
+        { ...(skill === undefined ? {} : { skill: skill.id }), security: skill?.security ?? card.security },
+        agent,
+      ),
+    }));
+  }
+
+  return {
+    name,
+    kind: "a2a",
+    namespaces: [settings.namespace ?? name],
+    capabilities: ["network_access"],
+    guardsEgress: true,
+    ...(maxConcurrent === undefined ? {} : { maxConcurrent }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    connect: ({ signal }) => load(signal),
+    async list({ signal }) {
+      // Listed again later, the card is read again.
+      if (!isFresh) await load(signal);
+      isFresh = false;
+      return loaded === undefined ? [] : toTools(loaded);
+    },
+    instructions: () => loaded?.card.description,
+    watch(changed) {
+      if (refreshS === 0) return () => {};
+      let cancel = (): void => {};
+      const next = (): void => {
+        cancel = clock.after(refreshS * 1000, () => (changed(), next()), { background: true });
+      };
+      next();
+      return () => cancel();
+    },
+    async disconnect() {
+      await Promise.all(working);
+      if (parts.egress === undefined) egress.close();
+    },
+  };
+}
+
+/** The first interface of the card that is supported, of the latest version that it has. */
+function chooseInterface(
+  { interfaces }: Card,
+  cardUrl: string,
+  settings: A2aAgentSettings,
+  isTrusted: (url: string) => boolean,
+): AgentInterface {
+  const { name, transport, endpoint } = settings;
+  const usable = interfaces.filter(({ binding }) => transport === undefined || binding === transport.toUpperCase());
+  const chosen = usable.find(({ version }) => version === "1.0") ?? usable[0];
+  if (chosen === undefined) {
+    const fix =
+      transport === undefined
+        ? "Only agents with a JSONRPC or HTTP+JSON interface of A2A 1.0 or 0.3 can be used."
+        : "Remove transport, or choose another.";
+    const asked = transport === undefined ? "" : ` for ${transport}`;
+    throw new ArsenalError(
+      "PROTOCOL_ERROR",
+      `The card of ${name} names no interface${asked} that is supported. ${fix}`,
+      {
+        field: "transport",
+        fix,
+      },
+    );
+  }
+  const address = endpoint ?? URL.parse(chosen.url, cardUrl)?.href ?? chosen.url;
+  const hasSecrets = [settings.credentials, settings.headers, settings.tls].some((each) => each !== undefined);
+  if (hasSecrets && !isTrusted(address)) {
+    const fix = `Set endpoint: ${address} if you trust it.`;
+    const message = `The card of ${name} has calls sent to ${address}, at another origin than ${settings.url}, so the credentials are kept back. ${fix}`;
+    throw new ArsenalError("CONFIG_INVALID", message, { field: "endpoint", value: address, fix });
+  }
+  return { ...chosen, url: address };
+}
+
+const PARAMETERS = {
+  type: "object",
+  properties: {
+    message: { type: "string", description: "What the agent is asked to do, in words." },
+    data: { type: "object", description: "Structured input for the agent, beside the words." },
+    taskId: {
+      type: "string",
+      description: "Goes on with this task, after its answer had the state input-required.",
+    },
+    contextId: { type: "string", description: "Goes on with this conversation, as an earlier answer named it." },
+  },
+  required: ["message"],
+  additionalProperties: false,
+} as const;
+
+function toDraft(
+  skill: Skill | undefined,
+  card: Card,
+  via: AgentInterface,
+  { name, namespace = name }: A2aAgentSettings,
+): OfferedTool["draft"] {
+  const [about = ""] = /^.{1,200}?(?:[.!?](?=\s)|$)/s.exec(card.description.trim()) ?? [];
+  const byAgent = `By the agent ${card.name}${about === "" ? "." : `: ${about}`}`;
+  return {
+    name: skill === undefined ? `a2a_${name}` : `a2a_${name}_${skill.id}`,
+    title: skill?.name ?? card.name,
+    description: skill === undefined || skill.description === "" ? byAgent : `${skill.description}\n\n${byAgent}`,
+    namespace,
+    source: "a2a",
+    sourceUri: via.url,
+    tags: skill?.tags ?? [],
+    examples: skill?.examples ?? [],
+    parameters: PARAMETERS,
+    annotations: { openWorld: true },
+    // Part of what is pinned: where calls go is not to change unseen.
+    sourceMeta: { a2a: { endpoint: via.url, binding: via.binding, version: via.version } },
+  };
+}
+
+export { config } from "./settings.ts";

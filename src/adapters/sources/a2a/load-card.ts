@@ -1,0 +1,88 @@
+import { buffer } from "node:stream/consumers";
+import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
+import type { Egress } from "../../../guard/egress/egress.ts";
+import { parseObject } from "../parse-object.ts";
+import { type Card, readCard } from "./read-card.ts";
+import type { A2aAgentSettings } from "./settings.ts";
+
+/** A card and where it was found. */
+export interface LoadedCard {
+  readonly url: string;
+  readonly card: Card;
+  /** As it was written. */
+  readonly written: Readonly<Record<string, unknown>>;
+}
+
+/** What loading a card needs. */
+export interface LoadCardParts {
+  readonly egress: Egress;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+}
+
+const MAX_CARD_BYTES = 1024 * 1024;
+
+/** Statuses with which a server says that there is no card at an address. */
+const ABSENT: ReadonlySet<number> = new Set([404, 405, 410]);
+
+/** Fetches the card of an agent from its well-known places, or from the address given. Throws if it has none. */
+export async function loadCard(settings: A2aAgentSettings, parts: LoadCardParts): Promise<LoadedCard> {
+  const { url, name } = settings;
+  const places = placesOf(url);
+  if (places === undefined) throw unusable(name, `${JSON.stringify(url)} is not an address`, "Write https://HOST.");
+  for (const place of places) {
+    const text = await fetchCard(place, settings, parts);
+    if (text === undefined) continue;
+    const written = parseObject(text);
+    if (written === undefined) throw unusable(name, `${place} answered something that is not a JSON object`, CHECK);
+    const card = readCard(written);
+    if (card === undefined) throw unusable(name, `${place} has no name and no interface`, CHECK);
+    return { url: place, card, written };
+  }
+  throw unusable(name, `there is none at ${places.join(" or ")}`, CHECK);
+}
+
+const CHECK = "Check the agent's url.";
+
+/** Where a card may be, in order; undefined if the url is none. */
+function placesOf(url: string): readonly string[] | undefined {
+  const parsed = URL.parse(url);
+  if (parsed === null || !/^https?:$/.test(parsed.protocol)) return undefined;
+  if (parsed.pathname.endsWith(".json")) return [parsed.href];
+  const base = parsed.origin + parsed.pathname.replace(/\/+$/, "");
+  const wellKnown = ["agent-card.json", "agent.json"].map((file) => `${base}/.well-known/${file}${parsed.search}`);
+  return parsed.pathname === "/" ? wellKnown : [...wellKnown, parsed.href];
+}
+
+async function fetchCard(
+  place: string,
+  { name, maxCardBytes = MAX_CARD_BYTES }: A2aAgentSettings,
+  { egress, headers, signal }: LoadCardParts,
+): Promise<string | undefined> {
+  const answer = await egress.request(place, {
+    headers: { accept: "application/json", "user-agent": "toolarsenal", "a2a-version": "1.0", ...headers },
+    secretHeaders: Object.keys(headers),
+    signal,
+    maxBytes: maxCardBytes,
+    trusted: true,
+  });
+  if (answer.status >= 300) {
+    answer.body.destroy();
+    if (ABSENT.has(answer.status)) return undefined;
+    const isRefused = answer.status === 401 || answer.status === 403;
+    throw unusable(name, `${place} answered HTTP ${answer.status}`, isRefused ? "Set the agent's headers." : CHECK);
+  }
+  try {
+    return (await buffer(answer.body)).toString("utf8");
+  } catch (cause) {
+    if (isArsenalError(cause))
+      throw unusable(name, `${place} has more than ${maxCardBytes} bytes`, "Raise max_card_bytes.", cause);
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new ArsenalError("TRANSPORT_FAILED", `The agent card at ${place} broke off: ${why}`, { cause });
+  }
+}
+
+function unusable(name: string, why: string, fix: string, cause?: unknown): ArsenalError {
+  const message = `The agent card of ${name} cannot be used: ${why}. ${fix}`;
+  return new ArsenalError("PROTOCOL_ERROR", message, { field: "url", fix, cause });
+}

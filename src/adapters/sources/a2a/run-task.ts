@@ -1,0 +1,206 @@
+import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
+import type { Clock } from "../../../observe/clock.ts";
+import type { Handler, HandlerContext } from "../../../tool/handler.ts";
+import type { Security } from "../credentials/security.ts";
+import { type AgentParts, converse, isUnknownOperation, type Request, type RequestOptions } from "./connection.ts";
+import type { AgentInterface, Outgoing, Update } from "./messages.ts";
+import { applyUpdate, type FollowedTask, isSettled, textOf, toAnswer } from "./task-result.ts";
+
+/** One agent, as its card and the settings say. */
+export interface Agent extends AgentParts {
+  /** How it is called. Changes once if it turns out to speak a later version than its card seemed to say. */
+  via: AgentInterface;
+  readonly streaming: boolean;
+  readonly clock: Clock;
+  /** Keeps what goes on after a call has ended, so that closing can wait for it. */
+  readonly inBackground: (work: Promise<void>) => void;
+}
+
+/** What a tool of an agent stands for. */
+export interface AgentTool {
+  /** The id of the skill; undefined for the agent as a whole. */
+  readonly skill?: string;
+  readonly security: Security;
+}
+
+/** The first wait before a task is looked at again; each is half as long again, up to `MAX_WAIT_MS`. */
+const FIRST_WAIT_MS = 500;
+const MAX_WAIT_MS = 5000;
+/** Looks at a task that may fail in a row before its outcome is unknown. */
+const MAX_FAILURES = 5;
+/** Time that an agent has to confirm that a task is cancelled. */
+const CANCEL_MS = 5000;
+/** Reports of one call. An agent that tells more is still followed. */
+const MAX_REPORTS = 1000;
+
+/** Sends a message to an agent and follows the task to its end. A message is never sent twice. */
+export function createAgentHandler({ skill, security }: AgentTool, agent: Agent): Handler {
+  return async (args, context) => {
+    const { message, data, taskId, contextId } = args as {
+      readonly message: string;
+      readonly data?: Readonly<Record<string, unknown>>;
+      readonly taskId?: string;
+      readonly contextId?: string;
+    };
+    const sent = { messageId: crypto.randomUUID(), text: message, data, taskId, contextId, skill };
+    const call = createCall(agent, context, security);
+    try {
+      await call.send(sent);
+      await call.settle();
+    } catch (error) {
+      if (context.signal.aborted || isTooLarge(error)) agent.inBackground(call.cancel());
+      if (context.signal.aborted)
+        throw new ArsenalError("CANCELLED", `The call of the agent ${agent.name} was cancelled`, { cause: error });
+      throw error;
+    }
+    return toAnswer(call.task, agent.name, context.tool.name);
+  };
+}
+
+/** One call of an agent: the task that it began and how it is followed. */
+function createCall(agent: Agent, context: HandlerContext, security: Security) {
+  const { clock, name } = agent;
+  const { signal } = context;
+  const task: FollowedTask = {
+    taskId: undefined,
+    contextId: undefined,
+    state: "submitted",
+    said: [],
+    artifacts: new Map(),
+  };
+  let reports = 0;
+  let follows = agent.streaming;
+
+  function ask(request: Request, options: Partial<RequestOptions> = {}): AsyncGenerator<Update> {
+    const { traceId, spanId, caller } = context;
+    const whose = { traceId, spanId, ...(caller === undefined ? {} : { caller }) };
+    return converse(request, agent.via, agent, { signal, security, ...whose, ...options });
+  }
+
+  function take(update: Update): void {
+    applyUpdate(task, update);
+    if (++reports > MAX_REPORTS) return;
+    const said = update.kind === "artifact" ? update.artifact.parts : update.kind === "message" ? [] : update.parts;
+    const text = textOf(said).slice(0, 500);
+    context.progress({ progress: reports, message: text === "" ? task.state : text });
+  }
+
+  /** Takes what the agent tells until the task is settled or the answer ends. Returns whether it told anything. */
+  async function follow(updates: AsyncGenerator<Update>, continues?: string): Promise<boolean> {
+    let isFirst = true;
+    for await (const update of updates) {
+      take(update);
+      // Whoever goes on with a task may first be told how it stood.
+      const isOld = isFirst && continues !== undefined && update.kind === "task" && update.state === "input-required";
+      isFirst = false;
+      if (isOld) task.state = "working";
+      else if (isSettled(task)) break;
+    }
+    return !isFirst;
+  }
+
+  async function send(message: Outgoing): Promise<void> {
+    try {
+      // In the draft the client names the task, so that even one that never answers can be cancelled.
+      if (agent.via.version === "draft") task.taskId = message.taskId ?? message.messageId;
+      await follow(ask({ kind: follows ? "stream" : "send", message }), message.taskId);
+    } catch (error) {
+      if (isUnknownOperation(error) && agent.via.version === "draft") {
+        agent.via = { ...agent.via, version: "0.3" };
+        task.taskId = undefined;
+      } else if (isUnknownOperation(error) && follows) follows = false;
+      else if (task.taskId !== undefined && isBrokenOff(error)) return;
+      else throw error;
+      await send(message);
+    }
+  }
+
+  /** Follows the task until it is settled: by its stream if it has one, or by looking at it again and again. */
+  async function settle(): Promise<void> {
+    let waitMs = FIRST_WAIT_MS;
+    let failures = 0;
+    while (!isSettled(task)) {
+      const { taskId } = task;
+      if (taskId === undefined) throw lost("ended its answer without a task or a message");
+      await wait(waitMs);
+      waitMs = Math.min(waitMs * 1.5, MAX_WAIT_MS);
+      try {
+        await follow(ask({ kind: "get", taskId }));
+        if (!isSettled(task) && follows && (await subscribe(taskId))) waitMs = FIRST_WAIT_MS;
+        failures = 0;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!isLost(error) || ++failures >= MAX_FAILURES)
+          throw isTooLarge(error) ? error : lost("could no longer be asked about it", error);
+      }
+    }
+  }
+
+  async function subscribe(taskId: string): Promise<boolean> {
+    try {
+      return await follow(ask({ kind: "subscribe", taskId }));
+    } catch (error) {
+      if (!isUnknownOperation(error)) throw error;
+      follows = false;
+      return false;
+    }
+  }
+
+  function lost(why: string, cause?: unknown): ArsenalError {
+    const { taskId, contextId, state } = task;
+    const reason = cause instanceof Error ? ` (${cause.message})` : "";
+    const fix = "Check with the agent whether it took effect before you call it again.";
+    const shown = taskId === undefined ? "the message" : `the task ${taskId}`;
+    const message = `The agent ${name} took ${shown} and ${why}${reason}. ${fix}`;
+    return new ArsenalError("OUTCOME_UNKNOWN", message, { value: { taskId, contextId, state }, fix, cause });
+  }
+
+  function wait(ms: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(signal.reason);
+      const stop = (): void => {
+        cancelTimer();
+        reject(signal.reason);
+      };
+      const cancelTimer = clock.after(ms, () => {
+        signal.removeEventListener("abort", stop);
+        resolve();
+      });
+      signal.addEventListener("abort", stop, { once: true });
+    });
+  }
+
+  /** Tells the agent that nobody waits for the task any more. Never rejects: the call has ended. */
+  async function cancel(): Promise<void> {
+    const { taskId } = task;
+    if (taskId === undefined || isSettled(task)) return;
+    const controller = new AbortController();
+    const cancelTimer = clock.after(CANCEL_MS, () => controller.abort(), { background: true });
+    try {
+      for await (const update of ask({ kind: "cancel", taskId }, { signal: controller.signal }))
+        applyUpdate(task, update);
+    } catch {
+      // The agent is gone, or the task has ended.
+    } finally {
+      cancelTimer();
+    }
+  }
+
+  return { task, send, settle, cancel };
+}
+
+/** Whether only the answer was lost, so that looking at the task again may find it. */
+function isLost(error: unknown): boolean {
+  if (!isArsenalError(error)) return false;
+  const { status } = (error.details.value ?? {}) as { readonly status?: unknown };
+  return error.code === "TRANSPORT_FAILED" || (typeof status === "number" && (status === 429 || status >= 500));
+}
+
+/** Whether the message was sent and its answer broke off: the task goes on without us. */
+function isBrokenOff(error: unknown): boolean {
+  return isArsenalError(error) && error.code === "TRANSPORT_FAILED" && error.details.beforeSend !== true;
+}
+
+function isTooLarge(error: unknown): boolean {
+  return isArsenalError(error) && error.code === "RESULT_TOO_LARGE";
+}

@@ -1,0 +1,101 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { once } from "node:events";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ToolArsenal } from "../../src/arsenal.ts";
+import type { ArsenalEvent } from "../../src/observe/events.ts";
+import { createManualClock } from "../../src/testing/manual-clock.ts";
+import { startTestAgent } from "../a2a/test-agent.ts";
+
+let cleanUp: AsyncDisposableStack;
+beforeEach(() => void (cleanUp = new AsyncDisposableStack()));
+afterEach(() => cleanUp.disposeAsync());
+
+/** Resolves with the next event of a name. */
+function next(arsenal: ToolArsenal, name: ArsenalEvent["name"]): Promise<ArsenalEvent> {
+  return new Promise((resolve) => {
+    const end = arsenal.subscribe((event) => {
+      if (event.name !== name) return;
+      end();
+      resolve(event);
+    });
+  });
+}
+
+describe("the agents of a configuration", () => {
+  it("are used as tools [000-9.1-a2a-agents]", async () => {
+    const agent = cleanUp.use(await startTestAgent());
+    const folder = await mkdtemp(join(tmpdir(), "arsenal-"));
+    cleanUp.defer(() => rm(folder, { recursive: true }));
+    const file = join(folder, "arsenal.yaml");
+    await writeFile(
+      file,
+      `a2a:\n  agents:\n    - name: Weather\n      url: ${agent.url}\n      namespace: sky\n      refresh_s: 0\n`,
+    );
+    const arsenal = cleanUp.use(await ToolArsenal.fromConfig(file));
+    expect(await (await arsenal.start()).documents).toEqual([
+      { kind: "A2A", name: "weather", document: agent.url, tools: 2 },
+    ]);
+    const result = await arsenal.execute({ toolName: "sky.a2a_weather_forecast", arguments: { message: "today" } });
+    expect(result).toMatchObject({ status: "success", result: { text: expect.stringContaining("Sunny") } });
+  });
+
+  it("delay nobody if they are slow, and are retried if they are down", async () => {
+    const silent = createServer(() => {});
+    silent.listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    cleanUp.defer(() => (silent.closeAllConnections(), void silent.close()));
+    const agent = cleanUp.use(await startTestAgent());
+    let isDown = true;
+    const front = createServer(async (request, response) => {
+      if (isDown) return void response.writeHead(503).end();
+      const answer = await fetch(agent.url + request.url, { headers: { "a2a-version": "1.0" } });
+      response.setHeader("content-type", "application/json").end(await answer.text());
+    });
+    front.listen(0, "127.0.0.1");
+    await once(front, "listening");
+    cleanUp.defer(() => (front.closeAllConnections(), void front.close()));
+    const at = ({ port }: AddressInfo): string => `http://127.0.0.1:${port}`;
+    const clock = createManualClock(Date.now());
+    const arsenal = cleanUp.use(
+      new ToolArsenal(
+        {
+          a2a: {
+            agents: [
+              { name: "silent", url: at(silent.address() as AddressInfo) },
+              { name: "weather", url: at(front.address() as AddressInfo), refreshS: 0 },
+            ],
+          },
+        },
+        { clock },
+      ),
+    );
+    const failed = next(arsenal, "ensemble-failed");
+    await arsenal.start();
+    expect(await failed).toMatchObject({
+      data: { ensemble: "weather", message: expect.stringContaining("answered HTTP 503") },
+    });
+    isDown = false;
+    const connected = next(arsenal, "ensemble-connected");
+    await clock.advance(5000);
+    expect(await connected).toMatchObject({ data: { ensemble: "weather", tools: 2 } });
+  });
+
+  it("are left out with a reason if their settings are wrong", async () => {
+    const arsenal = cleanUp.use(
+      new ToolArsenal({
+        a2a: { agents: [{ name: "bank", url: "http://127.0.0.1:1", credentials: { key: "hunter2hunter2" } }] },
+      }),
+    );
+    const failed = next(arsenal, "ensemble-failed");
+    await arsenal.start();
+    const event = await failed;
+    expect(event).toMatchObject({
+      data: { ensemble: "bank", message: expect.stringMatching(/credentials\.key is not a reference to a secret/) },
+    });
+    expect(JSON.stringify(event)).not.toContain("hunter2");
+  });
+});
