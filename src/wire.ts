@@ -301,6 +301,7 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
         administration,
         state: guard.state,
         metrics: await metrics(),
+        outside: { egress, secrets },
       });
     },
     close: () => (closing ??= disconnect()),

@@ -1,3 +1,4 @@
+import { A2A_SERVING } from "./a2a-serving.ts";
 import {
   anything,
   choice,
@@ -366,8 +367,7 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
   }),
   a2a: object("Other agents, and serving as one.", {
     agents: list("Agents whose skills are used.", configOf("sources", "a2a"), []),
-    serveA2a: flag("Whether the arsenal is served as an agent.", false),
-    a2aPort: whole("Port the agent is served on.", 1, 65_535, 8080),
+    ...A2A_SERVING,
   }),
   scripts: list("Source files whose functions are tools.", configOf("sources", "scripts"), []),
   builtins: configOf("sources", "builtin"),

@@ -47,6 +47,9 @@ function scopedArsenal(arsenal: ServableArsenal, toolset: string, clock: Clock =
     get pins() {
       return arsenal.pins;
     },
+    get llm() {
+      return arsenal.llm;
+    },
     get upstreams() {
       return arsenal.upstreams;
     },

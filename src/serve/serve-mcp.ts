@@ -6,6 +6,7 @@ import type { MetricRegistry } from "../observe/metrics/registry.ts";
 import type { SharedState } from "../state/shared-state.ts";
 import type { InputStream, OutputStream } from "../tool/streams.ts";
 import type { Administration } from "./administration.ts";
+import { type A2aOutside, type A2aSettings, toA2aServing } from "./a2a/settings.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { ListenOptions } from "./http/listen-options.ts";
 import type { ServeMode } from "./meta-tools/definitions.ts";
@@ -72,7 +73,10 @@ export interface ServeMcpParts {
       readonly metrics: "operator" | "open";
     };
     readonly telemetry: { readonly exposePrometheus: boolean; readonly prometheusPort: number };
+    readonly a2a?: A2aSettings;
   };
+  /** What the agent that the arsenal is served as reaches others by, and is signed with. */
+  readonly outside?: A2aOutside;
   readonly redactor: Redactor;
   readonly emit: Emit;
   readonly metrics: MetricRegistry;
@@ -89,7 +93,7 @@ const BEYOND_TOOLSET: readonly string[] = ["mcp-upstreams", "mcp-toolsets"];
 export async function serveMcp(
   arsenal: ServableArsenal,
   given: ServeMcpOptions,
-  { config, redactor, emit, metrics, state, dependencies, administration }: ServeMcpParts,
+  { config, redactor, emit, metrics, state, dependencies, administration, outside }: ServeMcpParts,
 ): Promise<ServedMcp> {
   const { mcp, server, telemetry } = config;
   const { mode = mcp.mcpMode, startupWaitMs: waitMs = mcp.startupWaitMs, common, starting, toolset } = given;
@@ -114,6 +118,7 @@ export async function serveMcp(
     redactor,
     metrics: { collect: metrics.collect, isOpen: server.metrics === "open" },
     dependencies,
+    ...(config.a2a && outside && { a2a: toA2aServing(config.a2a, outside) }),
   };
   const serving = toolset === undefined ? { ...everything, administration } : servedToolset(everything, toolset);
   const { identity: who, ...others } = given;

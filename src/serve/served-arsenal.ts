@@ -1,5 +1,6 @@
 import type { McpUpstream } from "../adapters/sources/mcp/upstream/upstream.ts";
 import type { AnyDialect } from "../adapters/dialects/write-definitions.ts";
+import type { Llm } from "../agent/llm.port.ts";
 import type { ToolCall } from "../execute/call.ts";
 import type { ToolResult } from "../execute/result.ts";
 import type { Approvals } from "../guard/aegis.ts";
@@ -17,7 +18,7 @@ import type { GivenTools, ImportOptions } from "../transcode/import-tools.ts";
 
 /** The part of an arsenal that serving it needs. Tools are listed, found and run through it alone. */
 export interface ServedArsenal {
-  listTools(filter: { readonly principal: Principal }): Promise<readonly Tool[]>;
+  listTools(filter: { readonly principal: Principal; readonly toolset?: string }): Promise<readonly Tool[]>;
   getTool(name: string, namespace: string, by: { readonly principal: Principal }): Promise<Tool | undefined>;
   retrieve(query: ToolQuery): Promise<RetrievalResult>;
   execute(call: ToolCall): Promise<ToolResult>;
@@ -50,6 +51,8 @@ export type ServableArsenal = ServedArsenal &
   Programmable & {
     readonly upstreams: readonly McpUpstream[];
     readonly toolsets: Pick<Toolsets, "find" | "get" | "list" | "watch">;
+    /** The configured language model; undefined if there is none. */
+    readonly llm?: Llm | undefined;
     /** Resolves when the server's first attempt to connect has ended: its tools are registered, or it failed. */
     upstreamsAttempted(options: { readonly name: string }): Promise<void>;
   };

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Principal } from "../guard/principal.ts";
 import type { Redactor } from "../guard/redaction/redactor.ts";
 import type { TraceContext } from "../observe/trace-context.ts";
+import type { A2aServing } from "./a2a/settings.ts";
 import type { Administration } from "./administration.ts";
 import type { CheckedJson, ReadLimits } from "./http/read-json.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -71,6 +72,8 @@ export interface Serving {
   readonly redactor: Redactor;
   /** This process among those that share its state. */
   readonly replica: Replica;
+  /** How the arsenal is served as an A2A agent. Undefined: with the defaults, and without push notifications. */
+  readonly a2a?: A2aServing;
   /** What operators may do. Undefined if only one toolset is served. */
   readonly administration?: Administration;
   /** What `/metrics` shows. */

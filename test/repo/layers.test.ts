@@ -14,7 +14,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   agent: [],
   testing: ["agent"],
   config: ["system", "adapters", "toolset", "agent"],
-  serve: ["system", "mcp", "adapters", "toolset"],
+  serve: ["system", "mcp", "adapters", "toolset", "agent"],
   eval: ["config"],
 };
 

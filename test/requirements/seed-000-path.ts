@@ -1,4 +1,4 @@
-import { covered, open, type Requirement } from "./requirement.ts";
+import { covered, type Requirement } from "./requirement.ts";
 
 /** Sections 6 to 8 of the main document: routing, security, execution, MCP, A2A. */
 export const routingToExecution: readonly Requirement[] = [
@@ -91,8 +91,6 @@ export const routingToExecution: readonly Requirement[] = [
     "000-8.2-fetch-card": "Reads another agent's card at the current and the old address.",
     "000-8.2-skills-to-tools": "Makes a tool a2a_AGENT_SKILL of each skill of another agent.",
     "000-8.2-send-task": "Sends tasks to another agent.",
-  }),
-  ...open("A2A", {
     "000-8.1-card": "Serves an agent card with name, description, version, provider and authentication.",
     "000-8.1-skills": "Names tool discovery and tool execution as the skills of its agent card.",
     "000-8.1-count": "Says in its agent card how many tools there are.",

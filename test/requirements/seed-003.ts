@@ -48,5 +48,5 @@ export const toolsets: readonly Requirement[] = [
     "003-policy-rate": "Limits the rate of a toolset.",
   }),
   ...open("REST", { "003-transport-rest": "Serves tools and toolsets over REST." }),
-  ...open("A2A", { "003-transport-a2a": "Serves a toolset over A2A." }),
+  ...covered({ "003-transport-a2a": "Serves a toolset over A2A." }),
 ];

@@ -23,7 +23,7 @@ const CURRENT = { "A2A-Version": "1.0" };
 const NO_CARD = { supportedInterfaces: [] } as unknown as AgentCard;
 
 /** Every version and binding. */
-export const A2A_WAYS: readonly A2aWay[] = [
+export const A2A_WAYS: readonly [A2aWay, ...A2aWay[]] = [
   {
     name: "JSON-RPC, 1.0",
     connect: (url, headers) =>

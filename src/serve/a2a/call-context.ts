@@ -14,6 +14,7 @@ export interface Caller {
 }
 
 const CALLER = "toolarsenal/caller";
+const BASE = "toolarsenal/base";
 const SIGNAL = "toolarsenal/signal";
 
 /** The SDK's context of one request. Tasks belong to its user: the principal, by tenant and id. */
@@ -24,8 +25,21 @@ export function toCallContext(exchange: HttpExchange, version: A2aVersion): Serv
     user: { isAuthenticated: true, userName: ownerOf(principal) },
     requestedVersion: version,
     requestedExtensions: Extensions.parseServiceParameter(typeof extensions === "string" ? extensions : undefined),
-    state: new Map<string, unknown>([[CALLER, { principal, trace } satisfies Caller]]),
+    state: new Map<string, unknown>([
+      [CALLER, { principal, trace } satisfies Caller],
+      [BASE, baseOf(request)],
+    ]),
   });
+}
+
+/** What a caller put before the path. The host has checked that it answers to this name. */
+export function baseOf({ headers, socket }: HttpExchange["request"]): string {
+  return `${"encrypted" in socket ? "https" : "http"}://${headers.host ?? ""}`;
+}
+
+/** The same, of the request that a context belongs to. */
+export function baseOfCall(context: ServerCallContext): string {
+  return String(context.state.get(BASE) ?? "");
 }
 
 /** A context for what is done in the name of an owner who is not asking now. */

@@ -5,6 +5,7 @@ import type { OutgoingHttpHeaders } from "node:http";
 import { answerText, refuseMethod } from "../http/answer.ts";
 import type { HttpExchange, Route } from "../surface.ts";
 import { createWork, type Work } from "../work.ts";
+import { baseOf } from "./call-context.ts";
 import { card03, cardOfBoth } from "./card-03.ts";
 import { createHttpJson } from "./http-json.ts";
 import { createJsonRpc, versionOf } from "./json-rpc.ts";
@@ -18,8 +19,8 @@ const OLD_CARD_PATH = "/.well-known/agent.json";
 /** An agent that is served. */
 export interface A2aEndpointParts {
   readonly executor: AgentExecutor;
-  /** The card for anybody. Called for each request; keep it until it changes. */
-  card(): Promise<AgentCard> | AgentCard;
+  /** The card for anybody, for a reader who calls the host by `base`: `https://tools.example.com`. Called for each request. */
+  card(base: string): Promise<AgentCard> | AgentCard;
   /** What the agent can do, and its interfaces: the part of the card that does not change. */
   readonly abilities: AgentCard;
   /** The card for callers that are known. */
@@ -61,8 +62,8 @@ export function createA2aEndpoint(parts: A2aEndpointParts): A2aEndpoint {
   const streams = createStreams();
   const common = { handler, streams, work };
 
-  async function cardFor(version: "1.0" | "0.3" | "both"): Promise<unknown> {
-    const card = await parts.card();
+  async function cardFor(version: "1.0" | "0.3" | "both", base: string): Promise<unknown> {
+    const card = await parts.card(base);
     if (version === "1.0") return AgentCard.toJSON(card);
     return version === "0.3" ? card03(card) : cardOfBoth(card);
   }
@@ -75,7 +76,7 @@ export function createA2aEndpoint(parts: A2aEndpointParts): A2aEndpoint {
       if (request.method !== "GET" && request.method !== "HEAD") return refuseMethod(response, "GET, HEAD");
       const asked = request.headers["a2a-version"];
       const version = asked === undefined ? byDefault : (versionOf(asked, () => "1.0") ?? byDefault);
-      answerCard(exchange, JSON.stringify(await cardFor(version)));
+      answerCard(exchange, JSON.stringify(await cardFor(version, baseOf(request))));
     },
   });
 

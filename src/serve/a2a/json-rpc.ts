@@ -47,13 +47,15 @@ export function createJsonRpc(parts: {
         const error = new ContentTypeNotSupportedError(message);
         return answerJson(response, 200, failure(null, JsonRpcTransportHandler.mapToJSONRPCError(error)));
       }
-      return answerJson(response, status === 400 ? 200 : status, failure(null, { code, message }));
+      return answerJson(response, status, failure(null, { code, message }));
     }
     const { value } = body;
     if (!isRequest(value)) {
       const id = isPlainObject(value) && isId(value["id"]) ? value["id"] : null;
       const message = "This is not a JSON-RPC 2.0 request.";
-      return answerJson(response, 200, failure(id, { code: A2A_ERROR_CODE.INVALID_REQUEST, message }));
+      // Clients expect errors of JSON-RPC with 200. What is not even an object is not JSON-RPC.
+      const status = isPlainObject(value) ? 200 : 400;
+      return answerJson(response, status, failure(id, { code: A2A_ERROR_CODE.INVALID_REQUEST, message }));
     }
     const { id = null, method } = value;
     if (work.draining && BEGIN.has(method)) {

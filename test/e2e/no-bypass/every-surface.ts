@@ -79,6 +79,12 @@ export const SURFACE_ROUTES: Readonly<Record<string, Readonly<Record<string, Doe
   "mcp-upstreams": { "/mcp/upstreams/…": { runs: TRANSPARENT } },
   "mcp-toolsets": { "/mcp/toolsets/…": { runs: TOOLSETS } },
   rest: { "/api/v1": aboutItself, "/api/v1/…": { runs: REST } },
+  a2a: {
+    "/.well-known/agent-card.json": "lists tools",
+    "/.well-known/agent.json": "lists tools",
+    "/a2a": { runs: ["/a2a, JSON-RPC", "/a2a, tasks/send"] },
+    "/a2a/v1/…": { runs: ["/a2a, HTTP+JSON"] },
+  },
   approvals: { "/api/v1/approvals": settles, "/api/v1/approvals/…": settles },
   health: { "/healthz": aboutItself, "/readyz": aboutItself },
   metrics: { "/metrics": { neither: "It counts what happens; namespaces are named to operators only." } },

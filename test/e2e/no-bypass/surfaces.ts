@@ -11,6 +11,7 @@ import { toAlias } from "../../../src/adapters/dialects/index.ts";
 import type { ServeMcpOptions } from "../../../src/serve/serve-mcp.ts";
 import { say, scriptedLlm } from "../../../src/testing/index.ts";
 import { createRunner, type Runner } from "../../../src/toolset/runner.ts";
+import { A2A_SURFACES } from "./a2a.ts";
 import { httpClient, MAIN, sseClient, stdioClient } from "./clients.ts";
 import type { Place } from "./place.ts";
 
@@ -129,6 +130,7 @@ export const SURFACES: readonly Surface[] = [
       close: async () => undefined,
     }),
   },
+  ...A2A_SURFACES,
   {
     name: "createAgent",
     open: (place) =>

@@ -1,0 +1,182 @@
+import type { AgentCard, AgentSkill } from "@a2a-js/sdk";
+import type { ServerCallContext } from "@a2a-js/sdk/server";
+import { localOperator, type Principal } from "../../guard/principal.ts";
+import { ownIdentity } from "../../mcp/client-identity.ts";
+import type { Tool } from "../../tool/tool.ts";
+import { changesTools } from "../served-arsenal.ts";
+import type { SurfaceContext } from "../surface.ts";
+import { callerOf, ownerOf } from "./call-context.ts";
+import { toSkillId } from "./read-message.ts";
+
+/** The cards of an arsenal. They are made when they are asked for, and kept until the catalog or a toolset changes. */
+export interface Cards {
+  /** The card for anybody, with addresses below `base`: `https://tools.example.com`. */
+  open(base: string): Promise<AgentCard>;
+  /** The card for a caller that is known: with the toolsets that it may use, and examples of its tools. */
+  extended(context: ServerCallContext, base: string): Promise<AgentCard>;
+  /** What the agent can do, whatever the catalog. */
+  readonly abilities: AgentCard;
+  /** Whether a toolset can be addressed over A2A. */
+  exposes(toolset: string): boolean;
+  close(): void;
+}
+
+const TEXT = "text/plain";
+const JSON_TYPE = "application/json";
+
+/** Cards that are kept. There is one for each address and caller. */
+const MOST_KEPT = 100;
+const MOST_EXAMPLES = 5;
+const MOST_TAGS = 10;
+
+export function createCards(context: SurfaceContext): Cards {
+  const { arsenal, isLocal, toolset: only, a2a } = context;
+  const kept = new Map<string, Promise<AgentCard>>();
+  const forget = (): void => kept.clear();
+  const ends = [
+    arsenal.subscribe((event) => {
+      if (changesTools(event)) forget();
+    }),
+    arsenal.toolsets.watch(forget),
+  ];
+
+  const exposes = (toolset: string): boolean => a2a?.expose?.includes(toolset) ?? true;
+
+  function keep(key: string, begin: () => Promise<AgentCard>): Promise<AgentCard> {
+    const known = kept.get(key);
+    if (known !== undefined) return known;
+    if (kept.size >= MOST_KEPT) kept.clear();
+    const making = begin();
+    kept.set(key, making);
+    making.catch(() => kept.delete(key));
+    return making;
+  }
+
+  async function make(base: string, reader: Principal | undefined): Promise<AgentCard> {
+    const tools = await arsenal.listTools({ principal: reader ?? localOperator() });
+    const skills = [discovery(reader ? tools : []), execution(reader ? tools : [])];
+    if (reader !== undefined && only === undefined) {
+      const toolsets = arsenal.toolsets.list(reader).filter(({ name }) => exposes(name));
+      for (const { name, description, tags } of toolsets) {
+        const own = await arsenal.listTools({ principal: reader, toolset: name });
+        skills.push(toolsetSkill(name, description, tags, own));
+      }
+    }
+    const { name = "ToolArsenal", provider = { organization: "ToolArsenal", url: base } } = a2a ?? {};
+    const count = `${tools.length} ${tools.length === 1 ? "tool" : "tools"}`;
+    const card: AgentCard = {
+      ...abilities(context, base),
+      name,
+      description: `${a2a?.description ?? "Finds tools and runs them under policy."} ${count} available.`,
+      provider: { ...provider },
+      skills,
+    };
+    return (await a2a?.sign?.(card)) ?? card;
+  }
+
+  return {
+    abilities: abilities(context, ""),
+    exposes,
+    open: (base) => keep(`open ${base}`, () => make(base, isLocal ? localOperator() : undefined)),
+    async extended(call, base) {
+      const { principal } = callerOf(call);
+      // Two callers of one name may hold different roles, and see different tools.
+      const { roles, capabilities, scopes } = principal;
+      const key = JSON.stringify([ownerOf(principal), roles, capabilities, scopes, base]);
+      return keep(key, () => make(base, principal));
+    },
+    close() {
+      for (const end of ends) end();
+    },
+  };
+}
+
+function abilities({ isLocal, a2a }: SurfaceContext, base: string): AgentCard {
+  return {
+    name: "",
+    description: "",
+    version: String(ownIdentity().info["version"]),
+    provider: undefined,
+    supportedInterfaces: ["1.0", "0.3"].flatMap((protocolVersion) => [
+      { url: `${base}/a2a`, protocolBinding: "JSONRPC", tenant: "", protocolVersion },
+      // The paths of 0.3 begin with /v1 themselves.
+      {
+        url: protocolVersion === "0.3" ? `${base}/a2a` : `${base}/a2a/v1`,
+        protocolBinding: "HTTP+JSON",
+        tenant: "",
+        protocolVersion,
+      },
+    ]),
+    capabilities: {
+      streaming: true,
+      pushNotifications: a2a !== undefined,
+      extensions: [],
+      extendedAgentCard: true,
+    },
+    securitySchemes: isLocal ? {} : { bearer: BEARER },
+    securityRequirements: isLocal ? [] : [{ schemes: { bearer: { list: [] } } }],
+    defaultInputModes: [TEXT, JSON_TYPE],
+    defaultOutputModes: [TEXT, JSON_TYPE],
+    skills: [],
+    signatures: [],
+  };
+}
+
+const BEARER: AgentCard["securitySchemes"][string] = {
+  scheme: {
+    $case: "httpAuthSecurityScheme",
+    value: { description: "A token or an API key of the gateway.", scheme: "bearer", bearerFormat: "" },
+  },
+};
+
+function discovery(tools: readonly Tool[]): AgentSkill {
+  return skill({
+    id: "tool_discovery",
+    name: "Tool discovery",
+    description:
+      "Finds the tools that fit a request in plain words. Send a text; the answer has their definitions as data.",
+    tags: ["tools", "search", ...commonTags(tools)],
+    examples: examplesOf(tools),
+  });
+}
+
+function execution(tools: readonly Tool[]): AgentSkill {
+  const named = tools[0]?.id ?? "NAMESPACE.NAME";
+  return skill({
+    id: "tool_execution",
+    name: "Tool execution",
+    description:
+      'Runs one tool with retries, timeouts and policies. Send a data part {"tool": NAME, "arguments": {…}}; the answer has the result.',
+    tags: ["tools", "execution"],
+    examples: [`{"tool": "${named}", "arguments": {}}`],
+  });
+}
+
+function toolsetSkill(name: string, description: string, tags: readonly string[], tools: readonly Tool[]): AgentSkill {
+  return skill({
+    id: toSkillId(name),
+    name,
+    description: description === "" ? `Finds and runs the tools of the toolset ${name}.` : description,
+    tags: [...new Set(["toolset", ...tags, ...commonTags(tools)])].slice(0, MOST_TAGS),
+    examples: examplesOf(tools),
+  });
+}
+
+function skill(given: Pick<AgentSkill, "id" | "name" | "description" | "tags" | "examples">): AgentSkill {
+  return { ...given, inputModes: [TEXT, JSON_TYPE], outputModes: [TEXT, JSON_TYPE], securityRequirements: [] };
+}
+
+/** Requests that tools give as examples, from as many tools as possible. */
+function examplesOf(tools: readonly Tool[]): string[] {
+  return tools.flatMap(({ examples }) => examples.slice(0, 1)).slice(0, MOST_EXAMPLES);
+}
+
+/** The tags that most tools have. */
+function commonTags(tools: readonly Tool[]): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const { tags } of tools) for (const tag of tags) counts.set(tag, (counts.get(tag) ?? 0) + 1);
+  return [...counts]
+    .sort(([, left], [, right]) => right - left)
+    .slice(0, MOST_TAGS)
+    .map(([tag]) => tag);
+}

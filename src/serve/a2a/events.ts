@@ -1,0 +1,141 @@
+import { randomUUID } from "node:crypto";
+import { type Message, type Part, Role, type Task, TaskState } from "@a2a-js/sdk";
+import { AgentEvent, type ExecutionEventBus, type RequestContext } from "@a2a-js/sdk/server";
+import { type Clock, systemClock } from "../../observe/clock.ts";
+import { isPlainObject } from "../../tool/json-schema.ts";
+
+export function textPart(value: string): Part {
+  return { content: { $case: "text", value }, metadata: undefined, filename: "", mediaType: "text/plain" };
+}
+
+/** A part with JSON. Version 0.3 takes objects only, so anything else is in `value`. */
+export function dataPart(value: unknown): Part {
+  const data = isPlainObject(value) ? value : { value };
+  return { content: { $case: "data", value: data }, metadata: undefined, filename: "", mediaType: "application/json" };
+}
+
+/** What a tool returned, as parts: text as text, the blocks of an MCP result each as what they are, anything else as data. */
+export function resultParts(value: unknown): Part[] {
+  if (typeof value === "string") return [textPart(value)];
+  const json = toJson(value);
+  if (json === undefined) return [textPart(value === undefined ? "(nothing)" : String(value))];
+  if (!isPlainObject(json) || !Array.isArray(json["content"])) return [dataPart(json)];
+  const { content, structuredContent } = json;
+  const blocks = content.map(blockPart);
+  if (content.length === 0 || blocks.includes(undefined)) return [dataPart(json)];
+  const structured = structuredContent === undefined ? [] : [dataPart(structuredContent)];
+  return [...structured, ...blocks.filter((part) => part !== undefined)];
+}
+
+/** One content block of an MCP result; undefined for what is not one. */
+function blockPart(block: unknown): Part | undefined {
+  if (!isPlainObject(block)) return undefined;
+  const { type, text, data, mimeType } = block;
+  if (type === "text" && typeof text === "string") return textPart(text);
+  if ((type === "image" || type === "audio") && typeof data === "string") {
+    const mediaType = typeof mimeType === "string" ? mimeType : "application/octet-stream";
+    return {
+      content: { $case: "raw", value: Buffer.from(data, "base64") },
+      metadata: undefined,
+      filename: "",
+      mediaType,
+    };
+  }
+  return type === "resource" || type === "resource_link" ? dataPart(block) : undefined;
+}
+
+function toJson(value: unknown): unknown {
+  try {
+    const text = JSON.stringify(value) as string | undefined;
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Says what becomes of one task, in A2A's events. */
+export interface TaskReport {
+  /** Comes first. */
+  begin(): void;
+  working(parts?: readonly Part[], metadata?: Readonly<Record<string, unknown>>): void;
+  artifact(artifact: ReportedArtifact): void;
+  /** Comes last. */
+  end(state: EndState, parts?: readonly Part[]): void;
+}
+
+export interface ReportedArtifact {
+  readonly id: string;
+  readonly name: string;
+  readonly parts: readonly Part[];
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  /** True adds the parts to those that were reported under the same id. */
+  readonly append?: boolean;
+  /** False if more of it comes. */
+  readonly last?: boolean;
+}
+
+export type EndState = "completed" | "failed" | "canceled" | "input-required";
+
+const STATES: Readonly<Record<EndState, TaskState>> = {
+  completed: TaskState.TASK_STATE_COMPLETED,
+  failed: TaskState.TASK_STATE_FAILED,
+  canceled: TaskState.TASK_STATE_CANCELED,
+  "input-required": TaskState.TASK_STATE_INPUT_REQUIRED,
+};
+
+export function createReport(
+  { taskId, contextId, task }: Pick<RequestContext, "taskId" | "contextId" | "task">,
+  bus: ExecutionEventBus,
+  clock: Pick<Clock, "now"> = systemClock,
+): TaskReport {
+  const status = (state: TaskState, parts: readonly Part[] | undefined): NonNullable<Task["status"]> => ({
+    state,
+    message: parts && agentMessage(parts, { taskId, contextId }),
+    timestamp: new Date(clock.now()).toISOString(),
+  });
+  const update = (
+    state: TaskState,
+    parts: readonly Part[] | undefined,
+    metadata?: Readonly<Record<string, unknown>>,
+  ): void =>
+    bus.publish(
+      AgentEvent.statusUpdate({ taskId, contextId, status: status(state, parts), metadata: { ...metadata } }),
+    );
+
+  return {
+    begin() {
+      const begun = { id: taskId, contextId, artifacts: [], history: [], metadata: undefined, ...task };
+      bus.publish(AgentEvent.task({ ...begun, status: status(TaskState.TASK_STATE_SUBMITTED, undefined) }));
+    },
+    working: (parts, metadata) => update(TaskState.TASK_STATE_WORKING, parts, metadata),
+    artifact({ id, name, parts, metadata, append = false, last = true }) {
+      const artifact = {
+        artifactId: id,
+        name,
+        description: "",
+        parts: [...parts],
+        metadata: metadata && { ...metadata },
+        extensions: [],
+      };
+      const event = { taskId, contextId, artifact, append, lastChunk: last, metadata: undefined };
+      bus.publish(AgentEvent.artifactUpdate(event));
+    },
+    end: (state, parts) => update(STATES[state], parts),
+  };
+}
+
+export function agentMessage(
+  parts: readonly Part[],
+  { taskId, contextId }: { readonly taskId: string; readonly contextId: string },
+): Message {
+  return {
+    messageId: randomUUID(),
+    contextId,
+    taskId,
+    role: Role.ROLE_AGENT,
+    parts: [...parts],
+    metadata: undefined,
+    extensions: [],
+    referenceTaskIds: [],
+  };
+}

@@ -1,0 +1,242 @@
+import type { Part, Task } from "@a2a-js/sdk";
+import type { AgentExecutor, ExecutionEventBus, RequestContext } from "@a2a-js/sdk/server";
+import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
+import { showValue } from "../../errors/show-value.ts";
+import type { ToolResult } from "../../execute/result.ts";
+import type { RetrievalResult, ScoredTool } from "../../retrieve/result.ts";
+import type { TraceContext } from "../../observe/trace-context.ts";
+import { readTraceparent } from "../../observe/trace-context.ts";
+import type { Principal } from "../../guard/principal.ts";
+import { foundDefinition } from "../meta-tools/find-tools.ts";
+import { fromToolName } from "../meta-tools/shown-tool.ts";
+import { sayConnecting } from "../startup.ts";
+import type { Serving } from "../surface.ts";
+import { callerOf, signalOf } from "./call-context.ts";
+import { createReport, dataPart, resultParts, type TaskReport, textPart } from "./events.ts";
+import { type Asked, type AskedCall, readMessage, toolsetOf } from "./read-message.ts";
+
+/** One message being worked on. */
+export interface A2aRun {
+  readonly report: TaskReport;
+  readonly principal: Principal;
+  readonly trace: TraceContext | undefined;
+  /** Fires when the task is cancelled, or the gateway shuts down and the time for running work is over. */
+  readonly signal: AbortSignal;
+  /** The toolset that the message is addressed to. */
+  readonly toolset: string | undefined;
+  readonly taskId: string;
+  /** The task before this message; undefined if it is the first. */
+  readonly task: Task | undefined;
+}
+
+/** Answers a text with more than a list of tools. True if it did. */
+export type AnswerText = (text: string | undefined, run: A2aRun) => Promise<boolean>;
+
+/** Reported progress that a task keeps. A tool that reports more is heard no longer. */
+const MOST_PROGRESS = 100;
+
+/** Finds tools for texts and runs them for data parts, through the arsenal and in the caller's name. */
+export function createArsenalExecutor(
+  serving: Pick<Serving, "arsenal" | "startup" | "redactor">,
+  options: {
+    /** Whether a toolset can be addressed over A2A. Defaults to each that the caller may use. */
+    readonly exposes?: (toolset: string) => boolean;
+    readonly answerText?: AnswerText;
+  } = {},
+): AgentExecutor {
+  const { arsenal, startup, redactor } = serving;
+  const { exposes = () => true, answerText = async () => false } = options;
+  const cancels = new Map<ExecutionEventBus, { readonly cancel: () => void; readonly ended: Promise<void> }>();
+
+  async function find({ text, limit = 5 }: Extract<Asked, { kind: "text" }>, run: A2aRun): Promise<void> {
+    const { report, principal, signal, trace, toolset } = run;
+    await startup.wait(signal);
+    const found = await arsenal.retrieve({
+      context: { query: text },
+      limit,
+      principal,
+      signal,
+      ...(trace && { traceId: trace.traceId }),
+      ...(toolset !== undefined && { toolset }),
+    });
+    const shown = redactor.known.value(toFound(found, startup.shown()));
+    report.artifact({ id: "tools", name: "tools", parts: [textPart(foundText(shown)), dataPart(shown)] });
+    report.end("completed");
+  }
+
+  async function call(asked: AskedCall, run: A2aRun): Promise<void> {
+    const { report, principal, signal, trace, toolset } = run;
+    if (startup.connecting().length > 0) await startup.wait(signal);
+    const { tool, ...rest } = asked;
+    const redactProgress = redactor.stream();
+    let reported = 0;
+    const result = await arsenal.execute({
+      ...rest,
+      toolName: fromToolName(tool) ?? tool,
+      principal,
+      signal,
+      ...(trace && { traceId: trace.traceId, parentSpanId: trace.parentSpanId }),
+      ...(toolset !== undefined && { toolset }),
+      onProgress({ progress, total, message }) {
+        if (reported++ >= MOST_PROGRESS) return;
+        const text = message === undefined ? undefined : [textPart(redactProgress(message))];
+        report.working(text, { progress, ...(total !== undefined && { total }) });
+      },
+    });
+    reportResult(result, run);
+  }
+
+  function reportResult(result: ToolResult, { report }: A2aRun): void {
+    const { status, toolId, traceId, latencyMs, attempts, replayed, cached } = result;
+    if (status !== "success") return report.end(toEndState(result), refusalParts(redactor.value(result)));
+    const known = { ...(toolId !== undefined && { toolId }), ...(replayed && { replayed }), ...(cached && { cached }) };
+    const metadata = { status, ...known, traceId, latencyMs: Math.round(latencyMs), attempts };
+    const parts = resultParts(redactor.known.value(result.result));
+    report.artifact({ id: "result", name: "result", parts, metadata });
+    report.end("completed");
+  }
+
+  async function answer(asked: Asked, run: A2aRun): Promise<void> {
+    const { toolset } = run;
+    if (toolset !== undefined && !exposes(toolset))
+      throw new ArsenalError("TOOLSET_NOT_FOUND", `There is no toolset ${showValue(toolset)}.`, { field: "toolset" });
+    switch (asked.kind) {
+      case "invalid":
+        // A follow-up of a paused run may say nothing: it asks to go on.
+        if (run.task !== undefined && (await answerText(undefined, run))) return;
+        throw new ArsenalError("CALL_INVALID", asked.message);
+      case "call":
+        return call(asked.call, run);
+      case "text":
+        if (!(await answerText(asked.text, run))) await find(asked, run);
+    }
+  }
+
+  return {
+    async execute(context: RequestContext, bus) {
+      const { principal, trace } = callerOf(context.context);
+      const { userMessage, task, taskId } = context;
+      const cancelled = new AbortController();
+      const over = signalOf(context.context);
+      const signal = over === undefined ? cancelled.signal : AbortSignal.any([cancelled.signal, over]);
+      const report = createReport(context, bus);
+      const ended = Promise.withResolvers<void>();
+      cancels.set(bus, { cancel: () => cancelled.abort(cancelReason()), ended: ended.promise });
+      report.begin();
+      report.working();
+      try {
+        const toolset = toolsetOf(userMessage, context.request.metadata);
+        const run: A2aRun = {
+          report,
+          principal,
+          trace:
+            trace ??
+            readTraceparent(userMessage.metadata?.["traceparent"] ?? context.request.metadata?.["traceparent"]),
+          signal,
+          toolset,
+          taskId,
+          task,
+        };
+        await answer(readMessage(userMessage, task), run);
+      } catch (error) {
+        if (cancelled.signal.aborted) report.end("canceled", [textPart("The task was canceled.")]);
+        else report.end("failed", failureParts(redactor.error(error)));
+      } finally {
+        cancels.delete(bus);
+        ended.resolve();
+      }
+    },
+    async cancelTask(_taskId, bus) {
+      const run = cancels.get(bus);
+      run?.cancel();
+      await run?.ended;
+    },
+  };
+}
+
+function toEndState({ status, error }: ToolResult): "failed" | "canceled" | "input-required" {
+  if (status === "pending_confirmation") return "input-required";
+  return status === "cancelled" && error?.code === "CANCELLED" ? "canceled" : "failed";
+}
+
+/** Why a call did not run or succeed: for people as text, for programs as data. */
+function refusalParts({ status, error, toolId, confirmationId, traceId }: ToolResult): Part[] {
+  const { code, message = status, fix, retryAfterMs, issues } = error ?? {};
+  const next =
+    confirmationId === undefined
+      ? ""
+      : ` Once it is approved, send {"confirmationId": "${confirmationId}"} as a data part to this task.`;
+  return [
+    textPart(message + next),
+    dataPart({
+      status,
+      code,
+      message,
+      ...(fix !== undefined && { fix }),
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+      ...(issues !== undefined && {
+        issues: issues.map(({ field, message: problem }) => ({ field, message: problem })),
+      }),
+      ...(toolId !== undefined && { toolId }),
+      ...(confirmationId !== undefined && { confirmationId }),
+      traceId,
+    }),
+  ];
+}
+
+function failureParts(error: unknown): Part[] {
+  const isKnown = isArsenalError(error);
+  const code = isKnown ? error.code : "EXECUTION_FAILED";
+  const message = isKnown ? error.message : "The gateway failed to answer.";
+  return [textPart(message), dataPart({ status: "failure", code, message })];
+}
+
+function cancelReason(): ArsenalError {
+  return new ArsenalError("CANCELLED", "The client cancelled the task.");
+}
+
+interface FoundTools {
+  readonly tools: readonly FoundTool[];
+  /** Present if no tool is likely to serve the request. */
+  readonly nearest?: readonly FoundTool[];
+  readonly confidence: number;
+  readonly connecting?: readonly string[];
+  readonly traceId: string;
+}
+
+interface FoundTool {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: object;
+  readonly score: number;
+}
+
+function toFound(result: RetrievalResult, connecting: readonly string[]): FoundTools {
+  const { tools, nearest = [], confidence, traceId } = result;
+  return {
+    tools: tools.map(toFoundTool),
+    ...(tools.length === 0 && nearest.length > 0 && { nearest: nearest.map(toFoundTool) }),
+    confidence: round(confidence),
+    ...(connecting.length > 0 && { connecting }),
+    traceId,
+  };
+}
+
+function toFoundTool({ tool, semanticScore }: ScoredTool): FoundTool {
+  const { name, description, inputSchema } = foundDefinition(tool);
+  return { id: tool.id, name, description, parameters: inputSchema, score: round(semanticScore) };
+}
+
+const round = (share: number): number => Math.round(share * 100) / 100;
+
+function foundText({ tools, nearest = [], connecting = [] }: FoundTools): string {
+  const lines = (shown: readonly FoundTool[]): readonly string[] =>
+    shown.map(({ id, description }) => `- ${id}: ${description.split("\n")[0] ?? ""}`);
+  const later = sayConnecting(connecting, "Their tools are not found yet: try again in a few seconds.");
+  const said =
+    tools.length > 0
+      ? ["Tools for this request, best first:", ...lines(tools)]
+      : ["No tool fits this request.", ...(nearest.length === 0 ? [] : ["The nearest are:", ...lines(nearest)])];
+  return [...said, ...(later === "" ? [] : [later])].join("\n");
+}

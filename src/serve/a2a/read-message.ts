@@ -1,0 +1,94 @@
+import type { Message, Task } from "@a2a-js/sdk";
+import { Role } from "@a2a-js/sdk";
+import { isPlainObject } from "../../tool/json-schema.ts";
+
+/** What a message asks for. */
+export type Asked =
+  | { readonly kind: "call"; readonly call: AskedCall }
+  | { readonly kind: "text"; readonly text: string; readonly limit?: number }
+  | { readonly kind: "invalid"; readonly message: string };
+
+/** A call, as a data part asks for it. */
+export interface AskedCall {
+  readonly tool: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly confirmationId?: string;
+  readonly idempotencyKey?: string;
+}
+
+const HOW = 'Send a text, or a data part such as {"tool": "billing.refund_user", "arguments": {"id": "42"}}.';
+
+/**
+ * Reads a message. A data part with `tool` is a call; otherwise its texts are a request. If the task waits for an approval, `confirmationId` is
+ * enough: the call is the one that was asked for.
+ */
+export function readMessage(message: Message, task: Task | undefined): Asked {
+  const data = dataOf(message);
+  const text = message.parts
+    .map(({ content }) => (content?.$case === "text" ? content.value : ""))
+    .filter((each) => each.trim() !== "")
+    .join("\n");
+  const isAnswer = data?.["tool"] === undefined && data?.["confirmationId"] !== undefined;
+  const call = isAnswer ? { ...lastCall(task), ...data } : data;
+  if (call !== undefined && call["tool"] !== undefined) return readCall(call);
+  if (isAnswer) return invalid(`confirmationId needs the call that it is for. ${HOW}`);
+  if (text === "") return invalid(`The message contains no request. ${HOW}`);
+  const limit = data?.["limit"];
+  if (limit !== undefined && !(Number.isInteger(limit) && Number(limit) >= 1 && Number(limit) <= 50))
+    return invalid("limit must be a whole number from 1 to 50.");
+  return { kind: "text", text, ...(limit !== undefined && { limit: Number(limit) }) };
+}
+
+function readCall(data: Readonly<Record<string, unknown>>): Asked {
+  const { tool, arguments: given = {}, confirmationId, idempotencyKey } = data;
+  if (typeof tool !== "string" || tool.trim() === "") return invalid(`tool must be the name of a tool. ${HOW}`);
+  if (!isPlainObject(given)) return invalid(`arguments must be an object. ${HOW}`);
+  if (confirmationId !== undefined && typeof confirmationId !== "string")
+    return invalid("confirmationId must be a text.");
+  if (idempotencyKey !== undefined && typeof idempotencyKey !== "string")
+    return invalid("idempotencyKey must be a text.");
+  return {
+    kind: "call",
+    call: {
+      tool,
+      arguments: given,
+      ...(confirmationId !== undefined && { confirmationId }),
+      ...(idempotencyKey !== undefined && { idempotencyKey }),
+    },
+  };
+}
+
+/** The toolset that a message is addressed to, by a data part or by the id of its skill; undefined if it is to the whole agent. */
+export function toolsetOf(
+  message: Message,
+  metadata: Readonly<Record<string, unknown>> | undefined,
+): string | undefined {
+  const { toolset } = dataOf(message) ?? {};
+  if (typeof toolset === "string") return toolset;
+  const skillId: unknown = message.metadata?.["skillId"] ?? metadata?.["skillId"];
+  return typeof skillId === "string" ? toolsetOfSkill(skillId) : undefined;
+}
+
+const TOOLSET_SKILL = "toolset_";
+
+export const toSkillId = (toolset: string): string => TOOLSET_SKILL + toolset;
+
+function toolsetOfSkill(skillId: string): string | undefined {
+  return skillId.startsWith(TOOLSET_SKILL) ? skillId.slice(TOOLSET_SKILL.length) : undefined;
+}
+
+/** The data of a message: its first data part. */
+function dataOf({ parts }: Message): Readonly<Record<string, unknown>> | undefined {
+  for (const { content } of parts) if (content?.$case === "data" && isPlainObject(content.value)) return content.value;
+  return undefined;
+}
+
+/** The last call that the caller asked for in a task. */
+function lastCall(task: Task | undefined): Readonly<Record<string, unknown>> | undefined {
+  const asked = task?.history.filter(({ role }) => role === Role.ROLE_USER).map(dataOf);
+  return asked?.findLast((data) => data?.["tool"] !== undefined);
+}
+
+function invalid(message: string): Asked {
+  return { kind: "invalid", message };
+}

@@ -1,0 +1,46 @@
+import type { AgentCard } from "@a2a-js/sdk";
+import type { Egress } from "../../guard/egress/egress.ts";
+import type { Secrets } from "../../guard/secrets/secrets.ts";
+
+/** The section `a2a` of the configuration, as far as serving goes. */
+export interface A2aSettings {
+  readonly name: string;
+  readonly description?: string;
+  readonly provider?: { readonly organization: string; readonly url: string };
+  readonly expose?: readonly string[];
+  readonly taskTtlS: number;
+  readonly pushOrigins: readonly string[];
+  readonly signingKey?: string;
+}
+
+/** What the agent reaches others by, and looks its key up with. */
+export interface A2aOutside {
+  readonly egress: Egress;
+  readonly secrets: Pick<Secrets, "fill">;
+}
+
+/** How an arsenal is served as an A2A agent. */
+export interface A2aServing extends Omit<A2aSettings, "taskTtlS" | "signingKey"> {
+  /** How long a task is kept after its last change, in milliseconds. */
+  readonly taskTtlMs: number;
+  /** The way out for push notifications. */
+  readonly egress: Egress;
+  /** Signs a card. Undefined if cards are not signed. */
+  readonly sign?: (card: AgentCard) => Promise<AgentCard>;
+}
+
+export function toA2aServing(settings: A2aSettings, { egress, secrets }: A2aOutside): A2aServing {
+  const { taskTtlS, signingKey, ...others } = settings;
+  return {
+    ...others,
+    taskTtlMs: taskTtlS * 1000,
+    egress,
+    ...(signingKey !== undefined && {
+      async sign(card) {
+        const { signCard } = await import("./card-signature.ts");
+        const key = await secrets.fill(signingKey, { scope: "a2a", field: "a2a.signing_key" });
+        return signCard(card, key);
+      },
+    }),
+  };
+}

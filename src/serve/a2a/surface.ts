@@ -1,0 +1,40 @@
+import { refuse } from "../http/answer.ts";
+import { mayUse } from "../scoped-arsenal.ts";
+import type { Route, Surface, SurfaceContext } from "../surface.ts";
+import { baseOfCall } from "./call-context.ts";
+import { createCards } from "./card.ts";
+import { createA2aEndpoint } from "./endpoint.ts";
+import { createArsenalExecutor } from "./executor.ts";
+
+/** The arsenal as an A2A agent: its card, and its tasks over JSON-RPC at `/a2a` and HTTP+JSON below `/a2a/v1`. */
+export function a2aSurface(context: SurfaceContext): Surface {
+  const { work } = context;
+  const cards = createCards(context);
+  const endpoint = createA2aEndpoint({
+    executor: createArsenalExecutor(context, { exposes: cards.exposes }),
+    abilities: cards.abilities,
+    card: (called) => cards.open(context.address() || called),
+    extendedCard: (call) => cards.extended(call, context.address() || baseOfCall(call)),
+    work,
+  });
+  return {
+    name: "a2a",
+    routes: endpoint.routes.map((route) => (route.open === true ? route : forAdmitted(route, context))),
+    addresses: [["/a2a", "The tools as an A2A agent. Its card is at /.well-known/agent-card.json."]],
+    async close() {
+      endpoint.close();
+      cards.close();
+    },
+  };
+}
+
+/** A route that answers only callers who may use what is served. */
+function forAdmitted(route: Route, context: SurfaceContext): Route {
+  return {
+    ...route,
+    handle(exchange) {
+      if (mayUse(context, exchange.principal)) return route.handle(exchange);
+      refuse(exchange.response, { status: 404, message: "There is nothing for you at this address." });
+    },
+  };
+}
