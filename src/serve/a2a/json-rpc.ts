@@ -58,6 +58,7 @@ export function createJsonRpc(parts: {
       return answerJson(response, status, failure(id, { code: A2A_ERROR_CODE.INVALID_REQUEST, message }));
     }
     const { id = null, method } = value;
+    const asked = withoutTenant(value);
     if (work.draining && BEGIN.has(method)) {
       const { message } = shuttingDown();
       return answerJson(response, 503, failure(id, { code: A2A_ERROR_CODE.INTERNAL_ERROR, message }), retryAfter(work));
@@ -68,9 +69,9 @@ export function createJsonRpc(parts: {
       return answerJson(response, 200, failure(id, JsonRpcTransportHandler.mapToJSONRPCError(error)));
     }
     const context = toCallContext(exchange, version);
-    const answered = await (isTasksSend(value)
-      ? tasksSend(value, context)
-      : (version === "1.0" ? current : legacy).handle(value, context));
+    const answered = await (isTasksSend(asked)
+      ? tasksSend(asked, context)
+      : (version === "1.0" ? current : legacy).handle(asked, context));
     if (!(Symbol.asyncIterator in answered)) return answerJson(response, 200, answered);
     const toError = (error: unknown): unknown =>
       failure(
@@ -101,6 +102,14 @@ export function unsupportedVersion(asked: unknown): VersionNotSupportedError {
   return new VersionNotSupportedError(
     `A2A version ${JSON.stringify(asked)} is not supported. Supported versions: 1.0, 0.3.`,
   );
+}
+
+/** The gateway is one agent: a caller's tenant is part of its identity, and not for it to say. */
+function withoutTenant(request: RpcRequest): RpcRequest {
+  const { params } = request;
+  if (!isPlainObject(params) || params["tenant"] === undefined) return request;
+  const { tenant: _, ...others } = params;
+  return { ...request, params: others };
 }
 
 function isOlder(method: string): boolean {

@@ -5,17 +5,29 @@ import { baseOfCall } from "./call-context.ts";
 import { createCards } from "./card.ts";
 import { createA2aEndpoint } from "./endpoint.ts";
 import { createArsenalExecutor } from "./executor.ts";
+import { replicateTasks } from "./replicated-tasks.ts";
+import { createSharedTasks } from "./task-store.ts";
+
+const DAY_MS = 86_400_000;
 
 /** The arsenal as an A2A agent: its card, and its tasks over JSON-RPC at `/a2a` and HTTP+JSON below `/a2a/v1`. */
 export function a2aSurface(context: SurfaceContext): Surface {
-  const { work } = context;
+  const { work, replica, a2a } = context;
   const cards = createCards(context);
+  const tasks = createSharedTasks(replica, { ttlMs: a2a?.taskTtlMs ?? DAY_MS });
+  let endReplicated: (() => void) | undefined;
   const endpoint = createA2aEndpoint({
     executor: createArsenalExecutor(context, { exposes: cards.exposes }),
     abilities: cards.abilities,
     card: (called) => cards.open(context.address() || called),
     extendedCard: (call) => cards.extended(call, context.address() || baseOfCall(call)),
+    taskStore: tasks,
     work,
+    wrap(handler) {
+      const replicated = replicateTasks(handler, { replica, tasks });
+      endReplicated = replicated.close;
+      return replicated;
+    },
   });
   return {
     name: "a2a",
@@ -23,6 +35,7 @@ export function a2aSurface(context: SurfaceContext): Surface {
     addresses: [["/a2a", "The tools as an A2A agent. Its card is at /.well-known/agent-card.json."]],
     async close() {
       endpoint.close();
+      endReplicated?.();
       cards.close();
     },
   };
