@@ -1,8 +1,9 @@
-import { type AgentCard, TaskState } from "@a2a-js/sdk";
+import { type AgentCard, type StreamResponse, TaskState } from "@a2a-js/sdk";
 import { ClientFactory } from "@a2a-js/sdk/client";
 import { AgentEvent, type AgentExecutor, type ExecutionEventBus, type RequestContext } from "@a2a-js/sdk/server";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { A2A_WAYS, asking, contentOf, eventText, outcomeOf, readEvents } from "../../../test/serve/a2a-clients.ts";
+import { createManualClock } from "../../testing/manual-clock.ts";
 import { createHttpServer } from "../http/http-server.ts";
 import { type A2aEndpointParts, createA2aEndpoint } from "./endpoint.ts";
 
@@ -121,6 +122,26 @@ describe.each(A2A_WAYS)("an executor behind $name", ({ connect }) => {
     await expect(client.cancelTask({ id: "unknown", tenant: "", metadata: {} })).rejects.toThrow(/not found/i);
   });
 
+  it("lets others follow a task that waits for input, until it ends", async () => {
+    const client = await connect(await serve());
+    const follow = async (id: string): Promise<AsyncGenerator<StreamResponse, void, undefined>> => {
+      const followed = client.resubscribeTask({ id, tenant: "" });
+      const first = await followed.next();
+      expect(first.done === true ? "" : eventText(first.value)).toBe("task input_required");
+      return followed;
+    };
+    const { id: taskId } = (await client.sendMessage(asking("ask"))) as { readonly id: string };
+    const followed = await follow(taskId);
+    await client.sendMessage(asking("hello", { taskId }));
+    expect((await readEvents(followed)).slice(-2)).toEqual(['artifact "hello"', "completed"]);
+    await expect(readEvents(client.resubscribeTask({ id: taskId, tenant: "" }))).rejects.toThrow(/terminal/);
+
+    const { id } = (await client.sendMessage(asking("ask"))) as { readonly id: string };
+    const cancelled = await follow(id);
+    await client.cancelTask({ id, tenant: "", metadata: {} });
+    expect(await readEvents(cancelled)).toEqual(["canceled"]);
+  });
+
   it("goes on with a task whose reader has hung up", async () => {
     const client = await connect(await serve());
     const stream = client.sendMessageStream(asking("hello"));
@@ -160,6 +181,20 @@ describe("the card of an agent", () => {
     expect(await read("/.well-known/agent-card.json")).toMatchObject({ ...current, ...older });
   });
 
+  it("says when it changed last", async () => {
+    const clock = createManualClock();
+    let description = "first";
+    const changing = (): AgentCard => ({ ...card(), description });
+    const url = `${await serve({ card: changing, clock })}/.well-known/agent-card.json`;
+    const changed = async (): Promise<string | null> => (await fetch(url)).headers.get("last-modified");
+    const first = new Date(clock.now()).toUTCString();
+    expect(await changed()).toBe(first);
+    await clock.advance(60_000);
+    expect(await changed()).toBe(first);
+    description = "second";
+    expect(await changed()).toBe(new Date(clock.now()).toUTCString());
+  });
+
   it("is not sent again to a reader who has it", async () => {
     const url = `${await serve()}/.well-known/agent-card.json`;
     const etag = (await fetch(url)).headers.get("etag") ?? "";
@@ -168,9 +203,14 @@ describe("the card of an agent", () => {
 });
 
 describe("JSON-RPC requests to an agent", () => {
-  const post = async (url: string, body: string, headers: Record<string, string> = {}): Promise<unknown> => {
+  const post = async (
+    url: string,
+    body: string,
+    headers: Record<string, string> = {},
+    path = "/a2a",
+  ): Promise<unknown> => {
     const init = { method: "POST", headers: { "content-type": "application/json", ...headers }, body };
-    return (await fetch(`${url}/a2a`, init)).json();
+    return (await fetch(`${url}${path}`, init)).json();
   };
   const rpc = (method: string, params: object): string => JSON.stringify({ jsonrpc: "2.0", id: 7, method, params });
 
@@ -187,6 +227,11 @@ describe("JSON-RPC requests to an agent", () => {
     ["another type of body", rpc("GetTask", { id: "x" }), { "content-type": "text/plain" }, -32_005],
   ])("refuses %s in the protocol's own form", async (_what, body, headers, code) => {
     expect(await post(await serve(), body, headers)).toMatchObject({ jsonrpc: "2.0", error: { code } });
+  });
+
+  it("takes a slash after its path", async () => {
+    const answer = await post(await serve(), rpc("GetTask", { id: "x" }), {}, "/a2a/");
+    expect(answer).toMatchObject({ error: { code: -32_001 } });
   });
 
   it("takes tasks/send with an id of the caller's own, and reads and cancels that task [000-8.3-send]", async () => {

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { AgentCard } from "@a2a-js/sdk";
 import { type AgentExecutor, InMemoryTaskStore, type ServerCallContext, type TaskStore } from "@a2a-js/sdk/server";
 import type { OutgoingHttpHeaders } from "node:http";
+import { type Clock, systemClock } from "../../observe/clock.ts";
 import { answerText, refuseMethod } from "../http/answer.ts";
 import type { HttpExchange, Route } from "../surface.ts";
 import { createWork, type Work } from "../work.ts";
@@ -36,6 +37,7 @@ export interface A2aEndpointParts {
   readonly path?: string;
   /** The form of the card for readers who send no `A2A-Version`. Default `both`: 1.0 with what 0.3 needs added. */
   readonly unversionedCard?: "1.0" | "0.3" | "both";
+  readonly clock?: Clock;
 }
 
 /** The routes of one agent: its card, JSON-RPC and HTTP+JSON, in versions 1.0 and 0.3. */
@@ -48,7 +50,7 @@ export interface A2aEndpoint {
 /** Serves any SDK `AgentExecutor` on the host. */
 export function createA2aEndpoint(parts: A2aEndpointParts): A2aEndpoint {
   const { path = "/a2a", executor, abilities, taskStore: store = new InMemoryTaskStore(), push, extendedCard } = parts;
-  const { work = createWork(), unversionedCard = "both", wrap = (handler) => handler } = parts;
+  const { work = createWork(), unversionedCard = "both", wrap = (handler) => handler, clock = systemClock } = parts;
   const handler = wrap(
     createTaskHandler({
       card: abilities,
@@ -59,13 +61,23 @@ export function createA2aEndpoint(parts: A2aEndpointParts): A2aEndpoint {
       ...(extendedCard && { extendedCard }),
     }),
   );
-  const streams = createStreams();
+  const streams = createStreams({ clock });
   const common = { handler, streams, work };
 
   async function cardFor(version: "1.0" | "0.3" | "both", base: string): Promise<unknown> {
     const card = await parts.card(base);
     if (version === "1.0") return AgentCard.toJSON(card);
     return version === "0.3" ? card03(card) : cardOfBoth(card);
+  }
+
+  /** When this process first saw each form of the card as it is now. */
+  const seen = new Map<string, { readonly etag: string; readonly at: string }>();
+  function changedAt(version: string, etag: string): string {
+    const known = seen.get(version);
+    if (known?.etag === etag) return known.at;
+    const at = new Date(clock.now()).toUTCString();
+    seen.set(version, { etag, at });
+    return at;
   }
 
   const cardAt = (cardPath: string, byDefault: "1.0" | "0.3" | "both"): Route => ({
@@ -76,15 +88,19 @@ export function createA2aEndpoint(parts: A2aEndpointParts): A2aEndpoint {
       if (request.method !== "GET" && request.method !== "HEAD") return refuseMethod(response, "GET, HEAD");
       const asked = request.headers["a2a-version"];
       const version = asked === undefined ? byDefault : (versionOf(asked, () => "1.0") ?? byDefault);
-      answerCard(exchange, JSON.stringify(await cardFor(version, baseOf(request))));
+      const json = JSON.stringify(await cardFor(version, baseOf(request)));
+      const etag = `"${createHash("sha256").update(json).digest("base64url").slice(0, 22)}"`;
+      answerCard(exchange, json, { etag, "last-modified": changedAt(version, etag) });
     },
   });
 
+  const jsonRpc = createJsonRpc(common);
   return {
     routes: [
       cardAt(CARD_PATH, unversionedCard),
       cardAt(OLD_CARD_PATH, "0.3"),
-      { path, drainsItself: true, handle: createJsonRpc(common) },
+      { path, drainsItself: true, handle: jsonRpc },
+      { path: `${path}/`, exact: true, drainsItself: true, handle: jsonRpc },
       { path: `${path}/v1/`, drainsItself: true, handle: createHttpJson({ ...common, base: `${path}/v1` }) },
     ],
     close: streams.close,
@@ -92,9 +108,17 @@ export function createA2aEndpoint(parts: A2aEndpointParts): A2aEndpoint {
 }
 
 /** Answers with a card, or 304 if the reader has it. */
-function answerCard({ request, response }: HttpExchange, json: string): void {
-  const etag = `"${createHash("sha256").update(json).digest("base64url").slice(0, 22)}"`;
-  const headers: OutgoingHttpHeaders = { etag, "cache-control": "public, max-age=60", vary: "A2A-Version, Origin" };
-  if (request.headers["if-none-match"]?.includes(etag) === true) return void response.writeHead(304, headers).end();
+function answerCard(
+  { request, response }: HttpExchange,
+  json: string,
+  validators: { readonly etag: string; readonly "last-modified": string },
+): void {
+  const headers: OutgoingHttpHeaders = {
+    ...validators,
+    "cache-control": "public, max-age=60",
+    vary: "A2A-Version, Origin",
+  };
+  if (request.headers["if-none-match"]?.includes(validators.etag) === true)
+    return void response.writeHead(304, headers).end();
   answerText(response, 200, json, headers);
 }

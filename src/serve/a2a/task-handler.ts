@@ -1,4 +1,12 @@
-import type { AgentCard, Message, SendMessageRequest, StreamResponse, Task } from "@a2a-js/sdk";
+import type {
+  AgentCard,
+  CancelTaskRequest,
+  Message,
+  SendMessageRequest,
+  StreamResponse,
+  SubscribeToTaskRequest,
+  Task,
+} from "@a2a-js/sdk";
 import { TaskState } from "@a2a-js/sdk";
 import { A2AError, InvalidAgentResponseError, TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import {
@@ -15,6 +23,7 @@ import { isArsenalError } from "../../errors/arsenal-error.ts";
 import type { Work } from "../work.ts";
 import { setSignal } from "./call-context.ts";
 import { createEventQueue, type EventQueue } from "./event-queue.ts";
+import { createFollowers } from "./followers.ts";
 
 /** What tasks are made of. */
 export interface TaskParts {
@@ -37,8 +46,8 @@ export interface TaskHandler extends A2ARequestHandler {
 }
 
 /**
- * The SDK's request handler, with two differences. A task goes on when the caller that started it hangs up, so that its end is stored. And
- * everything from the message to the stored end is work, which shutting down waits for.
+ * The SDK's request handler, with three differences. A task goes on when the caller that started it hangs up, so that its end is stored.
+ * Everything from the message to the stored end is work, which shutting down waits for. And whoever follows a task follows it to its end.
  */
 export function createTaskHandler(parts: TaskParts): TaskHandler {
   const { card, executor, store, work, push, extendedCard } = parts;
@@ -55,6 +64,7 @@ export function createTaskHandler(parts: TaskParts): TaskHandler {
     // A task that waits for input is continued by a new run, here or in another process.
     { keepBusAliveStates: [], validateInputModes: true },
   );
+  const followers = createFollowers();
   const forever = new AbortController().signal;
 
   /** Starts a run that nobody needs to follow. */
@@ -63,7 +73,10 @@ export function createTaskHandler(parts: TaskParts): TaskHandler {
     void work
       .run(forever, async (signal) => {
         setSignal(context, signal);
-        for await (const event of base.sendMessageStream(params, context)) queue.push(event);
+        for await (const event of base.sendMessageStream(params, context)) {
+          queue.push(event);
+          followers.tell(event, context);
+        }
       })
       .then(queue.end, queue.fail);
     return queue;
@@ -101,6 +114,31 @@ export function createTaskHandler(parts: TaskParts): TaskHandler {
     yield* begin(params, context).events();
   }
 
+  async function cancelTask(params: CancelTaskRequest, context: ServerCallContext): Promise<Task> {
+    const task = await base.cancelTask(params, context);
+    const { id: taskId, contextId, status } = task;
+    const value = { taskId, contextId, status, metadata: undefined };
+    followers.tell({ payload: { $case: "statusUpdate", value } }, context);
+    return task;
+  }
+
+  /** Follows a task until it ends, also while it waits for input and nothing runs. */
+  async function* resubscribe(
+    params: SubscribeToTaskRequest,
+    context: ServerCallContext,
+  ): AsyncGenerator<StreamResponse, void, undefined> {
+    const followed = followers.follow(params.id, context);
+    try {
+      for await (const event of base.resubscribe(params, context)) {
+        yield event;
+        break;
+      }
+      yield* followed.events();
+    } finally {
+      followed.leave();
+    }
+  }
+
   const isRunning = (taskId: string, context: ServerCallContext): boolean =>
     buses.getByTaskId(taskId, context) !== undefined;
 
@@ -119,8 +157,8 @@ export function createTaskHandler(parts: TaskParts): TaskHandler {
     sendMessageStream: (...given) => shownStream(sendMessageStream(...given)),
     getTask: (...given) => shown(base.getTask(...given)),
     listTasks: (...given) => shown(base.listTasks(...given)),
-    cancelTask: (...given) => shown(base.cancelTask(...given)),
-    resubscribe: (...given) => shownStream(base.resubscribe(...given)),
+    cancelTask: (...given) => shown(cancelTask(...given)),
+    resubscribe: (...given) => shownStream(resubscribe(...given)),
     createTaskPushNotificationConfig: (...given) => shown(base.createTaskPushNotificationConfig(...given)),
     getTaskPushNotificationConfig: (...given) => shown(base.getTaskPushNotificationConfig(...given)),
     listTaskPushNotificationConfigs: (...given) => shown(base.listTaskPushNotificationConfigs(...given)),

@@ -1,0 +1,59 @@
+import { type StreamResponse, TaskState } from "@a2a-js/sdk";
+import type { ServerCallContext } from "@a2a-js/sdk/server";
+import { createEventQueue, type EventQueue } from "./event-queue.ts";
+
+/** Who reads along with which task, from one message to the next, until the task ends. */
+export interface Followers {
+  /** Hands an event of a task to everyone who follows it. The last event of a task ends their streams. */
+  tell(event: StreamResponse, context: ServerCallContext): void;
+  /** Everything that is told of a task from now on. Call `leave` when nobody reads it any more. */
+  follow(taskId: string, context: ServerCallContext): Followed;
+}
+
+export interface Followed {
+  events(): AsyncGenerator<StreamResponse, void, undefined>;
+  leave(): void;
+}
+
+/** States that a task never leaves. */
+const ENDED: ReadonlySet<TaskState | undefined> = new Set([
+  TaskState.TASK_STATE_COMPLETED,
+  TaskState.TASK_STATE_FAILED,
+  TaskState.TASK_STATE_CANCELED,
+  TaskState.TASK_STATE_REJECTED,
+]);
+
+export function createFollowers(): Followers {
+  const queues = new Map<string, Set<EventQueue<StreamResponse>>>();
+  // Two owners may have chosen the same id for their tasks.
+  const keyOf = (taskId: string, { user, tenant }: ServerCallContext): string =>
+    JSON.stringify([tenant, user?.userName, taskId]);
+
+  return {
+    tell(event, context) {
+      const { payload } = event;
+      if (payload === undefined || payload.$case === "message") return;
+      const key = keyOf(payload.$case === "task" ? payload.value.id : payload.value.taskId, context);
+      const following = queues.get(key) ?? [];
+      const hasEnded = payload.$case !== "artifactUpdate" && ENDED.has(payload.value.status?.state);
+      if (hasEnded) queues.delete(key);
+      for (const queue of following) {
+        queue.push(event);
+        if (hasEnded) queue.end();
+      }
+    },
+    follow(taskId, context) {
+      const key = keyOf(taskId, context);
+      const queue = createEventQueue<StreamResponse>();
+      queues.set(key, (queues.get(key) ?? new Set()).add(queue));
+      return {
+        events: () => queue.events(),
+        leave() {
+          const following = queues.get(key);
+          following?.delete(queue);
+          if (following?.size === 0) queues.delete(key);
+        },
+      };
+    },
+  };
+}
