@@ -43,16 +43,16 @@ export async function openGateway(
 
 /** Tools of a small shop: one that works, one that fails, one that a person must approve, one that tells its progress. */
 export function registerTools(arsenal: ToolArsenal): void {
-  const order = { type: "object", properties: { orderId: { type: "string" } }, required: ["orderId"] } as const;
+  const invoice = { type: "object", properties: { invoiceId: { type: "string" } }, required: ["invoiceId"] } as const;
   arsenal.register(
     {
-      name: "refund_order",
+      name: "get_invoice",
       namespace: "billing",
-      description: "Refunds an order to the customer's card.",
-      parameters: order,
-      tags: ["refund"],
+      description: "Returns an invoice with its lines.",
+      parameters: invoice,
+      tags: ["invoice"],
     },
-    ({ orderId }) => ({ refunded: orderId }),
+    ({ invoiceId }) => ({ found: invoiceId }),
   );
   arsenal.register(
     {

@@ -26,7 +26,7 @@ describe("the REST API", () => {
     const { ask } = await openGateway({ identity: ada });
     const { status, body } = await ask("POST", "/tools", { headers: asAda, body: { name: "t" } });
     expect([status, body.code, body.fix]).toEqual([403, "PERMISSION_DENIED", expect.stringContaining('"operator"')]);
-    expect((await ask("DELETE", "/tools/billing.refund_order", { headers: asAda })).status).toBe(403);
+    expect((await ask("DELETE", "/tools/billing.get_invoice", { headers: asAda })).status).toBe(403);
   });
 
   it("refuses other hosts and origins with a problem, and pages of other sites that send no Origin", async () => {
@@ -113,7 +113,7 @@ describe("the REST API", () => {
 
   it("answers HEAD like GET, without the body", async () => {
     const { ask } = await openGateway();
-    const { status, headers, text } = await ask("HEAD", "/tools/billing.refund_order");
+    const { status, headers, text } = await ask("HEAD", "/tools/billing.get_invoice");
     expect([status, text, Number(headers.get("content-length")) > 100]).toEqual([200, "", true]);
   });
 
@@ -155,7 +155,7 @@ describe("the REST API", () => {
     const { ask } = await openGateway();
     const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
     const headers = { traceparent: `00-${traceId}-00f067aa0ba902b7-01` };
-    const found = await ask("POST", "/search", { body: { context: { query: "refund" } }, headers });
+    const found = await ask("POST", "/search", { body: { context: { query: "invoice" } }, headers });
     const ran = await ask("POST", "/execute", { body: { toolName: "shop.ship" }, headers });
     expect([found.body.traceId, ran.body.traceId]).toEqual([traceId, traceId]);
   });

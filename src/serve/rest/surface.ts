@@ -1,12 +1,15 @@
+import { hash } from "node:crypto";
 import { RegExpRouter } from "hono/router/reg-exp-router";
 import { SmartRouter } from "hono/router/smart-router";
 import { TrieRouter } from "hono/router/trie-router";
 import { jsonSchemaValidator } from "../../adapters/validators/json-schema/json-schema.ts";
 import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
+import { ownIdentity } from "../../mcp/client-identity.ts";
 import { hasRole } from "../administration.ts";
 import { requestIdOf } from "../http/problem.ts";
 import type { HttpExchange, Surface, SurfaceContext } from "../surface.ts";
 import { retryAfter, shuttingDown } from "../work.ts";
+import { createDocument } from "./document.ts";
 import type { Answer, Asked, Operation } from "./operation.ts";
 import { OPERATIONS } from "./operations/all.ts";
 import { createReader, type RequestReader } from "./read-request.ts";
@@ -68,10 +71,7 @@ export function restSurface(context: SurfaceContext): Surface {
       const error = new ArsenalError("INPUT_INVALID", `Nothing is at ${BASE}${path.slice(0, 200)}. ${fix}`, { fix });
       return writer.problem(error, { status: 404 });
     }
-    const allow = [...allowed, ...(allowed.includes("GET") ? ["HEAD"] : [])].join(", ");
-    const fix = `Use ${allow}.`;
-    const error = new ArsenalError("INPUT_INVALID", `This path takes ${allow} only.`, { fix });
-    writer.problem(error, { status: 405, headers: { allow } });
+    refuseMethod([...allowed, ...(allowed.includes("GET") ? ["HEAD"] : [])].join(", "), writer);
   }
 
   async function answer(
@@ -110,15 +110,38 @@ export function restSurface(context: SurfaceContext): Surface {
     else await work.run(gone.signal, run);
   }
 
+  let document: { readonly body: object; readonly etag: string } | undefined;
+  function describe({ request, response }: HttpExchange): void {
+    const writer = createWriter(response, { requestId: requestIdOf(request), redactor });
+    if (request.method !== "GET" && request.method !== "HEAD") return refuseMethod("GET, HEAD", writer);
+    if (document === undefined) {
+      const { isLocal, address } = context;
+      const version = String(ownIdentity().info["version"]);
+      const body = createDocument(operations, { version, address: address(), base: BASE, isSecured: !isLocal });
+      document = { body, etag: `"${hash("sha256", JSON.stringify(body), "base64url")}"` };
+    }
+    const { body, etag } = document;
+    answerJson({ body, headers: { etag } }, request.headers["if-none-match"], writer);
+  }
+
   return {
     name: "rest",
     routes: [
+      { path: "/openapi.json", refusals: "problem+json", handle: describe },
       { path: `${BASE}/`, drainsItself: true, refusals: "problem+json", handle },
       { path: BASE, drainsItself: true, refusals: "problem+json", handle },
     ],
-    addresses: [[`${BASE}/tools`, "The REST API."]],
+    addresses: [
+      [`${BASE}/tools`, "The REST API."],
+      ["/openapi.json", "What the REST API takes and answers, as OpenAPI."],
+    ],
     close: async () => validator.close?.(),
   };
+}
+
+function refuseMethod(allow: string, writer: AnswerWriter): void {
+  const error = new ArsenalError("INPUT_INVALID", `This path takes ${allow} only.`, { fix: `Use ${allow}.` });
+  writer.problem(error, { status: 405, headers: { allow } });
 }
 
 /** A caller that has the same version already is not sent it again. */

@@ -23,7 +23,7 @@ export const executeOperations: readonly Operation[] = [
       "Idempotency-Key":
         "A name for this one call. Repeating the call with it returns the first result and runs nothing.",
     },
-    examples: { refund: { toolName: "billing.refund_order", arguments: { orderId: "A-1042" } } },
+    examples: { invoice: { toolName: "billing.get_invoice", arguments: { invoiceId: "INV-1042" } } },
     answers: {
       200: {
         description: "The call ran. Look at `status`: the tool may have failed.",
@@ -60,7 +60,7 @@ export const executeOperations: readonly Operation[] = [
     needsTools: true,
     maxBytes: 16 * 1024 * 1024,
     body: BATCH,
-    examples: { two: { calls: [{ toolName: "billing.refund_order", arguments: { orderId: "A-1042" } }] } },
+    examples: { two: { calls: [{ toolName: "billing.get_invoice", arguments: { invoiceId: "INV-1042" } }] } },
     answers: { 200: { description: "The results, in the order of the calls.", schema: BATCH_RESULT } },
     problems: ["CALL_INVALID"],
     async run({ body, trace, principal, signal }, { arsenal }) {
@@ -98,11 +98,11 @@ async function* streamed(
     wake.resolve();
   });
   let isDone = false;
-  const done = (): void => {
+  const end = (): void => {
     isDone = true;
     wake.resolve();
   };
-  running.then(done, done);
+  running.then(end, end);
   for (;;) {
     await wake.promise;
     wake = Promise.withResolvers();

@@ -2,23 +2,8 @@ import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import { ownIdentity } from "../../../mcp/client-identity.ts";
 import { hasRole } from "../../administration.ts";
 import { type Operation, operation } from "../operation.ts";
-import { anyObject, choice, integer, list, number, object, text, texts, time } from "../schemas/write.ts";
-
-const TOOLSET = object(
-  "A curated view over the catalog.",
-  {
-    name: text("Its name."),
-    description: text("What it is for."),
-    tags: texts("Words to filter by."),
-    owner: text("Who it belongs to."),
-    filter: anyObject("Which tools it has."),
-    view: choice(["live", "frozen"], "Whether tools that match later appear."),
-    policy: anyObject("Who may use it, and how much."),
-    createdAt: time("When the gateway first had it."),
-    updatedAt: time("When it was last replaced."),
-  },
-  ["name", "description", "tags", "filter", "view", "policy", "createdAt", "updatedAt"],
-);
+import { TOOLSET } from "../schemas/toolset.ts";
+import { integer, list, number, object, text, texts } from "../schemas/write.ts";
 
 /** What is known about the gateway itself, and its toolsets. */
 export const gatewayOperations: readonly Operation[] = [
@@ -43,7 +28,7 @@ export const gatewayOperations: readonly Operation[] = [
     tag: "Toolsets",
     summary: "Get one toolset",
     description: "Its tools are at `/api/v1/tools?toolset=NAME`.",
-    params: object("", { name: text("The toolset's name.") }, ["name"]),
+    params: object("", { name: { ...text("The toolset's name."), examples: ["support"] } }, ["name"]),
     answers: { 200: { description: "The toolset.", schema: TOOLSET } },
     problems: ["TOOLSET_NOT_FOUND"],
     async run({ params: { name }, principal }, { arsenal }) {

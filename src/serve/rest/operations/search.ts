@@ -16,8 +16,8 @@ export const searchOperations: readonly Operation[] = [
     needsTools: true,
     body: TOOL_QUERY,
     examples: {
-      request: { context: { query: "give the customer their money back" }, limit: 3 },
-      explained: { context: { query: "give the customer their money back" }, explain: true },
+      request: { context: { query: "show me the invoice of an order" }, limit: 3 },
+      explained: { context: { query: "show me the invoice of an order" }, explain: true },
     },
     answers: { 200: { description: "The tools found.", schema: RETRIEVAL_RESULT } },
     problems: ["QUERY_INVALID", "TOOLSET_NOT_FOUND"],
@@ -34,7 +34,7 @@ export const searchOperations: readonly Operation[] = [
     summary: "Find tools, as a model's API takes them",
     needsTools: true,
     body: RETRIEVE_TOOLS,
-    examples: { openai: { query: "give the customer their money back", dialect: "openai", limit: 3 } },
+    examples: { openai: { query: "show me the invoice of an order", dialect: "openai", limit: 3 } },
     answers: {
       200: {
         description: "Definitions in the dialect, best first.",
@@ -65,7 +65,7 @@ export const searchOperations: readonly Operation[] = [
       },
       ["format", "ids"],
     ),
-    examples: { anthropic: { format: "anthropic", ids: ["billing.refund_order"] } },
+    examples: { anthropic: { format: "anthropic", ids: ["billing.get_invoice"] } },
     answers: {
       200: {
         description: "The definitions.",

@@ -9,7 +9,7 @@ import { DIALECT } from "../schemas/search.ts";
 import { HEALTH, ID, TOOL, TOOL_DRAFT } from "../schemas/tool.ts";
 import { choice, integer, list, object, text, texts } from "../schemas/write.ts";
 
-const params = object("", { id: ID }, ["id"]);
+const params = object("", { id: { ...ID, examples: ["billing.get_invoice"] } }, ["id"]);
 const toolset = text("Looks only at the tools of this toolset.");
 
 const REGISTERED = object(
@@ -33,11 +33,11 @@ const REGISTERED = object(
 );
 
 const EXAMPLE = {
-  name: "refund_order",
+  name: "get_invoice",
   namespace: "billing",
-  description: "Refunds an order to the customer's card.",
-  parameters: { type: "object", properties: { orderId: { type: "string" } }, required: ["orderId"] },
-  tags: ["refund"],
+  description: "Returns an invoice with its lines.",
+  parameters: { type: "object", properties: { invoiceId: { type: "string" } }, required: ["invoiceId"] },
+  tags: ["invoice"],
 };
 
 /** Looking at tools, adding and removing them. */
@@ -233,8 +233,8 @@ function toCursor(id: string): string {
 }
 
 function fromCursor(cursor: string): string {
-  const text = Buffer.from(cursor, "base64url").toString();
-  if (text.startsWith(CURSOR)) return text.slice(CURSOR.length);
+  const place = Buffer.from(cursor, "base64url").toString();
+  if (place.startsWith(CURSOR)) return place.slice(CURSOR.length);
   const fix = "Send the `next` of the page before, or leave it out for the first page.";
   throw new ArsenalError("INPUT_INVALID", `The cursor is invalid. ${fix}`, { field: "cursor", value: cursor, fix });
 }

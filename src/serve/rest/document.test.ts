@@ -1,0 +1,139 @@
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { describe, expect, it } from "vitest";
+import { bearerToken } from "../../adapters/identity/bearer-token.ts";
+import {
+  type ApiDocument,
+  callByExample,
+  createAnswerCheck,
+  operationsOf,
+} from "../../../test/serve/document-client.ts";
+import { askAt, openGateway } from "../../../test/serve/rest-gateway.ts";
+import { OPERATIONS } from "./operations/all.ts";
+
+const TOOLSETS = { toolsets: [{ name: "support", description: "For support.", include: { namespaces: ["billing"] } }] };
+
+async function documented(...options: Parameters<typeof openGateway>) {
+  const opened = await openGateway(...options);
+  const { body, headers } = await askAt(opened.url)("GET", "/openapi.json");
+  return { ...opened, document: body as ApiDocument & Record<string, unknown>, etag: headers.get("etag") ?? "" };
+}
+
+describe("the OpenAPI document", () => {
+  it("is valid OpenAPI 3.1, and names every operation with all that can come of it", async () => {
+    const { document, url } = await documented();
+    const validator = new Validator();
+    expect(await validator.validate(document)).toEqual({ valid: true });
+    expect(validator.version).toBe("3.1");
+    expect(document["servers"]).toEqual([{ url }]);
+    expect(document["security"]).toBeUndefined();
+    const operations = operationsOf(document);
+    expect(operations.map(({ operationId }) => operationId).toSorted()).toEqual(
+      OPERATIONS.map(({ id }) => id).toSorted(),
+    );
+    for (const { operationId, responses, parameters = [], requestBody } of operations) {
+      expect([operationId, Object.keys(responses)]).toEqual([
+        operationId,
+        expect.arrayContaining(["400", "403", "503"]),
+      ]);
+      const undescribed = parameters.filter((each) => !("description" in each)).map(({ name }) => name);
+      expect([operationId, undescribed]).toEqual([operationId, []]);
+      const isEmptyBody = requestBody === undefined || !requestBody.required;
+      expect([operationId, isEmptyBody || "examples" in (requestBody.content["application/json"] ?? {})]).toEqual([
+        operationId,
+        true,
+      ]);
+    }
+  });
+
+  it("has an ETag, and is sent once to those who keep it", async () => {
+    const { url, etag } = await documented();
+    const again = await askAt(url)("GET", "/openapi.json", { headers: { "if-none-match": `W/${etag}` } });
+    expect([again.status, again.text, again.headers.get("etag")]).toEqual([304, "", etag]);
+    expect((await askAt(url)("POST", "/openapi.json")).status).toBe(405);
+  });
+
+  it("asks for a token where callers must have one, and is itself for them alone", async () => {
+    const token = "a-token-of-some-length";
+    const { url, document } = await documented({
+      identity: bearerToken({ tokens: [token] }),
+      publicUrl: "https://tools.example.com",
+    });
+    expect(document).toMatchObject({ status: 401, code: "UNAUTHENTICATED" });
+    const { body } = await askAt(url)("GET", "/openapi.json", { headers: { authorization: `Bearer ${token}` } });
+    expect(body).toMatchObject({
+      servers: [{ url: "https://tools.example.com" }],
+      security: [{ bearer: [] }],
+      components: { securitySchemes: { bearer: { type: "http", scheme: "bearer" } } },
+    });
+    expect(body.paths["/api/v1/tools"].get.responses).toHaveProperty("401");
+  });
+
+  it("has no operation for operators where one toolset is served", async () => {
+    const { document, ask } = await documented({ toolset: "support" }, TOOLSETS);
+    const ids = operationsOf(document).map(({ operationId }) => operationId);
+    expect(ids).toContain("execute");
+    expect(ids.filter((id) => OPERATIONS.find((each) => each.id === id)?.role === "operator")).toEqual([]);
+    expect((await ask("POST", "/tools", { body: { name: "t" } })).status).toBe(405);
+  });
+
+  it("is enough to call every operation, and each answer is as it says", async () => {
+    const { document, url } = await documented({}, TOOLSETS);
+    const check = createAnswerCheck(document);
+    const deletes = (id: string): number => Number(id.startsWith("delete") || id.startsWith("remove"));
+    const ordered = operationsOf(document).toSorted((a, b) => deletes(a.operationId) - deletes(b.operationId));
+    const statuses: Record<string, number> = {};
+    for (const operation of ordered) {
+      const { operationId, responses } = operation;
+      const streams = Object.values(responses).some(({ content }) => content?.["text/event-stream"] !== undefined);
+      const isEndless = OPERATIONS.find(({ id }) => id === operationId)?.endless === true;
+      if (isEndless) continue;
+      for (const accept of ["application/json", ...(streams ? ["text/event-stream"] : [])]) {
+        const answer = await callByExample(url, operation, { accept });
+        expect([operationId, accept, answer.status, check(operation, answer)]).toEqual([
+          operationId,
+          accept,
+          answer.status,
+          [],
+        ]);
+        statuses[operationId] = answer.status;
+      }
+    }
+    expect(statuses).toMatchObject({
+      search: 200,
+      retrieveTools: 200,
+      exportTools: 200,
+      execute: 200,
+      executeBatch: 200,
+      listTools: 200,
+      getTool: 200,
+      registerTool: 201,
+      registerTools: 200,
+      importTools: 200,
+      deleteTool: 204,
+      getToolHealth: 200,
+      listToolsets: 200,
+      getToolset: 200,
+      getInfo: 200,
+      checkHealth: 200,
+      sync: 200,
+    });
+  });
+
+  it("makes the gateway a source of another one: its operations are tools, and they run", async () => {
+    const { url } = await documented();
+    const { arsenal } = await openGateway();
+    const count = await arsenal.addOpenApi({ name: "remote", document: `${url}/openapi.json`, server: url });
+    expect(count).toBe(OPERATIONS.length);
+    const found = await arsenal.execute({
+      toolName: "remote.search",
+      arguments: { context: { query: "show an invoice" } },
+    });
+    expect(found).toMatchObject({ status: "success" });
+    expect(JSON.stringify(found.result)).toContain("billing.get_invoice");
+    const ran = await arsenal.execute({
+      toolName: "remote.execute",
+      arguments: { toolName: "billing.get_invoice", arguments: { invoiceId: "A-1" } },
+    });
+    expect(JSON.stringify(ran.result)).toContain('{"found":"A-1"}');
+  });
+});

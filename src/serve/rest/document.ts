@@ -1,0 +1,204 @@
+import { ERROR_CODES, type ErrorCode } from "../../errors/codes.ts";
+import { toWire } from "../../errors/to-wire.ts";
+import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
+import type { AnswerShape, Operation } from "./operation.ts";
+import { closed } from "./read-request.ts";
+import { COMPONENTS } from "./schemas/components.ts";
+
+/** What the document says besides the operations. */
+export interface DocumentParts {
+  readonly version: string;
+  /** What stands before every path: `https://tools.example.com`. Empty if that is not known. */
+  readonly address: string;
+  /** Where the operations are: `/api/v1`. */
+  readonly base: string;
+  /** True if callers must send a key or token. */
+  readonly isSecured: boolean;
+}
+
+const ABOUT = `Find and run the tools of a ToolArsenal gateway. The JSON is what the library's methods take and return.
+
+Refusals are \`application/problem+json\` with a \`code\`, what happened and how to fix it. Every answer carries \`X-Request-Id\`: yours, if you sent one. \`traceparent\` carries on your trace.`;
+
+const TAGS: Readonly<Record<string, string>> = {
+  Search: "Find the tools that fit a request.",
+  Execute: "Run tools, under policy.",
+  Tools: "Look at tools, add and remove them.",
+  Toolsets: "Curated views over the catalog.",
+  Gateway: "The gateway itself.",
+};
+
+/** What any operation can be refused with, by status. */
+const EVERYWHERE: Readonly<Record<number, string>> = {
+  400: "The request is malformed: `INPUT_INVALID`.",
+  403: "The caller may not do this, or the request comes from another web site: `PERMISSION_DENIED`.",
+  408: "The body did not arrive in time: `INPUT_INVALID`.",
+  413: "The body is too large: `INPUT_INVALID`.",
+  415: "The body is not JSON: `INPUT_INVALID`.",
+  500: "Something failed inside the gateway: `INTERNAL_ERROR`, `STORE_FAILED`.",
+  503: "The gateway is shutting down, or a part of it cannot be reached. Try again after `Retry-After`: `CLOSED`, `SOURCE_UNAVAILABLE`.",
+};
+
+/** Writes the OpenAPI 3.1 document of the operations. */
+export function createDocument(operations: readonly Operation[], parts: DocumentParts): object {
+  const { version, address, base, isSecured } = parts;
+  const paths: Record<string, Record<string, object>> = {};
+  for (const operation of operations)
+    (paths[base + operation.path] ??= {})[operation.method] = describe(operation, isSecured);
+  const used = [...new Set(operations.map(({ tag }) => tag))];
+  return {
+    openapi: "3.1.0",
+    info: { title: "ToolArsenal", version, description: ABOUT },
+    servers: [{ url: address === "" ? "/" : address }],
+    ...(isSecured && { security: [{ bearer: [] }] }),
+    tags: used.map((name) => ({ name, ...(TAGS[name] !== undefined && { description: TAGS[name] }) })),
+    paths,
+    components: {
+      schemas: Object.fromEntries(Object.entries(COMPONENTS).map(([name, schema]) => [name, members(schema)])),
+      ...(isSecured && {
+        securitySchemes: {
+          bearer: { type: "http", scheme: "bearer", description: "An API key or an access token." },
+        },
+      }),
+    },
+  };
+}
+
+function describe(operation: Operation, isSecured: boolean): object {
+  const { id, tag, summary, description, role, params, query, body, examples, headers = {} } = operation;
+  const needs = role === undefined ? [] : [`Needs the role \`${role}\`.`];
+  const text = [...(description === undefined ? [] : [description]), ...needs].join(" ");
+  const parameters = [
+    ...parametersOf(params, "path"),
+    ...parametersOf(query, "query"),
+    ...Object.entries(headers).map(([name, about]) => ({
+      name,
+      in: "header",
+      description: about,
+      schema: { type: "string" },
+    })),
+  ];
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(text !== "" && { description: text }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && {
+      requestBody: {
+        required: (body.required ?? []).length > 0,
+        content: {
+          "application/json": {
+            schema: refer(closed(body)),
+            ...(examples && {
+              examples: Object.fromEntries(Object.entries(examples).map(([name, value]) => [name, { value }])),
+            }),
+          },
+        },
+      },
+    }),
+    responses: { ...answersOf(operation), ...problemsOf(operation, isSecured) },
+  };
+}
+
+function parametersOf(schema: JsonSchema | undefined, place: "path" | "query"): readonly object[] {
+  return Object.entries(schema?.properties ?? {}).map(([name, property]) => {
+    const { description, ...rest } = property as JsonSchema;
+    return {
+      name,
+      in: place,
+      required: place === "path" || (schema?.required ?? []).includes(name),
+      ...(description !== undefined && { description }),
+      ...(rest.type === "array" && { style: "form", explode: false }),
+      schema: refer(rest),
+    };
+  });
+}
+
+function answersOf({ answers, method }: Operation): Record<string, object> {
+  const written: Record<string, object> = {};
+  for (const [status, shape] of Object.entries(answers)) {
+    written[status] = answerOf(shape);
+    const hasVersion = method === "get" && Object.keys(shape.headers ?? {}).includes("ETag");
+    if (hasVersion)
+      written["304"] = { description: "It has not changed since the version that `If-None-Match` names." };
+  }
+  return written;
+}
+
+function answerOf({ description, schema, events, headers }: AnswerShape): object {
+  const content = {
+    ...(schema && { "application/json": { schema: refer(schema) } }),
+    ...(events && {
+      "text/event-stream": {
+        schema: {
+          type: "string",
+          description: `Server-sent events: ${Object.keys(events).join(", ")}. The data of each is JSON.`,
+        },
+        "x-events": Object.fromEntries(Object.entries(events).map(([name, data]) => [name, refer(data)])),
+      },
+    }),
+  };
+  return {
+    description,
+    headers: headersOf({ ...headers, "X-Request-Id": "The id of the request." }),
+    ...(Object.keys(content).length > 0 && { content }),
+  };
+}
+
+function problemsOf({ problems = [], statuses = [] }: Operation, isSecured: boolean): Record<string, object> {
+  const byStatus = new Map<number, string[]>();
+  const add = (status: number, text: string): void =>
+    void byStatus.set(status, [...(byStatus.get(status) ?? []), text]);
+  for (const [status, text] of Object.entries(EVERYWHERE)) add(Number(status), text);
+  if (isSecured) add(401, "Missing or invalid credentials: `UNAUTHENTICATED`.");
+  for (const code of problems) add(toWire(code).httpStatus, meaning(code));
+  for (const status of statuses) if (!byStatus.has(status)) add(status, "It cannot be done.");
+  return Object.fromEntries(
+    [...byStatus]
+      .sort(([a], [b]) => a - b)
+      .map(([status, texts]) => [
+        String(status),
+        {
+          description: texts.join("\n\n"),
+          headers: headersOf({
+            "X-Request-Id": "The id of the request.",
+            ...((status === 429 || status === 503) && { "Retry-After": "Seconds after which to try again." }),
+          }),
+          content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
+        },
+      ]),
+  );
+}
+
+function meaning(code: ErrorCode): string {
+  return `\`${code}\`: ${ERROR_CODES[code]}`;
+}
+
+function headersOf(headers: Readonly<Record<string, string>>): object {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, description]) => [name, { description, schema: { type: "string" } }]),
+  );
+}
+
+const NAMES = new Map(Object.entries(COMPONENTS).map(([name, schema]) => [schema, name]));
+
+/** A schema in which every component stands by its name. */
+function refer(value: unknown): unknown {
+  const name = NAMES.get(value as JsonSchema);
+  return name === undefined ? members(value) : { $ref: `#/components/schemas/${name}` };
+}
+
+function members(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(refer);
+  if (!isPlainObject(value)) return value;
+  const written = Object.entries(value).map(([key, member]) => [key, refer(member)] as const);
+  // An empty list or text says nothing, and older drafts of JSON Schema forbid it.
+  return Object.fromEntries(written.filter(([key, member]) => !isEmpty(key, member)));
+}
+
+function isEmpty(key: string, member: unknown): boolean {
+  return (
+    (key === "required" && Array.isArray(member) && member.length === 0) || (key === "description" && member === "")
+  );
+}

@@ -1,0 +1,23 @@
+import type { JsonSchema } from "../../../tool/json-schema.ts";
+import { BATCH, BATCH_RESULT, PROBLEM, PROGRESS, TOOL_CALL, TOOL_RESULT } from "./call.ts";
+import { RETRIEVAL_RESULT, RETRIEVE_TOOLS, SCORED_TOOL, TOOL_QUERY } from "./search.ts";
+import { HEALTH, TOOL, TOOL_DRAFT } from "./tool.ts";
+import { TOOLSET } from "./toolset.ts";
+
+/** Schemas that have a name of their own in the document. Wherever one of these objects stands, the document refers to it. */
+export const COMPONENTS: Readonly<Record<string, JsonSchema>> = {
+  Tool: TOOL,
+  ToolDraft: TOOL_DRAFT,
+  Health: HEALTH,
+  ToolQuery: TOOL_QUERY,
+  RetrieveTools: RETRIEVE_TOOLS,
+  RetrievalResult: RETRIEVAL_RESULT,
+  ScoredTool: SCORED_TOOL,
+  ToolCall: TOOL_CALL,
+  ToolResult: TOOL_RESULT,
+  Progress: PROGRESS,
+  BatchCall: BATCH,
+  BatchResult: BATCH_RESULT,
+  Toolset: TOOLSET,
+  Problem: PROBLEM,
+};
