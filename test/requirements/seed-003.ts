@@ -1,4 +1,4 @@
-import { covered, open, type Requirement } from "./requirement.ts";
+import { covered, type Requirement } from "./requirement.ts";
 
 /** Protocol-agnostic tools and composable toolsets. */
 export const toolsets: readonly Requirement[] = [
@@ -31,6 +31,7 @@ export const toolsets: readonly Requirement[] = [
     "003-canonical-incremental": "Updates the index tool by tool.",
     "003-toolset-expose": "Exposes a toolset over MCP and in every dialect.",
     "003-transport-mcp": "Serves a toolset at its own MCP address.",
+    "003-transport-rest": "Serves tools and toolsets over REST.",
     "003-toolset-runner": "Runs tools of the toolset only.",
     "003-toolset-search": "Searches within the toolset only.",
     "003-pattern-declarations": "Gives the same declaration in TypeScript, Python and bash one schema and one result.",
@@ -47,6 +48,5 @@ export const toolsets: readonly Requirement[] = [
     "003-policy-audit": "Audits calls of a toolset where asked.",
     "003-policy-rate": "Limits the rate of a toolset.",
   }),
-  ...open("REST", { "003-transport-rest": "Serves tools and toolsets over REST." }),
   ...covered({ "003-transport-a2a": "Serves a toolset over A2A." }),
 ];
