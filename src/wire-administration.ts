@@ -6,6 +6,7 @@ import type { ConfiguredGuard } from "./config/parts/configured-guard.ts";
 import { isLocalDocument } from "./config/openapi-config.ts";
 import { ArsenalError, isArsenalError } from "./errors/arsenal-error.ts";
 import { nearest, showValue } from "./errors/show-value.ts";
+import type { AuditLog, KeptRecord } from "./guard/audit.port.ts";
 import type { Principal } from "./guard/principal.ts";
 import type { Redactor } from "./guard/redaction/redactor.ts";
 import { hasSecret } from "./guard/secrets/reference.ts";
@@ -14,6 +15,8 @@ import type { Registry } from "./register/registry.ts";
 import type { Source } from "./register/source.port.ts";
 import type {
   Administration,
+  AuditAdministration,
+  AuditQuery,
   EnsembleAdministration,
   EnsembleStatus,
   PolicyAdministration,
@@ -41,6 +44,7 @@ export function createAdministration(parts: AdministrationParts): Administration
     operatorRole: parts.config.server.operatorRole,
     ensembles: createEnsembleAdministration(parts),
     policy: createPolicyAdministration(parts),
+    audit: createAuditAdministration(parts.guard.auditLog),
   };
 }
 
@@ -70,6 +74,47 @@ function createPolicyAdministration(parts: AdministrationParts): PolicyAdministr
     },
     reload: () => guard.reloadPolicy(),
   };
+}
+
+/** Records that are looked at for one page, at most. */
+const MAX_LOOKED_AT = 50_000;
+
+/** The clocks of processes that write one log differ by less: nothing older than a time comes after this much before it. */
+const CLOCK_SKEW_MS = 3_600_000;
+
+function createAuditAdministration(log: AuditLog | undefined): AuditAdministration | undefined {
+  const [read, verify] = [log?.read?.bind(log), log?.verify?.bind(log)];
+  if (read === undefined || verify === undefined) return undefined;
+  return {
+    async query(query, { limit, before, signal }) {
+      const records: KeptRecord[] = [];
+      let looked = 0;
+      for await (const record of read({ before, signal })) {
+        if (query.from !== undefined && record.at < query.from - CLOCK_SKEW_MS) break;
+        if (matches(record, query)) records.push(record);
+        if (records.length >= limit || ++looked >= MAX_LOOKED_AT)
+          return { records, ...(record.seq > 1 && { next: record.seq }) };
+      }
+      return { records };
+    },
+    verify,
+  };
+}
+
+function matches(record: KeptRecord, query: AuditQuery): boolean {
+  const { kind, at, toolId, traceId, tenant, principal, by, status, outcome } = record;
+  const is = (wanted: string | undefined, ...found: readonly unknown[]): boolean =>
+    wanted === undefined || found.includes(wanted);
+  return (
+    is(query.kind, kind) &&
+    is(query.toolId, toolId) &&
+    is(query.principal, principal, by) &&
+    is(query.traceId, traceId) &&
+    is(query.status, status, outcome) &&
+    is(query.tenant, tenant) &&
+    (query.from === undefined || at >= query.from) &&
+    (query.to === undefined || at < query.to)
+  );
 }
 
 /** What is wrong with settings that a request brings is wrong with the request. */

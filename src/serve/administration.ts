@@ -1,6 +1,6 @@
 import type { McpServerSettings } from "../adapters/sources/mcp/settings.ts";
 import type { OpenApiSettings } from "../adapters/sources/openapi/settings.ts";
-import type { AuditHead } from "../guard/audit.port.ts";
+import type { KeptRecord, Verification, VerifyAuditOptions } from "../guard/audit.port.ts";
 import type { AegisPreview } from "../guard/aegis.ts";
 import type { PolicyRequest } from "../guard/policy.port.ts";
 import type { Principal } from "../guard/principal.ts";
@@ -12,6 +12,8 @@ export interface Administration {
   readonly operatorRole: string;
   readonly ensembles: EnsembleAdministration;
   readonly policy: PolicyAdministration;
+  /** Undefined if calls are not audited, or the log cannot be read back. */
+  readonly audit: AuditAdministration | undefined;
 }
 
 /** How one ensemble fares. */
@@ -78,21 +80,16 @@ export interface PolicyAdministration {
   reload(): void;
 }
 
-/** A record as the log keeps it. */
-export type StoredAuditRecord = Readonly<Record<string, unknown>> & {
-  readonly seq: number;
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-  readonly kind: string;
-};
-
 /** Which records are meant; all conditions hold. */
 export interface AuditQuery {
   readonly kind?: string;
   readonly toolId?: string;
+  /** Who called, or who asked for, answered or accepted something. */
   readonly principal?: string;
   readonly traceId?: string;
+  /** How a call ended, or what became of an approval. */
   readonly status?: string;
+  /** Milliseconds since the epoch; not before the first, and before the second. */
   readonly from?: number;
   readonly to?: number;
   /** Only the records of this tenant. */
@@ -100,15 +97,16 @@ export interface AuditQuery {
 }
 
 export interface AuditAdministration {
-  /** Newest first. `before` is the sequence number at which the page before ended. */
+  /**
+   * Newest first. `before` is where the page before ended. A page may be short, or empty, though there is a next one: so much of the log is
+   * read for one page, and no more.
+   */
   query(
     query: AuditQuery,
-    page: { readonly limit: number; readonly before?: number; readonly signal: AbortSignal },
-  ): Promise<{ readonly records: readonly StoredAuditRecord[]; readonly next?: number }>;
+    page: { readonly limit: number; readonly before?: number | undefined; readonly signal: AbortSignal },
+  ): Promise<{ readonly records: readonly KeptRecord[]; readonly next?: number }>;
   /** Checks the chain of the whole log. */
-  verify(options: {
-    readonly signal: AbortSignal;
-  }): Promise<{ readonly intact: boolean; readonly head: AuditHead; readonly problem?: string }>;
+  verify(options: VerifyAuditOptions): Promise<Verification>;
 }
 
 /** Whether a caller has a role. Which one makes an operator can be configured; the local operator is one in any case. */

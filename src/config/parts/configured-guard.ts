@@ -4,6 +4,7 @@ import { type Aegis, createAegis } from "../../guard/aegis.ts";
 import { type CallAudit, withAudit } from "../../guard/audit/call-audit.ts";
 import { createIdempotency, type Idempotency } from "../../guard/idempotency.ts";
 import { createPins } from "../../guard/pins/create-pins.ts";
+import type { AuditLog } from "../../guard/audit.port.ts";
 import type { Policy } from "../../guard/policy.port.ts";
 import type { Clock } from "../../observe/clock.ts";
 import type { Pins } from "../../guard/pins/pins.ts";
@@ -28,6 +29,8 @@ export interface ConfiguredGuard {
   readonly state: SharedState;
   readonly aegis: Aegis;
   readonly audit: CallAudit | undefined;
+  /** Where calls are recorded. */
+  readonly auditLog: AuditLog | undefined;
   readonly idempotency: Idempotency;
   /** Rates, places, breakers and retry budgets, which processes share for as long as the state works. */
   readonly callLimits: Limits;
@@ -103,6 +106,7 @@ export function configuredGuard(
     state,
     aegis,
     audit,
+    auditLog: log,
     callLimits,
     load() {
       shared.follow();

@@ -1,4 +1,5 @@
 import type { Operation } from "../operation.ts";
+import { auditOperations } from "./audit.ts";
 import { ensembleOperations } from "./ensembles.ts";
 import { executeOperations } from "./execute.ts";
 import { gatewayOperations } from "./gateway.ts";
@@ -14,4 +15,5 @@ export const OPERATIONS: readonly Operation[] = [
   ...gatewayOperations,
   ...ensembleOperations,
   ...policyOperations,
+  ...auditOperations,
 ];

@@ -1,0 +1,152 @@
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { showValue } from "../../../errors/show-value.ts";
+import type { AuditAdministration } from "../../administration.ts";
+import { type Operation, operation, type RestContext } from "../operation.ts";
+import { administrationOf } from "./administered.ts";
+
+const tag = "Audit";
+const role = "operator";
+
+const text = (description: string) => ({ type: "string", minLength: 1, maxLength: 1_024, description }) as const;
+
+const HEAD = {
+  type: "object",
+  description: "An end of the log: what was checked, or what you kept from an earlier check.",
+  properties: {
+    seq: { type: "integer", minimum: 0, description: "The sequence number of the last record." },
+    hash: { type: "string", pattern: "^[0-9a-f]{64}$", description: "SHA-256 of everything up to it." },
+  },
+  required: ["seq", "hash"],
+  additionalProperties: false,
+} as const;
+
+/** Reading and checking the audit log. */
+export const auditOperations: readonly Operation[] = [
+  operation({
+    id: "queryAudit",
+    method: "get",
+    path: "/audit",
+    tag,
+    role,
+    summary: "Read the audit log, newest records first",
+    description:
+      "All filters hold. A page may hold fewer records than asked for, or none, and still have a `next`: a bounded part of the log is read for each page. An operator who belongs to a tenant sees the calls of that tenant.",
+    query: {
+      type: "object",
+      properties: {
+        kind: text("`call`, `approval`, `pin-accepted`, `scan-failed`, `gap`, `checkpoint`, …"),
+        tool: text("A tool's id."),
+        principal: text("The id of who called, asked, answered or accepted."),
+        trace: text("A trace id."),
+        status: text("How a call ended, or what became of an approval."),
+        from: text("Not before this time: 2026-05-04T12:00:00Z."),
+        to: text("Before this time."),
+        limit: { type: "integer", minimum: 1, maximum: 1_000, description: "Records on a page. Default 50." },
+        cursor: text("`next` of the page before."),
+      },
+    },
+    answers: {
+      200: {
+        description: "One page.",
+        schema: {
+          type: "object",
+          properties: {
+            records: {
+              type: "array",
+              items: {
+                type: "object",
+                properties: {
+                  seq: { type: "integer", description: "Its place in the log." },
+                  at: { type: "number", description: "Milliseconds since the epoch." },
+                  kind: { type: "string", description: "What it records." },
+                },
+                required: ["seq", "at", "kind"],
+              },
+            },
+            next: { type: "string", description: "The cursor of the next page. Omitted on the last." },
+          },
+          required: ["records"],
+        },
+      },
+    },
+    problems: ["CONFIG_INVALID"],
+    statuses: [404],
+    async run({ query, principal: { tenant }, signal }, context) {
+      const audit = auditOf(context);
+      if ("refused" in audit) return audit;
+      const { kind, tool, principal, trace, status, from, to, limit = 50, cursor } = query;
+      const { records, next } = await audit.query(
+        {
+          ...(kind !== undefined && { kind }),
+          ...(tool !== undefined && { toolId: tool }),
+          ...(principal !== undefined && { principal }),
+          ...(trace !== undefined && { traceId: trace }),
+          ...(status !== undefined && { status }),
+          ...(from !== undefined && { from: timeOf("from", from) }),
+          ...(to !== undefined && { to: timeOf("to", to) }),
+          ...(tenant !== undefined && { tenant }),
+        },
+        { limit, before: cursor === undefined ? undefined : placeOf(cursor), signal },
+      );
+      return { body: { records, ...(next !== undefined && { next: cursorOf(next) }) } };
+    },
+  }),
+  operation({
+    id: "verifyAudit",
+    method: "post",
+    path: "/audit/verify",
+    tag,
+    role,
+    summary: "Check that no record was changed or removed",
+    body: { type: "object", properties: { head: HEAD }, additionalProperties: false },
+    answers: {
+      200: {
+        description: "Whether the log is whole. Keep `head` elsewhere, and send it the next time.",
+        schema: {
+          type: "object",
+          properties: {
+            ok: { type: "boolean", description: "Whether every record is as it was written." },
+            records: { type: "integer", description: "How many there are." },
+            head: HEAD,
+            signedUpTo: { type: "integer", description: "The last record that a checked signature covers." },
+            seq: { type: "integer", description: "The first record that is not as it was written." },
+            reason: { type: "string", description: "What is wrong with it." },
+          },
+          required: ["ok"],
+        },
+      },
+    },
+    problems: ["CONFIG_INVALID"],
+    statuses: [404],
+    async run({ body: { head }, signal }, context) {
+      const audit = auditOf(context);
+      return "refused" in audit ? audit : { body: await audit.verify({ head, signal }) };
+    },
+  }),
+];
+
+function auditOf(context: RestContext): AuditAdministration | { readonly refused: ArsenalError; readonly status: 404 } {
+  const { audit } = administrationOf(context);
+  if (audit !== undefined) return audit;
+  const fix = "Set audit.file, or audit.type.";
+  const message = `This gateway keeps no audit log that can be read. ${fix}`;
+  return { refused: new ArsenalError("CONFIG_INVALID", message, { field: "audit", fix }), status: 404 };
+}
+
+function timeOf(field: string, value: string): number {
+  const time = Date.parse(value);
+  if (!Number.isNaN(time)) return time;
+  const fix = "Write it as 2026-05-04T12:00:00Z.";
+  throw new ArsenalError("INPUT_INVALID", `${field} is not a time: ${showValue(value)}. ${fix}`, { field, value, fix });
+}
+
+function cursorOf(seq: number): string {
+  return Buffer.from(`audit:${seq}`).toString("base64url");
+}
+
+function placeOf(cursor: string): number {
+  const [, seq] = /^audit:(\d{1,15})$/.exec(Buffer.from(cursor, "base64url").toString("latin1")) ?? [];
+  if (seq !== undefined) return Number(seq);
+  const fix = "Send `next` of the page before, unchanged.";
+  throw new ArsenalError("INPUT_INVALID", `The cursor is invalid. ${fix}`, { field: "cursor", value: cursor, fix });
+}
