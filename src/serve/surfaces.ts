@@ -7,7 +7,6 @@ export const SURFACES: Readonly<Record<string, () => Promise<CreateSurface>>> = 
   "mcp-toolsets": async () => (await import("./mcp/toolsets/surface.ts")).toolsetsSurface,
   rest: async () => (await import("./rest/surface.ts")).restSurface,
   a2a: async () => (await import("./a2a/surface.ts")).a2aSurface,
-  approvals: async () => (await import("./approvals.ts")).approvalsSurface,
   health: async () => (await import("./health.ts")).healthSurface,
   metrics: async () => (await import("./metrics.ts")).metricsSurface,
   home: async () => (await import("./home.ts")).homeSurface,

@@ -80,7 +80,13 @@ export interface Asked<Params extends JsonSchema, Query extends JsonSchema, Body
 
 /** What an operation answers. Refuse by throwing an `ArsenalError`: the surface writes it as `application/problem+json`. */
 export type Answer =
-  | { readonly status?: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> }
+  | {
+      readonly status?: number;
+      readonly body?: unknown;
+      readonly headers?: Readonly<Record<string, string>>;
+      /** True to escape characters that a person who reads the JSON would not see. A program reads the same. */
+      readonly showsHidden?: boolean;
+    }
   /** Refuses with another status than that of the error's code, or with the result of a call that did not run. */
   | { readonly refused: ArsenalError; readonly status?: number; readonly result?: unknown }
   | { readonly events: AsyncIterable<ServerSentEvent> };

@@ -5,6 +5,8 @@ import { TrieRouter } from "hono/router/trie-router";
 import { jsonSchemaValidator } from "../../adapters/validators/json-schema/json-schema.ts";
 import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
 import { ownIdentity } from "../../mcp/client-identity.ts";
+import { type Clock, systemClock } from "../../observe/clock.ts";
+import { startLeasedWork } from "../../state/leased-work.ts";
 import { hasRole } from "../administration.ts";
 import { requestIdOf } from "../http/problem.ts";
 import type { HttpExchange, Surface, SurfaceContext } from "../surface.ts";
@@ -20,14 +22,20 @@ export const BASE = "/api/v1";
 
 const METHODS = ["GET", "POST", "PUT", "DELETE"] as const;
 
+/** How often one of the processes that share the approvals looks for those that have expired. */
+const PRUNE_MS = 60_000;
+
 interface Served {
   readonly operation: Operation;
   readonly read: RequestReader;
 }
 
 /** `/api/v1`: the arsenal for programs that speak neither MCP nor A2A. Hono finds the operation; the host has authenticated the caller. */
-export function restSurface(context: SurfaceContext): Surface {
-  const { work, redactor, startup, toolset } = context;
+export function restSurface(context: SurfaceContext, clock: Clock = systemClock): Surface {
+  const { arsenal, replica, work, redactor, startup, toolset } = context;
+  // So that the audit log and the webhook hear of approvals that nobody answered in time, though nobody looks.
+  const prune = { name: "prune", everyMs: PRUNE_MS, run: () => arsenal.approvals.list() };
+  const endPruning = startLeasedWork(replica.state.leases, clock, prune);
   const validator = jsonSchemaValidator();
   // Who serves one toolset serves its tools, and nothing that changes the gateway.
   const operations = OPERATIONS.filter(({ role }) => toolset === undefined || role !== "operator");
@@ -82,7 +90,8 @@ export function restSurface(context: SurfaceContext): Surface {
     if (work.draining) return writer.problem(shuttingDown(), { headers: retryAfter(work) });
     const { request, response, principal } = exchange;
     const { role, needsTools, endless } = operation;
-    if (role !== undefined && !hasRole(principal, role, context.administration)) throw lacksRole(principal.id, role);
+    if (role !== undefined && !hasRole(principal, role, context.administration))
+      throw lacksRole(principal.id, role === "operator" ? (context.administration?.operatorRole ?? role) : role);
     const given = await read(exchange, params);
     if ("refused" in given) return writer.problem(given.refused, given);
 
@@ -134,8 +143,12 @@ export function restSurface(context: SurfaceContext): Surface {
     addresses: [
       [`${BASE}/tools`, "The REST API."],
       ["/openapi.json", "What the REST API takes and answers, as OpenAPI."],
+      [`${BASE}/approvals`, "Calls that wait for a person's approval."],
     ],
-    close: async () => validator.close?.(),
+    async close() {
+      await endPruning();
+      await validator.close?.();
+    },
   };
 }
 
@@ -146,12 +159,12 @@ function refuseMethod(allow: string, writer: AnswerWriter): void {
 
 /** A caller that has the same version already is not sent it again. */
 function answerJson(
-  { status = 200, body, headers }: Extract<Answer, { readonly body?: unknown }>,
+  { status = 200, body, headers, showsHidden }: Extract<Answer, { readonly body?: unknown }>,
   known: string | undefined,
   writer: AnswerWriter,
 ): void {
   const etag = headers?.["etag"];
-  if (etag === undefined) return writer.json(status, body, headers);
+  if (etag === undefined) return writer.json(status, body, headers, { showsHidden });
   const versions = known?.split(",").map((each) => each.trim().replace(/^W\//, "")) ?? [];
   const isKnown = versions.includes(etag) || versions.includes("*");
   const cached = { "cache-control": "private, no-cache", ...headers };

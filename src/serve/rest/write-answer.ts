@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { Redactor } from "../../guard/redaction/redactor.ts";
+import { visibleText } from "../../guard/visible-text.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { toPlainData } from "../../tool/schema/plain-data.ts";
@@ -9,7 +10,12 @@ import type { ServerSentEvent } from "./operation.ts";
 
 /** Writes the answers to one request. Known secrets are removed here, whatever an operation answers. */
 export interface AnswerWriter {
-  json(status: number, body: unknown, headers?: OutgoingHttpHeaders): void;
+  json(
+    status: number,
+    body: unknown,
+    headers?: OutgoingHttpHeaders,
+    options?: { readonly showsHidden?: boolean | undefined },
+  ): void;
   /** Writes events as they come, no faster than the caller reads them. Resolves at their end, or when the signal fires. */
   events(events: AsyncIterable<ServerSentEvent>, signal: AbortSignal): Promise<void>;
   problem(thrown: unknown, more?: ProblemParts): void;
@@ -37,9 +43,15 @@ export function createWriter(
     answerWithProblem(response, { ...redactor.value(described), ...shown }, headers);
   }
 
-  function json(status: number, body: unknown, headers: OutgoingHttpHeaders = {}): void {
+  function json(
+    status: number,
+    body: unknown,
+    headers: OutgoingHttpHeaders = {},
+    { showsHidden }: { readonly showsHidden?: boolean | undefined } = {},
+  ): void {
     if (response.destroyed) return;
-    const text = body === undefined ? undefined : toJson(known.value(body));
+    const written = body === undefined ? undefined : toJson(known.value(body));
+    const text = written !== undefined && showsHidden === true ? visibleText(written) : written;
     response
       .writeHead(status, {
         "cache-control": "no-store",

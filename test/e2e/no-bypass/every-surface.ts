@@ -24,6 +24,7 @@ const aboutItself: Does = { neither: "It tells of the program itself and of no t
 const opens: Does = { neither: "It opens what is classified here by itself." };
 const settles: Does = { neither: "It settles calls that wait and runs none: the caller makes the call again." };
 const judges: Does = { neither: "It shows an operator what servers changed, and takes the answer." };
+const operates: Does = { neither: "It is for operators: it looks at the gateway, or sets it, and runs no tool." };
 const files: Does = { neither: "It works on files and runs nothing." };
 
 /** The methods of `ToolArsenal`. */
@@ -85,7 +86,6 @@ export const SURFACE_ROUTES: Readonly<Record<string, Readonly<Record<string, Doe
     "/a2a/v1/…": { runs: ["/a2a, HTTP+JSON"] },
   },
   rest: { "/openapi.json": aboutItself, "/api/v1": aboutItself, "/api/v1/…": { runs: REST } },
-  approvals: { "/api/v1/approvals": settles, "/api/v1/approvals/…": settles },
   health: { "/healthz": aboutItself, "/readyz": aboutItself },
   metrics: { "/metrics": { neither: "It counts what happens; namespaces are named to operators only." } },
   home: { "/": "lists tools" },
@@ -116,6 +116,25 @@ export const REST_API: Readonly<Record<string, Does>> = {
   sync: manages,
   getInfo: aboutItself,
   checkHealth: aboutItself,
+  listApprovals: settles,
+  getApproval: settles,
+  approveCall: settles,
+  denyCall: settles,
+  listPins: judges,
+  acceptPin: judges,
+  listEnsembles: operates,
+  getEnsemble: operates,
+  connectEnsemble: operates,
+  disconnectEnsemble: operates,
+  reloadEnsemble: operates,
+  addMcpServer: manages,
+  addOpenApi: manages,
+  removeEnsemble: manages,
+  explainPolicy: operates,
+  testPolicy: operates,
+  reloadPolicy: operates,
+  queryAudit: operates,
+  verifyAudit: operates,
 };
 
 /** The commands of the command line. */

@@ -1,8 +1,10 @@
 import type { Operation } from "../operation.ts";
+import { approvalOperations } from "./approvals.ts";
 import { auditOperations } from "./audit.ts";
 import { ensembleOperations } from "./ensembles.ts";
 import { executeOperations } from "./execute.ts";
 import { gatewayOperations } from "./gateway.ts";
+import { pinOperations } from "./pins.ts";
 import { policyOperations } from "./policy.ts";
 import { searchOperations } from "./search.ts";
 import { toolOperations } from "./tools.ts";
@@ -13,6 +15,8 @@ export const OPERATIONS: readonly Operation[] = [
   ...executeOperations,
   ...toolOperations,
   ...gatewayOperations,
+  ...approvalOperations,
+  ...pinOperations,
   ...ensembleOperations,
   ...policyOperations,
   ...auditOperations,

@@ -1,14 +1,18 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { bearerToken } from "../adapters/identity/bearer-token.ts";
-import { memoryState } from "../adapters/state/memory.ts";
-import { type ApprovalBook, createApprovals } from "../guard/approvals/approvals.ts";
-import type { Emit } from "../observe/events.ts";
-import { localOperator, type Principal } from "../guard/principal.ts";
-import { createManualClock, type ManualClock } from "../testing/manual-clock.ts";
-import { defineTool } from "../tool/define-tool.ts";
-import { approvalsSurface } from "./approvals.ts";
-import { createHttpServer, type HttpServer } from "./http/http-server.ts";
-import type { Surface } from "./surface.ts";
+import { bearerToken } from "../../../adapters/identity/bearer-token.ts";
+import { memoryState } from "../../../adapters/state/memory.ts";
+import { type ApprovalBook, createApprovals } from "../../../guard/approvals/approvals.ts";
+import type { Emit } from "../../../observe/events.ts";
+import { localOperator, type Principal } from "../../../guard/principal.ts";
+import { createManualClock, type ManualClock } from "../../../testing/manual-clock.ts";
+import { defineTool } from "../../../tool/define-tool.ts";
+import { createSecrets } from "../../../guard/secrets/secrets.ts";
+import { createHttpServer, type HttpServer } from "../../http/http-server.ts";
+import { createReplica } from "../../mcp/replica.ts";
+import { STARTED } from "../../startup.ts";
+import type { Surface, SurfaceContext } from "../../surface.ts";
+import { createWork } from "../../work.ts";
+import { restSurface } from "../surface.ts";
 
 const pay = defineTool({ name: "pay", description: "Pays an amount to somebody.", parameters: {}, createdAt: 0 });
 
@@ -40,7 +44,14 @@ async function serve(): Promise<void> {
   const state = memoryState({ clock });
   const emit: Emit = (name, data) => void told.push([name, data]);
   book = createApprovals({ state: state.documents, clock, emit, settings });
-  surface = approvalsSurface({ arsenal: { approvals: book }, replica: { state } }, clock);
+  const context: Partial<SurfaceContext> = {
+    arsenal: { approvals: book } as unknown as SurfaceContext["arsenal"],
+    replica: await createReplica(state),
+    startup: STARTED,
+    work: createWork(),
+    redactor: createSecrets().redactor,
+  };
+  surface = restSurface(context as SurfaceContext, clock);
   server = await createHttpServer({ port: 0, identity, routes: surface.routes });
 }
 
@@ -73,7 +84,7 @@ const post = (name: Name, path: string, init: RequestInit = {}): Promise<Answer>
 
 const problem = (status: number, fix: string, code = "APPROVAL_INVALID"): unknown => ({
   status,
-  body: { error: { code, message: expect.any(String) as string, fix: expect.stringContaining(fix) as string } },
+  body: { status, code, detail: expect.any(String) as string, fix: expect.stringContaining(fix) as string },
 });
 
 describe("GET /api/v1/approvals", () => {
@@ -123,9 +134,25 @@ describe("GET /api/v1/approvals", () => {
 
   it("is for approvers, and for reading", async () => {
     await serve();
-    expect(await send("guest", "")).toMatchObject(problem(403, "approver") as object);
+    expect(await send("guest", "")).toMatchObject(problem(403, "approver", "PERMISSION_DENIED") as object);
     expect(await post("ada", "")).toMatchObject(problem(405, "GET", "INPUT_INVALID") as object);
     expect((await fetch(`${server.url}/api/v1/approvals`)).status).toBe(401);
+  });
+});
+
+describe("GET /api/v1/approvals/ID", () => {
+  it("shows one call that the caller may approve, and answers 404 for any other", async () => {
+    await serve();
+    const id = await waits(PEOPLE.bob);
+    expect(await send("ada", `/${id}`)).toMatchObject({ status: 200, body: { id, arguments: { amount: 5 } } });
+    for (const [name, path] of [
+      ["cleo", id],
+      ["bob", id],
+      ["ada", "nothing"],
+    ] as const)
+      expect(await send(name, `/${path}`)).toMatchObject(problem(404, "List the approvals") as object);
+    expect(await send("guest", `/${id}`)).toMatchObject(problem(403, "approver", "PERMISSION_DENIED") as object);
+    expect(await post("ada", `/${id}`)).toMatchObject(problem(405, "GET", "INPUT_INVALID") as object);
   });
 });
 
@@ -151,7 +178,7 @@ describe("POST /api/v1/approvals/ID/approve and /deny", () => {
     await serve();
     const id = await waits(PEOPLE.ada);
     for (const path of [`/${id}/approve`, `/${id}/deny`, "/nothing/approve", "/nothing/deny"])
-      expect(await post("guest", path)).toMatchObject(problem(403, "approver") as object);
+      expect(await post("guest", path)).toMatchObject(problem(403, "approver", "PERMISSION_DENIED") as object);
   });
 
   it("answers 403 to who asked, who may still withdraw", async () => {
@@ -168,7 +195,10 @@ describe("POST /api/v1/approvals/ID/approve and /deny", () => {
     const settled = await waits(PEOPLE.bob, { amount: 2 });
     await book.deny(settled, PEOPLE.ada);
     const answers = await Promise.all(
-      ["nothing", open, settled].map(async (id) => (await post("cleo", `/${id}/approve`)).text),
+      ["nothing", open, settled].map(async (id) => {
+        const { text, body } = await post("cleo", `/${id}/approve`);
+        return text.replaceAll(id, "ID").replace((body as { requestId: string }).requestId, "");
+      }),
     );
     expect(new Set(answers).size).toBe(1);
     expect(await post("cleo", `/${open}/deny`)).toMatchObject(problem(404, "List the approvals") as object);
@@ -200,7 +230,6 @@ describe("POST /api/v1/approvals/ID/approve and /deny", () => {
     [405, { method: "PUT" }],
     [415, { headers: { "content-type": "text/plain" } }],
     [415, { headers: { "content-type": "application/x-www-form-urlencoded" } }],
-    [400, { body: "" }],
     [400, { body: "yes" }],
     [400, { body: "[]" }],
     [400, { body: '{"arguments":{"amount":6}}' }],
@@ -212,9 +241,15 @@ describe("POST /api/v1/approvals/ID/approve and /deny", () => {
     expect(await book.get(id)).toMatchObject({ state: "pending" });
   });
 
-  it.each(["/", "/ID", "/ID/", "/ID/maybe", "/ID/approve/now"])("has nothing at %s", async (path) => {
+  it("takes an empty body, too", async () => {
     await serve();
-    expect(await post("ada", path)).toMatchObject(problem(404, "ID/approve", "INPUT_INVALID") as object);
+    const id = await waits(PEOPLE.guest);
+    expect(await post("ada", `/${id}/approve`, { body: "" })).toMatchObject({ status: 200 });
+  });
+
+  it.each(["/", "/ID/", "/ID/maybe", "/ID/approve/now"])("has nothing at %s", async (path) => {
+    await serve();
+    expect(await post("ada", path)).toMatchObject(problem(404, "openapi.json", "INPUT_INVALID") as object);
   });
 });
 

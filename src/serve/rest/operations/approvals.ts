@@ -1,0 +1,116 @@
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import type { ApprovalAnswer } from "../../../guard/aegis.ts";
+import { type Operation, operation } from "../operation.ts";
+import { anyObject, choice, list, object, text, time } from "../schemas/write.ts";
+
+const tag = "Approvals";
+const role = "approver";
+
+const params = object("", { id: text("The approval's id, as the call was answered with.") }, ["id"]);
+
+const APPROVAL = object(
+  "A call that waits for a person.",
+  {
+    id: text("Its id."),
+    toolId: text("The tool that is to be called."),
+    arguments: anyObject("The arguments. The call runs with exactly these."),
+    requestedBy: text("Who asked."),
+    reason: text("Why a person must look."),
+    state: choice(["pending", "approved"], "Approved ones wait for the call to be made again."),
+    requestedAt: time("When it was asked for."),
+    expiresAt: time("When it ends by itself."),
+  },
+  ["id", "toolId", "arguments", "requestedBy", "reason", "state", "requestedAt", "expiresAt"],
+);
+
+const STATUS: Readonly<Record<Refused["because"], number>> = {
+  "lacks-role": 403,
+  "own-call": 403,
+  unknown: 404,
+  settled: 409,
+};
+
+type Refused = Extract<ApprovalAnswer, { readonly outcome: "refused" }>;
+
+/** Answers for one of the two verdicts. */
+function answering(verdict: "approve" | "deny", summary: string, description: string): Operation {
+  return operation({
+    id: `${verdict}Call`,
+    method: "post",
+    path: `/approvals/{id}/${verdict}`,
+    tag,
+    role,
+    summary,
+    description,
+    params,
+    // A call is approved as it was asked for, or denied: the body says nothing more than the address.
+    body: object("Nothing.", {}),
+    maxBytes: 1_024,
+    answers: {
+      200: {
+        description: "It is settled.",
+        schema: object("", { id: text("Its id."), outcome: choice(["approved", "denied"], "What was answered.") }, [
+          "id",
+          "outcome",
+        ]),
+      },
+    },
+    problems: ["APPROVAL_INVALID"],
+    statuses: [404, 409],
+    async run({ params: { id }, principal }, { arsenal }) {
+      const answered = await arsenal.approvals.answer(id, verdict, principal);
+      if (answered.outcome === "refused") return { refused: answered.error, status: STATUS[answered.because] };
+      return { body: { id, outcome: answered.outcome } };
+    },
+  });
+}
+
+/** Calls that wait for a person's approval. */
+export const approvalOperations: readonly Operation[] = [
+  operation({
+    id: "listApprovals",
+    method: "get",
+    path: "/approvals",
+    tag,
+    role,
+    summary: "List the calls that you may approve",
+    description: "Your own calls and those of other tenants are left out.",
+    answers: {
+      200: {
+        description: "Oldest first.",
+        schema: object("", { approvals: list(APPROVAL, "Oldest first.") }, ["approvals"]),
+      },
+    },
+    async run({ principal }, { arsenal }) {
+      // Whoever reads the answer as text shall see what hides in the arguments; a program reads the same either way.
+      return { body: { approvals: await arsenal.approvals.list({ approver: principal }) }, showsHidden: true };
+    },
+  }),
+  operation({
+    id: "getApproval",
+    method: "get",
+    path: "/approvals/{id}",
+    tag,
+    role,
+    summary: "Get one call that you may approve",
+    params,
+    answers: { 200: { description: "The call.", schema: APPROVAL } },
+    problems: ["APPROVAL_INVALID"],
+    statuses: [404],
+    async run({ params: { id }, principal }, { arsenal }) {
+      const found = await arsenal.approvals.get(id, { approver: principal });
+      return found === undefined ? { refused: noSuchApproval(id), status: 404 } : { body: found, showsHidden: true };
+    },
+  }),
+  answering("approve", "Let a call run", "It runs once, when the caller makes it again with the same arguments."),
+  answering("deny", "Refuse a call", "Whoever asked may deny their own call, to withdraw it."),
+];
+
+function noSuchApproval(id: string): ArsenalError {
+  const fix = "List the approvals that wait.";
+  return new ArsenalError("APPROVAL_INVALID", `No call that you may approve waits with this id. ${fix}`, {
+    field: "id",
+    value: id,
+    fix,
+  });
+}

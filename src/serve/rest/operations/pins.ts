@@ -1,0 +1,85 @@
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { hasRole } from "../../administration.ts";
+import { type Operation, operation } from "../operation.ts";
+import { choice, flag, list, object, text, texts, time } from "../schemas/write.ts";
+import { administrationOf } from "./administered.ts";
+
+const tag = "Pins";
+
+const PIN = object(
+  "A tool of a server, or the instructions of one (`NAME#instructions`), as it was accepted and as it is now.",
+  {
+    id: text("The tool's id, or `NAME#instructions`."),
+    ensemble: text("The server or document it belongs to."),
+    state: choice(["accepted", "changed", "new"], "Only what is accepted can be called."),
+    hash: text("SHA-256 of what is there now."),
+    diff: texts("Lines: `-` for what was accepted, `+` for what is there now. Empty if it is accepted."),
+    seenAt: time("Since when it is in this state."),
+    acceptedBy: text("Who accepted it. Omitted if it was accepted at first sight, or is not accepted."),
+  },
+  ["id", "ensemble", "state", "hash", "diff", "seenAt"],
+);
+
+/** What servers offer, compared with what was accepted. */
+export const pinOperations: readonly Operation[] = [
+  operation({
+    id: "listPins",
+    method: "get",
+    path: "/pins",
+    tag,
+    summary: "List what servers offer, and what changed since it was accepted",
+    description: "For operators and approvers.",
+    query: object("", { state: choice(["accepted", "changed", "new"], "Only those in this state.") }),
+    answers: {
+      200: { description: "By id.", schema: object("", { pins: list(PIN, "By id.") }, ["pins"]) },
+    },
+    async run({ principal, query: { state } }, context) {
+      const administration = administrationOf(context);
+      if (!hasRole(principal, "operator", administration) && !hasRole(principal, "approver")) {
+        const fix = `Give the caller the role "${administration.operatorRole}" or "approver".`;
+        throw new ArsenalError("PERMISSION_DENIED", `"${principal.id}" may not see what waits to be accepted. ${fix}`, {
+          fix,
+        });
+      }
+      const pins = (await context.arsenal.pins?.list()) ?? [];
+      return { body: { pins: pins.filter((pin) => state === undefined || pin.state === state) }, showsHidden: true };
+    },
+  }),
+  operation({
+    id: "acceptPin",
+    method: "post",
+    path: "/pins/{id}/accept",
+    tag,
+    role: "approver",
+    summary: "Accept a tool, or the instructions of a server, as it is now",
+    params: object("", { id: text("The pin's id.") }, ["id"]),
+    body: object("", {
+      hash: {
+        type: "string",
+        pattern: "^[0-9a-f]{16,64}$",
+        description:
+          "The hash that the list showed, or its first 16 digits or more: what came after that is not accepted.",
+      },
+      confirmAnnotations: flag("Also trust its annotations, such as read-only, for exactly this definition."),
+    }),
+    answers: { 204: { description: "It can be called from now on." } },
+    statuses: [404],
+    async run({ params: { id }, body, principal }, context) {
+      administrationOf(context);
+      const { pins } = context.arsenal;
+      const known = pins === undefined ? [] : await pins.list();
+      if (pins === undefined || !known.some((pin) => pin.id === id)) return { refused: noSuchPin(id), status: 404 };
+      await pins.accept(id, principal, body);
+      return { status: 204 };
+    },
+  }),
+];
+
+function noSuchPin(id: string): ArsenalError {
+  const fix = "List them with GET /api/v1/pins.";
+  return new ArsenalError("INPUT_INVALID", `Nothing with this id was offered by a server. ${fix}`, {
+    field: "id",
+    value: id,
+    fix,
+  });
+}
