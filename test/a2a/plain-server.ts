@@ -27,7 +27,7 @@ export async function startPlainServer(answers: Readonly<Record<string, Answer>>
     const path = new URL(request.url ?? "/", url).pathname;
     paths.push(path);
     const sent = await text(request);
-    const body = (sent === "" ? {} : JSON.parse(sent)) as Readonly<Record<string, unknown>>;
+    const body = (sent.startsWith("{") ? JSON.parse(sent) : {}) as Readonly<Record<string, unknown>>;
     if (sent !== "") bodies.push(body);
     const answer = answers[path];
     if (answer === undefined) response.writeHead(404).end();

@@ -32,6 +32,7 @@ export type { EgressRules } from "../../guard/egress/check-url.ts";
 export {
   createEgress,
   type Egress,
+  type ClientCertificate,
   type EgressRequest,
   type EgressResponse,
   type ProgramRules,

@@ -15,6 +15,15 @@ export interface ConnectionParts {
   readonly resolve: Resolve;
   readonly isPublic: (address: string) => boolean;
   readonly pins: CertificatePins;
+  readonly certificate?: ClientCertificate | undefined;
+}
+
+/** What a connection over TLS proves itself by, as PEM texts. */
+export interface ClientCertificate {
+  readonly cert?: string;
+  readonly key?: string;
+  /** Certificates that a server's own may be signed by. Defaults to those that Node trusts. */
+  readonly ca?: string;
 }
 
 /** One request as it is sent. */
@@ -50,7 +59,7 @@ const network = (): Network => ({
 });
 
 /** No connection yet. */
-export function createConnections({ resolve, isPublic, pins }: ConnectionParts): Connections {
+export function createConnections({ resolve, isPublic, pins, certificate }: ConnectionParts): Connections {
   const others = new Set<Socket>();
   // A kept connection was checked when it was made; those to private addresses are kept apart from the others.
   let outside: Ways | undefined;
@@ -61,7 +70,12 @@ export function createConnections({ resolve, isPublic, pins }: ConnectionParts):
   function createWays(mayReach: (address: string) => boolean): Ways {
     const { http, https } = network();
     const plain = { lookup: checkedLookup(resolve, mayReach) };
-    const secure = { ...plain, rejectUnauthorized: true, checkServerIdentity: pins.checkServerIdentity };
+    const secure = {
+      ...plain,
+      ...certificate,
+      rejectUnauthorized: true,
+      checkServerIdentity: pins.checkServerIdentity,
+    };
     const kept = { keepAlive: true, timeout: IDLE_MS };
     return {
       plain,

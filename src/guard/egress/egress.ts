@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex, Readable, Transform } from "node:stream";
 import type { DuplexStream, InputStream } from "../../tool/streams.ts";
-import { createConnections, readPins, resolveAll } from "./connections.ts";
+import { type ClientCertificate, createConnections, readPins, resolveAll } from "./connections.ts";
 import {
   checkAddress,
   type EgressRules,
@@ -16,6 +16,7 @@ import { boundOfSetting } from "./domain-bound.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 
 export type { Resolve } from "./check-url.ts";
+export type { ClientCertificate } from "./connections.ts";
 
 /** A request that leaves the program. */
 export interface EgressRequest extends EgressRules {
@@ -59,8 +60,11 @@ export interface Egress {
    * rejects before it looks up the name; what is found wrong after that is the error of the socket.
    */
   connect(url: string | URL, rules?: Pick<EgressRequest, "trusted" | keyof EgressRules>): DuplexStream;
-  /** The same way out with connections of its own, so that closing it ends what is under way on those alone. */
-  fork(): Egress;
+  /**
+   * The same way out with connections of its own, so that closing it ends what is under way on those alone. They show the certificate given to
+   * servers that ask for one.
+   */
+  fork(certificate?: ClientCertificate): Egress;
   /** Closes its connections. */
   close(): void;
 }
@@ -101,8 +105,8 @@ export function createEgress(rules: ProgramRules = {}, parts: EgressParts = {}):
     return { allowPrivate: allowPrivate || trusted, unlisted: trusted };
   }
 
-  function create(): Egress {
-    const connections = createConnections({ resolve, isPublic, pins });
+  function create(certificate?: ClientCertificate): Egress {
+    const connections = createConnections({ resolve, isPublic, pins, certificate });
 
     async function request(given: string | URL, asked: EgressRequest = {}): Promise<EgressResponse> {
       let may = permissionOf(asked);
@@ -162,7 +166,7 @@ export function createEgress(rules: ProgramRules = {}, parts: EgressParts = {}):
       return connections.connect(checked(given, asked, may), may.allowPrivate);
     }
 
-    return { request, connect, fork: create, close: connections.close };
+    return { request, connect, fork: (own = certificate) => create(own), close: connections.close };
   }
 
   return create();

@@ -1,5 +1,6 @@
+import { readFile } from "node:fs/promises";
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
-import { createEgress, type Egress } from "../../../guard/egress/egress.ts";
+import { type ClientCertificate, createEgress, type Egress } from "../../../guard/egress/egress.ts";
 import { fillMembers } from "../../../guard/secrets/fill-members.ts";
 import { secretsInAddress } from "../../../guard/secrets/looks-secret.ts";
 import { createSecrets, type Secrets } from "../../../guard/secrets/secrets.ts";
@@ -11,7 +12,7 @@ import { loadCard, type LoadedCard } from "./load-card.ts";
 import type { AgentInterface } from "./messages.ts";
 import type { Card, Skill } from "./read-card.ts";
 import { type Agent, createAgentHandler } from "./run-task.ts";
-import type { A2aAgentSettings } from "./settings.ts";
+import type { A2aAgentSettings, ClientCertificateFiles } from "./settings.ts";
 
 /** What the source of an agent's tools can be given. @internal */
 export interface A2aParts {
@@ -33,13 +34,15 @@ const REFRESH_S = 300;
  * @internal
  */
 export function a2aSource(settings: A2aAgentSettings, parts: A2aParts = {}): Source {
-  const { clock = systemClock, egress = createEgress(), secrets = createSecrets() } = parts;
+  const { clock = systemClock, secrets = createSecrets() } = parts;
   const { name, url, endpoint, timeoutMs, maxConcurrent, refreshS = REFRESH_S } = settings;
   const origins = new Set([url, endpoint].flatMap((each) => URL.parse(each ?? "")?.origin ?? []));
   const isTrusted = (address: string): boolean => origins.has(URL.parse(address)?.origin ?? "");
-  const tokens = createClientTokens(egress, clock);
+  const outside = parts.egress ?? createEgress();
+  const tokens = createClientTokens(outside, clock);
   const authorize = createAuthorize({ settings, secrets, tokens, locate });
   const working = new Set<Promise<void>>();
+  let egress = outside;
   let loaded: LoadedCard | undefined;
   let isFresh = false;
   for (const secret of [url, endpoint ?? ""].flatMap(secretsInAddress)) secrets.redactor.add(secret);
@@ -54,6 +57,7 @@ export function a2aSource(settings: A2aAgentSettings, parts: A2aParts = {}): Sou
   }
 
   async function load(signal: AbortSignal): Promise<void> {
+    if (settings.tls !== undefined && egress === outside) egress = outside.fork(await readCertificate(settings));
     const headers = await fillMembers(settings.headers ?? {}, secrets, { scope: name, field: "headers", signal });
     loaded = await loadCard(settings, { egress, headers, signal });
     isFresh = true;
@@ -113,9 +117,25 @@ export function a2aSource(settings: A2aAgentSettings, parts: A2aParts = {}): Sou
     },
     async disconnect() {
       await Promise.all(working);
-      if (parts.egress === undefined) egress.close();
+      if (egress !== outside) egress.close();
+      if (parts.egress === undefined) outside.close();
     },
   };
+}
+
+async function readCertificate({ name, tls = { cert: "", key: "" } }: A2aAgentSettings): Promise<ClientCertificate> {
+  const read = async (field: keyof ClientCertificateFiles): Promise<Partial<ClientCertificate>> => {
+    const file = tls[field];
+    if (file === undefined) return {};
+    try {
+      return { [field]: await readFile(file, "utf8") };
+    } catch (cause) {
+      const fix = `Check tls.${field}.`;
+      const message = `The client certificate of ${name} cannot be read: ${file}. ${fix}`;
+      throw new ArsenalError("CONFIG_INVALID", message, { field: `tls.${field}`, value: file, fix, cause });
+    }
+  };
+  return Object.assign({}, ...(await Promise.all([read("cert"), read("key"), read("ca")]))) as ClientCertificate;
 }
 
 /** The first interface of the card that is supported, of the latest version that it has. */

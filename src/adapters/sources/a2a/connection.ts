@@ -224,12 +224,16 @@ async function toRefusal(answer: EgressResponse, parts: AgentParts): Promise<Ars
   const seconds = status === 429 || status === 503 ? Number(headers["retry-after"]) : Number.NaN;
   const fix = status === 401 || status === 403 ? "Check the agent's credentials and headers." : undefined;
   const message = `The agent ${name} answered ${shown}${said === "" ? "" : `: ${said}`}`;
-  return new ArsenalError("EXECUTION_FAILED", fix === undefined ? message : `${message.replace(/\.$/, "")}. ${fix}`, {
-    value: { code: error?.["code"] ?? status, status },
-    answered: true,
-    ...(fix === undefined ? {} : { fix }),
-    ...(Number.isFinite(seconds) ? { retryAfterMs: seconds * 1000 } : {}),
-  });
+  return new ArsenalError(
+    "EXECUTION_FAILED",
+    fix === undefined ? message : `${message}${/[.!?]$/.test(message) ? "" : "."} ${fix}`,
+    {
+      value: { code: error?.["code"] ?? status, status },
+      answered: true,
+      ...(fix === undefined ? {} : { fix }),
+      ...(Number.isFinite(seconds) ? { retryAfterMs: seconds * 1000 } : {}),
+    },
+  );
 }
 
 /** Codes and statuses with which an agent says that it knows no such operation, so that nothing happened. */

@@ -126,9 +126,10 @@ const SCHEME_MEMBERS = {
 
 function readScheme(written: unknown): SecurityScheme {
   if (!isPlainObject(written)) return { type: "unsupported", what: "a scheme that the card does not describe" };
-  const [member, called] = Object.entries(SCHEME_MEMBERS).find(([name]) => isPlainObject(written[name])) ?? [];
-  const inner = member === undefined ? written : (written[member] as JsonObject);
-  const type = called ?? textOf(written["type"]);
+  const given = unwrapped(written, "scheme");
+  const [member, called] = Object.entries(SCHEME_MEMBERS).find(([name]) => isPlainObject(given[name])) ?? [];
+  const inner = member === undefined ? given : (given[member] as JsonObject);
+  const type = called ?? textOf(given["type"]);
   switch (type) {
     case "apiKey": {
       const place = inner["location"] ?? inner["in"];
@@ -142,7 +143,7 @@ function readScheme(written: unknown): SecurityScheme {
       return scheme === "basic" || scheme === "bearer" ? { type: scheme } : { type: "unsupported", what: scheme };
     }
     case "oauth2": {
-      const flow = isPlainObject(inner["flows"]) ? inner["flows"]["clientCredentials"] : undefined;
+      const flow = isPlainObject(inner["flows"]) ? unwrapped(inner["flows"], "flow")["clientCredentials"] : undefined;
       const tokenUrl = isPlainObject(flow) ? flow["tokenUrl"] : undefined;
       return { type, ...(typeof tokenUrl === "string" ? { tokenUrl } : {}) };
     }
@@ -153,6 +154,12 @@ function readScheme(written: unknown): SecurityScheme {
     default:
       return { type: "unsupported", what: type || "an unknown scheme" };
   }
+}
+
+/** Agents on the JavaScript SDK 1.3 write `{ scheme: { $case: "oauth2SecurityScheme", value } }` for `{ oauth2SecurityScheme: value }`. */
+function unwrapped(written: JsonObject, member: string): JsonObject {
+  const inner = written[member];
+  return isPlainObject(inner) && typeof inner["$case"] === "string" ? { [inner["$case"]]: inner["value"] } : written;
 }
 
 /** `authentication: { schemes: ["Bearer"] }` */
