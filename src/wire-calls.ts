@@ -21,6 +21,7 @@ import { createLearning } from "./retrieve/learn/learning.ts";
 import { createRetriever, type Retriever } from "./retrieve/retriever.ts";
 import type { Reranker } from "./retrieve/reranker.port.ts";
 import type { Toolsets } from "./toolset/toolsets.ts";
+import type { WiredHistory } from "./wire-history.ts";
 import { repairArguments } from "./transcode/repair-arguments.ts";
 
 /** The stages that answer requests and run calls. */
@@ -49,6 +50,7 @@ export function wireCalls(stages: {
   /** What the configuration runs functions in. */
   readonly executors: readonly Executor[];
   readonly reranker: Reranker | undefined;
+  readonly history: WiredHistory | undefined;
 }): CallStages {
   const { config, parts, clock, emit, operator, health, redactor, guard, catalog, registry, upstreams, toolsets } =
     stages;
@@ -74,13 +76,14 @@ export function wireCalls(stages: {
     emit,
     clock,
   });
-  const retriever: Retriever = {
+  const checked: Retriever = {
     async retrieve(query) {
       if (query?.toolset !== undefined) toolsets.get(query.toolset, principalOr(operator, query.principal));
       const rerank = reranker.enabled && query?.enableReranking === undefined;
       return unasked.retrieve(rerank ? { ...query, enableReranking: true } : query);
     },
   };
+  const retriever = stages.history?.watch(checked) ?? checked;
 
   // execute
   const validator = parts.validator ?? jsonSchemaValidator();
@@ -107,7 +110,11 @@ export function wireCalls(stages: {
     },
   });
   const engine = learning?.watch(unwatched) ?? unwatched;
-  return { retriever, engine, close: async () => void (await validator.close?.()) };
+  return {
+    retriever,
+    engine,
+    close: async () => void (await Promise.allSettled([validator.close?.(), stages.history?.close()])),
+  };
 }
 
 function resultCacheSettings(given: ResolvedConfig["execution"]["resultCache"]): ResultCacheSettings | undefined {

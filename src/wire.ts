@@ -220,7 +220,9 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
     };
     await guard.load();
     const ensembleSettings = (name: string): EnsembleSettings => ensembles?.settings(name) ?? {};
-    calls = wireCalls({ ...stages, ensembleSettings, reranker, executors: (await executors()).executors });
+    const { wireHistory } = await import("./wire-history.ts");
+    const history = wireHistory({ config, events, state: guard.state.documents, clock, redactor });
+    calls = wireCalls({ ...stages, ensembleSettings, reranker, executors: (await executors()).executors, history });
     if (isClosed()) calls.engine.close();
     return { ...wired, ...calls, close: wired.close };
   }
@@ -234,7 +236,9 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
       await catalog.close();
     } finally {
       (await measuring)?.close();
-      await Promise.allSettled([calls?.close(), guard.close()]);
+      // The history is written to the state, which the guard closes.
+      await Promise.allSettled([calls?.close()]);
+      await Promise.allSettled([guard.close()]);
       await events.close();
     }
   }

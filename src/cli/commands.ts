@@ -28,6 +28,8 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
   keys: ["Create, list or revoke API keys for callers", () => import("./commands/guard/keys.ts")],
   policy: ["Test a policy file, or explain one decision", () => import("./commands/guard/policy.ts")],
   audit: ["Verify the audit log, or show its last records", () => import("./commands/guard/audit.ts")],
+  why: ["Show how a past request was ranked, and what was called", () => import("./commands/observe/why.ts")],
+  costs: ["Show what calls cost, by tool, tenant or day", () => import("./commands/observe/costs.ts")],
   doctor: ["Check the configuration and say how to fix it", () => import("./commands/doctor.ts")],
   completion: ["Print a completion script for your shell", () => import("./commands/completion.ts")],
 };

@@ -1,4 +1,4 @@
-import { choice, flag, text, whole } from "../adapters/settings.ts";
+import { choice, flag, object, text, whole } from "../adapters/settings.ts";
 import { namesOf } from "./adapter-settings.ts";
 
 /** What `telemetry` takes besides the settings of each sink. */
@@ -11,4 +11,10 @@ export const TELEMETRY = {
   serviceName: text("The name events are sent under.", "tool_arsenal"),
   exposePrometheus: flag("Whether the gateway also serves /metrics, and nothing else, on prometheus_port.", false),
   prometheusPort: whole("That port; 0 takes a free one.", 0, 65_535, 9090),
+  history: object("What is kept of retrievals and calls, for toolarsenal why and costs.", {
+    enabled: flag("Whether they are kept in the state. Defaults to true if the state outlives the process."),
+    max: whole("Retrievals and calls kept, over all processes that share the state.", 10, 1_000_000, 10_000),
+    maxAgeDays: whole("Days they are kept.", 1, 3650, 7),
+    text: flag("Whether the words of requests and errors are kept, without secrets.", true),
+  }),
 };

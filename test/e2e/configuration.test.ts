@@ -103,6 +103,7 @@ describe("defaults", () => {
         serviceName: "tool_arsenal",
         exposePrometheus: false,
         prometheusPort: 9090,
+        history: { max: 10_000, maxAgeDays: 7, text: true },
       },
       security: { requireConfirmation: ["delete_*", "payment_*", "drop_*", "refund_*"], maxRequestsPerMinute: 60 },
       mcp: { servers: [], serveMcp: false, mcpMode: "dynamic" },

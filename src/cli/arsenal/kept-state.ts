@@ -29,6 +29,15 @@ export function withKeptPins(input: Input, terminal: Terminal, run: RunKept): Pr
   return withStates(input, terminal, statesOf, run);
 }
 
+/** Runs a step on the state that keeps the history. */
+export function withKeptHistory(input: Input, terminal: Terminal, run: RunKept): Promise<number> {
+  const statesOf: StatesOf = (config, surroundings) => {
+    if (stateType(config.state) === "memory") throw keptInMemory("Past requests", SET_FILE);
+    return [configuredState(config, surroundings)];
+  };
+  return withStates(input, terminal, statesOf, run);
+}
+
 /** Runs a step on every store of approvals that the person at this machine answers for. */
 export function withKeptApprovals(input: Input, terminal: Terminal, run: RunKept): Promise<number> {
   const statesOf: StatesOf = (config, surroundings) => {

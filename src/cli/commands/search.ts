@@ -1,12 +1,13 @@
 import { count } from "../../errors/show-value.ts";
 import { definitionTokens } from "../../tool/estimate-tokens.ts";
-import type { ExplainedTool, RetrievalResult } from "../../retrieve/result.ts";
+import type { RetrievalResult } from "../../retrieve/result.ts";
 import { type TierName, TIERS } from "../../adapters/embedders/shipped-tiers.ts";
 import type { ToolArsenal } from "../../arsenal.ts";
 import type { Command, Input, Terminal } from "../command.ts";
 import { MCP_CONFIG, openArsenal, throughToolset, TOOLSET } from "../arsenal/open-arsenal.ts";
 import { readChoice, readNumber } from "../input.ts";
-import { clip, note, styles, table } from "../terminal/style.ts";
+import { showExplanation } from "../terminal/show-explanation.ts";
+import { clip, note, table } from "../terminal/style.ts";
 
 /** `toolarsenal search` */
 export const command: Command = {
@@ -40,7 +41,6 @@ export const command: Command = {
       terminal.out.write(`${JSON.stringify(toJson(result), undefined, 2)}\n`);
       return 0;
     }
-    const paint = styles(terminal.out, terminal.environment);
     const { tools, nearest = [] } = result;
     if (tools.length === 0)
       terminal.out.write(nearest.length === 0 ? "Nothing fits.\n" : "Nothing fits. The nearest:\n");
@@ -50,11 +50,7 @@ export const command: Command = {
       clip(requiredBy ? `(needed by ${requiredBy}) ${tool.description}` : tool.description, 72),
     ]);
     if (rows.length > 0) terminal.out.write(`${table(rows)}\n`);
-    if (result.explanation) {
-      terminal.out.write(`\n${paint.bold("Why")}\n${explained(result.explanation.chosen)}\n`);
-      if (result.explanation.leftOut.length > 0)
-        terminal.out.write(`\n${paint.bold("Left out")}\n${explained(result.explanation.leftOut)}\n`);
-    }
+    if (result.explanation) terminal.out.write(`\n${showExplanation(result.explanation, terminal)}\n`);
     const { intent, tier: ranker, totalTimeMs } = result;
     const known = await arsenal.listTools(through);
     const old = known.filter(({ deprecated }) => deprecated).length;
@@ -87,22 +83,6 @@ async function prepare(
   if (tier === undefined || pending === 0) return pending;
   if (!json) note(terminal, `Embedding ${count(pending, "tool")} with the ${tier} model…`);
   return (await arsenal.ready({ signal })).pending;
-}
-
-function explained(tools: readonly ExplainedTool[]): string {
-  const names = tools[0]?.signals.map(({ name }) => name) ?? [];
-  const header = ["score", "tool", "reason", ...names.map((name) => name.replace(/Penalty$/, "")), "matched"];
-  const rows = tools.map(({ toolId, score, reason, because, signals, matchedTerms }) => [
-    score.toFixed(3),
-    toolId,
-    because ? `${reason} (${because})` : reason,
-    ...signals.map(({ contribution }) => `${contribution < 0 ? "" : "+"}${contribution.toFixed(3)}`),
-    matchedTerms
-      .slice(0, 4)
-      .map(({ term, fields }) => `${term}:${fields[0] ?? ""}`)
-      .join(" "),
-  ]);
-  return table([header, ...rows]);
 }
 
 function toJson(result: RetrievalResult): unknown {

@@ -54,6 +54,7 @@ describe("resolveConfig", () => {
         serviceName: "tool_arsenal",
         exposePrometheus: false,
         prometheusPort: 9090,
+        history: { max: 10_000, maxAgeDays: 7, text: true },
       },
       security: {
         policy: "standard",
@@ -78,6 +79,8 @@ describe("resolveConfig", () => {
         allowedOrigins: [],
         drainTimeoutS: 8,
         metrics: "operator",
+        operatorRole: "operator",
+        allowCommands: false,
         shutdownDelayS: 0,
         tokens: {},
       },

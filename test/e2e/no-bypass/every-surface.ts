@@ -160,6 +160,8 @@ export const COMMAND_LINE: Readonly<Record<string, Does>> = {
   keys: files,
   policy: files,
   audit: files,
+  why: { neither: "It shows the operator of the state what was asked and called before; nothing runs." },
+  costs: { neither: "It adds up what calls cost." },
   approvals: settles,
   pins: judges,
 };

@@ -1,0 +1,32 @@
+import { systemClock } from "../../../observe/clock.ts";
+import { costsBy, readCosts } from "../../../observe/history/costs.ts";
+import { withKeptHistory } from "../../arsenal/kept-state.ts";
+import type { Command } from "../../command.ts";
+import { readChoice, readNumber } from "../../input.ts";
+import { clip, note, table } from "../../terminal/style.ts";
+
+/** `toolarsenal costs` */
+export const command: Command = {
+  options: {
+    by: { value: "PART", description: "Add up by tool, tenant or day", fallback: "tool" },
+    days: { value: "N", description: "The last N days, today included, 1 to 400", fallback: "30" },
+  },
+  examples: ["costs", "costs --by tenant --days 7", "costs --by day --json"],
+  run(input, terminal) {
+    const by = readChoice(input, "by", ["tool", "tenant", "day"]) ?? "tool";
+    const days = readNumber(input, "days", { min: 1, max: 400, fallback: 30 });
+    return withKeptHistory(input, terminal, async ({ states: [state] }) => {
+      if (state === undefined) return 1;
+      const rows = await readCosts(state.documents, { days, now: systemClock.now(), signal: terminal.signal });
+      const sums = costsBy(rows, by);
+      if (input.json) {
+        terminal.out.write(`${JSON.stringify({ by, days, costs: sums, rows }, undefined, 2)}\n`);
+        return 0;
+      }
+      const cells = sums.map(({ name, calls, cost }) => [clip(name, 60), String(calls), cost.toFixed(4)]);
+      if (cells.length > 0) terminal.out.write(`${table([[by, "calls", "cost"], ...cells])}\n`);
+      else note(terminal, "No call of a tool that declares cost.monetaryCost is kept for these days.");
+      return 0;
+    });
+  },
+};

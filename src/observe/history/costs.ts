@@ -1,0 +1,104 @@
+import type { State } from "../../state/state.port.ts";
+import type { HistoryRecord } from "./record.ts";
+
+/** What calls of one tool by one tenant cost on one day. */
+export interface CostRow {
+  /** `2026-01-31`, in UTC. */
+  readonly day: string;
+  readonly toolId: string;
+  /** Absent for callers without a tenant. */
+  readonly tenant?: string;
+  readonly calls: number;
+  /** In the currency that the tools declare their cost in. */
+  readonly cost: number;
+}
+
+/** Calls and cost by tool and tenant: `shop.pay acme`. A tool's id has no space. */
+type Day = Readonly<Record<string, readonly [calls: number, cost: number]>>;
+
+const DAY = "costs:";
+const DAY_MS = 86_400_000;
+
+/** Costs outlive the history: a year and a month. */
+const KEPT_DAYS = 400;
+
+/** Tools and tenants of one day; those beyond it are added up as one. */
+const MOST_ROWS = 5_000;
+const OTHER = "(other) ";
+
+/** Attempts at a document that other processes change too. */
+const ATTEMPTS = 10;
+
+/** Adds what calls cost to the totals of their days. Only calls of tools that declare a cost count. */
+export async function addCosts(state: State, records: readonly HistoryRecord[]): Promise<void> {
+  const days = new Map<string, Map<string, [number, number]>>();
+  for (const record of records) {
+    if (record.kind !== "call" || record.cost === undefined) continue;
+    const day = dayOf(record.at);
+    const rows = days.get(day) ?? new Map<string, [number, number]>();
+    days.set(day, rows);
+    const key = `${record.toolId} ${record.tenant ?? ""}`;
+    const [calls, cost] = rows.get(key) ?? [0, 0];
+    rows.set(key, [calls + 1, cost + record.cost]);
+  }
+  for (const [day, rows] of days) await addToDay(state, day, rows);
+}
+
+async function addToDay(
+  state: State,
+  day: string,
+  added: ReadonlyMap<string, readonly [number, number]>,
+): Promise<void> {
+  const expiresAt = Date.parse(day) + KEPT_DAYS * DAY_MS;
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const entry = await state.get(DAY + day);
+    const rows = new Map(Object.entries((entry?.value ?? {}) as Day));
+    for (const [key, [calls, cost]] of added) {
+      const own = rows.has(key) || rows.size < MOST_ROWS ? key : OTHER;
+      const [calledBefore, costBefore] = rows.get(own) ?? [0, 0];
+      rows.set(own, [calledBefore + calls, costBefore + cost]);
+    }
+    const ifVersion = entry?.version ?? "absent";
+    if (await state.set(DAY + day, Object.fromEntries(rows), { ifVersion, expiresAt })) return;
+  }
+  throw new Error("other processes changed the costs at the same time, again and again");
+}
+
+function dayOf(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
+}
+
+/** What calls cost in the days up to and including that of `now`, oldest first. */
+export async function readCosts(
+  state: State,
+  { days, now, signal }: { readonly days: number; readonly now: number; readonly signal?: AbortSignal },
+): Promise<readonly CostRow[]> {
+  const from = dayOf(now - (days - 1) * DAY_MS);
+  const entries = await state.list(DAY, signal === undefined ? {} : { signal });
+  return entries
+    .map(({ key, value }) => ({ day: key.slice(DAY.length), rows: Object.entries(value as Day) }))
+    .filter(({ day }) => day >= from)
+    .sort((a, b) => (a.day < b.day ? -1 : 1))
+    .flatMap(({ day, rows }) =>
+      rows.map(([key, [calls, cost]]) => {
+        const end = key.indexOf(" ");
+        const tenant = key.slice(end + 1);
+        return { day, toolId: key.slice(0, end), ...(tenant !== "" && { tenant }), calls, cost };
+      }),
+    );
+}
+
+/** Adds up costs by one of their parts, dearest first; days in order. */
+export function costsBy(
+  rows: readonly CostRow[],
+  part: "tool" | "tenant" | "day",
+): readonly { readonly name: string; readonly calls: number; readonly cost: number }[] {
+  const sums = new Map<string, { name: string; calls: number; cost: number }>();
+  for (const row of rows) {
+    const name = part === "day" ? row.day : part === "tool" ? row.toolId : (row.tenant ?? "none");
+    const sum = sums.get(name) ?? { name, calls: 0, cost: 0 };
+    sums.set(name, { name, calls: sum.calls + row.calls, cost: sum.cost + row.cost });
+  }
+  const all = [...sums.values()];
+  return part === "day" ? all : all.sort((a, b) => b.cost - a.cost || (a.name < b.name ? -1 : 1));
+}

@@ -1,0 +1,211 @@
+import type { Redactor } from "../../guard/redaction/redactor.ts";
+import type { State } from "../../state/state.port.ts";
+import { createBoundedQueue } from "../bounded-queue.ts";
+import type { Clock } from "../clock.ts";
+import type { Emit } from "../events.ts";
+import { addCosts } from "./costs.ts";
+import { fromStored, type HistoryRecord, type RetrievalRecord, type StoredRecord, toStored } from "./record.ts";
+
+/** Keeps what was asked and called, so that a question about yesterday can be answered. */
+export interface History {
+  /** Takes a record. It is written within a second, outside the path of any call. */
+  note(record: HistoryRecord): void;
+  /** Writes what waits. */
+  flush(): Promise<void>;
+  /** Writes what waits, and ends. */
+  close(): Promise<void>;
+}
+
+export interface HistorySettings {
+  /** Records kept, over all processes that share the state. */
+  readonly max: number;
+  readonly maxAgeDays: number;
+  /** Whether the words of requests and errors are kept. */
+  readonly text: boolean;
+}
+
+export interface HistoryParts {
+  readonly state: State;
+  readonly clock: Clock;
+  readonly redactor: Pick<Redactor, "text">;
+  readonly settings: HistorySettings;
+  readonly emit: Emit;
+  /** Names the documents of this process. */
+  readonly newId: () => string;
+}
+
+/** Which documents hold records, oldest first, and how many each has at most. Every process adds to it. */
+interface Index {
+  readonly chunks: readonly Chunk[];
+}
+
+interface Chunk {
+  readonly key: string;
+  /** When its first record was written. */
+  readonly at: number;
+  readonly count: number;
+}
+
+const INDEX = "history-index";
+const CHUNK = "history:";
+const MOST_CHUNKS = 500;
+const MOST_IN_CHUNK = 100;
+const DAY_MS = 86_400_000;
+
+/** How long records are gathered before they are written. */
+const WRITE_AFTER_MS = 1_000;
+
+/** Records that may wait; beyond it the oldest are lost. */
+const MOST_WAITING = 5_000;
+
+const REPORT_EVERY_MS = 60_000;
+
+/** Attempts at a document that other processes change too. */
+const ATTEMPTS = 10;
+
+/** Creates the history of one process. What it cannot keep is lost and reported; nothing waits for it. */
+export function createHistory(parts: HistoryParts): History {
+  const { state, clock, redactor, settings, emit, newId } = parts;
+  const size = Math.min(MOST_IN_CHUNK, Math.ceil(settings.max / 10));
+  const waiting = createBoundedQueue<HistoryRecord>(MOST_WAITING);
+  let lost = 0;
+  let reportedAt = Number.NEGATIVE_INFINITY;
+  let open: { readonly key: string; readonly at: number; readonly records: StoredRecord[] } | undefined;
+  let cancel: (() => void) | undefined;
+  let writing: Promise<void> = Promise.resolve();
+  let isClosed = false;
+
+  function note(record: HistoryRecord): void {
+    if (isClosed) return;
+    if (!waiting.push(record)) lost++;
+    cancel ??= clock.after(WRITE_AFTER_MS, () => void flush(), { background: true });
+  }
+
+  function flush(): Promise<void> {
+    cancel?.();
+    cancel = undefined;
+    return (writing = writing.then(write));
+  }
+
+  async function write(): Promise<void> {
+    const records = waiting.take(MOST_WAITING);
+    if (records.length === 0) return;
+    try {
+      await keep(records.map((record) => toStored(safe(record))));
+      await addCosts(state, records);
+      if (lost > 0) report(`More than ${MOST_WAITING} requests and calls came at once.`);
+    } catch (error) {
+      open = undefined;
+      lost += records.length;
+      report(`The history could not be written: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+
+  /** Says what was lost, at most once a minute. */
+  function report(message: string): void {
+    if (clock.now() - reportedAt < REPORT_EVERY_MS) return;
+    emit("sink-failed", { sink: "history", message, dropped: lost });
+    reportedAt = clock.now();
+    lost = 0;
+  }
+
+  /** Fills the open document, then as many new ones as it takes. */
+  async function keep(records: readonly StoredRecord[]): Promise<void> {
+    const touched = new Set(open === undefined ? [] : [open]);
+    const begun: Chunk[] = [];
+    const ended: Chunk[] = [];
+    for (const record of records) {
+      if (open !== undefined && open.records.length >= size) ended.push(toChunk(open));
+      if (open === undefined || open.records.length >= size) {
+        open = { key: CHUNK + newId(), at: Math.round(clock.now()), records: [] };
+        touched.add(open);
+        // Counted as full while it is being filled, so that the bound holds whatever becomes of this process.
+        begun.push({ key: open.key, at: open.at, count: size });
+      }
+      open.records.push(record);
+    }
+    if (begun.length > 0) await updateIndex(begun, ended);
+    const expiresAt = clock.now() + settings.maxAgeDays * DAY_MS;
+    for (const { key, records: all } of touched) await state.set(key, all, { expiresAt });
+  }
+
+  /** Adds documents to the index, and removes the oldest beyond the bounds. */
+  async function updateIndex(begun: readonly Chunk[], ended: readonly Chunk[]): Promise<void> {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const entry = await state.get(INDEX);
+      const counts = new Map(ended.map(({ key, count }) => [key, count]));
+      const known = (entry?.value as Index | undefined)?.chunks ?? [];
+      const all = [...known, ...begun].map((chunk) => ({ ...chunk, count: counts.get(chunk.key) ?? chunk.count }));
+      const kept = withinBounds(all);
+      const dropped = all.slice(0, all.length - kept.length);
+      if (!(await state.set(INDEX, { chunks: kept }, { ifVersion: entry?.version ?? "absent" }))) continue;
+      for (const { key } of dropped) await state.delete(key);
+      return;
+    }
+    throw new Error("other processes changed the index at the same time, again and again");
+  }
+
+  function withinBounds(chunks: readonly Chunk[]): readonly Chunk[] {
+    const oldest = clock.now() - settings.maxAgeDays * DAY_MS;
+    let total = chunks.reduce((sum, { count }) => sum + count, 0);
+    let first = 0;
+    for (const { at, count } of chunks) {
+      if (total <= settings.max && chunks.length - first <= MOST_CHUNKS && at > oldest) break;
+      total -= count;
+      first++;
+    }
+    return chunks.slice(first);
+  }
+
+  /** Takes out secrets, or all text. The words that matched are words of the request. */
+  function safe(record: HistoryRecord): HistoryRecord {
+    if (record.kind === "call") {
+      const { message, ...rest } = record;
+      return message === undefined || settings.text ? record : rest;
+    }
+    const { query = "", ...rest } = record;
+    const shown = settings.text ? redactor.text(query) : undefined;
+    if (shown === query) return record;
+    return { ...withoutWords(rest), ...(shown !== undefined && { query: shown }) };
+  }
+
+  return {
+    note,
+    flush,
+    async close() {
+      isClosed = true;
+      await flush();
+      if (open !== undefined) await updateIndex([], [toChunk(open)]).catch(() => {}); // Only counted higher than it is.
+    },
+  };
+}
+
+function toChunk({ key, at, records }: { key: string; at: number; records: readonly unknown[] }): Chunk {
+  return { key, at, count: records.length };
+}
+
+function withoutWords<Retrieval extends Pick<RetrievalRecord, "explanation">>(record: Retrieval): Retrieval {
+  const { chosen, leftOut } = record.explanation;
+  const wordless = (tools: typeof chosen): typeof chosen => tools.map((tool) => ({ ...tool, matchedTerms: [] }));
+  return { ...record, explanation: { chosen: wordless(chosen), leftOut: wordless(leftOut) } };
+}
+
+/** Documents read at once. */
+const READ_AT_ONCE = 16;
+
+/** Reads what any of the processes kept, oldest first. */
+export async function readHistory(
+  state: State,
+  wanted: (record: StoredRecord) => boolean,
+  options: { readonly signal?: AbortSignal } = {},
+): Promise<readonly HistoryRecord[]> {
+  const chunks = ((await state.get(INDEX, options))?.value as Index | undefined)?.chunks ?? [];
+  const found: StoredRecord[] = [];
+  for (let first = 0; first < chunks.length; first += READ_AT_ONCE) {
+    const entries = await Promise.all(
+      chunks.slice(first, first + READ_AT_ONCE).map(({ key }) => state.get(key, options)),
+    );
+    for (const entry of entries) found.push(...((entry?.value ?? []) as readonly StoredRecord[]).filter(wanted));
+  }
+  return found.sort((a, b) => a.at - b.at).map(fromStored);
+}
