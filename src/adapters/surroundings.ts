@@ -14,4 +14,6 @@ export interface Surroundings {
   readonly secrets: Secrets;
   /** The metrics of the arsenal, which are counted from the first time somebody asks for them. Absent outside an arsenal. */
   readonly metrics?: () => Promise<MetricRegistry>;
+  /** Defaults to the process environment. */
+  readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
 }

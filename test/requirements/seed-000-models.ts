@@ -148,6 +148,7 @@ export const models: readonly Requirement[] = [
     "000-5.5-execution": "Emits an event for each finished call with its status and times.",
     "000-5.5-health-change": "Emits an event when a tool's health changes, with before and after.",
     "000-5.5-sinks-apart": "Lets no slow or broken sink slow or break a call.",
+    "000-5.5-opentelemetry": "Sends traces and metrics to an OpenTelemetry collector.",
     "000-5.5-off": "Writes nothing where telemetry is off.",
     "000-5.1-qdrant": "Keeps tools and vectors in Qdrant.",
     "000-5.1-chroma": "Keeps tools and vectors in Chroma.",
@@ -163,7 +164,6 @@ export const models: readonly Requirement[] = [
   ...covered({ "000-5.4-a2a": "Runs a tool by sending a task to the agent it came from." }),
 
   ...open("telemetry", {
-    "000-5.5-opentelemetry": "Sends traces and metrics to an OpenTelemetry collector.",
     "000-5.5-datadog": "Sends traces and metrics to Datadog.",
   }),
 ];

@@ -33,14 +33,11 @@ export const operations: readonly Requirement[] = [
     "000-9.2-security": "Takes the policy mode and the human-in-the-loop list from the configuration.",
     "000-9.3-from-config": "Builds an arsenal from a configuration file and runs a tool registered on it.",
     "000-9.3-register": "Registers a function with tags and hands it to the model for a fitting request.",
+    "000-9.1-otlp": "Sends telemetry to otlp_endpoint under service_name.",
     "000-9.3-modules": "Lets modules named in the configuration register their tools.",
   }),
   ...open("backends", {
     "000-9.1-store-settings": "Applies url, api_key, collection_name, dimension and options of the store.",
-  }),
-
-  ...open("telemetry", {
-    "000-9.1-otlp": "Sends telemetry to otlp_endpoint under service_name.",
   }),
 
   ...covered({ "000-9.1-a2a-agents": "Uses the configured agents." }),

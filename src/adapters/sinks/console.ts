@@ -71,7 +71,7 @@ function ignore(): void {
 }
 
 export const config = object("One JSON line per event on stderr.", {
-  level: choice("The quietest event that is shown; warn by default.", ["debug", "info", "warn", "error"]),
+  level: choice("The quietest event that is written; warn by default.", ["debug", "info", "warn", "error"]),
 });
 
 export function create({ level }: Filled<typeof config>): Sink {

@@ -51,7 +51,6 @@ describe("resolveConfig", () => {
         sandboxType: "none",
       },
       telemetry: {
-        serviceName: "tool_arsenal",
         exposePrometheus: false,
         prometheusPort: 9090,
         history: { max: 10_000, maxAgeDays: 7, text: true },

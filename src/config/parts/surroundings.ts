@@ -11,6 +11,7 @@ export function createSurroundings(
   parts: { readonly clock?: Clock; readonly environment?: Readonly<Record<string, string | undefined>> },
   emit: Emit = () => {},
 ): Surroundings {
-  const { clock = systemClock } = parts;
-  return { clock, emit, egress: configuredEgress(config), secrets: createSecrets({ ...parts, clock, emit }) };
+  const { clock = systemClock, environment } = parts;
+  const secrets = createSecrets({ ...parts, clock, emit });
+  return { clock, emit, egress: configuredEgress(config), secrets, environment };
 }

@@ -1,0 +1,39 @@
+import type { ArsenalEvent, EventLevel } from "../../../observe/events.ts";
+import { type AttributeLimits, type AttributeValue, clip, toKeyValues } from "./attributes.ts";
+import { type LogRecord, toNanos } from "./otlp.ts";
+import { toTraceId } from "./spans.ts";
+
+const SEVERITY: Readonly<Record<EventLevel, number>> = { debug: 5, info: 9, warn: 13, error: 17 };
+
+/** Fields that a record has by itself. */
+const OWN: ReadonlySet<string> = new Set(["traceId", "spanId", "message", "steps"]);
+
+/** An event as a log record. What it tells beside its message are attributes with the prefix `toolarsenal.`. */
+export function toLogRecord({ name, level, at, data }: ArsenalEvent, limits: AttributeLimits): LogRecord {
+  const { traceId, spanId, message, ...others } = data as Readonly<Record<string, unknown>>;
+  const attributes: Record<string, AttributeValue> = {};
+  for (const [key, value] of Object.entries(others))
+    if (!OWN.has(key)) attributes[`toolarsenal.${toSnakeCase(key)}`] = toAttribute(value, limits);
+  const text = typeof message === "string" ? message : name;
+  return {
+    timeUnixNano: toNanos(at),
+    observedTimeUnixNano: toNanos(at),
+    severityNumber: SEVERITY[level],
+    severityText: level.toUpperCase(),
+    eventName: `toolarsenal.${name}`,
+    body: { stringValue: clip(text, limits.maxLength) },
+    ...toKeyValues(attributes, limits),
+    ...(typeof traceId === "string" && { traceId: toTraceId(traceId), flags: 1 }),
+    ...(typeof spanId === "string" && /^[0-9a-f]{16}$/.test(spanId) && { spanId }),
+  };
+}
+
+function toAttribute(value: unknown, { maxLength }: AttributeLimits): AttributeValue {
+  if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") return value;
+  if (Array.isArray(value) && value.every((each) => typeof each === "string")) return value;
+  return value === undefined ? undefined : clip(JSON.stringify(value) ?? "", maxLength);
+}
+
+function toSnakeCase(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

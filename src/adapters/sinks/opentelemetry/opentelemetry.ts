@@ -1,0 +1,163 @@
+import type { Surroundings } from "../../surroundings.ts";
+import { createTraceIds } from "../../../execute/trace-ids.ts";
+import { createEgress } from "../../../guard/egress/egress.ts";
+import { createSecrets } from "../../../guard/secrets/secrets.ts";
+import { systemClock } from "../../../observe/clock.ts";
+import type { ArsenalEvent } from "../../../observe/events.ts";
+import { isAtLeast } from "../../../observe/levels.ts";
+import type { Sink } from "../../../observe/sink.port.ts";
+import { clip, toKeyValues } from "./attributes.ts";
+import { createExporter, type Exporter } from "./exporter.ts";
+import { toLogRecord } from "./logs.ts";
+import { type Signal, SIGNALS } from "./otlp.ts";
+import { encodeItems, toRequest } from "./protobuf.ts";
+import { config, type OpenTelemetrySinkOptions, packageVersion, resolveSettings, type Target } from "./settings.ts";
+import { isSpanned, toSpans } from "./spans.ts";
+
+export { config, type OpenTelemetrySinkOptions };
+
+/** What the sink needs from its surroundings. A program of one's own has no arsenal to take them from. */
+type Around = Partial<Surroundings> & {
+  /** In [0, 1). Spreads repeated requests. Defaults to `Math.random`. */
+  readonly random?: () => number;
+};
+
+/** What is lost is reported this often. */
+const REPORT_EVERY_MS = 60_000;
+/** What closing may take: less than the arsenal waits for a sink. */
+const CLOSE_MS = 4000;
+/** Texts of an event that waits are cut to this length. */
+const MAX_WAITING_TEXT = 4096;
+
+/**
+ * Sends traces and logs to an OpenTelemetry collector by OTLP over HTTP. It works outside the path of calls, in batches, and drops the oldest
+ * events if the collector is slower than they come.
+ *
+ * @example
+ * new ToolArsenal({}, { sinks: [openTelemetrySink({ otlp: { endpoint: "http://localhost:4318" } })] });
+ */
+export function openTelemetrySink(options: OpenTelemetrySinkOptions = {}, around: Around = {}): Sink {
+  const { level = "warn" } = options;
+  const { clock = systemClock, secrets = createSecrets(), random = Math.random, emit = () => {} } = around;
+  const settings = resolveSettings(options, around.environment ?? process.env);
+  const { limits, captureContent, queueSize, batchSize, delayMs, targets } = settings;
+  // Connections of its own: they are still needed when the rest of the arsenal has closed.
+  const egress = around.egress?.fork() ?? createEgress();
+  const { spanId } = createTraceIds();
+  const spanSettings = { limits, captureContent, spanId };
+  const about = {
+    resource: toKeyValues(settings.resource, limits),
+    scope: { name: "toolarsenal", version: packageVersion() },
+  };
+  let dropped = 0;
+  let problem = "";
+  let reportedAt = Number.NEGATIVE_INFINITY;
+
+  function lost(items: number, why: string): void {
+    dropped += items;
+    problem = why;
+    if (clock.now() - reportedAt >= REPORT_EVERY_MS) report();
+  }
+
+  function report(): void {
+    reportedAt = clock.now();
+    emit("sink-failed", { sink: "opentelemetry", message: problem, dropped });
+    dropped = 0;
+  }
+
+  function exporterOf(
+    signal: Signal,
+    toItems: (event: ArsenalEvent) => readonly object[],
+  ): Exporter<ArsenalEvent> | undefined {
+    const target = targets[signal];
+    if (target === undefined) return undefined;
+    const encoding = target.protocol === "http/json" ? jsonEncoding(signal, about) : protobufEncoding(signal, about);
+    return createExporter({
+      target,
+      queueSize,
+      batchSize,
+      delayMs,
+      encode: (events: readonly ArsenalEvent[]) => encoding.encode(events.flatMap(toItems)),
+      join: encoding.join,
+      headers: (abort) => filledHeaders(target, secrets, abort),
+      egress,
+      clock,
+      random,
+      lost,
+    });
+  }
+
+  const traces = exporterOf("traces", (event) => (isSpanned(event) ? toSpans(event, spanSettings) : []));
+  const logs = exporterOf("logs", (event) => [toLogRecord(event, limits)]);
+
+  return {
+    name: "opentelemetry",
+    write(events) {
+      for (const event of events) {
+        if (traces !== undefined && isSpanned(event)) traces.add(bounded(event));
+        if (logs !== undefined && isAtLeast(event.level, level)) logs.add(bounded(event));
+      }
+    },
+    async close() {
+      await Promise.all([traces?.close(CLOSE_MS), logs?.close(CLOSE_MS)]);
+      if (dropped > 0) report();
+      egress.close();
+    },
+  };
+}
+
+/** Events wait in bounded number, so what they say must be bounded too. */
+function bounded<Event extends ArsenalEvent>(event: Event): Event {
+  const { message, query } = event.data as { readonly message?: unknown; readonly query?: unknown };
+  const isLong = (text: unknown): text is string => typeof text === "string" && text.length > MAX_WAITING_TEXT;
+  if (!isLong(message) && !isLong(query)) return event;
+  const cut = {
+    ...(isLong(message) && { message: clip(message, MAX_WAITING_TEXT) }),
+    ...(isLong(query) && { query: clip(query, MAX_WAITING_TEXT) }),
+  };
+  return { ...event, data: { ...event.data, ...cut } };
+}
+
+async function filledHeaders(
+  { headers }: Target,
+  secrets: Surroundings["secrets"],
+  signal: AbortSignal,
+): Promise<Readonly<Record<string, string>>> {
+  const filled: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers))
+    filled[name.toLowerCase()] = await secrets.fill(value, {
+      scope: "telemetry",
+      field: `telemetry.otlp.headers.${name}`,
+      signal,
+    });
+  return filled;
+}
+
+interface Encoding {
+  readonly encode: (items: readonly object[]) => Uint8Array;
+  readonly join: (parts: readonly Uint8Array[]) => Uint8Array;
+}
+
+function protobufEncoding(signal: Signal, about: { resource: object; scope: object }): Encoding {
+  return { encode: (items) => encodeItems(signal, items), join: (parts) => toRequest(parts, about) };
+}
+
+function jsonEncoding(signal: Signal, { resource, scope }: { resource: object; scope: object }): Encoding {
+  const { resources, scopes, items: named } = SIGNALS[signal];
+  const [head, tail] = JSON.stringify({ [resources]: [{ resource, [scopes]: [{ scope, [named]: ["\0"] }] }] }).split(
+    JSON.stringify("\0"),
+  );
+  const comma = Buffer.from(",");
+  return {
+    encode: (items) => Buffer.from(items.map((item) => JSON.stringify(item)).join(",")),
+    join: (parts) => {
+      const some = parts.filter(({ length }) => length > 0);
+      const separated = some.flatMap((part, at) => (at === 0 ? [part] : [comma, part]));
+      return Buffer.concat([Buffer.from(head ?? ""), ...separated, Buffer.from(tail ?? "")]);
+    },
+  };
+}
+
+export function create(settings: OpenTelemetrySinkOptions, surroundings: Surroundings): Sink {
+  return openTelemetrySink(settings, surroundings);
+}

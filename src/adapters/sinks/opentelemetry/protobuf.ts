@@ -1,0 +1,254 @@
+import type { Signal } from "./otlp.ts";
+
+/**
+ * Writes OTLP's messages, given in the shape of its JSON encoding, as protobuf. Field numbers are those of opentelemetry-proto, which a test
+ * compares with the official descriptors.
+ */
+
+type Scalar = "string" | "hex" | "uint" | "bool" | "int64" | "fixed32" | "fixed64" | "double" | "doubles" | "fixed64s";
+interface Field {
+  readonly name: string;
+  readonly number: number;
+  readonly type: Scalar | (() => Message);
+}
+type Message = readonly Field[];
+
+function message(fields: Readonly<Record<string, readonly [number, Field["type"]]>>): Message {
+  return Object.entries(fields).map(([name, [number, type]]) => ({ name, number, type }));
+}
+
+const ANY_VALUE: Message = message({
+  stringValue: [1, "string"],
+  boolValue: [2, "bool"],
+  intValue: [3, "int64"],
+  doubleValue: [4, "double"],
+  arrayValue: [5, () => ARRAY_VALUE],
+});
+const ARRAY_VALUE: Message = message({ values: [1, () => ANY_VALUE] });
+const KEY_VALUE: Message = message({ key: [1, "string"], value: [2, () => ANY_VALUE] });
+const RESOURCE: Message = message({ attributes: [1, () => KEY_VALUE] });
+const SCOPE: Message = message({ name: [1, "string"], version: [2, "string"] });
+
+const STATUS: Message = message({ message: [2, "string"], code: [3, "uint"] });
+const SPAN: Message = message({
+  traceId: [1, "hex"],
+  spanId: [2, "hex"],
+  parentSpanId: [4, "hex"],
+  name: [5, "string"],
+  kind: [6, "uint"],
+  startTimeUnixNano: [7, "fixed64"],
+  endTimeUnixNano: [8, "fixed64"],
+  attributes: [9, () => KEY_VALUE],
+  droppedAttributesCount: [10, "uint"],
+  status: [15, () => STATUS],
+  flags: [16, "fixed32"],
+});
+const LOG_RECORD: Message = message({
+  timeUnixNano: [1, "fixed64"],
+  severityNumber: [2, "uint"],
+  severityText: [3, "string"],
+  body: [5, () => ANY_VALUE],
+  attributes: [6, () => KEY_VALUE],
+  droppedAttributesCount: [7, "uint"],
+  flags: [8, "fixed32"],
+  traceId: [9, "hex"],
+  spanId: [10, "hex"],
+  observedTimeUnixNano: [11, "fixed64"],
+  eventName: [12, "string"],
+});
+const NUMBER_POINT: Message = message({
+  startTimeUnixNano: [2, "fixed64"],
+  timeUnixNano: [3, "fixed64"],
+  asDouble: [4, "double"],
+  attributes: [7, () => KEY_VALUE],
+});
+const HISTOGRAM_POINT: Message = message({
+  startTimeUnixNano: [2, "fixed64"],
+  timeUnixNano: [3, "fixed64"],
+  count: [4, "fixed64"],
+  sum: [5, "double"],
+  bucketCounts: [6, "fixed64s"],
+  explicitBounds: [7, "doubles"],
+  attributes: [9, () => KEY_VALUE],
+});
+const METRIC: Message = message({
+  name: [1, "string"],
+  description: [2, "string"],
+  unit: [3, "string"],
+  gauge: [5, () => GAUGE],
+  sum: [7, () => SUM],
+  histogram: [9, () => HISTOGRAM],
+});
+const GAUGE: Message = message({ dataPoints: [1, () => NUMBER_POINT] });
+const SUM: Message = message({
+  dataPoints: [1, () => NUMBER_POINT],
+  aggregationTemporality: [2, "uint"],
+  isMonotonic: [3, "bool"],
+});
+const HISTOGRAM: Message = message({ dataPoints: [1, () => HISTOGRAM_POINT], aggregationTemporality: [2, "uint"] });
+const ITEM: Readonly<Record<Signal, Message>> = { traces: SPAN, logs: LOG_RECORD, metrics: METRIC };
+
+/** Writes some spans, log records or metrics: a part of a request, to be joined with others by `toRequest`. */
+export function encodeItems(signal: Signal, items: readonly object[]): Uint8Array {
+  const writer = createWriter();
+  for (let at = items.length - 1; at >= 0; at--) writer.nested(2, ITEM[signal], items[at] as object);
+  return writer.taken();
+}
+
+/** Joins parts into the body of an export request. The messages around the items have the same numbers for every signal. */
+export function toRequest(parts: readonly Uint8Array[], about: { resource: object; scope: object }): Uint8Array {
+  const around = createWriter();
+  around.nested(1, SCOPE, about.scope);
+  const scope = around.taken();
+  const resourceWriter = createWriter();
+  resourceWriter.nested(1, RESOURCE, about.resource);
+  const resource = resourceWriter.taken();
+  const inScope = parts.reduce((sum, { length }) => sum + length, scope.length);
+  const scopeHead = lengthHead(2, inScope);
+  const inResource = resource.length + scopeHead.length + inScope;
+  return Buffer.concat([lengthHead(1, inResource), resource, scopeHead, scope, ...parts]);
+}
+
+function lengthHead(number: number, length: number): Uint8Array {
+  const writer = createWriter(16);
+  writer.varint(length);
+  writer.varint(number * 8 + 2);
+  return writer.taken();
+}
+
+/** Writes from the end to the beginning, so that the length of a message is known when it is written. */
+function createWriter(size = 16_384) {
+  let bytes = Buffer.allocUnsafe(size);
+  let view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  let start = bytes.length;
+
+  function room(needed: number): void {
+    if (start >= needed) return;
+    const used = bytes.length - start;
+    const grown = Buffer.allocUnsafe(Math.max(bytes.length * 2, used + needed));
+    bytes.copy(grown, grown.length - used, start);
+    bytes = grown;
+    view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    start = grown.length - used;
+  }
+
+  function varint(value: number): void {
+    let length = 1;
+    for (let rest = value; rest > 127; rest = Math.floor(rest / 128)) length++;
+    room(length);
+    start -= length;
+    let rest = value;
+    for (let at = start; at < start + length - 1; at++) {
+      bytes[at] = (rest % 128) + 128;
+      rest = Math.floor(rest / 128);
+    }
+    bytes[start + length - 1] = rest;
+  }
+
+  function text(value: string): void {
+    const { length } = value;
+    room(length * 3);
+    // Most texts are short and plain.
+    let at = start;
+    for (let index = length - 1; index >= 0; index--) {
+      const code = value.charCodeAt(index);
+      if (code > 127) return wideText(value);
+      bytes[--at] = code;
+    }
+    start = at;
+    varint(length);
+  }
+
+  function wideText(value: string): void {
+    const length = Buffer.byteLength(value);
+    start -= length;
+    bytes.write(value, start, "utf8");
+    varint(length);
+  }
+
+  function fixed64(value: string): void {
+    room(8);
+    start -= 8;
+    view.setBigUint64(start, BigInt.asUintN(64, BigInt(value)), true);
+  }
+
+  function double(value: number): void {
+    room(8);
+    start -= 8;
+    view.setFloat64(start, value, true);
+  }
+
+  /** Writes one value with its tag. */
+  function scalar(number: number, type: Scalar, value: unknown): void {
+    switch (type) {
+      case "string":
+        text(value as string);
+        return varint(number * 8 + 2);
+      case "hex": {
+        const hex = value as string;
+        const length = hex.length / 2;
+        room(length);
+        start -= length;
+        bytes.write(hex, start, "hex");
+        varint(length);
+        return varint(number * 8 + 2);
+      }
+      case "uint":
+        varint(value as number);
+        return varint(number * 8);
+      case "bool":
+        varint(value === true ? 1 : 0);
+        return varint(number * 8);
+      case "int64":
+        signed(BigInt(value as string));
+        return varint(number * 8);
+      case "fixed32":
+        room(4);
+        start -= 4;
+        view.setUint32(start, value as number, true);
+        return varint(number * 8 + 5);
+      case "fixed64":
+        fixed64(value as string);
+        return varint(number * 8 + 1);
+      case "double":
+        double(value as number);
+        return varint(number * 8 + 1);
+      case "fixed64s":
+      case "doubles": {
+        const values = value as readonly (string | number)[];
+        for (const each of values.toReversed())
+          if (type === "doubles") double(Number(each));
+          else fixed64(String(each));
+        varint(values.length * 8);
+        return varint(number * 8 + 2);
+      }
+    }
+  }
+
+  function signed(value: bigint): void {
+    if (value >= 0n && value <= BigInt(Number.MAX_SAFE_INTEGER)) return varint(Number(value));
+    const groups: number[] = [];
+    let rest = BigInt.asUintN(64, value);
+    for (; rest > 127n; rest >>= 7n) groups.push(Number(rest & 127n) + 128);
+    groups.push(Number(rest));
+    room(groups.length);
+    start -= groups.length;
+    groups.forEach((group, at) => (bytes[start + at] = group));
+  }
+
+  function nested(number: number, type: Message, value: object): void {
+    const end = bytes.length - start;
+    for (let at = type.length - 1; at >= 0; at--) {
+      const field = type[at] as Field;
+      const given = (value as Readonly<Record<string, unknown>>)[field.name];
+      if (given === undefined) continue;
+      if (typeof field.type === "string") scalar(field.number, field.type, given);
+      else if (!Array.isArray(given)) nested(field.number, field.type(), given as object);
+      else for (let one = given.length - 1; one >= 0; one--) nested(field.number, field.type(), given[one] as object);
+    }
+    varint(bytes.length - start - end);
+    varint(number * 8 + 2);
+  }
+
+  return { varint, nested, taken: () => bytes.subarray(start) };
+}
