@@ -1,5 +1,6 @@
-import type { AgentCard, AgentSkill } from "@a2a-js/sdk";
+import type { AgentCard, AgentExtension, AgentSkill } from "@a2a-js/sdk";
 import type { ServerCallContext } from "@a2a-js/sdk/server";
+import { type SkillTool, TOOLS_EXTENSION } from "../../adapters/sources/a2a/tools-extension.ts";
 import { localOperator, type Principal } from "../../guard/principal.ts";
 import { ownIdentity } from "../../mcp/client-identity.ts";
 import type { Tool } from "../../tool/tool.ts";
@@ -28,9 +29,12 @@ const JSON_TYPE = "application/json";
 const MOST_KEPT = 100;
 const MOST_EXAMPLES = 5;
 const MOST_TAGS = 10;
+/** Tools that an extended card lists, and the bytes of their definitions. Readers of cards have limits; the rest is found by searching. */
+const MOST_TOOLS = 500;
+const MOST_TOOL_BYTES = 512 * 1024;
 
 export function createCards(context: SurfaceContext): Cards {
-  const { arsenal, isLocal, toolset: only, a2a } = context;
+  const { arsenal, isLocal, toolset: only, a2a, redactor } = context;
   const kept = new Map<string, Promise<AgentCard>>();
   const forget = (): void => kept.clear();
   const ends = [
@@ -52,7 +56,7 @@ export function createCards(context: SurfaceContext): Cards {
     return making;
   }
 
-  async function make(base: string, reader: Principal | undefined): Promise<AgentCard> {
+  async function make(base: string, reader: Principal | undefined, isExtended = false): Promise<AgentCard> {
     const tools = await arsenal.listTools({ principal: reader ?? localOperator() });
     const skills = [discovery(reader ? tools : []), execution(reader ? tools : [])];
     if (reader !== undefined && only === undefined) {
@@ -62,14 +66,17 @@ export function createCards(context: SurfaceContext): Cards {
         skills.push(toolsetSkill(name, description, tags, own));
       }
     }
+    const listed = isExtended ? fitting(tools.map((tool) => redactor.known.value(toListed(tool)))) : [];
     const { name = "ToolArsenal", provider = { organization: "ToolArsenal", url: base } } = a2a ?? {};
     const count = `${tools.length} ${tools.length === 1 ? "tool" : "tools"}`;
+    const common = abilities(context, base);
     const card: AgentCard = {
-      ...abilities(context, base),
+      ...common,
+      ...(listed.length > 0 && { capabilities: { ...common.capabilities, extensions: [toolsExtension(listed)] } }),
       name,
       description: `${a2a?.description ?? "Finds tools and runs them under policy."} ${count} available.`,
       provider: { ...provider },
-      skills,
+      skills: [...skills, ...listed.map(({ skill: each }) => each)],
     };
     return (await a2a?.sign?.(card)) ?? card;
   }
@@ -83,7 +90,7 @@ export function createCards(context: SurfaceContext): Cards {
       // Two callers of one name may hold different roles, and see different tools.
       const { roles, capabilities, scopes } = principal;
       const key = JSON.stringify([ownerOf(principal), roles, capabilities, scopes, base]);
-      return keep(key, () => make(base, principal));
+      return keep(key, () => make(base, principal, true));
     },
     close() {
       for (const end of ends) end();
@@ -160,6 +167,39 @@ function toolsetSkill(name: string, description: string, tags: readonly string[]
     tags: [...new Set(["toolset", ...tags, ...commonTags(tools)])].slice(0, MOST_TAGS),
     examples: examplesOf(tools),
   });
+}
+
+/** A tool as a skill, and how it is called. */
+interface ListedTool {
+  readonly skill: AgentSkill;
+  readonly tool: SkillTool;
+}
+
+function toListed({ id, title, name, description, tags, examples, parameters, annotations }: Tool): ListedTool {
+  const { confirmed: _, ...hints } = annotations;
+  return {
+    skill: skill({ id, name: title ?? name, description, tags: ["tool", ...tags], examples: [...examples] }),
+    tool: { parameters, ...(Object.keys(hints).length > 0 && { annotations: hints }) },
+  };
+}
+
+/** As many tools, by id, as a card may list. */
+function fitting(tools: readonly ListedTool[]): readonly ListedTool[] {
+  let bytes = 0;
+  return tools.filter((tool, place) => {
+    bytes += Buffer.byteLength(JSON.stringify(tool));
+    return place < MOST_TOOLS && bytes <= MOST_TOOL_BYTES;
+  });
+}
+
+function toolsExtension(listed: readonly ListedTool[]): AgentExtension {
+  return {
+    uri: TOOLS_EXTENSION,
+    description:
+      'These skills are tools. Run one with a data part {"tool": SKILL, "arguments": {…}}; its parameters are below.',
+    required: false,
+    params: { tools: Object.fromEntries(listed.map(({ skill: { id }, tool }) => [id, tool])) },
+  };
 }
 
 function skill(given: Pick<AgentSkill, "id" | "name" | "description" | "tags" | "examples">): AgentSkill {

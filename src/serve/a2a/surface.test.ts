@@ -240,6 +240,35 @@ describe("the card of the arsenal", () => {
   });
 });
 
+describe("the extended card of the arsenal", () => {
+  const read = async (url: string) => (await jsonRpc.connect(url)).getExtendedAgentCard({ tenant: "" });
+
+  it("lists the tools as skills, and how each is called", async () => {
+    const { skills, capabilities } = await read(await serve(ticketArsenal()));
+    expect(skills.find(({ id }) => id === "support.find_ticket")).toMatchObject({
+      name: "find_ticket",
+      description: "Will find_ticket for a customer.",
+    });
+    expect(capabilities?.extensions).toMatchObject([
+      {
+        uri: "urn:toolarsenal:a2a:tools:v1",
+        required: false,
+        params: { tools: { "support.find_ticket": { parameters: { type: "object" } } } },
+      },
+    ]);
+  });
+
+  it("lists no more than a reader of cards takes", async () => {
+    const arsenal = ticketArsenal();
+    const long = "x".repeat(2000);
+    for (let each = 0; each < 600; each++)
+      arsenal.register({ name: `tool_${each}`, description: `Does ${each}. ${long}` }, () => each);
+    const { skills } = await read(await serve(arsenal));
+    expect(skills.length).toBeGreaterThan(100);
+    expect(JSON.stringify(skills).length).toBeLessThan(600_000);
+  });
+});
+
 describe("a toolset over A2A", () => {
   it("is searched and run if its skill is addressed [003-transport-a2a]", async () => {
     const url = await serve(ticketArsenal());

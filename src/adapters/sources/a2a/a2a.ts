@@ -8,9 +8,10 @@ import { type Clock, systemClock } from "../../../observe/clock.ts";
 import type { OfferedTool, Source } from "../../../register/source.port.ts";
 import { createAuthorize } from "../credentials/authorize.ts";
 import { createClientTokens } from "../credentials/client-tokens.ts";
-import { loadCard, type LoadedCard } from "./load-card.ts";
+import { loadExtendedCard } from "./extended-card.ts";
+import { loadCard, type LoadedCard, MAX_CARD_BYTES } from "./load-card.ts";
 import type { AgentInterface } from "./messages.ts";
-import type { Card, Skill } from "./read-card.ts";
+import { type Card, readCard, type Skill } from "./read-card.ts";
 import { type Agent, createAgentHandler } from "./run-task.ts";
 import type { A2aAgentSettings, ClientCertificateFiles } from "./settings.ts";
 
@@ -59,12 +60,23 @@ export function a2aSource(settings: A2aAgentSettings, parts: A2aParts = {}): Sou
   async function load(signal: AbortSignal): Promise<void> {
     if (settings.tls !== undefined && egress === outside) egress = outside.fork(await readCertificate(settings));
     const headers = await fillMembers(settings.headers ?? {}, secrets, { scope: name, field: "headers", signal });
-    loaded = await loadCard(settings, { egress, headers, signal });
+    loaded = await extended(await loadCard(settings, { egress, headers, signal }), signal);
     isFresh = true;
   }
 
-  function toTools({ card, url: cardUrl }: LoadedCard): readonly OfferedTool[] {
-    const agent: Agent = {
+  /** The card that the agent shows to us, if it shows more than the open one. */
+  async function extended(open: LoadedCard, signal: AbortSignal): Promise<LoadedCard> {
+    const { card, url: cardUrl } = open;
+    if (!card.isExtended) return open;
+    const agent = agentOf(open);
+    const options = { security: card.security, maxBytes: settings.maxCardBytes ?? MAX_CARD_BYTES, signal };
+    const written = await loadExtendedCard(agent.via, agent, options);
+    const known = readCard(written);
+    return written === undefined || known === undefined ? open : { url: cardUrl, card: known, written };
+  }
+
+  function agentOf({ card, url: cardUrl }: LoadedCard): Agent {
+    return {
       name,
       via: chooseInterface(card, cardUrl, settings, isTrusted),
       streaming: card.streaming,
@@ -80,11 +92,20 @@ export function a2aSource(settings: A2aAgentSettings, parts: A2aParts = {}): Sou
         void work.finally(() => working.delete(work));
       },
     };
+  }
+
+  function toTools(found: LoadedCard): readonly OfferedTool[] {
+    const { card } = found;
+    const agent = agentOf(found);
     const skills = card.skills.length === 0 ? [undefined] : card.skills;
     return skills.map((skill) => ({
       draft: toDraft(skill, card, agent.via, settings),
       handler: createAgentHandler(
-        { ...(skill === undefined ? {} : { skill: skill.id }), security: skill?.security ?? card.security },
+        {
+          ...(skill === undefined ? {} : { skill: skill.id }),
+          security: skill?.security ?? card.security,
+          isTool: skill?.tool !== undefined,
+        },
         agent,
       ),
     }));
@@ -205,8 +226,8 @@ function toDraft(
     sourceUri: via.url,
     tags: skill?.tags ?? [],
     examples: skill?.examples ?? [],
-    parameters: PARAMETERS,
-    annotations: { openWorld: true },
+    parameters: skill?.tool?.parameters ?? PARAMETERS,
+    annotations: { openWorld: true, ...skill?.tool?.annotations },
     // Part of what is pinned: where calls go is not to change unseen.
     sourceMeta: { a2a: { endpoint: via.url, binding: via.binding, version: via.version } },
   };

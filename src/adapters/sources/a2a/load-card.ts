@@ -20,7 +20,8 @@ export interface LoadCardParts {
   readonly signal: AbortSignal;
 }
 
-const MAX_CARD_BYTES = 1024 * 1024;
+/** Bytes of a card, unless the settings say otherwise. */
+export const MAX_CARD_BYTES = 1024 * 1024;
 
 /** Statuses with which a server says that there is no card at an address. */
 const ABSENT: ReadonlySet<number> = new Set([404, 405, 410]);

@@ -74,7 +74,8 @@ export type Update =
 /** What is asked of an agent. */
 export interface Outgoing {
   readonly messageId: string;
-  readonly text: string;
+  /** Omitted if the data says it all. */
+  readonly text?: string | undefined;
   readonly data?: JsonObject | undefined;
   readonly taskId?: string | undefined;
   readonly contextId?: string | undefined;
@@ -94,7 +95,7 @@ export function writeSend(message: Outgoing, { version, binding, tenant }: Agent
         message: {
           messageId,
           role: "ROLE_USER",
-          parts: [{ text }, ...(data === undefined ? [] : [{ data }])],
+          parts: [...(text === undefined ? [] : [{ text }]), ...(data === undefined ? [] : [{ data }])],
           ...ids,
           ...metadata,
         },
@@ -106,7 +107,7 @@ export function writeSend(message: Outgoing, { version, binding, tenant }: Agent
           message: {
             messageId,
             role: "ROLE_USER",
-            content: [{ text }, ...(data === undefined ? [] : [{ data: { data } }])],
+            content: [...(text === undefined ? [] : [{ text }]), ...(data === undefined ? [] : [{ data: { data } }])],
             ...ids,
             ...metadata,
           },
@@ -117,7 +118,10 @@ export function writeSend(message: Outgoing, { version, binding, tenant }: Agent
           kind: "message",
           messageId,
           role: "user",
-          parts: [{ kind: "text", text }, ...(data === undefined ? [] : [{ kind: "data", data }])],
+          parts: [
+            ...(text === undefined ? [] : [{ kind: "text", text }]),
+            ...(data === undefined ? [] : [{ kind: "data", data }]),
+          ],
           ...ids,
           ...metadata,
         },
@@ -130,7 +134,10 @@ export function writeSend(message: Outgoing, { version, binding, tenant }: Agent
         ...(contextId === undefined ? {} : { sessionId: contextId }),
         message: {
           role: "user",
-          parts: [{ type: "text", text }, ...(data === undefined ? [] : [{ type: "data", data }])],
+          parts: [
+            ...(text === undefined ? [] : [{ type: "text", text }]),
+            ...(data === undefined ? [] : [{ type: "data", data }]),
+          ],
           ...metadata,
         },
       };

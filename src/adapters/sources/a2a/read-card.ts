@@ -1,6 +1,7 @@
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import type { Requirement, Security, SecurityScheme } from "../credentials/security.ts";
 import type { AgentInterface, Version } from "./messages.ts";
+import { readToolsExtension, type SkillTool } from "./tools-extension.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -12,6 +13,8 @@ export interface Card {
   /** The agent's own order: the preferred one first. Only those that are supported. */
   readonly interfaces: readonly AgentInterface[];
   readonly streaming: boolean;
+  /** Whether the agent has another card for callers that it knows. */
+  readonly isExtended: boolean;
   readonly security: Security;
 }
 
@@ -24,6 +27,8 @@ export interface Skill {
   readonly examples: readonly string[];
   /** Undefined if the skill needs what the whole agent needs. */
   readonly security?: Security;
+  /** How it is called, if it is a tool of another arsenal. */
+  readonly tool?: SkillTool;
 }
 
 /** Reads an agent card of version 1.0, 0.3 or the draft of 2024; undefined if it is none. */
@@ -33,23 +38,27 @@ export function readCard(card: unknown): Card | undefined {
   const capabilities = isPlainObject(card["capabilities"]) ? card["capabilities"] : {};
   const schemes = isPlainObject(card["securitySchemes"]) ? card["securitySchemes"] : {};
   const requirements = card["securityRequirements"] ?? card["security"];
+  const tools = readToolsExtension(capabilities);
   return {
     name: card["name"],
     description: textOf(card["description"]),
-    skills: listOf(card["skills"]).flatMap((skill) => readSkill(skill, schemes) ?? []),
+    skills: listOf(card["skills"]).flatMap((skill) => readSkill(skill, schemes, tools) ?? []),
     interfaces: readInterfaces(card),
     streaming: capabilities["streaming"] === true,
+    isExtended: (capabilities["extendedAgentCard"] ?? card["supportsAuthenticatedExtendedCard"]) === true,
     security: requirements === undefined ? draftSecurity(card) : readSecurity(requirements, schemes),
   };
 }
 
-function readSkill(skill: unknown, schemes: JsonObject): Skill | undefined {
+function readSkill(skill: unknown, schemes: JsonObject, tools: ReadonlyMap<string, SkillTool>): Skill | undefined {
   if (!isPlainObject(skill)) return undefined;
   const id = textOf(skill["id"]) || textOf(skill["name"]);
   if (id === "") return undefined;
   const requirements = listOf(skill["securityRequirements"] ?? skill["security"]);
+  const tool = tools.get(id);
   return {
     id,
+    ...(tool === undefined ? {} : { tool }),
     name: textOf(skill["name"]) || id,
     description: textOf(skill["description"]),
     tags: textsOf(skill["tags"]),

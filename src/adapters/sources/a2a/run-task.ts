@@ -4,6 +4,7 @@ import type { Handler, HandlerContext } from "../../../tool/handler.ts";
 import type { Security } from "../credentials/security.ts";
 import { type AgentParts, converse, isUnknownOperation, type Request, type RequestOptions } from "./connection.ts";
 import type { AgentInterface, Outgoing, Update } from "./messages.ts";
+import { toToolResult } from "./tools-extension.ts";
 import { applyUpdate, type FollowedTask, isSettled, textOf, toAnswer } from "./task-result.ts";
 
 /** One agent, as its card and the settings say. */
@@ -21,6 +22,8 @@ export interface AgentTool {
   /** The id of the skill; undefined for the agent as a whole. */
   readonly skill?: string;
   readonly security: Security;
+  /** True if the skill is a tool of another arsenal: the arguments are the tool's own, and so is the result. */
+  readonly isTool?: boolean;
 }
 
 /** The first wait before a task is looked at again; each is half as long again, up to `MAX_WAIT_MS`. */
@@ -34,15 +37,12 @@ const CANCEL_MS = 5000;
 const MAX_REPORTS = 1000;
 
 /** Sends a message to an agent and follows the task to its end. A message is never sent twice. */
-export function createAgentHandler({ skill, security }: AgentTool, agent: Agent): Handler {
+export function createAgentHandler({ skill, security, isTool = false }: AgentTool, agent: Agent): Handler {
   return async (args, context) => {
-    const { message, data, taskId, contextId } = args as {
-      readonly message: string;
-      readonly data?: Readonly<Record<string, unknown>>;
-      readonly taskId?: string;
-      readonly contextId?: string;
-    };
-    const sent = { messageId: crypto.randomUUID(), text: message, data, taskId, contextId, skill };
+    const messageId = crypto.randomUUID();
+    const sent: Outgoing = isTool
+      ? { messageId, skill, data: { tool: skill, arguments: args } }
+      : { messageId, skill, ...readArguments(args) };
     const call = createCall(agent, context, security);
     try {
       await call.send(sent);
@@ -53,8 +53,18 @@ export function createAgentHandler({ skill, security }: AgentTool, agent: Agent)
         throw new ArsenalError("CANCELLED", `The call of the agent ${agent.name} was cancelled`, { cause: error });
       throw error;
     }
-    return toAnswer(call.task, agent.name, context.tool.name);
+    return (isTool ? toToolResult : toAnswer)(call.task, agent.name, context.tool.name);
   };
+}
+
+function readArguments(args: Readonly<Record<string, unknown>>): Omit<Outgoing, "messageId" | "skill"> {
+  const { message, ...others } = args as {
+    readonly message: string;
+    readonly data?: Readonly<Record<string, unknown>>;
+    readonly taskId?: string;
+    readonly contextId?: string;
+  };
+  return { text: message, ...others };
 }
 
 /** One call of an agent: the task that it began and how it is followed. */
