@@ -305,7 +305,7 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
         administration,
         state: guard.state,
         metrics: await metrics(),
-        outside: { egress, secrets },
+        outside: { egress, secrets, emit },
       });
     },
     close: () => (closing ??= disconnect()),

@@ -248,6 +248,13 @@ export interface EventMap {
   "audit-failed": { readonly records: number; readonly message: string };
   /** A secret that is too short to be taken out of what is shown, by where the reference to it stands. */
   "secret-skipped": { readonly scope: string; readonly field: string; readonly message: string };
+  /** Somebody who asked to be told about an A2A task could not be told. */
+  "push-failed": {
+    readonly taskId: string;
+    readonly origin: string;
+    readonly attempts: number;
+    readonly message: string;
+  };
   "circuit-opened": { readonly toolId: string; readonly consecutiveFailures: number; readonly retryAfterMs: number };
   "circuit-probed": { readonly toolId: string };
   "circuit-closed": { readonly toolId: string };

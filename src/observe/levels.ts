@@ -59,6 +59,7 @@ const LEVEL_OF: { readonly [Name in EventName]: EventLevel | ((data: EventMap[Na
   "scan-failed": "warn",
   "audit-failed": "error",
   "secret-skipped": "warn",
+  "push-failed": "warn",
   "circuit-opened": "warn",
   "circuit-probed": "info",
   "circuit-closed": "info",

@@ -1,5 +1,6 @@
 import type { AgentCard } from "@a2a-js/sdk";
 import type { Egress } from "../../guard/egress/egress.ts";
+import type { Emit } from "../../observe/events.ts";
 import type { Secrets } from "../../guard/secrets/secrets.ts";
 
 /** The section `a2a` of the configuration, as far as serving goes. */
@@ -17,6 +18,7 @@ export interface A2aSettings {
 export interface A2aOutside {
   readonly egress: Egress;
   readonly secrets: Pick<Secrets, "fill">;
+  readonly emit: Emit;
 }
 
 /** How an arsenal is served as an A2A agent. */
@@ -25,16 +27,18 @@ export interface A2aServing extends Omit<A2aSettings, "taskTtlS" | "signingKey">
   readonly taskTtlMs: number;
   /** The way out for push notifications. */
   readonly egress: Egress;
+  readonly emit: Emit;
   /** Signs a card. Undefined if cards are not signed. */
   readonly sign?: (card: AgentCard) => Promise<AgentCard>;
 }
 
-export function toA2aServing(settings: A2aSettings, { egress, secrets }: A2aOutside): A2aServing {
+export function toA2aServing(settings: A2aSettings, { egress, secrets, emit }: A2aOutside): A2aServing {
   const { taskTtlS, signingKey, ...others } = settings;
   return {
     ...others,
     taskTtlMs: taskTtlS * 1000,
     egress,
+    emit,
     ...(signingKey !== undefined && {
       async sign(card) {
         const { signCard } = await import("./card-signature.ts");

@@ -5,6 +5,7 @@ import { baseOfCall } from "./call-context.ts";
 import { createCards } from "./card.ts";
 import { createA2aEndpoint } from "./endpoint.ts";
 import { createArsenalExecutor } from "./executor.ts";
+import { createPushes } from "./push.ts";
 import { replicateTasks } from "./replicated-tasks.ts";
 import { createSharedTasks } from "./task-store.ts";
 
@@ -15,6 +16,7 @@ export function a2aSurface(context: SurfaceContext): Surface {
   const { work, replica, a2a } = context;
   const cards = createCards(context);
   const tasks = createSharedTasks(replica, { ttlMs: a2a?.taskTtlMs ?? DAY_MS });
+  const pushes = a2a && createPushes(replica, a2a);
   let endReplicated: (() => void) | undefined;
   const endpoint = createA2aEndpoint({
     executor: createArsenalExecutor(context, { exposes: cards.exposes }),
@@ -22,6 +24,7 @@ export function a2aSurface(context: SurfaceContext): Surface {
     card: (called) => cards.open(context.address() || called),
     extendedCard: (call) => cards.extended(call, context.address() || baseOfCall(call)),
     taskStore: tasks,
+    ...(pushes && { push: pushes }),
     work,
     wrap(handler) {
       const replicated = replicateTasks(handler, { replica, tasks });
@@ -37,6 +40,7 @@ export function a2aSurface(context: SurfaceContext): Surface {
       endpoint.close();
       endReplicated?.();
       cards.close();
+      await pushes?.close();
     },
   };
 }

@@ -16,7 +16,8 @@ export interface SealBinding {
 
 /** Hides data in a text that a client carries and nobody else can read, change, or use for something else. */
 export interface Seal {
-  seal(payload: JsonObject, binding: SealBinding): string;
+  /** `ttlMs` is how long it opens. Defaults to that of the seal. */
+  seal(payload: JsonObject, binding: SealBinding, ttlMs?: number): string;
   /** What was sealed; undefined where the text was changed, has expired, or was sealed for another caller or request. */
   open(text: string, binding: SealBinding): JsonObject | undefined;
   /** True for a text that was sealed with this key, whether or not it opens. */
@@ -51,10 +52,10 @@ export function createSeal(options: SealOptions = {}): Seal {
   const prefix = `ta1.${fingerprint}.`;
 
   return {
-    seal(payload, binding) {
+    seal(payload, binding, forMs = ttlMs) {
       const iv = randomBytes(IV_BYTES);
       const cipher = createCipheriv("aes-256-gcm", key, iv).setAAD(digest(binding));
-      const sealed = [cipher.update(JSON.stringify({ until: clock.now() + ttlMs, payload }), "utf8"), cipher.final()];
+      const sealed = [cipher.update(JSON.stringify({ until: clock.now() + forMs, payload }), "utf8"), cipher.final()];
       return prefix + Buffer.concat([iv, cipher.getAuthTag(), ...sealed]).toString("base64url");
     },
     open(text, binding) {

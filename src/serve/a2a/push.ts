@@ -1,0 +1,216 @@
+import { createHash, randomUUID } from "node:crypto";
+import { type StreamResponse, type Task, TaskPushNotificationConfig } from "@a2a-js/sdk";
+import { V03PushNotificationSerializer } from "@a2a-js/sdk/compat/v0_3/server";
+import { RequestMalformedError } from "@a2a-js/sdk/errors";
+import {
+  type PushNotificationSender,
+  type PushNotificationStore,
+  type ServerCallContext,
+  V1PushNotificationSerializer,
+} from "@a2a-js/sdk/server";
+import { isArsenalError } from "../../errors/arsenal-error.ts";
+import { checkUrl } from "../../guard/egress/check-url.ts";
+import { type Clock, systemClock } from "../../observe/clock.ts";
+import type { Replica } from "../mcp/replica.ts";
+import type { A2aServing } from "./settings.ts";
+
+/** What the gateway tells others about tasks. */
+export interface Pushes {
+  readonly store: PushNotificationStore;
+  readonly sender: PushNotificationSender;
+  /** Gives notifications under way a moment to arrive, and drops the rest. */
+  close(): Promise<void>;
+}
+
+interface Stored {
+  readonly config: TaskPushNotificationConfig;
+  /** The version of A2A that it was asked for in, and in which it is told. */
+  readonly wireVersion: string;
+}
+
+const MOST_CONFIGS = 10;
+const MOST_URL_LENGTH = 2_000;
+const ATTEMPT_MS = 5_000;
+/** How long to wait before each further attempt. */
+const PAUSES_MS: readonly number[] = [1_000, 5_000];
+const CLOSING_MS = 1_000;
+
+const SERIALIZERS = { "1.0": new V1PushNotificationSerializer(), "0.3": new V03PushNotificationSerializer() };
+
+/**
+ * Tells the addresses that callers gave about their tasks, in order. Addresses are reached through the egress guard: private ones only if the
+ * operator trusts their origin. What cannot be delivered is reported to the operator, and never harms the task.
+ */
+export function createPushes(
+  replica: Replica,
+  settings: Pick<A2aServing, "egress" | "pushOrigins" | "taskTtlMs" | "emit">,
+  clock: Clock = systemClock,
+): Pushes {
+  const { egress, taskTtlMs: ttlMs, emit } = settings;
+  const { state, seal } = replica;
+  const { documents } = state;
+  const origins = new Set(settings.pushOrigins.map((origin) => URL.parse(origin)?.origin));
+  const underWay = new Map<string, Promise<void>>();
+  const closing = new AbortController();
+
+  const isTrusted = (url: string | URL): boolean => origins.has(new URL(url).origin);
+  const keyOf = (taskId: string, { user }: ServerCallContext): string =>
+    `a2a/push/${hashed(user?.userName ?? "")}/${hashed(taskId)}`;
+  /** Configurations hold credentials: they are sealed, each list for its task. */
+  const bindingOf = (key: string) => ({ principal: { id: key }, plane: "a2a", method: "push", params: {} });
+
+  async function read(
+    key: string,
+  ): Promise<{ readonly stored: readonly Stored[]; readonly version: number | "absent" }> {
+    const entry = await documents.get(key);
+    const opened = typeof entry?.value === "string" ? seal.open(entry.value, bindingOf(key)) : undefined;
+    return { stored: (opened?.["stored"] as readonly Stored[] | undefined) ?? [], version: entry?.version ?? "absent" };
+  }
+
+  async function change(key: string, by: (stored: readonly Stored[]) => readonly Stored[]): Promise<void> {
+    for (;;) {
+      const { stored, version } = await read(key);
+      const sealed = seal.seal({ stored: by(stored) }, bindingOf(key), ttlMs);
+      if (await documents.set(key, sealed, { ifVersion: version, expiresAt: clock.now() + ttlMs })) return;
+    }
+  }
+
+  const store: PushNotificationStore = {
+    async save(taskId, context, config) {
+      refuseAddress(config.url, isTrusted);
+      config.id ||= randomUUID();
+      config.taskId = taskId;
+      const added = {
+        config: TaskPushNotificationConfig.fromJSON(TaskPushNotificationConfig.toJSON(config)),
+        wireVersion: context.requestedVersion,
+      };
+      await change(keyOf(taskId, context), (stored) => {
+        const others = stored.filter((each) => each.config.id !== config.id);
+        if (others.length >= MOST_CONFIGS)
+          throw new RequestMalformedError(
+            `A task can have ${MOST_CONFIGS} push notification configs. Delete one first.`,
+          );
+        return [...others, added];
+      });
+    },
+    load: async (taskId, context) => (await read(keyOf(taskId, context))).stored.map(({ config }) => config),
+    async delete(taskId, context, configId) {
+      await change(keyOf(taskId, context), (stored) =>
+        stored.filter(({ config }) => config.id !== (configId ?? taskId)),
+      );
+    },
+  };
+
+  /** One attempt. Says whether another may succeed. */
+  async function post(
+    config: TaskPushNotificationConfig,
+    sent: { body: string; contentType: string },
+  ): Promise<Attempt> {
+    const timeout = new AbortController();
+    const stopTimer = clock.after(ATTEMPT_MS, () => timeout.abort(), { background: true });
+    try {
+      const { status, body } = await egress.request(config.url, {
+        method: "POST",
+        headers: { "content-type": sent.contentType, ...credentialsOf(config) },
+        body: sent.body,
+        trusted: isTrusted(config.url),
+        maxRedirects: 0,
+        signal: AbortSignal.any([timeout.signal, closing.signal]),
+      });
+      body.destroy?.();
+      if (status >= 200 && status < 300) return "delivered";
+      return { why: `it answered ${status}`, mayRetry: status === 429 || status >= 500 };
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      return { why, mayRetry: !(isArsenalError(error) && error.code === "PERMISSION_DENIED") };
+    } finally {
+      stopTimer();
+    }
+  }
+
+  async function deliver(
+    { config, wireVersion }: Stored,
+    event: StreamResponse,
+    task: Task | undefined,
+  ): Promise<void> {
+    const sent = (wireVersion === "0.3" ? SERIALIZERS["0.3"] : SERIALIZERS["1.0"]).serialize(event, task);
+    for (let attempt = 0; ; attempt++) {
+      const outcome = await post(config, sent);
+      if (outcome === "delivered") return;
+      const pauseMs = PAUSES_MS[attempt];
+      if (!outcome.mayRetry || pauseMs === undefined || closing.signal.aborted) {
+        const { origin } = new URL(config.url);
+        emit("push-failed", { taskId: config.taskId, origin, attempts: attempt + 1, message: outcome.why });
+        return;
+      }
+      await pause(clock, pauseMs, closing.signal);
+    }
+  }
+
+  return {
+    store,
+    sender: {
+      async send(event, context, task) {
+        const taskId = taskIdOf(event);
+        if (taskId === "") return;
+        const key = keyOf(taskId, context);
+        // The task goes on changing while earlier notifications are on their way.
+        const snapshot = task && structuredClone(task);
+        const sending = (underWay.get(key) ?? Promise.resolve()).then(async () => {
+          const { stored } = await read(key);
+          await Promise.all(stored.map((each) => deliver(each, event, snapshot)));
+        });
+        const settled = sending
+          .catch(() => undefined)
+          .finally(() => {
+            if (underWay.get(key) === settled) underWay.delete(key);
+          });
+        underWay.set(key, settled);
+        await settled;
+      },
+    },
+    async close() {
+      const stopTimer = clock.after(CLOSING_MS, () => closing.abort(), { background: true });
+      await Promise.all(underWay.values());
+      stopTimer();
+      closing.abort();
+    },
+  };
+}
+
+type Attempt = "delivered" | { readonly why: string; readonly mayRetry: boolean };
+
+/** Refuses an address that nothing would be sent to. Which address a name stands for is checked with each request. */
+function refuseAddress(url: string, isTrusted: (url: URL) => boolean): void {
+  const parsed = url.length <= MOST_URL_LENGTH ? URL.parse(url) : null;
+  if (parsed === null)
+    throw new RequestMalformedError("The push notification url is not a URL. Give an https address.");
+  try {
+    checkUrl(parsed, { allowPrivate: isTrusted(parsed) });
+  } catch (error) {
+    throw new RequestMalformedError(`The push notification url is refused. ${(error as Error).message}`);
+  }
+}
+
+function credentialsOf({ authentication, token }: TaskPushNotificationConfig): Readonly<Record<string, string>> {
+  const { scheme = "", credentials = "" } = authentication ?? {};
+  return {
+    ...(scheme !== "" && credentials !== "" && { authorization: `${scheme} ${credentials}` }),
+    ...(token !== "" && { "x-a2a-notification-token": token }),
+  };
+}
+
+function taskIdOf({ payload }: StreamResponse): string {
+  if (payload === undefined) return "";
+  return payload.$case === "task" ? payload.value.id : payload.value.taskId;
+}
+
+/** Resolves when the time is over or the signal fires. */
+function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = clock.after(ms, resolve, { background: true });
+    signal.addEventListener("abort", () => (stop(), resolve()), { once: true });
+  });
+}
+
+const hashed = (text: string): string => createHash("sha256").update(text).digest("base64url");
