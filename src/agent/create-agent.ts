@@ -60,6 +60,8 @@ export interface RunOptions extends FollowOptions {
   readonly history?: readonly AgentMessage[];
   /** What was said before `history` begins, if it was cut. */
   readonly summary?: string;
+  /** The trace that the run belongs to. Defaults to a new one. */
+  readonly traceId?: string;
 }
 
 /** A model that works with the tools of an arsenal. */
@@ -104,12 +106,12 @@ export function createAgent(options: AgentOptions): Agent {
     };
   }
 
-  function run(input: string, { history = [], summary, ...follow }: RunOptions = {}): AgentRun {
+  function run(input: string, { history = [], summary, traceId = traceIds.traceId(), ...follow }: RunOptions = {}): AgentRun {
     if (typeof input !== "string" || input.trim() === "")
       throw wrong("input", input, "must be text", "Give the request as a string that is not empty.");
     const state: RunState = {
       agent: name,
-      traceId: traceIds.traceId(),
+      traceId,
       request: input,
       ...(summary !== undefined && { summary }),
       ...(toolset !== undefined && { toolset }),

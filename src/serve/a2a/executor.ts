@@ -24,6 +24,8 @@ export interface A2aRun {
   readonly signal: AbortSignal;
   /** The toolset that the message is addressed to. */
   readonly toolset: string | undefined;
+  /** The skill that the message is addressed to. */
+  readonly skillId: unknown;
   readonly taskId: string;
   /** The task before this message; undefined if it is the first. */
   readonly task: Task | undefined;
@@ -31,6 +33,9 @@ export interface A2aRun {
 
 /** Answers a text with more than a list of tools. True if it did. */
 export type AnswerText = (text: string | undefined, run: A2aRun) => Promise<boolean>;
+
+/** The skill of the card by which a text is never answered by a model. */
+const DISCOVERY = "tool_discovery";
 
 /** Reported progress that a task keeps. A tool that reports more is heard no longer. */
 const MOST_PROGRESS = 100;
@@ -108,7 +113,7 @@ export function createArsenalExecutor(
       case "call":
         return call(asked.call, run);
       case "text":
-        if (!(await answerText(asked.text, run))) await find(asked, run);
+        if (run.skillId === DISCOVERY || !(await answerText(asked.text, run))) await find(asked, run);
     }
   }
 
@@ -125,15 +130,15 @@ export function createArsenalExecutor(
       report.begin();
       report.working();
       try {
-        const toolset = toolsetOf(userMessage, context.request.metadata);
+        const { metadata } = context.request;
+        const toolset = toolsetOf(userMessage, metadata);
         const run: A2aRun = {
           report,
           principal,
-          trace:
-            trace ??
-            readTraceparent(userMessage.metadata?.["traceparent"] ?? context.request.metadata?.["traceparent"]),
+          trace: trace ?? readTraceparent(userMessage.metadata?.["traceparent"] ?? metadata?.["traceparent"]),
           signal,
           toolset,
+          skillId: userMessage.metadata?.["skillId"] ?? metadata?.["skillId"],
           taskId,
           task,
         };

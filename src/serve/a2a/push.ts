@@ -147,6 +147,17 @@ export function createPushes(
     }
   }
 
+  async function sendAfter(
+    earlier: Promise<void> | undefined,
+    key: string,
+    event: StreamResponse,
+    task: Task | undefined,
+  ): Promise<void> {
+    await earlier;
+    const { stored } = await read(key);
+    await Promise.all(stored.map((each) => deliver(each, event, task)));
+  }
+
   return {
     store,
     sender: {
@@ -156,11 +167,7 @@ export function createPushes(
         const key = keyOf(taskId, context);
         // The task goes on changing while earlier notifications are on their way.
         const snapshot = task && structuredClone(task);
-        const sending = (underWay.get(key) ?? Promise.resolve()).then(async () => {
-          const { stored } = await read(key);
-          await Promise.all(stored.map((each) => deliver(each, event, snapshot)));
-        });
-        const settled = sending
+        const settled = sendAfter(underWay.get(key), key, event, snapshot)
           .catch(() => undefined)
           .finally(() => {
             if (underWay.get(key) === settled) underWay.delete(key);

@@ -1,6 +1,7 @@
 import { refuse } from "../http/answer.ts";
 import { mayUse } from "../scoped-arsenal.ts";
 import type { Route, Surface, SurfaceContext } from "../surface.ts";
+import { createAgentAnswers } from "./agent-answers.ts";
 import { baseOfCall } from "./call-context.ts";
 import { createCards } from "./card.ts";
 import { createA2aEndpoint } from "./endpoint.ts";
@@ -15,11 +16,15 @@ const DAY_MS = 86_400_000;
 export function a2aSurface(context: SurfaceContext): Surface {
   const { work, replica, a2a } = context;
   const cards = createCards(context);
-  const tasks = createSharedTasks(replica, { ttlMs: a2a?.taskTtlMs ?? DAY_MS });
+  const ttlMs = a2a?.taskTtlMs ?? DAY_MS;
+  const tasks = createSharedTasks(replica, { ttlMs });
   const pushes = a2a && createPushes(replica, a2a);
   let endReplicated: (() => void) | undefined;
   const endpoint = createA2aEndpoint({
-    executor: createArsenalExecutor(context, { exposes: cards.exposes }),
+    executor: createArsenalExecutor(context, {
+      exposes: cards.exposes,
+      answerText: createAgentAnswers(context, { ttlMs }),
+    }),
     abilities: cards.abilities,
     card: (called) => cards.open(context.address() || called),
     extendedCard: (call) => cards.extended(call, context.address() || baseOfCall(call)),

@@ -1,0 +1,128 @@
+import { createHash } from "node:crypto";
+import {
+  type AgentResult,
+  createAgent,
+  type AgentEvent,
+  type NeededApproval,
+  type SavedRun,
+} from "../../agent/index.ts";
+import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { type Clock, systemClock } from "../../observe/clock.ts";
+import type { Serving } from "../surface.ts";
+import { ownerOf } from "./call-context.ts";
+import { dataPart, textPart } from "./events.ts";
+import type { A2aRun, AnswerText } from "./executor.ts";
+
+/** Text is reported when there is this much of it. */
+const CHUNK = 200;
+
+/**
+ * Lets the configured model answer texts with the tools of the arsenal. A run that needs an approval is saved, and goes on with the next message
+ * to its task, in whichever process gets it. Answers nothing if no model is configured.
+ */
+export function createAgentAnswers(
+  { arsenal, replica, redactor }: Pick<Serving, "arsenal" | "replica" | "redactor">,
+  { ttlMs, clock = systemClock }: { readonly ttlMs: number; readonly clock?: Clock },
+): AnswerText {
+  const { seal, state } = replica;
+  const keyOf = ({ principal, taskId }: A2aRun): string =>
+    `a2a/run/${createHash("sha256")
+      .update(JSON.stringify([ownerOf(principal), taskId]))
+      .digest("base64url")}`;
+  const bindingOf = (key: string) => ({ principal: { id: key }, plane: "a2a", method: "run", params: {} });
+
+  /** Takes the saved run of a task, so that no two messages go on with it. */
+  async function take(run: A2aRun): Promise<SavedRun | undefined> {
+    const key = keyOf(run);
+    const entry = run.task && (await state.documents.get(key));
+    if (typeof entry?.value !== "string" || !(await state.documents.delete(key, { ifVersion: entry.version })))
+      return undefined;
+    return seal.open(entry.value, bindingOf(key)) as SavedRun | undefined;
+  }
+
+  async function keep(run: A2aRun, saved: SavedRun): Promise<void> {
+    const key = keyOf(run);
+    const sealed = seal.seal({ ...saved }, bindingOf(key), ttlMs);
+    await state.documents.set(key, sealed, { expiresAt: clock.now() + ttlMs });
+  }
+
+  return async (text, run) => {
+    const { llm } = arsenal;
+    if (llm === undefined) return false;
+    const saved = await take(run);
+    if (saved === undefined && text === undefined) return false;
+    const { principal, toolset, signal, report, trace } = run;
+    const agent = createAgent({
+      llm,
+      arsenal: {
+        retrieve: (query) => arsenal.retrieve(query),
+        execute: (call) => arsenal.execute(call),
+        getTool: (name, namespace = "default", by = {}) => arsenal.getTool(name, namespace, { principal, ...by }),
+      },
+      principal,
+      ...(toolset !== undefined && { toolset }),
+    });
+    const follow = { signal, onEvent: eventReporter(run, redactor) };
+    const traced = trace === undefined ? {} : { traceId: trace.traceId };
+    const going = saved === undefined ? agent.run(text ?? "", { ...follow, ...traced }) : agent.resume(saved, follow);
+    const result = await going.result;
+    signal.throwIfAborted();
+    if (result.status === "paused") {
+      await keep(run, going.save());
+      report.end("input-required", approvalParts(redactor.value(result.approvals)));
+    } else if (result.status === "answered") report.end("completed");
+    else throw stopped(result);
+    return true;
+  };
+}
+
+/** Reports what an agent does: its text as an artifact that grows, its calls as status updates. */
+function eventReporter({ report, task }: A2aRun, redactor: Serving["redactor"]): (event: AgentEvent) => void {
+  const redact = redactor.stream();
+  let said = "";
+  let append = task?.artifacts.some(({ artifactId }) => artifactId === "answer") ?? false;
+  function tell(last: boolean): void {
+    if (said === "") return;
+    report.artifact({ id: "answer", name: "answer", parts: [textPart(redact(said))], append, last });
+    said = "";
+    append = true;
+  }
+  return (event) => {
+    switch (event.type) {
+      case "text":
+        said += event.text;
+        if (said.length >= CHUNK) tell(false);
+        return;
+      case "call-started":
+        tell(false);
+        return report.working([textPart(`Calling ${event.toolName}.`)], { callId: event.callId, tool: event.toolName });
+      case "call-finished":
+        return report.working(undefined, { callId: event.callId, status: event.result.status });
+      case "finished":
+        return tell(true);
+      default:
+    }
+  };
+}
+
+function approvalParts(approvals: readonly NeededApproval[]) {
+  const lines = approvals.map(({ message }) => message);
+  const [first] = approvals;
+  return [
+    textPart([...lines, "Once this is answered, send any message to this task to go on."].join("\n")),
+    dataPart({
+      status: "pending_confirmation",
+      code: "CONFIRMATION_REQUIRED",
+      ...(first && { confirmationId: first.confirmationId }),
+      approvals: approvals.map(({ confirmationId, toolName, arguments: given }) => ({
+        confirmationId,
+        toolName,
+        arguments: given,
+      })),
+    }),
+  ];
+}
+
+function stopped({ status }: AgentResult): ArsenalError {
+  return new ArsenalError("AGENT_STOPPED", `The agent stopped without an answer: ${status}.`);
+}
