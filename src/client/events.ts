@@ -19,13 +19,15 @@ export async function* readEvents({ body }: FetchedResponse): AsyncGenerator<Str
   const decoder = new TextDecoder();
   let [rest, event, id]: [string, string, string | undefined] = ["", "message", undefined];
   let data: string[] = [];
+  let wasCut = false;
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      rest += decoder.decode(value, { stream: true });
-      // A carriage return at the end may be the first half of a line's end.
-      const lines = rest.split(/\r\n|\n|\r(?!$)/);
+      const text = decoder.decode(value, { stream: true });
+      // A line's end may be cut in two: the first half has ended the line.
+      const lines = (rest + (wasCut ? text.replace(/^\n/, "") : text)).split(/\r\n|\n|\r/);
+      if (text !== "") wasCut = text.endsWith("\r");
       rest = lines.pop() ?? "";
       for (const line of lines) {
         if (line === "") {
@@ -96,7 +98,7 @@ export function follow(
         };
         await http.send(asked, read);
       } catch (error) {
-        if (!isArsenalError(error) || !PASSING.has(error.code)) throw error;
+        if (closed.aborted || !isArsenalError(error) || !PASSING.has(error.code)) throw error;
       }
       await http.pause(failures++, signal);
     }

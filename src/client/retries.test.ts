@@ -1,42 +1,28 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
+import {
+  answerJson as json,
+  hangUp,
+  type HttpAnswers,
+  httpAnswers,
+  type Respond,
+} from "../../test/doubles/http-answers.ts";
 import { skippingClock } from "../../test/doubles/skipping-clock.ts";
 import { createClient, type ArsenalClient, type ClientOptions } from "./index.ts";
 
 const TIMEOUT_MS = 30_000;
-const closers: (() => unknown)[] = [];
+const opened: HttpAnswers[] = [];
 afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
+  for (const server of opened.splice(0)) await server[Symbol.asyncDispose]();
 });
-
-type Respond = (request: IncomingMessage, response: ServerResponse, count: number) => void;
 
 /** A client of a real server that answers as `respond` says, and counts. */
 async function against(respond: Respond, options: ClientOptions = {}) {
-  const seen: string[] = [];
-  const server = createServer((request, response) => {
-    let body = "";
-    request.on("data", (chunk: Buffer) => (body += chunk.toString()));
-    request.on("end", () => {
-      seen.push(`${request.method} ${request.url} ${body}`.trim());
-      respond(request, response, seen.length);
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  closers.push(() => {
-    server.closeAllConnections();
-    return new Promise((resolve) => server.close(resolve));
-  });
+  const server = await httpAnswers(respond);
+  opened.push(server);
   const clock = skippingClock(TIMEOUT_MS);
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const client = createClient({ url, clock, ...options });
-  return { client, seen, clock };
+  return { client: createClient({ url: server.url, clock, ...options }), seen: server.seen, clock };
 }
 
-const json = (response: ServerResponse, status: number, body: unknown, headers = {}): void =>
-  void response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
-const hangUp = (response: ServerResponse): void => void response.socket?.destroy();
 const done = { toolName: "pay", status: "success", attempts: 1 };
 const call = { toolName: "pay", arguments: { amount: 5 } };
 
@@ -137,7 +123,7 @@ describe("a gateway that is busy", () => {
 describe("a gateway that cannot be reached", () => {
   it("was certainly sent nothing, so everything is tried again", async () => {
     const { client: gone } = await against(() => {});
-    for (const close of closers.splice(0)) await close();
+    for (const server of opened.splice(0)) await server[Symbol.asyncDispose]();
     await expect(gone.healthCheck()).rejects.toMatchObject({
       code: "TRANSPORT_FAILED",
       details: { beforeSend: true },
@@ -152,7 +138,7 @@ describe("a gateway that cannot be reached", () => {
 
   it("runs a call once it is there", async () => {
     const { client, seen } = await against((_request, response) => json(response, 200, done), {
-      fetch: refusedOnce(await freePort()),
+      fetch: await refusedOnce(),
     });
     expect(await client.execute(call)).toEqual(done);
     expect(seen).toHaveLength(1);
@@ -160,17 +146,11 @@ describe("a gateway that cannot be reached", () => {
 });
 
 /** `fetch`, whose first connection goes to a port where nobody listens. */
-function refusedOnce(port: number): typeof fetch {
+async function refusedOnce(): Promise<typeof fetch> {
+  const gone = await httpAnswers(() => {});
+  await gone[Symbol.asyncDispose]();
   let count = 0;
-  return (url, init) => fetch(count++ === 0 ? `http://127.0.0.1:${port}/` : url, init);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+  return (url, init) => fetch(count++ === 0 ? gone.url : url, init);
 }
 
 describe("waiting", () => {
