@@ -1,5 +1,6 @@
 import type { DialectName, DialectTools } from "../adapters/dialects/built-in.ts";
 import type { DefinitionOptions, DefinitionWriter } from "../adapters/dialects/write-definitions.ts";
+import type { A2aAgentSettings } from "../adapters/sources/a2a/settings.ts";
 import type { McpServerSettings } from "../adapters/sources/mcp/settings.ts";
 import type { OpenApiSettings } from "../adapters/sources/openapi/settings.ts";
 import type { BatchCall, ToolCall } from "../execute/call.ts";
@@ -64,6 +65,8 @@ export interface Arsenal {
   addMcpServer(settings: McpServerSettings): Promise<number>;
   /** Adds the operations of an OpenAPI document and returns how many tools came. */
   addOpenApi(settings: OpenApiSettings): Promise<number>;
+  /** Connects an A2A agent and returns how many tools it has. */
+  addA2aAgent(settings: A2aAgentSettings): Promise<number>;
   /** Disconnects an ensemble and removes its tools. Returns false if there is no such ensemble. */
   removeEnsemble(name: string): Promise<boolean>;
   /** Indexes pending registrations. Returns how many tools were new or changed. */
@@ -112,8 +115,6 @@ export interface Arsenal {
 
 /** An arsenal behind a gateway. It has the methods of `ToolArsenal` that can be remote; every value is a promise. */
 export interface ArsenalClient extends Arsenal {
-  /** Connects an A2A agent and returns how many tools it has. */
-  addA2aAgent(settings: Readonly<Record<string, unknown>>): Promise<number>;
   /** The tools that pass the filters, ordered by id, a page at a time. `limit` is how many tools a page has. */
   pages(options?: RemoteListOptions & { readonly limit?: number }): AsyncIterableIterator<readonly Tool[]>;
   health(toolId: string): Promise<Health>;

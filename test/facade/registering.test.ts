@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Source } from "../../src/adapters/sources/index.ts";
 import type { Arsenal } from "../../src/client/index.ts";
-import type { ToolDraft } from "../../src/index.ts";
+import { ArsenalError, ToolArsenal, type ToolDraft } from "../../src/index.ts";
 import { sampleTools } from "../../src/testing/index.ts";
+import { answerJson, httpAnswers } from "../doubles/http-answers.ts";
 import { ARSENALS, add, look } from "./opened.ts";
 
 /** How tools get into an arsenal and out of it. */
@@ -122,6 +123,33 @@ describe.each(ARSENALS)("an arsenal, %s:", (_where, open) => {
         missing: ["claude.nothing"],
       });
       await expect(arsenal.exportTools("opnai", [])).rejects.toMatchObject({ code: "QUERY_INVALID" });
+    });
+
+    it("connects MCP servers and OpenAPI documents, whose tools run, and removes them", async () => {
+      await using upstream = new ToolArsenal({ telemetry: { enabled: false } });
+      upstream.register({ ...look }, () => "from the server");
+      const served = await upstream.serveMcp({ port: 0, mode: "static" });
+      await using api = await httpAnswers((_request, response) => answerJson(response, 200, { pets: 3 }));
+      await using opened = await open();
+      const { arsenal } = opened;
+      const url = `${served.url}/mcp`;
+      expect(await arsenal.addMcpServer({ name: "far", transport: { kind: "http", url } })).toBe(1);
+      expect(await arsenal.execute({ toolName: "far.look_around" })).toMatchObject({ status: "success" });
+      const document = {
+        openapi: "3.1.0",
+        info: { title: "Pets", version: "1" },
+        paths: { "/pets": { get: { operationId: "countPets", summary: "Counts the pets.", responses: {} } } },
+      };
+      expect(await arsenal.addOpenApi({ name: "pets", document, server: api.url })).toBe(1);
+      expect((await arsenal.listTools()).map(({ id, source }) => [id, source])).toEqual([
+        ["far.look_around", "mcp"],
+        ["pets.count_pets", "openapi"],
+      ]);
+      expect((await arsenal.execute({ toolName: "pets.count_pets" })).status).toBe("success");
+      for (const name of ["far", "pets"]) expect(await arsenal.removeEnsemble(name)).toBe(true);
+      expect(await arsenal.toolCount).toBe(0);
+      await expect(arsenal.addOpenApi({ name: "pets", document: {} })).rejects.toBeInstanceOf(ArsenalError);
+      await served.close();
     });
 
     it("keeps tools of the same name in two ensembles apart, and removes an ensemble with its tools [001-ensemble-names] [003-canonical-namespaced] [003-canonical-id]", async () => {

@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { ArsenalEvent } from "../../src/index.ts";
 import { ARSENALS, look } from "./opened.ts";
@@ -62,6 +65,27 @@ describe.each(ARSENALS)("an arsenal, %s:", (_where, open) => {
       });
       expect(await arsenal.getTool("look_around")).toEqual(before);
       expect(before).not.toHaveProperty("health");
+    });
+
+    it("reads its policy again, and keeps the old one where the new one is wrong", async () => {
+      const folder = await mkdtemp(join(tmpdir(), "toolarsenal-facade-"));
+      const policyFile = join(folder, "policy.yaml");
+      const write = (rules: string): Promise<void> => writeFile(policyFile, `version: 1\nrules: ${rules}\n`);
+      await write("[]");
+      try {
+        await using opened = await open({ security: { policyFile } });
+        const { arsenal, host } = opened;
+        await host.addTool(look, () => 1);
+        expect(await arsenal.listTools()).toHaveLength(1);
+        await write('[{ id: shut, effect: deny, namespaces: ["*"] }]');
+        await arsenal.reloadPolicy();
+        expect(await arsenal.listTools()).toHaveLength(0);
+        await write("5");
+        await expect((async () => arsenal.reloadPolicy())()).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+        expect(await arsenal.listTools()).toHaveLength(0);
+      } finally {
+        await rm(folder, { recursive: true });
+      }
     });
 
     it("takes no more work once it is closed, and closes twice [000-14-close]", async () => {
