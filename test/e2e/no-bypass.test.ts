@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { COMMANDS } from "../../src/cli/commands.ts";
+import { createClient } from "../../src/client/index.ts";
 import { ToolArsenal } from "../../src/index.ts";
 import { AGGREGATE_METHODS } from "../../src/serve/mcp/aggregate/answer-request.ts";
 import { SURFACES as HTTP_SURFACES } from "../../src/serve/surfaces.ts";
@@ -9,6 +10,7 @@ import { TRANSPARENT_METHODS } from "../../src/serve/mcp/transparent/pass-reques
 import { CASES } from "./no-bypass/cases.ts";
 import {
   AGGREGATE_PLANE,
+  CLIENT,
   COMMAND_LINE,
   type Does,
   LIBRARY,
@@ -123,6 +125,10 @@ describe("every way into the program", () => {
       REST_API,
       "REST_API",
     );
+  });
+
+  it("through toolarsenal/client is known likewise", () => {
+    expectKnown(Object.keys(createClient({ url: "http://127.0.0.1" })), CLIENT, "CLIENT");
   });
 
   it("on the command line is known likewise", () => {

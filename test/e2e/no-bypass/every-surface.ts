@@ -70,6 +70,20 @@ export const LIBRARY: Readonly<Record<string, Does>> = {
   close: aboutItself,
 };
 
+/** What needs the process that the arsenal is in. The client throws instead. */
+const EMBEDDED_ONLY = [
+  ...["register", "addEnsemble", "addDialect", "ensembleTools", "upstreams", "upstreamsAttempted"],
+  ...["fromConfig", "start", "ready", "serveMcp", "llm"],
+];
+
+/** The methods of `toolarsenal/client`. */
+export const CLIENT: Readonly<Record<string, Does>> = {
+  ...Object.fromEntries(Object.entries(LIBRARY).filter(([name]) => !EMBEDDED_ONLY.includes(name))),
+  execute: { runs: ["toolarsenal/client, execute", "toolarsenal/client, execute with progress"] },
+  executeBatch: { runs: ["toolarsenal/client, executeBatch"] },
+  pages: "lists tools",
+};
+
 /** The paths of each surface in the manifest, and those of the host itself. */
 export const SURFACE_ROUTES: Readonly<Record<string, Readonly<Record<string, Does>>>> = {
   mcp: {

@@ -4,6 +4,7 @@ import { Effect, Layer } from "effect";
 import { openaiEvents } from "../../../examples/support/openai-events.ts";
 import { serveScript } from "../../../examples/support/scripted-model.ts";
 import { type AgentEvent, type AgentOptions, createAgent, type LlmTurn } from "../../../src/agent/index.ts";
+import { createClient } from "../../../src/client/index.ts";
 import { EventBusLive, IdentityService, ToolService, toolServiceFrom } from "../../../src/effect/index.ts";
 import { statusOf } from "../../../src/execute/results/to-result-error.ts";
 import { type BatchCall, type ErrorCode, localOperator, ToolArsenal } from "../../../src/index.ts";
@@ -102,6 +103,17 @@ export const SURFACES: readonly Surface[] = [
     const { body } = await posted(`${url}/api/v1/batch`, { calls: [call] });
     return (JSON.parse(body) as { readonly results: readonly Result[] }).results[0] as Result;
   }),
+  overRest("toolarsenal/client, execute", (url, call) => createClient({ url }).execute(call)),
+  overRest("toolarsenal/client, execute with progress", (url, call) =>
+    createClient({ url }).execute({ ...call, onProgress() {} }),
+  ),
+  overRest("toolarsenal/client, executeBatch", async (url, call) => {
+    const { results } = await createClient({ url }).executeBatch({ calls: [call] });
+    return results[0] as Result;
+  }),
+  overRest("createAgent, toolarsenal/client", async (url, { toolName, arguments: args = {} }) => {
+    return (await byAgent(createClient({ url }), say("", [toolName, args]))) as Result;
+  }),
   {
     name: "serve --stdio",
     async open({ config, folder }) {
@@ -176,7 +188,7 @@ const finishedCall = (events: readonly AgentEvent[]): Result | undefined =>
 
 /** How the one call of a model's turn ends. */
 async function byAgent(
-  arsenal: ToolArsenal,
+  arsenal: AgentOptions["arsenal"],
   turn: LlmTurn,
   options: Partial<AgentOptions> = {},
 ): Promise<Result | undefined> {
