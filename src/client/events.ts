@@ -24,10 +24,10 @@ export async function* readEvents({ body }: FetchedResponse): AsyncGenerator<Str
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      const text = decoder.decode(value, { stream: true });
+      const chunk = decoder.decode(value, { stream: true });
       // A line's end may be cut in two: the first half has ended the line.
-      const lines = (rest + (wasCut ? text.replace(/^\n/, "") : text)).split(/\r\n|\n|\r/);
-      if (text !== "") wasCut = text.endsWith("\r");
+      const lines = (rest + (wasCut ? chunk.replace(/^\n/, "") : chunk)).split(/\r\n|\n|\r/);
+      if (chunk !== "") wasCut = chunk.endsWith("\r");
       rest = lines.pop() ?? "";
       for (const line of lines) {
         if (line === "") {

@@ -87,7 +87,7 @@ describe.skipIf(program === undefined)("a web page with toolarsenal/client", () 
 
   afterAll(async () => {
     await browser?.close();
-    for (const close of closers.splice(0).reverse()) await close();
+    for (const close of closers.splice(0).toReversed()) await close();
     await arsenal.close();
   });
 

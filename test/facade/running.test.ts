@@ -43,6 +43,7 @@ describe.each(ARSENALS)("an arsenal, %s:", (_where, open) => {
       });
       await arsenal.addTools([{ tool: look }, { tool: { ...look, name: "?!" } }]);
       await both.promise;
+      expect(names).toContain("tool-registered");
     });
   });
 

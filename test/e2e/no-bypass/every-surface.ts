@@ -72,8 +72,17 @@ export const LIBRARY: Readonly<Record<string, Does>> = {
 
 /** What needs the process that the arsenal is in. The client throws instead. */
 const EMBEDDED_ONLY = [
-  ...["register", "addEnsemble", "addDialect", "ensembleTools", "upstreams", "upstreamsAttempted"],
-  ...["fromConfig", "start", "ready", "serveMcp", "llm"],
+  "register",
+  "addEnsemble",
+  "addDialect",
+  "ensembleTools",
+  "upstreams",
+  "upstreamsAttempted",
+  "fromConfig",
+  "start",
+  "ready",
+  "serveMcp",
+  "llm",
 ];
 
 /** The methods of `toolarsenal/client`. */
