@@ -68,7 +68,7 @@ function consumers(): Record<string, string> {
 
 const EVERYTHING = [
   'export * from "toolarsenal";',
-  ...[...Object.keys(KINDS), "testing"].map((name) => `export * as ${name} from "toolarsenal/${name}";`),
+  ...[...Object.keys(KINDS), "client", "testing"].map((name) => `export * as ${name} from "toolarsenal/${name}";`),
 ].join("\n");
 
 describe("the types of the package", { timeout: 120_000 }, () => {
