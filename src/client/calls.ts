@@ -4,7 +4,7 @@ import type { Progress } from "../tool/handler.ts";
 import type { RemoteBatch, RemoteCall } from "./arsenal.ts";
 import { readEvents } from "./events.ts";
 import type { FetchedResponse, Http } from "./http.ts";
-import { readJson, readProblem, toArsenalError } from "./problem.ts";
+import { readJson, readProblem, toStreamedError } from "./problem.ts";
 
 /** Calls are bounded by their own limits, which the gateway keeps. */
 const CALL = { method: "POST", timeoutMs: Number.POSITIVE_INFINITY } as const;
@@ -18,7 +18,7 @@ export async function execute(http: Http, given: RemoteCall): Promise<ToolResult
   const safe = call.idempotencyKey !== undefined;
   try {
     const asked = { ...CALL, path: "/execute", body: call, headers, safe, signal };
-    return await http.send(asked, (response) => readResult(response, onProgress));
+    return await http.send(asked, (response, alive) => readResult(response, onProgress, alive));
   } catch (error) {
     return unanswered(call, error, queuedAt);
   }
@@ -49,7 +49,11 @@ export function refusePrincipal(given: object): void {
   throw new ArsenalError("INPUT_INVALID", message, { field: "principal", fix });
 }
 
-async function readResult(response: FetchedResponse, onProgress: RemoteCall["onProgress"]): Promise<ToolResult> {
+async function readResult(
+  response: FetchedResponse,
+  onProgress: RemoteCall["onProgress"],
+  alive: () => void,
+): Promise<ToolResult> {
   if (!response.ok) {
     const { error, result } = await readProblem(response, "CALL_INVALID");
     if (result === undefined) throw error;
@@ -57,18 +61,12 @@ async function readResult(response: FetchedResponse, onProgress: RemoteCall["onP
   }
   if (response.headers.get("content-type")?.startsWith("text/event-stream") !== true)
     return (await readJson(response)) as ToolResult;
-  for await (const { event, data } of readEvents(response)) {
-    const value = JSON.parse(data) as unknown;
-    if (event === "result") return value as ToolResult;
-    if (event === "problem") throw toArsenalError(problemData(value));
-    if (event === "progress") tell(onProgress, value as Progress);
+  for await (const { event, data } of readEvents(response, alive)) {
+    if (event === "result") return JSON.parse(data) as ToolResult;
+    if (event === "error") throw toStreamedError(data);
+    if (event === "progress") tell(onProgress, JSON.parse(data) as Progress);
   }
   throw new Error("the answer ended before the result");
-}
-
-function problemData(value: unknown): ResultError {
-  const { detail, ...problem } = value as ResultError & { readonly detail?: string };
-  return { ...problem, message: detail ?? problem.message };
 }
 
 function tell(onProgress: RemoteCall["onProgress"], update: Progress): void {

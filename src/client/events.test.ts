@@ -49,6 +49,21 @@ describe("subscribe", () => {
     expect(lastIds).toEqual([undefined, "1", "1"]);
   });
 
+  it("connects again when the connection falls silent, or the gateway breaks the stream off", async () => {
+    await using server = await httpAnswers((_request, response, count) => {
+      response.writeHead(200, STREAM).write(": keep-alive\n\n");
+      if (count === 1) response.write(`event: error\ndata: {"code":"CLOSED","detail":"Shutting down."}\n\n`);
+      if (count === 3) response.write(`data: ${event("c")}\n\n`);
+      if (count === 2) setImmediate(() => clock.timeouts.forEach((fire) => fire()));
+    });
+    const clock = skippingClock(30_000);
+    await using client = createClient({ url: server.url, clock });
+    const heard = counted(1);
+    client.subscribe(heard.listener);
+    await heard.done;
+    expect([heard.names, server.seen.length]).toEqual([["c"], 3]);
+  });
+
   it("ends for good where the caller may not read events, and says so", async () => {
     await using server = await httpAnswers((_request, response) =>
       answerJson(response, 403, { code: "PERMISSION_DENIED", detail: "You lack the role operator." }),

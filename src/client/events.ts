@@ -2,7 +2,7 @@ import type { ArsenalEvent } from "../observe/events.ts";
 import { isArsenalError } from "../errors/arsenal-error.ts";
 import type { SubscribeOptions, Unsubscribe } from "./arsenal.ts";
 import type { FetchedResponse, Http } from "./http.ts";
-import { readProblem } from "./problem.ts";
+import { readProblem, toStreamedError } from "./problem.ts";
 
 /** One event of a stream. */
 export interface StreamedEvent {
@@ -13,7 +13,10 @@ export interface StreamedEvent {
 }
 
 /** Reads `text/event-stream`. Whoever stops reading ends the stream. */
-export async function* readEvents({ body }: FetchedResponse): AsyncGenerator<StreamedEvent, void, undefined> {
+export async function* readEvents(
+  { body }: FetchedResponse,
+  alive: () => void,
+): AsyncGenerator<StreamedEvent, void, undefined> {
   const reader = body?.getReader();
   if (reader === undefined) return;
   const decoder = new TextDecoder();
@@ -22,6 +25,7 @@ export async function* readEvents({ body }: FetchedResponse): AsyncGenerator<Str
   let wasCut = false;
   try {
     for (;;) {
+      alive();
       const { done, value } = await reader.read();
       if (done) return;
       const chunk = decoder.decode(value, { stream: true });
@@ -70,11 +74,12 @@ export function follow(
   let lastId: string | undefined;
   let failures = 0;
 
-  async function read(response: FetchedResponse): Promise<void> {
+  async function read(response: FetchedResponse, alive: () => void): Promise<void> {
     if (!response.ok) throw (await readProblem(response)).error;
     connected.resolve();
-    for await (const { data, id } of readEvents(response)) {
+    for await (const { event, data, id } of readEvents(response, alive)) {
       if (signal.aborted) return;
+      if (event === "error") throw toStreamedError(data);
       failures = 0;
       lastId = id ?? lastId;
       try {
@@ -93,7 +98,6 @@ export function follow(
           query: { names, level },
           headers: { accept: "text/event-stream", ...(lastId !== undefined && { "last-event-id": lastId }) },
           signal,
-          timeoutMs: Number.POSITIVE_INFINITY,
           retries: 0,
         };
         await http.send(asked, read);

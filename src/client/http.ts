@@ -72,12 +72,15 @@ export interface Asked {
   readonly malformed?: ErrorCode;
 }
 
+/** Reads an answer. A stream calls `alive` whenever something comes; if nothing comes for long, the connection is taken for dead. */
+export type Read<Value> = (response: FetchedResponse, alive: () => void) => Promise<Value>;
+
 /** Sends requests to one gateway, and those again that are safe to repeat. */
 export interface Http {
   /** The answer's JSON; undefined if it has no body. Rejects with the error that the gateway answered. */
   json<Value>(asked: Asked): Promise<Value>;
   /** What `read` makes of the answer, also of one that is not ok. If `read` throws anything but an `ArsenalError`, the answer is lost. */
-  send<Value>(asked: Asked, read: (response: FetchedResponse) => Promise<Value>): Promise<Value>;
+  send<Value>(asked: Asked, read: Read<Value>): Promise<Value>;
   /** Waits before the next attempt, longer after each failure. Rejects with CANCELLED when the signal fires. */
   pause(failures: number, signal: AbortSignal | undefined): Promise<void>;
   /** From now on every request rejects with CLOSED; those under way go on. */
@@ -86,6 +89,9 @@ export interface Http {
 
 /** The longest wait before a request is repeated. A gateway that asks for a longer one is not asked again. */
 const MAX_WAIT_MS = 10_000;
+
+/** The longest that a stream may say nothing. A gateway sends a comment every 15 s. */
+const MAX_SILENCE_MS = 30_000;
 
 /** Failures of the connection that certainly happened before anything was sent, as the runtimes name them. */
 const BEFORE_SEND: ReadonlySet<unknown> = new Set([
@@ -103,13 +109,20 @@ export function createHttp(options: ClientOptions): Http {
   const base = baseOf(options.url);
   let closed = false;
 
-  async function attempt<Value>(asked: Asked, read: (response: FetchedResponse) => Promise<Value>): Promise<Value> {
+  async function attempt<Value>(asked: Asked, read: Read<Value>): Promise<Value> {
     const { method = "GET", path, query, body, timeoutMs = usualTimeoutMs } = asked;
     const given = [options.signal, asked.signal].filter((signal) => signal !== undefined);
     const late = new AbortController();
     const signed = await credentials(options);
     const signal = AbortSignal.any([late.signal, ...given]);
-    const stop = Number.isFinite(timeoutMs) ? clock.after(timeoutMs, () => late.abort()) : undefined;
+    let stop: (() => void) | undefined;
+    let isStream = false;
+    if (Number.isFinite(timeoutMs)) stop = clock.after(timeoutMs, () => late.abort());
+    const alive = (): void => {
+      stop?.();
+      isStream = true;
+      stop = clock.after(MAX_SILENCE_MS, () => late.abort());
+    };
     let sent = false;
     try {
       signal.throwIfAborted();
@@ -126,11 +139,15 @@ export function createHttp(options: ClientOptions): Http {
         ...(body !== undefined && { body: toJson(body) }),
         signal,
       });
-      return await read(response);
+      return await read(response, alive);
     } catch (cause) {
       const fired = given.find(({ aborted }) => aborted);
       if (fired) throw cancelled(fired, !sent);
       if (isArsenalError(cause)) throw cause;
+      if (late.signal.aborted && isStream) {
+        const message = `The gateway at ${base} fell silent: nothing came for ${MAX_SILENCE_MS} ms.`;
+        throw new ArsenalError("TRANSPORT_FAILED", message);
+      }
       if (late.signal.aborted) {
         const message = `The gateway at ${base} did not answer within ${timeoutMs} ms. Give it more time with timeoutMs.`;
         throw new ArsenalError("TIMEOUT", message, { field: "timeoutMs", value: timeoutMs });
@@ -145,7 +162,7 @@ export function createHttp(options: ClientOptions): Http {
     }
   }
 
-  async function send<Value>(asked: Asked, read: (response: FetchedResponse) => Promise<Value>): Promise<Value> {
+  async function send<Value>(asked: Asked, read: Read<Value>): Promise<Value> {
     const { safe = (asked.method ?? "GET") === "GET", retries = usualRetries } = asked;
     for (let failures = 0; ; failures++) {
       if (closed) throw new ArsenalError("CLOSED", "The client was closed. Create another one with createClient.");

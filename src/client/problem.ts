@@ -31,6 +31,12 @@ export async function readProblem(
   return { error, result: body.result };
 }
 
+/** The error that ended a stream. */
+export function toStreamedError(data: string): ArsenalError {
+  const { code = "TRANSPORT_FAILED", detail = "The gateway broke off its answer.", ...details } = problemIn(data);
+  return new ArsenalError(code, detail, detailsOf(details));
+}
+
 /** An error that came as data, as the error that it was. */
 export function toArsenalError(
   data: ErrorDetails & { readonly code: ErrorCode; readonly message: string },
