@@ -119,6 +119,8 @@ export interface EventMap {
   "ensemble-listed": { readonly ensemble: string; readonly tools: number };
   "ensemble-disconnected": { readonly ensemble: string };
   /** `kind` is the kind of its source, when it is known. */
+  /** An agent signed its card, and no trusted key could check the signature. */
+  "card-unverified": { readonly ensemble: string; readonly message: string };
   "ensemble-failed": { readonly ensemble: string; readonly kind?: ToolSource; readonly message: string };
   "retrieval-finished": OfSpan & {
     readonly query: string;

@@ -60,6 +60,7 @@ const LEVEL_OF: { readonly [Name in EventName]: EventLevel | ((data: EventMap[Na
   "audit-failed": "error",
   "secret-skipped": "warn",
   "push-failed": "warn",
+  "card-unverified": "warn",
   "circuit-opened": "warn",
   "circuit-probed": "info",
   "circuit-closed": "info",

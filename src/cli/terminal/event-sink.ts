@@ -65,6 +65,7 @@ function inWords({ name, data }: ArsenalEvent): string {
     case "tool-rejected":
     case "pins-waiting":
     case "secret-skipped":
+    case "card-unverified":
     case "certificate-failed":
       return data.message;
     case "toolset-tools-missing":

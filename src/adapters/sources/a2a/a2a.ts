@@ -5,7 +5,7 @@ import { fillMembers } from "../../../guard/secrets/fill-members.ts";
 import { secretsInAddress } from "../../../guard/secrets/looks-secret.ts";
 import { createSecrets, type Secrets } from "../../../guard/secrets/secrets.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
-import type { OfferedTool, Source } from "../../../register/source.port.ts";
+import type { OfferedTool, Source, SourceOptions } from "../../../register/source.port.ts";
 import { createAuthorize } from "../credentials/authorize.ts";
 import { createClientTokens } from "../credentials/client-tokens.ts";
 import { loadExtendedCard } from "./extended-card.ts";
@@ -46,6 +46,8 @@ export function a2aSource(settings: A2aAgentSettings, parts: A2aParts = {}): Sou
   let egress = outside;
   let loaded: LoadedCard | undefined;
   let isFresh = false;
+  /** What was warned of already, so that reading the card again does not repeat it. */
+  let warned: string | undefined;
   for (const secret of [url, endpoint ?? ""].flatMap(secretsInAddress)) secrets.redactor.add(secret);
 
   /** A card may not have a client's secret sent anywhere but to where the agent itself is. */
@@ -57,10 +59,14 @@ export function a2aSource(settings: A2aAgentSettings, parts: A2aParts = {}): Sou
     throw new ArsenalError("CONFIG_INVALID", message, { field: "credentials", fix, beforeSend: true });
   }
 
-  async function load(signal: AbortSignal): Promise<void> {
+  async function load({ signal, emit }: SourceOptions): Promise<void> {
     if (settings.tls !== undefined && egress === outside) egress = outside.fork(await readCertificate(settings));
     const headers = await fillMembers(settings.headers ?? {}, secrets, { scope: name, field: "headers", signal });
-    loaded = await extended(await loadCard(settings, { egress, headers, signal }), signal);
+    const warn = (message: string): void => {
+      if (message !== warned) emit?.("card-unverified", { ensemble: name, message });
+      warned = message;
+    };
+    loaded = await extended(await loadCard(settings, { egress, headers, signal, warn }), signal);
     isFresh = true;
   }
 
@@ -119,10 +125,10 @@ export function a2aSource(settings: A2aAgentSettings, parts: A2aParts = {}): Sou
     guardsEgress: true,
     ...(maxConcurrent === undefined ? {} : { maxConcurrent }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    connect: ({ signal }) => load(signal),
-    async list({ signal }) {
+    connect: load,
+    async list(options) {
       // Listed again later, the card is read again.
-      if (!isFresh) await load(signal);
+      if (!isFresh) await load(options);
       isFresh = false;
       return loaded === undefined ? [] : toTools(loaded);
     },

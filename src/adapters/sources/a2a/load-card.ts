@@ -1,7 +1,7 @@
 import { buffer } from "node:stream/consumers";
 import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
-import type { Egress } from "../../../guard/egress/egress.ts";
 import { parseObject } from "../parse-object.ts";
+import { type SignatureParts, verifiedCard } from "./card-signature.ts";
 import { type Card, readCard } from "./read-card.ts";
 import type { A2aAgentSettings } from "./settings.ts";
 
@@ -9,15 +9,11 @@ import type { A2aAgentSettings } from "./settings.ts";
 export interface LoadedCard {
   readonly url: string;
   readonly card: Card;
-  /** As it was written. */
-  readonly written: Readonly<Record<string, unknown>>;
 }
 
 /** What loading a card needs. */
-export interface LoadCardParts {
-  readonly egress: Egress;
+export interface LoadCardParts extends SignatureParts {
   readonly headers: Readonly<Record<string, string>>;
-  readonly signal: AbortSignal;
 }
 
 /** Bytes of a card, unless the settings say otherwise. */
@@ -36,9 +32,9 @@ export async function loadCard(settings: A2aAgentSettings, parts: LoadCardParts)
     if (text === undefined) continue;
     const written = parseObject(text);
     if (written === undefined) throw unusable(name, `${place} answered something that is not a JSON object`, CHECK);
-    const card = readCard(written);
+    const card = readCard(await verifiedCard(written, settings, parts));
     if (card === undefined) throw unusable(name, `${place} has no name and no interface`, CHECK);
-    return { url: place, card, written };
+    return { url: place, card };
   }
   throw unusable(name, `there is none at ${places.join(" or ")}`, CHECK);
 }

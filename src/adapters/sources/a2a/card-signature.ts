@@ -1,0 +1,139 @@
+import { readFile } from "node:fs/promises";
+import { text } from "node:stream/consumers";
+import type { FlattenedVerifyGetKey, JSONWebKeySet } from "jose";
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import type { Egress } from "../../../guard/egress/egress.ts";
+import { canonicalJson } from "../../../tool/canonical-json.ts";
+import { isPlainObject } from "../../../tool/json-schema.ts";
+import { parseObject } from "../parse-object.ts";
+import type { A2aAgentSettings } from "./settings.ts";
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** What checking a signature needs. */
+export interface SignatureParts {
+  readonly egress: Egress;
+  readonly signal: AbortSignal;
+  /** Called if a card is signed and there is no key to check it with. */
+  readonly warn: (message: string) => void;
+}
+
+const MAX_KEY_BYTES = 1024 * 1024;
+
+/** Never a shared secret: whoever can check a signature could then make one. */
+const ALGORITHMS = [
+  "ES256",
+  "ES384",
+  "ES512",
+  "EdDSA",
+  "Ed25519",
+  "PS256",
+  "PS384",
+  "PS512",
+  "RS256",
+  "RS384",
+  "RS512",
+];
+
+/**
+ * Checks the signatures of a card and returns what they cover, which is all that may be used of it. Throws PERMISSION_DENIED if one is wrong, or if
+ * one is required and none can be checked.
+ */
+export async function verifiedCard(
+  card: JsonObject,
+  settings: A2aAgentSettings,
+  parts: SignatureParts,
+): Promise<JsonObject> {
+  const { name, trustedKeys, requireSignature = false } = settings;
+  const signatures = (Array.isArray(card["signatures"]) ? card["signatures"] : []).flatMap(readSignature);
+  if (signatures.length === 0) {
+    if (!requireSignature) return card;
+    const fix = "Ask whoever runs the agent to sign its card, or remove require_signature.";
+    throw refused(`The card of ${name} is not signed. ${fix}`, fix);
+  }
+  const keys = trustedKeys === undefined ? undefined : await readKeys(trustedKeys, name, parts);
+  for (const signature of keys === undefined ? [] : signatures) {
+    const covered = await check(card, signature, keys as JSONWebKeySet, name);
+    if (covered !== undefined) return covered;
+  }
+  const by = signatures.map(({ kid }) => kid).join(", ");
+  const fix = "Set trusted_keys to a JWKS file or address that has the key.";
+  const message = `The card of ${name} is signed by ${by}, and there is no key to check that with. ${fix}`;
+  if (requireSignature) throw refused(message, fix);
+  parts.warn(message);
+  return card;
+}
+
+interface Signature {
+  readonly protected: string;
+  readonly signature: string;
+  readonly kid: string;
+}
+
+function readSignature(value: unknown): readonly Signature[] {
+  if (!isPlainObject(value)) return [];
+  const { protected: header, signature } = value;
+  if (typeof header !== "string" || typeof signature !== "string") return [];
+  const { kid } = parseObject(Buffer.from(header, "base64url").toString()) ?? {};
+  return [{ protected: header, signature, kid: typeof kid === "string" ? kid : "an unnamed key" }];
+}
+
+/** What a signature covers; undefined if there is no key for it. Throws if it is wrong. */
+async function check(
+  card: JsonObject,
+  { protected: header, signature, kid }: Signature,
+  keys: JSONWebKeySet,
+  name: string,
+): Promise<JsonObject | undefined> {
+  const { createLocalJWKSet, errors, flattenedVerify } = await import("jose");
+  const find = createLocalJWKSet(keys) as unknown as FlattenedVerifyGetKey;
+  for (const payload of await payloadsOf(card)) {
+    try {
+      const signed = { protected: header, payload: Buffer.from(payload).toString("base64url"), signature };
+      await flattenedVerify(signed, find, { algorithms: ALGORITHMS });
+      return parseObject(payload);
+    } catch (error) {
+      if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys)
+        return undefined;
+      if (!(error instanceof errors.JOSEError)) throw error;
+    }
+  }
+  const fix = "Do not use the agent before you know why.";
+  throw refused(
+    `The card of ${name} has a wrong signature by the key ${kid}: it was changed after it was signed, or somebody else signed it. ${fix}`,
+    fix,
+  );
+}
+
+/** What may have been signed: the card without what 1.0 leaves out, or the card as it is written. */
+async function payloadsOf({ signatures: _signatures, ...card }: JsonObject): Promise<readonly string[]> {
+  const written = canonicalJson(card);
+  if (!Array.isArray(card["supportedInterfaces"])) return [written];
+  const { AgentCard, canonicalizeAgentCard } = await import("@a2a-js/sdk");
+  return [canonicalizeAgentCard(AgentCard.fromJSON(card)), written];
+}
+
+async function readKeys(
+  place: string,
+  name: string,
+  { egress, signal }: Pick<SignatureParts, "egress" | "signal">,
+): Promise<JSONWebKeySet> {
+  const fail = (why: string, cause?: unknown): ArsenalError => {
+    const fix = "Check trusted_keys.";
+    const message = `The keys that may sign the card of ${name} cannot be read: ${place} ${why}. ${fix}`;
+    return new ArsenalError("CONFIG_INVALID", message, { field: "trustedKeys", value: place, fix, cause });
+  };
+  const fetchKeys = async (): Promise<string> =>
+    text((await egress.request(place, { trusted: true, signal, maxBytes: MAX_KEY_BYTES })).body);
+  const reading = /^https?:/i.test(place) ? fetchKeys() : readFile(place, { encoding: "utf8", signal });
+  const content = await reading.catch((cause: unknown) => {
+    throw fail(`failed: ${cause instanceof Error ? cause.message : String(cause)}`, cause);
+  });
+  const keys = parseObject(content);
+  if (!Array.isArray(keys?.["keys"])) throw fail("is not a JWKS: it has no keys");
+  return keys as unknown as JSONWebKeySet;
+}
+
+function refused(message: string, fix: string): ArsenalError {
+  return new ArsenalError("PERMISSION_DENIED", message, { field: "signatures", fix });
+}
