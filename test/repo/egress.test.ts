@@ -11,7 +11,6 @@ const HARMLESS: ReadonlySet<string> = new Set(["isIP", "isIPv4", "isIPv6", "STAT
 /** Files outside of guard/egress that need more, and why. */
 const EXCEPTIONS: Readonly<Record<string, { readonly names: readonly string[]; readonly because: string }>> = {
   "src/serve/http/http-server.ts": { names: ["createServer"], because: "it listens for clients" },
-  "src/client/http.ts": { names: [], because: "it runs in browsers, at the other end of the gateway" },
   "src/adapters/sources/mcp/oauth/redirect-listener.ts": {
     names: ["createServer"],
     because: "it listens on loopback for a person's browser",

@@ -78,7 +78,7 @@ export function a2aSource(settings: A2aAgentSettings, parts: A2aParts = {}): Sou
     const options = { security: card.security, maxBytes: settings.maxCardBytes ?? MAX_CARD_BYTES, signal };
     const written = await loadExtendedCard(agent.via, agent, options);
     const known = readCard(written);
-    return written === undefined || known === undefined ? open : { url: cardUrl, card: known, written };
+    return written === undefined || known === undefined ? open : { url: cardUrl, card: known };
   }
 
   function agentOf({ card, url: cardUrl }: LoadedCard): Agent {
@@ -234,8 +234,8 @@ function toDraft(
     examples: skill?.examples ?? [],
     parameters: skill?.tool?.parameters ?? PARAMETERS,
     annotations: { openWorld: true, ...skill?.tool?.annotations },
-    // Part of what is pinned: where calls go is not to change unseen.
-    sourceMeta: { a2a: { endpoint: via.url, binding: via.binding, version: via.version } },
+    // Part of what is pinned: where calls and credentials go is not to change unseen.
+    sourceMeta: { a2a: { endpoint: via.url, security: skill?.security ?? card.security } },
   };
 }
 
