@@ -5,6 +5,7 @@ import { checkAdapters } from "../../config/parts/check-adapters.ts";
 import { createSurroundings } from "../../config/parts/surroundings.ts";
 import { auditType } from "../../config/load/chosen-adapters.ts";
 import { stateType } from "../../config/load/state-type.ts";
+import { toA2aAgents } from "../../config/a2a-config.ts";
 import { boot } from "../../config/parts/boot.ts";
 import type { EnsembleReport } from "../../config/parts/sources/configured-ensembles.ts";
 import type { DocumentReport } from "../../config/parts/start-configured.ts";
@@ -110,7 +111,7 @@ async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promi
     findings.push(...checkMemory(configured.config), ...waiting);
     const fix = waiting.some(({ state }) => state === "warning")
       ? "Accept those that wait."
-      : "Name MCP servers under `mcpServers:`, OpenAPI documents under `openapi:`, TOML descriptors under `ensembles:`, source files under `scripts:`, or modules under `modules:`.";
+      : "Name MCP servers under `mcpServers:`, OpenAPI documents under `openapi:`, agents under `a2a.agents:`, TOML descriptors under `ensembles:`, source files under `scripts:`, or modules under `modules:`.";
     if (arsenal.toolCount > 0)
       findings.push({ check: "tools", state: "ok", message: `${arsenal.toolCount} registered` });
     else findings.push({ check: "tools", state: "warning", message: "none registered", fix });
@@ -205,6 +206,8 @@ async function checkServer(upstream: McpUpstream): Promise<Finding> {
 function checkDocument({ kind, name: check, document, tools = 0, error }: DocumentReport): readonly Finding[] {
   if (error !== undefined) return failures(check, error);
   if (tools > 0) return [{ check, state: "ok", message: `${count(tools, "tool")} from ${document}` }];
+  if (kind === "A2A")
+    return [{ check, state: "warning", message: `no skill of ${document} is used`, fix: "Check it." }];
   if (kind === "files")
     return [{ check, state: "warning", message: `no tool in ${document}`, fix: "Check its paths." }];
   const fix = "Check its include and exclude lists.";
@@ -228,24 +231,28 @@ function checkEnsemble({ file, source, error }: EnsembleReport): readonly Findin
   ];
 }
 
-/** Looks up every secret that an OpenAPI entry refers to: a call would fail without it. */
-async function checkCredentials({ documents }: Configured, { environment }: Terminal): Promise<readonly Finding[]> {
+/** Looks up every secret that an OpenAPI document or an agent refers to: a call would fail without it. */
+async function checkCredentials(
+  { config, documents }: Configured,
+  { environment }: Terminal,
+): Promise<readonly Finding[]> {
   const { resolve } = createSecrets({ environment });
   const found = await Promise.all(
-    documents.flatMap(({ settings: { name, credentials = {} } }) =>
-      Object.entries(credentials).map(async ([scheme, credential]): Promise<readonly Finding[]> => {
-        const references = typeof credential === "object" ? Object.values(credential) : [credential];
-        for (const reference of references) {
-          if (typeof reference !== "string" || readReference(reference) === undefined || isPerCaller(reference))
-            continue;
-          try {
-            await resolve(reference, { scope: name, field: `credentials.${scheme}` });
-          } catch (error) {
-            return failures(name, error);
+    [...documents.map(({ settings }) => settings), ...toA2aAgents(config).agents].flatMap(
+      ({ name, credentials = {} }) =>
+        Object.entries(credentials).map(async ([scheme, credential]): Promise<readonly Finding[]> => {
+          const references = typeof credential === "object" ? Object.values(credential) : [credential];
+          for (const reference of references) {
+            if (typeof reference !== "string" || readReference(reference) === undefined || isPerCaller(reference))
+              continue;
+            try {
+              await resolve(reference, { scope: name, field: `credentials.${scheme}` });
+            } catch (error) {
+              return failures(name, error);
+            }
           }
-        }
-        return [];
-      }),
+          return [];
+        }),
     ),
   );
   return found.flat();

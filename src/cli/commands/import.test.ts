@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { startModernServer, type UpstreamServer } from "../../../test/mcp/upstream-server.ts";
+import { startTestAgent } from "../../../test/a2a/test-agent.ts";
 import { type Ran, runInMemory } from "../../../test/e2e/terminal.ts";
 import { commandName } from "./import.ts";
 
@@ -147,12 +148,40 @@ describe("import scripts", () => {
   });
 });
 
-describe("import", () => {
-  it.each([
-    ["a2a", /"a2a" cannot be imported in this release. Use openapi, mcp, scripts or descriptor/],
-    ["openap", /There is no action "import openap". Did you mean "openapi"/],
-  ])("of %s says what can be imported", async (kind, message) => {
-    const { code, err } = await run("import", kind, "x");
-    expect([code, err]).toEqual([2, expect.stringMatching(message)]);
+describe("import a2a", () => {
+  it("writes the skills of an agent as tools, by its address or its configured name", async () => {
+    await using agent = await startTestAgent();
+    const ran = await run("import", "a2a", agent.url, "--name", "weather");
+    expect(ran).toMatchObject({ code: 0, err: "2 tools\n" });
+    expect(linesOf(ran)).toMatchObject([
+      {
+        id: "weather.a2a_weather_forecast",
+        name: "a2a_weather_forecast",
+        namespace: "weather",
+        parameters: { required: ["message"] },
+      },
+      { id: "weather.a2a_weather_move_funds" },
+    ]);
+    await writeFile(join(folder, "agents.yaml"), `a2a:\n  agents:\n    - {name: sky, url: "${agent.url}"}\n`);
+    const named = await run("import", "a2a", "sky", "--config", "agents.yaml");
+    expect(linesOf(named)[0]?.["id"]).toBe("sky.a2a_sky_forecast");
+    const byHost = await run("import", "a2a", agent.url);
+    expect(linesOf(byHost)[0]?.["id"]).toBe("127.0.0.1.a2a_127_0_0_1_forecast");
   });
+
+  it("says what is wrong with what is no agent", async () => {
+    expect(await run("import", "a2a", "nobody")).toMatchObject({ code: 2, err: expect.stringMatching(/"nobody"/) });
+    const { code, err } = await run("import", "a2a", server.url);
+    expect([code, err]).toEqual([1, expect.stringMatching(/The agent card of .+ cannot be used/)]);
+  });
+});
+
+describe("import", () => {
+  it.each([["openap", /There is no action "import openap". Did you mean "openapi"/]])(
+    "of %s says what can be imported",
+    async (kind, message) => {
+      const { code, err } = await run("import", kind, "x");
+      expect([code, err]).toEqual([2, expect.stringMatching(message)]);
+    },
+  );
 });

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { basename, resolve } from "node:path";
+import type { A2aAgentSettings } from "../../adapters/sources/a2a/settings.ts";
 import type { McpServerSettings } from "../../adapters/sources/mcp/settings.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { count, harmless, nearest } from "../../errors/show-value.ts";
@@ -23,7 +24,7 @@ const KINDS: Readonly<Record<string, Open>> = {
   openapi: openOpenApi,
   mcp: openMcp,
   scripts: openScripts,
-  a2a: later,
+  a2a: openA2a,
   descriptor: openDescriptor,
 };
 
@@ -40,7 +41,7 @@ export const command: Command = {
       summary: "From TypeScript, JavaScript, Python and bash files: files, folders or patterns",
       positionals: ["PATH…"],
     },
-    a2a: { summary: "Not in this release", positionals: ["SOURCE"] },
+    a2a: { summary: "From an A2A agent: its address, or a configured name", positionals: ["SOURCE"] },
     descriptor: {
       summary: "From TOML descriptors of ensembles: a file, a folder or a pattern",
       positionals: ["SOURCE"],
@@ -53,6 +54,7 @@ export const command: Command = {
     "import openapi petstore.yaml",
     "import openapi https://api.example.com/openapi.json --name shop > tools.jsonl",
     "import scripts ./tools",
+    "import a2a https://weather.example.com",
     "import mcp mcp.json",
     "import mcp npx -y @modelcontextprotocol/server-everything",
     "import descriptor ensembles/io.toml",
@@ -102,13 +104,22 @@ async function printTools(source: Source, terminal: Terminal): Promise<number> {
   }
 }
 
-function later(_words: readonly string[], { positionals: [kind] }: Input): never {
-  throw wrongInput(
-    "ACTION",
-    kind,
-    `"${kind}" cannot be imported in this release.`,
-    "Use openapi, mcp, scripts or descriptor.",
-  );
+async function openA2a([source = ""]: readonly string[], input: Input, terminal: Terminal) {
+  const { a2aSource } = await import("../../adapters/sources/a2a/a2a.ts");
+  return [{ source: a2aSource(await agentOf(source, input, terminal)), skipped: () => [] }];
+}
+
+async function agentOf(source: string, input: Input, terminal: Terminal): Promise<A2aAgentSettings> {
+  const { name } = input.options;
+  const url = /^https?:/i.test(source) ? URL.parse(source) : null;
+  if (url !== null) return { name: name ?? url.hostname, url: source };
+  const files = configFiles(input, terminal);
+  const { toA2aAgents } = await import("../../config/a2a-config.ts");
+  const agents = files === undefined ? [] : toA2aAgents((await loadConfigured(files, terminal)).config).agents;
+  const found = agents.find((agent) => agent.name === source);
+  if (found !== undefined) return name === undefined ? found : { ...found, namespace: name };
+  const fix = "Give the agent's address, such as https://HOST, or a name under a2a.agents.";
+  throw wrongInput("SOURCE", source, `"${source}" is neither an address nor a configured agent.`, fix);
 }
 
 async function openOpenApi([source = ""]: readonly string[], input: Input, terminal: Terminal) {
