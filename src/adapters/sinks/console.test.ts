@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { Writable } from "node:stream";
+import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import type { ArsenalEvent, EventLevel } from "../../observe/events.ts";
@@ -47,8 +48,8 @@ describe("consoleSink", () => {
     const { stream, text } = openStream();
     await consoleSink({ stream }).write([rejected("warn"), rejected("error", "two\nlines")]);
     expect(text()).toBe(
-      '{"at":"2026-01-31T12:00:00.000Z","level":"warn","event":"tool-rejected","name":"x","code":"TOOL_INVALID","message":"m"}\n' +
-        '{"at":"2026-01-31T12:00:00.000Z","level":"error","event":"tool-rejected","name":"x","code":"TOOL_INVALID","message":"two\\nlines"}\n',
+      '{"at":"2026-01-31T12:00:00.000Z","level":"warn","stage":"register","event":"tool-rejected","name":"x","code":"TOOL_INVALID","message":"m"}\n' +
+        '{"at":"2026-01-31T12:00:00.000Z","level":"error","stage":"register","event":"tool-rejected","name":"x","code":"TOOL_INVALID","message":"two\\nlines"}\n',
     );
   });
 
@@ -60,6 +61,48 @@ describe("consoleSink", () => {
       return text().split("\n").length - 1;
     };
     expect([await shown(), await shown("debug"), await shown("info"), await shown("error")]).toEqual([2, 4, 3, 1]);
+  });
+
+  it("shows each stage at its own level", async () => {
+    const retrieval: ArsenalEvent = { ...rejected("info"), name: "catalog-changed", data: { changed: 1, deleted: 0 } };
+    const { stream, text } = openStream();
+    const sink = consoleSink({ stream, level: "warn", levels: { register: "error", catalog: "info" } });
+    await sink.write([rejected("warn"), retrieval, rejected("error")]);
+    const lines = text()
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { readonly stage: string });
+    expect(lines.map(({ stage }) => stage)).toEqual(["catalog", "register"]);
+    expect(() => consoleSink({ levels: { guard: "loud" as "warn" } })).toThrow("telemetry.log_levels.guard");
+  });
+
+  it("writes a line for people that names the trace, in colour only on a terminal", async () => {
+    const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
+    const data = { toolId: "crm.find", traceId, spanId: "1", attempt: 2, delayMs: 200, message: "away" };
+    const retried: ArsenalEvent = { name: "call-retried", level: "warn", at: 1_769_860_800_000, data };
+    const line = `12:00:00.000 WARN  execute  crm.find: attempt 2 failed, retrying in 200 ms: away trace=${traceId}`;
+    const shown = async (isTTY: boolean, format?: "auto" | "pretty"): Promise<string> => {
+      const { stream, text } = openStream();
+      await consoleSink({ stream: Object.assign(stream, { isTTY }), ...(format && { format }) }).write([retried]);
+      return text();
+    };
+    expect(await shown(false, "pretty")).toBe(`${line}\n`);
+    expect(stripVTControlCharacters(await shown(true))).toBe(`${line}\n`);
+    expect(await shown(false, "auto")).toMatch(/^\{/);
+  });
+
+  it("puts every event on one line that steers no terminal, in both formats", async () => {
+    const hostile = 'a\nb\r\n{"level":"error"}\u001B[2J\u009B2J\u2028\u202Eevil';
+    for (const format of ["json", "pretty"] as const) {
+      const { stream, text } = openStream();
+      const named: ArsenalEvent = {
+        ...rejected("warn"),
+        data: { name: hostile, code: "TOOL_INVALID", message: hostile },
+      };
+      await consoleSink({ stream, format }).write([named]);
+      expect(text().match(/\n/g)).toHaveLength(1);
+      expect(text().trimEnd()).not.toMatch(/\p{Cc}|[\u2028\u202E]/u);
+    }
   });
 
   it("escapes what a terminal would obey", async () => {
@@ -149,7 +192,7 @@ describe("consoleSink", () => {
     expect(stream.listenerCount("error")).toBe(1);
   });
 
-  it("refuses a level there is not", () => {
+  it("refuses an unknown level", () => {
     expect(() => consoleSink({ level: "loud" as "warn" })).toThrow(ArsenalError);
     expect(() => consoleSink({ level: "loud" as "warn" })).toThrow('telemetry.level is "loud"');
   });

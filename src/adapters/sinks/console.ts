@@ -2,34 +2,43 @@ import { choice, type Filled, object } from "../settings.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 import type { ArsenalEvent, EventLevel } from "../../observe/events.ts";
-import { EVENT_LEVELS, isAtLeast } from "../../observe/levels.ts";
+import { eventText, onOneLine } from "../../observe/event-text.ts";
+import { type LogStage, stageOf } from "../../observe/event-stages.ts";
+import { EVENT_LEVELS, isLoudEnough, type LogLevels } from "../../observe/levels.ts";
 import type { Sink } from "../../observe/sink.port.ts";
 import type { OutputStream } from "../../tool/streams.ts";
 
 export interface ConsoleSinkOptions {
   /** The lowest level to print. Defaults to `warn`. */
   readonly level?: EventLevel;
+  /** The lowest level of single stages: `{ retrieve: "error", execute: "debug" }`. The others have `level`. */
+  readonly levels?: LogLevels;
+  /** JSON, or a line for people. `auto`, the default, is `pretty` on a terminal. */
+  readonly format?: LogFormat;
   /** Where the lines go. Defaults to standard error: standard output is for data. */
   readonly stream?: OutputStream;
 }
 
-/** Writes one JSON line an event: `{"at":"2026-01-31T12:00:00.000Z","level":"warn","event":"circuit-opened","toolId":…}`. */
+export type LogFormat = "auto" | "json" | "pretty";
+
+/**
+ * Writes one line per event: `{"at":"2026-01-31T12:00:00.000Z","level":"warn","stage":"execute","event":"circuit-opened",…}`, or on a terminal
+ * `12:00:00.000 WARN  execute   crm.find: circuit opened …`.
+ */
 export function consoleSink(options: ConsoleSinkOptions = {}): Sink {
-  const { level = "warn", stream = process.stderr } = options;
-  if (!EVENT_LEVELS.includes(level)) {
-    throw new ArsenalError("CONFIG_INVALID", `telemetry.level is ${showValue(level)}, which is no level.`, {
-      field: "telemetry.level",
-      value: level,
-      fix: `Write one of ${EVENT_LEVELS.join(", ")}.`,
-    });
-  }
+  const { level = "warn", levels = {}, format = "auto", stream = process.stderr } = options;
+  refuseUnknownLevel("telemetry.level", level);
+  for (const [stage, own] of Object.entries(levels)) refuseUnknownLevel(`telemetry.log_levels.${stage}`, own);
+  const onTerminal = "isTTY" in stream && stream.isTTY === true;
+  const toLine =
+    format === "json" || (format === "auto" && !onTerminal) ? jsonLine : prettyLine(onTerminal && hasColours());
   // Without a listener, a reader that goes away (EPIPE) would end the process. One does for all sinks on a stream.
   if (!stream.listeners("error").includes(ignore)) stream.on("error", ignore);
 
   return {
     name: "console",
     write(events) {
-      const lines = events.filter((event) => isAtLeast(event.level, level)).map(toLine);
+      const lines = events.filter((event) => isLoudEnough(event, level, levels)).map(toLine);
       if (lines.length === 0 || stream.destroyed || stream.writableEnded) return;
       // A stream that failed never answers again, so it is not asked.
       if (isFailure(stream.errored)) throw stream.errored;
@@ -40,6 +49,13 @@ export function consoleSink(options: ConsoleSinkOptions = {}): Sink {
       });
     },
   };
+}
+
+function refuseUnknownLevel(field: string, level: EventLevel): void {
+  if (EVENT_LEVELS.includes(level)) return;
+  const fix = `Write one of ${EVENT_LEVELS.join(", ")}.`;
+  const message = `${field} is ${showValue(level)}, which is not a level. ${fix}`;
+  throw new ArsenalError("CONFIG_INVALID", message, { field, value: level, fix });
 }
 
 /** A reader that went away wants no more lines, which is its right; any other failure is told, and so reported. */
@@ -54,9 +70,26 @@ const GONE: ReadonlySet<unknown> = new Set([
   "ERR_STREAM_WRITE_AFTER_END",
 ]);
 
-function toLine(event: ArsenalEvent): string {
-  const line = { at: new Date(event.at).toISOString(), level: event.level, event: event.name, ...event.data };
+function jsonLine({ at, level, name, data }: ArsenalEvent): string {
+  const line = { at: new Date(at).toISOString(), level, stage: stageOf(name), event: name, ...data };
   return `${JSON.stringify(line).replace(UNSAFE_IN_A_TERMINAL, toEscape)}\n`;
+}
+
+const COLOURS: Readonly<Record<EventLevel, number>> = { debug: 2, info: 2, warn: 33, error: 31 };
+
+function hasColours(): boolean {
+  return !process.env["NO_COLOR"] && process.env["TERM"] !== "dumb";
+}
+
+/** A line for people: time, level, stage, what happened, and the trace it belongs to. */
+function prettyLine(coloured: boolean): (event: ArsenalEvent) => string {
+  return (event) => {
+    const { at, level, name, data } = event;
+    const head = `${new Date(at).toISOString().slice(11, 23)} ${level.toUpperCase().padEnd(5)} ${stageOf(name).padEnd(8)}`;
+    const trace = "traceId" in data && typeof data.traceId === "string" ? ` trace=${onOneLine(data.traceId, 64)}` : "";
+    const line = `${head} ${eventText(event)}${trace}`;
+    return `${coloured ? `\u001B[${COLOURS[level]}m${line}\u001B[${level === "warn" || level === "error" ? 39 : 22}m` : line}\n`;
+  };
 }
 
 /** What JSON leaves as it is and a terminal may obey: control characters, line separators, marks and changes of direction. */
@@ -70,10 +103,24 @@ function ignore(): void {
   // The write that failed was told already.
 }
 
-export const config = object("One JSON line per event on stderr.", {
-  level: choice("The quietest event that is written; warn by default.", ["debug", "info", "warn", "error"]),
+const LEVELS = ["debug", "info", "warn", "error"] as const;
+const levelOf = (stage: string) => choice(`For ${stage}.`, LEVELS);
+
+export const config = object("One line per event on stderr.", {
+  level: choice("The quietest event that is shown; warn by default.", LEVELS),
+  logFormat: choice("JSON, or lines for people. auto is pretty on a terminal.", ["auto", "json", "pretty"], "auto"),
+  logLevels: object("The quietest event that is shown of single stages; the others follow level.", {
+    register: levelOf("tools and servers that come and go"),
+    catalog: levelOf("indexing and embedding"),
+    retrieve: levelOf("retrievals"),
+    guard: levelOf("policy, approvals, pins, scans and audit"),
+    execute: levelOf("calls"),
+    state: levelOf("the shared state"),
+    observe: levelOf("telemetry itself"),
+    serve: levelOf("the gateway"),
+  } satisfies Record<LogStage, unknown>),
 });
 
-export function create({ level }: Filled<typeof config>): Sink {
-  return consoleSink(level === undefined ? {} : { level });
+export function create({ level, logFormat: format, logLevels: levels }: Filled<typeof config>): Sink {
+  return consoleSink({ format, levels, ...(level === undefined ? {} : { level }) });
 }

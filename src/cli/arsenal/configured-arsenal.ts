@@ -25,7 +25,7 @@ export function createConfiguredArsenal(
   reader: Reader,
   parts: ToolArsenalParts = {},
 ): ToolArsenal {
-  const { enabled = true, type = "console", level = "warn" } = given.telemetry;
+  const { enabled = true, type = "console", level = "warn", logFormat: format, logLevels: levels } = given.telemetry;
   const { environment, json, told = [] } = reader;
   const embedder = { ...given.embedder, cache: given.embedder.cache ?? defaultCache(environment) };
   const own = { ...given, embedder };
@@ -33,6 +33,7 @@ export function createConfiguredArsenal(
   if (!enabled || type !== "console") return new ToolArsenal(asChecked(own), all);
   const silent = asChecked({ ...own, telemetry: { ...given.telemetry, enabled: false } });
   if (told === "all") return new ToolArsenal(silent, all);
-  const sink = eventSink(reader, { level, json, without: new Set([...TOLD_BY_COMMANDS, ...told]) });
+  const without = new Set([...TOLD_BY_COMMANDS, ...told]);
+  const sink = eventSink(reader, { level, levels, format, json, without });
   return new ToolArsenal(silent, { ...all, sinks: [...(parts.sinks ?? []), sink] });
 }

@@ -22,7 +22,7 @@ import type { Command, Input, Terminal } from "../command.ts";
 import { type ConfigFiles, configFiles, type Configured, loadConfigured, MCP_CONFIG } from "../arsenal/open-arsenal.ts";
 import { createConfiguredArsenal } from "../arsenal/configured-arsenal.ts";
 import { checkCertificate } from "../serve/check-certificate.ts";
-import { eventText } from "../terminal/event-sink.ts";
+import { eventText } from "../../observe/event-text.ts";
 import { MINIMUM_NODE, nodeProblem } from "../node-version.ts";
 import { styles } from "../terminal/style.ts";
 

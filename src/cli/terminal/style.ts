@@ -1,5 +1,4 @@
 import { stripVTControlCharacters } from "node:util";
-import { harmless } from "../../errors/show-value.ts";
 import type { Stream, Terminal } from "../command.ts";
 
 type Paint = (text: string) => string;
@@ -52,8 +51,4 @@ function widthOf(cell: string | number): number {
   return stripVTControlCharacters(String(cell)).length;
 }
 
-/** Puts text that others wrote on one line, cut to a width with an ellipsis. */
-export function clip(text: string, width: number): string {
-  const line = harmless(text).replaceAll(/\s+/g, " ").trim();
-  return line.length <= width ? line : `${line.slice(0, Math.max(0, width - 1))}…`;
-}
+export { onOneLine as clip } from "../../observe/event-text.ts";

@@ -54,6 +54,8 @@ describe("resolveConfig", () => {
         exposePrometheus: false,
         prometheusPort: 9090,
         history: { max: 10_000, maxAgeDays: 7, text: true },
+        logFormat: "auto",
+        logLevels: {},
       },
       security: {
         policy: "standard",
@@ -83,7 +85,7 @@ describe("resolveConfig", () => {
         shutdownDelayS: 0,
         tokens: {},
       },
-      a2a: { agents: [], serveA2a: false, a2aPort: 8080 },
+      a2a: { agents: [], serveA2a: false, a2aPort: 8080, name: "ToolArsenal", pushOrigins: [], taskTtlS: 86_400 },
       builtins: {
         tools: [],
         webSearch: { apiKey: "env:TAVILY_API_KEY" },

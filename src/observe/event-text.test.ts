@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { ArsenalEvent, EventMap, EventName } from "../../observe/events.ts";
-import { eventText } from "./event-sink.ts";
+import type { ArsenalEvent, EventMap, EventName } from "./events.ts";
+import { eventText } from "./event-text.ts";
 
 function text<Name extends EventName>(name: Name, data: EventMap[Name]): string {
   return eventText({ name, level: "warn", at: 0, data } as ArsenalEvent);
