@@ -1,4 +1,5 @@
-import type { EventName } from "./events.ts";
+import type { ArsenalEvent, EventLevel, EventName } from "./events.ts";
+import { isAtLeast } from "./levels.ts";
 
 /** The parts of the path that events come from. A log can have a level for each. */
 export type LogStage = "register" | "catalog" | "retrieve" | "guard" | "execute" | "state" | "observe" | "serve";
@@ -59,4 +60,12 @@ const STAGE_OF: Readonly<Record<EventName, LogStage>> = {
 /** The part of the path that an event comes from. */
 export function stageOf(name: EventName): LogStage {
   return STAGE_OF[name];
+}
+
+/** The quietest event that is shown of some stages. */
+export type LogLevels = Readonly<Partial<Record<LogStage, EventLevel>>>;
+
+/** True if an event is shown: at the level of its stage, or else at the common one. */
+export function isLoudEnough({ name, level }: ArsenalEvent, common: EventLevel, levels: LogLevels): boolean {
+  return isAtLeast(level, levels[stageOf(name)] ?? common);
 }

@@ -1,5 +1,4 @@
-import { type LogStage, stageOf } from "./event-stages.ts";
-import type { ArsenalEvent, EventLevel, EventMap, EventName } from "./events.ts";
+import type { EventLevel, EventMap, EventName } from "./events.ts";
 
 /** The levels, quietest first. */
 export const EVENT_LEVELS: readonly EventLevel[] = ["debug", "info", "warn", "error"];
@@ -78,12 +77,4 @@ export function levelOf<Name extends EventName>(name: Name, data: EventMap[Name]
 /** True where an event of this level is shown at that threshold. */
 export function isAtLeast(level: EventLevel, threshold: EventLevel): boolean {
   return EVENT_LEVELS.indexOf(level) >= EVENT_LEVELS.indexOf(threshold);
-}
-
-/** The quietest event that is shown of some stages. */
-export type LogLevels = Readonly<Partial<Record<LogStage, EventLevel>>>;
-
-/** True if an event is shown: at the level of its stage, or else at the common one. */
-export function isLoudEnough({ name, level }: ArsenalEvent, common: EventLevel, levels: LogLevels): boolean {
-  return isAtLeast(level, levels[stageOf(name)] ?? common);
 }
