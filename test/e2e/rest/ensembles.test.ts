@@ -135,7 +135,7 @@ describe("the ensembles of a gateway", () => {
     const gateway = await operate();
     const server = { name: "gone", transport: { kind: "http", url: "http://127.0.0.1:1/mcp" } };
     expect((await gateway.ask("olga", "POST", "/ensembles/mcp", server)).body).toMatchObject({
-      status: 503,
+      status: 422,
       code: "SOURCE_UNAVAILABLE",
     });
     expect((await gateway.ask("olga", "GET", "/ensembles")).body).toEqual({ ensembles: [] });
