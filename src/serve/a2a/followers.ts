@@ -1,6 +1,7 @@
-import { type StreamResponse, TaskState } from "@a2a-js/sdk";
+import type { StreamResponse } from "@a2a-js/sdk";
 import type { ServerCallContext } from "@a2a-js/sdk/server";
 import { createEventQueue, type EventQueue } from "./event-queue.ts";
+import { hasEnded } from "./task-store.ts";
 
 /** Who reads along with which task, from one message to the next, until the task ends. */
 export interface Followers {
@@ -15,14 +16,6 @@ export interface Followed {
   leave(): void;
 }
 
-/** States that a task never leaves. */
-const ENDED: ReadonlySet<TaskState | undefined> = new Set([
-  TaskState.TASK_STATE_COMPLETED,
-  TaskState.TASK_STATE_FAILED,
-  TaskState.TASK_STATE_CANCELED,
-  TaskState.TASK_STATE_REJECTED,
-]);
-
 export function createFollowers(): Followers {
   const queues = new Map<string, Set<EventQueue<StreamResponse>>>();
   // Two owners may have chosen the same id for their tasks.
@@ -35,11 +28,11 @@ export function createFollowers(): Followers {
       if (payload === undefined || payload.$case === "message") return;
       const key = keyOf(payload.$case === "task" ? payload.value.id : payload.value.taskId, context);
       const following = queues.get(key) ?? [];
-      const hasEnded = payload.$case !== "artifactUpdate" && ENDED.has(payload.value.status?.state);
-      if (hasEnded) queues.delete(key);
+      const isLast = payload.$case !== "artifactUpdate" && hasEnded(payload.value);
+      if (isLast) queues.delete(key);
       for (const queue of following) {
         queue.push(event);
-        if (hasEnded) queue.end();
+        if (isLast) queue.end();
       }
     },
     follow(taskId, context) {

@@ -4,6 +4,7 @@ import { A2A_WAYS, asking, eventText, outcomeOf, readEvents } from "../../../tes
 import { ticketArsenal } from "../../../test/mcp/toolset-gateway.ts";
 import { memoryState } from "../../adapters/state/memory.ts";
 import type { ToolArsenal } from "../../arsenal.ts";
+import { localOperator } from "../../guard/principal.ts";
 import type { SharedState } from "../../state/shared-state.ts";
 
 const ends: (() => Promise<unknown>)[] = [];
@@ -92,16 +93,20 @@ describe.each(A2A_WAYS)("a task that one process runs, asked for at another over
     await expect(atB.sendMessage(asking(WAIT, { taskId: id }))).rejects.toThrow(/still running/);
   });
 
-  it("goes on at another process when it waited for an approval", async () => {
+  it("goes on at another process when it waited for an approval, and a third one follows it", async () => {
     const state = memoryState();
-    const [a, b] = [await serve(state), await serve(state)];
+    const [a, b, c] = [await serve(state), await serve(state), await serve(state)];
     const asked = (await (await connect(a.url)).sendMessage(asking({ tool: "support.refund" }))) as Task;
     const { confirmationId } = outcomeOf(asked).said[1] as { readonly confirmationId: string };
-    const { localOperator } = await import("../../guard/principal.ts");
-    await b.arsenal.approvals.answer(confirmationId, "approve", localOperator({ id: "boss" }));
     const { id: taskId, contextId } = asked;
+    const followed = (await connect(c.url)).resubscribeTask({ id: taskId, tenant: "" });
+    await followed.next();
+    await b.arsenal.approvals.answer(confirmationId, "approve", localOperator({ id: "boss" }));
     const answered = await (await connect(b.url)).sendMessage(asking({ confirmationId }, { taskId, contextId }));
     expect(outcomeOf(answered)).toMatchObject({ state: "completed", made: ["paid"] });
+    const events = await readEvents(followed);
+    expect(events).toContain('artifact "paid"');
+    expect(events.at(-1)).toBe("completed");
   });
 });
 

@@ -1,4 +1,5 @@
-import { StreamResponse } from "@a2a-js/sdk";
+import { createHash } from "node:crypto";
+import { StreamResponse, type SubscribeToTaskRequest } from "@a2a-js/sdk";
 import { TaskNotCancelableError, TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import { TaskState } from "@a2a-js/sdk";
 import type { ServerCallContext } from "@a2a-js/sdk/server";
@@ -6,10 +7,12 @@ import type { Replica } from "../mcp/replica.ts";
 import { ownerContext } from "./call-context.ts";
 import { createEventQueue } from "./event-queue.ts";
 import type { TaskHandler } from "./task-handler.ts";
-import type { SharedTasks } from "./task-store.ts";
+import { hasEnded, type SharedTasks } from "./task-store.ts";
 
 const CANCEL = "a2a/cancel";
 const SUBSCRIBE = "a2a/subscribe";
+/** On which processes say that they go on with a task. */
+const CONTINUED = "a2a/continued";
 
 /** Tasks that run in another process: they are followed and cancelled there. */
 export function replicateTasks(
@@ -29,6 +32,11 @@ export function replicateTasks(
     }),
   ];
 
+  const { changes } = replica.state;
+  const keyOf = (taskId: string, { user }: ServerCallContext): string =>
+    createHash("sha256")
+      .update(JSON.stringify([user?.userName, taskId]))
+      .digest("base64url");
   const bodyFor = (taskId: string, { user }: ServerCallContext) => ({ taskId, owner: user?.userName ?? "" });
 
   /** The process to ask about a task; undefined if it is this one, or none runs it. */
@@ -36,51 +44,87 @@ export function replicateTasks(
     return handler.isRunning(taskId, context) ? undefined : tasks.runnerOf(taskId, context);
   }
 
+  /**
+   * Follows a task to its end, wherever it runs. If it waits for input, the next message may reach any process: that process says so, and is
+   * followed from then on.
+   */
   async function* follow(
-    runner: string,
-    taskId: string,
+    params: SubscribeToTaskRequest,
     context: ServerCallContext,
   ): AsyncGenerator<StreamResponse, void, undefined> {
-    const gone = new AbortController();
+    const { id: taskId } = params;
     const queue = createEventQueue<StreamResponse>();
-    void replica
-      .call(runner, SUBSCRIBE, bodyFor(taskId, context), {
-        signal: gone.signal,
-        note: ({ event }) => queue.push(StreamResponse.fromJSON(event)),
-      })
-      .then(queue.end, queue.fail);
+    const gone = new AbortController();
+
+    /** Reads along in another process. Only the first reading begins with the task as it is. */
+    function attach(runner: string, isFirst: boolean): void {
+      let isBeginning = !isFirst;
+      void replica
+        .call(runner, SUBSCRIBE, bodyFor(taskId, context), {
+          signal: gone.signal,
+          note({ event }) {
+            const read = StreamResponse.fromJSON(event);
+            for (const each of isBeginning ? updatesOf(read) : [read]) queue.push(each);
+            isBeginning = false;
+          },
+        })
+        .catch(() => (gone.signal.aborted ? undefined : lookUp()))
+        .catch(queue.fail);
+    }
+
+    /** The process ended, or the task did before it was reached. How it ended is in the store. */
+    async function lookUp(): Promise<void> {
+      const value = await tasks.load(taskId, context);
+      if (value === undefined) throw new TaskNotFoundError(`Task not found: ${taskId}`);
+      if (hasEnded(value)) for (const each of updatesOf({ payload: { $case: "task", value } })) queue.push(each);
+    }
+
+    async function readHere(local: AsyncIterable<StreamResponse>): Promise<void> {
+      for await (const event of local) queue.push(event);
+    }
+
+    const endListening = changes.subscribe(CONTINUED, (data) => {
+      const { key, runner } = data as { readonly key: string; readonly runner: string };
+      if (key === keyOf(taskId, context) && runner !== replica.id) attach(runner, false);
+    });
+    const local = handler.resubscribe(params, context);
     try {
-      yield* queue.events();
-    } catch {
-      // The process ended, or the task did before it was reached. How it ended is in the store.
-      const task = await tasks.load(taskId, context);
-      if (task === undefined) throw new TaskNotFoundError(`Task not found: ${taskId}`);
-      const { contextId, status } = task;
-      yield { payload: { $case: "statusUpdate", value: { taskId, contextId, status, metadata: undefined } } };
+      const runner = await elsewhere(taskId, context);
+      if (runner === undefined) void readHere(local).catch(queue.fail);
+      else attach(runner, true);
+      for await (const event of queue.events()) {
+        yield event;
+        const { payload } = event;
+        if (payload?.$case === "statusUpdate" && hasEnded(payload.value)) return;
+      }
     } finally {
       gone.abort();
+      endListening();
+      void local.return();
     }
   }
 
-  async function refuseIfRunning(taskId: string | undefined, context: ServerCallContext): Promise<void> {
-    if (!taskId || (await elsewhere(taskId, context)) === undefined) return;
-    throw new UnsupportedOperationError(`Task ${taskId} is still running. Wait until it ends, or cancel it.`);
+  /** Tells those who follow a task elsewhere that it goes on here. Refuses a message to a task that another process runs. */
+  async function goOn(taskId: string | undefined, context: ServerCallContext): Promise<void> {
+    if (!taskId) return;
+    if ((await elsewhere(taskId, context)) !== undefined)
+      throw new UnsupportedOperationError(`Task ${taskId} is still running. Wait until it ends, or cancel it.`);
+    if ((await tasks.load(taskId, context)) === undefined) return;
+    await replica.enter();
+    await changes.publish(CONTINUED, { key: keyOf(taskId, context), runner: replica.id });
   }
 
   return {
     ...handler,
     async sendMessage(params, context) {
-      await refuseIfRunning(params.message?.taskId, context);
+      await goOn(params.message?.taskId, context);
       return handler.sendMessage(params, context);
     },
     async *sendMessageStream(params, context) {
-      await refuseIfRunning(params.message?.taskId, context);
+      await goOn(params.message?.taskId, context);
       yield* handler.sendMessageStream(params, context);
     },
-    async *resubscribe(params, context) {
-      const runner = params.id === "" ? undefined : await elsewhere(params.id, context);
-      yield* runner === undefined ? handler.resubscribe(params, context) : follow(runner, params.id, context);
-    },
+    resubscribe: (params, context) => follow(params, context),
     async cancelTask(params, context) {
       const { id } = params;
       const runner = id === "" ? undefined : await elsewhere(id, context);
@@ -97,4 +141,18 @@ export function replicateTasks(
       for (const end of ends) end();
     },
   };
+}
+
+/** A task as updates, for readers who know an earlier state of it. Other events stay as they are. */
+function updatesOf(event: StreamResponse): readonly StreamResponse[] {
+  const { payload } = event;
+  if (payload?.$case !== "task") return [event];
+  const { id: taskId, contextId, status, artifacts } = payload.value;
+  const common = { taskId, contextId, metadata: undefined };
+  return [
+    ...artifacts.map((artifact): StreamResponse => ({
+      payload: { $case: "artifactUpdate", value: { ...common, artifact, append: false, lastChunk: true } },
+    })),
+    { payload: { $case: "statusUpdate", value: { ...common, status } } },
+  ];
 }

@@ -40,8 +40,13 @@ const ENDED: ReadonlySet<TaskState | undefined> = new Set([
   TaskState.TASK_STATE_REJECTED,
 ]);
 
-export function isActive({ status }: Pick<Task, "status">): boolean {
+function isActive({ status }: Pick<Task, "status">): boolean {
   return ACTIVE.has(status?.state);
+}
+
+/** True for a task in a state that it never leaves. */
+export function hasEnded({ status }: Pick<Task, "status">): boolean {
+  return ENDED.has(status?.state);
 }
 
 /** Keeps tasks by their owner. A task is forgotten `ttlMs` after its last change; the oldest ended ones sooner, if there are too many. */
@@ -80,7 +85,7 @@ export function createSharedTasks(
     const all = await documents.list(ownerKey(context));
     const ended = all
       .map(({ key, value }) => ({ key, task: Task.fromJSON((value as Kept).task) }))
-      .filter(({ task }) => ENDED.has(task.status?.state))
+      .filter(({ task }) => hasEnded(task))
       .sort((left, right) => (order(left.task) < order(right.task) ? -1 : 1));
     const excess = all.length - MOST_TASKS;
     for (const { key } of ended.slice(0, Math.max(0, excess))) await documents.delete(key);
