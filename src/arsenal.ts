@@ -6,11 +6,8 @@ import type { AnyDialect, AskedBy, DefinitionWriter, Llm, RetrieveToolsOptions }
 import type { Settled, SettledOptions } from "./catalog/dense/tiers.ts";
 import type { ToolArsenalConfig } from "./config/config.ts";
 import type { ToolArsenalParts } from "./config/parts/arsenal-parts.ts";
-import type { Started } from "./config/parts/start-configured.ts";
 import type { BatchCall, ToolCall } from "./execute/call.ts";
 import type { BatchResult, ToolResult } from "./execute/result.ts";
-import type { Approvals } from "./guard/aegis.ts";
-import type { Pins } from "./guard/pins/pins.ts";
 import type { ArsenalEvent } from "./observe/events.ts";
 import { type FunctionDefinition, fromFunction } from "./register/from-function.ts";
 import type { BatchRegistration, RegisteredBatch } from "./register/register-batch.ts";
@@ -25,9 +22,8 @@ import type { Health, Tool } from "./tool/tool.ts";
 import type { Toolsets } from "./toolset/toolsets.ts";
 import type { Dialect } from "./transcode/dialect.port.ts";
 import type { GivenTools, ImportOptions } from "./transcode/import-tools.ts";
-import type { ListToolsOptions } from "./visible-tools.ts";
-import type { ExportedTools, ExportOptions } from "./wire-registrations.ts";
-import { type Wired, wireArsenal } from "./wire.ts";
+import type { Approvals, ExportedTools, ExportOptions, ListToolsOptions, Pins, Started, Wired } from "./wire.ts";
+import { wireArsenal } from "./wire.ts";
 
 /**
  * The tool layer of an agent: register every tool once, retrieve the few that matter, execute the chosen one under policy.
@@ -133,6 +129,11 @@ export class ToolArsenal {
   /** Serves MCP clients: every tool at `/mcp`, each upstream untouched at `/mcp/upstreams/NAME`. Omitted options come from `server`. */
   async serveMcp(options: ServeMcpOptions = {}): Promise<ServedMcp> {
     return this.#wired.open().serveMcp(this, options);
+  }
+
+  /** Serves the same on the port of the agent, `a2a.a2aPort`: other agents find its card at `/.well-known/agent-card.json`. */
+  async serveA2a(options: ServeMcpOptions = {}): Promise<ServedMcp> {
+    return this.#wired.open().serveMcp(this, { port: this.#wired.config.a2a.a2aPort, ...options });
   }
 
   /** Indexes pending registrations. Returns how many tools were new or changed. */

@@ -40,6 +40,12 @@ import type { CallStages } from "./wire-calls.ts";
 import type { WiredMetrics } from "./wire-metrics.ts";
 import { createRegistrations, type Registrations } from "./wire-registrations.ts";
 
+export type { Started } from "./config/parts/start-configured.ts";
+export type { Approvals } from "./guard/aegis.ts";
+export type { Pins } from "./guard/pins/pins.ts";
+export type { ListToolsOptions } from "./visible-tools.ts";
+export type { ExportedTools, ExportOptions } from "./wire-registrations.ts";
+
 /** The stages of one arsenal, wired. Nothing runs and nothing is connected until `start`. */
 export interface Wired extends Registrations {
   readonly config: ResolvedConfig;

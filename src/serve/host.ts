@@ -11,6 +11,8 @@ export interface HostOptions extends Omit<HttpServerOptions, "routes"> {
   readonly drainMs: number;
   /** How long the host still takes requests after it was asked to close, while `/readyz` says that it is not ready, in milliseconds. Default 0. */
   readonly shutdownDelayMs?: number;
+  /** Surfaces that also have a port of their own, by name. */
+  readonly ports?: Readonly<Record<string, number>>;
 }
 
 /** One HTTP server with surfaces mounted on it. */
@@ -26,6 +28,7 @@ export async function openHost(
   const isLocal = identity === undefined;
   const mounted: Surface[] = [];
   let server: HttpServer | undefined;
+  const others: HttpServer[] = [];
   const context: SurfaceContext = {
     ...serving,
     isLocal,
@@ -37,16 +40,23 @@ export async function openHost(
   try {
     for (const create of surfaces) mounted.push(create(context));
     refuseSharedPaths(mounted);
-    const routes = mounted.flatMap((surface) => surface.routes.map((route) => drained(route, serving.work)));
-    server = await createHttpServer({ ...options, routes });
+    const routesOf = (surface: Surface): readonly Route[] =>
+      surface.routes.map((route) => drained(route, serving.work));
+    server = await createHttpServer({ ...options, routes: mounted.flatMap(routesOf) });
+    for (const surface of mounted) {
+      const port = options.ports?.[surface.name];
+      if (port !== undefined) others.push(await createHttpServer({ ...options, port, routes: routesOf(surface) }));
+    }
   } catch (error) {
     serving.startup.close();
     await closeSurfaces();
+    await Promise.all([server, ...others].map((each) => each?.close()));
     await serving.replica.close();
     throw error;
   }
 
-  const { url, close: stopListening } = server;
+  const { url } = server;
+  const servers = [server, ...others];
   const ended = Promise.withResolvers<void>();
   let closing: Promise<void> | undefined;
   async function close(): Promise<void> {
@@ -55,7 +65,7 @@ export async function openHost(
     await serving.work.drain(drainMs, { delayMs, onDraining: serving.startup.close });
     await closeSurfaces();
     await serving.replica.close();
-    await stopListening();
+    await Promise.all(servers.map((each) => each.close()));
     ended.resolve();
   }
   return {

@@ -135,7 +135,9 @@ export async function serveMcp(
   const { SURFACES } = await import("./surfaces.ts");
   const mounted = Object.entries(SURFACES).filter(([name]) => toolset === undefined || !BEYOND_TOOLSET.includes(name));
   const surfaces = await Promise.all(mounted.map(([, load]) => load()));
-  const host = await openHost(surfaces, serving, options);
+  const { serveA2a = false, a2aPort } = config.a2a ?? {};
+  const ports = serveA2a && a2aPort !== undefined && a2aPort !== options.port ? { a2a: a2aPort } : {};
+  const host = await openHost(surfaces, serving, { ...options, ports });
   return telemetry.exposePrometheus
     ? withMetricsPort(host, serving, { ...options, port: telemetry.prometheusPort })
     : host;

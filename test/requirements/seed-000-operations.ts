@@ -41,9 +41,6 @@ export const operations: readonly Requirement[] = [
   }),
 
   ...covered({ "000-9.1-a2a-agents": "Uses the configured agents." }),
-  ...open("A2A", {
-    "000-9.1-serve-a2a": "Serves A2A on the configured port.",
-  }),
   ...open("integrations", {
     "000-10.1-langchain": "Gives LangChain agents tools that are retrieved for the task and run by the arsenal.",
     "000-10.2-autogen": "Gives AutoGen its functions and runs them by the arsenal.",
@@ -102,14 +99,12 @@ export const operations: readonly Requirement[] = [
     "000-14-list-tools": "Lists tools by namespace and source.",
     "000-14-delete-tool": "Deletes a tool, which is then neither found nor run.",
     "000-14-health-check": "Says which parts work.",
+    "000-14-serve-a2a": "Serves A2A from the library.",
+    "000-9.1-serve-a2a": "Serves A2A on the configured port.",
     "000-14-close": "Takes no more work once closed, and closes twice without harm.",
   }),
 
   ...covered({ "000-14-add-a2a-agent": "Adds an agent and says how many tools came." }),
-  ...open("A2A", {
-    "000-14-serve-a2a": "Serves A2A from the library.",
-  }),
-
   ...covered({
     "000-15.2-explicit": "Uses no server or agent that nobody configured.",
     "000-15.1-denial": "Bounds what a tool can take by rate limit, circuit, deadline and permits.",

@@ -5,6 +5,9 @@ import type { Secrets } from "../../guard/secrets/secrets.ts";
 
 /** The section `a2a` of the configuration, as far as serving goes. */
 export interface A2aSettings {
+  /** Whether the agent also has a port of its own. */
+  readonly serveA2a: boolean;
+  readonly a2aPort: number;
   readonly name: string;
   readonly description?: string;
   readonly provider?: { readonly organization: string; readonly url: string };
@@ -22,7 +25,7 @@ export interface A2aOutside {
 }
 
 /** How an arsenal is served as an A2A agent. */
-export interface A2aServing extends Omit<A2aSettings, "taskTtlS" | "signingKey"> {
+export interface A2aServing extends Omit<A2aSettings, "serveA2a" | "a2aPort" | "taskTtlS" | "signingKey"> {
   /** How long a task is kept after its last change, in milliseconds. */
   readonly taskTtlMs: number;
   /** The way out for push notifications. */
@@ -33,7 +36,7 @@ export interface A2aServing extends Omit<A2aSettings, "taskTtlS" | "signingKey">
 }
 
 export function toA2aServing(settings: A2aSettings, { egress, secrets, emit }: A2aOutside): A2aServing {
-  const { taskTtlS, signingKey, ...others } = settings;
+  const { serveA2a: _serves, a2aPort: _port, taskTtlS, signingKey, ...others } = settings;
   return {
     ...others,
     taskTtlMs: taskTtlS * 1000,

@@ -1,4 +1,8 @@
-import type { Message, Task } from "@a2a-js/sdk";
+import { generateKeyPairSync } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
+import { AgentCard, type Message, type Task, verifyAgentCardSignature } from "@a2a-js/sdk";
+import { calculateJwkThumbprint } from "jose";
 import { afterEach, describe, expect, it } from "vitest";
 import { A2A_WAYS, asking, outcomeOf, readEvents } from "../../../test/serve/a2a-clients.ts";
 import { addTool, ticketArsenal, toolset } from "../../../test/mcp/toolset-gateway.ts";
@@ -286,5 +290,63 @@ describe("a toolset over A2A", () => {
     expect(card.skills.map(({ id }) => id)).toEqual(["tool_discovery", "tool_execution"]);
     expect((await ask(url, { tool: "billing.pay" })).said[1]).toMatchObject({ code: "TOOL_NOT_FOUND" });
     expect((await ask(url, { tool: "support.find_ticket", toolset: "payers" })).made).toEqual(["find_ticket"]);
+  });
+});
+
+describe("the port of the agent", () => {
+  it("is where serveA2a serves [000-14-serve-a2a]", async () => {
+    const a2aPort = await freePort();
+    const arsenal = ticketArsenal({ a2a: { a2aPort } });
+    const served = await arsenal.serveA2a();
+    ends.push(
+      () => arsenal.close(),
+      () => served.close(),
+    );
+    expect(served.url).toBe(`http://127.0.0.1:${a2aPort}`);
+    expect((await ask(served.url ?? "", { tool: "billing.pay" })).made).toEqual(["pay"]);
+  });
+
+  it("is opened beside the gateway's if serve_a2a says so, and serves nothing else [000-9.1-serve-a2a]", async () => {
+    const a2aPort = await freePort();
+    const url = await serve(ticketArsenal({ a2a: { serveA2a: true, a2aPort } }));
+    const own = `http://127.0.0.1:${a2aPort}`;
+    for (const each of [url, own]) expect((await ask(each, { tool: "billing.pay" })).made).toEqual(["pay"]);
+    expect((await fetch(`${own}/mcp`)).status).toBe(404);
+  });
+});
+
+/** A port that was free a moment ago: a configuration cannot ask for any. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => void server.close(resolve));
+  return port;
+}
+
+describe("a signed card", () => {
+  const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const pem = privateKey.export({ format: "pem", type: "pkcs8" });
+
+  it("can be verified with the public key, in every form it is read in", async () => {
+    const arsenal = ticketArsenal({ a2a: { signingKey: "env:CARD_KEY" } }, { environment: { CARD_KEY: String(pem) } });
+    const url = await serve(arsenal, { identity });
+    const kid = await calculateJwkThumbprint(publicKey.export({ format: "jwk" }) as Record<string, string>);
+    const verify = verifyAgentCardSignature(async (asked) => {
+      expect(asked).toBe(kid);
+      return publicKey;
+    });
+    for (const headers of [{}, { "A2A-Version": "1.0" }]) await verify(AgentCard.fromJSON(await cardOf(url, headers)));
+    const extended = await (await jsonRpc.connect(url, as("ada"))).getExtendedAgentCard({ tenant: "" });
+    await verify(extended);
+    await expect(verify({ ...extended, name: "another" })).rejects.toThrow();
+  });
+
+  it("is not served if the key cannot be used, and the key is not shown", async () => {
+    const environment = { CARD_KEY: "this-is-no-key-at-all" };
+    const url = await serve(ticketArsenal({ a2a: { signingKey: "env:CARD_KEY" } }, { environment }));
+    const response = await fetch(`${url}/.well-known/agent-card.json`);
+    expect(response.status).toBe(500);
+    expect(await response.text()).not.toContain("this-is-no-key");
   });
 });

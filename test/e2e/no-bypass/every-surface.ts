@@ -42,6 +42,7 @@ export const LIBRARY: Readonly<Record<string, Does>> = {
   fromConfig: opens,
   start: registers,
   serveMcp: opens,
+  serveA2a: opens,
   register: registers,
   addTool: registers,
   addTools: registers,
