@@ -28,8 +28,6 @@ const KNOWN = {
   dialect: ["openai", "anthropic"],
   toolset: ["support"],
   name: ["support"],
-  // Nothing listens there, and no name has to be looked up.
-  url: ["http://127.0.0.1:1/"],
   document: ["http://127.0.0.1:1/openapi.json"],
 };
 

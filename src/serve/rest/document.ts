@@ -146,13 +146,16 @@ function answerOf({ description, schema, events, headers }: AnswerShape): object
   };
 }
 
-function problemsOf({ problems = [], statuses = [] }: Operation, isSecured: boolean): Record<string, object> {
+function problemsOf(
+  { problems = [], statuses = [], statusOf = {} }: Operation,
+  isSecured: boolean,
+): Record<string, object> {
   const byStatus = new Map<number, string[]>();
   const add = (status: number, text: string): void =>
     void byStatus.set(status, [...(byStatus.get(status) ?? []), text]);
   for (const [status, text] of Object.entries(EVERYWHERE)) add(Number(status), text);
   if (isSecured) add(401, "Missing or invalid credentials: `UNAUTHENTICATED`.");
-  for (const code of problems) add(toWire(code).httpStatus, meaning(code));
+  for (const code of problems) add(statusOf[code] ?? toWire(code).httpStatus, meaning(code));
   for (const status of statuses) if (!byStatus.has(status)) add(status, "It cannot be done.");
   return Object.fromEntries(
     [...byStatus]

@@ -45,6 +45,8 @@ export interface Operation<
   readonly answers: Readonly<Record<number, AnswerShape>>;
   /** What it can fail with besides what every operation can fail with. */
   readonly problems?: readonly ErrorCode[];
+  /** Statuses for codes that mean something else here: a server that a caller names and that cannot be reached is the caller's problem. */
+  readonly statusOf?: Readonly<Partial<Record<ErrorCode, number>>>;
   /** Statuses of its problems that do not follow from their codes. */
   readonly statuses?: readonly number[];
   run(asked: Asked<Params, Query, Body>, context: RestContext): Promise<Answer>;

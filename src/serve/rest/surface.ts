@@ -48,17 +48,20 @@ export function restSurface(context: SurfaceContext, clock: Clock = systemClock)
   async function handle(exchange: HttpExchange): Promise<void> {
     const { request, response, url } = exchange;
     const writer = createWriter(response, { requestId: requestIdOf(request), redactor });
+    let statusOf: Operation["statusOf"];
     try {
       const { method = "GET" } = request;
       const path = url.pathname.slice(BASE.length);
       const found = find(method === "HEAD" ? "GET" : method, path);
       if (found === undefined) return refusePath(path, writer);
       if (isCrossSite(request.headers)) return writer.problem(crossSite());
+      statusOf = found.operation.statusOf;
       await answer(found, exchange, writer);
     } catch (error) {
       // The host reports faults of our own, and tells the caller nothing of them.
       if (!isArsenalError(error)) throw error;
-      writer.problem(error);
+      const status = statusOf?.[error.code];
+      writer.problem(error, status === undefined ? {} : { status });
     }
   }
 

@@ -63,6 +63,12 @@ async function call(
 }
 
 describe("a server's tools", () => {
+  it("is refused if its address is not a URL, with the field and the fix", () => {
+    expect(() => mcpSource({ name: "files", transport: { kind: "http", url: "https://+]" } })).toThrow(
+      expect.objectContaining({ code: "CONFIG_INVALID", details: expect.objectContaining({ field: "transport.url" }) }),
+    );
+  });
+
   it("are offered under their own names with everything the server says [002-mcp-register] [003-adapter-mcp]", async () => {
     const server = await started(startModernServer);
     const raw = {

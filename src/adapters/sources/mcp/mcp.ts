@@ -30,6 +30,7 @@ export interface McpSource extends Source {
  * @internal
  */
 export function mcpSource(settings: McpServerSettings, given: McpParts = {}): McpSource {
+  refuseAddress(settings);
   const { patient = false, emit, ...parts } = given;
   const create = hasOwnCredentials(settings) ? createPerCallerUpstream : createUpstream;
   const upstream = create(settings, {
@@ -104,3 +105,11 @@ export function mcpSource(settings: McpServerSettings, given: McpParts = {}): Mc
 }
 
 export { config } from "./settings.ts";
+
+function refuseAddress({ name, transport }: McpServerSettings): void {
+  if (transport.kind === "stdio" || URL.canParse(transport.url)) return;
+  const { url: value } = transport;
+  const fix = "Write it out, such as https://tools.example.com/mcp.";
+  const message = `The address of the MCP server "${name}" is not a URL: ${value}. ${fix}`;
+  throw new ArsenalError("CONFIG_INVALID", message, { field: "transport.url", value, fix });
+}

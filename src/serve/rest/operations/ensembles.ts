@@ -184,7 +184,7 @@ const role = "operator";
 const one = { 200: { description: "What became of it.", schema: STATUS } };
 const problems = ["ENSEMBLE_NOT_FOUND"] as const;
 
-const ADD_PROBLEMS = ["SOURCE_UNAVAILABLE", "CLOSED"] as const;
+const ADD_PROBLEMS = ["SOURCE_UNAVAILABLE", "CONFIG_INVALID", "CLOSED"] as const;
 
 /** Servers, documents and other sources whose tools are used: how they fare, connecting and disconnecting them, adding and removing them. */
 export const ensembleOperations: readonly Operation[] = [
@@ -276,6 +276,7 @@ export const ensembleOperations: readonly Operation[] = [
     body: MCP_SERVER,
     answers: { 201: { description: "Its tools are registered.", schema: ADDED } },
     problems: ADD_PROBLEMS,
+    statusOf: { SOURCE_UNAVAILABLE: 422 },
     async run({ body, principal, signal }, context) {
       const settings = body as unknown as McpServerSettings;
       const tools = await administrationOf(context).ensembles.addMcpServer(settings, principal, { signal });
@@ -294,6 +295,7 @@ export const ensembleOperations: readonly Operation[] = [
     maxBytes: 4 * 1024 * 1024,
     answers: { 201: { description: "Its tools are registered.", schema: ADDED } },
     problems: ADD_PROBLEMS,
+    statusOf: { SOURCE_UNAVAILABLE: 422 },
     async run({ body, principal }, context) {
       const settings = body as unknown as OpenApiSettings;
       return added(settings.name, await administrationOf(context).ensembles.addOpenApi(settings, principal));

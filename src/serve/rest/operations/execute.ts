@@ -34,7 +34,7 @@ export const executeOperations: readonly Operation[] = [
     },
     problems: [
       ...(["CALL_INVALID", "ARGUMENTS_INVALID", "TOOL_NOT_FOUND", "TOOLSET_NOT_FOUND", "HANDLER_MISSING"] as const),
-      ...(["APPROVAL_INVALID", "IDEMPOTENCY_CONFLICT", "RATE_LIMITED", "CIRCUIT_OPEN", "TIMEOUT"] as const),
+      ...(["APPROVAL_INVALID", "IDEMPOTENCY_CONFLICT", "RATE_LIMITED", "CIRCUIT_OPEN"] as const),
       ...(["CANCELLED", "TRANSPORT_FAILED", "AUDIT_FAILED"] as const),
     ],
     async run({ body, header, trace, principal, signal, wantsEvents }, { arsenal }) {
@@ -83,7 +83,9 @@ function answerOf(result: ToolResult): Answer {
   if (status === "pending_confirmation") return { status: 202, body: result };
   if (status === "success" || attempts > 0 || error === undefined) return { body: result };
   const { code, message, ...details } = error;
-  return { refused: new ArsenalError(code, message, details), result };
+  // It is the caller's time that ran out, and no tool's.
+  const own = code === "TIMEOUT" ? { status: 408 } : {};
+  return { refused: new ArsenalError(code, message, details), ...own, result };
 }
 
 /** Progress as it comes, and the result at the end. A caller that reads slowly misses progress, never the result. */
