@@ -11,6 +11,7 @@ import { hasRole } from "../administration.ts";
 import { requestIdOf } from "../http/problem.ts";
 import type { HttpExchange, Surface, SurfaceContext } from "../surface.ts";
 import { retryAfter, shuttingDown } from "../work.ts";
+import { DOCS_HEADERS, DOCS_PAGE } from "./docs-page.ts";
 import { createDocument } from "./document.ts";
 import type { Answer, Asked, Operation } from "./operation.ts";
 import { OPERATIONS } from "./operations/all.ts";
@@ -136,16 +137,24 @@ export function restSurface(context: SurfaceContext, clock: Clock = systemClock)
     answerJson({ body, headers: { etag } }, request.headers["if-none-match"], writer);
   }
 
+  function showDocs({ request, response }: HttpExchange): void {
+    if (request.method === "GET" || request.method === "HEAD")
+      return void response.writeHead(200, DOCS_HEADERS).end(DOCS_PAGE);
+    refuseMethod("GET, HEAD", createWriter(response, { requestId: requestIdOf(request), redactor }));
+  }
+
   return {
     name: "rest",
     routes: [
       { path: "/openapi.json", refusals: "problem+json", handle: describe },
+      { path: "/docs", open: true, refusals: "problem+json", handle: showDocs },
       { path: `${BASE}/`, drainsItself: true, refusals: "problem+json", handle },
       { path: BASE, drainsItself: true, refusals: "problem+json", handle },
     ],
     addresses: [
       [`${BASE}/tools`, "The REST API."],
       ["/openapi.json", "What the REST API takes and answers, as OpenAPI."],
+      ["/docs", "The same as a page to read and try."],
       [`${BASE}/approvals`, "Calls that wait for a person's approval."],
     ],
     async close() {

@@ -103,7 +103,7 @@ export const SURFACE_ROUTES: Readonly<Record<string, Readonly<Record<string, Doe
   },
   "mcp-upstreams": { "/mcp/upstreams/…": { runs: TRANSPARENT } },
   "mcp-toolsets": { "/mcp/toolsets/…": { runs: TOOLSETS } },
-  rest: { "/openapi.json": aboutItself, "/api/v1": aboutItself, "/api/v1/…": { runs: REST } },
+  rest: { "/openapi.json": aboutItself, "/docs": aboutItself, "/api/v1": aboutItself, "/api/v1/…": { runs: REST } },
   a2a: {
     "/.well-known/agent-card.json": "lists tools",
     "/.well-known/agent.json": "lists tools",
