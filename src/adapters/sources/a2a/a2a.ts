@@ -8,6 +8,7 @@ import { type Clock, systemClock } from "../../../observe/clock.ts";
 import type { OfferedTool, Source, SourceOptions } from "../../../register/source.port.ts";
 import { createAuthorize } from "../credentials/authorize.ts";
 import { createClientTokens } from "../credentials/client-tokens.ts";
+import { type SignatureParts, verifiedCard } from "./card-signature.ts";
 import { loadExtendedCard } from "./extended-card.ts";
 import { loadCard, type LoadedCard, MAX_CARD_BYTES } from "./load-card.ts";
 import type { AgentInterface } from "./messages.ts";
@@ -66,19 +67,21 @@ export function a2aSource(settings: A2aAgentSettings, parts: A2aParts = {}): Sou
       if (message !== warned) emit?.("card-unverified", { ensemble: name, message });
       warned = message;
     };
-    loaded = await extended(await loadCard(settings, { egress, headers, signal, warn }), signal);
+    const parts = { egress, headers, signal, warn };
+    loaded = await extended(await loadCard(settings, parts), parts);
     isFresh = true;
   }
 
-  /** The card that the agent shows to us, if it shows more than the open one. */
-  async function extended(open: LoadedCard, signal: AbortSignal): Promise<LoadedCard> {
+  /** The card that the agent shows to us, if it shows more than the open one. It is signed like that one. */
+  async function extended(open: LoadedCard, parts: SignatureParts): Promise<LoadedCard> {
     const { card, url: cardUrl } = open;
+    const { signal } = parts;
     if (!card.isExtended) return open;
     const agent = agentOf(open);
     const options = { security: card.security, maxBytes: settings.maxCardBytes ?? MAX_CARD_BYTES, signal };
     const written = await loadExtendedCard(agent.via, agent, options);
-    const known = readCard(written);
-    return written === undefined || known === undefined ? open : { url: cardUrl, card: known };
+    const known = written && readCard(await verifiedCard(written, settings, parts));
+    return known === undefined ? open : { url: cardUrl, card: known };
   }
 
   function agentOf({ card, url: cardUrl }: LoadedCard): Agent {
