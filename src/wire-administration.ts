@@ -13,6 +13,7 @@ import { hasSecret } from "./guard/secrets/reference.ts";
 import type { Ensembles, EnsembleState } from "./register/ensembles.ts";
 import type { Registry } from "./register/registry.ts";
 import type { Source } from "./register/source.port.ts";
+import type { EventFeed } from "./serve/event-feed.ts";
 import type {
   Administration,
   AuditAdministration,
@@ -28,6 +29,7 @@ export interface AdministrationParts {
   readonly redactor: Redactor;
   readonly registry: Pick<Registry, "ofEnsemble" | "find" | "explainMissing">;
   readonly guard: ConfiguredGuard;
+  readonly feed: EventFeed;
   /** Resolves when what is registered can be found. */
   ready(): Promise<unknown>;
   readonly upstreams: Upstreams;
@@ -44,6 +46,7 @@ export function createAdministration(parts: AdministrationParts): Administration
     operatorRole: parts.config.server.operatorRole,
     ensembles: createEnsembleAdministration(parts),
     policy: createPolicyAdministration(parts),
+    events: parts.feed,
     audit: createAuditAdministration(parts.guard.auditLog),
   };
 }

@@ -30,6 +30,7 @@ import type { MetricRegistry } from "./observe/metrics/registry.ts";
 import type { Ensembles, EnsembleSettings } from "./register/ensembles.ts";
 import { createRegistry, type Registry } from "./register/registry.ts";
 import type { Source } from "./register/source.port.ts";
+import type { EventFeed } from "./serve/event-feed.ts";
 import type { ServableArsenal } from "./serve/served-arsenal.ts";
 import type { ServedMcp, ServeMcpOptions } from "./serve/serve-mcp.ts";
 import { createToolsets, type Toolsets } from "./toolset/toolsets.ts";
@@ -139,6 +140,7 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
   let calls: CallStages | undefined;
   let ready: Promise<Wired & CallStages> | undefined;
   let closing: Promise<void> | undefined;
+  let feed: EventFeed | undefined;
   let sandboxing: Promise<ConfiguredExecutors> | undefined;
   let measuring: Promise<WiredMetrics> | undefined;
   const isClosed = (): boolean => closing !== undefined;
@@ -234,6 +236,7 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
   }
 
   async function disconnect(): Promise<void> {
+    feed?.close();
     calls?.engine.close();
     await started?.close();
     await ensembles?.close();
@@ -302,7 +305,9 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
         state: () => guard.state.healthCheck(),
       };
       const { createAdministration } = await import("./wire-administration.ts");
-      const administration = createAdministration({ ...wired, ensembles: () => ensembles });
+      const { createEventFeed } = await import("./serve/event-feed.ts");
+      feed ??= createEventFeed({ events, state: guard.state, clock });
+      const administration = createAdministration({ ...wired, feed, ensembles: () => ensembles });
       return serveMcp(arsenal, listening, {
         config,
         redactor,

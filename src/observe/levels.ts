@@ -68,6 +68,9 @@ const LEVEL_OF: { readonly [Name in EventName]: EventLevel | ((data: EventMap[Na
   "sink-failed": "error",
 };
 
+/** Every event there is. */
+export const EVENT_NAMES: readonly EventName[] = Object.keys(LEVEL_OF) as EventName[];
+
 /** The level of one event. */
 export function levelOf<Name extends EventName>(name: Name, data: EventMap[Name]): EventLevel {
   const level: EventLevel | ((data: EventMap[Name]) => EventLevel) = LEVEL_OF[name];

@@ -4,6 +4,7 @@ import type { KeptRecord, Verification, VerifyAuditOptions } from "../guard/audi
 import type { AegisPreview } from "../guard/aegis.ts";
 import type { PolicyRequest } from "../guard/policy.port.ts";
 import type { Principal } from "../guard/principal.ts";
+import type { EventFeed } from "./event-feed.ts";
 import type { ToolSource } from "../tool/tool.ts";
 
 /** What operators do besides using tools. Surfaces check the caller's role before they call any of it. */
@@ -12,6 +13,8 @@ export interface Administration {
   readonly operatorRole: string;
   readonly ensembles: EnsembleAdministration;
   readonly policy: PolicyAdministration;
+  /** What happens, in every process on the same state. */
+  readonly events: Pick<EventFeed, "follow">;
   /** Undefined if calls are not audited, or the log cannot be read back. */
   readonly audit: AuditAdministration | undefined;
 }

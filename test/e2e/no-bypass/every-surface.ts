@@ -159,6 +159,7 @@ export const REST_API: Readonly<Record<string, Does>> = {
   reloadPolicy: operates,
   queryAudit: operates,
   verifyAudit: operates,
+  followEvents: operates,
 };
 
 /** The commands of the command line. */

@@ -44,6 +44,8 @@ export interface Answer {
 export interface OperatedGateway {
   readonly arsenal: ToolArsenal;
   readonly url: string;
+  /** Ends serving. The test's end does it too. */
+  close(): Promise<void>;
   /** Sends JSON, if any is given, in somebody's name. */
   ask(who: Person, method: string, path: string, body?: unknown): Promise<Answer>;
   /** Opens a stream of events in somebody's name. It ends with the test. */
@@ -70,6 +72,7 @@ export async function operate(
   return {
     arsenal,
     url,
+    close: () => served.close(),
     async ask(who, method, path, body) {
       const headers = { ...as(who), ...(method !== "GET" && { "content-type": "application/json" }) };
       const sent = body === undefined ? {} : { body: JSON.stringify(body) };

@@ -2,6 +2,7 @@ import type { Operation } from "../operation.ts";
 import { approvalOperations } from "./approvals.ts";
 import { auditOperations } from "./audit.ts";
 import { ensembleOperations } from "./ensembles.ts";
+import { eventOperations } from "./events.ts";
 import { executeOperations } from "./execute.ts";
 import { gatewayOperations } from "./gateway.ts";
 import { pinOperations } from "./pins.ts";
@@ -20,4 +21,5 @@ export const OPERATIONS: readonly Operation[] = [
   ...ensembleOperations,
   ...policyOperations,
   ...auditOperations,
+  ...eventOperations,
 ];

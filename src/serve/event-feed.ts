@@ -1,0 +1,303 @@
+import { randomUUID } from "node:crypto";
+import type { Clock } from "../observe/clock.ts";
+import type { Events } from "../observe/emitter.ts";
+import type { ArsenalEvent, EventLevel, EventName } from "../observe/events.ts";
+import { isAtLeast } from "../observe/levels.ts";
+import type { SharedState } from "../state/shared-state.ts";
+import { isPlainObject } from "../tool/json-schema.ts";
+
+/** The events of every process on one state, for those who follow them. A process that nobody watches publishes nothing. */
+export interface EventFeed {
+  /** Resolves when the process knows whether somebody watches already. Never rejects. */
+  readonly ready: Promise<void>;
+  /**
+   * Gives events from now on, or from the one after `after` on as far as they are kept. Resolves once it listens. A reader that falls behind gets
+   * a gap and is cut off. Ends when the signal fires.
+   */
+  follow(options: FollowOptions): Promise<AsyncIterable<FeedEntry>>;
+  close(): void;
+}
+
+export interface FollowOptions {
+  /** Only events of these names. */
+  readonly names?: readonly EventName[] | undefined;
+  /** Only events of this level or a higher one. */
+  readonly level?: EventLevel | undefined;
+  /** Only events of this tenant's calls. */
+  readonly tenant?: string | undefined;
+  /** The id of the last entry that the reader had. */
+  readonly after?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** One event, and what names it to whoever goes on after it. */
+export interface FeedEntry {
+  readonly id: string;
+  readonly event: ArsenalEvent | GapEvent;
+}
+
+/** Says that events are missing. */
+export interface GapEvent {
+  readonly name: "gap";
+  readonly level: "warn";
+  readonly at: number;
+  /** `missed` counts events of all kinds. Omitted if nobody can know. */
+  readonly data: { readonly missed?: number; readonly reason: string };
+}
+
+/** Tells the other processes that somebody watches. */
+const WATCHED = "events/watched";
+/** Carries events from one process to the others. */
+const FEED = "events/feed";
+
+/** How long others publish after they last heard that somebody watches, and how often they hear it. */
+const WATCH_MS = 30_000;
+const RENEW_MS = 10_000;
+/** How long events are kept for a reader that lost its connection after nobody else reads. */
+const LINGER_MS = 30_000;
+/** Events go to other processes together, after at most this time and at most so many at once. */
+const BATCH_MS = 100;
+const MAX_BATCH = 200;
+/** Events that are kept to be sent to other processes, for readers that come back, and for one reader that is behind. */
+const MAX_OUTBOX = 1_000;
+const MAX_KEPT = 1_000;
+const MAX_BEHIND = 2_000;
+
+interface Reader {
+  readonly takes: (event: FeedEntry["event"]) => boolean;
+  queue: FeedEntry[];
+  ended: boolean;
+  wake: () => void;
+}
+
+/** A message from one process to the others. */
+interface Batch {
+  readonly from: string;
+  /** Counts the messages of a process: one may come twice. */
+  readonly n: number;
+  readonly events: readonly ArsenalEvent[];
+  /** Events that followed these and could not be sent. */
+  readonly lost: number;
+}
+
+export function createEventFeed({
+  events,
+  state: { documents, changes },
+  clock,
+}: {
+  readonly events: Pick<Events, "subscribe">;
+  readonly state: Pick<SharedState, "documents" | "changes">;
+  readonly clock: Clock;
+}): EventFeed {
+  const self = randomUUID();
+  const readers = new Set<Reader>();
+  /** Entries are numbered anew whenever collecting begins again: what happened in between is not known. */
+  let session = "";
+  let kept: FeedEntry[] = [];
+  let count = 0;
+  let endCollecting: (() => void) | undefined;
+  let cancelLinger: (() => void) | undefined;
+  let closed = false;
+
+  // What this process tells its own readers.
+
+  function add(event: FeedEntry["event"]): void {
+    const entry = { id: `${session}-${++count}`, event };
+    kept.push(entry);
+    if (kept.length >= 2 * MAX_KEPT) kept = kept.slice(-MAX_KEPT);
+    for (const reader of readers) {
+      if (!reader.takes(event)) continue;
+      reader.queue.push(entry);
+      if (reader.queue.length > MAX_BEHIND) cutOff(reader, entry.id);
+      reader.wake();
+    }
+  }
+
+  function cutOff(reader: Reader, id: string): void {
+    const reason = "You read too slowly. Connect again to go on.";
+    reader.queue = [{ id, event: gap(reason, reader.queue.length) }];
+    reader.ended = true;
+    readers.delete(reader);
+  }
+
+  function gap(reason: string, missed?: number): GapEvent {
+    const data = { ...(missed !== undefined && { missed }), reason };
+    return { name: "gap", level: "warn", at: Math.round(clock.now()), data };
+  }
+
+  /** What a reader that had an entry has missed since. */
+  function since(after: string): readonly FeedEntry[] {
+    const place = after.startsWith(`${session}-`) ? Number(after.slice(session.length + 1)) : Number.NaN;
+    const recent = kept.slice(-MAX_KEPT);
+    const id = `${session}-${count}`;
+    if (!(place <= count)) return [{ id, event: gap("Those events were given by another process, or are gone.") }];
+    const missed = count - recent.length - place;
+    const lost = missed > 0 ? [{ id: after, event: gap("They are no longer kept.", missed) }] : [];
+    return [...lost, ...recent.slice(Math.max(0, -missed))];
+  }
+
+  async function* read(reader: Reader, leave: () => void): AsyncGenerator<FeedEntry, void, undefined> {
+    try {
+      for (;;) {
+        const [...waiting] = reader.queue;
+        reader.queue = [];
+        yield* waiting;
+        if (reader.queue.length > 0) continue;
+        if (reader.ended) return;
+        await new Promise<void>((resolve) => (reader.wake = resolve));
+      }
+    } finally {
+      leave();
+    }
+  }
+
+  // What it hears from others while somebody reads here.
+
+  function collect(): void {
+    session = randomUUID();
+    [kept, count] = [[], 0];
+    const seen = new Map<string, number>();
+    const ends = [
+      events.subscribe(add),
+      changes.subscribe(FEED, (data) => {
+        if (!isBatch(data) || data.from === self || data.n <= (seen.get(data.from) ?? 0)) return;
+        seen.set(data.from, data.n);
+        for (const event of data.events) add(event);
+        if (data.lost > 0) add(gap("Another process had more events than it could send.", data.lost));
+      }),
+    ];
+    let cancelRenewal = renewLater();
+    function renewLater(): () => void {
+      return clock.after(RENEW_MS, () => void (announce(), (cancelRenewal = renewLater())), { background: true });
+    }
+    endCollecting = () => {
+      for (const end of ends) end();
+      cancelRenewal();
+      endCollecting = undefined;
+    };
+  }
+
+  /** Tells the others that somebody watches: those that run, and those that start later. Without the store, only this process is seen. */
+  async function announce(): Promise<void> {
+    const expiresAt = clock.now() + WATCH_MS;
+    await Promise.allSettled([
+      documents.set(WATCHED, { from: self }, { expiresAt }),
+      changes.publish(WATCHED, { from: self }),
+    ]);
+  }
+
+  // What it sends to others while somebody reads there.
+
+  let watchedUntil = 0;
+  let outbox: ArsenalEvent[] = [];
+  let lost = 0;
+  let sent = 0;
+  let endSending: (() => void) | undefined;
+  let cancelFlush: (() => void) | undefined;
+  let flushing = false;
+
+  function heardWatch(data: unknown): void {
+    if (closed || !isPlainObject(data) || data["from"] === self) return;
+    watchedUntil = clock.now() + WATCH_MS;
+    if (endSending !== undefined) return;
+    const unsubscribe = events.subscribe(keep);
+    const cancelEnd = endLater();
+    endSending = () => {
+      unsubscribe();
+      cancelEnd();
+      cancelFlush?.();
+      endSending = cancelFlush = undefined;
+      outbox = [];
+      lost = 0;
+    };
+  }
+
+  function endLater(): () => void {
+    let cancel = wait();
+    function wait(): () => void {
+      return clock.after(Math.max(1, watchedUntil - clock.now()), look, { background: true });
+    }
+    function look(): void {
+      if (clock.now() >= watchedUntil) endSending?.();
+      else cancel = wait();
+    }
+    return () => cancel();
+  }
+
+  function keep(event: ArsenalEvent): void {
+    if (outbox.length < MAX_OUTBOX) outbox.push(event);
+    else lost++;
+    cancelFlush ??= clock.after(BATCH_MS, () => void flush(), { background: true });
+  }
+
+  async function flush(): Promise<void> {
+    cancelFlush = undefined;
+    if (flushing) return;
+    flushing = true;
+    while (outbox.length > 0) {
+      const batch = outbox.slice(0, MAX_BATCH);
+      outbox = outbox.slice(MAX_BATCH);
+      const missing = outbox.length === 0 ? lost : 0;
+      lost -= missing;
+      const message: Batch = { from: self, n: ++sent, events: batch, lost: missing };
+      await changes.publish(FEED, message).catch(() => void (lost += batch.length + missing));
+    }
+    flushing = false;
+  }
+
+  const endWatching = changes.subscribe(WATCHED, heardWatch);
+  const ready = documents.get(WATCHED).then(
+    (marker) => heardWatch(marker?.value),
+    () => {},
+  );
+
+  return {
+    ready,
+    async follow({ names, level, tenant, after, signal }) {
+      const reader: Reader = {
+        takes: (event) =>
+          event.name === "gap" ||
+          ((names === undefined || names.includes(event.name)) &&
+            (level === undefined || isAtLeast(event.level, level)) &&
+            (tenant === undefined || ("tenant" in event.data && event.data.tenant === tenant))),
+        queue: [],
+        ended: false,
+        wake: () => {},
+      };
+      function leave(): void {
+        reader.ended = true;
+        reader.wake();
+        readers.delete(reader);
+        signal.removeEventListener("abort", leave);
+        if (readers.size > 0 || endCollecting === undefined || closed) return;
+        cancelLinger?.();
+        cancelLinger = clock.after(LINGER_MS, () => readers.size === 0 && endCollecting?.(), { background: true });
+      }
+      cancelLinger?.();
+      const isFirst = endCollecting === undefined;
+      if (isFirst) collect();
+      if (after !== undefined) reader.queue.push(...since(after).filter(({ event }) => reader.takes(event)));
+      readers.add(reader);
+      signal.addEventListener("abort", leave, { once: true });
+      if (signal.aborted || closed) leave();
+      if (isFirst) await announce();
+      return read(reader, leave);
+    },
+    close() {
+      closed = true;
+      endWatching();
+      cancelLinger?.();
+      endCollecting?.();
+      endSending?.();
+      for (const reader of readers) {
+        reader.ended = true;
+        reader.wake();
+      }
+      readers.clear();
+    },
+  };
+}
+
+function isBatch(data: unknown): data is Batch {
+  return isPlainObject(data) && typeof data["from"] === "string" && Array.isArray(data["events"]);
+}

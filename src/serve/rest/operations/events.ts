@@ -1,0 +1,69 @@
+import { EVENT_LEVELS, EVENT_NAMES } from "../../../observe/levels.ts";
+import type { FeedEntry } from "../../event-feed.ts";
+import { type Operation, operation, type ServerSentEvent } from "../operation.ts";
+import { anyObject, choice, integer, object, text, time } from "../schemas/write.ts";
+import { administrationOf } from "./administered.ts";
+
+const EVENT = object(
+  "One thing that happened.",
+  {
+    name: text("Its name, such as `call-finished`."),
+    level: choice(EVENT_LEVELS, "How loud it is."),
+    at: time("When it happened."),
+    data: anyObject("What happened. It holds no arguments, results or secrets."),
+  },
+  ["name", "level", "at", "data"],
+);
+
+const GAP = object(
+  "Says that events are missing.",
+  {
+    name: choice(["gap"], "Always `gap`."),
+    level: choice(["warn"], "Always `warn`."),
+    at: time("When it was noticed."),
+    data: object(
+      "What is missing.",
+      {
+        missed: integer("How many events, of all kinds. Omitted if that is not known."),
+        reason: text("Why they are missing."),
+      },
+      ["reason"],
+    ),
+  },
+  ["name", "level", "at", "data"],
+);
+
+/** What happens, as it happens. */
+export const eventOperations: readonly Operation[] = [
+  operation({
+    id: "followEvents",
+    method: "get",
+    path: "/events",
+    tag: "Events",
+    role: "operator",
+    summary: "Follow what happens in every process on the same state, as server-sent events",
+    description:
+      "The stream has no end. Each entry has an id: send the last one as `Last-Event-ID` to go on after it. Whoever reads too slowly gets a `gap` and is cut off. Events of other processes come about a second later; those from the first second after nobody listened may be missing. An operator who belongs to a tenant sees the events of that tenant's calls.",
+    query: object("", {
+      names: {
+        type: "array",
+        items: { enum: EVENT_NAMES },
+        description: "Only events of these names: `call-finished,ensemble-failed`. Default: all.",
+      },
+      level: choice(EVENT_LEVELS, "Only events of this level or a higher one. Default: all."),
+    }),
+    headers: { "last-event-id": "The id of the last event that you have." },
+    endless: true,
+    answers: { 200: { description: "Events as they happen.", events: { event: EVENT, gap: GAP } } },
+    async run({ query: { names, level }, principal: { tenant }, header, signal }, context) {
+      const after = header("last-event-id");
+      // Listening begins before the answer does: what happens once the caller has its headers is not missed.
+      const entries = await administrationOf(context).events.follow({ names, level, tenant, after, signal });
+      return { events: written(entries) };
+    },
+  }),
+];
+
+async function* written(entries: AsyncIterable<FeedEntry>): AsyncGenerator<ServerSentEvent, void, undefined> {
+  for await (const { id, event } of entries) yield { id, event: event.name === "gap" ? "gap" : "event", data: event };
+}
