@@ -8,12 +8,11 @@ import { createApprovals } from "./approvals/approvals.ts";
 import type { Principal } from "./principal.ts";
 import { withinDomains } from "./egress/domain-bound.ts";
 import { createCallLimits, type LimitSettings, type NamedLimit } from "./limits/call-limits.ts";
-import { isPositive } from "./obligations.ts";
 import type { Pins } from "./pins/pins.ts";
 import type { Obligations, Policy, PolicyDecision, PolicyRequest, PolicyStep, PolicyView } from "./policy.port.ts";
 import type { InspectedResult, Inspection } from "./scan/inspection.ts";
 import type { State } from "../state/state.port.ts";
-import { askPolicy, createWeigh, denied, notLookedAt, refusalOf, withRule } from "./weigh-call.ts";
+import { askPolicy, createWeigh, denied, isPositive, notLookedAt, refusalOf, withRule } from "./weigh-call.ts";
 
 /** The guard every call passes. */
 export interface Aegis {
