@@ -87,7 +87,7 @@ export interface Http {
   close(): void;
 }
 
-/** The longest wait before a request is repeated. A gateway that asks for a longer one is not asked again. */
+/** The longest wait before a request is repeated. A busy gateway that asks for a longer one is not asked again. */
 const MAX_WAIT_MS = 10_000;
 
 /** The longest that a stream may say nothing. A gateway sends a comment every 15 s. */
@@ -172,8 +172,10 @@ export function createHttp(options: ClientOptions): Http {
         if (!isArsenalError(error) || failures >= retries) throw error;
         const { beforeSend = false, retryAfterMs = 0 } = error.details;
         const mayRepeat = error.code !== "CANCELLED" && (beforeSend || (safe && isPassing(error)));
-        if (!mayRepeat || retryAfterMs > MAX_WAIT_MS) throw error;
-        await pause(failures, asked.signal, retryAfterMs);
+        // A gateway that shuts down need not be waited for to the end: its address may lead to another one.
+        const isTooLong = retryAfterMs > MAX_WAIT_MS && error.code !== "CLOSED";
+        if (!mayRepeat || isTooLong) throw error;
+        await pause(failures, asked.signal, Math.min(retryAfterMs, MAX_WAIT_MS));
       }
     }
   }

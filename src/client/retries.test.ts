@@ -102,12 +102,24 @@ describe("a gateway that is busy", () => {
 
   it("is not waited for too long", async () => {
     const { client, seen, clock } = await against((_request, response) =>
-      json(response, 503, { code: "CLOSED", detail: "Shutting down." }, { "retry-after": "60" }),
+      json(response, 429, { code: "RATE_LIMITED", detail: "Too many." }, { "retry-after": "60" }),
     );
-    await expect(client.healthCheck()).rejects.toMatchObject({ code: "CLOSED", details: { retryAfterMs: 60_000 } });
+    const refused = { code: "RATE_LIMITED", details: { retryAfterMs: 60_000 } };
+    await expect(client.healthCheck()).rejects.toMatchObject(refused);
     const result = await client.execute(call);
-    expect(result).toMatchObject({ status: "failure", attempts: 0, error: { code: "CLOSED", beforeSend: true } });
+    expect(result).toMatchObject({ status: "failure", attempts: 0, error: { code: "RATE_LIMITED", beforeSend: true } });
     expect([seen.length, clock.pauses]).toEqual([2, []]);
+  });
+
+  it("and shuts down is asked again sooner: its address may lead to another one", async () => {
+    const { client, clock } = await against((_request, response, count) =>
+      count === 1
+        ? json(response, 503, { code: "CLOSED", detail: "Shutting down." }, { "retry-after": "60" })
+        : json(response, 200, done),
+    );
+    expect(await client.execute(call)).toEqual(done);
+    expect(clock.pauses).toHaveLength(1);
+    expect(clock.pauses[0]).toBeLessThanOrEqual(10_100);
   });
 
   it("has answered if it says what became of a call: that is data, and final", async () => {
