@@ -158,6 +158,8 @@ export interface SubscribeOptions {
   readonly names?: readonly EventName[];
   /** Only events of this level or a higher one. Defaults to all. */
   readonly level?: EventLevel;
+  /** Called if events are missing, such as after a connection was lost for too long. `missed` is omitted if nobody knows how many. */
+  readonly onGap?: (gap: { readonly missed?: number; readonly reason: string }) => void;
   /** Called when the subscription ends for good, such as when the caller may not read events. */
   readonly onError?: (error: Error) => void;
 }

@@ -93,6 +93,19 @@ describe("subscribe", () => {
     await expect(late.connected).rejects.toMatchObject({ code: "CLOSED" });
   });
 
+  it("says apart from the events that some are missing", async () => {
+    const gap = { name: "gap", level: "warn", at: 1, data: { missed: 3, reason: "They are no longer kept." } };
+    await using server = await httpAnswers((_request, response) => {
+      response.writeHead(200, STREAM).write(`event: gap\ndata: ${JSON.stringify(gap)}\n\ndata: ${event("b")}\n\n`);
+    });
+    await using client = createClient({ url: server.url });
+    const heard = counted(1);
+    const gaps: unknown[] = [];
+    client.subscribe(heard.listener, { onGap: (each) => gaps.push(each) });
+    await heard.done;
+    expect([heard.names, gaps]).toEqual([["b"], [gap.data]]);
+  });
+
   it("survives a listener that throws", async () => {
     await using server = await httpAnswers((_request, response) => {
       response.writeHead(200, STREAM).write(`data: ${event("a")}\n\ndata: ${event("b")}\n\n`);

@@ -64,7 +64,7 @@ export function follow(
   http: Http,
   closed: AbortSignal,
   listener: (event: ArsenalEvent) => void,
-  { names, level, onError }: SubscribeOptions,
+  { names, level, onGap, onError }: SubscribeOptions,
 ): Unsubscribe {
   const ended = new AbortController();
   const signal = AbortSignal.any([ended.signal, closed]);
@@ -83,7 +83,11 @@ export function follow(
       failures = 0;
       lastId = id ?? lastId;
       try {
-        listener(JSON.parse(data) as ArsenalEvent);
+        const told = JSON.parse(data) as
+          | ArsenalEvent
+          | { readonly name: "gap"; readonly data: { readonly reason: string } };
+        if (told.name === "gap") onGap?.(told.data);
+        else listener(told);
       } catch {
         // A listener's own mistakes are not the stream's.
       }
