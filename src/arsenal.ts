@@ -1,6 +1,6 @@
 import type { DialectName, DialectTools } from "./adapters/dialects/built-in.ts";
 import type { TierName } from "./adapters/embedders/shipped-tiers.ts";
-import type { A2aAgentSettings, McpUpstream, OpenApiSettings } from "./adapters/sources/index.ts";
+import type { A2aAgentSettings, AddAgentOptions, McpUpstream, OpenApiSettings } from "./adapters/sources/index.ts";
 import type { AddServerOptions, McpServerSettings } from "./adapters/sources/mcp/settings.ts";
 import type { AnyDialect, AskedBy, DefinitionWriter, Llm, RetrieveToolsOptions } from "./arsenal-options.ts";
 import type { Settled, SettledOptions } from "./catalog/dense/tiers.ts";
@@ -101,9 +101,9 @@ export class ToolArsenal {
     return this.#wired.open().addOpenApi(settings);
   }
 
-  /** Adds the skills of another agent, found through its A2A card, as one ensemble. Returns how many tools came. */
-  async addA2aAgent(settings: A2aAgentSettings): Promise<number> {
-    return this.#wired.open().addA2aAgent(settings);
+  /** Adds the skills of another agent, found through its A2A card. Returns how many tools came. With `patient`, a failure is also retried. */
+  async addA2aAgent(settings: A2aAgentSettings, options: AddAgentOptions = {}): Promise<number> {
+    return this.#wired.open().addA2aAgent(settings, options);
   }
 
   /** Disconnects an ensemble and removes its tools. Returns false if there is no such ensemble. */

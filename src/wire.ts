@@ -1,5 +1,5 @@
 import type { RetrieveToolsOptions } from "./adapters/dialects/write-definitions.ts";
-import type { A2aAgentSettings } from "./adapters/sources/a2a/settings.ts";
+import type { A2aAgentSettings, AddAgentOptions } from "./adapters/sources/a2a/settings.ts";
 import type { McpServerSettings } from "./adapters/sources/mcp/settings.ts";
 import { createUpstreams, type Upstreams } from "./adapters/sources/mcp/upstream/upstreams.ts";
 import type { OpenApiSettings } from "./adapters/sources/openapi/settings.ts";
@@ -67,7 +67,7 @@ export interface Wired extends Registrations {
   sync(options?: { readonly signal?: AbortSignal }): Promise<number>;
   addEnsemble(source: Source, options?: { readonly signal?: AbortSignal | undefined }): Promise<number>;
   addOpenApi(settings: OpenApiSettings): Promise<number>;
-  addA2aAgent(settings: A2aAgentSettings): Promise<number>;
+  addA2aAgent(settings: A2aAgentSettings, options?: AddAgentOptions): Promise<number>;
   /** With `keep`, the ensemble can be connected again. */
   removeEnsemble(name: string, options?: { readonly keep?: boolean }): Promise<boolean>;
   /** Connects what the configuration names, once. */
@@ -133,6 +133,7 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
   });
 
   const dialects = new Map<string, Dialect>();
+  const agents = new Map<string, A2aAgentSettings>();
 
   // start and close
   let starting: Promise<Started> | undefined;
@@ -190,9 +191,9 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
     return addEnsemble(openapiSource(settings, { egress, emit, secrets }));
   }
 
-  async function addA2aAgent(settings: A2aAgentSettings): Promise<number> {
-    const { a2aSource } = await import("./adapters/sources/a2a/a2a.ts");
-    return addEnsemble(a2aSource(settings, { egress, clock, secrets }));
+  async function addA2aAgent(settings: A2aAgentSettings, options: AddAgentOptions = {}): Promise<number> {
+    const { addAgent } = await import("./adapters/sources/a2a/patient-agents.ts");
+    return addAgent(settings, options, { egress, clock, secrets, agents, addEnsemble, isClosed });
   }
 
   async function start(): Promise<Started> {
@@ -272,6 +273,7 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
     addA2aAgent,
     async removeEnsemble(name, options) {
       upstreams.forget(name);
+      agents.delete(name);
       return ensembles?.remove(name, options) ?? false;
     },
     start,

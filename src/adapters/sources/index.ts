@@ -25,7 +25,7 @@ export type {
   WebSocketSettings,
 } from "./mcp/settings.ts";
 export type { McpUpstream, UpstreamState } from "./mcp/upstream/upstream.ts";
-export type { A2aAgentSettings, ClientCertificateFiles } from "./a2a/settings.ts";
+export type { A2aAgentSettings, AddAgentOptions, ClientCertificateFiles } from "./a2a/settings.ts";
 export type { BasicCredential, ClientCredential, Credential } from "./credentials/settings.ts";
 export type { OpenApiSettings, OperationFilter } from "./openapi/settings.ts";
 export type { EgressRules } from "../../guard/egress/check-url.ts";

@@ -7,6 +7,7 @@ import type { LoadedConfig } from "../../config/load/load-config.ts";
 import type { ResolvedConfig } from "../../config/load/resolve-config.ts";
 import { boot } from "../../config/parts/boot.ts";
 import type { DocumentReport } from "../../config/parts/start-configured.ts";
+import { toA2aAgents } from "../../config/a2a-config.ts";
 import { toOpenApis } from "../../config/openapi-config.ts";
 import { type ConfiguredMcpServer, toMcpServers } from "../../config/clients/mcp-servers.ts";
 import { type ServerNote, type ServerProblem, showProblem } from "../../config/clients/server-problem.ts";
@@ -84,7 +85,9 @@ export async function loadConfigured({ config, mcpConfigs }: ConfigFiles, termin
   const { servers, problems } = toMcpServers(loaded.config);
   const apis = toOpenApis(loaded.config);
   const documents = await withContent(apis.documents);
-  return { ...loaded, servers, documents, problems: [...loaded.problems, ...problems, ...apis.problems] };
+  const agents = toA2aAgents(loaded.config);
+  const all = [...loaded.problems, ...problems, ...apis.problems, ...agents.problems];
+  return { ...loaded, servers, documents, problems: all };
 }
 
 /** How a command differs from the configuration. */

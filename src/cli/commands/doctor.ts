@@ -207,7 +207,14 @@ function checkDocument({ kind, name: check, document, tools = 0, error }: Docume
   if (error !== undefined) return failures(check, error);
   if (tools > 0) return [{ check, state: "ok", message: `${count(tools, "tool")} from ${document}` }];
   if (kind === "A2A")
-    return [{ check, state: "warning", message: `no skill of ${document} is used`, fix: "Check it." }];
+    return [
+      {
+        check,
+        state: "warning",
+        message: `no skill of ${document} is used`,
+        fix: "Look at what waits with: toolarsenal pins list",
+      },
+    ];
   if (kind === "files")
     return [{ check, state: "warning", message: `no tool in ${document}`, fix: "Check its paths." }];
   const fix = "Check its include and exclude lists.";

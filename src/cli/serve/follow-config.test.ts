@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ToolArsenal } from "../../arsenal.ts";
 import type { ToolArsenalConfig } from "../../config/config.ts";
 import { localOperator } from "../../guard/principal.ts";
+import { startTestAgent } from "../../../test/a2a/test-agent.ts";
 import { toOpenApis } from "../../config/openapi-config.ts";
 import { resolveConfig } from "../../config/load/resolve-config.ts";
 import { createManualClock } from "../../testing/manual-clock.ts";
@@ -132,5 +133,49 @@ describe("toolsets of a changed configuration", () => {
       expect.stringContaining('Toolset "third": policy.auditLog is true, and the arsenal has no audit log.'),
       "The configuration was not reloaded: the old one stays in force.",
     ]);
+  });
+});
+
+describe("the agents of a followed configuration", () => {
+  it("come, are replaced and leave, and one that left is not retried", async () => {
+    await using agent = await startTestAgent();
+    const clock = createManualClock(Date.now());
+    await using arsenal = new ToolArsenal({}, { clock });
+    const told: string[] = [];
+    type Written = { readonly name: string; readonly url: string; readonly namespace?: string };
+    const of = (...agents: readonly Written[]): Configured => {
+      const config = resolveConfig({ a2a: { agents: agents.map((each) => ({ ...each, refreshS: 0 })) } });
+      return { config, folder: ".", servers: [], documents: [], problems: [], notes: [], envFiles: [] };
+    };
+    let next = of();
+    const follower = createFollower(next, {
+      arsenal,
+      load: async () => next,
+      tell: (line) => told.push(line),
+      changed: () => {},
+      clock,
+    });
+    const follow = async (...agents: readonly Written[]): Promise<readonly string[]> => {
+      next = of(...agents);
+      await follower.follow();
+      return [...(await arsenal.listTools()).map(({ id }) => id), ...told.splice(0)];
+    };
+    const { url } = agent;
+    expect(await follow({ name: "weather", url })).toEqual([
+      "weather.a2a_weather_forecast",
+      "weather.a2a_weather_move_funds",
+      "Configuration reloaded: added weather.",
+    ]);
+    expect(await follow({ name: "weather", url, namespace: "sky" })).toEqual([
+      "sky.a2a_weather_forecast",
+      "sky.a2a_weather_move_funds",
+      "Configuration reloaded: replaced weather.",
+    ]);
+    expect(await follow({ name: "down", url: `${url}/down` })).toEqual(["Configuration reloaded: removed weather."]);
+    const asked = agent.seen.length;
+    expect(await follow()).toEqual(["Configuration reloaded: removed down."]);
+    await clock.advance(600_000);
+    expect(agent.seen.length).toBe(asked);
+    follower.close();
   });
 });

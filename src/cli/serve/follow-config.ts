@@ -3,7 +3,7 @@ import type { ToolArsenal } from "../../arsenal.ts";
 import { configChanges } from "../../config/load/config-changes.ts";
 import { isLocalDocument } from "../../config/openapi-config.ts";
 import { configuredToolsets } from "../../config/parts/configured-guard.ts";
-import { type DocumentReport, loadDocuments } from "../../config/parts/start-configured.ts";
+import { connectAgents, type DocumentReport, loadDocuments } from "../../config/parts/start-configured.ts";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import { documentProblem, type FollowedDocument } from "../arsenal/followed-documents.ts";
@@ -15,7 +15,7 @@ const RETRY_MS = 60_000;
 
 /** What following a configuration needs. */
 export interface FollowParts {
-  readonly arsenal: Pick<ToolArsenal, "addMcpServer" | "addOpenApi" | "removeEnsemble" | "toolsets">;
+  readonly arsenal: Pick<ToolArsenal, "addMcpServer" | "addOpenApi" | "addA2aAgent" | "removeEnsemble" | "toolsets">;
   readonly load: () => Promise<Configured>;
   /** How the documents fared that were there at the start. */
   readonly documents?: Promise<readonly DocumentReport[]>;
@@ -28,7 +28,7 @@ export interface FollowParts {
 
 const NOT_RELOADED = "The configuration was not reloaded: the old one stays in force.";
 
-/** Takes a changed configuration into a running arsenal: only servers, documents and toolsets that changed are touched. */
+/** Takes a changed configuration into a running arsenal: only servers, documents, agents and toolsets that changed are touched. */
 export function createFollower(start: Configured, parts: FollowParts) {
   const { arsenal, load, tell, changed, clock = systemClock } = parts;
   const toldOf = new Set<string>();
@@ -39,7 +39,7 @@ export function createFollower(start: Configured, parts: FollowParts) {
 
   /** Documents that are not there count as new the next time. Those from an address are tried again by themselves. */
   function leaveOut(reports: readonly DocumentReport[]): void {
-    const failed = reports.filter(({ error }) => error !== undefined);
+    const failed = reports.filter(({ kind, error }) => kind === "OpenAPI" && error !== undefined);
     const isFailed = ({ settings }: FollowedDocument): boolean =>
       failed.some(({ name, document }) => name === settings.name && document === settings.document);
     current = { ...current, documents: current.documents.filter((document) => !isFailed(document)) };
@@ -72,7 +72,7 @@ export function createFollower(start: Configured, parts: FollowParts) {
       return;
     }
     next = { ...next, documents: await usableDocuments(current.documents, next.documents) };
-    const { leaving, coming, comingDocuments, needRestart } = configChanges(current, next);
+    const { leaving, coming, comingDocuments, comingAgents, needRestart } = configChanges(current, next);
     let toolsets: ToolsetChanges;
     try {
       toolsets = followToolsets(arsenal, current.config, next.config);
@@ -85,7 +85,7 @@ export function createFollower(start: Configured, parts: FollowParts) {
     for (const name of leaving) await arsenal.removeEnsemble(name);
     for (const server of coming) await arsenal.addMcpServer(server, { patient: true });
     const { reports: loading } = await loadDocuments(arsenal, comingDocuments);
-    const reports = await loading;
+    const reports = (await Promise.all([loading, connectAgents(arsenal, comingAgents)])).flat();
     leaveOut(reports);
     const loaded = reports.filter(({ error }) => error === undefined);
     const left = [...leaving, ...toolsets.leaving];

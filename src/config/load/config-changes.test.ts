@@ -40,6 +40,7 @@ it("names the sections that hold from the next start", () => {
   expect(configChanges(state({}), after)).toEqual({
     leaving: [],
     coming: [],
+    comingAgents: [],
     comingDocuments: [],
     needRestart: ["vector_store", "execution", "mcp"],
   });

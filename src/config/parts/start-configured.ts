@@ -1,4 +1,4 @@
-import type { A2aAgentSettings } from "../../adapters/sources/a2a/settings.ts";
+import type { A2aAgentSettings, AddAgentOptions } from "../../adapters/sources/a2a/settings.ts";
 import type { BuiltinParts } from "../../adapters/sources/builtin/settings.ts";
 import type { McpServerSettings } from "../../adapters/sources/mcp/settings.ts";
 import type { OpenApiSettings } from "../../adapters/sources/openapi/settings.ts";
@@ -10,7 +10,6 @@ import type { Source } from "../../register/source.port.ts";
 import type { ServerProblem } from "../clients/server-problem.ts";
 import type { ResolvedConfig } from "../load/resolve-config.ts";
 import { type ConfiguredDocument, isLocalDocument, toOpenApis } from "../openapi-config.ts";
-import type { ConnectingAgents } from "./sources/configured-agents.ts";
 import type { EnsembleReport } from "./sources/configured-ensembles.ts";
 import type { ConfiguredExecutors } from "./configured-executors.ts";
 
@@ -25,11 +24,10 @@ export interface Started {
 }
 
 /** The part of an arsenal that its configuration fills. */
-export interface Startable extends DocumentTaker {
+export interface Startable extends DocumentTaker, AgentTaker {
   readonly emit: Emit;
   isClosed(): boolean;
   addEnsemble(source: Source): Promise<number>;
-  addA2aAgent(settings: A2aAgentSettings): Promise<number>;
   /** Returns at once; the server is retried in the background. */
   addMcpServer(server: McpServerSettings): Promise<unknown>;
 }
@@ -75,25 +73,19 @@ export async function startConfigured(
     report(problems);
     for (const server of servers) if (!isClosed()) await addMcpServer(server);
   }
-  let agents: ConnectingAgents | undefined;
+  let cards: Started["documents"] = Promise.resolve([]);
   if (config.a2a.agents.length > 0) {
     const { toA2aAgents } = await import("../a2a-config.ts");
-    const { connectAgents } = await import("./sources/configured-agents.ts");
-    const found = toA2aAgents(config);
-    report(found.problems);
-    if (!isClosed()) agents = connectAgents(found.agents, arsenal, own.clock);
+    const { agents, problems } = toA2aAgents(config);
+    report(problems);
+    if (!isClosed()) cards = connectAgents(arsenal, agents);
   }
-  const all = Promise.all([documents, agents?.reports ?? []]).then(([reports, cards]) => [
-    ...scripts,
-    ...reports,
-    ...cards,
-  ]);
-  if (config.ensembles.length === 0 || isClosed())
-    return { documents: all, ensembles: [], close: async () => agents?.close() };
+  const all = Promise.all([documents, cards]).then((reports) => [...scripts, ...reports.flat()]);
+  if (config.ensembles.length === 0 || isClosed()) return { documents: all, ensembles: [], close: async () => {} };
   // Last, so that a name that a server has too is the ensemble's problem.
   const { addEnsembles } = await import("./sources/configured-ensembles.ts");
   const { reports: ensembles, close } = await addEnsembles(config, own, arsenal);
-  return { documents: all, ensembles, close: async () => (agents?.close(), close()) };
+  return { documents: all, ensembles, close };
 }
 
 /** Adds the operations of a document as tools. Returns how many came. */
@@ -126,8 +118,22 @@ export async function loadDocuments(
   return { reports: Promise.all(loading) };
 }
 
-/** Adds one of them and says how it fared. */
-export async function loaded(
+/** Adds the skills of an agent as tools. Returns how many came. */
+export interface AgentTaker {
+  addA2aAgent(settings: A2aAgentSettings, options?: AddAgentOptions): Promise<number>;
+}
+
+/** Connects agents, all at once. Never rejects: one that cannot be reached is reported, and retried in the background. */
+export function connectAgents(
+  arsenal: AgentTaker,
+  agents: readonly A2aAgentSettings[],
+): Promise<readonly DocumentReport[]> {
+  const connect = (agent: A2aAgentSettings): Promise<DocumentReport> =>
+    loaded("A2A", agent.name, agent.url, () => arsenal.addA2aAgent(agent, { patient: true }));
+  return Promise.all(agents.map(connect));
+}
+
+async function loaded(
   kind: DocumentReport["kind"],
   name: string,
   document: string,

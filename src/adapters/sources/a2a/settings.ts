@@ -35,6 +35,14 @@ export interface A2aAgentSettings {
   readonly maxConcurrent?: number;
 }
 
+/** How an agent is added. */
+export interface AddAgentOptions {
+  /** If the agent cannot be connected, retries in the background until it is removed. The first failure is still thrown. */
+  readonly patient?: boolean;
+  /** Gives up connecting. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** PEM files for mutual TLS. */
 export interface ClientCertificateFiles {
   readonly cert: string;
