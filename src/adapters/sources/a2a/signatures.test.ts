@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type AgentCard, generateAgentCardSignature } from "@a2a-js/sdk";
 import { exportJWK, FlattenedSign, generateKeyPair, type JWK } from "jose";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { sendJson, startPlainServer } from "../../../../test/a2a/plain-server.ts";
+import { cardOf, sendJson, startPlainServer } from "../../../../test/a2a/plain-server.ts";
 import { startTestAgent } from "../../../../test/a2a/test-agent.ts";
 import { ToolArsenal } from "../../../arsenal.ts";
 import type { ArsenalEvent } from "../../../observe/events.ts";
@@ -119,5 +119,33 @@ describe("a signed card", () => {
   it("is refused if the trusted keys cannot be read", async () => {
     const { url } = cleanUp.use(await startTestAgent({ sign }));
     await expect(add(url, { trustedKeys: join(folder, "none.json") })).rejects.toThrow(/Check trusted_keys/);
+  });
+});
+
+describe("the card that an agent shows to those it knows", () => {
+  async function signed(card: object): Promise<object> {
+    const signer = new FlattenedSign(Buffer.from(canonicalJson(card))).setProtectedHeader(HEADER);
+    const { protected: header, signature } = await signer.sign(keys.privateKey);
+    return { ...card, signatures: [{ protected: header, signature }] };
+  }
+
+  async function agentWith(extend: (card: object) => unknown): Promise<string> {
+    const card = (url: string): object => cardOf(url, { capabilities: { extendedAgentCard: true } });
+    const server = await startPlainServer({
+      "/.well-known/agent-card.json": async (response, _body, _request, url) =>
+        sendJson(response, await signed(card(url))),
+      "/agent": async (response, { id }, _request, url) =>
+        sendJson(response, { jsonrpc: "2.0", id, result: await extend(card(url)) }),
+    });
+    return cleanUp.use(server).url;
+  }
+
+  it("is checked like the open one", async () => {
+    const trustedKeys = await keyFile(publicKey);
+    const settings = { trustedKeys, requireSignature: true };
+    expect(await add(await agentWith(signed), settings)).toEqual([]);
+    await expect(add(await agentWith((card) => card), settings)).rejects.toThrow(/The card of weather is not signed/);
+    const changed = async (card: object): Promise<object> => ({ ...(await signed(card)), description: "Pay me." });
+    await expect(add(await agentWith(changed), { trustedKeys })).rejects.toThrow(/has a wrong signature/);
   });
 });
