@@ -7,11 +7,11 @@ import { answerText, refuseMethod } from "../http/answer.ts";
 import type { HttpExchange, Route } from "../surface.ts";
 import { createWork, type Work } from "../work.ts";
 import { baseOf } from "./call-context.ts";
-import { card03, cardOfBoth } from "./card-03.ts";
-import { createHttpJson } from "./http-json.ts";
-import { createJsonRpc, versionOf } from "./json-rpc.ts";
-import { createStreams } from "./stream.ts";
-import { createTaskHandler, type TaskHandler, type TaskParts } from "./task-handler.ts";
+import { card03, cardOfBoth } from "./bindings/card-03.ts";
+import { createHttpJson } from "./bindings/http-json.ts";
+import { createJsonRpc, versionOf } from "./bindings/json-rpc.ts";
+import { createStreams } from "./bindings/stream.ts";
+import { createTaskHandler, type TaskHandler, type TaskParts } from "./tasks/task-handler.ts";
 
 /** Where the card of an agent is. */
 export const CARD_PATH = "/.well-known/agent-card.json";

@@ -6,9 +6,9 @@ import { baseOfCall } from "./call-context.ts";
 import { createCards } from "./card.ts";
 import { createA2aEndpoint } from "./endpoint.ts";
 import { createArsenalExecutor } from "./executor.ts";
-import { createPushes } from "./push.ts";
-import { replicateTasks } from "./replicated-tasks.ts";
-import { createSharedTasks } from "./task-store.ts";
+import { createPushes } from "./tasks/push.ts";
+import { replicateTasks } from "./tasks/replicated-tasks.ts";
+import { createSharedTasks } from "./tasks/task-store.ts";
 
 const DAY_MS = 86_400_000;
 

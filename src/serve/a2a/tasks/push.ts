@@ -8,11 +8,11 @@ import {
   type ServerCallContext,
   V1PushNotificationSerializer,
 } from "@a2a-js/sdk/server";
-import { isArsenalError } from "../../errors/arsenal-error.ts";
-import { checkUrl } from "../../guard/egress/check-url.ts";
-import { type Clock, systemClock } from "../../observe/clock.ts";
-import type { Replica } from "../mcp/replica.ts";
-import type { A2aServing } from "./settings.ts";
+import { isArsenalError } from "../../../errors/arsenal-error.ts";
+import { checkUrl } from "../../../guard/egress/check-url.ts";
+import { type Clock, systemClock } from "../../../observe/clock.ts";
+import type { Replica } from "../../mcp/replica.ts";
+import type { A2aServing } from "../settings.ts";
 
 /** What the gateway tells others about tasks. */
 export interface Pushes {

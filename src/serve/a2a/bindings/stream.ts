@@ -1,6 +1,6 @@
-import { type Clock, systemClock } from "../../observe/clock.ts";
-import { openEventStream } from "../mcp/reply.ts";
-import type { HttpExchange } from "../surface.ts";
+import { type Clock, systemClock } from "../../../observe/clock.ts";
+import { openEventStream } from "../../mcp/reply.ts";
+import type { HttpExchange } from "../../surface.ts";
 
 /** How often a stream says that it is alive while nothing happens. */
 const KEEP_ALIVE_MS = 15_000;

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { LegacyJsonRpcTransportHandler, LegacyRestTransportHandler } from "@a2a-js/sdk/compat/v0_3/server";
 import { RequestMalformedError } from "@a2a-js/sdk/errors";
 import type { ServerCallContext } from "@a2a-js/sdk/server";
-import { isPlainObject } from "../../tool/json-schema.ts";
-import type { TaskHandler } from "./task-handler.ts";
+import { isPlainObject } from "../../../tool/json-schema.ts";
+import type { TaskHandler } from "../tasks/task-handler.ts";
 
 type Params = Parameters<LegacyRestTransportHandler["sendMessage"]>[0];
 

@@ -20,15 +20,15 @@ import {
   toRestErrorBody,
 } from "@a2a-js/sdk/errors";
 import type { ServerCallContext } from "@a2a-js/sdk/server";
-import { isPlainObject } from "../../tool/json-schema.ts";
-import { answerText } from "../http/answer.ts";
-import type { HttpExchange } from "../surface.ts";
-import { retryAfter, shuttingDown, type Work } from "../work.ts";
-import { type A2aVersion, toCallContext } from "./call-context.ts";
+import { isPlainObject } from "../../../tool/json-schema.ts";
+import { answerText } from "../../http/answer.ts";
+import type { HttpExchange } from "../../surface.ts";
+import { retryAfter, shuttingDown, type Work } from "../../work.ts";
+import { type A2aVersion, toCallContext } from "../call-context.ts";
 import { unsupportedVersion, versionOf } from "./json-rpc.ts";
 import { createHttpJson03 } from "./http-json-03.ts";
 import type { Streams } from "./stream.ts";
-import type { TaskHandler } from "./task-handler.ts";
+import type { TaskHandler } from "../tasks/task-handler.ts";
 
 /** What one operation of a binding is asked. */
 export interface HttpAsked {

@@ -10,10 +10,10 @@ import {
 } from "@a2a-js/sdk";
 import { toLegacyHTTPError } from "@a2a-js/sdk/compat/v0_3/server";
 import { RequestMalformedError, restStatusFor } from "@a2a-js/sdk/errors";
-import { isPlainObject } from "../../tool/json-schema.ts";
+import { isPlainObject } from "../../../tool/json-schema.ts";
 import { card03 } from "./card-03.ts";
 import { type HttpAsked, type HttpBinding, whole } from "./http-json.ts";
-import type { TaskHandler } from "./task-handler.ts";
+import type { TaskHandler } from "../tasks/task-handler.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 

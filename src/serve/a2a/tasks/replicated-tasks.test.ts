@@ -1,11 +1,11 @@
 import type { Task } from "@a2a-js/sdk";
 import { afterEach, describe, expect, it } from "vitest";
-import { A2A_WAYS, asking, eventText, outcomeOf, readEvents } from "../../../test/serve/a2a-clients.ts";
-import { ticketArsenal } from "../../../test/mcp/toolset-gateway.ts";
-import { memoryState } from "../../adapters/state/memory.ts";
-import type { ToolArsenal } from "../../arsenal.ts";
-import { localOperator } from "../../guard/principal.ts";
-import type { SharedState } from "../../state/shared-state.ts";
+import { A2A_WAYS, asking, eventText, outcomeOf, readEvents } from "../../../../test/serve/a2a-clients.ts";
+import { ticketArsenal } from "../../../../test/mcp/toolset-gateway.ts";
+import { memoryState } from "../../../adapters/state/memory.ts";
+import type { ToolArsenal } from "../../../arsenal.ts";
+import { localOperator } from "../../../guard/principal.ts";
+import type { SharedState } from "../../../state/shared-state.ts";
 
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

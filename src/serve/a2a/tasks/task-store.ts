@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import { type ListTasksRequest, type ListTasksResponse, Task, TaskState } from "@a2a-js/sdk";
 import { RequestMalformedError } from "@a2a-js/sdk/errors";
 import type { ServerCallContext, TaskStore } from "@a2a-js/sdk/server";
-import { type Clock, systemClock } from "../../observe/clock.ts";
-import { isPlainObject } from "../../tool/json-schema.ts";
-import type { Replica } from "../mcp/replica.ts";
-import { agentMessage, textPart } from "./events.ts";
+import { type Clock, systemClock } from "../../../observe/clock.ts";
+import { isPlainObject } from "../../../tool/json-schema.ts";
+import type { Replica } from "../../mcp/replica.ts";
+import { agentMessage, textPart } from "../events.ts";
 
 /** Tasks in the shared state: any process reads a task, whichever runs it. */
 export interface SharedTasks extends TaskStore {

@@ -3,9 +3,9 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import type { SendMessageRequest, Task, TaskPushNotificationConfig } from "@a2a-js/sdk";
 import { afterEach, describe, expect, it } from "vitest";
-import { A2A_WAYS, asking, outcomeOf } from "../../../test/serve/a2a-clients.ts";
-import { ticketArsenal } from "../../../test/mcp/toolset-gateway.ts";
-import type { ToolArsenalConfig } from "../../config/config.ts";
+import { A2A_WAYS, asking, outcomeOf } from "../../../../test/serve/a2a-clients.ts";
+import { ticketArsenal } from "../../../../test/mcp/toolset-gateway.ts";
+import type { ToolArsenalConfig } from "../../../config/config.ts";
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {

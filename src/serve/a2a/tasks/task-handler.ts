@@ -19,9 +19,9 @@ import {
   type ServerCallContext,
   type TaskStore,
 } from "@a2a-js/sdk/server";
-import { isArsenalError } from "../../errors/arsenal-error.ts";
-import type { Work } from "../work.ts";
-import { setSignal } from "./call-context.ts";
+import { isArsenalError } from "../../../errors/arsenal-error.ts";
+import type { Work } from "../../work.ts";
+import { setSignal } from "../call-context.ts";
 import { createEventQueue, type EventQueue } from "./event-queue.ts";
 import { createFollowers } from "./followers.ts";
 

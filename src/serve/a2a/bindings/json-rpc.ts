@@ -2,13 +2,13 @@ import { LegacyJsonRpcTransportHandler } from "@a2a-js/sdk/compat/v0_3/server";
 import { isLegacyJsonRpcMethod } from "@a2a-js/sdk/compat/v0_3";
 import { A2A_ERROR_CODE, ContentTypeNotSupportedError, VersionNotSupportedError } from "@a2a-js/sdk/errors";
 import { JsonRpcTransportHandler } from "@a2a-js/sdk/server";
-import { isPlainObject } from "../../tool/json-schema.ts";
-import { answerJson, refuseMethod } from "../http/answer.ts";
-import type { HttpExchange } from "../surface.ts";
-import { retryAfter, shuttingDown, type Work } from "../work.ts";
-import { type A2aVersion, toCallContext } from "./call-context.ts";
+import { isPlainObject } from "../../../tool/json-schema.ts";
+import { answerJson, refuseMethod } from "../../http/answer.ts";
+import type { HttpExchange } from "../../surface.ts";
+import { retryAfter, shuttingDown, type Work } from "../../work.ts";
+import { type A2aVersion, toCallContext } from "../call-context.ts";
 import type { Streams } from "./stream.ts";
-import type { TaskHandler } from "./task-handler.ts";
+import type { TaskHandler } from "../tasks/task-handler.ts";
 import { createTasksSend, isTasksSend } from "./tasks-send.ts";
 
 interface RpcRequest extends Record<string, unknown> {
