@@ -1,4 +1,3 @@
-import type { AgentCard } from "@a2a-js/sdk";
 import type { Egress } from "../../guard/egress/egress.ts";
 import type { Emit } from "../../observe/events.ts";
 import type { Secrets } from "../../guard/secrets/secrets.ts";
@@ -31,8 +30,8 @@ export interface A2aServing extends Omit<A2aSettings, "serveA2a" | "a2aPort" | "
   /** The way out for push notifications. */
   readonly egress: Egress;
   readonly emit: Emit;
-  /** Signs a card. Undefined if cards are not signed. */
-  readonly sign?: (card: AgentCard) => Promise<AgentCard>;
+  /** Signs a card of A2A. Undefined if cards are not signed. */
+  readonly sign?: <Card extends object>(card: Card) => Promise<Card>;
 }
 
 export function toA2aServing(settings: A2aSettings, { egress, secrets, emit }: A2aOutside): A2aServing {
@@ -43,10 +42,11 @@ export function toA2aServing(settings: A2aSettings, { egress, secrets, emit }: A
     egress,
     emit,
     ...(signingKey !== undefined && {
-      async sign(card) {
+      // The types of A2A's library stay out of those of the package.
+      async sign<Card extends object>(card: Card) {
         const { signCard } = await import("./card-signature.ts");
         const key = await secrets.fill(signingKey, { scope: "a2a", field: "a2a.signing_key" });
-        return signCard(card, key);
+        return (await signCard(card as never, key)) as unknown as Card;
       },
     }),
   };
