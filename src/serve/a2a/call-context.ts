@@ -16,10 +16,13 @@ export interface Caller {
 const CALLER = "toolarsenal/caller";
 const BASE = "toolarsenal/base";
 const SIGNAL = "toolarsenal/signal";
+const GONE = "toolarsenal/gone";
 
 /** The SDK's context of one request. Tasks belong to its user: the principal, by tenant and id. */
 export function toCallContext(exchange: HttpExchange, version: A2aVersion): ServerCallContext {
-  const { principal, trace, request } = exchange;
+  const { principal, trace, request, response } = exchange;
+  const gone = new AbortController();
+  response.once("close", () => gone.abort());
   const extensions = request.headers["a2a-extensions"] ?? request.headers["x-a2a-extensions"];
   return new ServerCallContext({
     user: { isAuthenticated: true, userName: ownerOf(principal) },
@@ -28,6 +31,7 @@ export function toCallContext(exchange: HttpExchange, version: A2aVersion): Serv
     state: new Map<string, unknown>([
       [CALLER, { principal, trace } satisfies Caller],
       [BASE, baseOf(request)],
+      [GONE, gone.signal],
     ]),
   });
 }
@@ -43,8 +47,17 @@ export function baseOfCall(context: ServerCallContext): string {
 }
 
 /** A context for what is done in the name of an owner who is not asking now. */
-export function ownerContext(owner: string): ServerCallContext {
-  return new ServerCallContext({ user: { isAuthenticated: true, userName: owner }, requestedVersion: "1.0" });
+export function ownerContext(owner: string, gone?: AbortSignal): ServerCallContext {
+  return new ServerCallContext({
+    user: { isAuthenticated: true, userName: owner },
+    requestedVersion: "1.0",
+    state: new Map([[GONE, gone]]),
+  });
+}
+
+/** Fires when the reader of an answer has hung up, or has all of it. */
+export function goneOf(context: ServerCallContext): AbortSignal | undefined {
+  return context.state.get(GONE) as AbortSignal | undefined;
 }
 
 /** Whom a task belongs to. */

@@ -8,7 +8,10 @@ export interface EventQueue<Event> {
   events(): AsyncGenerator<Event, void, undefined>;
 }
 
-export function createEventQueue<Event>(): EventQueue<Event> {
+/** With `until`, it ends when that fires: a reader that waits for the next event cannot leave by itself. */
+export function createEventQueue<Event>({
+  until,
+}: { readonly until?: AbortSignal | undefined } = {}): EventQueue<Event> {
   const waiting: Event[] = [];
   let outcome: { readonly error?: unknown } | undefined;
   let changed = Promise.withResolvers<void>();
@@ -19,16 +22,20 @@ export function createEventQueue<Event>(): EventQueue<Event> {
     changed = Promise.withResolvers();
   }
 
+  function end(): void {
+    outcome ??= {};
+    wake();
+  }
+  if (until?.aborted === true) end();
+  else until?.addEventListener("abort", end, { once: true });
+
   return {
     push(event) {
       if (!isRead) return;
       waiting.push(event);
       wake();
     },
-    end() {
-      outcome ??= {};
-      wake();
-    },
+    end,
     fail(error) {
       outcome ??= { error };
       wake();
@@ -43,6 +50,7 @@ export function createEventQueue<Event>(): EventQueue<Event> {
           else return;
         }
       } finally {
+        until?.removeEventListener("abort", end);
         isRead = false;
         waiting.length = 0;
       }

@@ -1,5 +1,6 @@
 import type { StreamResponse } from "@a2a-js/sdk";
 import type { ServerCallContext } from "@a2a-js/sdk/server";
+import { goneOf } from "./call-context.ts";
 import { createEventQueue, type EventQueue } from "./event-queue.ts";
 import { hasEnded } from "./task-store.ts";
 
@@ -37,7 +38,7 @@ export function createFollowers(): Followers {
     },
     follow(taskId, context) {
       const key = keyOf(taskId, context);
-      const queue = createEventQueue<StreamResponse>();
+      const queue = createEventQueue<StreamResponse>({ until: goneOf(context) });
       queues.set(key, (queues.get(key) ?? new Set()).add(queue));
       return {
         events: () => queue.events(),

@@ -161,3 +161,30 @@ describe("tasks", () => {
     await expect(client.listTasks({ ...asked, pageToken: "nonsense" })).rejects.toThrow(/pageToken/);
   });
 });
+
+it("forgets a reader of a waiting task who hangs up", async () => {
+  const state = memoryState();
+  const left = Promise.withResolvers<void>();
+  const { changes } = state;
+  const watched: SharedState = {
+    ...state,
+    changes: {
+      ...changes,
+      subscribe(topic, listener) {
+        const end = changes.subscribe(topic, listener);
+        return () => {
+          end();
+          if (topic === "a2a/continued") left.resolve();
+        };
+      },
+    },
+  };
+  const { url } = await serve(watched);
+  const client = await A2A_WAYS[0].connect(url);
+  const { id } = (await client.sendMessage(asking({ tool: "support.refund" }))) as Task;
+  const reading = new AbortController();
+  const stream = client.resubscribeTask({ id, tenant: "" }, { signal: reading.signal });
+  await stream.next();
+  reading.abort();
+  await left.promise;
+});

@@ -4,7 +4,7 @@ import { TaskNotCancelableError, TaskNotFoundError, UnsupportedOperationError } 
 import { TaskState } from "@a2a-js/sdk";
 import type { ServerCallContext } from "@a2a-js/sdk/server";
 import type { Replica } from "../../mcp/replica.ts";
-import { ownerContext } from "../call-context.ts";
+import { goneOf, ownerContext } from "../call-context.ts";
 import { createEventQueue } from "./event-queue.ts";
 import type { TaskHandler } from "./task-handler.ts";
 import { hasEnded, type SharedTasks } from "./task-store.ts";
@@ -25,9 +25,9 @@ export function replicateTasks(
       return {};
     }),
     replica.serve(SUBSCRIBE, async ({ taskId, owner }, { signal, note }) => {
-      const events = handler.resubscribe({ id: String(taskId), tenant: "" }, ownerContext(String(owner)));
-      signal.addEventListener("abort", () => void events.return(), { once: true });
-      for await (const event of events) note({ event: StreamResponse.toJSON(event) });
+      const context = ownerContext(String(owner), signal);
+      for await (const event of handler.resubscribe({ id: String(taskId), tenant: "" }, context))
+        note({ event: StreamResponse.toJSON(event) });
       return {};
     }),
   ];
@@ -53,7 +53,7 @@ export function replicateTasks(
     context: ServerCallContext,
   ): AsyncGenerator<StreamResponse, void, undefined> {
     const { id: taskId } = params;
-    const queue = createEventQueue<StreamResponse>();
+    const queue = createEventQueue<StreamResponse>({ until: goneOf(context) });
     const gone = new AbortController();
 
     /** Reads along in another process. Only the first reading begins with the task as it is. */
