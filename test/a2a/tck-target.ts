@@ -1,10 +1,14 @@
 import { parseArgs } from "node:util";
 import type { AgentCard } from "@a2a-js/sdk";
-import { DefaultPushNotificationSender, InMemoryPushNotificationStore } from "@a2a-js/sdk/server";
 import { memoryState } from "../../src/adapters/state/memory.ts";
 import { ToolArsenal } from "../../src/arsenal.ts";
+import { createEgress } from "../../src/guard/egress/egress.ts";
 import { createSecrets } from "../../src/guard/secrets/secrets.ts";
+import { baseOfCall } from "../../src/serve/a2a/call-context.ts";
 import { createA2aEndpoint } from "../../src/serve/a2a/endpoint.ts";
+import { createPushes } from "../../src/serve/a2a/push.ts";
+import { replicateTasks } from "../../src/serve/a2a/replicated-tasks.ts";
+import { createSharedTasks } from "../../src/serve/a2a/task-store.ts";
 import { openHost } from "../../src/serve/host.ts";
 import { createReplica } from "../../src/serve/mcp/replica.ts";
 import { STARTED } from "../../src/serve/startup.ts";
@@ -30,19 +34,17 @@ const { values } = parseArgs({
 const isFull = !values.plain;
 // The 0.3 kit wants the extended card to be refused to strangers, and on loopback there are none.
 const hasExtendedCard = isFull && values.version !== "0.3";
-const port = Number(values.port);
-const url = `http://127.0.0.1:${port}/a2a`;
 
-const card: AgentCard = {
+const cardAt = (base: string): AgentCard => ({
   name: "ToolArsenal under test",
   description: "Does what the id of a message asks for.",
   version: "1.0.0",
   provider: { organization: "ToolArsenal", url: "https://example.com" },
   supportedInterfaces: [
-    { url, protocolBinding: "JSONRPC", protocolVersion: "1.0", tenant: "" },
-    { url, protocolBinding: "JSONRPC", protocolVersion: "0.3", tenant: "" },
-    { url: `${url}/v1`, protocolBinding: "HTTP+JSON", protocolVersion: "1.0", tenant: "" },
-    { url, protocolBinding: "HTTP+JSON", protocolVersion: "0.3", tenant: "" },
+    { url: `${base}/a2a`, protocolBinding: "JSONRPC", protocolVersion: "1.0", tenant: "" },
+    { url: `${base}/a2a`, protocolBinding: "JSONRPC", protocolVersion: "0.3", tenant: "" },
+    { url: `${base}/a2a/v1`, protocolBinding: "HTTP+JSON", protocolVersion: "1.0", tenant: "" },
+    { url: `${base}/a2a`, protocolBinding: "HTTP+JSON", protocolVersion: "0.3", tenant: "" },
   ],
   capabilities: { streaming: true, pushNotifications: isFull, extensions: [], extendedAgentCard: hasExtendedCard },
   // The kit sends the last one and wants the refusal that the specification asks for to be a success (CORE-SEND-003). So it is taken.
@@ -65,16 +67,23 @@ const card: AgentCard = {
   signatures: [],
   documentationUrl: "",
   iconUrl: "",
-};
+});
 
 const work = createWork();
-const store = new InMemoryPushNotificationStore();
+const replica = await createReplica(memoryState());
+const ttlMs = 3_600_000;
+const tasks = createSharedTasks(replica, { ttlMs });
+// The kit is notified at a port of this machine that it picks itself.
+const pushOrigins = Array.from({ length: 65_535 }, (_, place) => `http://localhost:${place + 1}`);
+const push = createPushes(replica, { egress: createEgress(), pushOrigins, taskTtlMs: ttlMs, emit: () => undefined });
 const endpoint = createA2aEndpoint({
   executor: tckExecutor(),
-  card: () => card,
-  abilities: card,
-  ...(hasExtendedCard && { extendedCard: async () => card }),
-  ...(isFull && { push: { store, sender: new DefaultPushNotificationSender(store) } }),
+  card: cardAt,
+  abilities: cardAt(""),
+  ...(hasExtendedCard && { extendedCard: async (call) => cardAt(baseOfCall(call)) }),
+  taskStore: tasks,
+  wrap: (handler) => replicateTasks(handler, { replica, tasks }),
+  ...(isFull && { push }),
   work,
   unversionedCard: values.version === "0.3" ? "0.3" : "1.0",
 });
@@ -86,9 +95,9 @@ const host = await openHost(
     startup: STARTED,
     work,
     redactor: createSecrets().redactor,
-    replica: await createReplica(memoryState()),
+    replica,
   },
-  { port, drainMs: 1000 },
+  { port: Number(values.port), drainMs: 1000 },
 );
 process.stdout.write(`${host.url}\n`);
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void host.close());
